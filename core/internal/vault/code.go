@@ -28,7 +28,7 @@ func (v *Vault) NewCodeKey(id, hour int64) (payment.CodeKey, error) {
 	return v.sealCodeKey(payment.CodeKey{ID: id, Hour: hour}, key[:])
 }
 
-// ResealCodeKey encrypts a code key by the vault's primary key. Its errors are those of Open.
+// ResealCodeKey encrypts a code key by the vault's primary key. It has the errors of Open.
 func (v *Vault) ResealCodeKey(k payment.CodeKey) (payment.CodeKey, error) {
 	key, err := v.openCodeKey(k)
 	if err != nil {
@@ -60,8 +60,8 @@ func (v *Vault) openCodeKey(k payment.CodeKey) ([]byte, error) {
 }
 
 // SealCode encrypts the security code of a token. It takes the hour's key and the token's value
-// together to open it: the store, which has a hash of the value only, never opens a code by itself.
-// Its errors are those of Open.
+// together to open it. The store has only a hash of the value, so it alone can never open a code.
+// It has the errors of Open.
 func (v *Vault) SealCode(o Object, k payment.CodeKey, value, code secret.String) (payment.SealedCode, error) {
 	if code.IsZero() {
 		return payment.SealedCode{}, nil
@@ -74,9 +74,9 @@ func (v *Vault) SealCode(o Object, k payment.CodeKey, value, code secret.String)
 	return payment.SealedCode{Key: k, Text: aead.Seal(nil, nil, []byte(code.Reveal()), place(o, fieldCVC))}, nil
 }
 
-// OpenCode decrypts the security code of a token by the token's value. ErrCodeGone when the code or
-// its key is not there any more, ErrUnknownKey when a rotation of the vault has encrypted its key
-// anew meanwhile, else ErrNotHere.
+// OpenCode decrypts the security code of a token by the token's value. It returns ErrCodeGone if
+// the code or its key is gone. It returns ErrUnknownKey if a rotation of the vault has encrypted
+// its key anew meanwhile, else ErrNotHere.
 func (v *Vault) OpenCode(o Object, c payment.SealedCode, value secret.String) (secret.String, error) {
 	if len(c.Text) == 0 || len(c.Key.Sealed) == 0 {
 		return secret.String{}, ErrCodeGone

@@ -46,12 +46,19 @@ func TestCode(t *testing.T) {
 		"another token's value": {token, sealed, payment.NewTokenValue(1), vault.ErrNotHere},
 		"no value":              {token, sealed, secret.String{}, vault.ErrNotHere},
 		"the token's id":        {token, sealed, secret.New(token.ID), vault.ErrNotHere},
-		"another object":        {vault.Object{Tenant: token.Tenant, ID: "tok_0000000000002"}, sealed, value, vault.ErrNotHere},
-		"another key":           {token, with(func(c *payment.SealedCode) { c.Key = other }), value, vault.ErrNotHere},
-		"another hour":          {token, with(func(c *payment.SealedCode) { c.Key.Hour++ }), value, vault.ErrNotHere},
-		"a destroyed key":       {token, with(func(c *payment.SealedCode) { c.Key = payment.CodeKey{} }), value, vault.ErrCodeGone},
-		"a deleted code":        {token, with(func(c *payment.SealedCode) { c.Text = nil }), value, vault.ErrCodeGone},
-		"another vault's key":   {token, with(func(c *payment.SealedCode) { c.Key.Vault++ }), value, vault.ErrUnknownKey},
+		"another object": {
+			vault.Object{Tenant: token.Tenant, ID: "tok_0000000000002"},
+			sealed, value,
+			vault.ErrNotHere,
+		},
+		"another key":  {token, with(func(c *payment.SealedCode) { c.Key = other }), value, vault.ErrNotHere},
+		"another hour": {token, with(func(c *payment.SealedCode) { c.Key.Hour++ }), value, vault.ErrNotHere},
+		"a destroyed key": {
+			token, with(func(c *payment.SealedCode) { c.Key = payment.CodeKey{} }), value,
+			vault.ErrCodeGone,
+		},
+		"a deleted code":      {token, with(func(c *payment.SealedCode) { c.Text = nil }), value, vault.ErrCodeGone},
+		"another vault's key": {token, with(func(c *payment.SealedCode) { c.Key.Vault++ }), value, vault.ErrUnknownKey},
 	} {
 		if got, err := v.OpenCode(c.object, c.code, c.value); !errors.Is(err, c.want) || !got.IsZero() {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)

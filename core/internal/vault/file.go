@@ -27,7 +27,7 @@ func (f File) Make(next []byte) error {
 	})
 }
 
-// Replace implements Place. Whoever changes the keyset holds the lock beside it.
+// Replace implements Place. The caller holds the lock of the keyset.
 func (f File) Replace(_, next []byte) error { return f.write(next, os.Rename) }
 
 // write makes the file durable, whole or not at all: place gives it its name.

@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// FuzzOpen changes a sealed number, or where it lies, in any way: it opens as what was sealed or not at all.
+// FuzzOpen changes a sealed number, or its place, in any way: it opens as the same number or not at
+// all.
 func FuzzOpen(f *testing.F) {
 	v := MustLoad(f, filepath.Join(f.TempDir(), "vault.keyset"))
 	s := MustSeal(f, v)
@@ -34,7 +35,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// TestNoTwoPlacesAreOne: an object's name cannot be chosen so that its number is another object's code.
+// TestNoTwoPlacesAreOne: an object's name cannot be chosen so that its number is another object's
+// code.
 func TestNoTwoPlacesAreOne(t *testing.T) {
 	t.Parallel()
 	v := MustLoad(t, filepath.Join(t.TempDir(), "vault.keyset"))

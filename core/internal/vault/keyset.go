@@ -15,7 +15,8 @@ import (
 // KEKSize is the length of the key-encryption key in bytes.
 const KEKSize = 32
 
-// binding is the associated data of the encrypted keyset: nothing else that this key-encryption key encrypts passes for one.
+// binding is the associated data of the encrypted keyset: nothing else that this key-encryption key
+// encrypts passes for one.
 var binding = []byte("causeway/vault.keyset")
 
 // Place is where the encrypted keyset is kept.
@@ -24,13 +25,14 @@ type Place interface {
 	Read() ([]byte, error)
 	// Make writes the first one, durably, and leaves one that is there already as it is.
 	Make(next []byte) error
-	// Replace writes next, durably, in the place of what was read.
+	// Replace replaces the value that was read by next, durably.
 	Replace(was, next []byte) error
-	// String says where it is.
+	// String returns the place for errors.
 	String() string
 }
 
-// Load opens the keyset of a place, or makes it with one fresh key when there is none. kek is the key-encryption key, KEKSize bytes.
+// Load opens the keyset of a place, or makes it with one fresh key when there is none. kek is the
+// key-encryption key, KEKSize bytes.
 func Load(at Place, kek []byte) (*Vault, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {
@@ -57,8 +59,9 @@ func wrapping(kek []byte) (tink.AEAD, error) {
 	return wrap, nil
 }
 
-// Rewrap encrypts the keyset by another key-encryption key, KEKSize bytes. A process that has opened the vault by the old one works
-// on, but cannot see later rotations. v is not to be used after it.
+// Rewrap encrypts the keyset by another key-encryption key, KEKSize bytes. A process that has
+// opened the vault by the old one works on, but cannot see later rotations. v is not to be used
+// after it.
 func (v *Vault) Rewrap(kek []byte) error {
 	wrap, err := wrapping(kek)
 	if err != nil {
@@ -123,7 +126,8 @@ func encrypt(h *keyset.Handle, by tink.AEAD) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// AddPrimary adds a fresh key that seals from now on; the others still open. Only one process may change the keyset at a time.
+// AddPrimary adds a fresh key that seals from now on; the others still open. Only one process may
+// change the keyset at a time.
 func (v *Vault) AddPrimary() error {
 	return v.change(func(m *keyset.Manager) error {
 		n, err := m.Add(aead.AES256GCMKeyTemplate())
@@ -134,7 +138,7 @@ func (v *Vault) AddPrimary() error {
 	})
 }
 
-// DropOlder removes every key but the primary. What is still sealed by one of them is lost.
+// DropOlder removes every key but the primary. Texts that are still sealed by one of them are lost.
 func (v *Vault) DropOlder() error {
 	older := v.Older()
 	return v.change(func(m *keyset.Manager) error {

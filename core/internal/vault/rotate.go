@@ -9,22 +9,24 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// rotateBatch is how many rows one commit of a rotation rewrites: few enough that the service beside it does not notice.
+// rotateBatch is how many rows one commit of a rotation rewrites: few enough not to disturb the
+// service that runs meanwhile.
 const rotateBatch = 200
 
-// ErrStillSealed says that not everything could be sealed anew, so no key was dropped.
+// ErrStillSealed reports that not everything could be sealed anew, so no key was dropped.
 var ErrStillSealed = errors.New("vault: some rows are still sealed by an old key")
 
-// Rotation seals everything anew by a fresh key. It may die at any moment and be run again: it then goes on where it stopped. It works
-// beside a running service; two rotations must not run at once.
+// Rotation seals everything anew by a fresh key. If it dies at any moment, run it again: it
+// continues. The service may run meanwhile; two rotations must not run at once.
 type Rotation struct {
 	Vault *Vault
 	Store *store.DB
-	// Drop removes the old keys at the end, and if an earlier rotation has left old keys, only finishes that one.
+	// Drop removes the old keys at the end, and if an earlier rotation has left old keys, only
+	// finishes that one.
 	Drop bool
-	// Progress is told how many rows of how many are done, now and then.
+	// Progress is called now and then with the numbers of rows.
 	Progress func(done, total int)
-	// Complain is told of a row that does not open, by its id.
+	// Complain is called for a row that does not open, with its id.
 	Complain func(object string, err error)
 }
 
@@ -45,7 +47,8 @@ func (r *Rotation) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	// From here on nobody writes under the old keys. Whoever tries is told, finds the new keyset, and seals by it.
+	// From here on no process writes under the old keys. A process that tries gets an error, finds
+	// the new keyset, and seals by it.
 	older := r.Vault.Older()
 	if err := r.Store.Update(ctx, func(tx *store.Tx) error { return tx.RetireKeys(older) }); err != nil {
 		return fmt.Errorf("retire old keys: %w", err)
@@ -65,7 +68,7 @@ func (r *Rotation) Run(ctx context.Context) error {
 	return r.Vault.DropOlder()
 }
 
-// left counts what is sealed by an old key.
+// left counts the texts that are sealed by an old key.
 func (r *Rotation) left(ctx context.Context) (n int, err error) {
 	err = r.Store.Update(ctx, func(tx *store.Tx) error { n, err = tx.CountSealed(r.Vault.Primary()); return err })
 	if err != nil {

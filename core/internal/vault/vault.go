@@ -30,7 +30,7 @@ type Object struct {
 	ID     string // tok_… or pm_…
 }
 
-// Secrets is what an object hides. A zero field is one it does not have.
+// Secrets are the hidden values of an object. It lacks a field that is zero.
 type Secrets struct {
 	Number secret.String // of the card, or of the bank account
 	CVC    secret.String // of a token; SealCode and OpenCode are for it
@@ -162,7 +162,8 @@ func (k *keys) open(o Object, field string, sealed []byte) (secret.String, error
 	return secret.New(string(plain)), nil
 }
 
-// place is the associated data. None of its parts contains the separator, so no two places run together.
+// place is the associated data. None of its parts contains the separator, so no two places run
+// together.
 func place(o Object, field string) []byte {
 	mode := "test"
 	if o.Tenant.Live {
@@ -171,7 +172,8 @@ func place(o Object, field string) []byte {
 	return []byte(id.Format(id.Merchant, o.Tenant.Merchant) + "/" + mode + "|" + o.ID + "|" + field)
 }
 
-// SealSmall encrypts a small secret by a key-encryption key, KEKSize bytes; OpenSmall opens it. what is what it is: nothing else passes for it.
+// SealSmall encrypts a small secret by a key-encryption key, KEKSize bytes; OpenSmall opens it. The
+// argument what names the secret: a secret of another name does not open.
 func SealSmall(kek, plain []byte, what string) ([]byte, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {

@@ -94,7 +94,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestRotate: a second process that knows only the old keyset notices the new one by itself.
+// TestRotate: a second process that has only the old keyset notices the new one.
 func TestRotate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.keyset")
@@ -130,7 +130,8 @@ func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "vault.keyset")
 	MustLoad(t, path)
-	if _, err := vault.Load(vault.File(path), bytes.Repeat([]byte{8}, vault.KEKSize)); err == nil || !strings.Contains(err.Error(), "key-encryption key") {
+	if _, err := vault.Load(vault.File(path), bytes.Repeat([]byte{8}, vault.KEKSize)); err == nil ||
+		!strings.Contains(err.Error(), "key-encryption key") {
 		t.Errorf("another key: got %v", err)
 	}
 	if _, err := vault.Load(vault.File(path), kek[1:]); err == nil {
@@ -140,7 +141,10 @@ func TestLoadRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"empty": {}, "half": whole[:len(whole)/2], "noise": bytes.Repeat([]byte{1}, 200)} {
+	for name, content := range map[string][]byte{
+		"empty": {}, "half": whole[:len(whole)/2],
+		"noise": bytes.Repeat([]byte{1}, 200),
+	} {
 		damaged := filepath.Join(dir, name)
 		if err := os.WriteFile(damaged, content, 0o600); err != nil {
 			t.Fatal(err)
@@ -154,7 +158,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestFirstLoadIsMadeOnce: whoever comes first makes the keyset, and all use that one.
+// TestFirstLoadIsMadeOnce: the first process makes the keyset, and all use that one.
 func TestFirstLoadIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
