@@ -1,2 +1,3 @@
-// Package metrics counts what the filter does, for Prometheus. No label is anything that a caller chose.
+// Package metrics holds mle-filter's metrics for Prometheus. No label holds a value that a caller
+// chose.
 package metrics

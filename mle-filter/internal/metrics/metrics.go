@@ -27,10 +27,12 @@ func New() *Metrics {
 	m := &Metrics{
 		Set: metrics.New("causeway_mle"),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_mle_request_seconds", Help: "Time to answer a request, core's included, by route and status.", Buckets: metrics.Latencies(),
+			Name: "causeway_mle_request_seconds", Help: "Time to answer a request, core's included, by route and status.",
+			Buckets: metrics.Latencies(),
 		}, []string{"route", "status"}),
 		exchanges: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_mle_exchanges_total", Help: "Requests that core answered, by what of them was encrypted: request (an alg, or none) and response.",
+			Name: "causeway_mle_exchanges_total",
+			Help: "Requests that core answered, by what of them was encrypted: request (an alg, or none) and response.",
 		}, []string{"request", "response"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_mle_refusals_total", Help: "Requests that the filter answered itself, by code and reason.",
@@ -46,9 +48,11 @@ func (m *Metrics) Ages(read func() keyring.Ages) {
 		opts := prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}
 		m.Register(prometheus.NewGaugeFunc(opts, func() float64 { return of(read()).Seconds() }))
 	}
-	gauge("causeway_mle_key_overdue_seconds", "How long ago the schedule should have replaced a merchant's current key; 0 if none is late.",
+	gauge("causeway_mle_key_overdue_seconds",
+		"How long ago the schedule should have replaced a merchant's current key; 0 if none is late.",
 		nil, func(a keyring.Ages) time.Duration { return a.Overdue })
-	const age, help = "causeway_mle_key_age_seconds", "How old the keys are that encrypt the private keys: kek, and the newest one of the keyset."
+	const age, help = "causeway_mle_key_age_seconds", "How old the keys are that encrypt the private keys: kek, and " +
+		"the newest one of the keyset."
 	gauge(age, help, prometheus.Labels{"key": "keyset"}, func(a keyring.Ages) time.Duration { return a.Keyset })
 	gauge(age, help, prometheus.Labels{"key": "kek"}, func(a keyring.Ages) time.Duration { return a.KEK })
 }
