@@ -13,7 +13,8 @@ type Engine struct {
 	Source func(testing.TB) string // of an empty store
 }
 
-// Engines are all of them. A test runs on each in a subtest of that name: .ci/test leaves PostgreSQL out where there is no server to be had.
+// Engines are all of them. A test runs on each in a subtest of that name: .ci/test leaves
+// PostgreSQL out where there is no server to be had.
 func Engines() []Engine { return []Engine{{"SQLite", SQLite}, {"PostgreSQL", pgtest.Schema}} }
 
 // SQLite returns the source of an empty store.
