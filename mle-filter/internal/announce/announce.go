@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	every = 5 * time.Second // how often it is looked for something to tell
+	every = 5 * time.Second // how often the store is read for announcements
 	lease = time.Minute     // for how long one filter has an announcement to itself: longer than an attempt takes
 )
 
@@ -30,7 +30,7 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Announcer tells core. Any number of them may share a store.
+// Announcer sends announcements to core. Any number of them may share a store.
 type Announcer struct {
 	Config
 	port announce.Port
@@ -50,7 +50,7 @@ func New(cfg Config) *Announcer {
 	return &Announcer{cfg, announce.Port{URL: cfg.Core, Token: cfg.Token, Client: cfg.Client}}
 }
 
-// Run tells core what there is to tell until ctx ends.
+// Run sends the announcements of the store to core until ctx ends.
 func (a *Announcer) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -78,16 +78,17 @@ func (a *Announcer) Deliver(ctx context.Context) error {
 			return errors.Join(append(faults, err)...)
 		}
 		if err := a.send(ctx, next); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", next.ID, err), a.Store.Postpone(ctx, next, a.Clock.Now().Add(announce.Gap(next.Attempts))))
+			faults = append(faults, fmt.Errorf("%s: %w", next.ID, err),
+				a.Store.Postpone(ctx, next, a.Clock.Now().Add(announce.Gap(next.Attempts))))
 			continue
 		}
 		if err := a.Store.Delivered(ctx, next.ID); err != nil {
-			return errors.Join(append(faults, err)...) // it is sent again, and core knows it
+			return errors.Join(append(faults, err)...) // it is sent again, and core recognises it
 		}
 	}
 }
 
-// send tells core of one thing.
+// send sends one announcement to core.
 func (a *Announcer) send(ctx context.Context, what *keystore.Announcement) error {
 	merchant, mode, _ := strings.Cut(what.Tenant, "/")
 	return a.port.Merchant(ctx, merchant, announce.News{

@@ -28,14 +28,15 @@ type core struct {
 
 	mu   sync.Mutex
 	got  []string // guarded by mu; key and body of each request
-	fail int      // guarded by mu; the status of all answers, 0 for 201
+	fail int      // guarded by mu; the status of all responses, 0 for 201
 }
 
 func newCore(t *testing.T) *core {
 	t.Helper()
 	c := &core{}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != "POST" || r.URL.Path != "/admin/v1/merchants/mer_01jd8m3k2q4r5/events" || r.Header.Get("Authorization") != "Bearer token" {
+		if r.Method != "POST" || r.URL.Path != "/admin/v1/merchants/mer_01jd8m3k2q4r5/events" ||
+			r.Header.Get("Authorization") != "Bearer token" {
 			t.Errorf("got %s %s %v", r.Method, r.URL, r.Header)
 		}
 		body, _ := io.ReadAll(r.Body)
@@ -74,7 +75,10 @@ func tell(t *testing.T, db *keystore.DB, names ...string) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *keystore.Tx) error {
 		for _, name := range names {
-			a := keystore.Announcement{ID: "mle.key.rotated:" + name, Tenant: "mer_01jd8m3k2q4r5/live", Type: "mle.key.rotated", Body: []byte(`{"kid":"` + name + `"}`)}
+			a := keystore.Announcement{
+				ID: "mle.key.rotated:" + name, Tenant: "mer_01jd8m3k2q4r5/live", Type: "mle.key.rotated",
+				Body: []byte(`{"kid":"` + name + `"}`),
+			}
 			if err := tx.Announce(a); err != nil {
 				return err
 			}
@@ -87,10 +91,14 @@ func tell(t *testing.T, db *keystore.DB, names ...string) {
 }
 
 func announcer(db *keystore.DB, c *core, now clock.Clock) *announce.Announcer {
-	return announce.New(announce.Config{Store: db, Core: c.URL + "/", Token: secret.New("token"), Client: c.Client(), Clock: now})
+	return announce.New(announce.Config{
+		Store: db, Core: c.URL + "/", Token: secret.New("token"), Client: c.Client(),
+		Clock: now,
+	})
 }
 
-// TestDeliver: what core did not take is sent again, the same, at growing intervals; what it took is not.
+// TestDeliver: an announcement that core did not take is sent again, the same, at growing
+// intervals. One that core took is not.
 func TestDeliver(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -168,7 +176,7 @@ func TestDeliverTogether(t *testing.T) {
 	}
 }
 
-// TestLease: what a filter took with it when it died, another one sends.
+// TestLease: when an mle-filter dies with announcements in its lease, another one sends them.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	now := clock.NewFake(birth)
