@@ -23,7 +23,7 @@ const (
 // Rule is what holds for a request.
 type Rule struct {
 	Request  Level // of the request's body
-	Response Level // of the answer's; Off exactly where Request is
+	Response Level // of the response's; Off exactly where Request is
 }
 
 // Config is the table as it stands in the configuration file.
@@ -40,13 +40,13 @@ type Route struct {
 	Response Level  `yaml:"response_mle"`
 }
 
-// Merchant is what a merchant demands of all its requests, on top of what the routes demand.
+// Merchant is a merchant's demand on all its requests, on top of the routes' demands.
 type Merchant struct {
 	MLE      Level `yaml:"mle"`
 	Response Level `yaml:"response_mle"`
 }
 
-// Table answers which rule holds. It is safe for concurrent use.
+// Table finds the rule for a request. It is safe for concurrent use.
 type Table struct {
 	routes    []route
 	merchants map[string]Rule
@@ -74,7 +74,8 @@ func New(cfg Config) (*Table, error) {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Merchants)) {
 		rule, err := cfg.Merchants[name].rule(name)
 		if err == nil && !t.tightens(rule) {
-			err = errors.New("it demands nothing that the routes do not demand of everybody: take it out, or have it say required")
+			err = errors.New("it demands nothing that the routes do not demand of everybody: take it out, or have it say " +
+				"required")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("policy: merchants: %q: %w", name, err)
@@ -84,8 +85,9 @@ func New(cfg Config) (*Table, error) {
 	return t, nil
 }
 
-// Rule returns what holds for a request: the first route of the table that matches, made stricter for its merchant. A merchant can lift
-// nothing, and what is off stays off. The path is the one of the request, without its query.
+// Rule returns the rule for a request: the first route of the table that matches, made stricter for
+// its merchant. A merchant can lift nothing, and a level that is off stays off. The path is the one
+// of the request, without its query.
 func (t *Table) Rule(method, path, merchant string) Rule {
 	rule := Rule{Request: Optional, Response: Optional}
 	segments := split(clean(path))
@@ -98,7 +100,7 @@ func (t *Table) Rule(method, path, merchant string) Rule {
 	if rule.Request == Off {
 		return rule
 	}
-	name, _, _ := strings.Cut(merchant, "/") // a mode may follow: what a merchant demands holds in both
+	name, _, _ := strings.Cut(merchant, "/") // a mode may follow: a merchant's demand holds in both
 	return rule.and(t.merchants[name])
 }
 
@@ -131,8 +133,9 @@ func (r Rule) and(other Rule) Rule {
 	return r
 }
 
-// Beside is what holds when somebody else who routes the request has a word on its body too. What either requires is required, whatever the
-// other says; else what either turns off is off. The zero Level says nothing.
+// Beside returns the rule if the proxy that routes the request has a level for its body too. A body
+// that either requires to be encrypted must be; else a level that either turns off is off. The zero
+// Level changes nothing.
 func (r Rule) Beside(word Level) Rule {
 	switch {
 	case r.Request == Required || word == Required:
@@ -155,7 +158,7 @@ func (l Level) orOptional() Level {
 
 func (l Level) known() bool { return l == Off || l == Optional || l == Required }
 
-// methods are those of HTTP that requests to v1 can have.
+// methods are the HTTP methods that requests to v1 can have.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 func (r Route) read() (route, error) {

@@ -62,7 +62,8 @@ func TestRule(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, want := table.Rule(c.method, c.path, c.merchant), (policy.Rule{Request: c.request, Response: c.response}); got != want {
+			if got, want := table.Rule(c.method, c.path,
+				c.merchant), (policy.Rule{Request: c.request, Response: c.response}); got != want {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})
@@ -75,7 +76,8 @@ func TestZeroTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := table.Rule("POST", "/v1/tokens", strict); got != (policy.Rule{Request: optional, Response: optional}) || table.ByMerchant() {
+	if got := table.Rule("POST", "/v1/tokens", strict); got != (policy.Rule{Request: optional, Response: optional}) ||
+		table.ByMerchant() {
 		t.Errorf("got %v and %v, want all optional for everybody", got, table.ByMerchant())
 	}
 }
@@ -105,13 +107,15 @@ func TestRefuses(t *testing.T) {
 		"off, answers required":   {Routes: []policy.Route{{Path: "/v1", MLE: off, Response: required}}},
 		"answers off":             {Routes: []policy.Route{{Path: "/v1", Response: off}}},
 		"the same twice":          {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/{b}"}}},
-		"hidden by rest":          {Routes: []policy.Route{{Path: "/v1/**"}, {Method: "POST", Path: "/v1/tokens", MLE: required}}},
-		"hidden by template":      {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/tokens", MLE: required}}},
-		"merchant off":            {Merchants: map[string]policy.Merchant{strict: {MLE: off}}},
-		"merchant's answers off":  {Merchants: map[string]policy.Merchant{strict: {Response: off}}},
-		"merchant unknown level":  {Merchants: map[string]policy.Merchant{strict: {MLE: "yes"}}},
-		"merchant in a mode":      {Merchants: map[string]policy.Merchant{strict + "/live": {MLE: required}}},
-		"merchant without id":     {Merchants: map[string]policy.Merchant{"": {MLE: required}}},
+		"hidden by rest": {
+			Routes: []policy.Route{{Path: "/v1/**"}, {Method: "POST", Path: "/v1/tokens", MLE: required}},
+		},
+		"hidden by template":     {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/tokens", MLE: required}}},
+		"merchant off":           {Merchants: map[string]policy.Merchant{strict: {MLE: off}}},
+		"merchant's answers off": {Merchants: map[string]policy.Merchant{strict: {Response: off}}},
+		"merchant unknown level": {Merchants: map[string]policy.Merchant{strict: {MLE: "yes"}}},
+		"merchant in a mode":     {Merchants: map[string]policy.Merchant{strict + "/live": {MLE: required}}},
+		"merchant without id":    {Merchants: map[string]policy.Merchant{"": {MLE: required}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +130,9 @@ func TestRefuses(t *testing.T) {
 func TestFirstBadMerchantIsNamed(t *testing.T) {
 	t.Parallel()
 	for range 40 {
-		_, err := policy.New(policy.Config{Merchants: map[string]policy.Merchant{"mer_b": {MLE: "yes"}, "mer_a": {MLE: "yes"}}})
+		_, err := policy.New(policy.Config{
+			Merchants: map[string]policy.Merchant{"mer_b": {MLE: "yes"}, "mer_a": {MLE: "yes"}},
+		})
 		if err == nil || !strings.Contains(err.Error(), "mer_a") {
 			t.Fatalf("got %v, want mer_a named", err)
 		}
@@ -146,23 +152,33 @@ func TestMerchantsThatChangeNothing(t *testing.T) {
 		routes  routes
 		applies bool
 	}{
-		"as it is meant":              {strict, policy.Merchant{MLE: required}, nil, true},
-		"answers alone":               {strict, policy.Merchant{Response: required}, nil, true},
-		"nothing":                     {strict, policy.Merchant{}, nil, false},
-		"optional":                    {strict, policy.Merchant{MLE: optional, Response: optional}, nil, false},
-		"one route requires it":       {strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/tokens", MLE: required}}, true},
-		"all routes require it":       {strict, policy.Merchant{MLE: required}, routes{all(required, "")}, false},
-		"all require it, not answers": {strict, policy.Merchant{MLE: required, Response: required}, routes{all(required, "")}, true},
-		"all require more":            {strict, policy.Merchant{MLE: required}, routes{all(required, required)}, false},
-		"all but one":                 {strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/tokens"}, all(required, "")}, true},
-		"all but one that is off":     {strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/health", MLE: off}, all(required, "")}, false},
-		"all of a method":             {strict, policy.Merchant{MLE: required}, routes{{Method: "POST", Path: "/**", MLE: required}}, true},
-		"all off":                     {strict, policy.Merchant{MLE: required}, routes{all(off, "")}, false},
-		"all weaker":                  {strict, policy.Merchant{MLE: required}, routes{all(optional, required)}, true},
-		"a name":                      {"acme", policy.Merchant{MLE: required}, nil, false},
-		"a short id":                  {"mer_1", policy.Merchant{MLE: required}, nil, false},
-		"another kind of id":          {"txn_01jd8m3k2q4r5", policy.Merchant{MLE: required}, nil, false},
-		"an id in capitals":           {"mer_01JD8M3K2Q4R5", policy.Merchant{MLE: required}, nil, false},
+		"as it is meant": {strict, policy.Merchant{MLE: required}, nil, true},
+		"answers alone":  {strict, policy.Merchant{Response: required}, nil, true},
+		"nothing":        {strict, policy.Merchant{}, nil, false},
+		"optional":       {strict, policy.Merchant{MLE: optional, Response: optional}, nil, false},
+		"one route requires it": {
+			strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/tokens", MLE: required}}, true,
+		},
+		"all routes require it": {strict, policy.Merchant{MLE: required}, routes{all(required, "")}, false},
+		"all require it, not answers": {
+			strict, policy.Merchant{MLE: required, Response: required}, routes{all(required, "")}, true,
+		},
+		"all require more": {strict, policy.Merchant{MLE: required}, routes{all(required, required)}, false},
+		"all but one": {
+			strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/tokens"}, all(required, "")}, true,
+		},
+		"all but one that is off": {
+			strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/health", MLE: off}, all(required, "")}, false,
+		},
+		"all of a method": {
+			strict, policy.Merchant{MLE: required}, routes{{Method: "POST", Path: "/**", MLE: required}}, true,
+		},
+		"all off":            {strict, policy.Merchant{MLE: required}, routes{all(off, "")}, false},
+		"all weaker":         {strict, policy.Merchant{MLE: required}, routes{all(optional, required)}, true},
+		"a name":             {"acme", policy.Merchant{MLE: required}, nil, false},
+		"a short id":         {"mer_1", policy.Merchant{MLE: required}, nil, false},
+		"another kind of id": {"txn_01jd8m3k2q4r5", policy.Merchant{MLE: required}, nil, false},
+		"an id in capitals":  {"mer_01JD8M3K2Q4R5", policy.Merchant{MLE: required}, nil, false},
 	} {
 		_, err := policy.New(policy.Config{Routes: c.routes, Merchants: map[string]policy.Merchant{c.id: c.line}})
 		if c.applies != (err == nil) || err != nil && !strings.Contains(err.Error(), c.id) {

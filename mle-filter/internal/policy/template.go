@@ -10,14 +10,15 @@ import (
 // template is a path in which some segments stand for any.
 type template struct {
 	segments []string // "" for any one
-	rest     bool     // whatever follows, also nothing
+	rest     bool     // any rest, also none
 }
 
 const rest = "**"
 
-var errTemplate = errors.New("path is not a template: it begins with /, its segments are text or {name}, and ** stands at its end only")
+var errTemplate = errors.New(
+	"path is not a template: it begins with /, its segments are text or {name}, and ** stands at its end only")
 
-// errQuery says why a line would never apply.
+// errQuery is the reason for which a line would never apply.
 var errQuery = errors.New("path has a ? or a # in it: requests are compared without their query")
 
 func parse(text string) (template, error) {
@@ -25,7 +26,8 @@ func parse(text string) (template, error) {
 	if strings.ContainsAny(text, "?#") {
 		return t, errQuery
 	}
-	if !strings.HasPrefix(text, "/") || clean(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if !strings.HasPrefix(text, "/") || clean(text) != text ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return t, errTemplate
 	}
 	for _, segment := range split(text) {
@@ -34,7 +36,8 @@ func parse(text string) (template, error) {
 			return t, errTemplate
 		case segment == rest:
 			t.rest = true
-		case strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") && strings.Count(segment, "{")+strings.Count(segment, "}") == 2:
+		case strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") &&
+			strings.Count(segment, "{")+strings.Count(segment, "}") == 2:
 			t.segments = append(t.segments, "")
 		case strings.ContainsAny(segment, "{}*"):
 			return t, errTemplate
@@ -74,8 +77,8 @@ func (t template) covers(other template) bool {
 	return true
 }
 
-// clean is the path that a lenient server may take a path for: escapes read, dots resolved, doubled slashes and one at the end gone. A
-// request cannot get around the table by another spelling.
+// clean is the path that a lenient server may take a path for: escapes read, dots resolved, doubled
+// slashes and one at the end gone. A request cannot get around the table by another spelling.
 func clean(text string) string {
 	if read, err := url.PathUnescape(text); err == nil {
 		text = read
