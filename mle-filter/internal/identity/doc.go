@@ -1,3 +1,3 @@
-// Package identity says whose request it is. Core knows that and nobody else: it is asked what an API key is by GET /v1/api_keys/current, and
-// its word is remembered for 30 seconds at most.
+// Package identity finds the merchant of a request. Only core can identify an API key: the package
+// reads GET /v1/api_keys/current, and caches the response for 30 seconds at most.
 package identity

@@ -32,11 +32,11 @@ const (
 	maxCredential = 1 << 10
 	askTimeout    = 5 * time.Second
 
-	// askField shows core that a filter asks.
+	// askField marks a request to core as mle-filter's.
 	askField = "X-Svc-Int-Asks"
 )
 
-// Identity is what an API key is.
+// Identity is the merchant, the mode and the scopes of an API key.
 type Identity struct {
 	Key         string // key_…, the id of the API key
 	Merchant    string // mer_…
@@ -45,7 +45,8 @@ type Identity struct {
 	Scopes      []string
 }
 
-// Tenant is whose keys these are: the merchant in one mode, mer_…/live. It is what engine.Keys calls a merchant.
+// Tenant is whose keys these are: the merchant in one mode, mer_…/live. It is what engine.Keys
+// calls a merchant.
 func (i Identity) Tenant() string { return i.Merchant + "/" + string(i.Mode) }
 
 // Has reports whether the key has a scope.
@@ -56,13 +57,13 @@ type Config struct {
 	V1     string // the address of core's v1, http://127.0.0.1:8080
 	Client *http.Client
 	Clock  clock.Clock
-	// Token is core's filter token: without it core does not tell whose a publishable key is. Zero
-	// for none.
+	// Token is core's filter token: without it core does not reveal the merchant of a publishable
+	// key. Zero for none.
 	Token  secret.String
 	MaxAge time.Duration // MaxAge, unless it is less
 }
 
-// Resolver asks core. It is safe for concurrent use.
+// Resolver resolves API keys at core. It is safe for concurrent use.
 type Resolver struct {
 	cfg Config
 	ask singleflight.Group
@@ -89,7 +90,8 @@ func New(cfg Config) *Resolver {
 	return &Resolver{cfg: cfg, held: map[[sha256.Size]byte]entry{}}
 }
 
-// Resolve says whose request it is that has this header, or why core would refuse it, in core's words.
+// Resolve returns the identity of a request with this header, or the problem with which core would
+// refuse it.
 func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {
@@ -111,9 +113,9 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	return answerOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
-// Fresh is Resolve without the memory, for requests that core does not see afterwards: a key that core
-// has ended must do nothing any more. Core sees their Origin too, so it refuses a secret key that comes
-// from a web page.
+// Fresh is Resolve without the memory, for requests that core does not see afterwards: a key that
+// core has ended must do nothing any more. Core sees their Origin too, so it refuses a secret key
+// that comes from a web page.
 func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {
@@ -132,7 +134,8 @@ func answerOf(v any, err error, keep func(entry)) (Identity, *engine.Problem) {
 		return Identity{}, refused.problem
 	case err != nil:
 		return Identity{}, &engine.Problem{
-			Status: http.StatusServiceUnavailable, Type: v1.ErrorTypeAPIError, Code: "overloaded", RetryAfter: 1, Reason: "no_identity", Cause: err,
+			Status: http.StatusServiceUnavailable, Type: v1.ErrorTypeAPIError, Code: "overloaded", RetryAfter: 1,
+			Reason: "no_identity", Cause: err,
 			Message: "The service cannot be reached at the moment. Nothing was changed; try again shortly.",
 		}
 	}
@@ -153,7 +156,7 @@ func (r *Resolver) keep(name [sha256.Size]byte, e entry) {
 	r.held[name] = e
 }
 
-// credentialOf is the one Authorization line of a request. What it says is for core to judge.
+// credentialOf returns the one Authorization line of a request. Core judges its content.
 func credentialOf(h http.Header) (string, *engine.Problem) {
 	lines := h["Authorization"]
 	if len(lines) != 1 || lines[0] == "" || len(lines[0]) > maxCredential {
@@ -162,7 +165,7 @@ func credentialOf(h http.Header) (string, *engine.Problem) {
 	return lines[0], nil
 }
 
-// invalidKey is what core answers to a request without a key.
+// invalidKey is core's response to a request without a key.
 func invalidKey() *engine.Problem {
 	return &engine.Problem{
 		Status: http.StatusUnauthorized, Type: v1.ErrorTypeAuthenticationError, Code: "invalid_api_key", Reason: "no_key",
@@ -203,14 +206,17 @@ func (r *Resolver) current(ctx context.Context, credential string, origin []stri
 	if err := json.Unmarshal(body, &key); err != nil || key.Merchant == "" || !key.Mode.Valid() {
 		return entry{}, errors.New("identity: core's answer is not an API key")
 	}
-	e := entry{Identity{key.ID, key.Merchant, key.Mode, key.Kind == v1.APIKeyKindPublishable, key.Scopes}, now.Add(r.cfg.MaxAge)}
+	e := entry{
+		Identity{key.ID, key.Merchant, key.Mode, key.Kind == v1.APIKeyKindPublishable, key.Scopes},
+		now.Add(r.cfg.MaxAge),
+	}
 	if key.ExpiresAt != nil && key.ExpiresAt.Before(e.until) {
 		e.until = key.ExpiresAt.Time
 	}
 	return e, nil
 }
 
-// codePublishable is core's refusal to say whose a publishable key is.
+// codePublishable is the code with which core refuses to identify a publishable key.
 const codePublishable = "publishable_key_not_allowed"
 
 // refusal passes core's refusal on, if it is about the key; else it is an error of ours.
@@ -228,9 +234,13 @@ func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 		if !r.cfg.Token.IsZero() {
 			return errors.New("identity: core does not take the filter token: it has another one, or none")
 		}
-		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token, by which it would learn whose they are."
+		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token, by " +
+			"which it would learn whose they are."
 	}
-	p := &engine.Problem{Status: resp.StatusCode, Type: told.Error.Type, Code: told.Error.Code, Message: told.Error.Message, Reason: "refused"}
+	p := &engine.Problem{
+		Status: resp.StatusCode, Type: told.Error.Type, Code: told.Error.Code,
+		Message: told.Error.Message, Reason: "refused",
+	}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		p.RetryAfter = seconds
 	}

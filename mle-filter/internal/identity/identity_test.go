@@ -17,10 +17,10 @@ import (
 
 var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"live","kind":"secret","scopes":["mle:write"],
-	"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"%s}`
+const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"live",
+	"kind":"secret","scopes":["mle:write"],"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"%s}`
 
-// core answers one way, and counts.
+// core sends one response always, and counts.
 type core struct {
 	token  secret.String // the operator's, as the resolver has it
 	asked  atomic.Int32
@@ -66,7 +66,8 @@ func TestResolve(t *testing.T) {
 	want := func(asked int32) {
 		t.Helper()
 		who, p := r.Resolve(t.Context(), as("sk"))
-		if p != nil || who.Tenant() != "mer_01jd8m3k2q4r5/live" || who.Publishable || !who.Has("mle:write") || who.Has("compat:use") {
+		if p != nil || who.Tenant() != "mer_01jd8m3k2q4r5/live" || who.Publishable || !who.Has("mle:write") ||
+			who.Has("compat:use") {
 			t.Fatalf("got %+v, %+v", who, p)
 		}
 		if got := c.asked.Load(); got != asked {
@@ -88,7 +89,8 @@ func TestResolve(t *testing.T) {
 	if _, p := r.Resolve(t.Context(), as("soon over")); p != nil {
 		t.Fatal(p)
 	}
-	c.says(401, "", `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"m","status":401,"request_id":"req_core"}}`)
+	c.says(401, "", `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"m","status":401,`+
+		`"request_id":"req_core"}}`)
 	fake.Advance(time.Second)
 	if _, p := r.Resolve(t.Context(), as("soon over")); p == nil || p.Status != 401 {
 		t.Errorf("a key whose time is over: got %+v", p)
@@ -107,14 +109,29 @@ func TestRefused(t *testing.T) {
 		wait, asked int
 		headerLines []string
 	}{
-		"Invalid":    {401, "", fmt.Sprintf(refusal, "authentication_error", "invalid_api_key"), 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 2, nil},
-		"Disabled":   {403, "", fmt.Sprintf(refusal, "permission_error", "merchant_disabled"), 403, "merchant_disabled", v1.ErrorTypePermissionError, 0, 2, nil},
-		"Limited":    {429, "7", fmt.Sprintf(refusal, "rate_limit_error", "rate_limited"), 429, "rate_limited", v1.ErrorTypeRateLimitError, 7, 2, nil},
-		"Overloaded": {503, "1", fmt.Sprintf(refusal, "api_error", "overloaded"), 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
-		"Broken":     {502, "", "<html>", 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
-		"NotAKey":    {200, "", `{}`, 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
-		"NoKey":      {200, "", "", 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 0, []string{}},
-		"TwoKeys":    {200, "", "", 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 0, []string{"Bearer a", "Bearer b"}},
+		"Invalid": {
+			401, "", fmt.Sprintf(refusal, "authentication_error", "invalid_api_key"), 401, "invalid_api_key",
+			v1.ErrorTypeAuthenticationError, 0, 2, nil,
+		},
+		"Disabled": {
+			403, "", fmt.Sprintf(refusal, "permission_error", "merchant_disabled"), 403, "merchant_disabled",
+			v1.ErrorTypePermissionError, 0, 2, nil,
+		},
+		"Limited": {
+			429, "7", fmt.Sprintf(refusal, "rate_limit_error", "rate_limited"), 429, "rate_limited",
+			v1.ErrorTypeRateLimitError, 7, 2, nil,
+		},
+		"Overloaded": {
+			503, "1", fmt.Sprintf(refusal, "api_error", "overloaded"), 503, "overloaded", v1.ErrorTypeAPIError, 1,
+			2, nil,
+		},
+		"Broken":  {502, "", "<html>", 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
+		"NotAKey": {200, "", `{}`, 503, "overloaded", v1.ErrorTypeAPIError, 1, 2, nil},
+		"NoKey":   {200, "", "", 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 0, []string{}},
+		"TwoKeys": {
+			200, "", "", 401, "invalid_api_key", v1.ErrorTypeAuthenticationError, 0, 0,
+			[]string{"Bearer a", "Bearer b"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +143,8 @@ func TestRefused(t *testing.T) {
 			}
 			for range 2 { // refusals are not remembered
 				who, p := r.Resolve(t.Context(), h)
-				if p == nil || p.Status != tt.want || p.Code != tt.code || p.Type != tt.kind || p.RetryAfter != tt.wait || p.Message == "" || who.Merchant != "" {
+				if p == nil || p.Status != tt.want || p.Code != tt.code || p.Type != tt.kind || p.RetryAfter != tt.wait ||
+					p.Message == "" || who.Merchant != "" {
 					t.Errorf("got %+v, %+v", who, p)
 				}
 			}
@@ -137,18 +155,22 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPublishableKeys: that core does not say whose one is, is the fault of how we are set up, and told as that.
+// TestPublishableKeys: that core does not identify one is a fault of our configuration, and is
+// reported as that.
 func TestPublishableKeys(t *testing.T) {
 	t.Parallel()
-	const refusal = `{"error":{"type":"permission_error","code":"publishable_key_not_allowed","message":"why","status":403,"request_id":"req_core"}}`
+	const refusal = `{"error":{"type":"permission_error","code":"publishable_key_not_allowed","message":"why",` +
+		`"status":403,"request_id":"req_core"}}`
 	c, r, _ := setup(t)
 	c.says(403, "", refusal)
-	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 403 || p.Code != "publishable_key_not_allowed" || !strings.Contains(p.Message, "filter token") {
+	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 403 || p.Code != "publishable_key_not_allowed" ||
+		!strings.Contains(p.Message, "filter token") {
 		t.Errorf("without a token: got %+v, want to hear that it is missing", p)
 	}
 	c, r, _ = setupWith(t, &core{token: secret.New("wrong")})
 	c.says(403, "", refusal)
-	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 503 || p.Cause == nil || !strings.Contains(p.Cause.Error(), "filter token") {
+	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 503 || p.Cause == nil ||
+		!strings.Contains(p.Cause.Error(), "filter token") {
 		t.Errorf("with another one than core's: got %+v, want a fault of ours", p)
 	}
 }
