@@ -1,2 +1,3 @@
-// Package jwkcheck says whether a JWK may be registered for answers to be encrypted to. It is pure: bytes in, a key or a reason out.
+// Package jwkcheck decides whether a JWK may be registered for the encryption of responses. It is
+// pure: bytes in, a key or a reason out.
 package jwkcheck

@@ -27,7 +27,7 @@ func (f *MemberError) Error() string { return "jwk: " + f.Member + ": " + f.Mess
 
 func refuse(member, message string) error { return &MemberError{member, message} }
 
-// members are those that a public JWK for encryption may have. Ext is what browsers add.
+// members are the members that a public JWK for encryption may have. Browsers add ext.
 type members struct {
 	Kty    string         `json:"kty"`
 	Use    *string        `json:"use"`
@@ -42,8 +42,8 @@ type members struct {
 	Ext    jsontext.Value `json:"ext"`
 }
 
-// Parse reads a public JWK, of which every fault is a *MemberError. The key has its algorithm, use "enc", and the thumbprint of RFC 7638 for an id
-// if thumbprint gives that.
+// Parse reads a public JWK, of which every fault is a *MemberError. The key has its algorithm, use
+// "enc", and the thumbprint of RFC 7638 for an id if thumbprint gives that.
 func Parse(text []byte, thumbprint func(jose.JSONWebKey) (string, error)) (jose.JSONWebKey, engine.Alg, error) {
 	var none jose.JSONWebKey
 	m, err := read(text)
@@ -62,7 +62,8 @@ func Parse(text []byte, thumbprint func(jose.JSONWebKey) (string, error)) (jose.
 		return none, "", err
 	}
 	if m.Kid != nil && *m.Kid != out.KeyID {
-		return none, "", refuse("kid", "A kid is the RFC 7638 thumbprint of the key by SHA-256. Leave it out, and it is computed.")
+		return none, "", refuse("kid",
+			"A kid is the RFC 7638 thumbprint of the key by SHA-256. Leave it out, and it is computed.")
 	}
 	return out, alg, nil
 }
@@ -88,11 +89,13 @@ func read(text []byte) (*members, error) {
 	return nil, refuse("", "The JWK is not a JSON object whose members stand once each.")
 }
 
-// strange refuses what has no place in a public key. The members of a private key are named, for whoever sends one by mistake has to know.
+// strange rejects members that do not belong in a public key. Its error names the members of a
+// private key, for a client that sends one by mistake must notice.
 func strange(name string) error {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "oth", "k":
-		return refuse(name, "This is a private or a secret key, which nobody may know but you. Make another one, and send its public half.")
+		return refuse(name, "This is a private or a secret key, which nobody may know but you. Make another one, and "+
+			"send its public half.")
 	case "x5u", "x5c", "x5t", "x5t#S256":
 		return refuse(name, "Certificates are not taken. Send the bare key.")
 	}
@@ -141,13 +144,16 @@ func (m *members) key() (engine.Alg, any, error) {
 	return "", nil, refuse("kty", "A key is \"EC\" on P-256, or \"RSA\".")
 }
 
-// plain refuses numbers that are written in another way than the one there is, by RFC 7518: go-jose skips line breaks, bits that belong to no
-// byte, and zeros ahead. Whoever computes the key's id from what he has sent would get another one than we do.
+// plain rejects numbers in another form than the one of RFC 7518. go-jose skips line breaks, bits
+// that belong to no byte, and leading zeros. A client that computes the key's id from its own text
+// would get another id than we do.
 func (m *members) plain() error {
 	for _, number := range []struct{ name, text string }{{"x", m.X}, {"y", m.Y}, {"n", m.N}, {"e", m.E}} {
 		value, err := base64.RawURLEncoding.Strict().DecodeString(number.text)
 		if err != nil || base64.RawURLEncoding.EncodedLen(len(value)) != len(number.text) {
-			return refuse(number.name, "The member is not plain base64url: without padding, white space, line breaks, and stray bits in the last character.")
+			return refuse(number.name,
+				"The member is not plain base64url: without padding, white space, line breaks, and stray bits in the last "+
+					"character.")
 		}
 		if m.Kty == "RSA" && len(value) > 0 && value[0] == 0 {
 			return refuse(number.name, "The number has a zero byte ahead; RFC 7518 has it without.")
@@ -156,7 +162,7 @@ func (m *members) plain() error {
 	return nil
 }
 
-// bare is the key with nothing but what makes it a key.
+// bare returns the key with only the members of the key material.
 func (m *members) bare() []byte {
 	fields := map[string]string{"kty": m.Kty}
 	if m.Kty == "EC" {
@@ -171,7 +177,7 @@ func (m *members) bare() []byte {
 	return b
 }
 
-// purpose checks what the key says that it is for.
+// purpose checks the purpose that the key states.
 func (m *members) purpose(alg engine.Alg) error {
 	if m.Use != nil && *m.Use != "enc" {
 		return refuse("use", "The key is to encrypt to: \"enc\", or leave it out.")

@@ -62,7 +62,7 @@ func ecKey(tb testing.TB) member {
 	return member{"kty": "EC", "crv": "P-256", "x": b64(point[1:33]), "y": b64(point[33:])}
 }
 
-// rsaKey is a modulus of two primes. Nobody needs the private key.
+// rsaKey returns a modulus of two primes. The test needs no private key.
 func rsaKey(tb testing.TB, bits int) member {
 	tb.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, bits)
@@ -92,17 +92,20 @@ func TestTaken(t *testing.T) {
 		text string
 		alg  engine.Alg
 	}{
-		"EC":         {ec.text(t), engine.ECDHESA256KW},
-		"EC, full":   {ec.with("use", "enc").with("alg", "ECDH-ES+A256KW").with("key_ops", []string{"deriveKey"}).with("ext", true).text(t), engine.ECDHESA256KW},
-		"EC, no op":  {ec.with("key_ops", []string{}).text(t), engine.ECDHESA256KW},
-		"RSA":        {r.text(t), engine.RSAOAEP256},
-		"RSA, full":  {r.with("use", "enc").with("alg", "RSA-OAEP-256").with("key_ops", []string{"encrypt", "wrapKey"}).text(t), engine.RSAOAEP256},
+		"EC": {ec.text(t), engine.ECDHESA256KW},
+		"EC, full": {ec.with("use", "enc").with("alg", "ECDH-ES+A256KW").with("key_ops", []string{"deriveKey"}).with("ext",
+			true).text(t), engine.ECDHESA256KW},
+		"EC, no op": {ec.with("key_ops", []string{}).text(t), engine.ECDHESA256KW},
+		"RSA":       {r.text(t), engine.RSAOAEP256},
+		"RSA, full": {r.with("use", "enc").with("alg", "RSA-OAEP-256").with("key_ops",
+			[]string{"encrypt", "wrapKey"}).text(t), engine.RSAOAEP256},
 		"RSA, e 3":   {r.with("e", "Aw").text(t), engine.RSAOAEP256},
 		"RSA, e max": {r.with("e", b64([]byte{0x7f, 0xff, 0xff, 0xff})).text(t), engine.RSAOAEP256},
 		"RSA, 4096":  {big4096, engine.RSAOAEP256},
 	} {
 		jwk, alg, err := jwkcheck.Parse([]byte(c.text), keyring.Thumbprint)
-		if err != nil || alg != c.alg || jwk.Algorithm != string(alg) || jwk.Use != "enc" || len(jwk.KeyID) != 43 || !jwk.IsPublic() {
+		if err != nil || alg != c.alg || jwk.Algorithm != string(alg) || jwk.Use != "enc" || len(jwk.KeyID) != 43 ||
+			!jwk.IsPublic() {
 			t.Errorf("%s: got %+v, %s, %v", name, jwk, alg, err)
 			continue
 		}
@@ -116,7 +119,8 @@ func TestTaken(t *testing.T) {
 // big4096 is an RSA modulus of 4096 bits: the largest that is taken.
 var big4096 = `{"kty":"RSA","e":"AQAB","n":"` + b64(modulus(4096).Bytes()) + `"}`
 
-// modulus is a number that looks like a modulus of that many bits: it is odd and has no small factor.
+// modulus is a number that looks like a modulus of that many bits: it is odd and has no small
+// factor.
 func modulus(bits uint) *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(1), bits-1)
 	for n.Add(n, big.NewInt(1)); smallFactor(n); {
@@ -217,7 +221,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// roca makes a modulus as the chips did: p = k·M + (65537^a mod M), M the product of the first primes.
+// roca makes a modulus as the chips did: p = k·M + (65537^a mod M), M the product of the first
+// primes.
 func roca(tb testing.TB) *big.Int {
 	tb.Helper()
 	m := big.NewInt(1)
@@ -246,8 +251,8 @@ func roca(tb testing.TB) *big.Int {
 	return new(big.Int).Mul(prime(), prime())
 }
 
-// TestWycheproof: none of those keys is for encryption to a merchant, so none is taken; and those that are faulty are not taken either when
-// they say nothing of what they are for.
+// TestWycheproof: none of the keys is for encryption to a merchant, so none is taken. The faulty
+// ones are not taken either if they do not state their purpose.
 func TestWycheproof(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(filepath.Join("testdata", "json_web_key_test.json"))
@@ -269,7 +274,8 @@ func TestWycheproof(t *testing.T) {
 	if err := json.Unmarshal(b, &file, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatal(err)
 	}
-	faulty := map[int]bool{7: true, 8: true, 9: true, 22: true, 23: true, 24: true} // ROCA, 1024 bits, e = 1, changed x/y, crv, kty
+	// ROCA, 1024 bits, e = 1, changed x/y, crv, kty
+	faulty := map[int]bool{7: true, 8: true, 9: true, 22: true, 23: true, 24: true}
 	seen := 0
 	for _, g := range file.Groups {
 		for _, c := range g.Tests {

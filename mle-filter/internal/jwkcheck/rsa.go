@@ -14,7 +14,7 @@ const (
 	maxExponent = math.MaxInt32
 )
 
-// large reports whether an exponent is more than there is room for. go-jose would cut off what is in front.
+// large reports whether an exponent is too large. go-jose would cut off its leading digits.
 func large(exponent string) bool {
 	e, err := base64.RawURLEncoding.DecodeString(exponent)
 	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(maxExponent)) > 0
@@ -22,7 +22,8 @@ func large(exponent string) bool {
 
 const badExponent = "The exponent is odd, and 3 or more; 65537 is usual."
 
-// small reports whether an exponent is less than any that encrypts; go-jose would not say that it is the exponent.
+// small reports whether an exponent is less than any that encrypts; the error of go-jose would not
+// name the exponent.
 func small(exponent string) bool {
 	e, err := base64.RawURLEncoding.DecodeString(exponent)
 	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(3)) < 0
@@ -37,18 +38,21 @@ func checkRSA(key *rsa.PublicKey) error {
 	case key.N.Bit(0) == 0:
 		return refuse("n", "The modulus is even.")
 	case weak(key.N):
-		return refuse("n", "The modulus has the mark of the ROCA weakness (CVE-2017-15361): its private key can be computed. Make the key elsewhere.")
+		return refuse("n", "The modulus has the mark of the ROCA weakness (CVE-2017-15361): its private key can be "+
+			"computed. Make the key elsewhere.")
 	case divides(key.N):
 		return refuse("n", "The modulus has a small factor, so it is no RSA key.")
 	}
 	return nil
 }
 
-// marked are the small primes by which the keys of one maker of chips can be told: modulo each of them such a modulus is a power of 65537,
-// and few numbers are. Of other keys one in 2^27 looks the same.
+// marked are the small primes that identify the keys of one maker of chips. Modulo each of them
+// such a modulus is a power of 65537, and few numbers are. Of other keys one in 2^27 looks the
+// same.
 var marked = []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157}
 
-// weak reports whether a modulus has the fingerprint of ROCA (Nemec et al., "The Return of Coppersmith's Attack", 2017).
+// weak reports whether a modulus has the fingerprint of ROCA (Nemec et al., "The Return of
+// Coppersmith's Attack", 2017).
 func weak(n *big.Int) bool {
 	for _, p := range marked {
 		if !powerOf65537(new(big.Int).Mod(n, big.NewInt(p)).Int64(), p) {
