@@ -7,11 +7,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A server that waits for a standby to have a commit has it in its own log already. When a cancel request tells it to stop waiting, it commits all the same:
-// everybody sees then what would be lost with this server. So nothing is called off: who waits no longer drops the connection, which a server that waits
+// A server that waits for a standby to confirm a commit has it in its own log already. A cancel
+// request ends the wait, and the commit becomes visible, though it would be lost with this server.
+// So nothing is cancelled. A caller that stops waiting drops the connection, which a waiting server
 // does not notice. Statements end by statement_timeout, which is not for commits.
 
-// uncalled has connections never be called off: the driver sends a cancel request to where a connection leads, and these lead nowhere.
+// uncalled has connections never be called off: the driver sends a cancel request to where a
+// connection leads, and these lead nowhere.
 func uncalled(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -22,7 +24,7 @@ func uncalled(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// line is a connection that does not say where it leads.
+// line is a connection that does not reveal its address.
 type line struct{ net.Conn }
 
 // RemoteAddr implements net.Conn.

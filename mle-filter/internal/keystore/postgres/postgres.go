@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
-// connections bounds the pool of PostgreSQL. The keyring answers from memory nearly always.
+// connections bounds the pool of PostgreSQL. The keyring nearly always reads from memory.
 const connections = 8
 
 // patience is how long one statement may take on PostgreSQL, waiting for other writers included.
@@ -29,7 +29,8 @@ func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, 
 	return open(ctx, source, existing)
 }
 
-// Rotating is Open where the URL's user and password may change: each new connection asks again what the URL is now.
+// Rotating is Open for a URL whose user and password may change: each new connection reads the
+// present URL.
 func Rotating(again func() (string, error)) keystore.Opener {
 	return func(ctx context.Context, source string, existing bool) (*keystore.Engine, error) {
 		return open(ctx, source, existing, stdlib.OptionBeforeConnect(pgurl.Rotating(again)))
@@ -44,7 +45,7 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 	if cfg.RuntimeParams["statement_timeout"] == "" {
 		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
 	}
-	cfg.RuntimeParams["client_encoding"] = "UTF8" // whatever the URL, the role or the environment say
+	cfg.RuntimeParams["client_encoding"] = "UTF8" // for every setting of the URL, the role or the environment
 	cfg.DialFunc = uncalled(cfg.DialFunc)
 	pool := stdlib.OpenDB(*cfg, append(options, stdlib.OptionAfterConnect(pgurl.Durable(lost)))...)
 	pool.SetMaxOpenConns(connections)
@@ -95,9 +96,14 @@ func duplicate(err error) bool {
 	return errors.As(err, &e) && e.Code == "23505"
 }
 
-// unavailable: no connection, or one of the classes that say "not now": 08 connection, 53 resources, 57 operator intervention
-// (a timeout among them), 25006 read-only (a standby), 40 serialization and deadlock, 28 a password
-// that was changed. Or a setting under which the server would lose the write.
+// unavailable reports an error that a later attempt may not have. That is a lost connection, or an
+// error of one of these classes:
+//
+//   - 08 connection, 53 resources, 57 operator intervention (a timeout among them);
+//   - 25006 read-only (a standby), 40 serialization and deadlock;
+//   - 28 a changed password.
+//
+// It also reports a setting under which the server would lose the write.
 func unavailable(err error) bool {
 	var (
 		unfit   *pgurl.UnfitError
