@@ -7,7 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// ExchangeOf is what is counted of an exchange, which may be nil, and of its refusal, which is nil when there was none.
+// ExchangeOf returns the counted data of an exchange, which may be nil, and of its refusal, which
+// is nil if there was none.
 func ExchangeOf(x *engine.Exchange, p *engine.Problem) (e Exchange) {
 	if x != nil {
 		_, e.Alg = x.Key()
@@ -19,7 +20,8 @@ func ExchangeOf(x *engine.Exchange, p *engine.Problem) (e Exchange) {
 	return e
 }
 
-// Unwrapped says in the request's event which key its body was encrypted for. The key is one of the service's: it was found.
+// Unwrapped adds the key of an encrypted body to the request's event. The key is one of the
+// service's: it was found.
 func Unwrapped(ctx context.Context, x *engine.Exchange) {
 	kid, alg := x.Key()
 	event := httpx.EventFrom(ctx)

@@ -27,14 +27,26 @@ const again = " The request may have been carried out: send it again with the sa
 
 // problems is THE table of them.
 var problems = map[string]engine.Problem{
-	CodeMethodNotAllowed: {Status: 405, Type: v1.ErrorTypeInvalidRequestError, Message: "The path does not take this method."},
-	CodeUnread:           {Status: 400, Type: v1.ErrorTypeInvalidRequestError, Message: "The body did not come to its end."},
-	CodeClientGone:       {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
-	CodeOverloaded:       {Status: 503, Type: v1.ErrorTypeAPIError, Message: "Too many requests are under way. Try again shortly.", RetryAfter: 1},
-	CodeUnreachable:      {Status: 503, Type: v1.ErrorTypeAPIError, Message: "The service cannot be reached. Nothing was changed; try again.", RetryAfter: 1},
-	CodeLost:             {Status: 502, Type: v1.ErrorTypeAPIError, Message: "The answer was lost." + again},
-	CodeTimeout:          {Status: 504, Type: v1.ErrorTypeAPIError, Message: "The answer did not come in time." + again},
-	CodeInternal:         {Status: 500, Type: v1.ErrorTypeAPIError, Message: "Something went wrong on our side." + again},
+	CodeMethodNotAllowed: {
+		Status: 405, Type: v1.ErrorTypeInvalidRequestError,
+		Message: "The path does not take this method.",
+	},
+	CodeUnread: {
+		Status: 400, Type: v1.ErrorTypeInvalidRequestError,
+		Message: "The body did not come to its end.",
+	},
+	CodeClientGone: {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
+	CodeOverloaded: {
+		Status: 503, Type: v1.ErrorTypeAPIError,
+		Message: "Too many requests are under way. Try again shortly.", RetryAfter: 1,
+	},
+	CodeUnreachable: {
+		Status: 503, Type: v1.ErrorTypeAPIError,
+		Message: "The service cannot be reached. Nothing was changed; try again.", RetryAfter: 1,
+	},
+	CodeLost:     {Status: 502, Type: v1.ErrorTypeAPIError, Message: "The answer was lost." + again},
+	CodeTimeout:  {Status: 504, Type: v1.ErrorTypeAPIError, Message: "The answer did not come in time." + again},
+	CodeInternal: {Status: 500, Type: v1.ErrorTypeAPIError, Message: "Something went wrong on our side." + again},
 }
 
 // Problem is the one of that code.
@@ -50,10 +62,10 @@ func Because(p *engine.Problem, err error) *engine.Problem {
 	return p
 }
 
-// Overloaded refuses what comes while too much is under way.
+// Overloaded rejects a request because too many are under way.
 func Overloaded(w http.ResponseWriter, r *http.Request) { Answer(w, r, Problem(CodeOverloaded)) }
 
-// Broken answers for a handler that panicked.
+// Broken responds for a handler that panicked.
 func Broken(w http.ResponseWriter, r *http.Request) { Answer(w, r, Problem(CodeInternal)) }
 
 // Answer sends a problem.
@@ -72,7 +84,7 @@ func Answer(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 }
 
 // Of returns the problem that a request ends with: p, or CodeClientGone if p is a fault of ours and
-// the client hung up before it. A client could otherwise fill the log with errors at will.
+// the client hung up before. A client could otherwise fill the log with errors at will.
 func Of(ctx context.Context, p *engine.Problem) *engine.Problem {
 	if p.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
 		return Problem(CodeClientGone)

@@ -12,7 +12,8 @@ func Template(path string) string {
 	return cmp.Or(template, "/")
 }
 
-// Route is the route of a path of v1 for logs and metrics: what could be anything in it is {id}, and what is no path of v1 is "".
+// Route returns the route of a path of v1 for logs and metrics. A variable part is {id}. For a path
+// outside of v1 it is "".
 func Route(method, path string) string {
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if segments[0] != "v1" || len(segments) < 2 || len(segments) > 5 || !nouns[segments[1]] {
@@ -32,10 +33,14 @@ var methods = map[string]string{
 
 // nouns are the words in the paths of v1. A test holds them to the contract.
 var nouns = map[string]bool{
-	"transactions": true, "confirm": true, "void": true, "captures": true, "refunds": true, "tokens": true, "customers": true,
-	"payment_methods": true, "api_keys": true, "roll": true, "current": true, "idempotency_keys": true, "events": true, "redeliver": true,
-	"webhook_endpoints": true, "roll_secret": true, "deliveries": true, "test_helpers": true, "settle": true, "expire": true,
-	"settlement_runs": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true, "keys": true,
+	"transactions": true, "confirm": true, "void": true, "captures": true, "refunds": true, "tokens": true,
+	"customers":       true,
+	"payment_methods": true, "api_keys": true, "roll": true, "current": true, "idempotency_keys": true, "events": true,
+	"redeliver":         true,
+	"webhook_endpoints": true, "roll_secret": true, "deliveries": true, "test_helpers": true, "settle": true,
+	"expire":          true,
+	"settlement_runs": true, "clock": true, "advance": true, "health": true, "openapi.json": true, "mle": true,
+	"keys":          true,
 	"response_keys": true, "rotate": true, "prove": true,
 	"challenge": true, "trust": true, "fingerprints": true, "calendar.ics": true,
 }
