@@ -14,8 +14,8 @@ const (
 	longestReleaseRetry = time.Minute
 )
 
-// Object returns the id of the row that the step is of, and the number that distinguishes two steps
-// of that row: of an authorization its attempt, of a void its own id, otherwise 0.
+// Object returns the id of the step's row, and a number that distinguishes two steps of that row.
+// For an authorization it is its attempt, for a void its own id, otherwise 0.
 func (s StepID) Object() (id, number int64) {
 	switch s.Kind {
 	case AuthorizeStep:

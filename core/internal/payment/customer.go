@@ -2,11 +2,11 @@ package payment
 
 import "time"
 
-// Customer is somebody who pays the merchant again.
+// Customer is a payer that the merchant has stored for later payments.
 type Customer struct {
 	ID        int64
 	Tenant    Tenant
-	Details   []byte // what the merchant says of them, as the contract shows it; opaque here
+	Details   []byte // the merchant's data, as the contract shows it; opaque here
 	Default   int64  // the payment method that is charged when none is named, 0 for none
 	Version   int64  // counts the announced changes; attaching and detaching a method are such
 	Client    Client // that created it; not read back
@@ -14,7 +14,8 @@ type Customer struct {
 	UpdatedAt time.Time
 }
 
-// MaxMethods is how many payment methods a customer has at most, so that all of them can be detached in one commit.
+// MaxMethods is how many payment methods a customer has at most, so that all of them can be
+// detached in one commit.
 const MaxMethods = 500
 
 // Method is a customer's stored card or bank account. It never has a security code.
@@ -24,7 +25,7 @@ type Method struct {
 	Customer    int64
 	Kind        string
 	Fingerprint string
-	Details     []byte // what may be known of it, as the contract shows it; opaque here
+	Details     []byte // the data that may be shown, as the contract shows it; opaque here
 	Sealed      Sealed // nothing once it is detached
 	Client      Client // that attached it; not read back
 	CreatedAt   time.Time

@@ -30,7 +30,10 @@ func TestLastCutoff(t *testing.T) {
 		{"west of UTC, where it is yesterday", "America/Los_Angeles", 1410, "2026-11-21T05:00:00Z", "2026-11-20T07:30:00Z"},
 		{"quarter of an hour", "Asia/Kathmandu", 15, "2026-11-20T18:30:00Z", "2026-11-20T18:30:00Z"},
 		{"the day clocks go forward, before", "Europe/Vienna", 60, "2026-03-29T12:00:00Z", "2026-03-29T00:00:00Z"},
-		{"the day clocks go forward, skipped: at the jump", "Europe/Vienna", 150, "2026-03-29T12:00:00Z", "2026-03-29T01:00:00Z"},
+		{
+			"the day clocks go forward, skipped: at the jump", "Europe/Vienna", 150, "2026-03-29T12:00:00Z",
+			"2026-03-29T01:00:00Z",
+		},
 		{"a moment before the jump", "Europe/Vienna", 150, "2026-03-29T00:59:59Z", "2026-03-28T01:30:00Z"},
 		{"the day clocks go forward, after", "Europe/Vienna", 180, "2026-03-29T12:00:00Z", "2026-03-29T01:00:00Z"},
 		{"the day clocks go back, twice: the first", "Europe/Vienna", 150, "2026-10-25T12:00:00Z", "2026-10-25T00:30:00Z"},
@@ -50,10 +53,14 @@ func TestLastCutoff(t *testing.T) {
 	}
 }
 
-// TestCutoffsAreOnePerDate walks two years in half hours: the last cut-off never moves back, is never ahead, and days are 23 to 25 hours.
+// TestCutoffsAreOnePerDate walks two years in half hours: the last cut-off never moves back, is
+// never ahead, and days are 23 to 25 hours.
 func TestCutoffsAreOnePerDate(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"UTC", "Europe/Vienna", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe", "America/St_Johns", "Pacific/Chatham"} {
+	for _, name := range []string{
+		"UTC", "Europe/Vienna", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe",
+		"America/St_Johns", "Pacific/Chatham",
+	} {
 		for _, minutes := range []int{0, 90, 120, 150, 165, 720, payment.DayMinutes - 1} {
 			zone, seen := mustZone(t, name), 0
 			start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -63,8 +70,10 @@ func TestCutoffsAreOnePerDate(t *testing.T) {
 				if got.After(now) || got.Before(last) || got.Sub(last) > 25*time.Hour {
 					t.Fatalf("%s %d at %s: got %s after %s", name, minutes, now, got, last)
 				}
-				if next := payment.NextCutoff(now, zone, minutes); next.Before(now) || !payment.LastCutoff(next, zone, minutes).Equal(next) ||
-					next.After(now) && !payment.LastCutoff(next.Add(-time.Nanosecond), zone, minutes).Equal(got) || got.Equal(now) && !next.Equal(now) {
+				if next := payment.NextCutoff(now, zone, minutes); next.Before(now) ||
+					!payment.LastCutoff(next, zone, minutes).Equal(next) ||
+					next.After(now) && !payment.LastCutoff(next.Add(-time.Nanosecond), zone, minutes).Equal(got) || got.Equal(now) &&
+					!next.Equal(now) {
 					t.Fatalf("%s %d at %s: got %s as the next after %s", name, minutes, now, next, got)
 				}
 				if got.After(last) {

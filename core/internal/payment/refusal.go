@@ -23,12 +23,15 @@ const (
 	VersionConflict         = "version_conflict"
 )
 
-// Busy is the refusal while the acquirer has not answered an earlier step.
+// Busy is the refusal while the acquirer's response to an earlier step is missing.
 func Busy() *Refusal {
-	return &Refusal{Code: OperationInProgress, Message: "Another operation on this transaction is still in progress. Try again shortly."}
+	return &Refusal{
+		Code:    OperationInProgress,
+		Message: "Another operation on this transaction is still in progress. Try again shortly.",
+	}
 }
 
-// WhyNoConfirm says why the transaction cannot be confirmed now, or nil when it can.
+// WhyNoConfirm returns why the transaction cannot be confirmed now, or nil if it can.
 func (t *Transaction) WhyNoConfirm() *Refusal {
 	switch {
 	case t.Status.Open():
@@ -39,7 +42,7 @@ func (t *Transaction) WhyNoConfirm() *Refusal {
 	return nil
 }
 
-// WhyNoCapture says why amount (0 for all that is left) cannot be captured now, or nil when it can.
+// WhyNoCapture returns why amount (0 for the whole rest) cannot be captured now, or nil if it can.
 func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():
@@ -57,7 +60,7 @@ func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 	return nil
 }
 
-// WhyNoVoid says why the transaction cannot be voided now, or nil when it can.
+// WhyNoVoid returns why the transaction cannot be voided now, or nil if it can.
 func (t *Transaction) WhyNoVoid() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open() || t.RefundPending > 0:
@@ -68,8 +71,9 @@ func (t *Transaction) WhyNoVoid() *Refusal {
 		return &Refusal{Code: NotVoidable, Message: "A transaction that is " + string(t.Status) + " cannot be voided."}
 	case t.Settled > 0 && t.Capturable() > 0:
 		return &Refusal{
-			Code:    NotVoidable,
-			Message: "Captured money has settled: refund that. What is not captured is released by a final capture, or when the authorization expires.",
+			Code: NotVoidable,
+			Message: "Captured money has settled: refund that. What is not captured is released by a final capture, or when " +
+				"the authorization expires.",
 		}
 	case t.Settled > 0:
 		return &Refusal{Code: NotVoidable, Message: "Captured money has settled: refund it instead."}
@@ -92,11 +96,12 @@ func (t *Transaction) WhyNoVoidOf(expected *int64) *Refusal {
 func Conflict(expected, version int64) *Refusal {
 	return &Refusal{
 		Code: VersionConflict, Param: "expected_version",
-		Message: fmt.Sprintf("Expected version %d, but the object has version %d: it has changed. Read it again.", expected, version),
+		Message: fmt.Sprintf("Expected version %d, but the object has version %d: it has changed. Read it again.", expected,
+			version),
 	}
 }
 
-// WhyNoRefund says why amount (0 for all that is left) cannot be refunded now, or nil when it can.
+// WhyNoRefund returns why amount (0 for the whole rest) cannot be refunded now, or nil if it can.
 func (t *Transaction) WhyNoRefund(amount int64) *Refusal {
 	switch {
 	case t.Operation == VoidOperation || t.Status.Open():
@@ -116,7 +121,7 @@ func (t *Transaction) WhyNoRefund(amount int64) *Refusal {
 	return nil
 }
 
-// WhyNoSettle says why there is nothing to settle, or nil when there is.
+// WhyNoSettle returns why there is nothing to settle, or nil if there is.
 func (t *Transaction) WhyNoSettle() *Refusal {
 	switch {
 	case t.Operation != NoOperation:
@@ -127,31 +132,41 @@ func (t *Transaction) WhyNoSettle() *Refusal {
 	return nil
 }
 
-// WhyNoExpire says why there is neither an authorization to expire nor a wait for a confirmation to end, or nil when there is.
+// WhyNoExpire returns why there is neither an authorization to expire nor a wait for a confirmation
+// to end, or nil if there is.
 func (t *Transaction) WhyNoExpire() *Refusal {
 	switch {
 	case t.Operation != NoOperation || t.Status.Open():
 		return Busy()
 	case t.Status != Authorized && t.Status != PartiallyCaptured && t.Status != RequiresConfirmation:
-		return &Refusal{Code: NotExpirable, Message: "A transaction that is " + string(t.Status) + " has no authorization that could expire."}
+		return &Refusal{
+			Code:    NotExpirable,
+			Message: "A transaction that is " + string(t.Status) + " has no authorization that could expire.",
+		}
 	}
 	return nil
 }
 
-// WhyNoRefund says why amount (0 for all that is left) of this capture cannot be refunded now, or nil when it can, as far as the capture
-// goes.
+// WhyNoRefund returns why amount (0 for the whole rest) of this capture cannot be refunded now, or
+// nil if it can. It checks the capture alone.
 func (c *Capture) WhyNoRefund(amount int64) *Refusal {
 	switch {
 	case c.State == StepPending:
 		return Busy()
 	case c.State != StepSucceeded:
-		return &Refusal{Code: NotRefundable, Param: "capture", Message: "A capture that is " + string(c.State) + " cannot be refunded."}
+		return &Refusal{
+			Code: NotRefundable, Param: "capture",
+			Message: "A capture that is " + string(c.State) + " cannot be refunded.",
+		}
 	case c.Refundable() == 0 && c.RefundPending > 0:
 		return Busy()
 	case c.Refundable() == 0:
 		return &Refusal{Code: NotRefundable, Param: "capture", Message: "The capture was refunded in full already."}
 	case amount > c.Refundable():
-		return &Refusal{Code: AmountExceedsRefundable, Param: "amount", Message: "The amount is more than what is left to refund of this capture."}
+		return &Refusal{
+			Code: AmountExceedsRefundable, Param: "amount",
+			Message: "The amount is more than what is left to refund of this capture.",
+		}
 	}
 	return nil
 }

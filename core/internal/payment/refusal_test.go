@@ -17,35 +17,113 @@ func code(r *payment.Refusal) string {
 	return r.Code
 }
 
+const busy = payment.OperationInProgress
+
+func settled(tx *payment.Transaction) { tx.Settled = tx.Captured }
+
+// whyNotCases are transactions, and the codes with which each step on them is refused.
+var whyNotCases = []struct {
+	name                          string
+	transaction                   payment.Transaction
+	change                        func(*payment.Transaction)
+	capture, void, refund, settle string
+}{
+	{
+		"waits to be confirmed",
+		payment.Transaction{Status: payment.RequiresConfirmation},
+		nil, payment.NotCapturable, "",
+		payment.NotRefundable, payment.NotSettleable,
+	},
+	{
+		"canceled",
+		payment.Transaction{Status: payment.Canceled},
+		nil, payment.NotCapturable, payment.NotVoidable,
+		payment.NotRefundable, payment.NotSettleable,
+	},
+	{
+		"verified",
+		payment.Transaction{Status: payment.Authorized},
+		nil, payment.NotCapturable, "", payment.NotRefundable,
+		payment.NotSettleable,
+	},
+	{"processing", payment.Transaction{Status: payment.Processing}, nil, busy, busy, busy, payment.NotSettleable},
+	{"unknown", payment.Transaction{Status: payment.Unknown}, nil, busy, busy, busy, payment.NotSettleable},
+	{
+		"authorized",
+		payment.Transaction{Status: payment.Authorized, Authorized: 100},
+		nil, "", "", payment.NotRefundable,
+		payment.NotSettleable,
+	},
+	{
+		"captured in part",
+		payment.Transaction{Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40},
+		nil, "",
+		"", "", "",
+	},
+	{
+		"captured",
+		payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100},
+		nil,
+		payment.NotCapturable, "", "", "",
+	},
+	{
+		"settled",
+		payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100},
+		settled,
+		payment.NotCapturable, payment.NotVoidable, "", payment.NotSettleable,
+	},
+	{
+		"refunded in part",
+		payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Refunded: 60},
+		nil,
+		payment.NotCapturable, payment.NotVoidable, "", "",
+	},
+	{
+		"refunded",
+		payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Refunded: 100},
+		nil,
+		payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, "",
+	},
+	{
+		"refund pends",
+		payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, RefundPending: 60},
+		nil, payment.NotCapturable, busy, "", "",
+	},
+	{"whole refund pends", payment.Transaction{
+		Status: payment.Captured, Authorized: 100, Captured: 100,
+		RefundPending: 100,
+	}, nil, payment.NotCapturable, busy, busy, ""},
+	{"capture pends", payment.Transaction{
+		Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40,
+		CapturePending: 1, Operation: payment.CaptureOperation,
+	}, nil, busy, busy, "", busy},
+	{"void pends", payment.Transaction{
+		Status: payment.Captured, Authorized: 100, Captured: 100,
+		Operation: payment.VoidOperation,
+	}, nil, busy, busy, busy, busy},
+	{
+		"voided",
+		payment.Transaction{Status: payment.Voided, Authorized: 100},
+		nil, payment.NotCapturable,
+		payment.NotVoidable, payment.NotRefundable, payment.NotSettleable,
+	},
+	{
+		"declined",
+		payment.Transaction{Status: payment.Declined},
+		nil, payment.NotCapturable, payment.NotVoidable,
+		payment.NotRefundable, payment.NotSettleable,
+	},
+	{
+		"failed",
+		payment.Transaction{Status: payment.Failed},
+		nil, payment.NotCapturable, payment.NotVoidable,
+		payment.NotRefundable, payment.NotSettleable,
+	},
+}
+
 func TestWhyNot(t *testing.T) {
 	t.Parallel()
-	const busy = payment.OperationInProgress
-	settled := func(tx *payment.Transaction) { tx.Settled = tx.Captured }
-	for _, c := range []struct {
-		name                          string
-		transaction                   payment.Transaction
-		change                        func(*payment.Transaction)
-		capture, void, refund, settle string
-	}{
-		{"waits to be confirmed", payment.Transaction{Status: payment.RequiresConfirmation}, nil, payment.NotCapturable, "", payment.NotRefundable, payment.NotSettleable},
-		{"canceled", payment.Transaction{Status: payment.Canceled}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
-		{"verified", payment.Transaction{Status: payment.Authorized}, nil, payment.NotCapturable, "", payment.NotRefundable, payment.NotSettleable},
-		{"processing", payment.Transaction{Status: payment.Processing}, nil, busy, busy, busy, payment.NotSettleable},
-		{"unknown", payment.Transaction{Status: payment.Unknown}, nil, busy, busy, busy, payment.NotSettleable},
-		{"authorized", payment.Transaction{Status: payment.Authorized, Authorized: 100}, nil, "", "", payment.NotRefundable, payment.NotSettleable},
-		{"captured in part", payment.Transaction{Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40}, nil, "", "", "", ""},
-		{"captured", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100}, nil, payment.NotCapturable, "", "", ""},
-		{"settled", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100}, settled, payment.NotCapturable, payment.NotVoidable, "", payment.NotSettleable},
-		{"refunded in part", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Refunded: 60}, nil, payment.NotCapturable, payment.NotVoidable, "", ""},
-		{"refunded", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Refunded: 100}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, ""},
-		{"refund pends", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, RefundPending: 60}, nil, payment.NotCapturable, busy, "", ""},
-		{"whole refund pends", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, RefundPending: 100}, nil, payment.NotCapturable, busy, busy, ""},
-		{"capture pends", payment.Transaction{Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40, CapturePending: 1, Operation: payment.CaptureOperation}, nil, busy, busy, "", busy},
-		{"void pends", payment.Transaction{Status: payment.Captured, Authorized: 100, Captured: 100, Operation: payment.VoidOperation}, nil, busy, busy, busy, busy},
-		{"voided", payment.Transaction{Status: payment.Voided, Authorized: 100}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
-		{"declined", payment.Transaction{Status: payment.Declined}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
-		{"failed", payment.Transaction{Status: payment.Failed}, nil, payment.NotCapturable, payment.NotVoidable, payment.NotRefundable, payment.NotSettleable},
-	} {
+	for _, c := range whyNotCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tx := c.transaction
@@ -62,7 +140,10 @@ func TestWhyNot(t *testing.T) {
 
 func TestWhyNotThatMuch(t *testing.T) {
 	t.Parallel()
-	tx := payment.Transaction{Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40, Refunded: 10, RefundPending: 5}
+	tx := payment.Transaction{
+		Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40, Refunded: 10,
+		RefundPending: 5,
+	}
 	for _, c := range []struct {
 		amount          int64
 		capture, refund string
@@ -108,7 +189,10 @@ func TestSettlement(t *testing.T) {
 	for _, c := range []struct {
 		captured, settled int64
 		want              payment.Settlement
-	}{{0, 0, payment.SettlementNone}, {10, 0, payment.SettlementPending}, {10, 9, payment.SettlementPending}, {10, 10, payment.SettlementSettled}} {
+	}{{0, 0, payment.SettlementNone}, {10, 0, payment.SettlementPending}, {10, 9, payment.SettlementPending}, {
+		10, 10,
+		payment.SettlementSettled,
+	}} {
 		tx := payment.Transaction{Captured: c.captured, Settled: c.settled}
 		if got := tx.Settlement(); got != c.want {
 			t.Errorf("%d of %d: got %s, want %s", c.settled, c.captured, got, c.want)

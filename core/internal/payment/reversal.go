@@ -2,7 +2,7 @@ package payment
 
 import "time"
 
-// LateWindow is how long the acquirer is asked about a step that it did not know, before the step
+// LateWindow is how long recovery looks for a step that the acquirer did not find, before the step
 // counts as without effect.
 const LateWindow = 24 * time.Hour
 
@@ -13,9 +13,9 @@ const (
 	firstLook, refusedPause = 5 * time.Second, time.Minute
 )
 
-// Reversal is a pending reversal: a step that was closed, or is to be closed, without proof that it
-// had no effect at the acquirer. Recovery requests that the acquirer drops it, and then looks for
-// its effect until LateWindow has passed.
+// Reversal is a pending reversal: a step that is or will be closed without proof that it had no
+// effect at the acquirer. Recovery requests that the acquirer drops it, and then looks for its
+// effect until LateWindow has passed.
 //
 // An authorization that turns out to be approved is released. A capture, void or refund that turns
 // out to be approved is recorded, and reversed only if its amount is no longer available.
@@ -37,13 +37,13 @@ type Reversal struct {
 	Claim     int64     // the idempotency key that stays taken until the reversal ends, 0 for none
 }
 
-// Acknowledge records that the acquirer acknowledged the release of a request that it does not have.
-// The looks begin.
+// Acknowledge records that the acquirer acknowledged the release of a request that it does not
+// have. The looks begin.
 func (r *Reversal) Acknowledge(at time.Time) {
 	r.Asked, r.Refused, r.Held, r.Looks, r.Since, r.DueAt = r.Asked+1, 0, 0, 0, at, at.Add(firstLook)
 }
 
-// LookAgain counts a look that found nothing and sets the time of the next: each pause is twice the
+// LookAgain counts a look that found nothing and sets the time of the next. Each pause is twice the
 // one before it, up to an hour. It returns false if the pauses add up to LateWindow. They are
 // counted, not measured: a clock that jumps ends at most one of them early.
 func (r *Reversal) LookAgain(at time.Time) bool {

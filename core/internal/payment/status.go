@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Status is where a payment itself stands. What settled and what was refunded are axes of their own.
+// Status is the state of the payment itself. Its settlement and its refunds are separate axes.
 type Status string
 
 // The statuses. Voided, Canceled, Declined, Failed and Expired are terminal.
 const (
-	RequiresConfirmation Status = "requires_confirmation" // nobody was asked for money yet
-	Processing           Status = "processing"            // the intent is durable, the acquirer's answer is not yet
-	Unknown              Status = "unknown"               // the acquirer's answer was lost; recovery is asking
+	RequiresConfirmation Status = "requires_confirmation" // the acquirer has no request yet
+	Processing           Status = "processing"            // the intent is durable, the outcome is not yet
+	Unknown              Status = "unknown"               // the acquirer's response was lost; recovery inquires
 	Authorized           Status = "authorized"
 	PartiallyCaptured    Status = "partially_captured"
 	Captured             Status = "captured"
@@ -28,17 +28,17 @@ type Step string
 
 // The steps.
 const (
-	Confirm        Step = "confirm"         // the intent to ask the acquirer is durable
+	Confirm        Step = "confirm"         // the intent to call the acquirer is durable
 	Withdraw       Step = "withdraw"        // the acquirer never saw it: as if the confirmation had not come
 	Approve        Step = "approve"         // the acquirer reserved the amount
 	ApproveCapture Step = "approve_capture" // the acquirer reserved and took it
 	Decline        Step = "decline"
 	Fail           Step = "fail"
-	Lose           Step = "lose" // the answer did not come
+	Lose           Step = "lose" // the response did not come
 	CapturePart    Step = "capture_part"
 	CaptureRest    Step = "capture_rest"
 	Void           Step = "void"
-	Expire         Step = "expire" // the authorization lapsed, and what was captured stays; or nobody confirmed it in time
+	Expire         Step = "expire" // the authorization lapsed, and its captures stay; or it was not confirmed in time
 )
 
 // transitions is the whole state machine: a step not listed for a status is refused.
@@ -72,7 +72,10 @@ var transitions = map[Status]map[Step]Status{
 
 // Statuses lists every status, in the order a payment meets them.
 func Statuses() []Status {
-	return []Status{RequiresConfirmation, Processing, Unknown, Authorized, PartiallyCaptured, Captured, Voided, Canceled, Declined, Failed, Expired}
+	return []Status{
+		RequiresConfirmation, Processing, Unknown, Authorized, PartiallyCaptured, Captured, Voided, Canceled,
+		Declined, Failed, Expired,
+	}
 }
 
 // Steps lists every step.

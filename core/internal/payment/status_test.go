@@ -14,10 +14,19 @@ func TestTransitions(t *testing.T) {
 			"withdraw": "requires_confirmation",
 			"approve":  "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed", "lose": "unknown",
 		},
-		"unknown":            {"withdraw": "requires_confirmation", "approve": "authorized", "approve_capture": "captured", "decline": "declined", "fail": "failed"},
-		"authorized":         {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided", "expire": "expired"},
-		"partially_captured": {"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided", "expire": "captured"},
-		"captured":           {"void": "voided"},
+		"unknown": {
+			"withdraw": "requires_confirmation", "approve": "authorized", "approve_capture": "captured",
+			"decline": "declined", "fail": "failed",
+		},
+		"authorized": {
+			"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided",
+			"expire": "expired",
+		},
+		"partially_captured": {
+			"capture_part": "partially_captured", "capture_rest": "captured", "void": "voided",
+			"expire": "captured",
+		},
+		"captured": {"void": "voided"},
 	}
 	if got, want := len(payment.Statuses())*len(payment.Steps()), 11*11; got != want {
 		t.Fatalf("pairs: got %d, want %d", got, want)

@@ -2,7 +2,8 @@ package payment
 
 import "time"
 
-// Sealed is what an object hides, encrypted for that object alone. A field without a text is one it does not have, or has no more.
+// Sealed are the hidden values of an object, encrypted for that object alone. The object lacks, or
+// has lost, a value whose field has no text.
 type Sealed struct {
 	Key    uint32 // which key of the vault sealed the number
 	Number []byte
@@ -31,7 +32,7 @@ func CodeHour(t time.Time) int64 { return t.Unix() / int64(time.Hour/time.Second
 // whose code it sealed.
 const CodeHours = 2
 
-// The kinds of what is paid with.
+// The kinds of payment sources.
 const (
 	KindCard        = "card"
 	KindBankAccount = "bank_account"

@@ -17,9 +17,9 @@ const (
 	secretAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
-// NewTokenValue returns the value that a client pays with by the token of this number: its id
-// (tok_…), an underscore, and 32 letters that come from crypto/rand and occur in nothing else. The
-// store keeps only HashTokenValue of it.
+// NewTokenValue returns the value that a client pays with by the token of this number. It is the
+// token's id (tok_…), an underscore, and 32 letters that come from crypto/rand and occur in nothing
+// else. The store keeps only HashTokenValue of it.
 func NewTokenValue(token int64) secret.String {
 	var random [secretLetters]byte
 	_, _ = rand.Read(random[:]) // never fails: the runtime ends the program where there is no randomness

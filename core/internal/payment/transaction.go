@@ -2,7 +2,8 @@ package payment
 
 import "time"
 
-// Tenant is whose objects these are: a merchant in one mode. Objects of another tenant do not exist for it.
+// Tenant is whose objects these are: a merchant in one mode. Objects of another tenant do not exist
+// for it.
 type Tenant struct {
 	Merchant int64
 	Live     bool
@@ -14,7 +15,8 @@ type Client struct {
 	Address string // "203.0.113.7", "2001:db8::1"; "" if unknown or erased
 }
 
-// ConfirmWithin is how long after it was made a payment may wait to be confirmed. Then it is canceled.
+// ConfirmWithin is how long after it was made a payment may wait to be confirmed. Then it is
+// canceled.
 const ConfirmWithin = 24 * time.Hour
 
 // Settlement is how far captured money has come.
@@ -27,19 +29,22 @@ const (
 	SettlementSettled Settlement = "settled"
 )
 
-// Operation is a step that was sent to the acquirer and not answered yet. It locks the transaction against steps that exclude it.
+// Operation is a step that was sent to the acquirer and has no outcome yet. It locks the
+// transaction against steps that exclude it.
 type Operation string
 
-// The operations. Refunds run beside each other and are counted in RefundPending instead.
+// The operations. Refunds run concurrently and are counted in RefundPending instead.
 const (
 	NoOperation      Operation = ""
 	CaptureOperation Operation = "capture"
 	VoidOperation    Operation = "void"
 )
 
-// Transaction is one payment. Amounts are in the minor unit of Currency, times are UTC with milliseconds.
+// Transaction is one payment. Amounts are in the minor unit of Currency, times are UTC with
+// milliseconds.
 //
-// Refunded + RefundPending <= Captured, and Captured + CapturePending <= Authorized <= Amount, always.
+// Refunded + RefundPending <= Captured, and Captured + CapturePending <= Authorized <= Amount,
+// always.
 type Transaction struct {
 	ID          int64
 	Tenant      Tenant
@@ -49,10 +54,12 @@ type Transaction struct {
 	// RefusedConfirmations counts the confirmations by publishable keys that were refused because of
 	// their payment source.
 	RefusedConfirmations int64
-	Attempt              int64 // 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next, from 1
-	Amount               int64
-	Currency             string // ISO 4217, lower case
-	PaymentMethod        string // as the merchant named it
+	// 0 when it was confirmed in its create; else the confirmation that runs, ran or comes next,
+	// from 1
+	Attempt       int64
+	Amount        int64
+	Currency      string // ISO 4217, lower case
+	PaymentMethod string // as the merchant named it
 
 	Authorized     int64
 	Captured       int64
@@ -68,7 +75,8 @@ type Transaction struct {
 	Result  Result
 	Version int64 // counts the announced transitions
 
-	// Claim is the idempotency key the open request holds, 0 for none: recovery stores the late answer under it.
+	// Claim is the idempotency key the open request holds, 0 for none: recovery stores the late
+	// response under it.
 	Claim int64
 	// Client requested the transaction, Confirmer its last confirmation, Voider its last void or
 	// cancelation.
@@ -82,9 +90,9 @@ type Transaction struct {
 	UpdatedAt   time.Time
 }
 
-// Result is what came of asking the acquirer.
+// Result is the result of a request to the acquirer.
 type Result struct {
-	Reached              bool // the acquirer answered
+	Reached              bool // the acquirer sent a response
 	DeclineCode          string
 	FailureCode          string
 	FailureMessage       string
@@ -92,7 +100,7 @@ type Result struct {
 	NetworkTransactionID string
 	ResponseCode         string
 	ExpiresAt            time.Time
-	Balance              *int64 // what is left on the card, in minor units; nil where the acquirer did not say
+	Balance              *int64 // the rest on the card, in minor units; nil if the acquirer sent none
 	CheckCVC             string
 	CheckAddressLine     string
 	CheckPostalCode      string
@@ -109,7 +117,7 @@ func (t *Transaction) Authorizer() Client {
 	return t.Client
 }
 
-// Capturable is what a capture may still take.
+// Capturable is the amount that a capture may still take.
 func (t *Transaction) Capturable() int64 {
 	if t.Status != Authorized && t.Status != PartiallyCaptured {
 		return 0
@@ -117,7 +125,7 @@ func (t *Transaction) Capturable() int64 {
 	return t.Authorized - t.Captured - t.CapturePending
 }
 
-// Refundable is what a refund may still give back.
+// Refundable is the amount that a refund may still give back.
 func (t *Transaction) Refundable() int64 {
 	if t.Status != Captured && t.Status != PartiallyCaptured {
 		return 0
@@ -156,7 +164,7 @@ type Capture struct {
 	State          StepState
 	Amount         int64 // minor units
 	Currency       string
-	Final          bool // releases what it leaves uncaptured
+	Final          bool // releases the uncaptured rest
 	Settled        bool
 	Refunded       int64 // of refunds that are of this capture
 	RefundPending  int64
@@ -171,7 +179,8 @@ type Capture struct {
 	UpdatedAt      time.Time
 }
 
-// Refundable is what a refund may still give back of this capture. Its transaction may have less left.
+// Refundable is the amount that a refund may still give back of this capture. Its transaction may
+// have less left.
 func (c *Capture) Refundable() int64 {
 	if c.State != StepSucceeded {
 		return 0
