@@ -21,7 +21,7 @@ const (
 // enc is the content encryption there is.
 const enc = jose.A256GCM
 
-// What the parts of a message under enc measure, in bytes.
+// The lengths of a message's parts under enc, in bytes.
 const (
 	cekSize     = 32
 	ivSize      = 12
@@ -35,7 +35,7 @@ const (
 	maxModulus = 4096
 )
 
-// errKey is an own key that its algorithm cannot use: the fault of whoever keeps keys.
+// errKey reports an own key that its algorithm cannot use: a fault of the key store.
 var errKey = errors.New("jwe: the key is not one of its algorithm")
 
 // Known reports whether messages under the algorithm are taken.

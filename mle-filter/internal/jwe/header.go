@@ -10,7 +10,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Header is what a protected header says. Members that were not sent are zero.
+// Header is the content of a protected header. Members that were not sent are zero.
 type Header struct {
 	Alg      Alg
 	KID      string // of at most 64 letters, digits, - and _
@@ -28,22 +28,24 @@ type Header struct {
 // RequiredResponse is the value of rsp that accepts any response key of the merchant.
 const RequiredResponse = "required"
 
-// forbidden are members that no message needs here, and that would make somebody fetch, inflate or derive. Those that would make go-jose parse
-// keys and certificates are looked for before it does.
+// forbidden are members that no message needs here, and that would make a reader fetch, inflate or
+// derive. The members that would make go-jose parse keys and certificates are checked before it
+// does.
 var forbidden = []jose.HeaderKey{"zip", "crit", "jku", "x5u", "x5t", "x5t#S256", "p2s", "p2c", "iv", "tag", "b64"}
 
 const (
 	maxKID = 64
 	// maxSeconds is above every time in seconds, and below every one in milliseconds.
 	maxSeconds = 100_000_000_000
-	// coordinate is what a coordinate on P-256 measures, in bytes.
+	// coordinate is the length of a coordinate on P-256, in bytes.
 	coordinate = 32
 )
 
-// members are those that go-jose has no fields for. A member that is null is not among them.
+// members are the members that go-jose has no fields for. A member that is null is not among them.
 type members map[jose.HeaderKey]any
 
-// judge applies the rules on a header that go-jose has parsed. What it has not understood as go-jose has is no matter: nobody else reads it.
+// judge applies the rules to a header that go-jose has parsed. go-jose's reading is the one that
+// counts, because no other parser reads the header.
 func judge(parsed *jose.Header) (*Header, error) {
 	m := members(parsed.ExtraHeaders)
 	for _, name := range forbidden {
@@ -70,7 +72,8 @@ func notTaken(name jose.HeaderKey) error {
 	return refuse(ReasonHeader, "The protected header holds "+string(name)+", which is not taken.")
 }
 
-// plausibleKID reports whether a kid is short and of characters that mean nothing anywhere. Thumbprints are.
+// plausibleKID reports whether a kid is short and of characters that mean nothing anywhere.
+// Thumbprints are.
 func plausibleKID(kid string) bool {
 	return len(kid) <= maxKID && strings.Trim(kid, alphabet) == ""
 }
@@ -183,12 +186,14 @@ func decode(text string) ([]byte, error) {
 	return value, err
 }
 
-// point are the members of an ephemeral key, which is made for one message: of no more use than to be a point.
+// point are the members of an ephemeral key, which is made for one message: of no more use than to
+// be a point.
 var point = []string{"kty", "crv", "x", "y"}
 
 const notBare = "The protected header's epk holds more than kty, crv, x and y; nothing else of a key belongs there."
 
-// readEPK reads the ephemeral public key. A wrong one never meets the private key: crypto/ecdh takes points of the curve only.
+// readEPK reads the ephemeral public key. A wrong one never meets the private key: crypto/ecdh
+// takes points of the curve only.
 func readEPK(member any) (*ecdh.PublicKey, error) {
 	m, ok := member.(map[string]any)
 	if !ok {

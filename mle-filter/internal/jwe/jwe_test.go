@@ -58,7 +58,7 @@ func TestBindRefuses(t *testing.T) {
 		sealed  string
 		private any
 		alg     jwe.Alg
-		told    bool // to whoever sent it
+		told    bool // in the response to the sender
 	}{
 		"another algorithm":             {"RSA", keys["P-256"].private, jwe.ECDHESA256KW, true},
 		"another algorithm, elliptic":   {"P-256", keys["RSA"].private, jwe.RSAOAEP256, true},
@@ -83,7 +83,8 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
-// TestAnotherKey: a message for another key of the same kind is like any other that cannot be decrypted.
+// TestAnotherKey: a message for another key of the same kind is like any other that cannot be
+// decrypted.
 func TestAnotherKey(t *testing.T) {
 	t.Parallel()
 	others := mustKeys(t)
@@ -117,7 +118,10 @@ func TestNewRecipientRefuses(t *testing.T) {
 	signs, unnamed, private := good, good, good
 	signs.Use, unnamed.Algorithm, private.Key = "sig", "", keys["P-256"].private
 	symmetric := jose.JSONWebKey{Key: []byte("0123456789abcdef"), Algorithm: "A128KW"}
-	for name, key := range map[string]jose.JSONWebKey{"signs": signs, "no algorithm": unnamed, "private": private, "symmetric": symmetric, "empty": {}} {
+	for name, key := range map[string]jose.JSONWebKey{
+		"signs": signs, "no algorithm": unnamed, "private": private,
+		"symmetric": symmetric, "empty": {},
+	} {
 		if _, err := jwe.NewRecipient(key); err == nil {
 			t.Errorf("%s: got a recipient", name)
 		}
@@ -138,7 +142,10 @@ func mustKeys(tb testing.TB) map[string]testKey {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		out[name] = testKey{key, jose.JSONWebKey{Key: &key.PublicKey, KeyID: "k", Algorithm: string(jwe.RSAOAEP256), Use: "enc"}, jwe.RSAOAEP256}
+		out[name] = testKey{key, jose.JSONWebKey{
+			Key: &key.PublicKey, KeyID: "k", Algorithm: string(jwe.RSAOAEP256),
+			Use: "enc",
+		}, jwe.RSAOAEP256}
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

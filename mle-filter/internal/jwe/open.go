@@ -22,8 +22,10 @@ type Message struct {
 	key    jose.OpaqueKeyDecrypter // once bound
 }
 
-// Bind ties the message to the private key that its kid names, an *rsa.PrivateKey, *ecdsa.PrivateKey or *ecdh.PrivateKey, and to the algorithm
-// that key is bound to. go-jose compares no algorithms, so that is done here. An error is a *Error, or that the key is not one of its algorithm.
+// Bind ties the message to the private key that its kid names, an *rsa.PrivateKey,
+// *ecdsa.PrivateKey or *ecdh.PrivateKey. It also checks the algorithm that the key is bound to,
+// because go-jose compares no algorithms. An error is a *Error, or reports that the key does not
+// fit its algorithm.
 func (m *Message) Bind(private any, alg Alg) error {
 	if m.Header.Alg != alg {
 		return refuse(ReasonAlg, "The key that kid names is for another alg.")
@@ -69,14 +71,15 @@ func (m *Message) Open() ([]byte, error) {
 // rsaKey is an RSA key as go-jose takes it from outside.
 type rsaKey struct{ private *rsa.PrivateKey }
 
-// DecryptKey is for go-jose. It returns no error: where the content key cannot be had it returns a random one, which fails at the tag, as RFC
-// 7516 has it in section 11.5. Otherwise the time of an answer would tell a bad key from a bad tag.
+// DecryptKey is for go-jose. It returns no error. If the content key cannot be decrypted, it
+// returns a random one, which fails at the tag, as RFC 7516 has it in section 11.5. Otherwise the
+// time of a response would distinguish a bad key from a bad tag.
 func (k rsaKey) DecryptKey(encrypted []byte, _ jose.Header) ([]byte, error) {
 	key, err := rsa.DecryptOAEP(sha256.New(), nil, k.private, encrypted, nil)
 	return orRandom(key, err), nil
 }
 
-// agreement is an elliptic key, and what the header adds to it.
+// agreement is an elliptic key, and the header's additions to it.
 type agreement struct {
 	private *ecdh.PrivateKey
 	header  *Header
@@ -97,7 +100,8 @@ func (a agreement) DecryptKey(encrypted []byte, _ jose.Header) ([]byte, error) {
 	return orRandom(key, err), nil
 }
 
-// derive is the Concat KDF of RFC 7518, section 4.6.2, for a key that wraps a key: what comes out is as long as the hash, so there is one round.
+// derive is the Concat KDF of RFC 7518, section 4.6.2, for a key that wraps a key. The result is as
+// long as the hash, so there is one round.
 func (a agreement) derive(secret []byte) [sha256.Size]byte {
 	info := make([]byte, 0, 128)
 	info = binary.BigEndian.AppendUint32(info, 1)
@@ -109,7 +113,8 @@ func (a agreement) derive(secret []byte) [sha256.Size]byte {
 	return sha256.Sum256(binary.BigEndian.AppendUint32(info, sha256.Size*8))
 }
 
-// orRandom returns the content key, or a random one of its size when there is none or its size is wrong. The random one is made either way.
+// orRandom returns the content key, or a random one of its size when there is none or its size is
+// wrong. The random one is made either way.
 func orRandom(key []byte, err error) []byte {
 	random := make([]byte, cekSize)
 	_, _ = rand.Read(random) // it never fails

@@ -56,14 +56,16 @@ func plausibleKeyLen(alg Alg, n int) bool {
 	return n == wrappedSize
 }
 
-// heavy are the members that go-jose parses keys and certificates from while it parses a header, whether or not it is going to use them.
+// heavy are the members that go-jose parses keys and certificates from while it parses a header,
+// whether or not it is going to use them.
 var heavy = []jose.HeaderKey{"jwk", "x5c"}
 
-// marks are what a header has in it somewhere that could hold one of them, or a null, however it is written.
+// marks are texts of which a header has one if it holds one of these members, or a null, in any
+// spelling.
 var marks = [][]byte{[]byte("jwk"), []byte("x5c"), []byte("null"), []byte(`\u`)}
 
-// screen refuses what go-jose would not show us, or would make something of, before it parses a header. Most are seen to be in order without
-// being parsed twice.
+// screen refuses what go-jose would not show us, or would make something of, before it parses a
+// header. Most are seen to be in order without being parsed twice.
 func screen(text []byte) error {
 	if !utf8.Valid(text) {
 		return refuse(ReasonHeader, "The protected header is not UTF-8.")
@@ -101,7 +103,8 @@ func screenEPK(epk map[jose.HeaderKey]json.RawMessage) error {
 	return nil
 }
 
-// readMembers is the view of a header that go-jose has: its parser knows one spelling of each member, and refuses one that stands twice.
+// readMembers reads a header as go-jose does: its parser accepts one spelling of each member, and
+// refuses one that stands twice.
 func readMembers(text []byte) (map[jose.HeaderKey]json.RawMessage, error) {
 	var m map[jose.HeaderKey]json.RawMessage
 	if err := json.Unmarshal(text, &m); err != nil || m == nil {
@@ -110,8 +113,8 @@ func readMembers(text []byte) (map[jose.HeaderKey]json.RawMessage, error) {
 	return m, nil
 }
 
-// explain says why go-jose did not parse a message, whose segments are in order but for characters that are not base64url. go-jose's own words
-// repeat what was sent.
+// explain returns why go-jose did not parse a message. Its segments are in order but for characters
+// that are not base64url. go-jose's own words repeat the message.
 func explain(text []byte) error {
 	m, err := readMembers(text)
 	if err != nil {
@@ -119,10 +122,12 @@ func explain(text []byte) error {
 	}
 	var whole map[string]any // go-jose reads all of it, however deep
 	if json.Unmarshal(text, &whole) != nil {
-		return refuse(ReasonHeader, "The protected header has a repeated member somewhere inside, or a number that is out of range.")
+		return refuse(ReasonHeader,
+			"The protected header has a repeated member somewhere inside, or a number that is out of range.")
 	}
 	var alg, content string
-	if json.Unmarshal(m["alg"], &alg) != nil || json.Unmarshal(m["enc"], &content) != nil || !Alg(alg).Known() || content != string(enc) {
+	if json.Unmarshal(m["alg"], &alg) != nil || json.Unmarshal(m["enc"], &content) != nil || !Alg(alg).Known() ||
+		content != string(enc) {
 		return refuse(ReasonAlg, "The algorithms taken are RSA-OAEP-256 and ECDH-ES+A256KW, with A256GCM.")
 	}
 	var kid string

@@ -13,7 +13,8 @@ type Recipient struct {
 	alg Alg
 }
 
-// NewRecipient takes a public JWK that names its algorithm; an error says that nothing can be sealed for it.
+// NewRecipient takes a public JWK that names its algorithm. It returns an error if nothing can be
+// sealed for it.
 func NewRecipient(key jose.JSONWebKey) (*Recipient, error) {
 	alg := Alg(key.Algorithm)
 	if !alg.fits(key.Key) || !key.Valid() {

@@ -14,11 +14,13 @@ type Limits struct {
 
 const segments = 5 // header, encrypted key, iv, ciphertext, tag
 
-// lowBits are the bits of a segment's last character that belong to no byte, by the segment's length modulo 4.
+// lowBits are the bits of a segment's last character that belong to no byte, by the segment's
+// length modulo 4.
 var lowBits = [4]int{0, 0, 0x0f, 0x03}
 
-// split cuts a message into its segments and sees to it that there is one way only to write it. go-jose reads several: with line breaks, with
-// stray bits in a last character, with the border between ciphertext and tag moved. It does refuse characters that are not base64url.
+// split cuts a message into its segments and makes sure that its spelling is the only one. go-jose
+// reads several: with line breaks, with stray bits in a last character, with the border between
+// ciphertext and tag moved. It does refuse characters that are not base64url.
 func split(token []byte) (parts [segments][]byte, err error) {
 	if bytes.IndexByte(token, '\n') >= 0 || bytes.IndexByte(token, '\r') >= 0 {
 		return parts, refuse(ReasonEncoding, "The body holds a line break; send the compact JWE alone.")
@@ -44,8 +46,8 @@ func split(token []byte) (parts [segments][]byte, err error) {
 	return parts, nil
 }
 
-// canonical reports whether a segment could be what an encoder writes, given that it holds no line break and that its characters are looked
-// at by the decoder.
+// canonical reports whether an encoder could have written a segment. The segment must hold no line
+// break, and the decoder must have checked its characters.
 func canonical(segment []byte) bool {
 	if len(segment) == 0 {
 		return true
@@ -66,7 +68,9 @@ func encodedLen(n int) int { return base64.RawURLEncoding.EncodedLen(n) }
 
 func decodedLen(segment []byte) int { return base64.RawURLEncoding.DecodedLen(len(segment)) }
 
-// MaxSize is how many bytes a message measures at most, with a plaintext of one length and a protected header of another.
+// MaxSize is how many bytes a message measures at most, with a plaintext of one length and a
+// protected header of another.
 func MaxSize(header, plaintext int) int {
-	return encodedLen(header) + encodedLen(maxModulus/8) + encodedLen(ivSize) + encodedLen(plaintext) + encodedLen(tagSize) + segments - 1
+	return encodedLen(header) + encodedLen(maxModulus/8) + encodedLen(ivSize) + encodedLen(plaintext) + encodedLen(
+		tagSize) + segments - 1
 }
