@@ -15,13 +15,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// caseField tells which case a request is of; callerField whose it is.
+// caseField names the case of a request; callerField names its merchant.
 const (
 	caseField   = "X-Case"
 	callerField = "X-Caller"
 )
 
-// stage is the core of all cases at once: each request says which it is of.
+// stage is the core of all cases at once: each request names its case.
 type stage struct {
 	mu      sync.Mutex
 	replies map[string]enginetest.Reply // by case; guarded by mu
@@ -31,7 +31,10 @@ type stage struct {
 }
 
 func newStage() *stage {
-	return &stage{replies: map[string]enginetest.Reply{}, reached: map[string]int{}, got: map[string]http.Header{}, bodies: map[string]string{}}
+	return &stage{
+		replies: map[string]enginetest.Reply{}, reached: map[string]int{}, got: map[string]http.Header{},
+		bodies: map[string]string{},
+	}
 }
 
 func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +59,8 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, reply.Body)
 }
 
-// TestCases runs the cases of the engine through the hop, in each of its forms, and looks at what reached core.
+// TestCases runs the cases of the engine through the hop, in each of its forms, and looks at what
+// reached core.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	for name, f := range forms {
@@ -83,11 +87,12 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestInternalAnswerFields: what a core elsewhere says to the filter goes no further, also where nothing is encrypted.
+// TestInternalAnswerFields: internal fields of a remote core's responses go no further, also where
+// nothing is encrypted.
 func TestInternalAnswerFields(t *testing.T) {
 	t.Parallel()
 	for name, f := range forms {
-		if !f.remote { // what is not encrypted goes straight to core, which says no such thing
+		if !f.remote { // a request in the clear goes straight to core, which sends no such field
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +104,8 @@ func TestInternalAnswerFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := s.play(t, &door{Server: serve(t, hop, f.two)}, enginetest.Request{Method: "GET", Path: enginetest.Path}, enginetest.InternalReply)
+			out := s.play(t, &door{Server: serve(t, hop, f.two)}, enginetest.Request{Method: "GET", Path: enginetest.Path},
+				enginetest.InternalReply)
 			enginetest.CheckInternal(t, out)
 		})
 	}
@@ -109,7 +115,7 @@ func byField(_ context.Context, h http.Header) (string, *engine.Problem) {
 	return h.Get(callerField), nil
 }
 
-// play sends one request and tells what came of it.
+// play sends one request and returns its outcome.
 func (s *stage) play(t *testing.T, d *door, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
 	s.mu.Lock()
@@ -141,6 +147,7 @@ func (s *stage) play(t *testing.T, d *door, r enginetest.Request, reply enginete
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return enginetest.Outcome{
-		Reached: s.reached[t.Name()], Core: s.got[t.Name()], Body: s.bodies[t.Name()], Status: answer.StatusCode, Fields: answer.Header, Answer: string(text),
+		Reached: s.reached[t.Name()], Core: s.got[t.Name()], Body: s.bodies[t.Name()], Status: answer.StatusCode,
+		Fields: answer.Header, Answer: string(text),
 	}
 }

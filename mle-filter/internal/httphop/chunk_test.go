@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
 )
 
-// raw sends bytes to the door and returns the response.
+// raw sends bytes to the hop and returns the response.
 func (d *door) raw(t *testing.T, request string) (status int, body string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", d.Listener.Addr().String())
@@ -93,8 +93,8 @@ func TestHangUpIsNoError(t *testing.T) {
 	if response, err := d.Client().Do(r); err == nil { //nolint:bodyclose // there is none
 		t.Errorf("got %d, want the connection closed", response.StatusCode)
 	}
-	d.raw(t, "POST /v1/transactions HTTP/1.1\r\nHost: x\r\nAuthorization: "+bearer+"\r\nContent-Type: application/jose\r\n"+
-		"X-SVC-MLE: v1\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n")
+	d.raw(t, "POST /v1/transactions HTTP/1.1\r\nHost: x\r\nAuthorization: "+bearer+"\r\n"+
+		"Content-Type: application/jose\r\nX-SVC-MLE: v1\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n")
 	d.Close() // waits for the handlers
 	if log := d.log.String(); strings.Contains(log, `"ERROR"`) || strings.Count(log, `"msg":"request"`) != 2 {
 		t.Errorf("got the log %s, want two requests and no error", log)

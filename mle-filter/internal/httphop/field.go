@@ -23,8 +23,8 @@ func apply(header http.Header, ops []engine.HeaderOp) {
 	}
 }
 
-// spelled is a field's name as net/http spells it. Every request in the clear asks for these, and spelling them anew costs more than all else
-// that is done to it.
+// spelled is a field's name as net/http spells it. Every request in the clear needs these, and
+// spelling them anew costs more than all other work on it.
 func spelled(name string) string {
 	if known, ok := spellings[name]; ok {
 		return known

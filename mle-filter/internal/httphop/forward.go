@@ -47,8 +47,9 @@ func (h *Hop) modifyResponse(answer *http.Response) error {
 		return &refusal{shell.Problem(shell.CodeLost)} // core may have executed the first attempt
 	}
 	todo, p := t.exchange.BeginResponse(engine.ResponseHead{
-		Status: answer.StatusCode, Fields: fields(answer.Header), Names: maps.Keys(answer.Header), Length: answer.ContentLength,
-		Body: answer.ContentLength != 0 && answer.Body != http.NoBody,
+		Status: answer.StatusCode, Fields: fields(answer.Header), Names: maps.Keys(answer.Header),
+		Length: answer.ContentLength,
+		Body:   answer.ContentLength != 0 && answer.Body != http.NoBody,
 	})
 	if p != nil {
 		return &refusal{p}
@@ -69,14 +70,14 @@ func (h *Hop) modifyResponse(answer *http.Response) error {
 	if id := answer.Header.Get("Request-Id"); id != "" {
 		httpx.AdoptRequestID(answer.Request.Context(), id)
 	}
-	for name := range answer.Header { // what core says of it stands, beside what we would have said
+	for name := range answer.Header { // core's fields win over ours
 		t.writer.Header().Del(name)
 	}
 	h.cfg.Observe(shell.ExchangeOf(t.exchange, nil))
 	return nil
 }
 
-// wrap reads core's answer and has the engine encrypt it.
+// wrap reads core's response and has the engine encrypt it.
 func (h *Hop) wrap(x *engine.Exchange, answer *http.Response) (*engine.Body, error) {
 	received, err := readAtMost(answer.Body, int64(h.cfg.Engine.Settings().MaxResponse), answer.ContentLength)
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
@@ -94,7 +95,7 @@ type refusal struct{ problem *engine.Problem }
 
 func (r *refusal) Error() string { return "httphop: " + r.problem.Code }
 
-// failed responds in place of core. Only a request that was never sent is certain to have had no
+// failed responds instead of core. Only a request that was never sent is certain to have had no
 // effect.
 func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	t := tripFrom(r.Context())

@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Config is what a Hop is made of. Engine and Identify are required, and one of Upstream and Core.
+// Config holds the parts of a Hop. Engine and Identify are required, and one of Upstream and Core.
 type Config struct {
 	Engine   *engine.Engine
 	Identify shell.Identify
@@ -27,13 +27,13 @@ type Config struct {
 	Upstream *url.URL
 	// Transport carries requests to Upstream. Nil for NewTransport(nil).
 	Transport http.RoundTripper
-	// Core is core in the same process, in place of Upstream. What is not encrypted either way then goes straight to it: no middleware,
-	// no copy, no connection.
+	// Core is core in the same process, instead of Upstream. A request that is not encrypted either
+	// way then goes straight to it: no middleware, no copy, no connection.
 	Core http.Handler
-	// Around puts what every request of ours has around the hop: an id, an event, a limit. Nil for nothing. Requests that go straight to
-	// Core have what Core puts around itself.
+	// Around puts what every request of ours has around the hop: an id, an event, a limit. Nil for
+	// nothing. Requests that go straight to Core have what Core puts around itself.
 	Around func(http.Handler) http.Handler
-	// Observe is told of each exchange that was encrypted or refused. Nil for nobody.
+	// Observe is called for each exchange that was encrypted or refused. It may be nil.
 	Observe func(shell.Exchange)
 	Log     *slog.Logger // nil for none
 }
@@ -64,8 +64,10 @@ func New(cfg Config) (*Hop, error) {
 	}
 	h := &Hop{cfg: cfg}
 	h.proxy = &httputil.ReverseProxy{
-		Rewrite: h.rewrite, ModifyResponse: h.modifyResponse, ErrorHandler: h.failed, Transport: cfg.Transport, BufferPool: buffers{},
-		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug), // says no more than the event does, and holds addresses
+		Rewrite: h.rewrite, ModifyResponse: h.modifyResponse, ErrorHandler: h.failed, Transport: cfg.Transport,
+		BufferPool: buffers{},
+		// says no more than the event does, and holds addresses
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	h.full = http.HandlerFunc(h.serve)
 	if cfg.Around != nil {
@@ -89,7 +91,8 @@ func (h *Hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.full.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tripKey{}, t)))
 }
 
-// Guard lets requests into next, which is not core, that need no encryption there. It answers the others.
+// Guard lets requests into next, which is not core, that need no encryption there. It responds to
+// the others.
 func (h *Hop) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := h.begin(r)
@@ -104,8 +107,8 @@ func (h *Hop) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Clear lets requests into next, which is not core and knows nothing of encryption, that ask for none. What is around the hop is not around
-// next, only around the refusals.
+// Clear lets requests in the clear into next, which is not core and supports no encryption. The
+// hop's middlewares are not around next, only around the refusals.
 func (h *Hop) Clear(next http.Handler) http.Handler {
 	var refused http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, nil, engine.TakesNone(fields(r.Header)))
@@ -128,7 +131,7 @@ type trip struct {
 	problem  *engine.Problem
 	writer   http.ResponseWriter
 	ops      []engine.HeaderOp // of the request, to be made when it is forwarded
-	body     []byte            // to forward in place of the one that came; nil for that one
+	body     []byte            // to forward instead of the received one; nil for that one
 	sent     *clientBody       // the one that came, if it is forwarded
 	sending  httpx.Sending     // of the request to core
 }
@@ -143,8 +146,9 @@ func tripFrom(ctx context.Context) *trip {
 // begin has the engine judge a request's head.
 func (h *Hop) begin(r *http.Request) *trip {
 	head := engine.RequestHead{
-		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Names: maps.Keys(r.Header), Length: r.ContentLength,
-		Body: r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody, ClientAddress: h.addressOf(r),
+		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Names: maps.Keys(r.Header),
+		Length: r.ContentLength,
+		Body:   r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody, ClientAddress: h.addressOf(r),
 	}
 	t := &trip{}
 	t.exchange, t.problem = h.cfg.Engine.Begin(r.Context(), head, func(ctx context.Context) (string, *engine.Problem) {

@@ -37,17 +37,20 @@ func TestRoundTrip(t *testing.T) {
 			if text := d.opened(t, g); g.status != 201 || text != `{"id":"txn_1"}` || int64(len(g.body)) != g.length {
 				t.Errorf("got %d %s of %d bytes", g.status, text, g.length)
 			}
-			if id := g.header.Values("Request-Id"); len(id) != 1 || id[0] != "req_0000000000001" || g.header.Get("Cache-Control") != "no-store" {
+			if id := g.header.Values("Request-Id"); len(id) != 1 || id[0] != "req_0000000000001" ||
+				g.header.Get("Cache-Control") != "no-store" {
 				t.Errorf("got Request-Id %q and %v, want core's alone", id, g.header)
 			}
 			reached := d.core.got()
-			if len(reached) != 1 || reached[0].body != sale || reached[0].target != "/v1/transactions?a=%zz" || reached[0].length != int64(len(sale)) {
+			if len(reached) != 1 || reached[0].body != sale || reached[0].target != "/v1/transactions?a=%zz" ||
+				reached[0].length != int64(len(sale)) {
 				t.Fatalf("core got %+v, want the plaintext once", reached)
 			}
 			want := "v1;kid=" + d.ours[alg].KID + ";merchant=" + enginetest.Merchant + ";response=required"
 			for name, value := range map[string]string{
-				"X-Svc-Int-Mle": want, "X-Svc-Int-Proof": proof, "Content-Type": "application/json", "Idempotency-Key": "k", "Authorization": bearer,
-				"X-Svc-Mle": "", "X-Svc-Mle-Response": "", "Accept-Encoding": "", "Range": "", "Upgrade": "",
+				"X-Svc-Int-Mle": want, "X-Svc-Int-Proof": proof, "Content-Type": "application/json", "Idempotency-Key": "k",
+				"Authorization": bearer,
+				"X-Svc-Mle":     "", "X-Svc-Mle-Response": "", "Accept-Encoding": "", "Range": "", "Upgrade": "",
 			} {
 				if got := strings.Join(reached[0].header.Values(name), "|"); got != value {
 					t.Errorf("%s: got %q, want %q", name, got, value)
@@ -57,14 +60,16 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestClear: what is not encrypted goes on as it is, but for the fields that only the filter may set.
+// TestClear: a request in the clear goes on as it is, but for the fields that only mle-filter may
+// set.
 func TestClear(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
 		t.Helper()
 		g := d.send(t, "POST", "/v1//transactions/%2F?b=1;2", strings.NewReader(sale), map[string]string{
-			"Content-Type": "application/json", "X-Svc-Int-Mle": "spoofed", "X-Svc-Int-Proof": "guessed", "Accept-Encoding": "br",
-			"Traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+			"Content-Type": "application/json", "X-Svc-Int-Mle": "spoofed", "X-Svc-Int-Proof": "guessed",
+			"Accept-Encoding": "br",
+			"Traceparent":     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		})
 		if g.status != 201 || g.body != `{"id":"txn_1"}` || len(g.header.Values("Request-Id")) != 1 {
 			t.Errorf("got %d %s %v", g.status, g.body, g.header)
@@ -104,16 +109,23 @@ func TestRefused(t *testing.T) {
 			status     int
 			code       string
 		}{
-			"required":      {"/v1/tokens", sale, map[string]string{"Content-Type": "application/json"}, 400, "mle_required"},
-			"off":           {"/v1/off", "x", sealed(), 400, "mle_not_supported"},
-			"nonsense":      {"/v1/transactions", sale, sealed(), 400, "mle_decrypt_failed"},
-			"too large":     {"/v1/transactions", strings.Repeat("a", 4097), sealed(), 413, "body_too_large"},
-			"no version":    {"/v1/transactions", "a", sealed("X-SVC-MLE", ""), 415, "unsupported_media_type"},
-			"no type":       {"/v1/transactions", "a", sealed("Content-Type", "application/json"), 415, "unsupported_media_type"},
+			"required":   {"/v1/tokens", sale, map[string]string{"Content-Type": "application/json"}, 400, "mle_required"},
+			"off":        {"/v1/off", "x", sealed(), 400, "mle_not_supported"},
+			"nonsense":   {"/v1/transactions", sale, sealed(), 400, "mle_decrypt_failed"},
+			"too large":  {"/v1/transactions", strings.Repeat("a", 4097), sealed(), 413, "body_too_large"},
+			"no version": {"/v1/transactions", "a", sealed("X-SVC-MLE", ""), 415, "unsupported_media_type"},
+			"no type": {
+				"/v1/transactions", "a", sealed("Content-Type", "application/json"), 415,
+				"unsupported_media_type",
+			},
 			"packed":        {"/v1/transactions", "a", sealed("Content-Encoding", "gzip"), 415, "unsupported_media_type"},
 			"no login":      {"/v1/transactions", "a", sealed("Authorization", "Bearer x"), 401, "invalid_api_key"},
 			"unknown reply": {"/v1/transactions", "a", sealed("X-SVC-MLE-Response-Kid", foreign.KID), 400, "mle_kid_unknown"},
-			"foreign key":   {"/v1/transactions", (&door{ours: map[engine.Alg]enginetest.Key{foreign.Alg: foreign}}).text(t, foreign.Alg), sealed(), 400, "mle_kid_unknown"},
+			"foreign key": {
+				"/v1/transactions",
+				(&door{ours: map[engine.Alg]enginetest.Key{foreign.Alg: foreign}}).text(t, foreign.Alg), sealed(), 400,
+				"mle_kid_unknown",
+			},
 		} {
 			var body io.Reader = strings.NewReader(tt.body)
 			for _, chunked := range []bool{false, true} {
@@ -145,20 +157,23 @@ func (d *door) text(t *testing.T, alg engine.Alg) string {
 	return string(text)
 }
 
-// TestAnswers has core answer in ways of which some have nothing to encrypt, and some cannot be.
+// TestAnswers has core send responses of which some have nothing to encrypt, and some cannot be
+// encrypted.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		method string
 		answer http.HandlerFunc
 		status int
-		text   string // of the decrypted answer; "" for none
-		code   string // of a problem
+		// text is of the decrypted response, code of a problem; "" for none.
+		text, code string
 	}{
 		"a decline":   {"POST", say(402, "application/json", `{"error":{}}`), 402, `{"error":{}}`, ""},
 		"no content":  {"DELETE", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, "", ""},
 		"not changed": {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, 304, "", ""},
-		"head":        {"HEAD", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "12") }, 200, "", ""},
+		"head": {"HEAD", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "12")
+		}, 200, "", ""},
 		"packed": {"GET", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = io.WriteString(w, "x")

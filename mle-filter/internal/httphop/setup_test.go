@@ -29,7 +29,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// quiet is a log that nobody reads.
+// quiet is a log without a reader.
 var quiet = slog.New(slog.DiscardHandler)
 
 const (
@@ -39,9 +39,9 @@ const (
 	proof  = "proof-proof-proof"
 )
 
-// core is what stands behind the hop. It keeps what it got.
+// core is the server behind the hop. It keeps the requests that it got.
 type core struct {
-	before http.Handler // in place of all else
+	before http.Handler // instead of all else
 	answer func(w http.ResponseWriter, r *http.Request)
 
 	mu   sync.Mutex
@@ -81,13 +81,13 @@ func (c *core) got() []seen {
 	return append([]seen{}, c.seen...)
 }
 
-// door is a hop in front of a core, and the keys of both sides.
+// door is a hop in front of a core, with the keys of both sides.
 type door struct {
 	*httptest.Server
 	core *core
 	ring *enginetest.Ring
 	ours map[engine.Alg]enginetest.Key
-	own  enginetest.Key // the merchant's, for answers
+	own  enginetest.Key // the merchant's, for responses
 	log  *bytes.Buffer
 }
 
@@ -105,8 +105,14 @@ var rsaKey = sync.OnceValue(func() enginetest.Key { return enginetest.NewKey(&te
 
 func open(t *testing.T, f form, change func(*httphop.Config, *engine.Config)) *door {
 	t.Helper()
-	d := &door{core: &core{}, ring: &enginetest.Ring{}, own: enginetest.NewKey(t, engine.ECDHESA256KW, 0), log: &bytes.Buffer{}}
-	d.ours = map[engine.Alg]enginetest.Key{engine.RSAOAEP256: rsaKey(), engine.ECDHESA256KW: enginetest.NewKey(t, engine.ECDHESA256KW, 0)}
+	d := &door{
+		core: &core{}, ring: &enginetest.Ring{}, own: enginetest.NewKey(t, engine.ECDHESA256KW, 0),
+		log: &bytes.Buffer{},
+	}
+	d.ours = map[engine.Alg]enginetest.Key{
+		engine.RSAOAEP256:   rsaKey(),
+		engine.ECDHESA256KW: enginetest.NewKey(t, engine.ECDHESA256KW, 0),
+	}
 	for _, k := range d.ours {
 		d.ring.Add(enginetest.Merchant, k)
 	}
@@ -177,7 +183,10 @@ func remote(t *testing.T, h http.Handler, two bool) (*url.URL, http.RoundTripper
 
 func identify(_ context.Context, h http.Header) (string, *engine.Problem) {
 	if h.Get("Authorization") != bearer {
-		return "", &engine.Problem{Status: 401, Type: v1.ErrorTypeAuthenticationError, Code: "invalid_api_key", Message: "No."}
+		return "", &engine.Problem{
+			Status: 401, Type: v1.ErrorTypeAuthenticationError, Code: "invalid_api_key",
+			Message: "No.",
+		}
 	}
 	return enginetest.Merchant, nil
 }
@@ -193,7 +202,7 @@ func (l *locked) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// got is an answer.
+// got is a response.
 type got struct {
 	status int
 	header http.Header
@@ -229,7 +238,7 @@ func (d *door) send(t *testing.T, method, target string, body io.Reader, fields 
 	return got{answer.StatusCode, answer.Header, string(text), answer.ContentLength, answer.ProtoMajor}
 }
 
-// sealed is the header of an encrypted request that wants an encrypted answer.
+// sealed is the header of an encrypted request that demands an encrypted response.
 func sealed(more ...string) map[string]string {
 	fields := map[string]string{"Content-Type": "application/jose", "X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required"}
 	for i := 0; i < len(more); i += 2 {
@@ -251,13 +260,14 @@ func (d *door) seal(t *testing.T, alg engine.Alg) io.Reader {
 	return bytes.NewReader(token)
 }
 
-// opened is what an encrypted answer says.
+// opened returns the content of an encrypted response.
 func (d *door) opened(t *testing.T, g got) string {
 	t.Helper()
 	if kind := g.header.Get("Content-Type"); kind != "application/jose" || g.header.Get("X-SVC-MLE") != "v1" {
 		t.Fatalf("got %d %v %s, want an encrypted answer", g.status, g.header, g.body)
 	}
-	object, err := jose.ParseEncryptedCompact(g.body, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	object, err := jose.ParseEncryptedCompact(g.body, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW},
+		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestStreams has both sides wait for each other's parts: a hop that held anything back would stop for good.
+// TestStreams has both sides wait for each other's parts: a hop that held anything back would block
+// for ever.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -79,7 +80,8 @@ func TestStreamsUp(t *testing.T) {
 	})
 }
 
-// TestInterim: what core says before its answer goes through, in the clear and where the answer is encrypted.
+// TestInterim: core's interim responses go through, in the clear and where the final response is
+// encrypted.
 func TestInterim(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -93,13 +95,14 @@ func TestInterim(t *testing.T) {
 		if g := d.send(t, "GET", "/v1/x", nil, nil); g.status != 200 || g.body != "{}" {
 			t.Errorf("in the clear: got %d %s", g.status, g.body)
 		}
-		if g := d.send(t, "GET", "/v1/x", nil, map[string]string{"X-SVC-MLE-Response": "required"}); g.status != 200 || d.opened(t, g) != "{}" {
+		if g := d.send(t, "GET", "/v1/x", nil, map[string]string{"X-SVC-MLE-Response": "required"}); g.status != 200 ||
+			d.opened(t, g) != "{}" {
 			t.Errorf("encrypted: got %d %s", g.status, g.body)
 		}
 	})
 }
 
-// TestGone stands before a core that is not there, and one that goes without an answer.
+// TestGone sends requests to a core that is not there, and to one that goes without a response.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	nowhere := func(c *httphop.Config, _ *engine.Config) {
@@ -146,7 +149,8 @@ func TestClaimsUnsent(t *testing.T) {
 	}
 }
 
-// TestClientGone: when the client leaves, core is told, and nothing is counted as a fault.
+// TestClientGone: when the client leaves, core's request is cancelled, and nothing counts as a
+// fault.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -174,7 +178,7 @@ func TestClientGone(t *testing.T) {
 	})
 }
 
-// TestBodyCut: a body that ends too soon reaches nobody.
+// TestBodyCut: a body that ends too soon does not reach core.
 func TestBodyCut(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -200,7 +204,7 @@ func TestBodyCut(t *testing.T) {
 	})
 }
 
-// TestConnect: nobody tunnels through.
+// TestConnect: no client tunnels through.
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	d := open(t, form{remote: true}, nil)
