@@ -1,12 +1,12 @@
 package wire
 
-// Answer is the tree of every answer but the transaction details; empty members are left out.
+// Answer is the tree of every response but the transaction details; empty members are left out.
 type Answer struct {
 	Links              *Links                 `json:"_links,omitempty"`
 	ID                 string                 `json:"id,omitzero"`
 	SubmitTimeUTC      string                 `json:"submitTimeUtc,omitzero"` // to the second
 	Status             string                 `json:"status,omitzero"`
-	Reason             string                 `json:"reason,omitzero"` // of what was not processed
+	Reason             string                 `json:"reason,omitzero"` // of a request that was not processed
 	Message            string                 `json:"message,omitzero"`
 	Details            []Detail               `json:"details,omitempty"`
 	ReconciliationID   string                 `json:"reconciliationId,omitzero"`
@@ -48,7 +48,7 @@ type Detail struct {
 	Reason string `json:"reason"`
 }
 
-// ErrorInformation tells why a request that was processed did not go through.
+// ErrorInformation is the reason for which a processed request did not go through.
 type ErrorInformation struct {
 	Reason  string   `json:"reason"`
 	Message string   `json:"message,omitzero"`
@@ -61,27 +61,27 @@ type ClientReferenceAnswer struct {
 	TransactionID string `json:"transactionId,omitzero"`
 }
 
-// ReversalAmounts tell what was taken back of an authorization.
+// ReversalAmounts are the amounts of a reversal.
 type ReversalAmounts struct {
 	Reversed string `json:"reversedAmount"`
 	Original string `json:"originalTransactionAmount,omitzero"`
 	Currency string `json:"currency"`
 }
 
-// RefundAmounts tell what was given back.
+// RefundAmounts are the amounts of a refund.
 type RefundAmounts struct {
 	Refund   string `json:"refundAmount"`
 	Currency string `json:"currency"`
 }
 
-// VoidAmounts tell what was voided.
+// VoidAmounts are the amounts of a void.
 type VoidAmounts struct {
 	Void     string `json:"voidAmount"`
 	Original string `json:"originalTransactionAmount,omitzero"`
 	Currency string `json:"currency"`
 }
 
-// CreditAmounts tell what was given.
+// CreditAmounts are the amounts of a credit.
 type CreditAmounts struct {
 	Credit   string `json:"creditAmount"`
 	Currency string `json:"currency"`
@@ -94,7 +94,7 @@ type AuthorizationAnswer struct {
 	ReversalSubmitted string `json:"reversalSubmitted,omitzero"`
 }
 
-// OrderAnswer tells the amounts.
+// OrderAnswer holds the amounts.
 type OrderAnswer struct {
 	AmountDetails *Amounts `json:"amountDetails,omitempty"`
 }
@@ -107,12 +107,12 @@ type Amounts struct {
 	RefundBalance string `json:"refundBalance,omitzero"`
 }
 
-// PaymentAccount is what was paid with.
+// PaymentAccount is the payment source.
 type PaymentAccount struct {
 	Card *CardAnswer `json:"card,omitempty"`
 }
 
-// CardAnswer is what may be known of a card.
+// CardAnswer is the part of a card that may be shown.
 type CardAnswer struct {
 	Prefix          string `json:"prefix,omitzero"`
 	Suffix          string `json:"suffix,omitzero"`
@@ -121,7 +121,7 @@ type CardAnswer struct {
 	ExpirationYear  string `json:"expirationYear,omitzero"`
 }
 
-// PaymentAnswer is what was paid with, in the place where older clients look.
+// PaymentAnswer is the payment source, in the member that older clients read.
 type PaymentAnswer struct {
 	TokenizedCard        *CardAnswer       `json:"tokenizedCard,omitempty"`
 	Card                 *CardAnswer       `json:"card,omitempty"`
@@ -133,12 +133,12 @@ type PaymentAnswer struct {
 	AccountType          string            `json:"accountType,omitzero"`
 }
 
-// IdentifiedAnswer is what is named by an id.
+// IdentifiedAnswer is an object named by an id.
 type IdentifiedAnswer struct {
 	ID string `json:"id"`
 }
 
-// AccountFeatures tell what is left on a prepaid card.
+// AccountFeatures hold the balance of a prepaid card.
 type AccountFeatures struct {
 	BalanceAmount string `json:"balanceAmount,omitzero"`
 	BalanceSign   string `json:"balanceSign,omitzero"`
@@ -150,7 +150,7 @@ type PointOfSale struct {
 	TerminalID string `json:"terminalId,omitzero"`
 }
 
-// Processor is what the acquirer said.
+// Processor is the acquirer's part of the response.
 type Processor struct {
 	ApprovalCode         string            `json:"approvalCode,omitzero"`
 	ResponseCode         string            `json:"responseCode,omitzero"`
@@ -167,21 +167,21 @@ type Code struct {
 	Raw  string `json:"codeRaw,omitzero"`
 }
 
-// AVS is what became of the address.
+// AVS is the result of the address check.
 type AVS = Code
 
-// CardVerification is what became of the security code.
+// CardVerification is the result of the security code's check.
 type CardVerification struct {
 	ResultCode    string `json:"resultCode,omitzero"`
 	ResultCodeRaw string `json:"resultCodeRaw,omitzero"`
 }
 
-// Issuer is what the issuer said.
+// Issuer is the issuer's part of the response.
 type Issuer struct {
 	ResponseCode string `json:"responseCode,omitzero"`
 }
 
-// TokenAnswer names what was stored with a payment.
+// TokenAnswer names the objects that were stored with a payment.
 type TokenAnswer struct {
 	Customer             *IdentifiedAnswer `json:"customer,omitempty"`
 	PaymentInstrument    *IdentifiedAnswer `json:"paymentInstrument,omitempty"`

@@ -1,3 +1,4 @@
-// Package wire reads and writes the JSON of the provider-b dialect: requests leniently (key case, scalars of any kind, unknown keys), answers
-// strictly (no nulls, strings where clients want strings). It knows shapes, not meanings.
+// Package wire reads and writes the JSON of the provider-b dialect. It reads requests leniently
+// (key case, scalars of any kind, unknown keys). It writes responses strictly (no nulls, strings
+// where clients expect strings). It handles shapes, not meanings.
 package wire

@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// FuzzParse wants every body to be read or refused with a FieldError whose field names nothing but names, and what is read to be the same in
-// capital keys.
+// FuzzParse demands that every body is read or refused with a FieldError whose field names nothing
+// but names. An accepted body must read the same in capital keys.
 func FuzzParse(f *testing.F) {
 	requests, err := filepath.Glob("../testdata/*/request.json")
 	if err != nil || len(requests) == 0 {

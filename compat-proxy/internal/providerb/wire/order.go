@@ -5,7 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Order is what is paid for.
+// Order holds the goods, the amounts and the addresses of a payment.
 type Order struct {
 	AmountDetails   AmountDetails   `json:"amountDetails"`
 	BillTo          Person          `json:"billTo"`
@@ -33,7 +33,7 @@ type TaxDetail struct {
 	Amount Text `json:"amount"`
 }
 
-// Person is somebody and where they live.
+// Person is a person's name and address.
 type Person struct {
 	FirstName          Text    `json:"firstName"`
 	LastName           Text    `json:"lastName"`
@@ -85,7 +85,7 @@ type InvoiceDetails struct {
 	Taxable             Text `json:"taxable"`
 }
 
-// ShippingDetails say how goods go.
+// ShippingDetails are the ways in which goods are shipped.
 type ShippingDetails struct {
 	ShippingMethod Text `json:"shippingMethod"`
 }

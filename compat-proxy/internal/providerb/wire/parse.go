@@ -12,7 +12,7 @@ import (
 
 var anyCase = json.MatchCaseInsensitiveNames(true)
 
-// FieldError tells which field of a request cannot be read; empty when it is not JSON at all.
+// FieldError names the field of a request that cannot be read; empty if it is not JSON at all.
 type FieldError struct {
 	// Field is a dotted path, as "orderInformation.amountDetails.totalAmount".
 	Field string

@@ -9,45 +9,67 @@ import (
 )
 
 // TestParseLenient has what clients in the wild send.
+// lenient are requests in unusual forms, and a field as it is read.
+var lenient = []struct {
+	name, body string
+	get        func(*wire.Request) string
+	want       string
+}{
+	{"Empty", ``, func(r *wire.Request) string { return string(r.ClientReference.Code) }, ""},
+	{
+		"EmptyObject", `{"processingInformation":{"authorizationOptions":{}}}`,
+		func(r *wire.Request) string { return string(r.ClientReference.Code) }, "",
+	},
+	{"Null", `{"orderInformation":{"amountDetails":{"totalAmount":null}},"paymentInformation":null,` +
+		`"merchantDefinedInformation":null}`, totalAmount, ""},
+	{"KeyCase", `{"OrderInformation":{"AMOUNTDETAILS":{"totalamount":"1.00"}}}`, totalAmount, "1.00"},
+	{
+		"UnknownKeys", `{"orderInformation":{"kind":[{}],"amountDetails":{"totalAmount":"1.00"}},"more":{"a":[1]}}`,
+		totalAmount, "1.00",
+	},
+	{"Number", `{"orderInformation":{"amountDetails":{"totalAmount":102.10}}}`, totalAmount, "102.10"},
+	{
+		"NumberExpiry", `{"paymentInformation":{"tokenizedCard":{"expirationMonth":9}}}`,
+		func(r *wire.Request) string { return string(r.Payment.TokenizedCard.ExpirationMonth) }, "9",
+	},
+	{
+		"Bool", `{"consumerAuthenticationInformation":{"veresEnrolled":true}}`,
+		func(r *wire.Request) string { return string(r.ConsumerAuthentication.VERESEnrolled) }, "true",
+	},
+	{"FlagText", `{"processingInformation":{"capture":"TRUE"}}`, capture, "true"},
+	{"FlagNumber", `{"processingInformation":{"capture":1}}`, capture, "true"},
+	{"FlagNull", `{"processingInformation":{"capture":null}}`, capture, "false"},
+	{"FlagZero", `{"processingInformation":{"capture":"0"}}`, capture, "false"},
+	{"FlagEmpty", `{"processingInformation":{"capture":""}}`, capture, "false"},
+	{"CompanyText", `{"orderInformation":{"billTo":{"company":"Acme"}}}`, company, "Acme"},
+	{"CompanyNull", `{"orderInformation":{"billTo":{"company":null}}}`, company, ""},
+	{
+		"CompanyObject", `{"orderInformation":{"billTo":{"company":{"NAME":"Acme","address1":"1 Main St"}}}}`, company,
+		"Acme",
+	},
+	{"CompanyEmptyObject", `{"orderInformation":{"billTo":{"company":{}}}}`, company, ""},
+	{
+		"PreviousTransactionID", `{"processingInformation":{"authorizationOptions":{"initiator":{` +
+			`"merchantInitiatedTransaction":{"previousTransactionID":123}}}}}`,
+		func(r *wire.Request) string {
+			return string(r.Processing.AuthorizationOptions.Initiator.MerchantInitiated.PreviousTransactionID)
+		}, "123",
+	},
+	{
+		"Sequence", `{"processingInformation":{"captureOptions":{"captureSequenceNumber":"1","totalCaptureCount":2}}}`,
+		func(r *wire.Request) string {
+			return string(r.Processing.CaptureOptions.SequenceNumber + r.Processing.CaptureOptions.TotalCount)
+		}, "12",
+	},
+	{
+		"HiddenNumber", `{"paymentInformation":{"card":{"number":4111111111111111}}}`,
+		func(r *wire.Request) string { return r.Payment.Card.Number.Reveal() }, "4111111111111111",
+	},
+}
+
 func TestParseLenient(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, body string
-		get        func(*wire.Request) string
-		want       string
-	}{
-		{"Empty", ``, func(r *wire.Request) string { return string(r.ClientReference.Code) }, ""},
-		{"EmptyObject", `{"processingInformation":{"authorizationOptions":{}}}`, func(r *wire.Request) string { return string(r.ClientReference.Code) }, ""},
-		{"Null", `{"orderInformation":{"amountDetails":{"totalAmount":null}},"paymentInformation":null,"merchantDefinedInformation":null}`, totalAmount, ""},
-		{"KeyCase", `{"OrderInformation":{"AMOUNTDETAILS":{"totalamount":"1.00"}}}`, totalAmount, "1.00"},
-		{"UnknownKeys", `{"orderInformation":{"kind":[{}],"amountDetails":{"totalAmount":"1.00"}},"more":{"a":[1]}}`, totalAmount, "1.00"},
-		{"Number", `{"orderInformation":{"amountDetails":{"totalAmount":102.10}}}`, totalAmount, "102.10"},
-		{"NumberExpiry", `{"paymentInformation":{"tokenizedCard":{"expirationMonth":9}}}`, func(r *wire.Request) string { return string(r.Payment.TokenizedCard.ExpirationMonth) }, "9"},
-		{"Bool", `{"consumerAuthenticationInformation":{"veresEnrolled":true}}`, func(r *wire.Request) string { return string(r.ConsumerAuthentication.VERESEnrolled) }, "true"},
-		{"FlagText", `{"processingInformation":{"capture":"TRUE"}}`, capture, "true"},
-		{"FlagNumber", `{"processingInformation":{"capture":1}}`, capture, "true"},
-		{"FlagNull", `{"processingInformation":{"capture":null}}`, capture, "false"},
-		{"FlagZero", `{"processingInformation":{"capture":"0"}}`, capture, "false"},
-		{"FlagEmpty", `{"processingInformation":{"capture":""}}`, capture, "false"},
-		{"CompanyText", `{"orderInformation":{"billTo":{"company":"Acme"}}}`, company, "Acme"},
-		{"CompanyNull", `{"orderInformation":{"billTo":{"company":null}}}`, company, ""},
-		{"CompanyObject", `{"orderInformation":{"billTo":{"company":{"NAME":"Acme","address1":"1 Main St"}}}}`, company, "Acme"},
-		{"CompanyEmptyObject", `{"orderInformation":{"billTo":{"company":{}}}}`, company, ""},
-		{
-			"PreviousTransactionID", `{"processingInformation":{"authorizationOptions":{"initiator":{"merchantInitiatedTransaction":{"previousTransactionID":123}}}}}`,
-			func(r *wire.Request) string {
-				return string(r.Processing.AuthorizationOptions.Initiator.MerchantInitiated.PreviousTransactionID)
-			}, "123",
-		},
-		{
-			"Sequence", `{"processingInformation":{"captureOptions":{"captureSequenceNumber":"1","totalCaptureCount":2}}}`,
-			func(r *wire.Request) string {
-				return string(r.Processing.CaptureOptions.SequenceNumber + r.Processing.CaptureOptions.TotalCount)
-			}, "12",
-		},
-		{"HiddenNumber", `{"paymentInformation":{"card":{"number":4111111111111111}}}`, func(r *wire.Request) string { return r.Payment.Card.Number.Reveal() }, "4111111111111111"},
-	}
-	for _, tt := range tests {
+	for _, tt := range lenient {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r, err := wire.Parse([]byte(tt.body))
@@ -71,7 +93,7 @@ func capture(r *wire.Request) string {
 	return "false"
 }
 
-// TestParseRefuses has what cannot be read, with the field that the refusal names.
+// TestParseRefuses has invalid requests, with the field that the refusal names.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, body, want string }{
@@ -81,16 +103,28 @@ func TestParseRefuses(t *testing.T) {
 		{"Array", `[]`, ""},
 		{"Text", `"x"`, ""},
 		{"Null", `null`, ""},
-		{"ObjectForText", `{"orderInformation":{"amountDetails":{"totalAmount":{"value":1}}}}`, "orderInformation.amountDetails.totalAmount"},
-		{"ArrayForText", `{"orderInformation":{"amountDetails":{"currency":["USD"]}}}`, "orderInformation.amountDetails.currency"},
+		{
+			"ObjectForText", `{"orderInformation":{"amountDetails":{"totalAmount":{"value":1}}}}`,
+			"orderInformation.amountDetails.totalAmount",
+		},
+		{
+			"ArrayForText", `{"orderInformation":{"amountDetails":{"currency":["USD"]}}}`,
+			"orderInformation.amountDetails.currency",
+		},
 		{"TextForObject", `{"orderInformation":"x"}`, "orderInformation"},
 		{"ObjectForArray", `{"orderInformation":{"lineItems":{}}}`, "orderInformation.lineItems"},
 		{"InArray", `{"orderInformation":{"lineItems":[{},{"unitPrice":[]}]}}`, "orderInformation.lineItems.1.unitPrice"},
 		{"ObjectForFlag", `{"processingInformation":{"capture":{}}}`, "processingInformation.capture"},
 		{"ArrayForCompany", `{"orderInformation":{"billTo":{"company":[]}}}`, "orderInformation.billTo.company"},
 		{"ObjectForNumber", `{"paymentInformation":{"card":{"number":{}}}}`, "paymentInformation.card.number"},
-		{"Twice", `{"orderInformation":{"amountDetails":{"totalAmount":"1","totalAmount":"2"}}}`, "orderInformation.amountDetails.totalAmount"},
-		{"TwiceInOtherCase", `{"orderInformation":{"amountDetails":{"totalAmount":"1","TotalAmount":"2"}}}`, "orderInformation.amountDetails.TotalAmount"},
+		{
+			"Twice", `{"orderInformation":{"amountDetails":{"totalAmount":"1","totalAmount":"2"}}}`,
+			"orderInformation.amountDetails.totalAmount",
+		},
+		{
+			"TwiceInOtherCase", `{"orderInformation":{"amountDetails":{"totalAmount":"1","TotalAmount":"2"}}}`,
+			"orderInformation.amountDetails.TotalAmount",
+		},
 		{"Deep", `{"a":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, ""},
 		{"DeepWithStrings", `{"a\"[":"]]]]\\","b":` + strings.Repeat(`{"]":`, 40) + "1" + strings.Repeat("}", 40) + `}`, ""},
 		{"InvalidUTF8", "{\"a\":\"\xff\"}", ""},

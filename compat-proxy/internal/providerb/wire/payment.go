@@ -1,6 +1,6 @@
 package wire
 
-// Payment is what is paid with.
+// Payment is the payment source.
 type Payment struct {
 	Card                   Card          `json:"card"`
 	TokenizedCard          TokenizedCard `json:"tokenizedCard"`
@@ -51,7 +51,7 @@ type Customer struct {
 	CustomerID Text `json:"customerId"`
 }
 
-// Identified is what is named by an id alone.
+// Identified is an object named by an id alone.
 type Identified struct {
 	ID Text `json:"id"`
 }

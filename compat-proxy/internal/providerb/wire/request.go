@@ -1,7 +1,8 @@
 package wire
 
-// Request is the tree of every request, as far as it means something here: the methods share it and each reads its part. All else is
-// ignored. A member that is null or missing is its zero value.
+// Request is the tree of every request, with the members that have a meaning here. The methods
+// share it and each reads its part. All else is ignored. A member that is null or missing is its
+// zero value.
 type Request struct {
 	ClientReference        ClientReference        `json:"clientReferenceInformation"`
 	Processing             Processing             `json:"processingInformation"`
@@ -26,7 +27,7 @@ type ClientReference struct {
 	Comments         Text `json:"comments"`
 }
 
-// Processing says how a request is to be processed.
+// Processing holds the options of a request.
 type Processing struct {
 	Capture              Flag                 `json:"capture"`
 	CommerceIndicator    Text                 `json:"commerceIndicator"`
@@ -43,7 +44,7 @@ type Processing struct {
 	BankTransferOptions  BankTransferOptions  `json:"bankTransferOptions"`
 }
 
-// AuthorizationOptions say what an authorization is.
+// AuthorizationOptions describe the kind of an authorization.
 type AuthorizationOptions struct {
 	AuthType             Text      `json:"authType"`
 	VerbalAuthCode       Text      `json:"verbalAuthCode"`
@@ -56,7 +57,7 @@ type AuthorizationOptions struct {
 	Initiator            Initiator `json:"initiator"`
 }
 
-// Initiator says who asks for the payment, and under which agreement.
+// Initiator is the party that started the payment, and the agreement.
 type Initiator struct {
 	Type                 Text                 `json:"type"`
 	CredentialStored     Flag                 `json:"credentialStoredOnFile"`
@@ -79,43 +80,43 @@ type CaptureOptions struct {
 	Notes          Text `json:"notes"`
 }
 
-// RefundOptions say why money is given back.
+// RefundOptions hold the reason of a refund.
 type RefundOptions struct {
 	Reason Text `json:"reason"`
 }
 
-// RecurringOptions tell a loan's payment and an agreement's first.
+// RecurringOptions mark a loan's payment and an agreement's first.
 type RecurringOptions struct {
 	LoanPayment           Flag `json:"loanPayment"`
 	FirstRecurringPayment Flag `json:"firstRecurringPayment"`
 }
 
-// BankTransferOptions are those of bank debits.
+// BankTransferOptions are the options of bank debits.
 type BankTransferOptions struct {
 	SECCode      Text `json:"secCode"`
 	CustomerMemo Text `json:"customerMemo"`
 }
 
-// Buyer is who buys.
+// Buyer is the merchant's customer.
 type Buyer struct {
 	MerchantCustomerID Text `json:"merchantCustomerId"`
 	VATRegistration    Text `json:"vatRegistrationNumber"`
 	CompanyTaxID       Text `json:"companyTaxId"`
 }
 
-// Device is what the payer uses.
+// Device is the payer's device.
 type Device struct {
 	IPAddress            Text `json:"ipAddress"`
 	FingerprintSessionID Text `json:"fingerprintSessionId"`
 }
 
-// Merchant is who sells.
+// Merchant is the seller.
 type Merchant struct {
 	Descriptor   Descriptor `json:"merchantDescriptor"`
 	CategoryCode Text       `json:"categoryCode"`
 }
 
-// Descriptor is what the cardholder reads of the merchant.
+// Descriptor is the merchant's name on the cardholder's statement.
 type Descriptor struct {
 	Name               Text `json:"name"`
 	AlternateName      Text `json:"alternateName"`
@@ -126,7 +127,7 @@ type Descriptor struct {
 	PostalCode         Text `json:"postalCode"`
 }
 
-// ConsumerAuthentication is what an authentication of the payer gave.
+// ConsumerAuthentication is the result of an authentication of the payer.
 type ConsumerAuthentication struct {
 	CAVV                         Hidden `json:"cavv"`
 	ECIRaw                       Text   `json:"eciRaw"`
@@ -161,7 +162,7 @@ type TokenInput struct {
 	TransientTokenJWT Hidden `json:"transientTokenJwt"`
 }
 
-// Reversal says what of an authorization is taken back.
+// Reversal holds the amount to reverse of an authorization.
 type Reversal struct {
 	AmountDetails AmountDetails `json:"amountDetails"`
 	Reason        Text          `json:"reason"`

@@ -37,8 +37,9 @@ func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // Flag is a boolean in any of its spellings.
 type Flag bool
 
-// UnmarshalJSONFrom takes true, "true", 1 and "1" for true, and false, "false", 0, "0", "" and null for false. Anything else is an error: who
-// wrote it meant one of the two, and to guess may take money or leave it.
+// UnmarshalJSONFrom takes true, "true", 1 and "1" for true, and false, "false", 0, "0", "" and null
+// for false. Anything else is an error: its sender meant one of the two, and a guess could take
+// money or leave it.
 func (f *Flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var t Text
 	if err := t.UnmarshalJSONFrom(dec); err != nil {

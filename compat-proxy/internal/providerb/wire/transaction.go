@@ -17,13 +17,13 @@ type Transaction struct {
 	Links            *TransactionLinks      `json:"_links,omitempty"`
 }
 
-// TransactionLinks are where a transaction's details and those beside it are.
+// TransactionLinks are the addresses of a transaction's details and of related ones.
 type TransactionLinks struct {
 	Self    *Link  `json:"self,omitempty"`
 	Related []Link `json:"relatedTransactions,omitempty"`
 }
 
-// Application tells what was done.
+// Application names the executed steps.
 type Application struct {
 	Status       string              `json:"status,omitzero"`
 	ReasonCode   string              `json:"reasonCode,omitzero"`
