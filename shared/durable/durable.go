@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// WriteFile replaces the file at path by data, readable by its owner only unless perm says more. When it returns nil the
-// content is on the disk, not only in its cache. Two writers of one path must not run at once.
+// WriteFile replaces the file at path by data. Only its owner can read it, unless perm allows more.
+// When it returns nil the content is on the disk, not only in its cache. Two writers of one path
+// must not run at once.
 func WriteFile(path string, data []byte, perm os.FileMode) error {
 	return write(path, data, perm, os.Rename)
 }
@@ -20,7 +21,7 @@ func CreateFile(path string, data []byte, perm os.FileMode) error {
 	return write(path, data, perm, os.Link)
 }
 
-// write fills a temporary file beside path, and puts it in place.
+// write fills a temporary file in the folder of path, and moves it to path.
 func write(path string, data []byte, perm os.FileMode, put func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600 from birth
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // module is the beginning of the import path of each of our packages.
 const module = "github.com/causeway-pay/causeway/"
 
-// packages are those of the programs, below module.
+// packages are the main packages of the programs, below module.
 var packages = map[string]string{ //nolint:gosec // "passthrough" is no password
 	"core":         "core/cmd/core",
 	"mle-filter":   "mle-filter/cmd/mle-filter",
@@ -58,7 +58,7 @@ func MustRoot(tb testing.TB) string {
 	return root
 }
 
-// built are the programs that this process has asked for.
+// built are the programs that this process has requested.
 var built struct {
 	mu     sync.Mutex
 	folder string
@@ -68,7 +68,7 @@ var built struct {
 // Programs builds programs of this tree, by their names, and returns the folder that contains them.
 //
 // All processes build into one folder of .cache, one after the other, so that each program is built
-// once for all tests of a run. A process then has links of its own: a later build of other sources
+// once for all tests of a run. A process then has links to them: a later build of other sources
 // replaces no program that its tests still start.
 func Programs(ctx context.Context, names ...string) (string, error) {
 	built.mu.Lock()

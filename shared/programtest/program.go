@@ -20,11 +20,11 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Command says what to start. Path is required.
+// Command is a program to be started. Path is required.
 type Command struct {
 	Path   string
 	Args   []string
-	Env    []string  // NAME=value, beside the test's own environment
+	Env    []string  // NAME=value, added to the test's own environment
 	Bare   bool      // Env is all of the environment
 	Dir    string    // "" for the test's own
 	Stdin  io.Reader // nil for none
@@ -120,7 +120,7 @@ func (p *Program) Kill() {
 	<-p.ended
 }
 
-// Terminate asks it to end by SIGTERM, and returns how it ended: nil for exit code 0.
+// Terminate ends it by SIGTERM, and returns how it ended: nil for exit code 0.
 func (p *Program) Terminate() error {
 	p.Signal(syscall.SIGTERM)
 	return p.Err()
@@ -143,7 +143,7 @@ func (p *Program) Err() error {
 	return p.err
 }
 
-// errVain reports that a program does not do in time what a test waits for.
+// errVain reports that a condition of a program does not hold in time.
 var errVain = errors.New("in vain")
 
 // Until waits for a condition, as long as the program runs. what names the condition behind the
@@ -236,8 +236,8 @@ func MustOutput(tb testing.TB, c Command) string {
 	return strings.TrimSpace(stdout)
 }
 
-// ExitCode returns the exit code of a program that ended with an error, or nil: -1 unless it ended
-// by itself.
+// ExitCode returns the exit code of a program that ended with an error, or nil: -1 after a
+// signal.
 func ExitCode(err error) int {
 	var exit *exec.ExitError
 	switch {

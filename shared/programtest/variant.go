@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Variant says how programs differ from this tree's. Paths begin at the root of the repository.
+// Variant is how programs differ from this tree's. Paths begin at the root of the repository.
 type Variant struct {
 	Name     string // of the folder that they are built into
 	Programs []string

@@ -23,8 +23,10 @@
 // it. No message holds a value, for it may be a secret in the wrong place.
 //
 // The package reads the variables itself. OpenTelemetry's autoexport (v0.72) would replace
-// environment.go and client.go, but links gRPC and the exporters of metrics and logs: a program of
-// 24.0 instead of 13.0 MB, with 15.7 instead of 9.3 MB resident. Its errors do not name the variable.
+// environment.go and client.go. It links gRPC and the exporters of metrics and logs. A program has
+// 24.0 instead of 13.0 MB then, and 15.7 instead of 9.3 MB resident. Its errors do not name the
+// variable.
 //
-// Spans wait in a queue of a fixed length (2048) and are dropped when it is full; nothing that is measured ever waits for the collector.
+// Spans wait in a queue of a fixed length (2048) and are dropped when it is full. No measured
+// request waits for the collector.
 package export

@@ -20,7 +20,7 @@ import (
 // secretValue stands where a secret may be by mistake; no message may hold it.
 const secretValue = "hunter2"
 
-// open opens a provider by these variables, and returns what it logs.
+// open opens a provider by these variables, and returns it with its log.
 func open(t *testing.T, vars map[string]string) (*export.Provider, *programtest.Log, error) {
 	t.Helper()
 	log := &programtest.Log{}
