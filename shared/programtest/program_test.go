@@ -114,7 +114,8 @@ func TestPrograms(t *testing.T) {
 // TestVariant: the program has the added file, and a file that is laid over none is refused.
 func TestVariant(t *testing.T) {
 	t.Parallel()
-	const own = "package main\n\nimport \"os\"\n\nfunc init() { os.Stdout.WriteString(\"of the variant\\n\"); os.Exit(0) }\n"
+	const own = "package main\n\nimport \"os\"\n\n" +
+		"func init() { os.Stdout.WriteString(\"of the variant\\n\"); os.Exit(0) }\n"
 	v := programtest.Variant{
 		Name: "own", Programs: []string{"passthrough"}, Added: map[string]string{"deploy/bench/passthrough/own.go": own},
 	}
