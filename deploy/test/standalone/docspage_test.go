@@ -181,7 +181,7 @@ func TestBrowserDocsByKeyboard(t *testing.T) {
 	b.run(t, chromedp.KeyEvent(kb.Escape)) // the / itself, which a real keyboard does not type: the page keeps it from the field
 	const shown = "[...document.querySelectorAll('article.endpoint')].filter((a) => a.checkVisibility()).map((a) => a.id).join(' ')"
 	all := read[string](t, b, shown)
-	b.run(t, chromedp.KeyEvent("deliver once more"))
+	b.run(t, chromedp.KeyEvent("redeliver once more"))
 	if got, want := read[string](t, b, shown), "redeliverEvent"; got != want {
 		t.Errorf("found = %q, want %q", got, want)
 	}
