@@ -145,3 +145,39 @@ func TestTheLargestStepIsKeptPostgreSQL(t *testing.T) {
 		t.Errorf("the step: got %s, want 48h", got)
 	}
 }
+
+// TestALeaderKeepsTheStepOfAnotherCorePostgreSQL: the clocks of two cores are two days behind. One
+// is set right, and its core is restarted. Meanwhile the other core leads and stores its own state.
+// Then its clock is set right, too. A key from before is in use for its 24 hours.
+func TestALeaderKeepsTheStepOfAnotherCorePostgreSQL(t *testing.T) {
+	t.Parallel()
+	const behind = 48 * time.Hour
+	for name, leads := range map[string]bool{"the corrected core led": true, "the other core led": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			on := coretest.OnServer(pgtest.Schema(t))
+			leader := openBundle(t, &bundle{on: on, rateLimit: -1})
+			leader.confirms(t, "id", 1)
+			a, b := leader, openBundle(t, &bundle{on: on, rateLimit: -1})
+			if !leads {
+				a, b = b, a
+			}
+			advance := func(by time.Duration) { a.clock.Advance(by); b.clock.Advance(by) }
+			first := a.post(t, "/v1/transactions", create(5, ""), keyed("k"))
+			a.clock.Step(behind)
+			a.confirms(t, "step", behind.Milliseconds())
+			a.stop(t)
+			advance(2 * time.Minute)
+			b.confirms(t, "at", b.clock.Now().UnixMilli())
+			a.start(t)
+			b.clock.Step(behind)
+			a.wantKey(t, "restarted", first, true)
+			advance(time.Hour)
+			a.wantKey(t, "an hour later", first, true)
+			advance(22 * time.Hour)
+			a.wantKey(t, "before the end", first, true)
+			advance(time.Hour)
+			a.wantKey(t, "at the end", first, false)
+		})
+	}
+}

@@ -10,8 +10,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// keepConfirmedEvery is how much the confirmed time changes before it is written again.
-const keepConfirmedEvery = time.Minute
+const (
+	// keepConfirmedEvery is how much the confirmed time changes before it is written again.
+	keepConfirmedEvery = time.Minute
+	// keepStep is how long a step stays in a store that processes share: for as long as a key from
+	// before the step is in use.
+	keepStep = 24 * time.Hour
+)
 
 // Confirmed returns the time by which rows end for ever: see clock.Guard.
 func (db *DB) Confirmed() time.Time { return db.guard.Confirmed() }
@@ -56,6 +61,9 @@ func (db *DB) confirmed(at time.Time) time.Time {
 // the highest confirmed time has changed by a minute, or a step of the clock was found, believed or
 // taken back. Call it often, so that the store has such a step when the process dies, but never twice
 // at the same time. In a process that does not lead, call KeepStep.
+//
+// Where processes share the store, a larger step stays for keepStep: the clocks of several machines
+// are not set right at the same time. A step that stays too long makes keys end late, never early.
 func (db *DB) KeepConfirmed(ctx context.Context) error {
 	s, kept := db.guard.State(), db.kept
 	moved := max(s.Highest.Sub(kept.Highest).Abs(), (s.Behind - kept.Behind).Abs())
@@ -63,33 +71,49 @@ func (db *DB) KeepConfirmed(ctx context.Context) error {
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
-		return tx.exec(`INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until)
-			VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
-			ON CONFLICT (id) DO UPDATE SET at = ?1, behind = ?2, step = ?3, lag = ?4, lag_until = ?5, low_until = ?6`,
+		return tx.exec(`INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until, step_until)
+			VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
+			ON CONFLICT (id) DO UPDATE SET at = ?1, behind = ?2, lag = ?4, lag_until = ?5, low_until = ?6,
+				step = CASE WHEN `+keptStep+` THEN confirmed_clock.step ELSE ?3 END,
+				step_until = CASE WHEN `+keptStep+` THEN confirmed_clock.step_until ELSE ?7 END`,
 			toMillis(s.Highest), s.Behind.Milliseconds(), s.Step.Milliseconds(), s.Lag.Milliseconds(),
-			toMillis(s.LagUntil), toMillis(s.LowUntil))
+			toMillis(s.LagUntil), toMillis(s.LowUntil), tx.stepUntil(s))
 	})
 	if err != nil {
 		return fmt.Errorf("write the confirmed time: %w", err)
 	}
-	db.kept = s
+	db.kept, db.raised = s, s.Step
 	return nil
+}
+
+// keptStep is the condition on which a larger step stays.
+const keptStep = `confirmed_clock.step > ?3 AND confirmed_clock.step_until > ?1`
+
+// stepUntil returns until when the step of a state stays in the store, in milliseconds of Highest: 0
+// where no other process shares the store, or if there is none.
+func (tx *Tx) stepUntil(s clock.GuardState) int64 {
+	if s.Step == 0 || !tx.s.Dialect().Shared {
+		return 0
+	}
+	return toMillis(s.Highest.Add(keepStep))
 }
 
 // KeepStep raises the step in the store to that of this process's clock. It is for a process that
 // does not lead, because its clock stepped and the server's did not, or because another process does.
 func (db *DB) KeepStep(ctx context.Context) error {
-	step := db.guard.Stepped()
-	if step <= db.kept.Step {
+	s := db.guard.State()
+	if s.Step <= db.raised {
+		db.raised = s.Step
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
-		return tx.exec(`UPDATE confirmed_clock SET step = ?1 WHERE step < ?1`, step.Milliseconds())
+		return tx.exec(`UPDATE confirmed_clock SET step = CASE WHEN step > ?1 THEN step ELSE ?1 END,
+			step_until = CASE WHEN step_until > ?2 THEN step_until ELSE ?2 END`, s.Step.Milliseconds(), tx.stepUntil(s))
 	})
 	if err != nil {
 		return fmt.Errorf("write a step of the clock: %w", err)
 	}
-	db.kept.Step = step
+	db.raised = s.Step
 	return nil
 }
 

@@ -40,6 +40,7 @@ type DB struct {
 	clock   clock.Clock
 	guard   *clock.Guard     // of clock
 	kept    clock.GuardState // the guard's state as it is stored, zero for none
+	raised  time.Duration    // the step of this process that is stored
 	tokens  tokenClock       // how the clock compares with the highest confirmed time, for tokens
 	engine  Engine
 	health  health

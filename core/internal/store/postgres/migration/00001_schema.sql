@@ -401,13 +401,14 @@ CREATE TABLE store_probes (
 
 -- The state of the clock's guard in milliseconds, so that a clock that is wrong after a restart ends no row for ever.
 CREATE TABLE confirmed_clock (
-    id        INTEGER PRIMARY KEY CHECK (id = 1),
-    at        BIGINT  NOT NULL,           -- the highest confirmed time
-    behind    BIGINT  NOT NULL DEFAULT 0, -- how far the confirmed time is behind at
-    step      BIGINT  NOT NULL DEFAULT 0, -- how far the clock stepped ahead and is not believed yet
-    lag       BIGINT  NOT NULL DEFAULT 0, -- how far idempotency keys end behind the confirmed time
-    lag_until BIGINT  NOT NULL DEFAULT 0, -- when the lag ends, by at
-    low_until BIGINT  NOT NULL DEFAULT 0  -- when at is forgotten because the clock was set back, by at; 0 for never
+    id         INTEGER PRIMARY KEY CHECK (id = 1),
+    at         BIGINT  NOT NULL,           -- the highest confirmed time
+    behind     BIGINT  NOT NULL DEFAULT 0, -- how far the confirmed time is behind at
+    step       BIGINT  NOT NULL DEFAULT 0, -- how far a clock stepped ahead and is not believed yet
+    step_until BIGINT  NOT NULL DEFAULT 0, -- until when the step is not lowered, by at
+    lag        BIGINT  NOT NULL DEFAULT 0, -- how far idempotency keys end behind the confirmed time
+    lag_until  BIGINT  NOT NULL DEFAULT 0, -- when the lag ends, by at
+    low_until  BIGINT  NOT NULL DEFAULT 0  -- when at is forgotten because the clock was set back, by at; 0 for never
 );
 
 CREATE TABLE broadcasts (
