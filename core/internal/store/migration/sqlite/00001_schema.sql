@@ -1,4 +1,6 @@
 -- +goose Up
+-- All statements are one for goose, which allocates 4 MB for each line that could end a statement.
+-- +goose StatementBegin
 -- Ids are 63-bit and time-ordered, times are milliseconds since 1970 (UTC), amounts are minor units, flags are 0 or 1.
 -- A column "details" holds the JSON text of the object as the contract shows it.
 -- The columns api_key_id and client_address name the client whose request created the row. They are 0 and '' if there
@@ -467,13 +469,10 @@ CREATE TABLE audit_records (
     previous       BLOB    NOT NULL,
     mac            BLOB    NOT NULL
 ) STRICT;
--- +goose StatementBegin
 CREATE TRIGGER audit_records_unchanged BEFORE UPDATE ON audit_records
 BEGIN
     SELECT RAISE(ABORT, 'audit records cannot be changed');
 END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER audit_records_kept BEFORE DELETE ON audit_records
 WHEN OLD.at > (SELECT at FROM audit_records ORDER BY sequence DESC LIMIT 1) - 31536000000
 BEGIN

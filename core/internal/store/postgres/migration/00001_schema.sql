@@ -1,4 +1,6 @@
 -- +goose Up
+-- All statements are one for goose, which allocates 4 MB for each line that could end a statement.
+-- +goose StatementBegin
 -- The tables and columns of the SQLite engine's schema, which explains them, and the tables that several cores share.
 -- Flags are 0 or 1, times milliseconds since 1970 (UTC), amounts minor units, details the JSON text of the contract.
 -- Text in keys is compared by bytes ("C"), as SQLite does: both engines list rows in one order under any locale.
@@ -299,7 +301,6 @@ CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, 
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at) WHERE status = 'pending';
 CREATE TABLE webhook_deliveries_rest PARTITION OF webhook_deliveries DEFAULT WITH (fillfactor = 70);
 
--- +goose StatementBegin
 DO $$
 DECLARE
     month CONSTANT BIGINT := 28::bigint * 86400000;
@@ -309,7 +310,6 @@ BEGIN
     EXECUTE format('CREATE TABLE webhook_deliveries_first PARTITION OF webhook_deliveries
         FOR VALUES FROM (MINVALUE) TO (%s) WITH (fillfactor = 70)', bound);
 END $$;
--- +goose StatementEnd
 
 CREATE TABLE vault_retired_keys (
     key        BIGINT PRIMARY KEY,
@@ -483,7 +483,6 @@ CREATE TABLE audit_records (
     previous       BYTEA  NOT NULL,
     mac            BYTEA  NOT NULL
 );
--- +goose StatementBegin
 CREATE FUNCTION audit_records_kept() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
@@ -495,8 +494,8 @@ BEGIN
     RAISE EXCEPTION 'audit records cannot be changed';
 END;
 $$;
--- +goose StatementEnd
 CREATE TRIGGER audit_records_kept BEFORE UPDATE OR DELETE ON audit_records
     FOR EACH ROW EXECUTE FUNCTION audit_records_kept();
 CREATE TRIGGER audit_records_whole BEFORE TRUNCATE ON audit_records
     FOR EACH STATEMENT EXECUTE FUNCTION audit_records_kept();
+-- +goose StatementEnd

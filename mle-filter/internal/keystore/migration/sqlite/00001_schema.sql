@@ -1,4 +1,6 @@
 -- +goose Up
+-- All statements are one for goose, which allocates 4 MB for each line that could end a statement.
+-- +goose StatementBegin
 -- Every write increments the revision first. On PostgreSQL that serializes the writers, as SQLite
 -- does by itself. Each changed row carries the revision of its last change, so a filter finds the
 -- tenants whose keys it must read again.
@@ -98,3 +100,4 @@ CREATE TABLE mle_answers (
     PRIMARY KEY (tenant, key)
 ) STRICT;
 CREATE INDEX mle_answers_by_time ON mle_answers (created_at);
+-- +goose StatementEnd
