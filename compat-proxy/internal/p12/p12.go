@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Certificate is a certificate with the name that programs find it by.
+// Certificate is a certificate with the name by which programs find it.
 type Certificate struct {
 	DER  []byte
 	Name string
@@ -70,7 +70,8 @@ type pfx struct {
 	MAC      macData
 }
 
-// Encode returns a file with the key, its certificate, and others, for whoever knows the password.
+// Encode returns a file with the key, its certificate and further ones, encrypted with the
+// password.
 func Encode(key *rsa.PrivateKey, own Certificate, others []Certificate, password secret.String) ([]byte, error) {
 	out, err := encode(key, own, others, password)
 	if err != nil {
@@ -96,10 +97,10 @@ func encode(key *rsa.PrivateKey, own Certificate, others []Certificate, password
 	return asn1.Marshal(pfx{Version: 3, AuthSafe: data(safe), MAC: macOf(safe, password)})
 }
 
-// trusted marks a certificate without a key, for any use (2.5.29.37.0): Java does not see it otherwise.
+// trusted marks a certificate without a key, for any use (2.5.29.37.0): Java ignores it otherwise.
 var trusted = attribute{oidTrusted, []asn1.RawValue{{Tag: asn1.TagOID, Bytes: []byte{0x55, 0x1d, 0x25, 0}}}}
 
-// certificates is the safe of all certificates. Only the own one carries the key's id.
+// certificates returns the safe of all certificates. Only the own one has the key's id.
 func certificates(own Certificate, others []Certificate, id []byte) ([]byte, error) {
 	bags := make([]safeBag, 0, 1+len(others))
 	for i, c := range append([]Certificate{own}, others...) {
@@ -118,7 +119,7 @@ func certificates(own Certificate, others []Certificate, id []byte) ([]byte, err
 	return asn1.Marshal(bags)
 }
 
-// shrouded is the safe of the key.
+// shrouded returns the safe of the key.
 func shrouded(key *rsa.PrivateKey, name string, id []byte, password secret.String) ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -150,13 +151,13 @@ func attributes(name string, id []byte) []attribute {
 	return list
 }
 
-// data is a content that anybody can read.
+// data returns an unencrypted content.
 func data(content []byte) contentInfo {
-	octets, _ := asn1.Marshal(content) // bytes can always be written
+	octets, _ := asn1.Marshal(content) // an encoding of bytes never fails
 	return contentInfo{Type: oidData, Content: raw(octets)}
 }
 
-// sealed is a content that the password opens.
+// sealed returns a content encrypted with the password.
 func sealed(content []byte, password secret.String) contentInfo {
 	var e encryptedData
 	e.Content.Type = oidData
@@ -165,12 +166,12 @@ func sealed(content []byte, password secret.String) contentInfo {
 	return contentInfo{Type: oidEncrypted, Content: raw(out)}
 }
 
-// raw puts something that is encoded already under an explicit tag 0.
+// raw puts an encoded value under an explicit tag 0.
 func raw(der []byte) asn1.RawValue {
 	return asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 0, IsCompound: true, Bytes: der}
 }
 
-// random is n random bytes.
+// random returns n random bytes.
 func random(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // it never fails

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// rounds are few, since one client derives keys in JavaScript; passwords are to be long and random.
+// rounds is small because one client derives keys in JavaScript. Passwords must be long and random.
 const rounds = 10_000
 
 const (
@@ -50,14 +50,15 @@ type macData struct {
 	Rounds int
 }
 
-// encrypt is PBES2 of RFC 8018 with PBKDF2, HMAC-SHA-256 and AES-256-CBC.
+// encrypt implements PBES2 of RFC 8018 with PBKDF2, HMAC-SHA-256 and AES-256-CBC.
 func encrypt(plain []byte, password secret.String) (algorithm, []byte) {
 	var p pbes2
 	p.KDF.ID, p.KDF.Parameters.Salt, p.KDF.Parameters.Rounds = oidPBKDF2, random(saltSize), rounds
 	p.KDF.Parameters.PRF = algorithm{oidHMACSHA256, asn1.NullRawValue}
 	p.Cipher.ID, p.Cipher.IV = oidAES256CBC, random(aes.BlockSize)
-	key, _ := pbkdf2.Key(sha256.New, password.Reveal(), p.KDF.Parameters.Salt, rounds, keySize) // the length is a good one
-	block, _ := aes.NewCipher(key)                                                              // so is that of the key
+	// The lengths of both keys are valid.
+	key, _ := pbkdf2.Key(sha256.New, password.Reveal(), p.KDF.Parameters.Salt, rounds, keySize)
+	block, _ := aes.NewCipher(key)
 	padding := aes.BlockSize - len(plain)%aes.BlockSize
 	out := append(bytes.Clone(plain), bytes.Repeat([]byte{byte(padding)}, padding)...)
 	cipher.NewCBCEncrypter(block, p.Cipher.IV).CryptBlocks(out, out)
@@ -65,7 +66,7 @@ func encrypt(plain []byte, password secret.String) (algorithm, []byte) {
 	return algorithm{oidPBES2, asn1.RawValue{FullBytes: parameters}}, out
 }
 
-// macOf lets a reader tell that the password is right and the file whole.
+// macOf lets a reader check that the password is right and the file complete.
 func macOf(safe []byte, password secret.String) macData {
 	m := macData{Salt: random(saltSize), Rounds: rounds}
 	m.Digest.Algorithm = algorithm{oidSHA256, asn1.NullRawValue}
@@ -75,8 +76,8 @@ func macOf(safe []byte, password secret.String) macData {
 	return m
 }
 
-// macKey is the derivation of RFC 7292, appendix B, for the purpose 3. One round of its outer loop is enough: the key has the length of the
-// hash.
+// macKey is the derivation of RFC 7292, appendix B, for the purpose 3. One round of its outer loop
+// suffices, because the key has the length of the hash.
 func macKey(salt []byte, password secret.String) []byte {
 	const purpose, block = 3, 64
 	text := make([]byte, 0, 2*password.Len()+2)
