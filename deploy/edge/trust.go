@@ -6,16 +6,18 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Trust says what a Story is told of, and to whom.
+// Trust is the configuration of a Publisher.
 type Trust = trust.Config
 
-// Story is the history of what was served, is served and comes next, and what is told of it.
-type Story = trust.Story
+// Publisher is the history of the certificates, past, present and next, with the handlers that
+// publish it.
+type Publisher = trust.Publisher
 
-// OpenTrust reads the history, or begins one. A history that cannot be read is an error and stays as it is.
-func OpenTrust(cfg Trust) (*Story, error) { return trust.Open(cfg) }
+// OpenPublisher reads the history, or creates one. It returns an error for an unreadable history
+// and leaves it unchanged.
+func OpenPublisher(cfg Trust) (*Publisher, error) { return trust.Open(cfg) }
 
-// PolicyOf is what a Story is told of a policy.
+// PolicyOf returns a policy in the form of a Publisher.
 func PolicyOf(p tlspolicy.Policy) v1.TLSPolicy {
 	return v1.TLSPolicy(p.Describe())
 }

@@ -1,3 +1,4 @@
-// Package acmetest runs a real authority for tests: Pebble, the test server of Let's Encrypt's people, built from the Go module proxy once. It validates
-// for real, over ports of the machine that the test chooses, and needs no network when it runs.
+// Package acmetest runs a real ACME authority for tests: Pebble, the test server of Let's Encrypt,
+// built once from the Go module proxy. It validates over ports that the test chooses, and needs no
+// network at run time.
 package acmetest

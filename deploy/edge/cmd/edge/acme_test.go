@@ -10,11 +10,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 )
 
-// TestFirstCertificateOfAnAuthority starts with nothing: Envoy has to let the challenges in before there is a certificate to serve by.
+// TestFirstCertificateOfAnAuthority starts without a certificate. Envoy must pass the challenges
+// before it can serve TLS.
 func TestFirstCertificateOfAnAuthority(t *testing.T) {
 	t.Parallel()
 	for _, challenge := range []string{"http-01", "tls-alpn-01"} {
-		t.Run(challenge, func(t *testing.T) { // not at once: certmagic keeps challenges for the whole process, by name
+		t.Run(challenge, func(t *testing.T) { // sequential: certmagic's challenges are shared by the process, by name
 			b := newBed(t)
 			at, _, err := net.SplitHostPort(b.https)
 			if err != nil {

@@ -1,2 +1,3 @@
-// Command edge configures the Envoys in front of the service, keeps their certificates, and tells the world about these. Run it with --help.
+// Command edge configures the Envoys in front of the service, rotates their certificates, and
+// publishes these. Run it with --help.
 package main

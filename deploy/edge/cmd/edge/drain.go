@@ -8,8 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-const drainUsage = `edge drain has an Envoy that is about to be stopped finish what it has: its clients are told to connect elsewhere, and the command
-ends when no request is under way, or with exit code 1 when that takes too long. Stop Envoy then.
+const drainUsage = `edge drain prepares an Envoy for its stop. Envoy closes the connections of its clients after
+their requests. The command ends when no request is in progress, or with exit code 1 after its patience. Then
+stop Envoy.
 
 Usage:
   edge drain [flags]
@@ -17,12 +18,12 @@ Usage:
 Flags:
 `
 
-// drain needs no configuration.
+// drain runs without a configuration file.
 func (m *Main) drain(ctx context.Context, args []string) error {
 	fs := program.Flags(name+" drain", m.Stderr, drainUsage)
 	admin := fs.String("admin", "127.0.0.1:9901", "`address` of Envoy's administration")
-	quiet := fs.Duration("quiet", 5*time.Second, "how long to go on at least, for load balancers to hear of it")
-	patience := fs.Duration("patience", 30*time.Second, "how long it may take in all")
+	quiet := fs.Duration("quiet", 5*time.Second, "least `duration`, so that load balancers notice the failed health check")
+	patience := fs.Duration("patience", 30*time.Second, "longest `duration`")
 	onTerm := fs.Bool("on-term", false, "wait for SIGTERM first, as a container beside Envoy's that is stopped with it")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err

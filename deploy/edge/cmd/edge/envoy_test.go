@@ -15,14 +15,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// answer is what Envoy gave.
-type answer struct {
+// answer is a response from Envoy.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-func (b *bed) ask(t *testing.T, by *http.Client, method, url, body string, fields ...string) answer {
+func (b *bed) ask(t *testing.T, by *http.Client, method, url, body string, fields ...string) response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -43,11 +43,11 @@ func (b *bed) ask(t *testing.T, by *http.Client, method, url, body string, field
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{got.StatusCode, got.Header, string(text)}
+	return response{got.StatusCode, got.Header, string(text)}
 }
 
-// raw sends the path as it stands: a client of Go's would tidy it.
-func (b *bed) raw(t *testing.T, text string) answer {
+// raw sends the path unchanged; a Go client would normalise it.
+func (b *bed) raw(t *testing.T, text string) response {
 	t.Helper()
 	conn, err := b.handshake(t, nil)
 	if err != nil {
@@ -65,10 +65,10 @@ func (b *bed) raw(t *testing.T, text string) answer {
 	if err != nil {
 		t.Fatalf("%.80q: %v", text, err)
 	}
-	return answer{got.StatusCode, got.Header, string(body)}
+	return response{got.StatusCode, got.Header, string(body)}
 }
 
-// served is a bed with a control plane and an Envoy that is ready.
+// served returns a bed with a control plane and a ready Envoy.
 func served(t *testing.T) *bed {
 	t.Helper()
 	b := newBed(t)
@@ -92,8 +92,8 @@ func TestRoutes(t *testing.T) {
 			"/v1/required/no": {"core /v1/required/no", "optional", 200},
 			"/v10":            {"route_not_found", "", 404},
 			"/":               {"route_not_found", "", 404},
-			"/calendar.ics":   {"route_not_found", "", 404}, // on the trust host alone
-			"/v1/trust/x":     {"route_not_found", "", 404}, // this program's, and not told to the filter
+			"/calendar.ics":   {"route_not_found", "", 404}, // only on the trust host
+			"/v1/trust/x":     {"route_not_found", "", 404}, // edge responds, and the filter does not see it
 		} {
 			got := b.ask(t, client, "GET", "https://"+host+path, "")
 			bare, _, _ := strings.Cut(path, "?")
@@ -106,7 +106,8 @@ func TestRoutes(t *testing.T) {
 		}
 	}
 	for url, want := range map[string]int{
-		"https://trust.example.com/calendar.ics": 200, "https://trust.example.com/v1/trust": 200, "https://trust.example.com/v1/x": 404,
+		"https://trust.example.com/calendar.ics": 200, "https://trust.example.com/v1/trust": 200,
+		"https://trust.example.com/v1/x":             404,
 		"https://" + host + "/v1/trust/fingerprints": 200,
 	} {
 		if got := b.ask(t, b.client(nil), "GET", url, ""); got.status != want || got.header.Get(tlspolicy.HSTSHeader) == "" {
@@ -123,8 +124,9 @@ func (b *bed) http2() *http.Client {
 	return c
 }
 
-// TestLargeAnswers: what v1 may answer, a megabyte, comes through the filter by either version of HTTP, whatever the body of its request.
-func TestLargeAnswers(t *testing.T) {
+// TestLargeResponses checks that a v1 response of a megabyte passes the filter, over both versions
+// of HTTP, independently of the body of the request.
+func TestLargeResponses(t *testing.T) {
 	t.Parallel()
 	b := served(t)
 	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
@@ -136,15 +138,16 @@ func TestLargeAnswers(t *testing.T) {
 	}
 }
 
-// TestPaths: no spelling of a path reaches core by the route that the filter does not see, and nothing of ours comes from a client.
+// TestPaths checks that no spelling of a path reaches core without the filter, and that internal
+// header fields of a client are removed.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	b := served(t)
 	for path, want := range map[string]struct {
 		status int
-		body   string // of the stand-in that was reached, by the path that it saw
+		body   string // "UPSTREAM PATH", as the upstream saw it
 	}{
-		"/compat/../v1/x":         {200, "core /v1/x"}, // as /v1/x, by the filter
+		"/compat/../v1/x":         {200, "core /v1/x"}, // normalised to /v1/x, with the filter
 		"/compat/%2e%2e/v1/x":     {200, "core /v1/x"},
 		"/compat/.%2E/v1/x":       {200, "core /v1/x"},
 		"/compat%2f..%2fv1/x":     {400, "invalid_request"},
@@ -161,13 +164,15 @@ func TestPaths(t *testing.T) {
 		"/compat;/../v1/x":        {200, "core /v1/x"},
 	} {
 		_, before := b.core.last()
-		got := b.raw(t, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\nX-Svc-Int-Proof: mine\r\nX-SVC-INT-Other: mine\r\n\r\n")
+		got := b.raw(t, "GET "+path+" HTTP/1.1\r\nHost: "+host+
+			"\r\nConnection: close\r\nX-Svc-Int-Proof: mine\r\nX-SVC-INT-Other: mine\r\n\r\n")
 		r, after := b.core.last()
 		if got.status != want.status || !strings.Contains(got.body, want.body) {
 			t.Errorf("%s: got %d %s, want %v", path, got.status, got.body, want)
 		}
 		if after > before {
-			if proof := r.Header.Values("X-Svc-Int-Proof"); len(proof) != 1 || proof[0] != "filter" || r.Header.Get("X-Svc-Int-Other") != "" {
+			if proof := r.Header.Values("X-Svc-Int-Proof"); len(proof) != 1 || proof[0] != "filter" ||
+				r.Header.Get("X-Svc-Int-Other") != "" {
 				t.Errorf("%s: core got %v", path, r.Header)
 			}
 		}
@@ -178,11 +183,13 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// idOfEnvoy is of answers that Envoy gives: in the form of v1's, and never null, which v1's schema does not allow.
+// idOfEnvoy is the form of the request ids in Envoy's own responses: like v1's, and never null,
+// which v1's schema forbids.
 var idOfEnvoy = regexp.MustCompile(`^req_\d{19}_\d+$`)
 
-// TestAnswersOfEnvoy: HSTS and v1's errors on each kind of answer that no service gave.
-func TestAnswersOfEnvoy(t *testing.T) {
+// TestResponsesOfEnvoy checks HSTS and the body of v1's errors on each kind of Envoy's own
+// responses.
+func TestResponsesOfEnvoy(t *testing.T) {
 	t.Parallel()
 	b := served(t)
 	client := b.client(nil)
@@ -190,37 +197,50 @@ func TestAnswersOfEnvoy(t *testing.T) {
 	head := "Host: " + host + "\r\nConnection: close\r\n"
 	ids := map[string]struct{}{}
 	for name, tt := range map[string]struct {
-		got    answer
+		got    response
 		status int
 		code   string
 	}{
-		"NoRoute":     {b.ask(t, client, "GET", url+"/none", ""), 404, "route_not_found"},
-		"OtherHost":   {b.ask(t, client, "GET", url+"/v1/x", "", "Host", "other.example.com"), 421, "misdirected_request"},
-		"WithPort":    {b.ask(t, client, "GET", url+"/none", "", "Host", host+":8443"), 404, "route_not_found"},
-		"Gone":        {b.ask(t, client, "GET", url+"/gone", ""), 503, "service_unavailable"},
-		"TooLarge":    {b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10+1)), 413, "body_too_large"},
-		"Underscore":  {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X_Svc: a\r\n\r\n"), 400, "invalid_request"},
-		"Slashes":     {b.raw(t, "GET /v1%2fx HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
-		"Codec":       {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"Content-Length: x\r\n\r\n"), 400, "invalid_request"},
-		"NotHTTP":     {b.raw(t, "NONSENSE\r\n\r\n"), 400, "invalid_request"},
-		"Escape":      {b.raw(t, "GET /v1/%zz HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
-		"HalfEscape":  {b.raw(t, "GET /v1/a%4?b=%41 HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
-		"LastEscape":  {b.raw(t, "GET /compat/%41%e9% HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
-		"Expectation": {b.raw(t, "POST /v1/x HTTP/1.1\r\n"+head+"Expect: 200-ok\r\nContent-Length: 0\r\n\r\n"), 417, "invalid_request"},
-		"Coding":      {b.raw(t, "POST /v1/x HTTP/1.1\r\n"+head+"Transfer-Encoding: gzip\r\n\r\n"), 501, "invalid_request"},
-		"NoPath":      {b.raw(t, "OPTIONS * HTTP/1.1\r\n"+head+"\r\n"), 404, "route_not_found"},
-		"BadChunk":    {b.raw(t, "POST /compat/x HTTP/1.1\r\n"+head+"Transfer-Encoding: chunked\r\n\r\nnone\r\n"), 400, "invalid_request"},
-		"HeaderLarge": {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X-A: "+strings.Repeat("x", 20<<10)+"\r\n\r\n"), 431, "headers_too_large"},
-		"OldVersion":  {b.raw(t, "GET /v1/x HTTP/1.0\r\n"+head+"\r\n"), 426, "invalid_request"},
-		"Filter":      {b.ask(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
-		"AskedFor":    {b.ask(t, client, "POST", url+"/compat/x", "{}", "X-Svc-Mle-Response", "required"), 400, "mle_not_supported"},
-		"Encrypted":   {b.ask(t, client, "POST", url+"/compat/x", "a.b.c.d.e", "Content-Type", "Application/JOSE; charset=utf-8"), 400, "mle_not_supported"},
-		"Core":        {b.ask(t, client, "GET", url+"/v1/unknown", ""), 401, ""},
+		"NoRoute":    {b.ask(t, client, "GET", url+"/none", ""), 404, "route_not_found"},
+		"OtherHost":  {b.ask(t, client, "GET", url+"/v1/x", "", "Host", "other.example.com"), 421, "misdirected_request"},
+		"WithPort":   {b.ask(t, client, "GET", url+"/none", "", "Host", host+":8443"), 404, "route_not_found"},
+		"Gone":       {b.ask(t, client, "GET", url+"/gone", ""), 503, "service_unavailable"},
+		"TooLarge":   {b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10+1)), 413, "body_too_large"},
+		"Underscore": {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X_Svc: a\r\n\r\n"), 400, "invalid_request"},
+		"Slashes":    {b.raw(t, "GET /v1%2fx HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"Codec":      {b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"Content-Length: x\r\n\r\n"), 400, "invalid_request"},
+		"NotHTTP":    {b.raw(t, "NONSENSE\r\n\r\n"), 400, "invalid_request"},
+		"Escape":     {b.raw(t, "GET /v1/%zz HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"HalfEscape": {b.raw(t, "GET /v1/a%4?b=%41 HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"LastEscape": {b.raw(t, "GET /compat/%41%e9% HTTP/1.1\r\n"+head+"\r\n"), 400, "invalid_request"},
+		"Expectation": {
+			b.raw(t, "POST /v1/x HTTP/1.1\r\n"+head+"Expect: 200-ok\r\nContent-Length: 0\r\n\r\n"), 417,
+			"invalid_request",
+		},
+		"Coding": {b.raw(t, "POST /v1/x HTTP/1.1\r\n"+head+"Transfer-Encoding: gzip\r\n\r\n"), 501, "invalid_request"},
+		"NoPath": {b.raw(t, "OPTIONS * HTTP/1.1\r\n"+head+"\r\n"), 404, "route_not_found"},
+		"BadChunk": {
+			b.raw(t, "POST /compat/x HTTP/1.1\r\n"+head+"Transfer-Encoding: chunked\r\n\r\nnone\r\n"), 400,
+			"invalid_request",
+		},
+		"HeaderLarge": {
+			b.raw(t, "GET /v1/x HTTP/1.1\r\n"+head+"X-A: "+strings.Repeat("x", 20<<10)+"\r\n\r\n"), 431,
+			"headers_too_large",
+		},
+		"OldVersion": {b.raw(t, "GET /v1/x HTTP/1.0\r\n"+head+"\r\n"), 426, "invalid_request"},
+		"Filter":     {b.ask(t, client, "GET", url+"/v1/x", "", "X-Svc-Refuse", "1"), 400, "mle_required"},
+		"AskedFor": {
+			b.ask(t, client, "POST", url+"/compat/x", "{}", "X-Svc-Mle-Response", "required"), 400,
+			"mle_not_supported",
+		},
+		"Encrypted": {b.ask(t, client, "POST", url+"/compat/x", "a.b.c.d.e", "Content-Type",
+			"Application/JOSE; charset=utf-8"), 400, "mle_not_supported"},
+		"Core": {b.ask(t, client, "GET", url+"/v1/unknown", ""), 401, ""},
 	} {
 		if tt.got.status != tt.status || tt.got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS {
 			t.Errorf("%s: got %d %v %s", name, tt.got.status, tt.got.header, tt.got.body)
 		}
-		var said struct {
+		var decoded struct {
 			Error struct {
 				Code, Message string
 				RequestID     string `json:"request_id"`
@@ -230,20 +250,24 @@ func TestAnswersOfEnvoy(t *testing.T) {
 		if tt.code == "" {
 			continue
 		}
-		if err := json.Unmarshal([]byte(tt.got.body), &said); err != nil || said.Error.Code != tt.code ||
+		if err := json.Unmarshal([]byte(tt.got.body), &decoded); err != nil || decoded.Error.Code != tt.code ||
 			tt.got.header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
 		}
-		if name != "Filter" && (said.Error.Status != tt.status || said.Error.RequestID != tt.got.header.Get("Request-Id") ||
-			!idOfEnvoy.MatchString(said.Error.RequestID)) {
+		if name != "Filter" && (decoded.Error.Status != tt.status ||
+			decoded.Error.RequestID != tt.got.header.Get("Request-Id") ||
+			!idOfEnvoy.MatchString(decoded.Error.RequestID)) {
 			t.Errorf("%s: got %v %s", name, tt.got.header, tt.got.body)
 		}
-		if _, twice := ids[said.Error.RequestID]; twice {
-			t.Errorf("%s: the id is another's: %s", name, said.Error.RequestID)
+		if _, twice := ids[decoded.Error.RequestID]; twice {
+			t.Errorf("%s: the id is another's: %s", name, decoded.Error.RequestID)
 		}
-		ids[said.Error.RequestID] = struct{}{}
+		ids[decoded.Error.RequestID] = struct{}{}
 	}
-	for _, fine := range []string{"GET /v1/%41%e9 HTTP/1.1\r\n" + head, "GET /v1/x?a=%zz HTTP/1.1\r\n" + head, "POST /v1/x HTTP/1.1\r\n" + head + "Expect:\r\nContent-Length: 0\r\n"} {
+	for _, fine := range []string{
+		"GET /v1/%41%e9 HTTP/1.1\r\n" + head, "GET /v1/x?a=%zz HTTP/1.1\r\n" + head,
+		"POST /v1/x HTTP/1.1\r\n" + head + "Expect:\r\nContent-Length: 0\r\n",
+	} {
 		if got := b.raw(t, fine+"\r\n"); got.status != 200 {
 			t.Errorf("%.40s: got %d %s", fine, got.status, got.body)
 		}
@@ -253,7 +277,7 @@ func TestAnswersOfEnvoy(t *testing.T) {
 	}
 }
 
-// TestPlainHTTP redirects, and says nothing of HSTS.
+// TestPlainHTTP checks that plain HTTP redirects without an HSTS field.
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	b := served(t)
@@ -265,11 +289,13 @@ func TestPlainHTTP(t *testing.T) {
 		}},
 	}
 	got := b.ask(t, client, "POST", "http://"+host+"/v1/x?a=b", "{}")
-	if got.status != 308 || got.header.Get("Location") != "https://"+host+"/v1/x?a=b" || got.header.Get(tlspolicy.HSTSHeader) != "" {
+	if got.status != 308 || got.header.Get("Location") != "https://"+host+"/v1/x?a=b" ||
+		got.header.Get(tlspolicy.HSTSHeader) != "" {
 		t.Errorf("got %d %v", got.status, got.header)
 	}
 	for _, port := range []string{":8088", ":80", ":443"} {
-		if got := b.ask(t, client, "GET", "http://"+host+port+"/v1/x", ""); got.header.Get("Location") != "https://"+host+"/v1/x" {
+		if got := b.ask(t, client, "GET", "http://"+host+port+"/v1/x", ""); got.header.Get("Location") != "https://"+host+
+			"/v1/x" {
 			t.Errorf("%s: got %d %v", port, got.status, got.header)
 		}
 	}
@@ -281,7 +307,7 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-// TestTLS: what is refused, and what is negotiated by those who can.
+// TestTLS checks the refused and the negotiated TLS parameters.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	b := served(t)
@@ -308,7 +334,10 @@ func TestTLS(t *testing.T) {
 	if s := conn.ConnectionState(); s.Version != tls.VersionTLS13 || s.CurveID != tls.X25519MLKEM768 {
 		t.Errorf("got %#x, %s", s.Version, s.CurveID)
 	}
-	if conn, err := b.handshake(t, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12; c.NextProtos = []string{"h2"} }); err != nil {
+	if conn, err := b.handshake(t, func(c *tls.Config) {
+		c.MaxVersion = tls.VersionTLS12
+		c.NextProtos = []string{"h2"}
+	}); err != nil {
 		t.Error(err)
 	} else if s := conn.ConnectionState(); s.Version != tls.VersionTLS12 || s.NegotiatedProtocol != "h2" {
 		t.Errorf("got %#x, %q", s.Version, s.NegotiatedProtocol)

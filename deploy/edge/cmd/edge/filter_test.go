@@ -14,12 +14,13 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// filter stands in for mle-filter: it lets everything by with a mark, but for what asks to be refused.
+// filter replaces mle-filter. It marks each request and passes it, unless the request's fields want
+// a rejection.
 type filter struct {
 	extprocv3.UnimplementedExternalProcessorServer
 
 	mu    sync.Mutex
-	words map[string]string // the policy that came with a path
+	words map[string]string // the policies of each path, from the metadata
 }
 
 func newFilter(t *testing.T, path string) *filter {
@@ -32,12 +33,12 @@ func newFilter(t *testing.T, path string) *filter {
 	}
 	server := grpc.NewServer()
 	extprocv3.RegisterExternalProcessorServer(server, f)
-	go func() { _ = server.Serve(l) }() // until it is stopped
+	go func() { _ = server.Serve(l) }() // until Stop
 	t.Cleanup(server.Stop)
 	return f
 }
 
-// Paths under which the filter ends its stream: before the request went on, and after the response came.
+// For these paths the filter ends its stream: before it passes the request, and after the response.
 const (
 	endsBefore = "/v1/ends-before"
 	endsAfter  = "/v1/ends-after"
@@ -45,7 +46,7 @@ const (
 
 var errEnds = errors.New("the filter ends")
 
-// Process is one request.
+// Process handles one request.
 func (f *filter) Process(stream extprocv3.ExternalProcessor_ProcessServer) error {
 	for path := ""; ; {
 		r, err := stream.Recv()
@@ -75,7 +76,9 @@ func (f *filter) Process(stream extprocv3.ExternalProcessor_ProcessServer) error
 	}
 }
 
-func (f *filter) head(stream extprocv3.ExternalProcessor_ProcessServer, h *extprocv3.HttpHeaders) *extprocv3.ProcessingResponse {
+func (f *filter) head(stream extprocv3.ExternalProcessor_ProcessServer,
+	h *extprocv3.HttpHeaders,
+) *extprocv3.ProcessingResponse {
 	path, refuse := pathOf(h), false
 	for _, field := range h.GetHeaders().GetHeaders() {
 		refuse = refuse || field.GetKey() == "x-svc-refuse"
@@ -84,16 +87,22 @@ func (f *filter) head(stream extprocv3.ExternalProcessor_ProcessServer, h *extpr
 	f.words[path] = strings.Join(metadata.ValueFromIncomingContext(stream.Context(), "x-mle-policy"), ",")
 	f.mu.Unlock()
 	if refuse {
-		return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ImmediateResponse{ImmediateResponse: &extprocv3.ImmediateResponse{
-			Status: &typev3.HttpStatus{Code: 400}, Body: []byte(`{"error":{"code":"mle_required"}}`), Details: "mle_required",
-			Headers: &extprocv3.HeaderMutation{SetHeaders: []*corev3.HeaderValueOption{field("content-type", "application/json"), field("request-id", "req_1")}},
-		}}}
+		return &extprocv3.ProcessingResponse{
+			Response: &extprocv3.ProcessingResponse_ImmediateResponse{ImmediateResponse: &extprocv3.ImmediateResponse{
+				Status: &typev3.HttpStatus{Code: 400}, Body: []byte(`{"error":{"code":"mle_required"}}`), Details: "mle_required",
+				Headers: &extprocv3.HeaderMutation{
+					SetHeaders: []*corev3.HeaderValueOption{field("content-type", "application/json"), field("request-id", "req_1")},
+				},
+			}},
+		}
 	}
-	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_RequestHeaders{RequestHeaders: &extprocv3.HeadersResponse{
-		Response: &extprocv3.CommonResponse{HeaderMutation: &extprocv3.HeaderMutation{
-			SetHeaders: []*corev3.HeaderValueOption{field("x-svc-int-proof", "filter")},
+	return &extprocv3.ProcessingResponse{
+		Response: &extprocv3.ProcessingResponse_RequestHeaders{RequestHeaders: &extprocv3.HeadersResponse{
+			Response: &extprocv3.CommonResponse{HeaderMutation: &extprocv3.HeaderMutation{
+				SetHeaders: []*corev3.HeaderValueOption{field("x-svc-int-proof", "filter")},
+			}},
 		}},
-	}}}
+	}
 }
 
 // pathOf returns the path of a request without its query.

@@ -9,8 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestForeignNACK: an Envoy that cannot have one of its listeners keeps neither the first certificate from being told of, nor the next from being
-// served, nor a configuration from being read again; and it is current once that listener is repaired.
+// TestForeignNACK runs one Envoy that cannot open one of its listeners. It must not prevent the
+// announcement of the first certificate, the rotation to the next, or a reload of the
+// configuration. After a repair of the listener, the Envoy is current.
 func TestForeignNACK(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -29,24 +30,25 @@ func TestForeignNACK(t *testing.T) {
 	if err := taken.Close(); err != nil {
 		t.Fatal(err)
 	}
-	first := b.envoyCalled(t, "envoy-1") // this one can
-	b.ready(t, first, admin, `{"current":true,"id":"envoy-1","refused":""},{"current":false,"id":"envoy-2","refused":"Listener: `)
+	first := b.envoyCalled(t, "envoy-1") // this Envoy can open all
+	b.ready(t, first, admin,
+		`{"current":true,"id":"envoy-1","refused":""},{"current":false,"id":"envoy-2","refused":"Listener: `)
 
 	next := b.install(t) // (a)
 	b.shows(t, first, next)
-	first.Wait(t, "is not told of", func() bool { return b.told(t, "certificate is live") == 2 })
+	first.Wait(t, "is not announced", func() bool { return b.countLogged(t, "certificate is live") == 2 })
 	b.configure(t, "admin: "+admin+"\nlimits: {timeout: 7s}") // (c)
 	b.logged(t, first, "configuration read again")
-	if b.told(t, "refused, the present one stays") > 0 {
+	if b.countLogged(t, "refused, the present one stays") > 0 {
 		t.Error("something was refused for a foreign reason")
 	}
 
-	b.http = programtest.Host(t) + ":8080" // repaired
+	b.http = programtest.Host(t) + ":8080" // the repair
 	b.configure(t, "admin: "+admin)
 	b.ready(t, first, admin, `{"current":true,"id":"envoy-1","refused":""},{"current":true,"id":"envoy-2","refused":""}`)
 }
 
-// ready waits for what operators see of Envoys.
+// ready waits until the operators' port reports the state of an Envoy.
 func (b *bed) ready(t *testing.T, e *envoytest.Envoy, admin, want string) {
 	t.Helper()
 	e.Wait(t, "never: "+want, func() bool { return strings.Contains(fetched(t, "http://"+admin+"/ready"), want) })

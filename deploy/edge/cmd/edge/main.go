@@ -24,18 +24,18 @@ func main() {
 
 const name = "edge"
 
-// operators is where operators look, and what container runtimes ask.
+// operators is the default address of the operators' port, and the path of the health check.
 var operators = probe.Program{Name: name, Admin: "127.0.0.1:9084", Path: "/health"}
 
-const usage = `edge configures the Envoys in front of the service, keeps their certificates, and tells the world about these.
+const usage = `edge configures the Envoys in front of the service, rotates their certificates, and publishes these.
 
 Usage:
   edge --config FILE                     serve
-  edge check --config FILE               say everything that is wrong with a configuration, and with the certificates in its folder
-  edge bootstrap --config FILE [flags]   print the file to start an Envoy by that asks this program
-  edge static --config FILE [flags]      print a file to start an Envoy by that asks nobody
-  edge drain [flags]                     have an Envoy finish what it has, before it is stopped
-  edge health [--admin ADDR]             ask a running one whether it lives, on its port for operators (127.0.0.1:9084)
+  edge check --config FILE               report every mistake in a configuration and in the certificates of its folder
+  edge bootstrap --config FILE [flags]   print the file to start an Envoy that gets its resources from this program
+  edge static --config FILE [flags]      print a file to start an Envoy without this program
+  edge drain [flags]                     let an Envoy finish its requests before its stop
+  edge health [--admin ADDR]             check the health of a running one, on its operators' port (127.0.0.1:9084)
   edge version
 
 Examples:
@@ -44,40 +44,40 @@ Examples:
   edge bootstrap --config configs/edge.yaml --node edge-1 > envoy.yaml && envoy -c envoy.yaml
 
 Signals:
-  SIGHUP           read the configuration again; it is read when the file changes, too. One with a fault is refused with the reason
-  SIGTERM, SIGINT  end the streams and exit; Envoys keep what they have
+  SIGHUP           read the configuration again, as after a change of the file. A wrong one is refused, with the reason
+  SIGTERM, SIGINT  end the streams and exit; Envoys keep their resources
 
-Environment, also with _FILE behind it, for a file that holds it:
+Environment, also with _FILE appended, for the path of a file:
   CAUSEWAY_HOP_SECRET      authenticates the client address that Envoy forwards, the same for all programs (none)
-  CAUSEWAY_FILTER_TOKEN    core's, with which merchants are told of rotations; see operator in the configuration file (none)
+  CAUSEWAY_FILTER_TOKEN    core's token, to send merchants the events of rotations; see operator in the file (none)
 
 Exit codes:
-  0  stopped as asked, or done
-  1  could not start, or not done: with check, something is wrong
+  0  stopped by a signal, or finished
+  1  could not start, or failed: with check, the configuration has a mistake
   2  wrong flags
 
 Flags:
 `
 
-// Main is the program. Tests start it as the command line does.
+// Main is the program. Tests start it like the command line.
 type Main struct {
-	// Stdout receives what is printed, Stderr the log and what is wrong.
+	// Stdout receives the output of commands, Stderr the log and the errors.
 	Stdout, Stderr io.Writer
-	// Ready is called once Envoys can ask. It may be nil.
+	// Ready is called after the listener for Envoys is open. It may be nil.
 	Ready func()
 	// AdminReady is called before Ready with the address of the operators' port. It may be nil.
 	AdminReady func(net.Addr)
-	// Look is how often the file and the clock are looked at; 0 for a second.
+	// Look is the interval of the checks of the file and the clock; 0 for a second.
 	Look time.Duration
 
 	path   string
 	config config.Config
 }
 
-// NewMain returns the program with nothing configured.
+// NewMain returns the program without a configuration.
 func NewMain() *Main { return &Main{Stdout: os.Stdout, Stderr: os.Stderr} }
 
-// Command does what the command line says.
+// Command runs the command line.
 func (m *Main) Command(ctx context.Context, args []string) error {
 	word := ""
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
@@ -117,7 +117,7 @@ func load(path string) (config.Config, error) {
 	return c, err
 }
 
-// flags are those of all commands.
+// flags are the flags of all commands.
 type flags struct {
 	config, node, admin, stats, tls string
 	certificate, key                string
@@ -126,11 +126,16 @@ type flags struct {
 func (f *flags) set(out io.Writer) *flag.FlagSet {
 	fs := program.Flags(name, out, usage)
 	fs.StringVar(&f.config, "config", "", "configuration `file`; every key in it is explained in configs/edge.yaml")
-	fs.StringVar(&f.node, "node", "edge-1", "bootstrap, static: the `id` of the Envoy; with mutual TLS, a name of its certificate")
-	fs.StringVar(&f.admin, "admin", "127.0.0.1:9901", "bootstrap, static: `address` of Envoy's administration; never one that others reach")
-	fs.StringVar(&f.stats, "stats", "", "bootstrap, static: `address` where Envoy shows operators /stats/prometheus and /ready, and nothing else (default none)")
-	fs.StringVar(&f.tls, "tls", "/etc/causeway/xds", "bootstrap: `folder` of certificate.pem, private_key.pem and xds_ca.pem, where xds.listen is an address")
-	fs.StringVar(&f.certificate, "certificate", "data/edge/certificates/edge.crt", "static: PEM `file` of the certificate, with its chain")
+	fs.StringVar(&f.node, "node", "edge-1",
+		"bootstrap, static: the `id` of the Envoy; with mutual TLS, a name of its certificate")
+	fs.StringVar(&f.admin, "admin", "127.0.0.1:9901",
+		"bootstrap, static: `address` of Envoy's administration; never one that other machines reach")
+	fs.StringVar(&f.stats, "stats", "",
+		"bootstrap, static: `address` of Envoy's /stats/prometheus and /ready, for operators (default none)")
+	fs.StringVar(&f.tls, "tls", "/etc/causeway/xds",
+		"bootstrap: `folder` of certificate.pem, private_key.pem and xds_ca.pem, where xds.listen is an address")
+	fs.StringVar(&f.certificate, "certificate", "data/edge/certificates/edge.crt",
+		"static: PEM `file` of the certificate, with its chain")
 	fs.StringVar(&f.key, "key", "data/edge/certificates/edge.key", "static: PEM `file` of its key")
 	return fs
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// operations is the operators' port: /metrics, /health (this program lives), /ready (it has something for Envoys) and /config, which is that,
-// without keys.
+// operations returns the handler of the operators' port. /metrics and /health need no certificate.
+// /ready succeeds if Envoys can get resources, and /config returns these without keys.
 func (e *edge) operations(registry *prometheus.Registry) http.Handler {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
-		e.answer(w, r, http.StatusOK, map[string]any{"status": "ok"})
+		e.respond(w, r, http.StatusOK, map[string]any{"status": "ok"})
 	})
 	mux.HandleFunc("GET /ready", e.ready)
 	mux.HandleFunc("GET /config", e.dump)
@@ -33,28 +33,28 @@ func (e *edge) ready(w http.ResponseWriter, r *http.Request) {
 	for _, n := range e.server.Nodes() {
 		nodes = append(nodes, map[string]any{"id": n.ID, "current": n.Current, "refused": n.Refused})
 	}
-	e.answer(w, r, status, map[string]any{"status": word, "nodes": nodes})
+	e.respond(w, r, status, map[string]any{"status": word, "nodes": nodes})
 }
 
 func (e *edge) dump(w http.ResponseWriter, r *http.Request) {
 	snap := e.server.Current()
 	if snap == nil {
-		e.answer(w, r, http.StatusServiceUnavailable, map[string]any{"status": "waiting for a certificate"})
+		e.respond(w, r, http.StatusServiceUnavailable, map[string]any{"status": "waiting for a certificate"})
 		return
 	}
 	dump, err := snap.Dump()
 	if err != nil {
 		e.frame.Log.ErrorContext(r.Context(), "edge: dump", slog.Any("error", err))
-		e.answer(w, r, http.StatusInternalServerError, map[string]any{"status": "failed"})
+		e.respond(w, r, http.StatusInternalServerError, map[string]any{"status": "failed"})
 		return
 	}
-	e.answer(w, r, http.StatusOK, dump)
+	e.respond(w, r, http.StatusOK, dump)
 }
 
-func (e *edge) answer(w http.ResponseWriter, r *http.Request, status int, body map[string]any) {
+func (e *edge) respond(w http.ResponseWriter, r *http.Request, status int, body map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(body); err != nil {
-		e.frame.Log.DebugContext(r.Context(), "edge: answer", slog.Any("error", err))
+		e.frame.Log.DebugContext(r.Context(), "edge: response", slog.Any("error", err))
 	}
 }

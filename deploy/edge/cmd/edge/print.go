@@ -15,9 +15,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
-// check has read the file, which was the most of it. What it comes to is checked with the certificates that are there, or without.
+// check builds the resources of the file, with the certificates if they exist, and validates them.
+// load has checked the file itself.
 func (m *Main) check(context.Context, *flags) error {
-	made, err := build.Build(build.Input{Config: m.config, Certificates: []build.Certificate{build.FromFiles("chain", "key")}})
+	made, err := build.Build(
+		build.Input{Config: m.config, Certificates: []build.Certificate{build.FromFiles("chain", "key")}})
 	if err == nil {
 		err = check.Resources(made)
 	}
@@ -55,7 +57,8 @@ func (m *Main) bootstrap(_ context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
-	return m.print("# The file to start an Envoy by that asks the edge program for everything else: envoy -c this-file\n", "bootstrap", made)
+	return m.print("# Starts an Envoy that gets its resources from the edge program: envoy -c this-file\n",
+		"bootstrap", made)
 }
 
 func (m *Main) static(_ context.Context, f *flags) error {
@@ -63,8 +66,9 @@ func (m *Main) static(_ context.Context, f *flags) error {
 	if err != nil {
 		return err
 	}
-	return m.print("# A file to start an Envoy by that asks nobody: what the edge program would give it, but for new certificates, which take a restart.\n"+
-		"# What leads to the edge program (/v1/trust, the calendar, challenges) answers 503 without it.\n", "static", made)
+	return m.print("# Starts an Envoy without the edge program, with the same resources. "+
+		"A new certificate takes a restart.\n"+
+		"# The routes to the edge program (/v1/trust, the calendar, challenges) return 503 without it.\n", "static", made)
 }
 
 func (m *Main) envoy(f *flags) build.Node {
@@ -80,7 +84,8 @@ func (m *Main) print(what, command string, made proto.Message) error {
 	return err
 }
 
-// probe looks whether an Envoy of this machine shows a certificate; nil where Envoys are elsewhere.
+// probe returns a function that checks whether an Envoy on this machine serves a certificate. It
+// returns nil if Envoys are on other machines.
 func (e *edge) probe() func(context.Context, []*certfile.Pair) error {
 	if !strings.HasPrefix(e.config.XDS.Listen, "unix:") {
 		return nil

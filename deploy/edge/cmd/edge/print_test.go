@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write the files of configs that the pro
 
 const configs = "../../../../configs/"
 
-// said is what a command prints.
-func said(t *testing.T, args ...string) (string, error) {
+// output returns the output of a command.
+func output(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	m := &Main{Stdout: &out, Stderr: io.Discard}
@@ -29,14 +29,15 @@ func said(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// TestGenerated: the files beside the example are what the program prints for it, and Envoy takes them.
+// TestGenerated compares the files next to the example with the output of the program. Envoy
+// accepts them.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	issued := certtest.Root(t).Intermediate(t).Issue(t, certtest.Hosts("api.example.com", "trust.example.com"))
 	for _, command := range []string{"bootstrap", "static"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			got, err := said(t, command, "--config", configs+"edge.yaml")
+			got, err := output(t, command, "--config", configs+"edge.yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +50,8 @@ func TestGenerated(t *testing.T) {
 			}
 			want, err := os.ReadFile(file)
 			if err != nil || got != string(want) {
-				t.Errorf("%s is not what the program prints now (%v); go test ./cmd/edge -update, and read the difference", file, err)
+				t.Errorf("%s is not what the program prints now (%v); go test ./cmd/edge -update, and read the difference", file,
+					err)
 			}
 			dir := t.TempDir()
 			issued.Write(t, dir, "edge")
@@ -63,17 +65,19 @@ func TestGenerated(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	if got, err := said(t, "check", "--config", b.path("edge.yaml")); err != nil || !strings.Contains(got, "nothing is wrong") {
+	if got, err := output(t, "check", "--config", b.path("edge.yaml")); err != nil ||
+		!strings.Contains(got, "nothing is wrong") {
 		t.Errorf("got %q, %v", got, err)
 	}
 	b.authority.Issue(t, certtest.Hosts("other.example.com")).Write(t, b.path("certs"), "edge")
-	if _, err := said(t, "check", "--config", b.path("edge.yaml")); err == nil || !strings.Contains(err.Error(), host) {
+	if _, err := output(t, "check", "--config", b.path("edge.yaml")); err == nil || !strings.Contains(err.Error(), host) {
 		t.Errorf("a certificate for another host: got %v", err)
 	}
 	b.configure(t, "limits: {timeout: 1ms}\nroutes: [{path: /a, upstream: nowhere}, {path: b, upstream: core}]")
 	var faults *config.FaultsError
-	_, err := said(t, "check", "--config", b.path("edge.yaml"))
-	if !errors.As(err, &faults) || len(faults.Faults) != 3 || program.ExitCode(name, io.Discard, err) != program.ExitFailed {
+	_, err := output(t, "check", "--config", b.path("edge.yaml"))
+	if !errors.As(err, &faults) || len(faults.Faults) != 3 ||
+		program.ExitCode(name, io.Discard, err) != program.ExitFailed {
 		t.Errorf("got %v", err)
 	}
 }
@@ -81,22 +85,24 @@ func TestCheck(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]int{
-		"": program.ExitUsage, "nonsense --config x": program.ExitUsage, "check": program.ExitUsage, "--help": program.ExitDone,
+		"": program.ExitUsage, "nonsense --config x": program.ExitUsage, "check": program.ExitUsage,
+		"--help":                   program.ExitDone,
 		"check --config none.yaml": program.ExitFailed,
 	} {
-		_, err := said(t, strings.Fields(args)...)
+		_, err := output(t, strings.Fields(args)...)
 		if got := program.ExitCode(name, io.Discard, err); got != want {
 			t.Errorf("%s: got %d, %v, want %d", args, got, err, want)
 		}
 	}
 }
 
-// TestCheckToken: what would keep the program from starting is said before.
+// TestCheckToken checks that check reports an error that would prevent the start.
 func TestCheckToken(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.configure(t, "operator: http://127.0.0.1:1\nfilter_token: {file: /nonexistent}")
-	if _, err := said(t, "check", "--config", b.path("edge.yaml")); err == nil || !strings.Contains(err.Error(), "filter_token: ") {
+	if _, err := output(t, "check", "--config", b.path("edge.yaml")); err == nil ||
+		!strings.Contains(err.Error(), "filter_token: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestNACK: what passes every check of ours and is refused by an Envoy is seen in metrics and log, taken back, and nothing stops.
+// TestNACK checks a resource that passes our checks and that Envoy refuses. Metrics and log report
+// it, edge rolls it back, and the program continues.
 func TestNACK(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -26,7 +27,7 @@ func TestNACK(t *testing.T) {
 	e.Listeners(t)
 	b.logged(t, e, "certificate is live")
 	mine := b.https
-	b.https = "203.0.113.1:8443" // nobody's here: Envoy cannot listen there
+	b.https = "203.0.113.1:8443" // not an address of this machine: Envoy cannot listen there
 	b.configure(t, "admin: "+admin)
 	b.logged(t, e, "node refused configuration")
 	b.logged(t, e, "configuration refused, the present one stays")
@@ -34,13 +35,15 @@ func TestNACK(t *testing.T) {
 	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
-	if got := fetched(t, "http://"+admin+"/metrics"); !strings.Contains(got, `causeway_edge_xds_answers_total{answer="nack",node="envoy-1",type="Listener"} 1`) {
+	if got := fetched(t, "http://"+admin+"/metrics"); !strings.Contains(got,
+		`causeway_edge_xds_answers_total{answer="nack",node="envoy-1",type="Listener"} 1`) {
 		t.Errorf("got %s", got)
 	}
 	e.Wait(t, "does not take back what it refused", func() bool {
 		return strings.Contains(fetched(t, "http://"+admin+"/ready"), `{"current":true,"id":"envoy-1","refused":""}`)
 	})
-	if got := fetched(t, "http://"+admin+"/config"); !strings.Contains(got, mine[:strings.Index(mine, ":")]) || strings.Contains(got, "PRIVATE KEY") {
+	if got := fetched(t, "http://"+admin+"/config"); !strings.Contains(got, mine[:strings.Index(mine, ":")]) ||
+		strings.Contains(got, "PRIVATE KEY") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -63,7 +66,7 @@ func fetched(t *testing.T, url string) string {
 	return string(text)
 }
 
-// TestRate: an address that asks too often is told so, in v1's words.
+// TestRate checks that a client address above the rate limit gets v1's error.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -87,13 +90,16 @@ func TestRate(t *testing.T) {
 	t.Error("ten requests at once were taken")
 }
 
-// TestMutualTLS: an Envoy elsewhere asks by an address, with a certificate that names it.
+// TestMutualTLS checks that an Envoy elsewhere connects to an address, with a certificate that
+// names it.
 func TestMutualTLS(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	xds := programtest.Host(t)
 	server := b.authority.Issue(t, certtest.Hosts(xds)).Write(t, b.dir, "xds")
-	client := b.authority.Issue(t, certtest.Hosts("envoy-1"), func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
+	client := b.authority.Issue(t, certtest.Hosts("envoy-1"), func(c *x509.Certificate) {
+		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	})
 	for name, text := range map[string][]byte{
 		"certificate.pem": client.ChainPEM(), "private_key.pem": client.KeyPEM(t),
 		"xds_ca.pem": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.authority.Certificate.Raw}),

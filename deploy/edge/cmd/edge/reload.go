@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// refusalPatience is how long Envoys may take to refuse a configuration, after which it stays.
+// refusalPatience is how long Envoys may take to refuse a configuration. After that it stays.
 const refusalPatience = 10 * time.Second
 
-// reload reads the configuration again when it changes, or on SIGHUP. The file is looked at rather than watched: links of Kubernetes' and editors
-// that rename make no difference then.
+// reload reads the configuration again when it changes, or on SIGHUP. It compares the file's
+// content in intervals instead of watching it: that works with the links of Kubernetes and with
+// editors that rename.
 func (e *edge) reload(ctx context.Context) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -42,7 +43,7 @@ func (e *edge) reload(ctx context.Context) {
 	}
 }
 
-// again reads it once.
+// again reads the configuration once.
 func (e *edge) again(ctx context.Context) {
 	c, err := load(e.path)
 	if err == nil {
@@ -50,7 +51,7 @@ func (e *edge) again(ctx context.Context) {
 	}
 	if err == nil {
 		e.config = c
-		err = e.tellPolicy(ctx, e.story)
+		err = e.publishPolicy(ctx, e.publisher)
 	}
 	e.counts.Reloaded(err)
 	if err != nil {
@@ -60,7 +61,7 @@ func (e *edge) again(ctx context.Context) {
 	e.frame.Log.InfoContext(ctx, "edge: configuration read again")
 }
 
-// digest is that of a file, or nil.
+// digest returns the hash of a file, or nil.
 func digest(path string) []byte {
 	text, err := os.ReadFile(path)
 	if err != nil {

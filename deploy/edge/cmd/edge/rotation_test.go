@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 )
 
-// TestRotation: a new certificate is pushed under the same name while requests run. None fails, connections stay, and new handshakes see it. What the
-// world is told is the same story.
+// TestRotation pushes a new certificate under the same name while requests run. No request fails,
+// connections stay open, and new handshakes get it. The published history agrees.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -49,16 +49,18 @@ func TestRotation(t *testing.T) {
 	serial := strings.ToLower(last.Leaf.NotAfter.UTC().Format("2006-01-02T15:04:05"))
 	e.Wait(t, "has another fingerprint than its certificate", func() bool {
 		got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/trust/fingerprints", "")
-		var said struct {
+		var decoded struct {
 			Current []struct {
 				SPKI string `json:"spki_sha256"`
 			} `json:"current"`
 		}
-		return got.status == 200 && json.Unmarshal([]byte(got.body), &said) == nil && strings.Contains(strings.ToLower(got.body), serial)
+		return got.status == 200 && json.Unmarshal([]byte(got.body), &decoded) == nil &&
+			strings.Contains(strings.ToLower(got.body), serial)
 	})
 }
 
-// load has four clients ask as fast as they can, two of them by HTTP/2, until stop is called; soFar tells how many requests are done.
+// load runs four clients at full speed, two of them over HTTP/2, until stop is called. soFar
+// returns the number of finished requests.
 func (b *bed) load(t *testing.T) (soFar func() int64, stop func() (done, failed int64)) {
 	t.Helper()
 	ended := make(chan struct{})
@@ -93,7 +95,7 @@ func (b *bed) load(t *testing.T) (soFar func() int64, stop func() (done, failed 
 	}
 }
 
-// TestRefusedCertificate: one that is not good leaves the present one.
+// TestRefusedCertificate checks that an invalid certificate leaves the present one.
 func TestRefusedCertificate(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -113,7 +115,7 @@ func TestRefusedCertificate(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	stop()
-	b.run(t) // the one from before is served, although its files are gone
+	b.run(t) // serves the previous one, although its files are gone
 	e.Wait(t, "does not come back", func() bool {
 		return strings.Contains(e.Get(t, "/stats?filter=control_plane.connected_state"), ": 1")
 	})
@@ -123,7 +125,7 @@ func TestRefusedCertificate(t *testing.T) {
 	}
 }
 
-// TestEnvoyFirst: an Envoy that is there before the control plane waits, and then serves.
+// TestEnvoyFirst checks that an Envoy started before the control plane waits, and then serves.
 func TestEnvoyFirst(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -142,7 +144,8 @@ func TestEnvoyFirst(t *testing.T) {
 	}
 }
 
-// TestKilled: Envoy keeps serving without the control plane, takes nothing anew when that comes again with the same files, and then takes changes.
+// TestKilled checks that Envoy serves without the control plane. A control plane restarted with the
+// same files pushes no resource, and later pushes changes.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -162,7 +165,9 @@ func TestKilled(t *testing.T) {
 		return strings.Contains(e.Get(t, "/stats?filter=control_plane.connected_state"), ": 0")
 	})
 	serving("without it")
-	const counted = "/stats?filter=^(listener_manager.(lds.update_success|listener_modified)|cluster_manager.(cds.update_success|cluster_modified)|.*rds.edge_routes.update_success|sds.edge-cert.update_success)$"
+	const counted = "/stats?filter=^(listener_manager.(lds.update_success|listener_modified)|" +
+		"cluster_manager.(cds.update_success|cluster_modified)|.*rds.edge_routes.update_success|" +
+		"sds.edge-cert.update_success)$"
 	before := e.Get(t, counted)
 	b.process(t)
 	e.Wait(t, "does not come back", func() bool {
@@ -183,7 +188,7 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// value is that of a line of statistics.
+// value returns the value of a statistic.
 func value(stats, name string) string {
 	for line := range strings.Lines(stats) {
 		if strings.Contains(line, name) {
@@ -193,7 +198,8 @@ func value(stats, name string) string {
 	return ""
 }
 
-// TestReload: what changes in the file reaches Envoy; what is broken is refused before it is pushed, with the reason.
+// TestReload checks that a changed file reaches Envoy. A wrong one is refused before it is pushed,
+// with the reason.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

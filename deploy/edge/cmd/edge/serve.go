@@ -22,22 +22,22 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-// edge is the program while it serves.
+// edge is the running program.
 type edge struct {
 	*Main
-	frame   *program.Frame
-	server  *serve.Server
-	plane   *rollout.Plane
-	rollout *rollout.Rollout
-	counts  *rollout.Metrics
-	story   *trust.Story
-	alarm   *expiry.Alarm
+	frame     *program.Frame
+	server    *serve.Server
+	plane     *rollout.Plane
+	rollout   *rollout.Rollout
+	counts    *rollout.Metrics
+	publisher *trust.Publisher
+	alarm     *expiry.Alarm
 
 	from      certfile.Source
-	authority *acme.Source // nil for a folder
+	authority *acme.Source // nil with a folder
 }
 
-// serve serves until ctx ends.
+// serve runs until ctx ends.
 func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 	frame, err := program.Open(ctx, program.Config{Name: name, Stderr: m.Stderr, Drain: m.config.Drain})
 	if err != nil {
@@ -65,7 +65,7 @@ func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 	})
 	wg.Go(func() { e.alarm.Run(running, 0) })
 	wg.Go(func() { e.reload(running) })
-	wg.Go(func() { e.story.Run(running) })
+	wg.Go(func() { e.publisher.Run(running) })
 	if m.Ready != nil {
 		m.Ready()
 	}
@@ -77,7 +77,7 @@ func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 	}
 }
 
-// open opens all in the order in which they need each other.
+// open opens all parts in the order of their dependencies.
 func (e *edge) open(ctx context.Context) error {
 	if err := os.MkdirAll(e.config.Data, 0o700); err != nil {
 		return err
@@ -99,15 +99,17 @@ func (e *edge) open(ctx context.Context) error {
 	if e.authority != nil {
 		registry.MustRegister(e.authority)
 	}
-	if e.server, err = serve.New(ctx, serve.Config{Cluster: e.config.XDS.Cluster, Metrics: metrics, Log: e.frame.Log}); err != nil {
+	if e.server, err = serve.New(ctx,
+		serve.Config{Cluster: e.config.XDS.Cluster, Metrics: metrics, Log: e.frame.Log}); err != nil {
 		return err
 	}
 	e.plane = rollout.NewPlane(e.server, e.config, e.frame.Log)
-	if e.story, err = e.openStory(ctx); err != nil {
+	if e.publisher, err = e.openPublisher(ctx); err != nil {
 		return err
 	}
 	cfg := rollout.Config{
-		Plane: e.plane, Server: e.server, Story: e.story, Folder: e.config.Data, Ahead: e.config.Certificates.PublishAhead,
+		Plane: e.plane, Server: e.server, Publisher: e.publisher, Folder: e.config.Data,
+		Ahead: e.config.Certificates.PublishAhead,
 		Probe: e.probe(), Log: e.frame.Log, Metrics: e.counts, Alarm: e.alarm, Look: e.Look,
 	}
 	if e.rollout, err = rollout.New(ctx, cfg); err != nil {
@@ -116,13 +118,14 @@ func (e *edge) open(ctx context.Context) error {
 	if err := e.frame.Operators(ctx, e.config.Admin, e.operations(registry), e.AdminReady); err != nil {
 		return err
 	}
-	if err := e.frame.Listen(ctx, program.Listener{Name: "http", Address: e.config.HTTP, Handler: e.handler()}); err != nil {
+	if err := e.frame.Listen(ctx,
+		program.Listener{Name: "http", Address: e.config.HTTP, Handler: e.handler()}); err != nil {
 		return err
 	}
 	return e.listen(ctx)
 }
 
-// listen is where Envoys ask.
+// listen opens the listener for Envoys.
 func (e *edge) listen(ctx context.Context) error {
 	x := e.config.XDS
 	var policy *tls.Config

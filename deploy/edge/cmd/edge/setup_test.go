@@ -24,7 +24,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// runVariable has the test's own program be the program under test: a process that can be killed.
+// runVariable makes the test's executable run the program under test, as a process that can be
+// killed.
 const runVariable = "EDGE_TEST_ARGS"
 
 func TestMain(m *testing.M) {
@@ -42,25 +43,25 @@ func TestMain(m *testing.M) {
 const (
 	host     = "api.example.com"
 	patience = 30 * time.Second
-	look     = 100 * time.Millisecond // in which a busy machine must shake hands once
+	look     = 100 * time.Millisecond // includes the time for a handshake on a busy machine
 )
 
-// bed is an edge with stand-ins around it.
+// bed is an edge with stand-ins for its upstreams.
 type bed struct {
 	dir         string
 	https, http string
-	xds         string // of the configuration
+	xds         string // address for Envoys
 	core        *standIn
 	compat      *standIn
 	filter      *filter
 	authority   *certtest.Authority
 
 	certificates string // the setting; "": the folder
-	upstreams    string // more of them, each after a comma
-	routes       string // more of them, a line each
+	upstreams    string // further ones, each after a comma
+	routes       string // further ones, a line each
 }
 
-// newBed has one certificate in its folder, and nothing running.
+// newBed returns a bed with one certificate in its folder, and no process.
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "e") //nolint:usetesting // the names of sockets must not be long
@@ -84,7 +85,7 @@ func newBed(t *testing.T) *bed {
 
 func (b *bed) path(name string) string { return filepath.Join(b.dir, name) }
 
-// install puts a new certificate into the folder.
+// install writes a new certificate into the folder.
 func (b *bed) install(t *testing.T) *certtest.Issued {
 	t.Helper()
 	issued := b.authority.Issue(t, certtest.Hosts(host, "trust.example.com"))
@@ -92,7 +93,7 @@ func (b *bed) install(t *testing.T) *certtest.Issued {
 	return issued
 }
 
-// configure writes the configuration, with more keys.
+// configure writes the configuration, with further keys.
 func (b *bed) configure(t *testing.T, more string) {
 	t.Helper()
 	text := fmt.Sprintf(`hosts: [%s]
@@ -105,7 +106,8 @@ certificates: %[9]s
 extproc: {address: "unix:%[2]s/mle.sock"}
 upstreams: {core: {address: "%[5]s"}, compat: {address: "%[6]s"}, gone: {address: "unix:%[2]s/gone"}%[10]s}
 %[7]s
-`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more, b.xds, cmp.Or(b.certificates, "{folder: "+b.path("certs")+", publish_ahead: 0s}"), b.upstreams)
+`, host, b.dir, b.https, b.http, b.core.address, b.compat.address, more, b.xds,
+		cmp.Or(b.certificates, "{folder: "+b.path("certs")+", publish_ahead: 0s}"), b.upstreams)
 	if !strings.Contains(more, "routes:") {
 		text += routes + b.routes
 	}
@@ -145,7 +147,7 @@ func (b *bed) run(t *testing.T) (stop func()) {
 	return stop
 }
 
-// log is a file, which the test shows when it fails.
+// log returns a file that the test shows if it fails.
 func (b *bed) log(t *testing.T) io.Writer {
 	t.Helper()
 	f, err := os.OpenFile(b.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -161,7 +163,7 @@ func (b *bed) log(t *testing.T) io.Writer {
 	return f
 }
 
-// process runs the control plane in a process of its own, and returns what kills it.
+// process runs the control plane in a separate process, and returns a function that kills it.
 func (b *bed) process(t *testing.T) (kill func()) {
 	t.Helper()
 	self, err := os.Executable()
@@ -173,7 +175,7 @@ func (b *bed) process(t *testing.T) (kill func()) {
 	}).Kill
 }
 
-// envoy starts one by the bootstrap that the program prints.
+// envoy starts an Envoy with the bootstrap that the program prints.
 func (b *bed) envoy(t *testing.T) *envoytest.Envoy {
 	t.Helper()
 	return b.envoyCalled(t, "envoy-1")
@@ -183,7 +185,11 @@ func (b *bed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
 	t.Helper()
 	var out bytes.Buffer
 	m := &Main{Stdout: &out, Stderr: io.Discard}
-	if err := m.Command(t.Context(), []string{"bootstrap", "--config", b.path("edge.yaml"), "--node", id, "--admin", "127.0.0.1:0", "--tls", b.dir}); err != nil {
+	if err := m.Command(t.Context(),
+		[]string{
+			"bootstrap", "--config", b.path("edge.yaml"), "--node", id, "--admin", "127.0.0.1:0", "--tls",
+			b.dir,
+		}); err != nil {
 		t.Fatal(err)
 	}
 	file := b.path(id + ".yaml")
@@ -194,7 +200,7 @@ func (b *bed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
 	return envoytest.Start(t, file)
 }
 
-// client speaks HTTP/1.1 or HTTP/2 to Envoy, by whatever name is asked for.
+// client returns an HTTP/1.1 or HTTP/2 client that connects to Envoy for every host name.
 func (b *bed) client(change func(*tls.Config)) *http.Client {
 	policy := &tls.Config{RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12}
 	if change != nil {
@@ -202,14 +208,17 @@ func (b *bed) client(change func(*tls.Config)) *http.Client {
 	}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{TLSClientConfig: policy, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "tcp", b.https)
-		}},
+		Transport: &http.Transport{
+			TLSClientConfig: policy,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				var d net.Dialer
+				return d.DialContext(ctx, "tcp", b.https)
+			},
+		},
 	}
 }
 
-// handshake is one, with the certificate that was shown.
+// handshake makes a TLS handshake and returns the connection.
 func (b *bed) handshake(t *testing.T, change func(*tls.Config)) (*tls.Conn, error) {
 	t.Helper()
 	policy := &tls.Config{RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS10}
@@ -225,7 +234,7 @@ func (b *bed) handshake(t *testing.T, change func(*tls.Config)) (*tls.Conn, erro
 	return out, nil
 }
 
-// shows waits until a new handshake shows a certificate.
+// shows waits until a new handshake has a certificate.
 func (b *bed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
 	t.Helper()
 	e.Wait(t, "does not show the certificate", func() bool {
@@ -234,14 +243,14 @@ func (b *bed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
 	})
 }
 
-// logged waits until the control plane has said something.
+// logged waits until the control plane has logged a message.
 func (b *bed) logged(t *testing.T, e *envoytest.Envoy, what string) {
 	t.Helper()
-	e.Wait(t, "was waited for in vain: "+what, func() bool { return b.told(t, what) > 0 })
+	e.Wait(t, "was waited for in vain: "+what, func() bool { return b.countLogged(t, what) > 0 })
 }
 
-// told counts how often the control plane has said something.
-func (b *bed) told(t *testing.T, what string) int {
+// countLogged counts the lines of the control plane's log with a message.
+func (b *bed) countLogged(t *testing.T, what string) int {
 	t.Helper()
 	text, err := os.ReadFile(b.path("log"))
 	if err != nil {
@@ -250,7 +259,7 @@ func (b *bed) told(t *testing.T, what string) int {
 	return strings.Count(string(text), what)
 }
 
-// standIn is an upstream that remembers what reached it.
+// standIn is an upstream that records its requests.
 type standIn struct {
 	address string
 	mu      sync.Mutex
@@ -277,7 +286,7 @@ func newStandIn(t *testing.T, name string) *standIn {
 			defer late.Stop()
 			select {
 			case <-late.C:
-			case <-r.Context().Done(): // it was cut short
+			case <-r.Context().Done(): // the request was cut short
 			}
 		}
 		_, _ = fmt.Fprintf(w, "%s %s", name, r.URL.Path)
@@ -290,7 +299,7 @@ func newStandIn(t *testing.T, name string) *standIn {
 	return s
 }
 
-// last is what reached it last, and how many did.
+// last returns the last request, and the number of requests.
 func (s *standIn) last() (*http.Request, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

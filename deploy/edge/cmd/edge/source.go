@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// source is where certificates come from; authority is nil unless that is one by ACME.
+// source returns the source of the certificates. authority is nil unless it is an ACME source.
 func (e *edge) source() (from certfile.Source, authority *acme.Source, err error) {
 	c := e.config
 	policy, err := c.Policy()
@@ -31,8 +31,9 @@ func (e *edge) source() (from certfile.Source, authority *acme.Source, err error
 	}
 	a := c.Certificates.ACME
 	settings := acme.Settings{
-		Directory: a.Directory, Email: a.Email, Hosts: c.Names(), Policy: policy, Folder: filepath.Join(c.Data, "acme"), RenewAfter: a.RenewAfter,
-		HTTP01: a.Uses(config.ChallengeHTTP), TLSALPN01: a.Uses(config.ChallengeTLSALPN), Look: e.Look, Log: e.frame.Log,
+		Directory: a.Directory, Email: a.Email, Hosts: c.Names(), Policy: policy, Folder: filepath.Join(c.Data, "acme"),
+		RenewAfter: a.RenewAfter,
+		HTTP01:     a.Uses(config.ChallengeHTTP), TLSALPN01: a.Uses(config.ChallengeTLSALPN), Look: e.Look, Log: e.frame.Log,
 	}
 	if a.CA != "" {
 		text, err := os.ReadFile(a.CA)
@@ -49,19 +50,22 @@ func (e *edge) source() (from certfile.Source, authority *acme.Source, err error
 }
 
 func folder(c config.Config, policy tlspolicy.Policy, log *slog.Logger) *certfile.Watcher {
-	return &certfile.Watcher{Path: c.Certificates.Folder, Rules: certfile.Rules{Hosts: c.Names(), Policy: policy, OpenRoot: true}, Log: log}
+	return &certfile.Watcher{
+		Path: c.Certificates.Folder, Rules: certfile.Rules{Hosts: c.Names(), Policy: policy, OpenRoot: true}, Log: log,
+	}
 }
 
-// behindEnvoy runs an authority's source once an Envoy has what it needs to let challenges in: an order before that would only fail, and authorities
-// count failures. What was served before a restart is served meanwhile.
+// behindEnvoy runs an authority's source after an Envoy can pass its challenges. An earlier order
+// would only fail, and authorities limit failures. Until then the certificate from before a restart
+// is served.
 type behindEnvoy struct {
 	certfile.Source
 	envoys func(context.Context) error
 }
 
-// Run is Source's.
+// Run implements certfile.Source.
 func (b behindEnvoy) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
-	_ = b.envoys(ctx) // one that refuses what it got does not keep the others from asking
+	_ = b.envoys(ctx) // an Envoy that refuses a resource does not hold up the others
 	select {
 	case <-ctx.Done():
 		return nil
@@ -70,12 +74,13 @@ func (b behindEnvoy) Run(ctx context.Context, tell func(context.Context, certfil
 	}
 }
 
-// handler is what Envoy passes to this program: what is told of certificates, and challenges by HTTP-01.
+// handler returns the handler of the requests that Envoy routes to this program: the published
+// certificates, and HTTP-01 challenges.
 func (e *edge) handler() http.Handler {
 	if e.authority == nil {
-		return e.story.Handler()
+		return e.publisher.Handler()
 	}
-	challenges, rest := e.authority.Handler(), e.story.Handler()
+	challenges, rest := e.authority.Handler(), e.publisher.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, acme.ChallengePath) {
 			challenges.ServeHTTP(w, r)
@@ -85,7 +90,7 @@ func (e *edge) handler() http.Handler {
 	})
 }
 
-// challenges answers TLS-ALPN-01, until ctx ends, where that is used.
+// challenges serves TLS-ALPN-01, if it is configured, until ctx ends.
 func (e *edge) challenges(ctx context.Context) error {
 	a := e.config.Certificates.ACME
 	if !a.Uses(config.ChallengeTLSALPN) {

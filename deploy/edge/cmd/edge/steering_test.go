@@ -9,10 +9,13 @@ import (
 	"testing"
 )
 
-// steering is every field of a request that Envoy 1.40 knows as its own: those of its pages on the router, on sanitizing, on the connection manager's
-// headers, on faults and on authorization, with values that change most where they are heard.
+// steering has every request field that controls Envoy 1.40, from its documentation of the router,
+// sanitizing, connection manager headers, faults and authorization. The values are the ones with
+// the largest effect.
 var steering = []string{
-	"x-envoy-retry-on", "5xx,gateway-error,reset,reset-before-request,retriable-4xx,retriable-status-codes,retriable-headers,envoy-ratelimited",
+	"x-envoy-retry-on",
+	"5xx,gateway-error,reset,reset-before-request,retriable-4xx,retriable-status-codes," +
+		"retriable-headers,envoy-ratelimited",
 	"x-envoy-retry-grpc-on", "cancelled,deadline-exceeded,internal,resource-exhausted,unavailable",
 	"x-envoy-max-retries", "5",
 	"x-envoy-retriable-status-codes", "200,201,409,503",
@@ -57,7 +60,8 @@ var steering = []string{
 	"X-Request-Id", spoofedID,
 }
 
-// hurrying are those of steering's kind that cut a request short, or ask for a second one beside it.
+// hurrying has further such fields. They shorten a request or make Envoy send a second one in
+// parallel.
 var hurrying = []string{
 	"x-envoy-upstream-rq-timeout-ms", "40",
 	"x-envoy-upstream-rq-per-try-timeout-ms", "10",
@@ -67,8 +71,9 @@ var hurrying = []string{
 
 const spoofedID = "11111111-2222-4333-8444-555555555555"
 
-// TestSteering: no field of a client's has Envoy do anything: one request, one payment. The peer is on loopback, one of those that Envoy takes for
-// its own where it is not told otherwise, as it does everybody behind a balancer on a private network.
+// TestSteering checks that no field of a client controls Envoy: one request makes one payment. The
+// client is on loopback, which Envoy trusts by default, like every client behind a balancer on a
+// private network.
 func TestSteering(t *testing.T) {
 	t.Parallel()
 	b := served(t)
@@ -101,23 +106,23 @@ func TestSteering(t *testing.T) {
 	}
 }
 
-// unsteered looks at what went on and what came back.
-func unsteered(t *testing.T, name string, request, answer http.Header) {
+// unsteered checks the forwarded request and the response.
+func unsteered(t *testing.T, name string, request, response http.Header) {
 	t.Helper()
-	for _, h := range []http.Header{request, answer} {
+	for _, h := range []http.Header{request, response} {
 		for field := range h {
 			if strings.HasPrefix(strings.ToLower(field), "x-envoy") {
 				t.Errorf("%s: %s: %q", name, field, h[field])
 			}
 		}
 	}
-	if id := request.Get("X-Request-Id"); id == "" || id == spoofedID || answer.Get("X-Request-Id") != "" {
-		t.Errorf("%s: ids %q, %q", name, id, answer.Get("X-Request-Id"))
+	if id := request.Get("X-Request-Id"); id == "" || id == spoofedID || response.Get("X-Request-Id") != "" {
+		t.Errorf("%s: ids %q, %q", name, id, response.Get("X-Request-Id"))
 	}
 }
 
-// TestNoAnswer: what Envoy cuts off without an answer reaches nobody either.
-func TestNoAnswer(t *testing.T) {
+// TestNoResponse checks that requests which Envoy drops without a response reach no upstream.
+func TestNoResponse(t *testing.T) {
 	t.Parallel()
 	b := served(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+host+"/v1/x", http.NoBody)
@@ -133,7 +138,8 @@ func TestNoAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, "POST /v1/x HTTP/1.1\r\nHost: "+host+"\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nnone\r\n"); err != nil {
+	if _, err := io.WriteString(conn,
+		"POST /v1/x HTTP/1.1\r\nHost: "+host+"\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nnone\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {

@@ -22,8 +22,8 @@ const (
 	fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 )
 
-// misbehaviours are what an upstream does with the nth request of a connection after it has read it
-// whole. Each reports whether the connection stays.
+// misbehaviours are faults of an upstream after it has read the nth request of a connection
+// completely. Each reports whether the connection stays open.
 var misbehaviours = map[string]func(c net.Conn, n int) (stays bool){
 	"resets": func(c net.Conn, _ int) bool { return reset(c) },
 	"closes": func(net.Conn, int) bool { return false },
@@ -44,13 +44,13 @@ var misbehaviours = map[string]func(c net.Conn, n int) (stays bool){
 	},
 }
 
-// reset ends a connection with a reset in place of an orderly end.
+// reset resets a connection instead of closing it.
 func reset(c net.Conn) bool {
 	_ = c.(*net.TCPConn).SetLinger(0)
 	return false
 }
 
-// serveConn reads requests from a connection until one makes it end.
+// serveConn reads requests from a connection until one ends it.
 func serveConn(c net.Conn, misbehave func(c net.Conn, n int) (stays bool)) {
 	defer c.Close() //nolint:errcheck // nothing depends on it
 	in := bufio.NewReader(c)
@@ -86,7 +86,7 @@ func listen(t *testing.T, serve func(net.Conn)) net.Listener {
 	return ln
 }
 
-// unsentBed is a bed with an upstream for each kind of failure. The path /NAME leads to it.
+// unsentBed returns a bed with an upstream for each fault. The path /NAME is routed to it.
 func unsentBed(t *testing.T) (b *bed, leaves net.Listener) {
 	t.Helper()
 	b = newBed(t)
@@ -127,8 +127,8 @@ func unsentBed(t *testing.T) (b *bed, leaves net.Listener) {
 	return b, leaves
 }
 
-// TestUnavailableIsUnsent: service_unavailable means that nothing was done. In place of an upstream
-// Envoy may send it only if the upstream got no part of the request. All else is answer_lost.
+// TestUnavailableIsUnsent checks that service_unavailable means no effect. Envoy may return it for
+// an upstream only if the upstream got no part of the request. Every other failure is answer_lost.
 func TestUnavailableIsUnsent(t *testing.T) {
 	t.Parallel()
 	b, leaves := unsentBed(t)
@@ -142,7 +142,7 @@ func TestUnavailableIsUnsent(t *testing.T) {
 				b.wantFailure(t, client, method, path, want)
 			}
 		}
-		for range 3 { // the first and third by new connections, the second by the kept one
+		for range 3 { // the first and third on new connections, the second on the kept one
 			got := b.ask(t, client, http.MethodPost, "https://"+host+"/kept", "{}")
 			if got.status == http.StatusOK {
 				b.wantFailure(t, client, http.MethodPost, "/kept", lost)
@@ -156,27 +156,27 @@ func TestUnavailableIsUnsent(t *testing.T) {
 	b.wantFailure(t, b.client(nil), http.MethodPost, "/leaves", unavailable)
 }
 
-// wantFailure wants Envoy's own response to a request.
+// wantFailure checks Envoy's own response to a request.
 func (b *bed) wantFailure(t *testing.T, by *http.Client, method, path, want string) {
 	t.Helper()
 	got := b.ask(t, by, method, "https://"+host+path, "{}")
-	var said struct {
+	var decoded struct {
 		Error struct {
 			Code      string
 			Status    int
 			RequestID string `json:"request_id"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal([]byte(got.body), &said); err != nil {
+	if err := json.Unmarshal([]byte(got.body), &decoded); err != nil {
 		t.Errorf("%s %s: %v in %d %s", method, path, err, got.status, got.body)
 	}
-	if shown := fmt.Sprintf("%d %s", got.status, said.Error.Code); shown != want || said.Error.Status != got.status {
+	if shown := fmt.Sprintf("%d %s", got.status, decoded.Error.Code); shown != want || decoded.Error.Status != got.status {
 		t.Errorf("%s %s: got %s %s, want %s", method, path, shown, got.body, want)
 	}
 	if after := got.header.Get("Retry-After"); (after != "") != strings.HasPrefix(want, "503") {
 		t.Errorf("%s %s: %s with Retry-After %q", method, path, want, after)
 	}
-	if got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS || said.Error.RequestID != got.header.Get("Request-Id") {
+	if got.header.Get(tlspolicy.HSTSHeader) != tlspolicy.HSTS || decoded.Error.RequestID != got.header.Get("Request-Id") {
 		t.Errorf("%s %s: got %v %s", method, path, got.header, got.body)
 	}
 }

@@ -22,35 +22,36 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Settings are what a Source is made of.
+// Settings are the settings of a Source.
 type Settings struct {
-	Directory  string           // the authority's, an https URL
-	Email      string           // where the authority writes when something is wrong; may be empty
-	Trust      *x509.CertPool   // of the authority's own HTTPS; nil: the system's
-	Roots      *x509.CertPool   // that clients know; nil: the system's. A chain that ends elsewhere is only warned about
-	Hosts      []string         // names and addresses, all of them in one certificate
-	Policy     tlspolicy.Policy // of the listener; what is ordered has a key on P-256
-	HTTP01     bool             // which challenges may be used: one at least
+	Directory  string           // an https URL
+	Email      string           // for warnings of the authority; may be empty
+	Trust      *x509.CertPool   // authorities of the ACME server's HTTPS; nil: the system's
+	Roots      *x509.CertPool   // the clients' authorities; nil: the system's. A chain to another root is only a warning
+	Hosts      []string         // names and addresses, all in one certificate
+	Policy     tlspolicy.Policy // of the listener; ordered certificates have P-256 keys
+	HTTP01     bool             // enabled challenges, at least one
 	TLSALPN01  bool
-	Folder     string        // where the account and the certificate are kept
+	Folder     string        // of the account and the certificate
 	RenewAfter time.Duration // 0: 60 days
 
-	Clock clock.Clock   // nil: the machine's
-	Log   *slog.Logger  // nil: the default one
-	Look  time.Duration // between two looks at the clock; 0: a minute
+	Clock clock.Clock   // nil: the machine's clock
+	Log   *slog.Logger  // nil: the default log
+	Look  time.Duration // interval of the checks; 0: a minute
 }
 
-// Source is the source of a certificate that an authority issues. Make it with New; it is safe for concurrent use.
+// Source orders a certificate from an authority and renews it. Make it with New; it is safe for
+// concurrent use.
 type Source struct {
 	Settings
 	rules  certfile.Rules
 	store  store
 	cache  *certmagic.Cache
 	config *certmagic.Config
-	issuer *certmagic.ACMEIssuer // whose ports are set anew for each order, under order
+	issuer *certmagic.ACMEIssuer // order sets its ports before each order
 	counts counts
 
-	accounts atomic.Int64 // that were registered
+	accounts atomic.Int64 // number of registered accounts
 
 	mu     sync.Mutex
 	status Status // guarded by mu
@@ -58,17 +59,17 @@ type Source struct {
 
 var _ certfile.Source = (*Source)(nil)
 
-// Status is how the source stands.
+// Status is the state of the source.
 type Status struct {
-	Renewal  time.Time // when the present certificate is to be renewed; zero without one
-	Failures int       // attempts that failed in a row
-	Err      error     // of the last one, nil if it succeeded
-	Next     time.Time // the attempt after it; zero if none failed
+	Renewal  time.Time // of the present certificate; zero without one
+	Failures int       // consecutive failed attempts
+	Err      error     // of the last attempt, nil if it succeeded
+	Next     time.Time // the next attempt; zero after a success
 }
 
 const renewAfter = 60 * day
 
-// New returns a source that does nothing yet.
+// New returns a source that is not started.
 func New(s Settings) (*Source, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -91,14 +92,16 @@ func New(s Settings) (*Source, error) {
 	})
 	source.config = certmagic.New(source.cache, certmagic.Config{Storage: source.store.files, Logger: log})
 	source.issuer = certmagic.NewACMEIssuer(source.config, certmagic.ACMEIssuer{
-		CA: s.Directory, Email: s.Email, Agreed: true, TrustedRoots: s.Trust, DisableHTTPChallenge: !s.HTTP01, DisableTLSALPNChallenge: !s.TLSALPN01,
-		ListenHost: loopback, CertObtainTimeout: challengePatience, Logger: log,
+		CA: s.Directory, Email: s.Email, Agreed: true, TrustedRoots: s.Trust, DisableHTTPChallenge: !s.HTTP01,
+		DisableTLSALPNChallenge: !s.TLSALPN01,
+		ListenHost:              loopback, CertObtainTimeout: challengePatience, Logger: log,
 		NewAccountFunc: func(_ context.Context, _ *certmagic.ACMEIssuer, account rfc.Account) (rfc.Account, error) {
 			source.accounts.Add(1)
 			return account, nil
 		},
 	})
-	source.config.Issuers = []certmagic.Issuer{source.issuer} // what challenges of another process's order are looked up by
+	// certmagic finds challenges of another process's order by it
+	source.config.Issuers = []certmagic.Issuer{source.issuer}
 	return source, nil
 }
 
@@ -116,13 +119,14 @@ func (s *Settings) check() error {
 	}
 	for _, host := range s.Hosts {
 		if strings.Contains(host, "*") {
-			return fmt.Errorf("acme: %s: a wildcard takes a challenge by DNS, which is not offered: name the hosts, or bring a certificate in a folder", host)
+			return fmt.Errorf("acme: %s: a wildcard takes a challenge by DNS, which is not offered: name the hosts, or bring "+
+				"a certificate in a folder", host)
 		}
 	}
 	return nil
 }
 
-// Status tells how the source stands.
+// Status returns the state of the source.
 func (s *Source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()

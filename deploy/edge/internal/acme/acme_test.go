@@ -28,19 +28,21 @@ import (
 
 const patience = 60 * time.Second
 
-// world is an authority with the ports where it looks for the hosts.
+// world is an authority with the ports at which it validates.
 type world struct {
 	*acmetest.Pebble
 
-	httpPort net.Listener // what the world takes for port 80 of the hosts
-	tlsPort  net.Listener // and 443
+	httpPort net.Listener // stands for port 80 of the hosts
+	tlsPort  net.Listener // stands for port 443
 }
 
-// newWorld has an authority whose certificates live that long.
+// newWorld returns a world whose certificates have the lifetime.
 func newWorld(t *testing.T, life time.Duration, environment ...string) *world {
 	t.Helper()
 	w := &world{httpPort: listen(t), tlsPort: listen(t)}
-	w.Pebble = acmetest.New(t, acmetest.Options{Life: life, Environment: environment, HTTP: port(w.httpPort), TLS: port(w.tlsPort)})
+	w.Pebble = acmetest.New(t, acmetest.Options{
+		Life: life, Environment: environment, HTTP: port(w.httpPort), TLS: port(w.tlsPort),
+	})
 	return w
 }
 
@@ -56,7 +58,7 @@ func listen(t *testing.T) net.Listener {
 
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// run is a source that runs.
+// run is a running source.
 type run struct {
 	source  *acme.Source
 	updates chan certfile.Update
@@ -65,7 +67,8 @@ type run struct {
 	stop    func()
 }
 
-// hostsOf are names that no other test orders for: certmagic keeps challenges for the whole process, by name.
+// hostsOf returns names that no other test orders: certmagic's challenges are shared by the
+// process, by name.
 func hostsOf(t *testing.T) []string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(t.Name()))
@@ -73,13 +76,18 @@ func hostsOf(t *testing.T) []string {
 	return []string{"api" + domain, "trust" + domain}
 }
 
-// start runs a source on an authority. Its clock stands until it is moved, and it looks at it all the time.
+// start runs a source on an authority. Its clock is manual, and the source checks it continuously.
 func start(t *testing.T, p *world, folder string, change func(*acme.Settings)) *run {
 	t.Helper()
-	r := &run{updates: make(chan certfile.Update, 100), clock: &seenClock{Fake: clock.NewFake(clock.System().Now()), seen: make(chan struct{})}, log: &programtest.Log{}}
+	r := &run{
+		updates: make(chan certfile.Update, 100),
+		clock:   &seenClock{Fake: clock.NewFake(clock.System().Now()), seen: make(chan struct{})}, log: &programtest.Log{},
+	}
 	settings := acme.Settings{
-		Directory: p.Directory(), Email: "ops@example.test", Trust: p.Trust(), Roots: x509.NewCertPool(), Hosts: hostsOf(t), HTTP01: true, TLSALPN01: true,
-		Folder: folder, Clock: r.clock, Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Directory: p.Directory(), Email: "ops@example.test", Trust: p.Trust(), Roots: x509.NewCertPool(), Hosts: hostsOf(t),
+		HTTP01: true, TLSALPN01: true,
+		Folder: folder, Clock: r.clock, Look: 5 * time.Millisecond,
+		Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {
 		change(&settings)
@@ -105,7 +113,7 @@ func start(t *testing.T, p *world, folder string, change func(*acme.Settings)) *
 	return r
 }
 
-// open lets challenges in, as Envoy would: plain HTTP of the hosts, and TLS of theirs.
+// open opens the ways in for challenges, as Envoy does: plain HTTP and TLS.
 func (r *run) open(t *testing.T, p *world) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -134,7 +142,7 @@ func (r *run) next(t *testing.T) certfile.Update {
 	}
 }
 
-// pair wants the next update to be a certificate.
+// pair returns the next update, which must be a certificate.
 func (r *run) pair(t *testing.T) *certfile.Pair {
 	t.Helper()
 	u := r.next(t)
@@ -144,19 +152,19 @@ func (r *run) pair(t *testing.T) *certfile.Pair {
 	return u.Pairs[0]
 }
 
-// failure wants the next update to be a refusal that says this.
-func (r *run) failure(t *testing.T, says string) {
+// failure checks that the next update is a refusal with the text.
+func (r *run) failure(t *testing.T, text string) {
 	t.Helper()
 	u := r.next(t)
-	if u.Pairs != nil || u.Refusal == nil || !strings.Contains(u.Refusal.Error(), says) {
-		t.Fatalf("got %+v, want a refusal that says %q", u, says)
+	if u.Pairs != nil || u.Refusal == nil || !strings.Contains(u.Refusal.Error(), text) {
+		t.Fatalf("got %+v, want a refusal with %q", u, text)
 	}
 }
 
-// nothing wants no update though the source looks at the clock again, and once more.
+// nothing checks that two further checks of the clock cause no update.
 func (r *run) nothing(t *testing.T) {
 	t.Helper()
-	for range 10 { // a look reads it more than once
+	for range 10 { // one check reads the clock more than once
 		select {
 		case u := <-r.updates:
 			t.Fatalf("got %+v, want nothing yet", u)
@@ -165,7 +173,7 @@ func (r *run) nothing(t *testing.T) {
 	}
 }
 
-// seenClock tells when somebody reads it, if anybody waits for that.
+// seenClock signals each read, if a test waits for one.
 type seenClock struct {
 	*clock.Fake
 	seen chan struct{}
@@ -179,7 +187,7 @@ func (c *seenClock) Now() time.Time {
 	return c.Fake.Now()
 }
 
-// wantIssued wants a certificate for all hosts by the authority, on P-256.
+// wantIssued checks that a certificate is from the authority, for all hosts, on P-256.
 func wantIssued(t *testing.T, p *world, pair *certfile.Pair) {
 	t.Helper()
 	leaf := pair.Leaf()
@@ -212,14 +220,15 @@ func TestIssues(t *testing.T) {
 			wantIssued(t, p, pair)
 			r.stop()
 			wantPrivate(t, folder)
-			if got := r.log.String(); strings.Contains(got, "PRIVATE") || strings.Contains(got, strings.Split(pair.Key.Reveal(), "\n")[1]) {
+			if got := r.log.String(); strings.Contains(got, "PRIVATE") ||
+				strings.Contains(got, strings.Split(pair.Key.Reveal(), "\n")[1]) {
 				t.Errorf("a key is logged:\n%s", got)
 			}
 		})
 	}
 }
 
-// wantPrivate wants nothing in the folder to be readable by others.
+// wantPrivate checks that other users can read no file in the folder.
 func wantPrivate(t *testing.T, folder string) {
 	t.Helper()
 	seen := 0
@@ -242,7 +251,7 @@ func wantPrivate(t *testing.T, folder string) {
 	}
 }
 
-// TestNonces has the authority refuse every second nonce.
+// TestNonces makes the authority reject every second nonce.
 func TestNonces(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t, 90*24*time.Hour, "PEBBLE_WFE_NONCEREJECT=50")
@@ -258,7 +267,8 @@ func TestRenews(t *testing.T) {
 	r := start(t, p, t.TempDir(), nil)
 	r.open(t, p)
 	first := r.pair(t)
-	if at := r.source.Status().Renewal; at.Before(first.Leaf().NotBefore.Add(39*time.Minute)) || at.After(first.Leaf().NotAfter.Add(-19*time.Minute)) {
+	if at := r.source.Status().Renewal; at.Before(first.Leaf().NotBefore.Add(39*time.Minute)) ||
+		at.After(first.Leaf().NotAfter.Add(-19*time.Minute)) {
 		t.Errorf("renewal at %s of a certificate from %s to %s", at, first.Leaf().NotBefore, first.Leaf().NotAfter)
 	}
 	r.clock.Advance(35 * time.Minute)
@@ -271,7 +281,7 @@ func TestRenews(t *testing.T) {
 	}
 }
 
-// TestRenewalWaitsForTheAuthority takes the authority away when the renewal is due.
+// TestRenewalWaitsForTheAuthority stops the authority when the renewal is due.
 func TestRenewalWaitsForTheAuthority(t *testing.T) {
 	t.Parallel()
 	p, folder := newWorld(t, time.Hour), t.TempDir()
@@ -290,7 +300,7 @@ func TestRenewalWaitsForTheAuthority(t *testing.T) {
 	}
 	r.clock.Advance(2 * time.Minute)
 	r.failure(t, "attempt 2")
-	p.Start(t) // it has forgotten our account, which is made anew
+	p.Start(t) // without our account, which is registered again
 	r.clock.Advance(5 * time.Minute)
 	second := r.pair(t)
 	wantIssued(t, p, second)
@@ -315,7 +325,7 @@ func TestAuthorityRefuses(t *testing.T) {
 		t.Parallel()
 		p := newWorld(t, time.Hour)
 		r := start(t, p, t.TempDir(), func(s *acme.Settings) { s.TLSALPN01 = false })
-		_ = p.httpPort.Close() // nobody is there to answer
+		_ = p.httpPort.Close() // no listener for the challenge
 		r.failure(t, "refused")
 		r.clock.Advance(59 * time.Second)
 		r.nothing(t)
@@ -324,7 +334,7 @@ func TestAuthorityRefuses(t *testing.T) {
 	})
 }
 
-// TestAuthorityWantsItRenewed has the authority advise against a certificate long before it is due, as before it revokes one.
+// TestAuthorityWantsItRenewed makes the authority advise an early renewal, as before a revocation.
 func TestAuthorityWantsItRenewed(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t, 90*24*time.Hour)
@@ -332,7 +342,7 @@ func TestAuthorityWantsItRenewed(t *testing.T) {
 	r.open(t, p)
 	first := r.pair(t)
 	p.Advise(t, first, r.clock.Fake.Now().Add(-2*time.Hour), r.clock.Fake.Now().Add(-time.Hour))
-	r.clock.Advance(25 * time.Hour) // so it is asked again
+	r.clock.Advance(25 * time.Hour) // long enough for a new request for advice
 	second := r.pair(t)
 	wantIssued(t, p, second)
 	if second.Equal(first) {
@@ -348,7 +358,7 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 	first := r.pair(t)
 	r.stop()
 	account := mustGlob(t, folder, "acme/*/users/*/*.key")
-	p.Stop() // so nothing can be ordered
+	p.Stop() // so every order fails
 
 	again := start(t, p, folder, nil)
 	if got := again.pair(t); !got.Equal(first) {
@@ -360,18 +370,19 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 	}
 
 	more := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hostsOf(t)...) })
-	more.failure(t, "connection refused") // one host more: what is kept does not do
+	more.failure(t, "connection refused") // one more host: the stored certificate lacks it
 	more.stop()
 
 	p.Start(t)
 	soon := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hostsOf(t)...) })
 	soon.open(t, p)
-	soon.nothing(t) // not right after an attempt that failed
+	soon.nothing(t) // no order directly after a failed attempt
 	soon.clock.Advance(2 * time.Minute)
 	wantIssued(t, p, soon.pair(t))
 }
 
-// TestAnotherAuthority takes a source to another authority: what the first one issued is served until the other has issued its own.
+// TestAnotherAuthority moves a source to another authority. The first one's certificate is served
+// until the second has issued one.
 func TestAnotherAuthority(t *testing.T) {
 	t.Parallel()
 	folder, one, other := t.TempDir(), newWorld(t, 90*24*time.Hour), newWorld(t, 90*24*time.Hour)

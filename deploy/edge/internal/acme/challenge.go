@@ -13,10 +13,10 @@ import (
 	"github.com/mholt/acmez/v3"
 )
 
-// ChallengePath is where Handler is mounted, on plain HTTP at port 80 of every host.
+// ChallengePath is the path of Handler, on plain HTTP at port 80 of every host.
 const ChallengePath = "/.well-known/acme-challenge/"
 
-// Handler answers HTTP-01 for the hosts of an order that runs. Everything else is 404.
+// Handler serves HTTP-01 for the hosts of the current order. Every other request gets 404.
 func (s *Source) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.issuer.HandleHTTPChallenge(w, r) {
@@ -26,14 +26,14 @@ func (s *Source) Handler() http.Handler {
 }
 
 const (
-	handshakes        = 32 // at once
+	handshakes        = 32 // concurrently
 	handshakePatience = 10 * time.Second
 )
 
 var errNoChallenge = errors.New("acme: not a challenge")
 
-// ServeTLS answers TLS-ALPN-01 on a listener that gets the connections of port 443 whose protocol is acme-tls/1. It returns when ctx has ended or the
-// listener is closed, and closes it.
+// ServeTLS serves TLS-ALPN-01 on a listener that gets the connections of port 443 with the protocol
+// acme-tls/1. It returns when ctx ends or the listener is closed, and closes the listener.
 func (s *Source) ServeTLS(ctx context.Context, listener net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
@@ -52,15 +52,15 @@ func (s *Source) ServeTLS(ctx context.Context, listener net.Listener) error {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			defer c.Close() //nolint:errcheck // nothing was to be sent
+			defer c.Close() //nolint:errcheck // it sent no data
 			ctx, cancel := context.WithTimeout(ctx, handshakePatience)
 			defer cancel()
-			_ = tls.Server(c, s.challengeTLS()).HandshakeContext(ctx) // the authority says what it missed
+			_ = tls.Server(c, s.challengeTLS()).HandshakeContext(ctx) // the authority reports a failure
 		})
 	}
 }
 
-// challengeTLS is a listener that speaks of nothing but challenges: the handshake is all there is to it.
+// challengeTLS returns the TLS configuration for challenges, which consist of the handshake only.
 func (s *Source) challengeTLS() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{acmez.ACMETLS1Protocol},

@@ -14,13 +14,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// idle is a host that no test orders for.
+// idle is a host without an order.
 const idle = "idle.example.test"
 
 func settings(t *testing.T) acme.Settings {
 	t.Helper()
 	return acme.Settings{
-		Directory: "https://acme.example.test/dir", Hosts: []string{idle}, HTTP01: true, TLSALPN01: true, Folder: t.TempDir(), Roots: x509.NewCertPool(), Log: slog.New(slog.DiscardHandler),
+		Directory: "https://acme.example.test/dir", Hosts: []string{idle}, HTTP01: true, TLSALPN01: true, Folder: t.TempDir(),
+		Roots: x509.NewCertPool(), Log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -33,7 +34,7 @@ func TestNewRefuses(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*acme.Settings)
-		says   string
+		text   string
 	}{
 		{"NoDirectory", func(s *acme.Settings) { s.Directory = "" }, "directory"},
 		{"NoFolder", func(s *acme.Settings) { s.Folder = "" }, "folder"},
@@ -47,15 +48,15 @@ func TestNewRefuses(t *testing.T) {
 			t.Parallel()
 			s := settings(t)
 			tt.change(&s)
-			if _, err := acme.New(s); err == nil || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("got %v, want an error that says %q", err, tt.says)
+			if _, err := acme.New(s); err == nil || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("got %v, want an error with %q", err, tt.text)
 			}
 		})
 	}
 }
 
-// TestNothingIsAnsweredWithoutAnOrder asks both ways in for challenges that nobody began.
-func TestNothingIsAnsweredWithoutAnOrder(t *testing.T) {
+// TestNoResponseWithoutAnOrder requests challenges on both ways without an order.
+func TestNoResponseWithoutAnOrder(t *testing.T) {
 	t.Parallel()
 	source, err := acme.New(settings(t))
 	if err != nil {

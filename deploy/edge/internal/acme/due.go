@@ -9,24 +9,27 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// latestRenewal leaves two days to publish a new certificate and to serve it, out of the 90 that one may be served.
+	// latestRenewal leaves two days to publish and to serve a new certificate, of the 90 that one may
+	// be served.
 	latestRenewal = 88 * day
-	// The third of its life that a certificate has left when it is renewed: a little less than a third, so that one of 90 days, which authorities
-	// date back an hour, is not renewed before the 60 days are over.
+	// leftPercent is the part of its life that a certificate has left at its renewal, a little less
+	// than a third. Authorities date certificates back an hour, and one of 90 days must be served for
+	// 60 days.
 	leftPercent = 33
 )
 
-// issued is what due knows of a certificate.
+// issued has the facts of a certificate that due depends on.
 type issued struct {
 	notBefore, notAfter time.Time
 	obtained            time.Time // by our clock
-	jitter              float64   // 0 … 1, drawn when it was obtained: many edges that were set up at once do not all come at once
-	advice              rfc.RenewalInfo
+	// 0 … 1, drawn at the issue: it spreads the renewals of edges that were installed together
+	jitter float64
+	advice rfc.RenewalInfo
 }
 
 func newIssued(leaf *x509.Certificate, s state) issued {
 	i := issued{notBefore: leaf.NotBefore, notAfter: leaf.NotAfter, obtained: s.Obtained, jitter: s.Jitter}
-	if s.Serial != leaf.SerialNumber.String() { // the process died before the state was written
+	if s.Serial != leaf.SerialNumber.String() { // the process died before it wrote the state
 		i.obtained, i.jitter = leaf.NotBefore, 0
 	}
 	if s.Advice != nil && s.Serial == leaf.SerialNumber.String() {
@@ -35,8 +38,9 @@ func newIssued(leaf *x509.Certificate, s state) issued {
 	return i
 }
 
-// due is when the certificate is to be renewed: renewAfter after it came, and not later than a third of its life before its end. The authority is
-// heard where it wants the certificate gone before that: it may have to revoke it.
+// due returns when the certificate must be renewed: renewAfter after its issue, but no later than
+// at the last third of its life. Advice of the authority for an earlier renewal has precedence: it
+// may precede a revocation.
 func (i issued) due(renewAfter time.Duration) time.Time {
 	life := i.notAfter.Sub(i.notBefore)
 	jitter := time.Duration(i.jitter * float64(min(life/400, 6*time.Hour)))
@@ -47,7 +51,7 @@ func (i issued) due(renewAfter time.Duration) time.Time {
 	if i.advice.HasWindow() && i.advice.SuggestedWindow.End.Before(at) {
 		at = i.advice.SelectedTime
 	}
-	// An authority that gives certificates which are due at once, or a clock that is wrong, must not make us order one after the other.
+	// Certificates that are due at once, or a wrong clock, must not cause one order after the other.
 	if earliest := i.obtained.Add(min(day, life/10)); at.Before(earliest) {
 		at = earliest
 	}
@@ -60,8 +64,9 @@ const (
 	restartWait = 15 * time.Minute
 )
 
-// pause is how long to wait after that many attempts failed in a row: a minute, three, nine … Authorities refuse whoever fails more than five
-// times an hour. left is how long there is a certificate to be served; share, 0 … 1, spreads edges by a fifth.
+// pause returns the pause after a number of consecutive failures: a minute, three, nine …
+// Authorities block clients with more than five failures an hour. left is the remaining life of the
+// certificate. share, 0 … 1, spreads edges by a fifth.
 func pause(failures int, left time.Duration, share float64) time.Duration {
 	wait := firstPause
 	for range min(failures-1, 10) {

@@ -23,10 +23,10 @@ func TestDue(t *testing.T) {
 	}
 	tests := []struct {
 		name             string
-		life             time.Duration // from an hour before it came
+		life             time.Duration // it begins an hour before the issue
 		after            time.Duration
 		advice           rfc.RenewalInfo
-		earliest, latest time.Duration // without and with all of the jitter, in either order
+		earliest, latest time.Duration // without and with the whole jitter, in either order
 	}{
 		{"90Days", 90*day - time.Second, 60 * day, rfc.RenewalInfo{}, 60 * day, 60*day + 6*hour},
 		{"200Days", 200 * day, 60 * day, rfc.RenewalInfo{}, 60 * day, 60*day + 6*hour},
@@ -69,10 +69,10 @@ func TestPause(t *testing.T) {
 		{6, 30 * day, 243 * time.Minute},
 		{7, 30 * day, 6 * hour},
 		{1000000, 30 * day, 6 * hour},
-		{1000000, 0, 6 * hour},     // no certificate at all
-		{1000000, 10 * hour, hour}, // one that ends soon
+		{1000000, 0, 6 * hour},     // no certificate
+		{1000000, 10 * hour, hour}, // a certificate close to its end
 		{1000000, time.Minute, 15 * time.Minute},
-		{1000000, -day, 6 * hour}, // one that has ended
+		{1000000, -day, 6 * hour}, // an expired certificate
 	}
 	for _, tt := range tests {
 		if got := acme.Pause(tt.failures, tt.left, 0); got != tt.want {

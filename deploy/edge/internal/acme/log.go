@@ -8,11 +8,11 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// bridge lets certmagic, which logs by zap, log to ours. What it says of its progress is of use to nobody but who debugs it, and an error of
-// its own is a warning here: what came of the attempt is said by us.
+// bridge makes certmagic, which uses zap, log to our log. Its progress is logged at the debug
+// level, and its errors as warnings: this package reports the outcome of an attempt.
 func bridge(log *slog.Logger) *zap.Logger { return zap.New(core{log: log}) }
 
-// core is where zap writes.
+// core is the zap core.
 type core struct {
 	log *slog.Logger
 }
@@ -24,17 +24,17 @@ func level(of zapcore.Level) slog.Level {
 	return slog.LevelDebug
 }
 
-// Enabled leaves out zap's debug level, where tokens of challenges stand.
+// Enabled drops zap's debug level, which contains tokens of challenges.
 func (c core) Enabled(of zapcore.Level) bool {
 	return of >= zapcore.InfoLevel && c.log.Enabled(context.Background(), level(of))
 }
 
-// With returns a core whose lines all have the fields.
+// With returns a core that adds the fields to each line.
 func (c core) With(fields []zapcore.Field) zapcore.Core {
 	return core{log: slog.New(c.log.Handler().WithAttrs(attrs(fields)))}
 }
 
-// Check adds the core to those that write the entry.
+// Check adds the core to the entry's writers.
 func (c core) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if c.Enabled(e.Level) {
 		return checked.AddCore(e, c)
@@ -44,12 +44,12 @@ func (c core) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.Che
 
 // Write writes a line.
 func (c core) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	all := append([]slog.Attr{slog.String("from", "certmagic"), slog.String("said", e.Message)}, attrs(fields)...)
+	all := append([]slog.Attr{slog.String("from", "certmagic"), slog.String("message", e.Message)}, attrs(fields)...)
 	c.log.LogAttrs(context.Background(), level(e.Level), "acme: certmagic", all...)
 	return nil
 }
 
-// Sync has nothing to do.
+// Sync does nothing.
 func (core) Sync() error { return nil }
 
 func attrs(fields []zapcore.Field) []slog.Attr {

@@ -2,14 +2,15 @@ package acme
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// counts counts attempts.
+// counts has the counters of attempts.
 type counts struct {
 	attempts *prometheus.CounterVec
 }
 
 func newCounts() counts {
 	c := counts{attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "causeway_edge_acme_attempts_total", Help: "Certificates that were ordered from the authority, by what came of it: issued or failed.",
+		Name: "causeway_edge_acme_attempts_total",
+		Help: "Certificates that were ordered from the authority, by what came of it: issued or failed.",
 	}, []string{"outcome"})}
 	c.attempts.WithLabelValues("issued")
 	c.attempts.WithLabelValues("failed")
@@ -19,18 +20,19 @@ func newCounts() counts {
 func (c counts) attempt(outcome string) { c.attempts.WithLabelValues(outcome).Inc() }
 
 var (
-	renewalSeries = prometheus.NewDesc("causeway_edge_acme_renewal_timestamp_seconds", "When the present certificate is to be renewed.", nil, nil)
+	renewalSeries = prometheus.NewDesc("causeway_edge_acme_renewal_timestamp_seconds",
+		"When the present certificate is to be renewed.", nil, nil)
 	failureSeries = prometheus.NewDesc("causeway_edge_acme_failures", "Orders that failed since one succeeded.", nil, nil)
 )
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (s *Source) Describe(to chan<- *prometheus.Desc) {
 	s.counts.attempts.Describe(to)
 	to <- renewalSeries
 	to <- failureSeries
 }
 
-// Collect is part of prometheus.Collector: a Source is registered as it is.
+// Collect implements prometheus.Collector.
 func (s *Source) Collect(to chan<- prometheus.Metric) {
 	s.counts.attempts.Collect(to)
 	status := s.Status()

@@ -20,12 +20,12 @@ import (
 
 const (
 	loopback          = "127.0.0.1"
-	orderPatience     = 10 * time.Minute // for all of an order
-	askEvery          = time.Hour        // for renewal information, at most
-	challengePatience = 3 * time.Minute  // for the authority to make up its mind on one
+	orderPatience     = 10 * time.Minute // for a whole order
+	askEvery          = time.Hour        // between two requests for renewal information, at least
+	challengePatience = 3 * time.Minute  // for the validation of a challenge
 )
 
-// order gets a certificate for all hosts with a new key, and checks it.
+// order orders a certificate for all hosts with a new key, and checks it.
 func (s *Source) order(ctx context.Context) (*certfile.Pair, error) {
 	ctx, cancel := context.WithTimeout(ctx, orderPatience)
 	defer cancel()
@@ -46,19 +46,19 @@ func (s *Source) order(ctx context.Context) (*certfile.Pair, error) {
 		return nil, err
 	}
 	accounts := s.accounts.Load()
-	answer, err := s.issuer.Issue(ctx, request)
+	issued, err := s.issuer.Issue(ctx, request)
 	if err != nil && s.accounts.Load() > accounts+1 {
-		// The authority has forgotten the account. certmagic 0.25.6 then makes another one, orders in the name of the old one all the same, and does
-		// so twice. The new one is good.
-		answer, err = s.issuer.Issue(ctx, request)
+		// The authority has lost the account. certmagic 0.25.6 then registers another one but orders with
+		// the old one, and repeats that. The new account works for a second call.
+		issued, err = s.issuer.Issue(ctx, request)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.accept(ctx, answer.Certificate, key)
+	return s.accept(ctx, issued.Certificate, key)
 }
 
-// accept makes a pair of what the authority gave, if it is good.
+// accept returns a pair made of the authority's chain, if it passes the checks.
 func (s *Source) accept(ctx context.Context, chain []byte, key *ecdsa.PrivateKey) (*certfile.Pair, error) {
 	encoded, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *Source) accept(ctx context.Context, chain []byte, key *ecdsa.PrivateKey
 	return pair, s.store.savePair(ctx, pair, s.Directory)
 }
 
-// skew is how far the authority's clock may be ahead of ours: not every authority dates its certificates back.
+// skew is how far the authority's clock may be ahead of ours: some authorities do not date
+// certificates back.
 const skew = 5 * time.Minute
 
 // examine checks a pair of the authority.
@@ -86,8 +87,8 @@ func (s *Source) examine(pair *certfile.Pair) (warnings []certfile.Reason, err e
 	return s.rules.Check(now, pair)
 }
 
-// occupy keeps certmagic from opening ports of its own for challenges, which come to Handler and ServeTLS: it opens none where somebody listens
-// already. What connects to this one is hung up on.
+// occupy keeps certmagic from opening ports for challenges, which Handler and ServeTLS serve: it
+// opens none where a listener exists. This listener closes every connection.
 func (s *Source) occupy(ctx context.Context) (release func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
@@ -113,8 +114,8 @@ func (s *Source) occupy(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// ask asks the authority when it wants the certificate renewed, if it has not said so lately. An authority that offers no such information is no
-// error.
+// ask requests the authority's renewal information, unless it did so lately. An authority without
+// such information is no error.
 func (r *running) ask(ctx context.Context) {
 	now, before := r.Clock.Now(), r.state.Advice
 	if now.Before(r.asked.Add(askEvery)) || before != nil && before.RetryAfter != nil && now.Before(*before.RetryAfter) {
@@ -129,7 +130,7 @@ func (r *running) ask(ctx context.Context) {
 		return
 	}
 	if before != nil && before.SameWindow(advice) {
-		advice.SelectedTime = before.SelectedTime // which was drawn by lot, once
+		advice.SelectedTime = before.SelectedTime // drawn once at random
 	}
 	r.state.Advice = &advice
 	if err := r.store.saveState(ctx, r.state); err != nil {

@@ -11,12 +11,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
-// Run tells of the certificate that is kept, if it is good, and of each new one; of an attempt that failed, as a refusal. It is called once.
+// Run sends an update for the stored certificate, if it is valid, and for each new one. A failed
+// attempt is a refusal. Call Run once.
 func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
 	defer s.cache.Stop()
 	kept, err := s.store.load(ctx)
 	if refusal := (*certfile.RefusalError)(nil); errors.As(err, &refusal) {
-		s.Log.WarnContext(ctx, "acme: the certificate that was kept cannot be read, so another one is ordered", slog.Any("error", err))
+		s.Log.WarnContext(ctx, "acme: the certificate that was kept cannot be read, so another one is ordered",
+			slog.Any("error", err))
 	} else if err != nil {
 		return err
 	}
@@ -34,20 +36,21 @@ func (s *Source) Run(ctx context.Context, tell func(context.Context, certfile.Up
 	}
 }
 
-// running is one run.
+// running is the state of Run.
 type running struct {
 	*Source
 	tell func(context.Context, certfile.Update)
 
 	pair  *certfile.Pair // the present one, or nil
-	by    string         // the directory of who issued it
+	by    string         // the directory of its authority
 	state state
 
-	next  time.Time // no attempt before
-	asked time.Time // when the authority was last asked for renewal information
+	next  time.Time // earliest next attempt
+	asked time.Time // last request for renewal information
 }
 
-// resume takes up the pair of an earlier run. One that no longer fits, because it has expired or there are more hosts now, is ordered anew at once.
+// resume continues with the pair of an earlier run. A pair that has expired, or lacks a host, is
+// replaced at once.
 func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 	if !r.state.Tried.IsZero() && r.state.Failures > 0 {
 		r.next = r.state.Tried.Add(min(restartWait, pause(r.state.Failures, 0, 0)))
@@ -57,14 +60,15 @@ func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 	}
 	warnings, err := r.examine(pair)
 	if err != nil {
-		r.Log.WarnContext(ctx, "acme: the certificate that was kept does not fit any more, so another one is ordered", slog.Any("error", err))
+		r.Log.WarnContext(ctx, "acme: the certificate that was kept does not fit any more, so another one is ordered",
+			slog.Any("error", err))
 		return
 	}
 	r.pair = pair
 	r.tell(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
 }
 
-// step orders a certificate if there is need and it is time.
+// step orders a certificate if it is due.
 func (r *running) step(ctx context.Context) {
 	now := r.Clock.Now()
 	if r.pair != nil && r.by == r.Directory {
@@ -85,18 +89,19 @@ func (r *running) step(ctx context.Context) {
 		r.tell(ctx, certfile.Update{Pairs: []*certfile.Pair{pair}, Warnings: warnings})
 	case ctx.Err() == nil:
 		r.fail(ctx, err)
-	default: // we are told to stop, which is no failure
+	default: // the program stops, which is no failure
 		r.state.Failures--
-		_ = r.store.saveState(ctx, r.state) // the next start waits a minute, then
+		_ = r.store.saveState(ctx, r.state) // then the next start waits a minute
 	}
 }
 
-// attempt orders once. That it was made is written down before, so that a program that dies of it waits as well.
+// attempt orders once. It first records the attempt, so that a program that dies of it waits as
+// well.
 func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, error) {
 	r.state.Tried = now
 	r.state.Failures++
 	if err := r.store.saveState(ctx, r.state); err != nil {
-		return nil, err // and what is ordered could not be kept either
+		return nil, err // a new certificate could not be stored either
 	}
 	pair, err := r.order(ctx)
 	if err != nil {
@@ -108,7 +113,7 @@ func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, e
 		Serial: pair.Leaf().SerialNumber.String(), Obtained: now, Tried: now,
 		Jitter: rand.Float64(), //nolint:gosec // it spreads load
 	}
-	if err := r.store.saveState(ctx, r.state); err != nil { // the pair is kept; what is lost is when it came
+	if err := r.store.saveState(ctx, r.state); err != nil { // the pair is stored; only the time of its issue is lost
 		r.Log.WarnContext(ctx, "acme: the state is not kept", slog.Any("error", err))
 	}
 	at := newIssued(pair.Leaf(), r.state).due(r.RenewAfter)
@@ -118,7 +123,7 @@ func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, e
 	return pair, nil
 }
 
-// fail puts the next attempt off and tells.
+// fail delays the next attempt and sends the refusal.
 func (r *running) fail(ctx context.Context, err error) {
 	now := r.Clock.Now()
 	var left time.Duration
@@ -130,12 +135,15 @@ func (r *running) fail(ctx context.Context, err error) {
 	status := r.Status()
 	status.Failures, status.Err, status.Next = r.state.Failures, err, r.next
 	r.setStatus(status)
-	r.Log.WarnContext(ctx, "acme: no certificate was issued", slog.Any("error", err), slog.Int("attempt", r.state.Failures), slog.Time("next", r.next))
-	r.tell(ctx, certfile.Update{Refusal: fmt.Errorf("the authority issued no certificate (attempt %d; the next one at %s): %w",
-		r.state.Failures, r.next.UTC().Format(time.RFC3339), err)})
+	r.Log.WarnContext(ctx, "acme: no certificate was issued", slog.Any("error", err),
+		slog.Int("attempt", r.state.Failures), slog.Time("next", r.next))
+	r.tell(ctx, certfile.Update{
+		Refusal: fmt.Errorf("the authority issued no certificate (attempt %d; the next one at %s): %w",
+			r.state.Failures, r.next.UTC().Format(time.RFC3339), err),
+	})
 }
 
-// report says when the present certificate is to be renewed; failures stay until an attempt succeeds.
+// report sets the time of the renewal in the status. Failures stay until an attempt succeeds.
 func (r *running) report(at time.Time) {
 	status := Status{Renewal: at}
 	if before := r.Status(); r.state.Failures > 0 {

@@ -16,29 +16,29 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
-// Where things lie below the folder, beside certmagic's own.
+// The paths below the folder, next to certmagic's own.
 const (
 	pairKey  = "edge/pair.pem"
 	stateKey = "edge/state.json"
 )
 
-// state is what has to be known after a restart.
+// state is the state that a restart needs.
 type state struct {
-	Serial   string           `json:"serial"` // of the pair that the next three are about
+	Serial   string           `json:"serial"` // of the pair that the next three fields describe
 	Obtained time.Time        `json:"obtained"`
 	Jitter   float64          `json:"jitter"`
 	Advice   *rfc.RenewalInfo `json:"advice,omitempty"`
 
-	Failures int       `json:"failures"` // in a row
-	Tried    time.Time `json:"tried"`    // the last attempt, written before it is made
+	Failures int       `json:"failures"` // consecutive
+	Tried    time.Time `json:"tried"`    // the last attempt, recorded before it is made
 }
 
-// store keeps the pair and the state.
+// store stores the pair and the state.
 type store struct {
 	files *certmagic.FileStorage
 }
 
-// kept is what load finds.
+// kept is the result of load.
 type kept struct {
 	pair  *certfile.Pair // nil if there is none
 	by    string         // the directory of the authority that issued it
@@ -66,14 +66,14 @@ func (s store) load(ctx context.Context) (kept, error) {
 	return k, err
 }
 
-// from names the pair in reasons.
+// from returns the name of the pair in reasons.
 func (s store) from() certfile.Files {
 	return certfile.Files{Chain: s.path(pairKey), Key: s.path(pairKey)}
 }
 
 func (s store) path(key string) string { return filepath.Join(s.files.Path, filepath.FromSlash(key)) }
 
-// read returns nil for what is not there.
+// read returns nil if the key does not exist.
 func (s store) read(ctx context.Context, key string) ([]byte, error) {
 	text, err := s.files.Load(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,13 +85,13 @@ func (s store) read(ctx context.Context, key string) ([]byte, error) {
 	return text, nil
 }
 
-// byPrefix begins the first line of the pair's file, which is no part of its PEM: who issued it must not be told by another file, which the process
-// may not live to write.
+// byPrefix begins the first line of the pair's file, before its PEM. The issuer is in the same file
+// as the pair, because the process may die before it writes a second one.
 const byPrefix = "Issued by "
 
 func (s store) savePair(ctx context.Context, p *certfile.Pair, by string) error {
 	text := byPrefix + by + "\n" + p.Key.Reveal() + string(p.Chain)
-	ctx = context.WithoutCancel(ctx) // it was issued, whoever is in a hurry to stop
+	ctx = context.WithoutCancel(ctx) // the certificate was issued: store it even if ctx ends
 	if err := s.files.Store(ctx, pairKey, []byte(text)); err != nil {
 		return fmt.Errorf("acme: keep the certificate: %w", err)
 	}

@@ -22,26 +22,29 @@ import (
 const (
 	heap        = 1 << 30
 	connections = 20_000
-	// Envoy's share of the certificates for the control plane, where that is an address: files that Envoy watches.
+	// The files of Envoy's certificate for a control plane on another machine. Envoy watches them.
 	nodeCertificate, nodeKey, nodeAuthority = "certificate.pem", "private_key.pem", "xds_ca.pem"
 )
 
-// Node is an Envoy that is yet to start.
+// Node is an Envoy that will be started.
 type Node struct {
 	ID    string
-	Admin string // host:port of its administration; empty for 127.0.0.1:9901
-	Stats string // host:port where it shows what it counts, and whether it is ready, and nothing else; empty for nowhere
-	// TLS is the folder that holds certificate.pem, private_key.pem and xds_ca.pem, for a control plane that is an address.
+	Admin string // host:port of its administration; "" for 127.0.0.1:9901
+	Stats string // host:port of its statistics and its readiness, for operators; "" for none
+	// TLS is the folder of certificate.pem, private_key.pem and xds_ca.pem, for a control plane on
+	// another machine.
 	TLS string
 }
 
-// Bootstrap is the file by which an Envoy finds the control plane. What it needs of that plane it waits for.
+// Bootstrap returns the configuration with which an Envoy connects to the control plane. Envoy
+// waits for the resources that it needs from there.
 func Bootstrap(c config.Config, n Node) (*bootstrapv3.Bootstrap, error) {
 	b := &builder{Input: Input{Config: c}}
 	out := b.bootstrap(n)
 	out.DynamicResources = &bootstrapv3.Bootstrap_DynamicResources{
 		AdsConfig: &corev3.ApiConfigSource{
-			ApiType: corev3.ApiConfigSource_DELTA_GRPC, TransportApiVersion: corev3.ApiVersion_V3, SetNodeOnFirstMessageOnly: true,
+			ApiType: corev3.ApiConfigSource_DELTA_GRPC, TransportApiVersion: corev3.ApiVersion_V3,
+			SetNodeOnFirstMessageOnly: true,
 			GrpcServices: []*corev3.GrpcService{{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
 				EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: ClusterXDS},
 			}}},
@@ -56,7 +59,8 @@ func Bootstrap(c config.Config, n Node) (*bootstrapv3.Bootstrap, error) {
 	return out, out.ValidateAll()
 }
 
-// Static is a file that needs no control plane: what one would push, with certificates in files.
+// Static returns a configuration without a control plane: all resources, with certificates in
+// files.
 func Static(c config.Config, n Node, certificates []Certificate) (*bootstrapv3.Bootstrap, error) {
 	made, err := Build(Input{Config: c, Certificates: certificates, Static: true})
 	if err != nil {
@@ -65,14 +69,16 @@ func Static(c config.Config, n Node, certificates []Certificate) (*bootstrapv3.B
 	b := &builder{Input: Input{Config: c}}
 	out := b.bootstrap(n)
 	listeners, clusters := b.withStats(n, made.Listeners, made.Clusters)
-	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{Listeners: listeners, Clusters: clusters, Secrets: made.Secrets}
+	out.StaticResources = &bootstrapv3.Bootstrap_StaticResources{
+		Listeners: listeners, Clusters: clusters, Secrets: made.Secrets,
+	}
 	if b.err != nil {
 		return nil, fmt.Errorf("static: %w", b.err)
 	}
 	return out, out.ValidateAll()
 }
 
-// bootstrap is what is the same in both.
+// bootstrap returns the common part of both.
 func (b *builder) bootstrap(n Node) *bootstrapv3.Bootstrap {
 	admin := b.tcp(n.admin())
 	return &bootstrapv3.Bootstrap{
@@ -83,7 +89,7 @@ func (b *builder) bootstrap(n Node) *bootstrapv3.Bootstrap {
 	}
 }
 
-// tcp is an address whose port may be 0, for a free one.
+// tcp parses an address whose port may be 0, for a free one.
 func (b *builder) tcp(text string) *corev3.Address {
 	if host, ok := cutZeroPort(text); ok {
 		return &corev3.Address{Address: &corev3.Address_SocketAddress{SocketAddress: &corev3.SocketAddress{
@@ -100,11 +106,12 @@ func (b *builder) xdsCluster(n Node) *clusterv3.Cluster {
 	if at.IsUnix() {
 		return out
 	}
-	// Files, which Envoy watches: a static cluster cannot have its certificate from the control plane that it leads to.
+	// Files, which Envoy watches: a static cluster cannot get its certificate from the control plane
+	// that it connects to.
 	in := func(name string) string { return n.TLS + "/" + name }
 	sni := at.Host
 	if at.IsIP() {
-		sni = "" // it has none
+		sni = "" // an address has no SNI
 	}
 	folder := &corev3.WatchedDirectory{Path: n.TLS}
 	out.TransportSocket = b.socket(&tlsv3.UpstreamTlsContext{
@@ -117,12 +124,16 @@ func (b *builder) xdsCluster(n Node) *clusterv3.Cluster {
 			TlsCertificates: []*tlsv3.TlsCertificate{{
 				CertificateChain: fromFile(in(nodeCertificate)), PrivateKey: fromFile(in(nodeKey)), WatchedDirectory: folder,
 			}},
-			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{ValidationContext: &tlsv3.CertificateValidationContext{
-				TrustedCa: fromFile(in(nodeAuthority)), WatchedDirectory: folder,
-				MatchTypedSubjectAltNames: []*tlsv3.SubjectAltNameMatcher{{
-					SanType: sanType(at), Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: at.Host}},
-				}},
-			}},
+			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{
+				ValidationContext: &tlsv3.CertificateValidationContext{
+					TrustedCa: fromFile(in(nodeAuthority)), WatchedDirectory: folder,
+					MatchTypedSubjectAltNames: []*tlsv3.SubjectAltNameMatcher{{
+						SanType: sanType(at), Matcher: &matcherv3.StringMatcher{
+							MatchPattern: &matcherv3.StringMatcher_Exact{Exact: at.Host},
+						},
+					}},
+				},
+			},
 		},
 	})
 	return out
@@ -135,10 +146,12 @@ func sanType(a config.Address) tlsv3.SubjectAltNameMatcher_SanType {
 	return tlsv3.SubjectAltNameMatcher_DNS
 }
 
-// overload has Envoy refuse before it runs out of memory or descriptors.
+// overload makes Envoy reject requests before it runs out of memory or descriptors.
 func (b *builder) overload() *overloadv3.OverloadManager {
 	monitor := func(name string, m proto.Message) *overloadv3.ResourceMonitor {
-		return &overloadv3.ResourceMonitor{Name: name, ConfigType: &overloadv3.ResourceMonitor_TypedConfig{TypedConfig: b.pack(m)}}
+		return &overloadv3.ResourceMonitor{
+			Name: name, ConfigType: &overloadv3.ResourceMonitor_TypedConfig{TypedConfig: b.pack(m)},
+		}
 	}
 	at := func(action string, share float64) *overloadv3.OverloadAction {
 		return &overloadv3.OverloadAction{Name: action, Triggers: []*overloadv3.Trigger{{

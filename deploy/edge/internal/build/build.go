@@ -19,7 +19,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// The names of what is built. They never change while an Envoy runs: a renamed secret would be a new listener, and its connections would end.
+// The names of resources. They never change while an Envoy runs: with a renamed secret Envoy would
+// replace the listener and close its connections.
 const (
 	ListenerHTTPS    = "edge_https"
 	ListenerHTTP     = "edge_http"
@@ -33,25 +34,26 @@ const (
 	ClusterXDS       = "xds"
 )
 
-// Input is what resources are made of.
+// Input is the input of Build.
 type Input struct {
 	Config config.Config
-	// Certificates are one, or one of ECDSA and then one of RSA. None, where an authority is still to issue the first one: what is built then lets its
-	// challenges in, and nothing else by HTTPS.
+	// Certificates has one certificate, or one with ECDSA and then one with RSA. It is empty until an
+	// authority has issued the first one. The resources then pass its challenges and no other request
+	// over HTTPS.
 	Certificates []Certificate
-	// Static leaves out the control plane: routes stand in their listeners.
+	// Static omits the control plane: the listeners contain their routes.
 	Static bool
 }
 
-// Resources are all that an Envoy is given.
+// Resources are all resources of an Envoy.
 type Resources struct {
 	Listeners []*listenerv3.Listener
-	Routes    []*routev3.RouteConfiguration // none when static
+	Routes    []*routev3.RouteConfiguration // nil if static
 	Clusters  []*clusterv3.Cluster
 	Secrets   []*tlsv3.Secret
 }
 
-// Build makes the resources: equal ones of equal input.
+// Build returns the resources. They are equal for equal input.
 func Build(in Input) (Resources, error) {
 	policy, err := in.Config.Policy()
 	if err != nil {
@@ -84,7 +86,7 @@ func Build(in Input) (Resources, error) {
 	return out, nil
 }
 
-// builder keeps the first error.
+// builder records the first error.
 type builder struct {
 	Input
 	policy tlspolicy.Policy
@@ -97,7 +99,7 @@ func (b *builder) fail(err error) {
 	}
 }
 
-// pack puts a message into an Any, once it is valid: nobody looks into an Any later.
+// pack validates a message and puts it into an Any. Later checks do not look into an Any.
 func (b *builder) pack(m proto.Message) *anypb.Any {
 	if v, ok := m.(interface{ ValidateAll() error }); ok {
 		if err := v.ValidateAll(); err != nil {
@@ -111,7 +113,7 @@ func (b *builder) pack(m proto.Message) *anypb.Any {
 	return packed
 }
 
-// address is one of the configuration as Envoy has it.
+// address converts an address of the configuration into Envoy's form.
 func (b *builder) address(text string) (*corev3.Address, config.Address) {
 	a, err := config.ParseAddress(text)
 	if err != nil {
@@ -125,7 +127,8 @@ func (b *builder) address(text string) (*corev3.Address, config.Address) {
 	}}}, a
 }
 
-// ads has Envoy ask the control plane, and wait for it: without a certificate a listener must not serve.
+// ads makes Envoy request resources from the control plane and wait for them: a listener must not
+// serve without a certificate.
 func ads() *corev3.ConfigSource {
 	return &corev3.ConfigSource{
 		ResourceApiVersion:    corev3.ApiVersion_V3,

@@ -18,10 +18,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// exampleFile is the one that explains the keys.
+// exampleFile is the file that explains the keys.
 const exampleFile = "../../../../configs/edge.yaml"
 
-// cases are configurations and what becomes of them: testdata/<name>.yaml, or the example, and testdata/<name>.golden.
+// cases returns the configurations of testdata/<name>.yaml, and the example. Their resources are in
+// testdata/<name>.golden.
 func cases(t *testing.T) map[string]config.Config {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.yaml")
@@ -47,7 +48,7 @@ func files(name string) []build.Certificate {
 	return out
 }
 
-// TestGolden: what is built is as it was read the last time that somebody changed it.
+// TestGolden compares the resources with the golden files.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases(t) {
@@ -103,7 +104,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// TestEnvoyValidates: Envoy takes what is built, and the bootstraps.
+// TestEnvoyValidates checks that Envoy accepts the resources and the bootstraps.
 func TestEnvoyValidates(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases(t) {

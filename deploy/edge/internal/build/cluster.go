@@ -16,26 +16,29 @@ import (
 )
 
 const (
-	// connectTimeout is short: what we connect to is near.
+	// connectTimeout is short because the upstreams are near.
 	connectTimeout = time.Second
-	// keptIdle is less than the two minutes after which our servers close a connection: a request must not meet a closing one.
+	// keptIdle is less than the two minutes after which our servers close an idle connection.
+	// Otherwise a request could be sent on a closing connection.
 	keptIdle = time.Minute
-	// underWay is how many requests, and connections, an upstream may have at once; more is 503. Our servers shed load earlier.
+	// underWay is the limit of concurrent requests, and of connections, of an upstream. Envoy returns
+	// 503 above it. Our servers shed load earlier.
 	underWay = 8192
-	// streams is how many requests the external processor may have at once. It sheds load itself, and says so better.
+	// streams is the limit of concurrent requests at the external processor, which sheds load itself
+	// with a better response.
 	streams = 1 << 16
-	// httpOptions is the key of what a cluster speaks.
+	// httpOptions is the key of a cluster's protocol options.
 	httpOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 )
 
-// clusters are those of the configuration, sorted, and then ours.
+// clusters returns the clusters of the configuration, sorted, then our own.
 func (b *builder) clusters() []*clusterv3.Cluster {
 	var out []*clusterv3.Cluster
 	for _, name := range slices.Sorted(maps.Keys(b.Config.Upstreams)) {
 		u := b.Config.Upstreams[name]
 		c := b.cluster(name, u.Address, underWay, b.http1())
 		if u.CA != "" {
-			at, _ := config.ParseAddress(u.Address) // of several the name is given
+			at, _ := config.ParseAddress(u.Address) // the first of several addresses
 			c.TransportSocket = b.upstream(u.Authority, cmp.Or(u.ServerName, at.Host))
 		}
 		if u.Health != "" {
@@ -73,9 +76,13 @@ func (b *builder) cluster(name, addresses string, most uint32, options *anypb.An
 		if !parsed.IsUnix() && !parsed.IsIP() {
 			c.ClusterDiscoveryType = &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STRICT_DNS}
 		}
-		endpoints = append(endpoints, &endpointv3.LbEndpoint{HostIdentifier: &endpointv3.LbEndpoint_Endpoint{Endpoint: &endpointv3.Endpoint{Address: at}}})
+		endpoints = append(endpoints, &endpointv3.LbEndpoint{
+			HostIdentifier: &endpointv3.LbEndpoint_Endpoint{Endpoint: &endpointv3.Endpoint{Address: at}},
+		})
 	}
-	c.LoadAssignment = &endpointv3.ClusterLoadAssignment{ClusterName: name, Endpoints: []*endpointv3.LocalityLbEndpoints{{LbEndpoints: endpoints}}}
+	c.LoadAssignment = &endpointv3.ClusterLoadAssignment{
+		ClusterName: name, Endpoints: []*endpointv3.LocalityLbEndpoints{{LbEndpoints: endpoints}},
+	}
 	if several(c) {
 		balance(c)
 	}
@@ -88,9 +95,13 @@ func (b *builder) cluster(name, addresses string, most uint32, options *anypb.An
 func (b *builder) http1() *anypb.Any {
 	return b.pack(&httpv3.HttpProtocolOptions{
 		CommonHttpProtocolOptions: &corev3.HttpProtocolOptions{IdleTimeout: duration(keptIdle)},
-		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{ExplicitHttpConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
-			ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_HttpProtocolOptions{HttpProtocolOptions: &corev3.Http1ProtocolOptions{}},
-		}},
+		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{
+			ExplicitHttpConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
+				ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_HttpProtocolOptions{
+					HttpProtocolOptions: &corev3.Http1ProtocolOptions{},
+				},
+			},
+		},
 	})
 }
 
@@ -98,13 +109,19 @@ func (b *builder) http2() *anypb.Any {
 	return b.pack(http2Options())
 }
 
-// http2Options finds out within seconds that the other end is gone.
+// http2Options makes Envoy detect a dead peer within seconds.
 func http2Options() *httpv3.HttpProtocolOptions {
 	return &httpv3.HttpProtocolOptions{
-		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{ExplicitHttpConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
-			ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_Http2ProtocolOptions{Http2ProtocolOptions: &corev3.Http2ProtocolOptions{
-				ConnectionKeepalive: &corev3.KeepaliveSettings{Interval: duration(30 * time.Second), Timeout: duration(5 * time.Second)},
-			}},
-		}},
+		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{
+			ExplicitHttpConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
+				ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_Http2ProtocolOptions{
+					Http2ProtocolOptions: &corev3.Http2ProtocolOptions{
+						ConnectionKeepalive: &corev3.KeepaliveSettings{
+							Interval: duration(30 * time.Second), Timeout: duration(5 * time.Second),
+						},
+					},
+				},
+			},
+		},
 	}
 }

@@ -1,2 +1,3 @@
-// Package build turns the configuration and the certificates into the resources of Envoy: pure, one file a kind.
+// Package build converts the configuration and the certificates into Envoy's resources. It is pure.
+// Each file makes one kind of resource.
 package build

@@ -18,7 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestChallenges: a handshake for acme-tls/1 reaches whoever answers an authority, untouched, and every other one Envoy.
+// TestChallenges checks that a handshake for acme-tls/1 reaches the challenge server unchanged, and
+// every other one Envoy.
 func TestChallenges(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "b") //nolint:usetesting // the name of a socket must not be long
@@ -29,7 +30,7 @@ func TestChallenges(t *testing.T) {
 	ca := certtest.Root(t).Intermediate(t)
 	served, challenge := ca.Issue(t, certtest.Hosts("a.example")), ca.Issue(t, certtest.Hosts("a.example"))
 	files := served.Write(t, dir, "edge")
-	answering(t, filepath.Join(dir, "acme.sock"), challenge.Pair(t).Certificate)
+	serveChallenge(t, filepath.Join(dir, "acme.sock"), challenge.Pair(t).Certificate)
 	at := programtest.Host(t) + ":8443"
 	c, err := config.Decode("c", fmt.Appendf(nil, `hosts: [a.example]
 listen: {https: "%s", http: ""}
@@ -40,7 +41,8 @@ routes: [{path: /v1/**, upstream: core, mle: off}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	static, err := build.Static(c, build.Node{ID: "e", Admin: "127.0.0.1:0"}, []build.Certificate{build.FromFiles(files.Chain, files.Key)})
+	static, err := build.Static(c, build.Node{ID: "e", Admin: "127.0.0.1:0"},
+		[]build.Certificate{build.FromFiles(files.Chain, files.Key)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,11 @@ routes: [{path: /v1/**, upstream: core, mle: off}]
 	certtest.Replace(t, file, text)
 	envoytest.Start(t, file).Listeners(t)
 	for name, want := range map[string]*certtest.Issued{"acme-tls/1": challenge, "h2": served, "http/1.1": served} {
-		dialer := &tls.Dialer{Config: &tls.Config{RootCAs: ca.Pool(), ServerName: "a.example", NextProtos: []string{name}, MinVersion: tls.VersionTLS12}}
+		dialer := &tls.Dialer{
+			Config: &tls.Config{
+				RootCAs: ca.Pool(), ServerName: "a.example", NextProtos: []string{name}, MinVersion: tls.VersionTLS12,
+			},
+		}
 		conn, err := dialer.DialContext(t.Context(), "tcp", at)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -66,8 +72,8 @@ routes: [{path: /v1/**, upstream: core, mle: off}]
 	}
 }
 
-// answering is who answers an authority.
-func answering(t *testing.T, path string, cert tls.Certificate) {
+// serveChallenge runs a challenge server.
+func serveChallenge(t *testing.T, path string, cert tls.Certificate) {
 	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "unix", path)

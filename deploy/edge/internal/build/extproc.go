@@ -12,10 +12,11 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 )
 
-// metadataPolicy is how a route tells mle-filter how much encryption it needs; see its README. A route that says nothing requires it.
+// metadataPolicy is the metadata key by which a route sets the encryption that mle-filter requires;
+// see its README. A route without it requires encryption.
 const metadataPolicy = "x-mle-policy"
 
-// extProc is what mle-filter's README asks for.
+// extProc configures the external processor as mle-filter's README demands.
 func (b *builder) extProc() *extprocv3.ExternalProcessor {
 	return &extprocv3.ExternalProcessor{
 		GrpcService: &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
@@ -30,7 +31,7 @@ func (b *builder) extProc() *extprocv3.ExternalProcessor {
 			RequestTrailerMode:  extprocv3.ProcessingMode_SKIP,
 			ResponseTrailerMode: extprocv3.ProcessingMode_SKIP,
 		},
-		// By these the filter tells answers of Envoy's own from core's.
+		// By these the filter distinguishes Envoy's own responses from core's.
 		ResponseAttributes: []string{"response.code_details"},
 		MessageTimeout:     duration(b.Config.ExtProc.MessageTimeout),
 		MutationRules: &mutationv3.HeaderMutationRules{
@@ -40,12 +41,13 @@ func (b *builder) extProc() *extprocv3.ExternalProcessor {
 		RouteCacheAction: extprocv3.ExternalProcessor_RETAIN,
 		StatusOnError:    &typev3.HttpStatus{Code: typev3.StatusCode_ServiceUnavailable},
 		StatPrefix:       "mle",
-		ForwardRules:     &extprocv3.HeaderForwardingRules{AllowedHeaders: &matcherv3.ListStringMatcher{Patterns: forwarded()}},
+		ForwardRules: &extprocv3.HeaderForwardingRules{
+			AllowedHeaders: &matcherv3.ListStringMatcher{Patterns: forwarded()},
+		},
 	}
 }
 
-// forwarded are the header fields that Envoy sends to the filter: those that the filter reads, and
-// no others.
+// forwarded returns the header fields that Envoy sends to the filter: only the ones that it reads.
 func forwarded() []*matcherv3.StringMatcher {
 	var out []*matcherv3.StringMatcher
 	for _, name := range []string{
@@ -59,9 +61,10 @@ func forwarded() []*matcherv3.StringMatcher {
 	return out
 }
 
-// extProcOn turns the processor on for every route that does not turn it off, and says no policy: a route that forgets is a strict one. In the
-// listener it is off: Envoy would have it look at the answer to what is not even HTTP, and close the connection before that look is over, so that
-// there was no answer at all.
+// extProcOn enables the processor for every route that does not disable it. It sets no policy, so a
+// route without one is strict. The listener disables the processor. Otherwise Envoy would show it
+// the response to bytes that are not HTTP, and close the connection before the processor has
+// finished. The client would get no response.
 func (b *builder) extProcOn() map[string]*anypb.Any {
 	if b.Config.ExtProc.Address == "" {
 		return nil
@@ -70,19 +73,24 @@ func (b *builder) extProcOn() map[string]*anypb.Any {
 		filterExtProc: b.pack(&extprocv3.ExtProcPerRoute{
 			Override: &extprocv3.ExtProcPerRoute_Overrides{Overrides: &extprocv3.ExtProcOverrides{}},
 		}),
-		filterBody:   b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(b.Config.Limits.MaxBody)}}),
-		filterAnswer: b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(bufferLimit)}}),
+		filterBody: b.pack(&bufferv3.BufferPerRoute{
+			Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(b.Config.Limits.MaxBody)},
+		}),
+		filterAnswer: b.pack(&bufferv3.BufferPerRoute{
+			Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(bufferLimit)},
+		}),
 	}
 }
 
-// body holds a request back until it is there, and refuses one that is too large. request_body_buffer_limit would not: it is the router's, and what
-// the processor has Envoy hold is bounded by the connection's buffer alone. Envoy has one limit for both ways of a stream: a second filter, behind
-// which the request is there already, makes it large again for the answer.
+// body buffers a request and rejects one that is too large. request_body_buffer_limit cannot: it
+// applies in the router, and the processor's buffer is limited only by the connection's. Envoy has
+// one limit for both directions of a stream. So a second filter raises it for the response, after
+// the request is complete.
 func (b *builder) body(most int) *bufferv3.Buffer {
 	return &bufferv3.Buffer{MaxRequestBytes: u32(uint32(most))} //nolint:gosec // it was checked
 }
 
-// level is a route's word to the external processor.
+// level returns the metadata for the external processor.
 func (b *builder) level(l config.Level) map[string]*anypb.Any {
 	if b.Config.ExtProc.Address == "" {
 		return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// The names of the filters of HTTP, in their order.
+// The names of the HTTP filters, in their order.
 const (
 	filterHeaders = "headers"
 	filterRate    = "rate"
@@ -34,12 +34,13 @@ const (
 )
 
 const (
-	// bufferLimit is what a connection may hold: an encrypted answer of a megabyte, in base64, and some.
+	// bufferLimit is the limit of a connection's buffer: an encrypted response of a megabyte, in
+	// base64, and a margin.
 	bufferLimit = 2 << 20
-	// acmeProtocol is what an authority speaks by TLS-ALPN-01 (RFC 8737).
+	// acmeProtocol is the protocol of TLS-ALPN-01 (RFC 8737).
 	acmeProtocol = "acme-tls/1"
-	// internalPrefix is of fields that services of ours send each other. Those of a client are removed
-	// from its request, and none goes into the response to it.
+	// internalPrefix is the prefix of header fields that our services exchange. Envoy removes the
+	// client's, and sends none to the client.
 	internalPrefix = "x-svc-int-"
 )
 
@@ -56,13 +57,16 @@ func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.
 	}
 	if b.Config.Certificates.ACME.Uses(config.ChallengeTLSALPN) {
 		l.ListenerFilters = []*listenerv3.ListenerFilter{{
-			Name: "tls_inspector", ConfigType: &listenerv3.ListenerFilter_TypedConfig{TypedConfig: b.pack(&inspectorv3.TlsInspector{})},
+			Name: "tls_inspector", ConfigType: &listenerv3.ListenerFilter_TypedConfig{
+				TypedConfig: b.pack(&inspectorv3.TlsInspector{}),
+			},
 		}}
-		// Untouched: the certificate that answers a challenge is made by whoever asked for it.
+		// Unchanged, because the ACME source makes the certificate for a challenge.
 		challenge := &listenerv3.FilterChain{
 			Name: "challenge", FilterChainMatch: &listenerv3.FilterChainMatch{ApplicationProtocols: []string{acmeProtocol}},
 			Filters: []*listenerv3.Filter{b.network("tcp", &tcpv3.TcpProxy{
-				StatPrefix: "acme", ClusterSpecifier: &tcpv3.TcpProxy_Cluster{Cluster: ClusterACME}, IdleTimeout: duration(30 * time.Second),
+				StatPrefix: "acme", ClusterSpecifier: &tcpv3.TcpProxy_Cluster{Cluster: ClusterACME},
+				IdleTimeout: duration(30 * time.Second),
 			})},
 		}
 		l.FilterChains = append([]*listenerv3.FilterChain{challenge}, l.FilterChains...)
@@ -84,24 +88,26 @@ func (b *builder) network(name string, m proto.Message) *listenerv3.Filter {
 	return &listenerv3.Filter{Name: name, ConfigType: &listenerv3.Filter_TypedConfig{TypedConfig: b.pack(m)}}
 }
 
-// manager reads requests. https says that HSTS is told, and that requests go on to services.
+// manager returns the connection manager. With https, it adds HSTS and forwards requests to
+// services.
 func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, https bool) *hcmv3.HttpConnectionManager {
 	m := &hcmv3.HttpConnectionManager{
 		StatPrefix: prefix,
 		CodecType:  hcmv3.HttpConnectionManager_AUTO,
-		// One spelling of a path: judged as it will be understood, or refused.
+		// Each path has one spelling: the normalised one, or the request is rejected.
 		NormalizePath:                yes(),
 		MergeSlashes:                 true,
 		PathWithEscapedSlashesAction: hcmv3.HttpConnectionManager_REJECT_REQUEST,
 		CommonHttpProtocolOptions: &corev3.HttpProtocolOptions{
 			HeadersWithUnderscoresAction: corev3.HttpProtocolOptions_REJECT_REQUEST,
-			MaxConnectionDuration:        duration(time.Hour), // a connection shows the certificate that it began with
+			MaxConnectionDuration:        duration(time.Hour), // a connection keeps its first certificate
 			IdleTimeout:                  duration(2 * time.Minute),
 			MaxHeadersCount:              u32(100),
 		},
 		Http2ProtocolOptions: &corev3.Http2ProtocolOptions{
-			// A stream's window is also how much of its answer a filter may have Envoy hold.
-			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(bufferLimit), InitialConnectionWindowSize: u32(2 * bufferLimit),
+			// The stream's window also limits the response that a filter may buffer.
+			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(bufferLimit),
+			InitialConnectionWindowSize: u32(2 * bufferLimit),
 		},
 		MaxRequestHeadersKb:        u32(16),
 		RequestHeadersTimeout:      duration(10 * time.Second),
@@ -122,7 +128,7 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 		m.RouteSpecifier = &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes}
 	}
 	if !https {
-		// The port that was asked for is never where it leads to; nothing behind it looks at the field.
+		// The port of the Host field is never needed: no service behind Envoy reads it.
 		m.StripPortMode = &hcmv3.HttpConnectionManager_StripAnyHostPort{StripAnyHostPort: true}
 	}
 	return b.unsteered(m)
@@ -138,7 +144,7 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 		add(filterRate, b.rate())
 	}
 	if https && b.Config.ExtProc.Address != "" {
-		// Both are off here, and on by the route configuration; see extProcOn.
+		// Both are disabled here, and enabled by the route configuration; see extProcOn.
 		add(filterBody, b.body(b.Config.Limits.MaxBody))
 		add(filterAnswer, b.body(bufferLimit))
 		add(filterExtProc, b.extProc())
@@ -162,17 +168,23 @@ func (b *builder) forwardAddress() []*mutationv3.HeaderMutation {
 		return nil
 	}
 	var out []*mutationv3.HeaderMutation
-	for _, field := range [][2]string{{httpx.ClientAddressField, "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%"}, {httpx.HopField, hop}} {
-		out = append(out, &mutationv3.HeaderMutation{Action: &mutationv3.HeaderMutation_Append{Append: overwrite(field[0], field[1])}})
+	for _, field := range [][2]string{
+		{httpx.ClientAddressField, "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%"},
+		{httpx.HopField, hop},
+	} {
+		out = append(out, &mutationv3.HeaderMutation{
+			Action: &mutationv3.HeaderMutation_Append{Append: overwrite(field[0], field[1])},
+		})
 	}
 	return out
 }
 
-// headers stands first: it sees every request before all other filters, and every response after
-// them.
+// headers is the first filter: it sees every request before all other filters, and every response
+// after them.
 func (b *builder) headers(https bool) *headerv3.HeaderMutation {
 	m := &headerv3.HeaderMutation{Mutations: &headerv3.Mutations{
-		// Envoy's own are those that it has added itself meanwhile, such as the client's address: nobody behind it reads them.
+		// Envoy has added its own fields to the request by now, such as the client's address. No service
+		// behind it reads them.
 		RequestMutations: []*mutationv3.HeaderMutation{remove(internalPrefix), remove(steeringPrefix)},
 	}}
 	if https {
@@ -184,14 +196,29 @@ func (b *builder) headers(https bool) *headerv3.HeaderMutation {
 	return m
 }
 
-// accessLog is a line of JSON for each request, without what may be anybody's secret: no query, no field of the client's.
+// accessLog writes a line of JSON for each request, without possible secrets: no query, no header
+// field of the client.
 func (b *builder) accessLog(prefix string) []*accesslogv3.AccessLog {
 	fields := map[string]any{
-		"listener": prefix, "start": "%START_TIME%", "method": "%REQ(:METHOD)%", "route": "%ROUTE_NAME%", "status": "%RESPONSE_CODE%",
-		"details": "%RESPONSE_CODE_DETAILS%", "flags": "%RESPONSE_FLAGS%", "duration_ms": "%DURATION%", "upstream_ms": "%RESPONSE_DURATION%",
-		"received": "%BYTES_RECEIVED%", "sent": "%BYTES_SENT%", "protocol": "%PROTOCOL%", "tls": "%DOWNSTREAM_TLS_VERSION%",
-		"cipher": "%DOWNSTREAM_TLS_CIPHER%", "cluster": "%UPSTREAM_CLUSTER%", "request_id": "%RESP(REQUEST-ID)%", "edge_id": "%REQ(X-REQUEST-ID)%",
-		"client": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%", "traceparent": "%REQ(TRACEPARENT)%",
+		"listener":    prefix,
+		"start":       "%START_TIME%",
+		"method":      "%REQ(:METHOD)%",
+		"route":       "%ROUTE_NAME%",
+		"status":      "%RESPONSE_CODE%",
+		"details":     "%RESPONSE_CODE_DETAILS%",
+		"flags":       "%RESPONSE_FLAGS%",
+		"duration_ms": "%DURATION%",
+		"upstream_ms": "%RESPONSE_DURATION%",
+		"received":    "%BYTES_RECEIVED%",
+		"sent":        "%BYTES_SENT%",
+		"protocol":    "%PROTOCOL%",
+		"tls":         "%DOWNSTREAM_TLS_VERSION%",
+		"cipher":      "%DOWNSTREAM_TLS_CIPHER%",
+		"cluster":     "%UPSTREAM_CLUSTER%",
+		"request_id":  "%RESP(REQUEST-ID)%",
+		"edge_id":     "%REQ(X-REQUEST-ID)%",
+		"client":      "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
+		"traceparent": "%REQ(TRACEPARENT)%",
 	}
 	return []*accesslogv3.AccessLog{{
 		Name: "stdout", ConfigType: &accesslogv3.AccessLog_TypedConfig{TypedConfig: b.pack(&streamv3.StdoutAccessLog{
@@ -200,7 +227,7 @@ func (b *builder) accessLog(prefix string) []*accesslogv3.AccessLog {
 	}}
 }
 
-// json is a format of JSON.
+// json returns a JSON log format.
 func (b *builder) json(fields map[string]any) *corev3.SubstitutionFormatString {
 	s, err := structpb.NewStruct(fields)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// unavailable is the status of Envoy's own responses that say that the upstream got no part of a request, and of many that do not.
+// unavailable is the status of many of Envoy's own responses, whether or not the upstream got part
+// of the request.
 const unavailable = 503
 
-// reply is what Envoy's own answers of a status say, in the body of v1's errors.
+// reply is Envoy's own response for a status, with the body of v1's errors.
 type reply struct {
 	status     uint32
 	kind, code string
@@ -20,9 +21,13 @@ type reply struct {
 	retryAfter int // seconds; 0 for no such field
 }
 
-// replies is THE table of Envoy's own answers. The codes are those that core and mle-filter have for the same.
+// replies is the table of Envoy's own responses. The codes are the ones of core and mle-filter for
+// the same errors.
 var replies = []reply{
-	{400, "invalid_request_error", "invalid_request", "The request is not valid HTTP, or its path has another spelling than it should.", 0},
+	{
+		400, "invalid_request_error", "invalid_request",
+		"The request is not valid HTTP, or its path has another spelling than it should.", 0,
+	},
 	{404, "invalid_request_error", "route_not_found", "There is no such path.", 0},
 	{408, "invalid_request_error", "body_not_received", "The request did not come to its end in time.", 0},
 	{413, "invalid_request_error", "body_too_large", "The body is too large.", 0},
@@ -32,39 +37,52 @@ var replies = []reply{
 	{429, "rate_limit_error", "rate_limited", "Too many requests. Wait for as long as Retry-After says.", 1},
 	{431, "invalid_request_error", "headers_too_large", "The header is too large.", 0},
 	{500, "api_error", "internal_error", "Something went wrong on our side. Try again with the same Idempotency-Key.", 0},
-	{501, "invalid_request_error", "invalid_request", "The transfer coding is not known: send chunked, or Content-Length.", 0},
+	{
+		501, "invalid_request_error", "invalid_request",
+		"The transfer coding is not known: send chunked, or Content-Length.", 0,
+	},
 	lost,
-	{unavailable, "api_error", "service_unavailable", "The service cannot be reached. Try again with the same Idempotency-Key.", 1},
+	{
+		unavailable, "api_error", "service_unavailable",
+		"The service cannot be reached. Try again with the same Idempotency-Key.", 1,
+	},
 	{504, "api_error", "answer_timeout", "The answer did not come in time. Try again with the same Idempotency-Key.", 0},
 }
 
 // lost is the response to a request that the upstream may have carried out.
 var lost = reply{502, "api_error", "answer_lost", "The answer was lost. Try again with the same Idempotency-Key.", 0}
 
-// unsentFlags are Envoy's response flags of a request of which the upstream got no part: no connection
-// could be opened (UF, which includes failed TLS handshakes), no server was healthy (UH), or too many
-// requests were waiting (UO). A flag belongs to the last attempt, and only reads have a second one: see
-// retries. All other flags may follow a request that was sent: UC, UR, LR, UPE and OM do.
+// unsentFlags are Envoy's response flags of a request of which the upstream got no part. No
+// connection could be opened (UF, which includes failed TLS handshakes). No server was healthy
+// (UH). Or too many requests were waiting (UO). A flag belongs to the last attempt, and only reads
+// have a second one: see retries. All other flags may follow a request that was sent: UC, UR, LR,
+// UPE and OM do.
 var unsentFlags = []string{"UF", "UH", "UO"}
 
-// notAttempted matches a request that Envoy ended before it chose a server to send it to: mle-filter
-// failed or Envoy was overloaded.
+// notAttempted matches a request that Envoy ended before it chose a server to send it to:
+// mle-filter failed or Envoy was overloaded.
 const notAttempted = "upstream.request_attempt_count == 0"
 
-// noEncryption is what one is told who asks for encryption where there is none: mle-filter's own words.
+// noEncryption is the response to a request for encryption on a route without it, with mle-filter's
+// text.
 var noEncryption = reply{
-	400, "mle_error", "mle_not_supported", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.", 0,
+	400, "mle_error", "mle_not_supported",
+	"This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.", 0,
 }
 
-// byRefusal is true of an answer by a route that refuses.
+// byRefusal is true for a response of a route that rejects.
 const byRefusal = "xds.route_name.endsWith('" + refusedName + "')"
 
-// fromFilter is true of an answer that mle-filter had Envoy give: it has an id of a request, which Envoy gives none of its own.
+// fromFilter is true for a response that mle-filter made: only that has a request id.
 const fromFilter = "'request-id' in response.headers"
 
-// localReplies gives Envoy's own answers a body of v1's errors, and HSTS once more: Envoy 1.40 has the filter of headers see all of them, and others did not.
+// localReplies gives Envoy's own responses the body of v1's errors. It also sets HSTS again: in
+// Envoy 1.40 the header filter sees all of them, in other versions it may not.
 func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
-	fields := []*corev3.HeaderValueOption{overwrite("X-Content-Type-Options", "nosniff"), overwrite("Cache-Control", "no-store")}
+	fields := []*corev3.HeaderValueOption{
+		overwrite("X-Content-Type-Options", "nosniff"),
+		overwrite("Cache-Control", "no-store"),
+	}
 	if https {
 		fields = append(fields, overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS))
 	}
@@ -101,23 +119,25 @@ func (b *builder) localReplies(https bool) *hcmv3.LocalReplyConfig {
 		},
 		&hcmv3.ResponseMapper{
 			Filter: statusIs(accesslogv3.ComparisonFilter_GE, 400), HeadersToAdd: withID(fields),
-			BodyFormatOverride: b.errorBody(reply{0, "invalid_request_error", "invalid_request", "The request cannot be served.", 0}),
+			BodyFormatOverride: b.errorBody(
+				reply{0, "invalid_request_error", "invalid_request", "The request cannot be served.", 0}),
 		},
 		&hcmv3.ResponseMapper{Filter: statusIs(accesslogv3.ComparisonFilter_GE, 0), HeadersToAdd: fields}, // a redirect
 	)
 	return out
 }
 
-// replyID is of an answer of Envoy's: the nanosecond when its request began, and the client's port. X-Request-Id would do for most, but Envoy refuses what
-// is not even HTTP before it gives one, and v1's errors are never without.
+// replyID is the request id of Envoy's own responses: the start time in nanoseconds, and the
+// client's port. Envoy rejects bytes that are not HTTP before it makes an X-Request-Id, and v1's
+// errors always have an id.
 const replyID = "req_%START_TIME(%s%9f)%_%DOWNSTREAM_REMOTE_PORT%"
 
-// withID adds the id, which stands in the access log as well.
+// withID adds the id, which the access log has as well.
 func withID(fields []*corev3.HeaderValueOption) []*corev3.HeaderValueOption {
 	return append(append([]*corev3.HeaderValueOption(nil), fields...), overwrite("Request-Id", replyID))
 }
 
-// errorBody is v1's. A status of 0 is that of the answer.
+// errorBody returns the body of v1's errors. The status 0 stands for the status of the response.
 func (b *builder) errorBody(r reply) *corev3.SubstitutionFormatString {
 	var status any = "%RESPONSE_CODE%"
 	if r.status != 0 {
@@ -129,9 +149,13 @@ func (b *builder) errorBody(r reply) *corev3.SubstitutionFormatString {
 }
 
 func statusIs(op accesslogv3.ComparisonFilter_Op, status uint32) *accesslogv3.AccessLogFilter {
-	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_StatusCodeFilter{StatusCodeFilter: &accesslogv3.StatusCodeFilter{
-		Comparison: &accesslogv3.ComparisonFilter{Op: op, Value: &corev3.RuntimeUInt32{DefaultValue: status, RuntimeKey: "edge.local_reply"}},
-	}}}
+	return &accesslogv3.AccessLogFilter{
+		FilterSpecifier: &accesslogv3.AccessLogFilter_StatusCodeFilter{StatusCodeFilter: &accesslogv3.StatusCodeFilter{
+			Comparison: &accesslogv3.ComparisonFilter{
+				Op: op, Value: &corev3.RuntimeUInt32{DefaultValue: status, RuntimeKey: "edge.local_reply"},
+			},
+		}},
+	}
 }
 
 // unsent matches requests of which the upstream certainly got no part.
@@ -151,8 +175,10 @@ func all(filters ...*accesslogv3.AccessLogFilter) *accesslogv3.AccessLogFilter {
 }
 
 func (b *builder) expression(text string) *accesslogv3.AccessLogFilter {
-	return &accesslogv3.AccessLogFilter{FilterSpecifier: &accesslogv3.AccessLogFilter_ExtensionFilter{ExtensionFilter: &accesslogv3.ExtensionFilter{
-		Name:       "cel",
-		ConfigType: &accesslogv3.ExtensionFilter_TypedConfig{TypedConfig: b.pack(&celv3.ExpressionFilter{Expression: text})},
-	}}}
+	return &accesslogv3.AccessLogFilter{
+		FilterSpecifier: &accesslogv3.AccessLogFilter_ExtensionFilter{ExtensionFilter: &accesslogv3.ExtensionFilter{
+			Name:       "cel",
+			ConfigType: &accesslogv3.ExtensionFilter_TypedConfig{TypedConfig: b.pack(&celv3.ExpressionFilter{Expression: text})},
+		}},
+	}
 }

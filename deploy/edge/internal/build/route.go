@@ -14,13 +14,14 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 )
 
-// trustTimeout is how long this program may take to tell what it knows.
+// trustTimeout is the limit of a request to this program.
 const trustTimeout = 5 * time.Second
 
-// challengePath is where an authority asks by HTTP-01.
+// challengePath is the path of HTTP-01 challenges.
 const challengePath = "/.well-known/acme-challenge/"
 
-// httpsRoutes has a route for every request: what is nobody's is answered here, so that nothing is decided by what is missing.
+// httpsRoutes has a route for every request. A default route rejects unknown ones, so no request
+// falls through.
 func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 	c := b.Config
 	trust, calendar := b.edgeRoute("trust", config.TrustPath), b.edgeRoute("calendar", c.CalendarPath())
@@ -35,69 +36,83 @@ func (b *builder) httpsRoutes() *routev3.RouteConfiguration {
 	out := &routev3.RouteConfiguration{
 		Name:                     RoutesHTTPS,
 		TypedPerFilterConfig:     b.extProcOn(),
-		IgnorePortInHostMatching: true, // rather than to strip it: the Host field is signed by some clients
+		IgnorePortInHostMatching: true, // without removing it: some clients sign the Host field
 		VirtualHosts:             []*routev3.VirtualHost{b.virtualHost("hosts", c.Hosts, append(hosts, own...))},
 	}
 	if !slices.Contains(c.Hosts, c.TrustHost()) {
-		out.VirtualHosts = append(out.VirtualHosts, b.virtualHost("trust", []string{c.TrustHost()}, []*routev3.Route{trust, calendar}))
+		out.VirtualHosts = append(out.VirtualHosts,
+			b.virtualHost("trust", []string{c.TrustHost()}, []*routev3.Route{trust, calendar}))
 	}
-	// A client that knows another name of ours by another certificate may have come by a connection of this one.
-	elsewhere := &routev3.VirtualHost{Name: "elsewhere", Domains: []string{"*"}, Routes: []*routev3.Route{b.answer("elsewhere", 421)}}
+	// A client may send a request for another of our host names, with another certificate, on this
+	// connection.
+	elsewhere := &routev3.VirtualHost{
+		Name: "elsewhere", Domains: []string{"*"}, Routes: []*routev3.Route{b.respond("elsewhere", 421)},
+	}
 	out.VirtualHosts = append(out.VirtualHosts, elsewhere)
 	return out
 }
 
 func (b *builder) virtualHost(name string, domains []string, routes []*routev3.Route) *routev3.VirtualHost {
 	return &routev3.VirtualHost{
-		Name: name, Domains: domains, Routes: slices.Concat(b.unreadable(), routes, []*routev3.Route{b.answer("none", 404)}),
+		Name: name, Domains: domains, Routes: slices.Concat(b.unreadable(), routes, []*routev3.Route{b.respond("none", 404)}),
 	}
 }
 
-// unreadable are requests that the services' own HTTP would refuse, in words that are not v1's: escapes in a path that say no character, and
-// expectations but the one that Envoy has met by now.
+// unreadable returns routes for requests that the services' HTTP would reject without v1's error
+// body. These are invalid escapes in a path, and expectations other than the one that Envoy has
+// already met.
 func (b *builder) unreadable() []*routev3.Route {
-	escape, expectation := b.answer("escape", 400), b.answer("expectation", 417)
+	escape, expectation := b.respond("escape", 400), b.respond("expectation", 417)
 	escape.Match.Headers = []*routev3.HeaderMatcher{matches(":path", "[^?]*%[0-9A-Fa-f]?([^0-9A-Fa-f].*)?")}
 	expectation.Match.Headers = []*routev3.HeaderMatcher{matches("expect", ".+")}
 	return []*routev3.Route{escape, expectation}
 }
 
-// matches is true of a field the whole of which an expression matches.
+// matches matches a header field whose whole value matches an expression.
 func matches(name, expression string) *routev3.HeaderMatcher {
-	return &routev3.HeaderMatcher{Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
-		MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: expression}},
-	}}}
+	return &routev3.HeaderMatcher{
+		Name: name,
+		HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
+			MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: expression}},
+		}},
+	}
 }
 
-// refusedName is behind the name of a route, in that of the one which refuses who asks for encryption there.
+// refusedName is the suffix of a route's name, for the route that rejects encryption there.
 const refusedName = " refused"
 
-// routes are those of one in the configuration. Where no filter looks, nobody would take encryption off or put it on: who asks for any is refused,
-// never served in the clear.
+// routes returns the routes of one in the configuration. Without mle-filter, encryption cannot be
+// removed or added. A request for it is rejected, and never gets a plain response.
 func (b *builder) routes(r config.Route) []*routev3.Route {
 	route := b.route(r)
 	if r.MLE != config.Off {
 		return []*routev3.Route{route}
 	}
-	refusal := b.answer(r.Path+refusedName, 400)
+	refusal := b.respond(r.Path+refusedName, 400)
 	refusal.Match = b.match(r.Path)
 	route.Match.Headers = inTheClear()
 	return []*routev3.Route{route, refusal}
 }
 
-// inTheClear is true of a request that asks for no encryption, as mle-filter understands it.
+// inTheClear matches a request that wants no encryption, by mle-filter's rules.
 func inTheClear() []*routev3.HeaderMatcher {
 	var out []*routev3.HeaderMatcher
 	for _, name := range []string{"x-svc-mle", "x-svc-mle-response", "x-svc-mle-response-kid"} {
-		out = append(out, &routev3.HeaderMatcher{Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_PresentMatch{PresentMatch: false}})
+		out = append(out, &routev3.HeaderMatcher{
+			Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_PresentMatch{PresentMatch: false},
+		})
 	}
-	jose := &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: "application/jose"}, IgnoreCase: true}
+	jose := &matcherv3.StringMatcher{
+		MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: "application/jose"}, IgnoreCase: true,
+	}
 	return append(out, &routev3.HeaderMatcher{
-		Name: "content-type", HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: jose}, InvertMatch: true, TreatMissingHeaderAsEmpty: true,
+		Name: "content-type", HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: jose}, InvertMatch: true,
+		TreatMissingHeaderAsEmpty: true,
 	})
 }
 
-// route is one of the configuration. Its name is its path, which stays when others come and go.
+// route returns a route of the configuration. Its name is its path, which does not depend on the
+// other routes.
 func (b *builder) route(r config.Route) *routev3.Route {
 	return &routev3.Route{
 		Name:  r.Path,
@@ -111,7 +126,7 @@ func (b *builder) route(r config.Route) *routev3.Route {
 	}
 }
 
-// edgeRoute leads to this program.
+// edgeRoute returns a route to this program.
 func (b *builder) edgeRoute(name, path string) *routev3.Route {
 	return &routev3.Route{
 		Name:  name,
@@ -123,8 +138,8 @@ func (b *builder) edgeRoute(name, path string) *routev3.Route {
 	}
 }
 
-// answer has Envoy answer itself; the body comes from the table of local replies.
-func (b *builder) answer(name string, status uint32) *routev3.Route {
+// respond returns a route to which Envoy responds itself. The table of local replies has the body.
+func (b *builder) respond(name string, status uint32) *routev3.Route {
 	return &routev3.Route{
 		Name:                 name,
 		Match:                &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}},
@@ -140,16 +155,20 @@ func (b *builder) match(path string) *routev3.RouteMatch {
 	}
 	switch {
 	case slices.Contains(p.Segments, "{}"):
-		return &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: expression(p)}}}
+		return &routev3.RouteMatch{
+			PathSpecifier: &routev3.RouteMatch_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: expression(p)}},
+		}
 	case p.Rest && len(p.Segments) == 0:
 		return &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}}
 	case p.Rest:
-		return &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_PathSeparatedPrefix{PathSeparatedPrefix: "/" + strings.Join(p.Segments, "/")}}
+		return &routev3.RouteMatch{
+			PathSpecifier: &routev3.RouteMatch_PathSeparatedPrefix{PathSeparatedPrefix: "/" + strings.Join(p.Segments, "/")},
+		}
 	}
 	return &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Path{Path: "/" + strings.Join(p.Segments, "/")}}
 }
 
-// expression matches the whole of a path, without its query.
+// expression returns a regular expression for the whole path, without its query.
 func expression(p config.Pattern) string {
 	var out strings.Builder
 	for _, s := range p.Segments {
@@ -166,7 +185,7 @@ func expression(p config.Pattern) string {
 	return out.String()
 }
 
-// httpRoutes redirect, and let an authority's challenge through.
+// httpRoutes redirects all requests except for an authority's challenges.
 func (b *builder) httpRoutes() *routev3.RouteConfiguration {
 	redirect := &routev3.RedirectAction{
 		SchemeRewriteSpecifier: &routev3.RedirectAction_HttpsRedirect{HttpsRedirect: true},
@@ -203,10 +222,11 @@ func (b *builder) httpRoutes() *routev3.RouteConfiguration {
 	}
 }
 
-// overwrite is a field of an answer, whatever was there.
+// overwrite returns a header field that replaces an existing one.
 func overwrite(name, value string) *corev3.HeaderValueOption {
 	return &corev3.HeaderValueOption{
-		Header: &corev3.HeaderValue{Key: name, Value: value}, AppendAction: corev3.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
+		Header:       &corev3.HeaderValue{Key: name, Value: value},
+		AppendAction: corev3.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
 	}
 }
 

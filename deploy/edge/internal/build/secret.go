@@ -8,17 +8,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Certificate is what a listener shows: inline, or, for a configuration that stands in a file, by the names of files.
+// Certificate is a certificate of a listener: inline, or by the names of files for a static
+// configuration.
 type Certificate struct {
 	chain              []byte
 	key                secret.String
 	chainFile, keyFile string
 }
 
-// FromPair is inline.
+// FromPair returns an inline certificate.
 func FromPair(p *certfile.Pair) Certificate { return Certificate{chain: p.Chain, key: p.Key} }
 
-// FromFiles is by the names of files, which Envoy reads at its start.
+// FromFiles returns a certificate in files, which Envoy reads at its start.
 func FromFiles(chain, key string) Certificate { return Certificate{chainFile: chain, keyFile: key} }
 
 func (c Certificate) message() *tlsv3.TlsCertificate {
@@ -35,7 +36,7 @@ func fromFile(name string) *corev3.DataSource {
 	return &corev3.DataSource{Specifier: &corev3.DataSource_Filename{Filename: name}}
 }
 
-// secretNames are as many as there are certificates.
+// secretNames returns the name of a secret for each certificate.
 func (b *builder) secretNames() []string {
 	return []string{SecretName, SecondSecretName}[:len(b.Certificates)]
 }
@@ -43,7 +44,9 @@ func (b *builder) secretNames() []string {
 func (b *builder) secrets() []*tlsv3.Secret {
 	var out []*tlsv3.Secret
 	for i, name := range b.secretNames() {
-		out = append(out, &tlsv3.Secret{Name: name, Type: &tlsv3.Secret_TlsCertificate{TlsCertificate: b.Certificates[i].message()}})
+		out = append(out, &tlsv3.Secret{
+			Name: name, Type: &tlsv3.Secret_TlsCertificate{TlsCertificate: b.Certificates[i].message()},
+		})
 	}
 	return out
 }

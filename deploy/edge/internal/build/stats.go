@@ -10,29 +10,33 @@ import (
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 )
 
-// The names of what lets operators look at Envoy without being able to change it.
+// The names of the listener for operators, which cannot change Envoy.
 const (
 	listenerStats = "stats"
 	clusterAdmin  = "admin"
 )
 
-// stats is a listener that hands on two paths of Envoy's administration, which must itself be reached by nobody: what Envoy counts, and whether it
-// is ready.
+// stats returns a listener that forwards two paths of Envoy's administration: the statistics and
+// the readiness. The administration must be reachable from loopback only.
 func (b *builder) stats(n Node) (*listenerv3.Listener, *clusterv3.Cluster) {
 	to := &routev3.Route_Route{Route: &routev3.RouteAction{
 		ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: clusterAdmin}, Timeout: duration(10 * time.Second),
 	}}
 	read := []*routev3.HeaderMatcher{methodIs("GET")}
 	path := func(p string) *routev3.Route {
-		return &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Path{Path: p}, Headers: read}, Action: to}
+		return &routev3.Route{
+			Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Path{Path: p}, Headers: read}, Action: to,
+		}
 	}
 	manager := &hcmv3.HttpConnectionManager{
 		StatPrefix:            listenerStats,
 		NormalizePath:         yes(),
 		RequestHeadersTimeout: duration(5 * time.Second),
 		RouteSpecifier: &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: &routev3.RouteConfiguration{
-			Name:         listenerStats,
-			VirtualHosts: []*routev3.VirtualHost{{Name: listenerStats, Domains: []string{"*"}, Routes: []*routev3.Route{path("/stats/prometheus"), path("/ready")}}},
+			Name: listenerStats,
+			VirtualHosts: []*routev3.VirtualHost{
+				{Name: listenerStats, Domains: []string{"*"}, Routes: []*routev3.Route{path("/stats/prometheus"), path("/ready")}},
+			},
 		}},
 		HttpFilters: []*hcmv3.HttpFilter{{
 			Name: "router", ConfigType: &hcmv3.HttpFilter_TypedConfig{TypedConfig: b.pack(&routerv3.Router{})},
@@ -47,7 +51,7 @@ func (b *builder) stats(n Node) (*listenerv3.Listener, *clusterv3.Cluster) {
 	return l, c
 }
 
-// admin is where Envoy's administration is.
+// admin returns the address of Envoy's administration.
 func (n Node) admin() string {
 	if n.Admin == "" {
 		return "127.0.0.1:9901"
@@ -55,8 +59,10 @@ func (n Node) admin() string {
 	return n.Admin
 }
 
-// withStats adds the listener to resources of a bootstrap, if there is to be one.
-func (b *builder) withStats(n Node, listeners []*listenerv3.Listener, clusters []*clusterv3.Cluster) ([]*listenerv3.Listener, []*clusterv3.Cluster) {
+// withStats adds the listener to the resources of a bootstrap, if it is configured.
+func (b *builder) withStats(n Node, listeners []*listenerv3.Listener,
+	clusters []*clusterv3.Cluster,
+) ([]*listenerv3.Listener, []*clusterv3.Cluster) {
 	if n.Stats == "" {
 		return listeners, clusters
 	}

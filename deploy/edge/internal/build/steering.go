@@ -9,21 +9,23 @@ import (
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 )
 
-// Envoy takes orders from fields of a request: how often to send it again, upon what answer, and how long to wait. A field that has one payment made
-// six times must be heard from nobody, wherever they connect from. So the fields are gone before Envoy reads any, and nobody is taken for one of
-// those whose fields it would read: either would do alone. And what pays is never sent again, by retries; that alone would not do, since
-// x-envoy-hedge-on-per-try-timeout has a second request sent beside the first, whatever the route says of retries.
+// Some header fields control Envoy: the number of retries, their conditions and the timeouts. One
+// such field made six payments of one request. Two measures prevent that, and each would suffice.
+// Envoy removes these fields before it reads any, and treats no client as internal. In addition,
+// retries never repeats a payment. That alone would not suffice: x-envoy-hedge-on-per-try-timeout
+// makes Envoy send a second request in parallel, independently of the route's retry policy.
 
-// steeringPrefix is of the fields by which Envoy is told what to do.
+// steeringPrefix is the prefix of the header fields that control Envoy.
 const steeringPrefix = "x-envoy-"
 
-// requestID is Envoy's own id of a request, which it takes from those it trusts.
+// requestID is Envoy's own request id, which it takes from internal clients.
 const requestID = "x-request-id"
 
-// unsteered has a connection manager take orders from nobody.
+// unsteered makes a connection manager ignore control fields of clients.
 func (b *builder) unsteered(m *hcmv3.HttpConnectionManager) *hcmv3.HttpConnectionManager {
-	m.UseRemoteAddress = yes() // the peer is the client; nobody's word for another address is taken
-	// Without a range, Envoy trusts all private networks and loopback: whoever comes by a balancer there. From this address nobody can come.
+	m.UseRemoteAddress = yes() // the peer is the client; other claimed addresses are ignored
+	// Without a range, Envoy trusts loopback and all private networks, and so every client behind a
+	// balancer there. No client has this address.
 	m.InternalAddressConfig = &hcmv3.HttpConnectionManager_InternalAddressConfig{
 		CidrRanges: []*corev3.CidrRange{{AddressPrefix: "255.255.255.255", PrefixLen: u32(32)}},
 	}
@@ -36,14 +38,19 @@ func (b *builder) unsteered(m *hcmv3.HttpConnectionManager) *hcmv3.HttpConnectio
 	return m
 }
 
-// remove takes all fields with a prefix away.
+// remove removes all header fields with a prefix.
 func remove(prefix string) *mutationv3.HeaderMutation {
-	return &mutationv3.HeaderMutation{Action: &mutationv3.HeaderMutation_RemoveOnMatch_{RemoveOnMatch: &mutationv3.HeaderMutation_RemoveOnMatch{
-		KeyMatcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: prefix}, IgnoreCase: true},
-	}}}
+	return &mutationv3.HeaderMutation{
+		Action: &mutationv3.HeaderMutation_RemoveOnMatch_{RemoveOnMatch: &mutationv3.HeaderMutation_RemoveOnMatch{
+			KeyMatcher: &matcherv3.StringMatcher{
+				MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: prefix},
+				IgnoreCase:   true,
+			},
+		}},
+	}
 }
 
-// retries are of what only reads, and was never sent: whatever else may be asked of Envoy, a payment is sent once.
+// retries returns a retry policy for reads that were not sent. Envoy never repeats a payment.
 func retries() *routev3.RetryPolicy {
 	p := &routev3.RetryPolicy{RetryOn: "connect-failure,refused-stream", NumRetries: u32(1)}
 	for _, method := range []string{"GET", "HEAD"} {
@@ -53,7 +60,10 @@ func retries() *routev3.RetryPolicy {
 }
 
 func methodIs(method string) *routev3.HeaderMatcher {
-	return &routev3.HeaderMatcher{Name: ":method", HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
-		MatchPattern: &matcherv3.StringMatcher_Exact{Exact: method},
-	}}}
+	return &routev3.HeaderMatcher{
+		Name: ":method",
+		HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
+			MatchPattern: &matcherv3.StringMatcher_Exact{Exact: method},
+		}},
+	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// parameters are the policy. The groups of the key exchange are Envoy's choice: X25519MLKEM768 first, in 1.40.
+// parameters returns the TLS parameters of the policy. Envoy chooses the groups of the key
+// exchange: X25519MLKEM768 first, in 1.40.
 func parameters(e tlspolicy.Envoy) *tlsv3.TlsParameters {
 	return &tlsv3.TlsParameters{
 		TlsMinimumProtocolVersion: tlsv3.TlsParameters_TlsProtocol(tlsv3.TlsParameters_TlsProtocol_value[e.MinimumVersion]),
@@ -21,7 +22,7 @@ func parameters(e tlspolicy.Envoy) *tlsv3.TlsParameters {
 	}
 }
 
-// downstream is the TLS that clients meet.
+// downstream returns the TLS for clients.
 func (b *builder) downstream() *corev3.TransportSocket {
 	e := b.policy.Envoy()
 	common := &tlsv3.CommonTlsContext{TlsParams: parameters(e), AlpnProtocols: e.ALPN}
@@ -35,11 +36,14 @@ func (b *builder) downstream() *corev3.TransportSocket {
 	return b.socket(&tlsv3.DownstreamTlsContext{
 		CommonTlsContext:                 common,
 		DisableStatefulSessionResumption: e.NoStatefulResumption,
-		SessionTicketKeysType:            &tlsv3.DownstreamTlsContext_DisableStatelessSessionResumption{DisableStatelessSessionResumption: e.NoStatelessResumption},
+		SessionTicketKeysType: &tlsv3.DownstreamTlsContext_DisableStatelessSessionResumption{
+			DisableStatelessSessionResumption: e.NoStatelessResumption,
+		},
 	})
 }
 
-// upstream is the TLS that an upstream must speak: by the whole policy, with a certificate of authority for name.
+// upstream returns the TLS for an upstream. It allows the whole policy, and requires a certificate
+// of authority for name.
 func (b *builder) upstream(authority []byte, name string) *corev3.TransportSocket {
 	e := tlspolicy.Policy{}.Envoy()
 	san := &tlsv3.SubjectAltNameMatcher{
@@ -55,10 +59,12 @@ func (b *builder) upstream(authority []byte, name string) *corev3.TransportSocke
 		MaxSessionKeys: u32(0),
 		CommonTlsContext: &tlsv3.CommonTlsContext{
 			TlsParams: parameters(e),
-			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{ValidationContext: &tlsv3.CertificateValidationContext{
-				TrustedCa:                 &corev3.DataSource{Specifier: &corev3.DataSource_InlineBytes{InlineBytes: authority}},
-				MatchTypedSubjectAltNames: []*tlsv3.SubjectAltNameMatcher{san},
-			}},
+			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{
+				ValidationContext: &tlsv3.CertificateValidationContext{
+					TrustedCa:                 &corev3.DataSource{Specifier: &corev3.DataSource_InlineBytes{InlineBytes: authority}},
+					MatchTypedSubjectAltNames: []*tlsv3.SubjectAltNameMatcher{san},
+				},
+			},
 		},
 	})
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/build"
 )
 
-// Resources refuses what Envoy would refuse, as far as that is known without it, and what leads nowhere. The error has all of it.
+// Resources rejects resources that Envoy would reject, and references without a target. The error
+// lists all faults. Some rules only Envoy itself can check.
 func Resources(r build.Resources) error {
 	var errs []error
 	for _, m := range messages(r) {
@@ -39,7 +40,7 @@ func messages(r build.Resources) []proto.Message {
 	return out
 }
 
-// Message validates a message and all that is in it: the generated validation stops at every Any.
+// Message validates a message and all messages in it: the generated validation stops at every Any.
 func Message(m proto.Message) error {
 	var errs []error
 	if v, ok := m.(interface{ ValidateAll() error }); ok {
@@ -57,7 +58,8 @@ func Message(m proto.Message) error {
 	return errors.Join(errs...)
 }
 
-// Walk gives visit each message that is packed in an Any within m, however deep, and fail each Any that cannot be unpacked.
+// Walk calls visit for each message packed in an Any within m, at any depth. It calls fail for each
+// Any that cannot be unpacked.
 func Walk(m proto.Message, visit func(proto.Message), fail func(error)) {
 	each(m.ProtoReflect(), func(a *anypb.Any) {
 		inner, err := a.UnmarshalNew()
@@ -70,7 +72,7 @@ func Walk(m proto.Message, visit func(proto.Message), fail func(error)) {
 	})
 }
 
-// each finds every Any in a message, and looks into none.
+// each calls found for every Any in a message, without unpacking it.
 func each(m protoreflect.Message, found func(*anypb.Any)) {
 	if a, ok := m.Interface().(*anypb.Any); ok {
 		found(a)

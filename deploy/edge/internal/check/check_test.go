@@ -31,7 +31,7 @@ func made(t *testing.T) build.Resources {
 	return r
 }
 
-// repack changes what is packed in an Any.
+// repack changes the message in an Any.
 func repack[M proto.Message](t *testing.T, a *anypb.Any, into M, change func(M)) {
 	t.Helper()
 	if err := a.UnmarshalTo(into); err != nil {
@@ -59,7 +59,7 @@ func extProc(t *testing.T, r build.Resources, change func(*extprocv3.ExternalPro
 	})
 }
 
-// forwarding is what one route does with a request.
+// forwarding returns the action of the first route with one.
 func forwarding(r *build.Resources) *routev3.RouteAction {
 	for _, route := range r.Routes[0].GetVirtualHosts()[0].GetRoutes() {
 		if to := route.GetRoute(); to != nil {
@@ -73,7 +73,7 @@ func TestResources(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(*testing.T, *build.Resources)
-		want   string // "" for none
+		want   string // "" for no fault
 	}{
 		"OK": {func(*testing.T, *build.Resources) {}, ""},
 		"InvalidInAny": {func(t *testing.T, r *build.Resources) {
@@ -87,15 +87,21 @@ func TestResources(t *testing.T) {
 		"UnknownAny": {func(_ *testing.T, r *build.Resources) {
 			r.Listeners[0].GetFilterChains()[0].GetFilters()[0].GetTypedConfig().TypeUrl = "type.googleapis.com/none"
 		}, "type.googleapis.com/none"},
-		"Secret":  {func(_ *testing.T, r *build.Resources) { r.Secrets[0].Name = "other" }, `secret "edge-cert", which is not there`},
-		"Unnamed": {func(_ *testing.T, r *build.Resources) { r.Secrets = append(r.Secrets, &tlsv3.Secret{Name: "x"}) }, `secret "x" is there, but nobody`},
+		"Secret": {func(_ *testing.T, r *build.Resources) {
+			r.Secrets[0].Name = "other"
+		}, `secret "edge-cert", which is not there`},
+		"Unnamed": {func(_ *testing.T, r *build.Resources) {
+			r.Secrets = append(r.Secrets, &tlsv3.Secret{Name: "x"})
+		}, `secret "x" exists, but`},
 		"Cluster": {func(_ *testing.T, r *build.Resources) {
 			forwarding(r).ClusterSpecifier = &routev3.RouteAction_Cluster{Cluster: "gone"}
 		}, `cluster "gone", which is not there`},
 		"ClusterTwice": {func(_ *testing.T, r *build.Resources) {
 			r.Clusters = append(r.Clusters, proto.Clone(r.Clusters[0]).(*clusterv3.Cluster))
 		}, "is there twice"},
-		"Routes": {func(_ *testing.T, r *build.Resources) { r.Routes = r.Routes[1:] }, `route configuration "edge_routes", which is not there`},
+		"Routes": {func(_ *testing.T, r *build.Resources) {
+			r.Routes = r.Routes[1:]
+		}, `route configuration "edge_routes", which is not there`},
 		"NoLastRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes = h.GetRoutes()[:len(h.GetRoutes())-1]
@@ -130,7 +136,9 @@ func TestResources(t *testing.T) {
 				}
 			}
 		}, "loosens"},
-		"NotTurnedOn": {func(_ *testing.T, r *build.Resources) { r.Routes[0].TypedPerFilterConfig = nil }, "does not turn the external processor on"},
+		"NotTurnedOn": {func(_ *testing.T, r *build.Resources) {
+			r.Routes[0].TypedPerFilterConfig = nil
+		}, "does not turn the external processor on"},
 		"Steered": {func(t *testing.T, r *build.Resources) {
 			t.Helper()
 			manager(t, *r, func(m *hcmv3.HttpConnectionManager) { m.InternalAddressConfig.CidrRanges = nil })

@@ -1,2 +1,3 @@
-// Package check refuses resources that Envoy would refuse or that lead nowhere, before any of them is pushed: validated inside Any too, every reference followed.
+// Package check rejects resources that Envoy would reject, before any of them is pushed. It
+// validates the messages inside Any too, and follows every reference.
 package check

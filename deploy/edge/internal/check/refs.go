@@ -17,16 +17,18 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/build"
 )
 
-// references follows every name from where it stands to what has it.
+// references collects the names of resources, and the references to them.
 type references struct {
 	clusters, routes, secrets map[string]bool
-	turnedOn                  map[string]string // the external processor that a route configuration has to turn on
+	turnedOn                  map[string]string // the external processors that a route configuration must enable
 	errs                      []error
 }
 
-// refs returns what is named and is not there, what is there twice, and what nobody names.
+// refs returns missing, duplicate and unused names.
 func refs(r build.Resources) []error {
-	x := &references{clusters: map[string]bool{}, routes: map[string]bool{}, secrets: map[string]bool{}, turnedOn: map[string]string{}}
+	x := &references{
+		clusters: map[string]bool{}, routes: map[string]bool{}, secrets: map[string]bool{}, turnedOn: map[string]string{},
+	}
 	for _, c := range r.Clusters {
 		x.define(x.clusters, "cluster", c.GetName())
 	}
@@ -63,7 +65,7 @@ func (x *references) define(in map[string]bool, kind, name string) {
 	if _, there := in[name]; there {
 		x.fail("%s %q is there twice", kind, name)
 	}
-	in[name] = false // not named yet
+	in[name] = false // not used yet
 }
 
 func (x *references) use(in map[string]bool, kind, name, where string) {
@@ -77,14 +79,14 @@ func (x *references) use(in map[string]bool, kind, name, where string) {
 func (x *references) unused(kind string, in map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		if !in[name] {
-			x.fail("%s %q is there, but nobody names it", kind, name)
+			x.fail("%s %q exists, but is not used", kind, name)
 		}
 	}
 }
 
-// inside looks at what is packed in a message.
+// inside checks the messages packed in a message.
 func (x *references) inside(where string, m proto.Message) {
-	Walk(m, func(inner proto.Message) { x.message(where, inner) }, func(error) {}) // Message has told of those
+	Walk(m, func(inner proto.Message) { x.message(where, inner) }, func(error) {}) // Message has reported these
 }
 
 func (x *references) message(where string, m proto.Message) {
@@ -94,15 +96,17 @@ func (x *references) message(where string, m proto.Message) {
 	case *tcpv3.TcpProxy:
 		x.use(x.clusters, "cluster", m.GetCluster(), where)
 	case *tlsv3.DownstreamTlsContext:
-		if common := m.GetCommonTlsContext(); len(common.GetTlsCertificateSdsSecretConfigs())+len(common.GetTlsCertificates()) == 0 {
+		if common := m.GetCommonTlsContext(); len(common.GetTlsCertificateSdsSecretConfigs())+len(
+			common.GetTlsCertificates()) == 0 {
 			x.fail("%s has TLS without a certificate", where)
 		} else {
 			x.secretsOf(where, common)
 		}
 	case *tlsv3.UpstreamTlsContext:
 		x.secretsOf(where, m.GetCommonTlsContext())
-		if v := m.GetCommonTlsContext().GetValidationContext(); v.GetTrustedCa() == nil || len(v.GetMatchTypedSubjectAltNames()) == 0 {
-			x.fail("%s has TLS to an upstream whose certificate nobody checks", where)
+		if v := m.GetCommonTlsContext().GetValidationContext(); v.GetTrustedCa() == nil ||
+			len(v.GetMatchTypedSubjectAltNames()) == 0 {
+			x.fail("%s has TLS to an upstream without a check of its certificate", where)
 		}
 	case *extprocv3.ExternalProcessor:
 		x.extProc(where, m)
@@ -115,7 +119,8 @@ func (x *references) secretsOf(where string, common *tlsv3.CommonTlsContext) {
 	}
 }
 
-// manager is a filter of network. The router comes last, and knows where everything goes.
+// manager checks an HTTP connection manager. The router must be last, and each route needs its
+// cluster.
 func (x *references) manager(where string, m *hcmv3.HttpConnectionManager) {
 	for _, f := range m.GetHttpFilters() {
 		if f.GetDisabled() && f.GetTypedConfig().GetTypeUrl() == extProcURL {
@@ -133,7 +138,8 @@ func (x *references) manager(where string, m *hcmv3.HttpConnectionManager) {
 	if len(filters) == 0 || filters[len(filters)-1].GetTypedConfig().GetTypeUrl() != routerURL {
 		x.fail("%s does not end with the router", where)
 	}
-	if len(m.GetInternalAddressConfig().GetCidrRanges()) == 0 || len(m.GetEarlyHeaderMutationExtensions()) == 0 || !m.GetUseRemoteAddress().GetValue() {
+	if len(m.GetInternalAddressConfig().GetCidrRanges()) == 0 || len(m.GetEarlyHeaderMutationExtensions()) == 0 ||
+		!m.GetUseRemoteAddress().GetValue() {
 		x.fail("%s lets clients steer Envoy, which may send a payment again then", where)
 	}
 }
@@ -144,13 +150,15 @@ const (
 	perRouteURL = "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute"
 )
 
-// extProc holds what the generated validation does not: rules across fields.
+// extProc checks rules across fields, which the generated validation lacks.
 func (x *references) extProc(where string, m *extprocv3.ExternalProcessor) {
 	x.service(where, m.GetGrpcService())
 	mode := m.GetProcessingMode()
-	buffered := mode.GetRequestBodyMode() == extprocv3.ProcessingMode_BUFFERED && mode.GetResponseBodyMode() == extprocv3.ProcessingMode_BUFFERED
+	buffered := mode.GetRequestBodyMode() == extprocv3.ProcessingMode_BUFFERED &&
+		mode.GetResponseBodyMode() == extprocv3.ProcessingMode_BUFFERED
 	if !buffered || m.GetFailureModeAllow() || m.GetAllowModeOverride() || m.GetObservabilityMode() {
-		x.fail("%s has an external processor that could let a body by: both are BUFFERED, and nothing is allowed to fail", where)
+		x.fail("%s has an external processor that could let a body by: both are BUFFERED, and nothing is allowed to fail",
+			where)
 	}
 }
 

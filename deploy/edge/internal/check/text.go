@@ -11,7 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// YAML is a message as Envoy's configuration files have it, with its keys sorted: equal messages, equal bytes.
+// YAML returns a message in the form of Envoy's configuration files, with sorted keys: equal
+// messages give equal bytes.
 func YAML(m proto.Message) ([]byte, error) {
 	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
@@ -30,7 +31,7 @@ func YAML(m proto.Message) ([]byte, error) {
 	return out, nil
 }
 
-// numbers gives numbers the Go type of their form.
+// numbers converts each number to the Go type of its form.
 func numbers(tree any) any {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -47,7 +48,7 @@ func numbers(tree any) any {
 				return n
 			}
 		}
-		f, _ := t.Float64() // it was JSON
+		f, _ := t.Float64() // valid, because it was JSON
 		return f
 	}
 	return tree

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// maxSocketPath is what fits an address of a unix socket on Linux.
+// maxSocketPath is the longest path of a unix socket on Linux.
 const maxSocketPath = 107
 
-// Address is where something listens or is reached: Path of a unix socket, or Host and Port.
+// Address is an address of a listener: the Path of a unix socket, or Host and Port.
 type Address struct {
 	Path string
 	Host string
@@ -44,7 +44,7 @@ func ParseAddress(text string) (Address, error) {
 	return Address{Host: host, Port: uint16(n)}, nil
 }
 
-// Addresses takes apart a text that names several with commas between them.
+// Addresses splits a comma-separated list of addresses.
 func Addresses(text string) []string {
 	all := strings.Split(text, ",")
 	for i := range all {
@@ -56,13 +56,13 @@ func Addresses(text string) []string {
 // IsUnix reports whether it is a unix socket.
 func (a Address) IsUnix() bool { return a.Path != "" }
 
-// IsIP reports whether the host needs no name server.
+// IsIP reports whether the host is an IP address.
 func (a Address) IsIP() bool {
 	_, err := netip.ParseAddr(a.Host)
 	return err == nil
 }
 
-// ip is the host's address; the zero one for a name that a name server knows.
+// ip returns the host's address, or the zero address for a name.
 func (a Address) ip() netip.Addr {
 	if a.Host == "localhost" {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -76,8 +76,8 @@ func (a Address) ip() netip.Addr {
 
 func (a Address) isLoopback() bool { return a.ip().IsLoopback() }
 
-// Overlaps reports whether only one can listen on both, on one machine. All addresses of a machine are those of IPv4 and of IPv6: what a program of
-// ours listens on is both.
+// Overlaps reports whether two listeners on one machine would conflict. A wildcard address covers
+// IPv4 and IPv6, because our programs listen on both.
 func (a Address) Overlaps(b Address) bool {
 	switch {
 	case a.IsUnix() || b.IsUnix():
@@ -88,13 +88,13 @@ func (a Address) Overlaps(b Address) bool {
 	return a.Host == b.Host || a.ip().IsUnspecified() || b.ip().IsUnspecified() || a.ip().IsValid() && a.ip() == b.ip()
 }
 
-// Answers reports whether who connects to b, on the same machine, certainly comes to who listens on a. An address that is not loopback may be another
-// machine's.
-func (a Address) Answers(b Address) bool {
+// Reaches reports whether a connection to b on the same machine certainly reaches a listener on a.
+// An address other than loopback may belong to another machine.
+func (a Address) Reaches(b Address) bool {
 	return a.Overlaps(b) && (b.IsUnix() || b.isLoopback() || b.ip().IsUnspecified() || !a.ip().IsUnspecified())
 }
 
-// String is what ParseAddress reads.
+// String returns the form that ParseAddress reads.
 func (a Address) String() string {
 	if a.IsUnix() {
 		return "unix:" + a.Path

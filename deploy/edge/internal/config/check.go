@@ -14,20 +14,21 @@ import (
 )
 
 const (
-	// maxBody is the largest body that Envoy may be told to hold.
+	// maxBody is the largest configurable body that Envoy may buffer.
 	maxBody = 16 << 20
-	// maxAge is how old a certificate may get: edge certificates rotate every 60 to 90 days.
+	// maxAge is the longest time that a certificate may be served: edge certificates rotate every 60
+	// to 90 days.
 	maxAge = 90 * 24 * time.Hour
 	day    = 24 * time.Hour
 )
 
-// name is what an upstream may be called: it becomes the name of a cluster, and of its metrics.
+// name is the form of an upstream's name, which is also the name of its cluster and in its metrics.
 var name = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// reserved are clusters of ours.
+// reserved are the names of our own clusters.
 var reserved = []string{"edge", "acme", "mle-extproc", "xds"}
 
-// check finds all that is wrong.
+// check reports every fault.
 func (c *Config) check(f *faults) {
 	c.checkHosts(f)
 	c.checkAddresses(f)
@@ -62,7 +63,7 @@ func (c *Config) checkHosts(f *faults) {
 		}
 	}
 	if c.Trust.URL == "" {
-		return // there is no host to make it of
+		return // the host is missing
 	}
 	if err := checkURL(c.Trust.URL, "https"); err != nil {
 		f.err("trust.url", err)
@@ -85,8 +86,10 @@ func (c *Config) checkHosts(f *faults) {
 
 func checkURL(text string, schemes ...string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return fmt.Errorf("%q is no URL that begins with %s:// and has a host, without a login, a query or a fragment", text, strings.Join(schemes, ":// or "))
+	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" ||
+		u.User != nil {
+		return fmt.Errorf("%q is no URL that begins with %s:// and has a host, without a login, a query or a fragment", text,
+			strings.Join(schemes, ":// or "))
 	}
 	return nil
 }
@@ -94,10 +97,10 @@ func checkURL(text string, schemes ...string) error {
 func (c *Config) checkXDS(f *faults) {
 	x := c.XDS
 	if x.Cluster == "" || len(x.Cluster) > 64 {
-		f.add("xds.cluster", "a name of 1 to 64 characters is needed: it says which Envoys may ask")
+		f.add("xds.cluster", "a name of 1 to 64 characters is needed: it names the Envoys that may connect")
 	}
 	if a, err := ParseAddress(x.Listen); err != nil {
-		return // that was said
+		return // already reported
 	} else if a.IsUnix() {
 		if x.Certificate != "" || x.PrivateKey != "" || x.ClientCA != "" {
 			f.add("xds.certificate", "a unix socket has no TLS: leave certificate, private_key and client_ca out")
@@ -142,15 +145,16 @@ func (c *Config) checkCertificates(f *faults) {
 		case slices.Contains(s.ACME.Challenges[:i], challenge):
 			f.add(key, "%q stands twice", challenge)
 		case challenge == ChallengeHTTP && c.Listen.HTTP == "":
-			f.add(key, "%s is answered over plain HTTP, but listen.http is empty", challenge)
+			f.add(key, "%s needs plain HTTP, but listen.http is empty", challenge)
 		}
 	}
 	if s.ACME.RenewAfter < day || s.ACME.RenewAfter > maxAge {
-		f.add("certificates.acme.renew_after", "%s is not between 24h and 2160h: certificates are renewed within 90 days", s.ACME.RenewAfter)
+		f.add("certificates.acme.renew_after", "%s is not between 24h and 2160h: certificates are renewed within 90 days",
+			s.ACME.RenewAfter)
 	}
 }
 
-// readAuthorities reads a PEM file in which there is a certificate at least.
+// readAuthorities reads a PEM file with at least one certificate.
 func readAuthorities(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

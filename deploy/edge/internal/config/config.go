@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Config is the configuration file; configs/edge.yaml says what each key means. Load makes one that has been checked.
+// Config is the configuration file; configs/edge.yaml explains each key. Load returns a checked
+// one.
 type Config struct {
 	Hosts        []string            `yaml:"hosts"`
 	Trust        Trust               `yaml:"trust"`
@@ -31,23 +32,23 @@ type Config struct {
 	Operator     string              `yaml:"operator"`
 	FilterToken  config.Secret       `yaml:"filter_token"`
 	Drain        time.Duration       `yaml:"drain"`
-	// HopSecret authenticates the client address that Envoy forwards: httpx.HopSecret of the
+	// HopSecret authenticates the client address that Envoy forwards. It is httpx.HopSecret of the
 	// environment.
 	HopSecret secret.String `yaml:"-"`
 }
 
-// Trust is where the world reads about certificates.
+// Trust configures the public pages about certificates.
 type Trust struct {
 	URL string `yaml:"url"`
 }
 
-// Listen is what Envoy listens on.
+// Listen has the addresses of Envoy's listeners.
 type Listen struct {
 	HTTPS string `yaml:"https"`
 	HTTP  string `yaml:"http"`
 }
 
-// XDS is where Envoys ask for their configuration.
+// XDS has the address at which Envoys request their resources.
 type XDS struct {
 	Listen      string `yaml:"listen"`
 	Certificate string `yaml:"certificate"`
@@ -62,14 +63,14 @@ type TLS struct {
 	CipherSuites   []string `yaml:"cipher_suites"`
 }
 
-// Certificates is where they come from: one of Folder and ACME.
+// Certificates has the source of the certificates: Folder or ACME.
 type Certificates struct {
 	PublishAhead time.Duration `yaml:"publish_ahead"`
 	Folder       string        `yaml:"folder"`
 	ACME         *ACME         `yaml:"acme"`
 }
 
-// ACME is an authority.
+// ACME is an ACME authority.
 type ACME struct {
 	Directory  string        `yaml:"directory"`
 	Email      string        `yaml:"email"`
@@ -79,29 +80,29 @@ type ACME struct {
 	Listen     string        `yaml:"listen"`
 }
 
-// The challenges of ACME that the edge can answer.
+// The supported ACME challenges.
 const (
 	ChallengeHTTP    = "http-01"
 	ChallengeTLSALPN = "tls-alpn-01"
 )
 
-// Upstream is where requests can go.
+// Upstream is a target of routes.
 type Upstream struct {
 	Address    string `yaml:"address"`
 	CA         string `yaml:"ca"`
 	ServerName string `yaml:"server_name"`
 	Health     string `yaml:"health"`
-	// Authority is what the file at CA holds.
+	// Authority is the content of the file at CA.
 	Authority []byte `yaml:"-"`
 }
 
-// ExtProc is the external processor that takes message-level encryption off.
+// ExtProc is the external processor for message-level encryption.
 type ExtProc struct {
 	Address        string        `yaml:"address"`
 	MessageTimeout time.Duration `yaml:"message_timeout"`
 }
 
-// Limits bound what clients may ask for.
+// Limits has the limits for clients.
 type Limits struct {
 	MaxBody int           `yaml:"max_body"`
 	Rate    int           `yaml:"rate"`
@@ -109,7 +110,8 @@ type Limits struct {
 	Timeout time.Duration `yaml:"timeout"`
 }
 
-// Load reads a file and checks it. What is wrong with what the keys say is a *FaultsError, with all of it.
+// Load reads a file and checks it. For faults in the values it returns a *FaultsError with all of
+// them.
 func Load(path string) (Config, error) {
 	c := defaults()
 	if err := config.Load(path, &c); err != nil {
@@ -121,7 +123,7 @@ func Load(path string) (Config, error) {
 	return c, nil
 }
 
-// Decode is Load for bytes; name stands for the file in errors.
+// Decode is Load for bytes; name is the name of the file in errors.
 func Decode(name string, data []byte) (Config, error) {
 	c := defaults()
 	if err := config.Decode(name, data, &c); err != nil {
@@ -133,7 +135,7 @@ func Decode(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// defaults are what holds where the file says nothing.
+// defaults returns the values of keys that the file omits.
 func defaults() Config {
 	return Config{
 		Data:         "data/edge",
@@ -148,7 +150,7 @@ func defaults() Config {
 	}
 }
 
-// finish fills in what depends on other keys, and checks.
+// finish sets the defaults that depend on other keys, and checks the result.
 func (c *Config) finish(file string) error {
 	if c.Trust.URL == "" && len(c.Hosts) > 0 {
 		c.Trust.URL = "https://" + c.Hosts[0] + "/v1/trust"
@@ -176,15 +178,18 @@ func (c *Config) finish(file string) error {
 }
 
 func defaultUpstreams() map[string]Upstream {
-	return map[string]Upstream{"core": {Address: "127.0.0.1:8080", Health: "/v1/health"}, "compat": {Address: "127.0.0.1:8081"}, "mle": {Address: "127.0.0.1:8082"}}
+	return map[string]Upstream{
+		"core": {Address: "127.0.0.1:8080", Health: "/v1/health"}, "compat": {Address: "127.0.0.1:8081"},
+		"mle": {Address: "127.0.0.1:8082"},
+	}
 }
 
-// Policy is the TLS policy, as far as the configuration narrows it.
+// Policy returns the TLS policy, narrowed by the configuration.
 func (c Config) Policy() (tlspolicy.Policy, error) {
 	return tlspolicy.Policy{}.Narrow(c.TLS.MinimumVersion, c.TLS.CipherSuites)
 }
 
-// Names are all that the certificate must be good for: the hosts, and that of the trust URL.
+// Names returns all hosts that the certificate must name: the hosts, and the one of the trust URL.
 func (c Config) Names() []string {
 	names := append([]string(nil), c.Hosts...)
 	for _, h := range c.Hosts {
@@ -195,10 +200,10 @@ func (c Config) Names() []string {
 	return append(names, c.TrustHost())
 }
 
-// TrustHost is the host of the trust URL.
+// TrustHost returns the host of the trust URL.
 func (c Config) TrustHost() string { return c.trust().Hostname() }
 
-// CalendarPath is the path of the calendar of certificates, on the trust host.
+// CalendarPath returns the path of the calendar of certificates, on the trust host.
 func (c Config) CalendarPath() string {
 	return strings.TrimSuffix(c.trust().Path, "/") + "/calendar.ics"
 }
@@ -206,7 +211,7 @@ func (c Config) CalendarPath() string {
 func (c Config) trust() *url.URL {
 	u, err := url.Parse(c.Trust.URL)
 	if err != nil {
-		return &url.URL{} // it was refused
+		return &url.URL{} // check has rejected it
 	}
 	return u
 }
@@ -224,19 +229,19 @@ func (a *ACME) Uses(challenge string) bool {
 	return false
 }
 
-// FaultsError is all that is wrong with a file.
+// FaultsError has all faults of a file.
 type FaultsError struct {
 	File   string
 	Faults []Fault
 }
 
-// Fault is one thing that is wrong.
+// Fault is one fault.
 type Fault struct {
-	Key string // as in routes[2].upstream
+	Key string // such as routes[2].upstream
 	Why string
 }
 
-// Error has a line for each fault.
+// Error returns a line for each fault.
 func (r *FaultsError) Error() string {
 	lines := make([]string, 0, len(r.Faults))
 	for _, f := range r.Faults {
@@ -245,7 +250,7 @@ func (r *FaultsError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// faults gathers.
+// faults collects faults.
 type faults struct{ all []Fault }
 
 func (f *faults) add(key, why string, args ...any) {
@@ -259,7 +264,7 @@ func (f *faults) err(key string, err error) {
 	}
 }
 
-// TrustPort is the port by which the world comes in by HTTPS: that of the trust URL.
+// TrustPort returns the public port of HTTPS: the one of the trust URL.
 func (c Config) TrustPort() uint16 {
 	if n, err := strconv.ParseUint(c.trust().Port(), 10, 16); err == nil && n > 0 {
 		return uint16(n)

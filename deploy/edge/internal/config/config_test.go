@@ -13,19 +13,20 @@ import (
 
 const least = "hosts: [a.example]\ncertificates: {folder: certs}\nextproc: {address: 'unix:mle.sock'}\n"
 
-// TestExample: the file that explains the keys says what holds without them.
+// TestExample checks that the values in the file that explains the keys are the defaults.
 func TestExample(t *testing.T) {
 	t.Parallel()
 	got, err := config.Load("../../../../configs/edge.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := config.Decode("d", []byte("hosts: [api.example.com]\ntrust: {url: https://trust.example.com}\nadmin: 127.0.0.1:9084\n"+
-		"certificates: {folder: data/edge/certificates}\nextproc: {address: 'unix:data/mle/extproc.sock'}\n"))
+	want, err := config.Decode("d",
+		[]byte("hosts: [api.example.com]\ntrust: {url: https://trust.example.com}\nadmin: 127.0.0.1:9084\n"+
+			"certificates: {folder: data/edge/certificates}\nextproc: {address: 'unix:data/mle/extproc.sock'}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.TLS.CipherSuites = nil // written as an empty list
+	got.TLS.CipherSuites = nil // the file has an empty list
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
@@ -37,7 +38,8 @@ func TestDefaultTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Trust.URL != "https://a.example/v1/trust" || c.CalendarPath() != "/v1/trust/calendar.ics" || len(c.Names()) != 1 || c.TrustPort() != 443 {
+	if c.Trust.URL != "https://a.example/v1/trust" || c.CalendarPath() != "/v1/trust/calendar.ics" ||
+		len(c.Names()) != 1 || c.TrustPort() != 443 {
 		t.Errorf("got %q, %q, %q, %d", c.Trust.URL, c.CalendarPath(), c.Names(), c.TrustPort())
 	}
 }
@@ -49,67 +51,104 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ more, key, why string }{
-		"NoUpstream":        {"routes: [{path: /v1/**, upstream: cor}]", "routes[0].upstream", `"cor" is none of upstreams`},
-		"Shadowed":          {"routes: [{path: /v1/**, upstream: core}, {path: '/v1/{x}/y', upstream: core}]", "routes[1].path", "routes[0] (/v1/**)"},
-		"SamePath":          {"routes: [{path: /a, upstream: core}, {path: /a, upstream: core}]", "routes[1].path", "never reached"},
-		"OurPath":           {"routes: [{path: /v1/trust/x, upstream: core}]", "routes[0].path", "the edge answers"},
-		"Escaped":           {"routes: [{path: /a%2fb, upstream: core}]", "routes[0].path", "neither letters"},
-		"Dots":              {"routes: [{path: /a/../b, upstream: core}]", "routes[0].path", `segment ".."`},
-		"Slashes":           {"routes: [{path: /a//b, upstream: core}]", "routes[0].path", "empty segment"},
-		"TrailingSlash":     {"routes: [{path: /a/, upstream: core}]", "routes[0].path", "empty segment"},
-		"Relative":          {"routes: [{path: a, upstream: core}]", "routes[0].path", "begins with /"},
-		"StarInside":        {"routes: [{path: /a/*/b, upstream: core}]", "routes[0].path", "stands at the end alone"},
-		"Level":             {"routes: [{path: /a, upstream: core, mle: on}]", "routes[0].mle", "none of off"},
-		"Address":           {"upstreams: {core: {address: 127.0.0.1}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.address", "unix:PATH or host:port"},
-		"Port":              {"listen: {https: '0.0.0.0:70000'}", "listen.https", "65535"},
-		"ListenName":        {"listen: {https: 'localhost:443'}", "listen.https", "IP address"},
-		"SameAddress":       {"listen: {https: '0.0.0.0:8000'}", "listen.http", "listen.https already"},
-		"WithinAll":         {"listen: {http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
-		"WithinAllIPv6":     {"listen: {https: '[::]:8443', http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
-		"AdminWithin":       {"admin: localhost:8443", "admin", "listen.https already"},
-		"Mapped":            {"listen: {https: '127.0.0.1:8443', http: '[::ffff:127.0.0.1]:8443'}", "listen.http", "listen.https already"},
-		"UpstreamWithin":    {"listen: {http: '0.0.0.0:8080'}", "upstreams.core.address", "listen.http listens there"},
-		"UpstreamOurs":      {"http: 127.0.0.1:8081", "upstreams.compat.address", "http listens there"},
-		"UpstreamSocket":    {"upstreams: {core: {address: 'a:1'}, compat: {address: 'unix:data/edge/http.sock'}, mle: {address: 'a:2'}}", "upstreams.compat.address", "http listens there"},
-		"ExtProcOurs":       {"extproc: {address: 'unix:data/edge/xds.sock'}", "extproc.address", "xds.listen listens there"},
-		"SameSocket":        {"http: 'unix:data/edge/xds.sock'", "http", "xds.listen already"},
-		"Weaker":            {"tls: {minimum_version: '1.1'}", "tls", "weaker"},
-		"WeakerSuite":       {"tls: {cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]}", "tls", "weaker"},
-		"TwoHosts":          {"hosts: [a.example, a.example]", "hosts[1]", "twice"},
-		"UpperHost":         {"hosts: [A.example]", "hosts[0]", "no name of a host"},
-		"Wildcard":          {"hosts: ['*.example']", "hosts[0]", "name each host"},
-		"NoHost":            {"hosts: []", "hosts", "at least one"},
-		"Trust":             {"trust: {url: 'http://t.example'}", "trust.url", "https://"},
-		"TrustPath":         {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "normal"},
-		"TrustPort":         {"trust: {url: 'https://t.example:99999'}", "trust.url", "65535"},
-		"TrustPortZero":     {"trust: {url: 'https://t.example:0'}", "trust.url", "65535"},
-		"BothSources":       {"certificates: {folder: a, acme: {directory: 'https://a.example/d'}}", "certificates", "both set"},
-		"NoSource":          {"certificates: {publish_ahead: 1h}", "certificates", "one source"},
-		"ACMEDirectory":     {"certificates: {acme: {directory: 'http://a'}}", "certificates.acme.directory", "https://"},
-		"ACMEOld":           {"certificates: {acme: {directory: 'https://a.example/d', renew_after: 2400h}}", "certificates.acme.renew_after", "90 days"},
-		"ACMEChallenge":     {"certificates: {acme: {directory: 'https://a.example/d', challenges: [dns-01]}}", "certificates.acme.challenges[0]", "neither"},
-		"ACMENoHTTP":        {"listen: {http: ''}\ncertificates: {acme: {directory: 'https://a.example/d', challenges: [http-01]}}", "certificates.acme.challenges[0]", "listen.http is empty"},
-		"Reserved":          {"upstreams: {core: {address: 'a:1'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}, edge: {address: 'a:3'}}", "upstreams.edge", "one of ours"},
-		"CA":                {"upstreams: {core: {address: 'a:1', ca: " + pem + "}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.ca", "no certificate in"},
-		"ServerName":        {"upstreams: {core: {address: 'a:1', server_name: b}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.server_name", "no TLS"},
-		"XDSWithoutTLS":     {"xds: {listen: '127.0.0.1:1'}", "xds.client_ca", "private keys"},
-		"XDSSocketWithTLS":  {"xds: {certificate: a}", "xds.certificate", "no TLS"},
-		"MaxBody":           {"limits: {max_body: 1}", "limits.max_body", "not between"},
-		"BurstAlone":        {"limits: {burst: 1}", "limits.burst", "limits nothing"},
-		"BurstBelowRate":    {"limits: {rate: 10, burst: 1}", "limits.burst", "less than the rate"},
-		"Timeout":           {"limits: {timeout: 1ms}", "limits.timeout", "not between"},
-		"MessageTimeout":    {"extproc: {address: 'unix:a', message_timeout: 1ms}", "extproc.message_timeout", "not between"},
-		"NoExtProc":         {"extproc: {address: ''}", "routes[6].mle", "nobody would take it off"},
-		"LongSocket":        {"http: 'unix:" + strings.Repeat("a", 108) + "'", "http", "107"},
-		"Operator":          {"operator: 'ftp://a'", "operator", "http:// or https://"},
-		"HealthNotNormal":   {"upstreams: {core: {address: 'a:1', health: /a/**}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.health", "normal"},
-		"SeveralUnasked":    {"upstreams: {core: {address: 'a:1, a:2'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.health", "needed with several"},
-		"SeveralTwice":      {"upstreams: {core: {address: 'a:1,a:1', health: /a}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.address", "twice"},
-		"SeveralMixed":      {"upstreams: {core: {address: 'a:1,unix:/a', health: /a}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.address", "do not go together"},
-		"SeveralUnnamed":    {"upstreams: {core: {address: 'a:1,b:1', health: /a, ca: " + pem + "}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.server_name", "several"},
+		"NoUpstream": {"routes: [{path: /v1/**, upstream: cor}]", "routes[0].upstream", `"cor" is none of upstreams`},
+		"Shadowed": {
+			"routes: [{path: /v1/**, upstream: core}, {path: '/v1/{x}/y', upstream: core}]",
+			"routes[1].path", "routes[0] (/v1/**)",
+		},
+		"SamePath": {
+			"routes: [{path: /a, upstream: core}, {path: /a, upstream: core}]", "routes[1].path",
+			"never reached",
+		},
+		"OurPath":       {"routes: [{path: /v1/trust/x, upstream: core}]", "routes[0].path", "the edge serves"},
+		"Escaped":       {"routes: [{path: /a%2fb, upstream: core}]", "routes[0].path", "neither letters"},
+		"Dots":          {"routes: [{path: /a/../b, upstream: core}]", "routes[0].path", `segment ".."`},
+		"Slashes":       {"routes: [{path: /a//b, upstream: core}]", "routes[0].path", "empty segment"},
+		"TrailingSlash": {"routes: [{path: /a/, upstream: core}]", "routes[0].path", "empty segment"},
+		"Relative":      {"routes: [{path: a, upstream: core}]", "routes[0].path", "begins with /"},
+		"StarInside":    {"routes: [{path: /a/*/b, upstream: core}]", "routes[0].path", "stands at the end alone"},
+		"Level":         {"routes: [{path: /a, upstream: core, mle: on}]", "routes[0].mle", "none of off"},
+		"Address": {
+			"upstreams: {core: {address: 127.0.0.1}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
+			"upstreams.core.address", "unix:PATH or host:port",
+		},
+		"Port":          {"listen: {https: '0.0.0.0:70000'}", "listen.https", "65535"},
+		"ListenName":    {"listen: {https: 'localhost:443'}", "listen.https", "IP address"},
+		"SameAddress":   {"listen: {https: '0.0.0.0:8000'}", "listen.http", "listen.https already"},
+		"WithinAll":     {"listen: {http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
+		"WithinAllIPv6": {"listen: {https: '[::]:8443', http: '127.0.0.1:8443'}", "listen.http", "listen.https already"},
+		"AdminWithin":   {"admin: localhost:8443", "admin", "listen.https already"},
+		"Mapped": {
+			"listen: {https: '127.0.0.1:8443', http: '[::ffff:127.0.0.1]:8443'}", "listen.http",
+			"listen.https already",
+		},
+		"UpstreamWithin": {"listen: {http: '0.0.0.0:8080'}", "upstreams.core.address", "listen.http listens there"},
+		"UpstreamOurs":   {"http: 127.0.0.1:8081", "upstreams.compat.address", "http listens there"},
+		"UpstreamSocket": {"upstreams: {core: {address: 'a:1'}, compat: {address: 'unix:data/edge/http.sock'}, mle: " +
+			"{address: 'a:2'}}", "upstreams.compat.address", "http listens there"},
+		"ExtProcOurs":   {"extproc: {address: 'unix:data/edge/xds.sock'}", "extproc.address", "xds.listen listens there"},
+		"SameSocket":    {"http: 'unix:data/edge/xds.sock'", "http", "xds.listen already"},
+		"Weaker":        {"tls: {minimum_version: '1.1'}", "tls", "weaker"},
+		"WeakerSuite":   {"tls: {cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]}", "tls", "weaker"},
+		"TwoHosts":      {"hosts: [a.example, a.example]", "hosts[1]", "twice"},
+		"UpperHost":     {"hosts: [A.example]", "hosts[0]", "no name of a host"},
+		"Wildcard":      {"hosts: ['*.example']", "hosts[0]", "name each host"},
+		"NoHost":        {"hosts: []", "hosts", "at least one"},
+		"Trust":         {"trust: {url: 'http://t.example'}", "trust.url", "https://"},
+		"TrustPath":     {"trust: {url: 'https://t.example/a/../b'}", "trust.url", "normal"},
+		"TrustPort":     {"trust: {url: 'https://t.example:99999'}", "trust.url", "65535"},
+		"TrustPortZero": {"trust: {url: 'https://t.example:0'}", "trust.url", "65535"},
+		"BothSources": {
+			"certificates: {folder: a, acme: {directory: 'https://a.example/d'}}", "certificates",
+			"both set",
+		},
+		"NoSource":      {"certificates: {publish_ahead: 1h}", "certificates", "one source"},
+		"ACMEDirectory": {"certificates: {acme: {directory: 'http://a'}}", "certificates.acme.directory", "https://"},
+		"ACMEOld": {
+			"certificates: {acme: {directory: 'https://a.example/d', renew_after: 2400h}}",
+			"certificates.acme.renew_after", "90 days",
+		},
+		"ACMEChallenge": {
+			"certificates: {acme: {directory: 'https://a.example/d', challenges: [dns-01]}}",
+			"certificates.acme.challenges[0]", "neither",
+		},
+		"ACMENoHTTP": {"listen: {http: ''}\ncertificates: {acme: {directory: 'https://a.example/d', challenges: " +
+			"[http-01]}}", "certificates.acme.challenges[0]", "listen.http is empty"},
+		"Reserved": {"upstreams: {core: {address: 'a:1'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}, edge: " +
+			"{address: 'a:3'}}", "upstreams.edge", "one of ours"},
+		"CA": {"upstreams: {core: {address: 'a:1', ca: " + pem +
+			"}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.ca", "no certificate in"},
+		"ServerName": {"upstreams: {core: {address: 'a:1', server_name: b}, compat: {address: 'a:1'}, mle: " +
+			"{address: 'a:2'}}", "upstreams.core.server_name", "no TLS"},
+		"XDSWithoutTLS":    {"xds: {listen: '127.0.0.1:1'}", "xds.client_ca", "private keys"},
+		"XDSSocketWithTLS": {"xds: {certificate: a}", "xds.certificate", "no TLS"},
+		"MaxBody":          {"limits: {max_body: 1}", "limits.max_body", "not between"},
+		"BurstAlone":       {"limits: {burst: 1}", "limits.burst", "limits nothing"},
+		"BurstBelowRate":   {"limits: {rate: 10, burst: 1}", "limits.burst", "less than the rate"},
+		"Timeout":          {"limits: {timeout: 1ms}", "limits.timeout", "not between"},
+		"MessageTimeout":   {"extproc: {address: 'unix:a', message_timeout: 1ms}", "extproc.message_timeout", "not between"},
+		"NoExtProc":        {"extproc: {address: ''}", "routes[6].mle", "no program would decrypt it"},
+		"LongSocket":       {"http: 'unix:" + strings.Repeat("a", 108) + "'", "http", "107"},
+		"Operator":         {"operator: 'ftp://a'", "operator", "http:// or https://"},
+		"HealthNotNormal": {"upstreams: {core: {address: 'a:1', health: /a/**}, compat: {address: 'a:1'}, mle: {address: " +
+			"'a:2'}}", "upstreams.core.health", "normal"},
+		"SeveralUnasked": {
+			"upstreams: {core: {address: 'a:1, a:2'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}",
+			"upstreams.core.health", "needed with several",
+		},
+		"SeveralTwice": {"upstreams: {core: {address: 'a:1,a:1', health: /a}, compat: {address: 'a:1'}, mle: " +
+			"{address: 'a:2'}}", "upstreams.core.address", "twice"},
+		"SeveralMixed": {"upstreams: {core: {address: 'a:1,unix:/a', health: /a}, compat: {address: 'a:1'}, mle: " +
+			"{address: 'a:2'}}", "upstreams.core.address", "do not go together"},
+		"SeveralUnnamed": {"upstreams: {core: {address: 'a:1,b:1', health: /a, ca: " + pem +
+			"}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.core.server_name", "several"},
 		"SeveralProcessors": {"extproc: {address: 'unix:a,unix:a'}", "extproc.address", "twice"},
-		"SecondMeetsOurs":   {"admin: 127.0.0.1:9\nextproc: {address: 'unix:a,127.0.0.1:9'}", "extproc.address", "listens there"},
-		"NameOfAnUpstream":  {"upstreams: {Core: {address: 'a:1'}, core: {address: 'a:1'}, compat: {address: 'a:1'}, mle: {address: 'a:2'}}", "upstreams.Core", "lower-case"},
+		"SecondMeetsOurs": {
+			"admin: 127.0.0.1:9\nextproc: {address: 'unix:a,127.0.0.1:9'}", "extproc.address",
+			"listens there",
+		},
+		"NameOfAnUpstream": {"upstreams: {Core: {address: 'a:1'}, core: {address: 'a:1'}, compat: {address: 'a:1'}, mle: " +
+			"{address: 'a:2'}}", "upstreams.Core", "lower-case"},
 		"PublishAheadBelow": {"certificates: {folder: a, publish_ahead: -1h}", "certificates.publish_ahead", "not between"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +175,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestAddressesApart: what is on another machine, or on another address of this one, is in nobody's way.
+// TestAddressesApart checks that listeners on other machines, or on other addresses of this one, do
+// not conflict.
 func TestAddressesApart(t *testing.T) {
 	t.Parallel()
 	pem := filepath.Join(t.TempDir(), "c.pem")
@@ -145,9 +185,11 @@ func TestAddressesApart(t *testing.T) {
 	}
 	files := "certificate: " + pem + ", private_key: " + pem + ", client_ca: " + pem
 	for name, more := range map[string]string{
-		"OtherAddress":      "listen: {https: '127.0.0.1:443', http: '127.0.0.2:443'}\nadmin: 127.0.0.3:443\n",
-		"UpstreamElsewhere": "listen: {https: '0.0.0.0:443'}\nupstreams: {core: {address: '10.0.0.5:443'}, compat: {address: 'compat:443'}, mle: {address: 'mle:443'}}\n",
-		"EnvoyElsewhere":    "listen: {https: '0.0.0.0:8443'}\nadmin: 0.0.0.0:8443\nhttp: 10.0.0.9:8080\nxds: {listen: '10.0.0.9:8081', " + files + "}\n",
+		"OtherAddress": "listen: {https: '127.0.0.1:443', http: '127.0.0.2:443'}\nadmin: 127.0.0.3:443\n",
+		"UpstreamElsewhere": "listen: {https: '0.0.0.0:443'}\nupstreams: {core: {address: '10.0.0.5:443'}, compat: " +
+			"{address: 'compat:443'}, mle: {address: 'mle:443'}}\n",
+		"EnvoyElsewhere": "listen: {https: '0.0.0.0:8443'}\nadmin: 0.0.0.0:8443\nhttp: 10.0.0.9:8080\nxds: {listen: " +
+			"'10.0.0.9:8081', " + files + "}\n",
 	} {
 		if _, err := config.Decode("c", []byte(least+more)); err != nil {
 			t.Errorf("%s: got %v", name, err)
@@ -155,7 +197,7 @@ func TestAddressesApart(t *testing.T) {
 	}
 }
 
-// TestEmpty: a file that says nothing lacks what is required, and nothing that has a default.
+// TestEmpty checks that an empty file lacks exactly the required keys.
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	_, err := config.Decode("c", []byte("# nothing\n"))
@@ -164,16 +206,17 @@ func TestEmpty(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	for _, f := range refused.Faults[2:] {
-		if !strings.HasSuffix(f.Key, ".mle") { // by the default routes: there is no processor
+		if !strings.HasSuffix(f.Key, ".mle") { // the default routes need a processor
 			t.Errorf("got %+v", f)
 		}
 	}
 }
 
-// TestRefusesAll: all faults at once; a key that is not known is told with its line.
+// TestRefusesAll checks that all faults are reported at once, an unknown key with its line.
 func TestRefusesAll(t *testing.T) {
 	t.Parallel()
-	_, err := config.Decode("c.yaml", []byte("listen: {https: x}\ntls: {minimum_version: '1.0'}\nroutes: [{path: x, upstream: y}]\n"))
+	_, err := config.Decode("c.yaml",
+		[]byte("listen: {https: x}\ntls: {minimum_version: '1.0'}\nroutes: [{path: x, upstream: y}]\n"))
 	if lines := strings.Split(err.Error(), "\n"); len(lines) < 7 {
 		t.Errorf("got %d faults: %v", len(lines), err)
 	}

@@ -1,2 +1,3 @@
-// Package config is the shape of configs/edge.yaml, and refuses what can never work, with the line of the file or the key that is at fault.
+// Package config defines the form of configs/edge.yaml. It rejects settings that can never work,
+// and names the line or the key.
 package config

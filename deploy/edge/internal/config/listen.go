@@ -5,17 +5,18 @@ import (
 	"slices"
 )
 
-// place is an address in the file.
-type place struct {
+// listener is an address in the file.
+type listener struct {
 	key, text string
-	tcp, ip   bool // what it must be
-	envoy     bool // it is on Envoy's machine, not on ours
+	tcp, ip   bool // its required form
+	envoy     bool // on Envoy's machine, not on ours
 	at        Address
 }
 
-// checkAddresses looks at those of whoever listens. No two may share one, and nobody else can be reached at one.
+// checkAddresses checks the addresses of all listeners. No two may share one, and no upstream may
+// have the address of one.
 func (c *Config) checkAddresses(f *faults) {
-	all := []place{
+	all := []listener{
 		{key: "listen.https", text: c.Listen.HTTPS, tcp: true, ip: true, envoy: true},
 		{key: "listen.http", text: c.Listen.HTTP, tcp: true, ip: true, envoy: true},
 		{key: "xds.listen", text: c.XDS.Listen},
@@ -23,16 +24,16 @@ func (c *Config) checkAddresses(f *faults) {
 		{key: "admin", text: c.Admin, tcp: true},
 	}
 	if a := c.Certificates.ACME; a != nil {
-		all = append(all, place{key: "certificates.acme.listen", text: a.Listen})
+		all = append(all, listener{key: "certificates.acme.listen", text: a.Listen})
 	}
-	var taken []place
+	var taken []listener
 	for _, p := range all {
 		if p.text == "" && (p.key == "listen.http" || p.key == "admin") {
 			continue
 		}
 		var err error
 		p.at, err = ParseAddress(p.text)
-		by := slices.IndexFunc(taken, func(q place) bool { return c.meet(p, q) && p.at.Overlaps(q.at) })
+		by := slices.IndexFunc(taken, func(q listener) bool { return c.meet(p, q) && p.at.Overlaps(q.at) })
 		switch {
 		case err != nil:
 			f.add(p.key, "%q: %s", p.text, err)
@@ -49,31 +50,32 @@ func (c *Config) checkAddresses(f *faults) {
 	c.checkReached(f, taken)
 }
 
-// checkReached refuses to have requests go where one of ours listens.
-func (c *Config) checkReached(f *faults, taken []place) {
-	var reached []place
+// checkReached rejects an upstream at the address of one of our listeners.
+func (c *Config) checkReached(f *faults, taken []listener) {
+	var reached []listener
 	for _, address := range Addresses(c.ExtProc.Address) {
-		reached = append(reached, place{key: "extproc.address", text: address, envoy: true})
+		reached = append(reached, listener{key: "extproc.address", text: address, envoy: true})
 	}
 	for _, called := range slices.Sorted(maps.Keys(c.Upstreams)) {
 		for _, address := range Addresses(c.Upstreams[called].Address) {
-			reached = append(reached, place{key: "upstreams." + called + ".address", text: address, envoy: true})
+			reached = append(reached, listener{key: "upstreams." + called + ".address", text: address, envoy: true})
 		}
 	}
 	for _, p := range reached {
 		a, err := ParseAddress(p.text)
 		if err != nil {
-			continue // that is said elsewhere
+			continue // reported by another check
 		}
-		by := slices.IndexFunc(taken, func(q place) bool { return c.meet(p, q) && q.at.Answers(a) })
+		by := slices.IndexFunc(taken, func(q listener) bool { return c.meet(p, q) && q.at.Reaches(a) })
 		if by >= 0 {
 			f.add(p.key, "%q: %s listens there", p.text, taken[by].key)
 		}
 	}
 }
 
-// meet reports whether two are on one machine: Envoys that do not ask by a unix socket may be on others.
-func (c *Config) meet(p, q place) bool {
+// meet reports whether two listeners are on one machine. Envoys that do not connect through a unix
+// socket may be on others.
+func (c *Config) meet(p, q listener) bool {
 	a, err := ParseAddress(c.XDS.Listen)
 	return p.envoy == q.envoy || err != nil || a.IsUnix() || a.isLoopback()
 }

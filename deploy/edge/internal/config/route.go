@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Route says where the requests to a path go. The first that matches holds.
+// Route sends the requests for a path to an upstream. The first matching route applies.
 type Route struct {
 	Path     string `yaml:"path"`
 	Upstream string `yaml:"upstream"`
 	MLE      Level  `yaml:"mle"`
 }
 
-// Level is how much message-level encryption a route has.
+// Level is the message-level encryption of a route.
 type Level string
 
-// The levels there are. A route that says nothing is Optional.
+// The levels. The default is Optional.
 const (
 	Off      Level = "off"
 	Optional Level = "optional"
 	Required Level = "required"
 )
 
-// TrustPath is what the edge answers itself, on every host.
+// TrustPath is the path that the edge serves itself, on every host.
 const TrustPath = "/v1/trust/**"
 
 func defaultRoutes() []Route {
@@ -41,16 +41,18 @@ func defaultRoutes() []Route {
 	}
 }
 
-// Pattern is a path of a route, taken apart.
+// Pattern is a parsed path of a route.
 type Pattern struct {
-	Segments []string // {} stands for any one
-	Rest     bool     // whatever follows
+	Segments []string // {} matches any segment
+	Rest     bool     // ends with /**
 }
 
-// A segment is what RFC 3986 leaves unescaped in every path, so that it has one spelling; {name} stands for any.
+// A segment has only characters that RFC 3986 leaves unescaped in every path, so it has one
+// spelling. {name} matches any segment.
 var segment = regexp.MustCompile(`^(\{[a-z_]+\}|[A-Za-z0-9._~-]+)$`)
 
-// ParsePattern reads a path of a route: /** at its end stands for itself without it and all that is below.
+// ParsePattern parses a path of a route. /** at its end matches the path without it, and every path
+// below.
 func ParsePattern(path string) (Pattern, error) {
 	if !strings.HasPrefix(path, "/") {
 		return Pattern{}, errors.New("a path begins with /")
@@ -64,7 +66,8 @@ func ParsePattern(path string) (Pattern, error) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(rest, "/"), "/") {
 		switch {
 		case part == "":
-			return Pattern{}, errors.New("a path has no empty segment, and no / at its end: Envoy merges slashes before it looks")
+			return Pattern{}, errors.New(
+				"a path has no empty segment, and no / at its end: Envoy merges slashes before it looks")
 		case part == "." || part == "..":
 			return Pattern{}, fmt.Errorf("a path has no segment %q: Envoy resolves these before it looks", part)
 		case strings.Contains(part, "*"):
@@ -79,7 +82,7 @@ func ParsePattern(path string) (Pattern, error) {
 	return p, nil
 }
 
-// Hides reports whether every path that q matches, p matches too.
+// Hides reports whether p matches every path that q matches.
 func (p Pattern) Hides(q Pattern) bool {
 	for i, s := range p.Segments {
 		if i >= len(q.Segments) || s != "{}" && s != q.Segments[i] {
@@ -92,7 +95,7 @@ func (p Pattern) Hides(q Pattern) bool {
 func (c *Config) checkRoutes(f *faults) {
 	builtIn, err := ParsePattern(TrustPath)
 	if err != nil {
-		f.err("routes", err) // cannot be
+		f.err("routes", err) // impossible
 	}
 	type earlier struct {
 		key string
@@ -108,7 +111,7 @@ func (c *Config) checkRoutes(f *faults) {
 			continue
 		}
 		if builtIn.Hides(p) {
-			f.add(key+".path", "%s is never reached: the edge answers %s itself", r.Path, TrustPath)
+			f.add(key+".path", "%s is never reached: the edge serves %s itself", r.Path, TrustPath)
 		}
 		at := slices.IndexFunc(before, func(e earlier) bool { return e.p.Hides(p) })
 		if at >= 0 {
@@ -126,7 +129,8 @@ func (c *Config) checkRoute(f *faults, key string, r Route) {
 	case Off:
 	case "", Optional, Required:
 		if c.ExtProc.Address == "" {
-			f.add(key+".mle", "%s has encryption, but extproc.address is not set: nobody would take it off. Set that, or mle: off", r.Path)
+			f.add(key+".mle",
+				"%s has encryption, but extproc.address is not set: no program would decrypt it. Set that, or mle: off", r.Path)
 		}
 	default:
 		f.add(key+".mle", "%q is none of off, optional and required", string(r.MLE))

@@ -22,7 +22,7 @@ func (c *Config) checkUpstreams(f *faults) {
 		several := len(Addresses(u.Address)) > 1
 		switch {
 		case u.Health == "" && several:
-			f.add(key+".health", "needed with several addresses: one that is to end says so there")
+			f.add(key+".health", "needed with several addresses: it reports a coming end")
 		case u.Health != "":
 			if p, err := ParsePattern(u.Health); err != nil || p.Rest || slices.Contains(p.Segments, "{}") {
 				f.add(key+".health", "%q is no normal path", u.Health)
@@ -30,7 +30,7 @@ func (c *Config) checkUpstreams(f *faults) {
 		}
 		switch {
 		case u.CA == "" && u.ServerName != "":
-			f.add(key+".server_name", "without ca there is no TLS, and nobody to have the name")
+			f.add(key+".server_name", "without ca there is no TLS")
 		case u.ServerName != "" && !isHost(u.ServerName):
 			f.add(key+".server_name", "%q is no name of a host in lower case", u.ServerName)
 		case u.CA != "" && u.ServerName == "" && first.IsUnix():
@@ -57,7 +57,7 @@ func (c *Config) checkUpstreams(f *faults) {
 
 var errMixed = errors.New("sockets and names of hosts do not go together")
 
-// checkSeveral looks at one address or several, and returns the first.
+// checkSeveral checks one address or several, and returns the first.
 func checkSeveral(f *faults, key, text string) Address {
 	var (
 		first        Address

@@ -1,2 +1,3 @@
-// Package drain has an Envoy that is about to be stopped finish what it has: by itself it ends at once, whatever is under way.
+// Package drain lets an Envoy finish its requests before its stop. Without it Envoy ends at once,
+// with requests in progress.
 package drain

@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// often is how often Envoy is asked what is under way.
+// often is the interval of the queries for requests in progress.
 const often = 100 * time.Millisecond
 
-// maxAnswer is more than Envoy says.
-const maxAnswer = 64 << 10
+// maxResponse is more than Envoy sends.
+const maxResponse = 64 << 10
 
-// Envoy tells an Envoy, by the address of its administration, to have its clients go elsewhere, and returns when requests are no longer under way,
-// but not before quiet has passed: those who send to it have to hear of its end. It returns an error when ctx ends first.
+// Envoy makes an Envoy, at the address of its administration, close the connections of its clients
+// after their requests. It returns when no request is in progress, but not before quiet has passed:
+// load balancers must notice the failed health check. It returns an error if ctx ends first.
 func Envoy(ctx context.Context, admin string, quiet time.Duration) error {
 	if _, err := ask(ctx, http.MethodPost, admin, "/drain_listeners?graceful&skip_exit"); err != nil {
 		return fmt.Errorf("drain: %w", err)
@@ -32,7 +33,7 @@ func Envoy(ctx context.Context, admin string, quiet time.Duration) error {
 	tick := time.NewTicker(often)
 	defer tick.Stop()
 	for {
-		n, err := underWay(ctx, admin)
+		n, err := inProgress(ctx, admin)
 		if err != nil {
 			return fmt.Errorf("drain: %w", err)
 		}
@@ -47,8 +48,8 @@ func Envoy(ctx context.Context, admin string, quiet time.Duration) error {
 	}
 }
 
-// underWay counts the requests of the listeners for clients.
-func underWay(ctx context.Context, admin string) (int, error) {
+// inProgress counts the requests in progress on the listeners for clients.
+func inProgress(ctx context.Context, admin string) (int, error) {
 	text, err := ask(ctx, http.MethodGet, admin, `/stats?filter=%5Ehttp%5C.edge.*%5C.downstream_rq_active$`)
 	if err != nil {
 		return 0, err
@@ -58,7 +59,7 @@ func underWay(ctx context.Context, admin string) (int, error) {
 		_, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		n, err := strconv.Atoi(value)
 		if err != nil {
-			return 0, fmt.Errorf("envoy says %q: %w", line, err)
+			return 0, fmt.Errorf("envoy: %q: %w", line, err)
 		}
 		sum += n
 	}
@@ -70,14 +71,14 @@ func ask(ctx context.Context, method, admin, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return "", err
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was read
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("envoy answers %s to %s", answer.Status, path)
+	defer response.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("envoy returns %s for %s", response.Status, path)
 	}
 	return string(text), err
 }

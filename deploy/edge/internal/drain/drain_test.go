@@ -13,35 +13,37 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/drain"
 )
 
-// envoy has as many requests under way as it says, one less each time that it is asked; fewer than none is no number.
-func envoy(t *testing.T, underWay int64) (admin string, told *atomic.Bool) {
+// envoy runs an administration that reports a number of requests in progress, one less for each
+// query. For a negative number it reports no number.
+func envoy(t *testing.T, underWay int64) (admin string, drained *atomic.Bool) {
 	t.Helper()
-	told = &atomic.Bool{}
+	drained = &atomic.Bool{}
 	left := atomic.Int64{}
 	left.Store(underWay)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPost && r.URL.Path == "/drain_listeners" && r.URL.RawQuery == "graceful&skip_exit":
-			told.Store(true)
-		case r.URL.Path == "/stats" && told.Load() && left.Load() < 0:
+			drained.Store(true)
+		case r.URL.Path == "/stats" && drained.Load() && left.Load() < 0:
 			_, _ = w.Write([]byte("http.edge.downstream_rq_active: many\n"))
-		case r.URL.Path == "/stats" && told.Load():
-			_, _ = w.Write([]byte("http.edge.downstream_rq_active: " + string(rune('0'+left.Load())) + "\nhttp.edge_http.downstream_rq_active: 0\n"))
+		case r.URL.Path == "/stats" && drained.Load():
+			_, _ = w.Write([]byte("http.edge.downstream_rq_active: " + string(rune('0'+left.Load())) +
+				"\nhttp.edge_http.downstream_rq_active: 0\n"))
 			left.Add(-1)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
 	}))
 	t.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://"), told
+	return strings.TrimPrefix(server.URL, "http://"), drained
 }
 
 func TestEnvoy(t *testing.T) {
 	t.Parallel()
 	for name, underWay := range map[string]int64{"idle": 0, "busy": 2} {
-		admin, told := envoy(t, underWay)
-		if err := drain.Envoy(t.Context(), admin, time.Millisecond); err != nil || !told.Load() {
-			t.Errorf("%s: got %v, told %t", name, err, told.Load())
+		admin, drained := envoy(t, underWay)
+		if err := drain.Envoy(t.Context(), admin, time.Millisecond); err != nil || !drained.Load() {
+			t.Errorf("%s: got %v, drained %t", name, err, drained.Load())
 		}
 	}
 }
@@ -62,6 +64,6 @@ func TestEnvoyRefuses(t *testing.T) {
 		t.Error("what is no number was taken for none")
 	}
 	if err := drain.Envoy(t.Context(), "127.0.0.1:1", 0); err == nil {
-		t.Error("nobody was drained")
+		t.Error("no Envoy was drained")
 	}
 }

@@ -1,4 +1,5 @@
-// Package expiry raises the alarm before a certificate that is served ends, wherever it came from: once in the log at 30, 14, 7 and 1 days and at its
-// end, and as series all the time. 30 days are only a remark, for that is when a certificate of 90 days is renewed; a mark that lies before the time
-// of renewal, the last third of a shorter life, is passed over.
+// Package expiry warns before a served certificate ends, from any source. It logs once at 30,
+// 14, 7 and 1 days and at the end, and always exports series. The mark at 30 days is only
+// informational: a certificate of 90 days is then renewed. A mark before the time of renewal, the
+// last third of a shorter life, is skipped.
 package expiry

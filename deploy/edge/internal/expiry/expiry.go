@@ -16,29 +16,31 @@ import (
 
 const day = 24 * time.Hour
 
-// marks are the days before the end at which something is said, and how loudly. The last one is the end itself.
+// marks are the days before the end at which a line is logged, with its level. The last one is the
+// end itself.
 var marks = []struct {
 	days  int
 	level slog.Level
 }{{30, slog.LevelInfo}, {14, slog.LevelWarn}, {7, slog.LevelError}, {1, slog.LevelError}, {0, slog.LevelError}}
 
-// Alarm watches over the certificates that are served. Make it with New, and register it as a prometheus.Collector. It is safe for concurrent use.
+// Alarm monitors the served certificates. Make it with New, and register it as a
+// prometheus.Collector. It is safe for concurrent use.
 type Alarm struct {
 	clock clock.Clock
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	pairs   []*certfile.Pair // guarded by mu, as all below
-	said    map[string]int   // by serial: how many marks have been passed and logged
+	pairs   []*certfile.Pair // guarded by mu, like all fields below
+	logged  map[string]int   // number of logged marks, by serial
 	refused bool
 }
 
-// New returns an alarm that watches over nothing yet.
+// New returns an alarm without certificates.
 func New(c clock.Clock, log *slog.Logger) *Alarm {
-	return &Alarm{clock: c, log: log, said: map[string]int{}}
+	return &Alarm{clock: c, log: log, logged: map[string]int{}}
 }
 
-// Serve says which pairs are served from now on.
+// Serve sets the pairs that are served from now on.
 func (a *Alarm) Serve(ctx context.Context, pairs ...*certfile.Pair) {
 	a.mu.Lock()
 	a.pairs = pairs
@@ -46,14 +48,15 @@ func (a *Alarm) Serve(ctx context.Context, pairs ...*certfile.Pair) {
 	a.Look(ctx)
 }
 
-// Refused says whether what the source has last found was refused, so that the pairs served are no longer what somebody wanted.
+// Refused sets whether the source's last certificate was refused, so that the served pairs are
+// outdated.
 func (a *Alarm) Refused(is bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = is
 }
 
-// Run looks at the clock until ctx ends, every so often: 0 for every minute.
+// Run checks the clock until ctx ends, in intervals of every; 0 for every minute.
 func (a *Alarm) Run(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(cmp.Or(every, time.Minute))
 	defer tick.Stop()
@@ -67,32 +70,34 @@ func (a *Alarm) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Look says what there is to say of each certificate, once.
+// Look logs each new mark of each certificate.
 func (a *Alarm) Look(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now, said := a.clock.Now(), map[string]int{}
+	now, logged := a.clock.Now(), map[string]int{}
 	for _, p := range a.pairs {
 		leaf := p.Leaf()
 		serial := leaf.SerialNumber.String()
 		passed := passed(leaf, now)
-		said[serial] = max(passed, a.said[serial])
-		if passed <= a.said[serial] {
+		logged[serial] = max(passed, a.logged[serial])
+		if passed <= a.logged[serial] {
 			continue
 		}
-		a.log.Log(ctx, marks[passed-1].level, "a certificate that is served ends soon, or has ended", slog.String("algorithm", leaf.PublicKeyAlgorithm.String()),
-			slog.String("serial", serial), slog.Time("not_after", leaf.NotAfter), slog.Int("days_left", int(max(0, leaf.NotAfter.Sub(now))/day)))
+		a.log.Log(ctx, marks[passed-1].level, "a certificate that is served ends soon, or has ended",
+			slog.String("algorithm", leaf.PublicKeyAlgorithm.String()),
+			slog.String("serial", serial), slog.Time("not_after", leaf.NotAfter),
+			slog.Int("days_left", int(max(0, leaf.NotAfter.Sub(now))/day)))
 	}
-	a.said = said
+	a.logged = logged
 }
 
-// passed is how many marks the certificate has behind it. Those that a short life passes over count as passed.
+// passed returns the number of marks before now. The skipped marks of a short life count as passed.
 func passed(leaf *x509.Certificate, now time.Time) int {
 	life, left := leaf.NotAfter.Sub(leaf.NotBefore), leaf.NotAfter.Sub(now)
 	reached := 0
 	for i, m := range marks {
 		ahead := time.Duration(m.days) * day
-		tooEarly := ahead*100 > life*34 // a third and a little: lives are a second or an hour short of their days
+		tooEarly := ahead*100 > life*34 // a third and a margin: lives are a second or an hour short of their days
 		if left <= ahead && !tooEarly {
 			reached = i + 1
 		}
@@ -101,19 +106,22 @@ func passed(leaf *x509.Certificate, now time.Time) int {
 }
 
 var (
-	endSeries     = prometheus.NewDesc("causeway_edge_certificate_not_after_timestamp_seconds", "When the certificate that is served ends.", []string{"algorithm"}, nil)
-	daysSeries    = prometheus.NewDesc("causeway_edge_certificate_days_left", "Days until it ends; below 0 when it has ended.", []string{"algorithm"}, nil)
-	refusedSeries = prometheus.NewDesc("causeway_edge_certificate_refused", "1 if the newest certificate that was offered is refused, so that the one before is served.", nil, nil)
+	endSeries = prometheus.NewDesc("causeway_edge_certificate_not_after_timestamp_seconds",
+		"When the certificate that is served ends.", []string{"algorithm"}, nil)
+	daysSeries = prometheus.NewDesc("causeway_edge_certificate_days_left",
+		"Days until it ends; below 0 when it has ended.", []string{"algorithm"}, nil)
+	refusedSeries = prometheus.NewDesc("causeway_edge_certificate_refused",
+		"1 if the newest certificate was refused, so that the previous one is served.", nil, nil)
 )
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (a *Alarm) Describe(to chan<- *prometheus.Desc) {
 	to <- endSeries
 	to <- daysSeries
 	to <- refusedSeries
 }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (a *Alarm) Collect(to chan<- prometheus.Metric) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

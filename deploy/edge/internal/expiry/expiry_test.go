@@ -20,7 +20,7 @@ const day = 24 * time.Hour
 
 var begin = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
-// TestAlarmIsRaisedOncePerMark walks through the life of a certificate, six hours at a time.
+// TestAlarmIsRaisedOncePerMark goes through the life of a certificate, six hours at a time.
 func TestAlarmIsRaisedOncePerMark(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -46,7 +46,7 @@ func TestAlarmIsRaisedOncePerMark(t *testing.T) {
 				now.Advance(6 * time.Hour)
 				a.Look(t.Context())
 			}
-			a.Serve(t.Context(), issued.Pair(t)) // it is still the same one
+			a.Serve(t.Context(), issued.Pair(t)) // the same certificate as before
 			if got := raised(log.String()); !slices.Equal(got, tt.want) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
@@ -82,7 +82,7 @@ func TestAlarmStopsWhenAnotherIsServed(t *testing.T) {
 	}
 }
 
-// TestRunLooks ends the run by the line that it logs when the clock has moved.
+// TestRunLooks waits for the line that a run logs after the clock has moved.
 func TestRunLooks(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -117,7 +117,7 @@ causeway_edge_certificate_days_left{algorithm="RSA"} 88.5
 # TYPE causeway_edge_certificate_not_after_timestamp_seconds gauge
 causeway_edge_certificate_not_after_timestamp_seconds{algorithm="ECDSA"} 1.8030384e+09
 causeway_edge_certificate_not_after_timestamp_seconds{algorithm="RSA"} 1.8030384e+09
-# HELP causeway_edge_certificate_refused 1 if the newest certificate that was offered is refused, so that the one before is served.
+# HELP causeway_edge_certificate_refused 1 if the newest certificate was refused, so that the previous one is served.
 # TYPE causeway_edge_certificate_refused gauge
 causeway_edge_certificate_refused 1
 `

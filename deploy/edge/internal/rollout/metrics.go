@@ -2,7 +2,7 @@ package rollout
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Metrics are what is counted.
+// Metrics has the metrics of this package.
 type Metrics struct {
 	certificates *prometheus.CounterVec
 	reloads      *prometheus.CounterVec
@@ -22,7 +22,7 @@ func NewMetrics() *Metrics {
 
 func (m *Metrics) certificate(result string) { m.certificates.WithLabelValues(result).Inc() }
 
-// Reloaded counts a configuration that was read again.
+// Reloaded counts a reload of the configuration.
 func (m *Metrics) Reloaded(err error) {
 	if err != nil {
 		m.reloads.WithLabelValues("refused").Inc()
@@ -31,13 +31,13 @@ func (m *Metrics) Reloaded(err error) {
 	m.reloads.WithLabelValues("ok").Inc()
 }
 
-// Describe is for a registry.
+// Describe implements prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	m.certificates.Describe(to)
 	m.reloads.Describe(to)
 }
 
-// Collect is for a registry.
+// Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.certificates.Collect(to)
 	m.reloads.Collect(to)

@@ -21,17 +21,19 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
-// Plane is what all Envoys are to have: the configuration and the certificates of the moment. It is safe for concurrent use.
+// Plane has the present configuration and certificates of all Envoys. It is safe for concurrent
+// use.
 type Plane struct {
 	server *serve.Server
 	log    *slog.Logger
 
 	mu    sync.Mutex
 	cfg   config.Config    // guarded by mu
-	pairs []*certfile.Pair // guarded by mu; none until there is a certificate
+	pairs []*certfile.Pair // guarded by mu; empty until a certificate exists
 }
 
-// NewPlane pushes nothing until there is a certificate, or Certify is called with none. log may be nil.
+// NewPlane returns a plane that pushes its first resources after Certify, which may be called
+// without certificates. log may be nil.
 func NewPlane(server *serve.Server, cfg config.Config, log *slog.Logger) *Plane {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -39,14 +41,14 @@ func NewPlane(server *serve.Server, cfg config.Config, log *slog.Logger) *Plane 
 	return &Plane{server: server, cfg: cfg, log: log}
 }
 
-// Config is the configuration of the moment.
+// Config returns the present configuration.
 func (p *Plane) Config() config.Config {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cfg
 }
 
-// Snapshot is what a configuration and certificates come to, checked.
+// Snapshot returns the checked resources of a configuration and certificates.
 func Snapshot(cfg config.Config, pairs []*certfile.Pair) (*snapshot.Snapshot, error) {
 	in := build.Input{Config: cfg}
 	for _, p := range pairs {
@@ -62,15 +64,16 @@ func Snapshot(cfg config.Config, pairs []*certfile.Pair) (*snapshot.Snapshot, er
 	return snapshot.New(made)
 }
 
-// Certified reports whether there is a certificate to serve by.
+// Certified reports whether a certificate exists.
 func (p *Plane) Certified() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.pairs) > 0
 }
 
-// Certify pushes certificates, checked by their source, and returns what nodes are to say to. Of the first certificates that is these alone: the rest
-// is new to nodes too, but whether they like it is no matter of the certificate's. On an error what was there stays.
+// Certify pushes certificates, checked by their source. It returns the change that nodes must
+// acknowledge. For the first certificates that is the certificates alone: other new resources have
+// no effect on their acceptance. On an error the previous resources stay.
 func (p *Plane) Certify(ctx context.Context, pairs []*certfile.Pair) (*serve.Change, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +88,8 @@ func (p *Plane) Certify(ctx context.Context, pairs []*certfile.Pair) (*serve.Cha
 	return change, nil
 }
 
-// Configure pushes a configuration, and returns what nodes are to say to, which is nil before there is anything to serve. On an error what was there
-// stays.
+// Configure pushes a configuration. It returns the change that nodes must acknowledge, or nil
+// before the first certificate. On an error the previous resources stay.
 func (p *Plane) Configure(ctx context.Context, cfg config.Config) (change *serve.Change, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +122,9 @@ func (p *Plane) push(ctx context.Context, cfg config.Config, pairs []*certfile.P
 	return change, nil
 }
 
-// Reload is Configure that waits for what Envoys say: one that refuses what changed, and had what was there, has that come back. What an Envoy
-// refuses besides, or refused before, makes no difference. Without an Envoy, or without an answer in time, the configuration stays.
+// Reload is Configure with a wait for the Envoys. If one refuses a changed resource, and had
+// accepted the previous one, Reload restores the previous configuration. Its other refusals have no
+// effect. Without an Envoy, or without a response in time, the configuration stays.
 func (p *Plane) Reload(ctx context.Context, cfg config.Config, patience time.Duration) error {
 	before := p.Config()
 	change, err := p.Configure(ctx, cfg)
@@ -137,7 +141,7 @@ func (p *Plane) Reload(ctx context.Context, cfg config.Config, patience time.Dur
 	return nil
 }
 
-// startOnly are the keys of a configuration that are read at the start alone, and differ.
+// startOnly returns the keys that differ and that only a restart applies.
 func startOnly(before, after config.Config) []string {
 	var out []string
 	for _, k := range []struct {

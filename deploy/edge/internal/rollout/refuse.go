@@ -9,18 +9,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 )
 
-// apart is how long there is between two attempts at least to serve what an Envoy refused: one that comes and goes must not change certificates as
-// often.
+// apart is the least time between two attempts to serve a certificate that an Envoy refused.
+// Otherwise an Envoy that reconnects often would change the certificate as often.
 const apart = time.Minute
 
-// dropped is what was to be served, and is not.
+// dropped is a refused next certificate.
 type dropped struct {
-	pairs []*certfile.Pair // to be tried again with other Envoys; none where no Envoy was the reason
-	turns int              // of the Envoys that there were
-	tried time.Time        // when it was tried again last; the zero time: not yet
+	pairs []*certfile.Pair // for a retry with other Envoys; empty if the refusal was not an Envoy's
+	turns int              // number of connections and disconnections of Envoys until then
+	tried time.Time        // the last retry; zero before the first
 }
 
-// unfit takes note of what the source found and did not take.
+// unfit handles a certificate that its source refused.
 func (r *Rollout) unfit(ctx context.Context, err error) {
 	r.bad = true
 	r.alarm()
@@ -28,10 +28,10 @@ func (r *Rollout) unfit(ctx context.Context, err error) {
 	r.logRefused(ctx, err)
 }
 
-// alarm is on while what was found last is not what is served, or comes next.
+// alarm is on while the source's last certificate is neither served nor next.
 func (r *Rollout) alarm() { r.cfg.Alarm.Refused(r.bad || r.dropped != nil) }
 
-// refuse drops what was next. Pairs are tried again when other Envoys are connected.
+// refuse drops the next certificate. Pairs are retried after other Envoys have connected.
 func (r *Rollout) refuse(ctx context.Context, err error, pairs ...*certfile.Pair) {
 	r.next, r.at = nil, time.Time{}
 	d := &dropped{pairs: pairs, turns: r.cfg.Server.Turnover()}
@@ -41,7 +41,7 @@ func (r *Rollout) refuse(ctx context.Context, err error, pairs ...*certfile.Pair
 	r.dropped = d
 	r.alarm()
 	r.cfg.Metrics.certificate("refused")
-	r.logRefused(ctx, errors.Join(err, r.cfg.Story.Next(ctx, time.Time{})))
+	r.logRefused(ctx, errors.Join(err, r.cfg.Publisher.Next(ctx, time.Time{})))
 }
 
 func (r *Rollout) logRefused(ctx context.Context, err error) {
@@ -52,13 +52,14 @@ func (r *Rollout) logRefused(ctx context.Context, err error) {
 	r.cfg.Log.ErrorContext(ctx, what, slog.Any("error", err)) //nolint:sloglint // one of the two above
 }
 
-// forgive forgets what was refused: something else was found.
+// forgive forgets the refused certificate, because the source found another.
 func (r *Rollout) forgive() {
 	r.bad, r.dropped = false, nil
 	r.alarm()
 }
 
-// retry has what an Envoy refused served once more when others are connected: it may have been that one's fault, and it may be gone.
+// retry serves a refused certificate again after other Envoys have connected: the cause may have
+// been an Envoy that is gone.
 func (r *Rollout) retry() {
 	d, turns := r.dropped, r.cfg.Server.Turnover()
 	if d == nil || len(d.pairs) == 0 || len(r.next) > 0 || d.turns == turns || same(d.pairs, r.live) {
@@ -70,13 +71,13 @@ func (r *Rollout) retry() {
 	}
 }
 
-// takeBack serves what was served before, because an Envoy does not take what came after.
-func (r *Rollout) takeBack(ctx context.Context, why error) {
+// rollBack serves the previous certificate, because an Envoy refused the new one.
+func (r *Rollout) rollBack(ctx context.Context, why error) {
 	pairs := r.live
 	r.live = r.before
 	change, err := r.cfg.Plane.Certify(ctx, r.live)
 	err = errors.Join(why, r.save(), err)
-	r.told, r.before, r.change = false, nil, change
+	r.published, r.before, r.change = false, nil, change
 	r.refuse(ctx, err, pairs...)
 	r.cfg.Alarm.Serve(ctx, r.live...)
 }

@@ -15,55 +15,60 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Story is told what comes next and what is live; both may be told again. It is package trust's.
-type Story interface {
-	// Next announces pairs; without pairs it takes that back.
+// Publisher publishes the next and the live certificate. Both calls may be repeated. Package trust
+// implements it.
+type Publisher interface {
+	// Next announces pairs; without pairs it cancels the announcement.
 	Next(ctx context.Context, at time.Time, pairs ...*certfile.Pair) error
 	Live(ctx context.Context, pairs ...*certfile.Pair) error
 }
 
-// Alarm is told what is served, and whether what was found last was refused. It is package expiry's.
+// Alarm monitors the served certificates, and whether the source's last one was refused. Package
+// expiry implements it.
 type Alarm interface {
 	Serve(ctx context.Context, pairs ...*certfile.Pair)
 	Refused(is bool)
 }
 
-// Config is what a Rollout is made of. All but Probe, Clock, Log, Metrics and Look are required.
+// Config has the settings of a Rollout. All but Probe, Clock, Log, Metrics and Look are required.
 type Config struct {
-	Plane  *Plane
-	Server *serve.Server
-	Story  Story
-	Alarm  Alarm
-	Folder string        // of what must outlive a restart
-	Ahead  time.Duration // how long a new certificate is published before it is served
-	// Probe shakes hands with an Envoy and fails while it shows none of the pairs. Nil where none can be reached from here.
+	Plane     *Plane
+	Server    *serve.Server
+	Publisher Publisher
+	Alarm     Alarm
+	Folder    string        // of the state for a restart
+	Ahead     time.Duration // how long a new certificate is published before it is served
+	// Probe makes a handshake with an Envoy, and fails unless it presents one of the pairs. Nil if no
+	// Envoy is reachable from here.
 	Probe   func(ctx context.Context, pairs []*certfile.Pair) error
 	Clock   clock.Clock
 	Log     *slog.Logger
 	Metrics *Metrics
-	Look    time.Duration // between two looks at the clock; 0: a second
+	Look    time.Duration // interval of the checks of the clock; 0: a second
 }
 
-// Rollout takes certificates from a source to all Envoys.
+// Rollout distributes certificates from a source to all Envoys.
 type Rollout struct {
 	cfg Config
 
-	// These belong to Run.
+	// Only Run uses these.
 	live, next []*certfile.Pair
-	before     []*certfile.Pair // live before, until live was told to be; nil after a restart
-	change     *serve.Change    // what Envoys must have for that
-	at         time.Time        // when next is to be served
-	told       bool             // live was told to be
-	trouble    string           // what was logged last of why not
-	unsaved    string           // what was logged last of why it could not be written
-	bad        bool             // the source refused what it found last
-	dropped    *dropped         // what was refused later; nil for nothing
+	before     []*certfile.Pair // live before, until live is published; nil after a restart
+	change     *serve.Change    // the change that Envoys must acknowledge for it
+	at         time.Time        // when next will be served
+	published  bool             // live is published
+	trouble    string           // last logged reason for a delay of the publication
+	unsaved    string           // last logged reason for a failed write of the state
+	bad        bool             // the source refused its last certificate
+	dropped    *dropped         // a certificate that was refused later; nil for none
 }
 
-// margin is how long before its end a certificate is replaced at once, however short its successor was published.
+// margin is the least time before its end at which a certificate is replaced, even if its successor
+// was published only shortly.
 const margin = time.Hour
 
-// New reads what was served before, and pushes it: a restart does not wait for the source.
+// New reads the certificates of the previous run and pushes them: a restart does not wait for the
+// source.
 func New(ctx context.Context, cfg Config) (*Rollout, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
@@ -96,7 +101,8 @@ func New(ctx context.Context, cfg Config) (*Rollout, error) {
 	return r, nil
 }
 
-// admit has Envoys let an authority's challenges in before there is a certificate: there would never be one otherwise.
+// admit pushes resources without a certificate, so that Envoys pass the authority's challenges for
+// the first one.
 func (r *Rollout) admit(ctx context.Context) error {
 	if r.cfg.Plane.Config().Certificates.ACME == nil {
 		return nil
@@ -107,7 +113,7 @@ func (r *Rollout) admit(ctx context.Context) error {
 	return nil
 }
 
-// Run takes from the source until ctx ends.
+// Run distributes the source's certificates until ctx ends.
 func (r *Rollout) Run(ctx context.Context, source certfile.Source) error {
 	updates, failed := make(chan certfile.Update), make(chan error, 1)
 	sourced, stop := context.WithCancel(ctx)
@@ -141,7 +147,7 @@ func (r *Rollout) Run(ctx context.Context, source certfile.Source) error {
 	}
 }
 
-// take decides what becomes of an update.
+// take handles an update of the source.
 func (r *Rollout) take(ctx context.Context, u certfile.Update) {
 	if u.Refusal != nil {
 		r.unfit(ctx, u.Refusal)
@@ -162,16 +168,17 @@ func (r *Rollout) take(ctx context.Context, u certfile.Update) {
 	}
 }
 
-// withdraw forgets what was to come.
+// withdraw drops the next certificate.
 func (r *Rollout) withdraw(ctx context.Context) {
 	if len(r.next) == 0 {
 		return
 	}
 	r.next, r.at = nil, time.Time{}
-	r.say(ctx, "edge: the next certificate was taken back", errors.Join(r.save(), r.cfg.Story.Next(ctx, time.Time{})))
+	r.log(ctx, "edge: the next certificate was withdrawn", errors.Join(r.save(), r.cfg.Publisher.Next(ctx, time.Time{})))
 }
 
-// covers reports whether what is live is good for all hosts: after a restart there may be more of them.
+// covers reports whether the live certificate is valid for all hosts: a restart may have added
+// hosts.
 func (r *Rollout) covers() bool {
 	for _, name := range r.cfg.Plane.Config().Names() {
 		for _, p := range r.live {
@@ -183,7 +190,8 @@ func (r *Rollout) covers() bool {
 	return true
 }
 
-// announce publishes what is next, from the disk on: a restart must not put its time off.
+// announce publishes the next certificate after it has written it to the disk: a restart must not
+// delay it.
 func (r *Rollout) announce(ctx context.Context, pairs []*certfile.Pair) {
 	now := r.cfg.Clock.Now()
 	at, latest := now.Add(r.cfg.Ahead), end(r.live).Add(-margin)
@@ -194,33 +202,35 @@ func (r *Rollout) announce(ctx context.Context, pairs []*certfile.Pair) {
 		at = now
 	}
 	r.next, r.at = pairs, at
-	r.say(ctx, "edge: the next certificate is published", errors.Join(r.save(), r.cfg.Story.Next(ctx, at, pairs...)), slog.Time("served_from", at))
+	r.log(ctx, "edge: the next certificate is published", errors.Join(r.save(), r.cfg.Publisher.Next(ctx, at, pairs...)),
+		slog.Time("served_from", at))
 }
 
-// step serves what is next when its time has come, and tells what is live once it is.
+// step serves the next certificate when it is due, and publishes the live one after it is served.
 func (r *Rollout) step(ctx context.Context) {
 	r.retry()
 	if len(r.next) > 0 && !r.cfg.Clock.Now().Before(r.at) {
 		r.push(ctx)
 	}
-	if len(r.live) > 0 && !r.told {
+	if len(r.live) > 0 && !r.published {
 		r.confirm(ctx)
 	}
 }
 
-// push serves what is next. It is on the disk as live before any Envoy has it.
+// push serves the next certificate. The disk has it as live before any Envoy gets it.
 func (r *Rollout) push(ctx context.Context) {
 	before, pairs := r.live, r.next
-	if _, err := Snapshot(r.cfg.Plane.Config(), pairs); err != nil { // it is the source's to check, but a push must not fail half-way
+	// the source has checked it, but a push must not fail half-way
+	if _, err := Snapshot(r.cfg.Plane.Config(), pairs); err != nil {
 		r.refuse(ctx, err)
 		return
 	}
 	r.live, r.next, r.at = pairs, nil, time.Time{}
 	if err := r.save(); err != nil {
-		r.live, r.next = before, pairs // once more at the next look
+		r.live, r.next = before, pairs // retried at the next check
 		if text := err.Error(); text != r.unsaved {
 			r.unsaved = text
-			r.say(ctx, "", err)
+			r.log(ctx, "", err)
 		}
 		return
 	}
@@ -231,26 +241,27 @@ func (r *Rollout) push(ctx context.Context) {
 		r.refuse(ctx, errors.Join(err, r.save()))
 		return
 	}
-	r.told, r.before, r.change = false, before, change
+	r.published, r.before, r.change = false, before, change
 	r.cfg.Metrics.certificate("pushed")
 	r.cfg.Alarm.Serve(ctx, r.live...)
 }
 
-// confirm looks whether every node has what is live and a handshake shows it, and tells so. It waits for little: it is asked again.
+// confirm publishes the live certificate if every node has it and a handshake presents it. It waits
+// only briefly, because step calls it again.
 func (r *Rollout) confirm(ctx context.Context) {
 	asked, cancel := context.WithTimeout(ctx, r.cfg.Look)
 	defer cancel()
 	err := r.cfg.Server.Wait(asked, r.change)
 	var refused *serve.RefusedError
 	if errors.As(err, &refused) && !refused.Before && len(r.before) > 0 {
-		r.takeBack(ctx, err)
+		r.rollBack(ctx, err)
 		return
 	}
 	if err == nil && r.cfg.Probe != nil {
 		err = r.cfg.Probe(asked, r.live)
 	}
 	if err == nil {
-		err = r.tell(ctx)
+		err = r.publish(ctx)
 	}
 	if err != nil {
 		if text := err.Error(); text != r.trouble {
@@ -259,33 +270,33 @@ func (r *Rollout) confirm(ctx context.Context) {
 		}
 		return
 	}
-	r.told, r.before, r.trouble = true, nil, ""
+	r.published, r.before, r.trouble = true, nil, ""
 	if r.dropped != nil && same(r.live, r.dropped.pairs) {
 		r.dropped = nil
 		r.alarm()
 	}
 	r.cfg.Metrics.certificate("live")
-	r.say(ctx, "edge: certificate is live", nil, slog.Time("not_after", end(r.live)))
+	r.log(ctx, "edge: certificate is live", nil, slog.Time("not_after", end(r.live)))
 }
 
-// tell has the story say what is: a restart may have come between what was done and what was told.
-func (r *Rollout) tell(ctx context.Context) error {
-	if err := r.cfg.Story.Live(ctx, r.live...); err != nil {
+// publish publishes the state again: the process may have died between a step and its publication.
+func (r *Rollout) publish(ctx context.Context) error {
+	if err := r.cfg.Publisher.Live(ctx, r.live...); err != nil {
 		return err
 	}
-	return r.cfg.Story.Next(ctx, r.at, r.next...)
+	return r.cfg.Publisher.Next(ctx, r.at, r.next...)
 }
 
-// say logs how something went.
-func (r *Rollout) say(ctx context.Context, what string, err error, more ...any) {
+// log logs the result of a step.
+func (r *Rollout) log(ctx context.Context, what string, err error, more ...any) {
 	if err != nil {
 		r.cfg.Log.ErrorContext(ctx, "edge: certificate", slog.Any("error", err))
 		return
 	}
-	r.cfg.Log.InfoContext(ctx, what, more...) //nolint:sloglint // the words are those of this package
+	r.cfg.Log.InfoContext(ctx, what, more...) //nolint:sloglint // a constant of this package
 }
 
-// end is when the first of the pairs ends.
+// end returns the earliest end of the pairs.
 func end(pairs []*certfile.Pair) time.Time {
 	out := pairs[0].Leaf().NotAfter
 	for _, p := range pairs[1:] {

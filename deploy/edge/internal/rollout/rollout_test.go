@@ -15,7 +15,8 @@ import (
 
 func found(p *certfile.Pair) certfile.Update { return certfile.Update{Pairs: []*certfile.Pair{p}} }
 
-// TestRollout: the first certificate is served at once; the next one is published first, served when its time has come, and then told.
+// TestRollout checks that the first certificate is served at once. The next one is first published,
+// served when it is due, and then published as live.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -25,32 +26,36 @@ func TestRollout(t *testing.T) {
 	w.wait("the first is live", live(one))
 	w.finds(found(two))
 	due := w.clock.Now().Add(ahead)
-	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(two) && s.at.Equal(due) })
+	w.wait("the next is published", func(s *publisher) bool {
+		return len(s.next) == 1 && s.next[0].Equal(two) && s.at.Equal(due)
+	})
 	w.clock.Set(due.Add(-time.Second))
 	for range 2 {
-		w.finds(certfile.Update{Refusal: errors.New("no chain")}) // changes nothing; and when the second is taken the clock was looked at
+		// without effect; after the second is taken, the clock was checked
+		w.finds(certfile.Update{Refusal: errors.New("no chain")})
 	}
 	w.wait("the first stays until then", live(one))
 	w.clock.Set(due)
 	w.wait("the next is live", live(one, two))
-	w.wait("nothing is announced", func(s *story) bool { return len(s.next) == 0 })
+	w.wait("nothing is announced", func(s *publisher) bool { return len(s.next) == 0 })
 }
 
-// TestNobody: without an Envoy nothing is told to be live.
-func TestNobody(t *testing.T) {
+// TestNoEnvoy checks that without an Envoy no certificate is published as live.
+func TestNoEnvoy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	stop := w.start(false)
 	one := w.pair()
 	w.finds(found(one))
-	w.finds(found(one)) // the first was looked after
+	w.finds(found(one)) // the first has been handled
 	w.wait("nothing is live", live())
 	stop()
-	w.start(true) // without the source: it is on the disk
+	w.start(true) // without the source: the certificate is on the disk
 	w.wait("it is live once an Envoy has it", live(one))
 }
 
-// TestRestartAhead: a restart before the time neither puts it off nor brings it forward, and serves what was served although its files are gone.
+// TestRestartAhead checks that a restart changes no planned time. It serves the previous
+// certificate although its files are gone.
 func TestRestartAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,37 +65,40 @@ func TestRestartAhead(t *testing.T) {
 	w.wait("the first is live", live(one))
 	w.finds(found(two))
 	due := w.clock.Now().Add(ahead)
-	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	w.wait("the next is published", func(s *publisher) bool { return len(s.next) == 1 })
 	stop()
 	w.clock.Advance(ahead / 2)
-	w.story.mu.Lock()
-	w.story.next = nil // as if the process had died before it was told
-	w.story.mu.Unlock()
+	w.publisher.mu.Lock()
+	w.publisher.next = nil // as if the process had died before the publication
+	w.publisher.mu.Unlock()
 	w.start(true)
 	w.finds(found(two))
-	w.wait("it is published again, for the same time", func(s *story) bool { return len(s.next) == 1 && s.at.Equal(due) })
+	w.wait("it is published again, for the same time", func(s *publisher) bool {
+		return len(s.next) == 1 && s.at.Equal(due)
+	})
 	w.wait("the first is live", live(one))
 	w.clock.Set(due)
 	w.wait("the next is live", live(one, two))
 }
 
-// TestTellsAgain: what could not be told is told later.
-func TestTellsAgain(t *testing.T) {
+// TestPublishesAgain checks that a failed publication is repeated.
+func TestPublishesAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.story.fail = true
+	w.publisher.fail = true
 	stop := w.start(true)
 	one := w.pair()
 	w.finds(found(one))
-	w.wait("the word fails", func(s *story) bool { return s.asked > 0 })
-	w.wait("nothing is told", live())
-	stop() // it died between the push and the word
-	w.story.fail = false
+	w.wait("the word fails", func(s *publisher) bool { return s.asked > 0 })
+	w.wait("nothing is published", live())
+	stop() // it died between the push and the publication
+	w.publisher.fail = false
 	w.start(true)
-	w.wait("it is told", live(one))
+	w.wait("it is published", live(one))
 }
 
-// TestEndsSooner: what ends before the next one has been published for long enough is replaced before its end.
+// TestEndsSooner checks that a certificate close to its end is replaced before the end, even if the
+// next one was published only shortly.
 func TestEndsSooner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -100,16 +108,19 @@ func TestEndsSooner(t *testing.T) {
 	w.finds(found(one))
 	w.wait("the first is live", live(one))
 	w.finds(found(two))
-	w.wait("the next comes an hour before", func(s *story) bool { return len(s.next) == 1 && s.at.Equal(one.Leaf().NotAfter.Add(-time.Hour)) })
+	w.wait("the next comes an hour before", func(s *publisher) bool {
+		return len(s.next) == 1 && s.at.Equal(one.Leaf().NotAfter.Add(-time.Hour))
+	})
 	w.clock.Set(end)
 	w.wait("the next is live", live(one, two))
-	w.finds(found(one)) // somebody puts the old one back: it has ended, but that is the source's to refuse
-	w.wait("it is only published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(one) })
+	w.finds(found(one)) // the old files return: the source must refuse the expired certificate, not this package
+	w.wait("it is only published", func(s *publisher) bool { return len(s.next) == 1 && s.next[0].Equal(one) })
 	w.finds(found(two))
-	w.wait("and taken back", func(s *story) bool { return len(s.next) == 0 })
+	w.wait("and rolled back", func(s *publisher) bool { return len(s.next) == 0 })
 }
 
-// TestRefusedByEnvoy: what an Envoy does not take is taken back, and is never told to be live.
+// TestRefusedByEnvoy checks that a certificate refused by an Envoy is rolled back, and never
+// published as live.
 func TestRefusedByEnvoy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -119,9 +130,9 @@ func TestRefusedByEnvoy(t *testing.T) {
 	w.wait("the first is live", live(one))
 	w.refuses("edge-cert")
 	w.finds(found(two))
-	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	w.wait("the next is published", func(s *publisher) bool { return len(s.next) == 1 })
 	w.clock.Advance(ahead)
-	w.wait("what was announced is taken back", func(s *story) bool { return len(s.next) == 0 })
+	w.wait("the announcement is withdrawn", func(s *publisher) bool { return len(s.next) == 0 })
 	if !w.alarm.on.Load() {
 		t.Error("no alarm")
 	}
@@ -130,12 +141,13 @@ func TestRefusedByEnvoy(t *testing.T) {
 	w.wait("the first stays", live(one))
 	three := w.pair()
 	w.finds(found(three))
-	w.wait("a better one is published", func(s *story) bool { return len(s.next) == 1 && s.next[0].Equal(three) })
+	w.wait("a better one is published", func(s *publisher) bool { return len(s.next) == 1 && s.next[0].Equal(three) })
 	w.clock.Advance(ahead)
 	w.wait("a better one is taken", live(one, three))
 }
 
-// TestForeignRefusal: what an Envoy refuses besides keeps no certificate from being live, neither the first nor the next.
+// TestForeignRefusal checks that an Envoy's refusal of another resource delays no certificate,
+// neither the first nor the next.
 func TestForeignRefusal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -145,7 +157,7 @@ func TestForeignRefusal(t *testing.T) {
 	w.finds(found(one))
 	w.wait("the first is live", live(one))
 	w.finds(found(two))
-	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	w.wait("the next is published", func(s *publisher) bool { return len(s.next) == 1 })
 	w.clock.Advance(ahead)
 	w.wait("the next is live", live(one, two))
 	if w.alarm.on.Load() {
@@ -153,7 +165,8 @@ func TestForeignRefusal(t *testing.T) {
 	}
 }
 
-// TestTriesAgain: what an Envoy refused is tried again when it comes anew, though not as often as it does.
+// TestTriesAgain checks that a refused certificate is retried when the Envoy reconnects, but not as
+// often as it does.
 func TestTriesAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -163,33 +176,34 @@ func TestTriesAgain(t *testing.T) {
 	w.wait("the first is live", live(one))
 	w.refuses("edge-cert")
 	w.finds(found(two))
-	w.wait("the next is published", func(s *story) bool { return len(s.next) == 1 })
+	w.wait("the next is published", func(s *publisher) bool { return len(s.next) == 1 })
 	w.clock.Advance(ahead)
-	w.wait("what was announced is taken back", func(s *story) bool { return len(s.next) == 0 })
+	w.wait("the announcement is withdrawn", func(s *publisher) bool { return len(s.next) == 0 })
 	w.refuses("")
 	w.wait("nothing changes by itself", live(one))
 	w.comesAgain()
 	w.wait("it is served to one who takes it", live(one, two))
-	w.wait("the alarm ends", func(*story) bool { return !w.alarm.on.Load() })
+	w.wait("the alarm ends", func(*publisher) bool { return !w.alarm.on.Load() })
 }
 
-// TestFullDisk: what cannot be written is not served, is said once, and is served when it can be.
+// TestFullDisk checks that a certificate that cannot be written is not served. The failure is
+// logged once, and the certificate is served after the disk has room.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	file := filepath.Join(w.folder, "certificates.json")
 	w.start(true)
-	if err := os.Mkdir(file, 0o700); err != nil { // as good as a full disk, for whoever writes
+	if err := os.Mkdir(file, 0o700); err != nil { // a directory makes writes fail like a full disk
 		t.Fatal(err)
 	}
 	one := w.pair()
 	w.finds(found(one))
-	for range 5 { // looks, each of which tries again
+	for range 5 { // checks, each of which retries
 		w.finds(found(one))
 	}
 	w.wait("nothing is live", live())
 	if got := strings.Count(w.logged(), "certificates.json"); got != 1 {
-		t.Errorf("was said %d times: %s", got, w.logged())
+		t.Errorf("was logged %d times: %s", got, w.logged())
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -197,7 +211,7 @@ func TestFullDisk(t *testing.T) {
 	w.wait("it is live once it can be written", live(one))
 }
 
-// TestBrokenState: what cannot be read is said with what to do.
+// TestBrokenState checks that the error for an unreadable state names the remedy.
 func TestBrokenState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -206,25 +220,29 @@ func TestBrokenState(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := rollout.New(t.Context(), rollout.Config{Folder: w.folder})
-		if err == nil || !strings.Contains(err.Error(), "certificates.json") || !strings.Contains(err.Error(), "move the file away") {
+		if err == nil || !strings.Contains(err.Error(), "certificates.json") ||
+			!strings.Contains(err.Error(), "move the file away") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
 }
 
-// TestRefusedFirst: it is not said that a present one stays where there is none.
+// TestRefusedFirst checks that the log does not mention a present certificate if none exists.
 func TestRefusedFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start(false)
-	w.finds(certfile.Update{Refusal: errors.New("nobody answers")})
-	w.wait("the refusal is told", func(*story) bool { return strings.Contains(w.logged(), "there is none to serve") })
+	w.finds(certfile.Update{Refusal: errors.New("no response")})
+	w.wait("the refusal is logged", func(*publisher) bool {
+		return strings.Contains(w.logged(), "there is none to serve")
+	})
 	if got := w.logged(); strings.Contains(got, "present one stays") {
 		t.Errorf("got %s", got)
 	}
 }
 
-// TestStopsMeanwhile: what is pushed while the program stops is pushed whole. A push that fails has its certificate taken for one that cannot be served.
+// TestStopsMeanwhile checks that a push during the stop is completed. Otherwise the failed push
+// would count as a refusal of the certificate.
 func TestStopsMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,11 +257,11 @@ func TestStopsMeanwhile(t *testing.T) {
 		if _, err := w.plane.Certify(over, pairs[(i+1)%2:][:1]); err != nil {
 			t.Fatal(err)
 		}
-		w.wait("an Envoy has it", func(*story) bool { return w.takes() > before })
+		w.wait("an Envoy has it", func(*publisher) bool { return w.takes() > before })
 	}
 }
 
-// TestMoreHosts: what is not good for a host that came with a restart is not served for a day more.
+// TestMoreHosts checks that a certificate that lacks a host added by a restart is replaced at once.
 func TestMoreHosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,30 +32,31 @@ const (
 	ahead    = 24 * time.Hour
 )
 
-// world is a rollout with stand-ins around it. It can be stopped and started again on the same folder.
+// world is a rollout with stand-ins. It can be stopped and restarted on the same folder.
 type world struct {
-	t      *testing.T
-	folder string
-	clock  *clock.Fake
-	story  *story
-	source *source
-	ca     *certtest.Authority
-	alarm  alarm
-	hosts  []string // of the configuration, and of pairs
-	plane  *rollout.Plane
+	t         *testing.T
+	folder    string
+	clock     *clock.Fake
+	publisher *publisher
+	source    *source
+	ca        *certtest.Authority
+	alarm     alarm
+	hosts     []string // of the configuration, and of pairs
+	plane     *rollout.Plane
 
 	mu     sync.Mutex
-	refuse string   // the node refuses the resource of this name
-	hang   func()   // ends the node's stream: it comes again
-	served []string // the chains that the node took, in order
+	refuse string   // the name of the resource that the node refuses
+	hang   func()   // ends the node's stream, and the node reconnects
+	served []string // the chains that the node accepted, in order
 	log    strings.Builder
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return &world{
-		t: t, folder: t.TempDir(), clock: clock.NewFake(clock.System().Now()), story: &story{}, source: &source{updates: make(chan certfile.Update), taken: make(chan struct{})},
-		ca: certtest.Root(t).Intermediate(t), hosts: []string{"a.example"},
+		t: t, folder: t.TempDir(), clock: clock.NewFake(clock.System().Now()), publisher: &publisher{},
+		source: &source{updates: make(chan certfile.Update), taken: make(chan struct{})},
+		ca:     certtest.Root(t).Intermediate(t), hosts: []string{"a.example"},
 	}
 }
 
@@ -71,7 +72,8 @@ func (w *world) pair(changes ...func(lives *[2]time.Time)) *certfile.Pair {
 // start runs a rollout, with a node if wanted, until the returned function is called.
 func (w *world) start(node bool) (stop func()) {
 	w.t.Helper()
-	c, err := config.Decode("c", []byte("hosts: ["+strings.Join(w.hosts, ", ")+"]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"))
+	c, err := config.Decode("c",
+		[]byte("hosts: ["+strings.Join(w.hosts, ", ")+"]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -87,8 +89,9 @@ func (w *world) start(node bool) (stop func()) {
 	server.Start(l, nil)
 	w.plane = rollout.NewPlane(server, c, nil)
 	r, err := rollout.New(w.t.Context(), rollout.Config{
-		Plane: w.plane, Server: server, Story: w.story, Alarm: &w.alarm, Folder: w.folder, Ahead: ahead, Clock: w.clock,
-		Look: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(w, nil)),
+		Plane: w.plane, Server: server, Publisher: w.publisher, Alarm: &w.alarm, Folder: w.folder, Ahead: ahead,
+		Clock: w.clock,
+		Look:  5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(w, nil)),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -117,7 +120,7 @@ func (w *world) start(node bool) (stop func()) {
 	return stop
 }
 
-// node is an Envoy that takes what it is given, and comes again when its stream ends.
+// node is an Envoy that accepts its resources, and reconnects when its stream ends.
 func (w *world) node(ctx context.Context, at, cluster string) {
 	conn, err := grpc.NewClient(at, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -136,7 +139,7 @@ func (w *world) node(ctx context.Context, at, cluster string) {
 		w.hang = cancel
 		w.mu.Unlock()
 		for _, url := range snapshot.Types {
-			_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{ // the stream says below that it has ended
+			_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{ // a closed stream is detected below
 				Node: &corev3.Node{Id: "n1", Cluster: cluster}, TypeUrl: url, ResourceNamesSubscribe: []string{"*"},
 			})
 		}
@@ -145,13 +148,13 @@ func (w *world) node(ctx context.Context, at, cluster string) {
 			if err != nil {
 				break
 			}
-			_ = stream.Send(w.answer(r))
+			_ = stream.Send(w.respond(r))
 		}
 		cancel()
 	}
 }
 
-func (w *world) answer(r *discoveryv3.DeltaDiscoveryResponse) *discoveryv3.DeltaDiscoveryRequest {
+func (w *world) respond(r *discoveryv3.DeltaDiscoveryResponse) *discoveryv3.DeltaDiscoveryRequest {
 	out := &discoveryv3.DeltaDiscoveryRequest{TypeUrl: r.GetTypeUrl(), ResponseNonce: r.GetNonce()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,10 +171,10 @@ func (w *world) answer(r *discoveryv3.DeltaDiscoveryResponse) *discoveryv3.Delta
 	return out
 }
 
-// source is told by the test what it finds.
+// source is a source whose updates the test sends.
 type source struct {
 	updates chan certfile.Update
-	taken   chan struct{} // one for each of them
+	taken   chan struct{} // one value for each update
 }
 
 func (s *source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
@@ -190,40 +193,41 @@ func (s *source) Run(ctx context.Context, tell func(context.Context, certfile.Up
 	}
 }
 
-// finds has the source find something, and returns when that was taken. Whether it was looked after is another matter: that is so when one more was taken.
+// finds sends an update, and returns after the rollout has taken it. It has handled it after it has
+// taken one more.
 func (w *world) finds(u certfile.Update) {
 	w.t.Helper()
 	late := time.After(patience)
 	select {
 	case w.source.updates <- u:
 	case <-late:
-		w.t.Fatal("nobody takes what the source has found")
+		w.t.Fatal("no rollout takes the update")
 	}
 	select {
 	case <-w.source.taken:
 	case <-late:
-		w.t.Fatal("nobody takes what the source has told")
+		w.t.Fatal("no rollout takes the update")
 	}
 }
 
-// story remembers what it was told.
-type story struct {
+// publisher records the calls.
+type publisher struct {
 	mu    sync.Mutex
 	lives []*certfile.Pair
 	next  []*certfile.Pair
 	at    time.Time
 	fail  bool
-	asked int // how often it has failed
+	asked int // number of failed calls
 }
 
-func (s *story) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
+func (s *publisher) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next, s.at = pairs, at
 	return nil
 }
 
-func (s *story) Live(_ context.Context, pairs ...*certfile.Pair) error {
+func (s *publisher) Live(_ context.Context, pairs ...*certfile.Pair) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail {
@@ -236,16 +240,16 @@ func (s *story) Live(_ context.Context, pairs ...*certfile.Pair) error {
 	return nil
 }
 
-// wait waits until the story is as wanted.
-func (w *world) wait(what string, done func(*story) bool) {
+// wait waits until the publisher's state is as wanted.
+func (w *world) wait(what string, done func(*publisher) bool) {
 	w.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(patience)
 	for {
-		w.story.mu.Lock()
-		ok := done(w.story)
-		w.story.mu.Unlock()
+		w.publisher.mu.Lock()
+		ok := done(w.publisher)
+		w.publisher.mu.Unlock()
 		if ok {
 			return
 		}
@@ -257,24 +261,24 @@ func (w *world) wait(what string, done func(*story) bool) {
 	}
 }
 
-func live(pairs ...*certfile.Pair) func(*story) bool {
-	return func(s *story) bool { return slices.EqualFunc(s.lives, pairs, (*certfile.Pair).Equal) }
+func live(pairs ...*certfile.Pair) func(*publisher) bool {
+	return func(s *publisher) bool { return slices.EqualFunc(s.lives, pairs, (*certfile.Pair).Equal) }
 }
 
-// alarm remembers whether it is on.
+// alarm records whether it is on.
 type alarm struct{ on atomic.Bool }
 
 func (*alarm) Serve(context.Context, ...*certfile.Pair) {}
 func (a *alarm) Refused(is bool)                        { a.on.Store(is) }
 
-// refuses has the node refuse a resource from now on; "" for none.
+// refuses makes the node refuse a resource from now on; "" for none.
 func (w *world) refuses(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.refuse = name
 }
 
-// Write is for the log.
+// Write receives the log.
 func (w *world) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,14 +291,14 @@ func (w *world) logged() string {
 	return w.log.String()
 }
 
-// comesAgain has the node end its stream and open another.
+// comesAgain makes the node reconnect.
 func (w *world) comesAgain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hang()
 }
 
-// takes is how many certificates the node took.
+// takes returns the number of certificates that the node accepted.
 func (w *world) takes() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,15 +13,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/durable"
 )
 
-// stateFile is in the data folder, for its owner alone: it holds private keys. Without it a restart could not serve the present certificate while the
-// next one is only published: its files may be gone.
+// stateFile is in the data folder, and only its owner can read it: it has private keys. A restart
+// needs it to serve the present certificate while the next one is only published, because its files
+// may be gone.
 const stateFile = "certificates.json"
 
-// state is what outlives a restart.
+// state is the state that a restart needs.
 type state struct {
 	Live []stored  `json:"live"`
 	Next []stored  `json:"next,omitempty"`
-	At   time.Time `json:"at,omitzero"` // when next is served
+	At   time.Time `json:"at,omitzero"` // when next will be served
 }
 
 type stored struct {
@@ -74,7 +75,8 @@ func (r *Rollout) load() error {
 	return nil
 }
 
-// save is on the disk when it returns nil, whole or not at all.
+// save writes the state. When it returns nil, the disk has all of it; on an error it has the
+// previous state.
 func (r *Rollout) save() error {
 	text, err := json.Marshal(state{Live: store(r.live), Next: store(r.next), At: r.at})
 	if err != nil {

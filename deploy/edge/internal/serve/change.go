@@ -6,21 +6,21 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 )
 
-// Change is what one Set brought: what differs from the one before. It does not change.
+// Change is the difference between two calls of Set. It is immutable.
 type Change struct {
-	resources map[string]map[string]string // by kind and name the version, "" of what is gone
-	refused   map[subject]bool             // by whom what stood in its place was refused already
+	resources map[string]map[string]string // versions by kind and name; "" for a removed resource
+	refused   map[subject]bool             // nodes that had refused the replaced version
 }
 
 // subject is a resource at a node.
 type subject struct{ node, url, name string }
 
-// Only is the part of one kind.
+// Only returns the part of one kind.
 func (c *Change) Only(url string) *Change {
 	return &Change{resources: map[string]map[string]string{url: c.resources[url]}, refused: c.refused}
 }
 
-// Empty reports whether nothing differs; nil is empty.
+// Empty reports whether the change is empty; nil is empty.
 func (c *Change) Empty() bool {
 	if c != nil {
 		for _, names := range c.resources {
@@ -32,7 +32,7 @@ func (c *Change) Empty() bool {
 	return true
 }
 
-// change is what differs between what nodes are to have and what they were to have. The mutex is held.
+// change returns the difference between the present and the new snapshot. The mutex is held.
 func (n *nodes) change(to *snapshot.Snapshot) *Change {
 	c := &Change{resources: map[string]map[string]string{}, refused: map[subject]bool{}}
 	for _, url := range snapshot.Types {
@@ -60,14 +60,14 @@ func (n *nodes) change(to *snapshot.Snapshot) *Change {
 	return c
 }
 
-// standing is how far a node is with a resource.
+// standing is the state of a resource at a node.
 type standing int
 
 const (
-	missing standing = iota // it has not answered
+	missing standing = iota // no response yet
 	has
 	refused
-	away // it does not ask for it, because it refuses what would have it ask
+	away // not subscribed, because the node refuses the resource that refers to it
 )
 
 func (s *stream) standing(url, name, version string) standing {

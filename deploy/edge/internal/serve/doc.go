@@ -1,8 +1,10 @@
-// Package serve is the Delta ADS server: it knows its nodes, counts what they refuse, and says when all of them have a version.
+// Package serve is the Delta ADS server. It tracks its nodes and their refusals, and reports when
+// all of them have a version.
 //
-// State-of-the-world streams are refused: by them go-control-plane forgets a watch when a resource appears that nobody asked for (its issue 1356),
-// and a certificate that is pushed later never arrives.
+// It rejects state-of-the-world streams. For them go-control-plane forgets a watch when an
+// unsubscribed resource appears (its issue 1356), and a certificate pushed later never arrives.
 //
-// A node says one no to a delivery of several resources, and takes those that are good all the same. So each of them is sent to it once more, alone:
-// then it is known what it has, and what it does not. Who waits for a change is told of refusals of what changed, and of no others.
+// A node refuses a delivery of several resources as a whole, but applies the valid ones. So the
+// server sends each of them again, alone, to find out which ones the node has. A caller that waits
+// for a change gets the refusals of the changed resources only.
 package serve

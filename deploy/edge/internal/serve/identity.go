@@ -17,12 +17,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// maxID is how long a node's id may be: it is a label of metrics.
+// maxID is the longest id of a node, which is a label of metrics.
 const maxID = 128
 
-// identify holds a stream to one node, of our cluster, whose certificate names it. The mutex is held.
+// identify binds a stream to one node of our cluster, whose certificate names it. The mutex is
+// held.
 func (n *nodes) identify(s *stream, node *corev3.Node) error {
-	if node == nil && s.id != "" { // Envoy names itself in the first request alone
+	if node == nil && s.id != "" { // Envoy sends its id only in the first request
 		return nil
 	}
 	id := node.GetId()
@@ -45,7 +46,7 @@ func (n *nodes) identify(s *stream, node *corev3.Node) error {
 	return nil
 }
 
-// peerNames are the names in a peer's certificate; nil where there is no TLS, which is on a unix socket.
+// peerNames returns the names in a peer's certificate; nil without TLS, on a unix socket.
 func peerNames(ctx context.Context) []string {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -66,7 +67,8 @@ func peerNames(ctx context.Context) []string {
 	return names
 }
 
-// MutualTLS is the TLS of a server on an address. The files are read at every handshake, so that whoever renews them need not tell us.
+// MutualTLS returns the TLS configuration of a server on an address. It reads the files at every
+// handshake, so a renewal needs no signal.
 func MutualTLS(certificate, key, clientCA string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
@@ -92,7 +94,7 @@ func MutualTLS(certificate, key, clientCA string) *tls.Config {
 	}
 }
 
-// printable keeps what others say from breaking a line of the log, and short.
+// printable makes a peer's text safe for a line of the log, and short.
 func printable(text string) string {
 	const most = 500
 	text = strings.Map(func(r rune) rune {

@@ -8,33 +8,38 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 )
 
-// maxNames is how many resources of a kind a node may ask for by name; there are a handful.
+// maxNames is the largest number of names of a kind in a node's subscription; only a few exist.
 const maxNames = 256
 
-// kind is what a node knows of one kind of resources.
+// kind is a node's state for one kind of resources.
 type kind struct {
-	all   bool              // it asked for all there are
-	names map[string]bool   // or for these
-	has   map[string]string // the versions that it has acknowledged, by name
+	all   bool              // wildcard subscription
+	names map[string]bool   // or a subscription to these names
+	has   map[string]string // the acknowledged versions, by name
 	sent  map[string]delivery
 
-	refused map[string]refusal // by name, of what it is to have
+	refused map[string]refusal // refused versions of the present resources, by name
 }
 
-// delivery is an answer that is on its way.
+// delivery is a response without an acknowledgement yet.
 type delivery struct {
 	version   string
 	resources map[string]string
 	removed   []string
 }
 
-// kind is that of a request, made at its first.
+// kind returns the state of a request's kind, created with the first request.
 func (s *stream) kind(r *discoveryv3.DeltaDiscoveryRequest) *kind {
 	k, ok := s.kinds[r.GetTypeUrl()]
 	if !ok {
-		k = &kind{names: map[string]bool{}, has: map[string]string{}, sent: map[string]delivery{}, refused: map[string]refusal{}}
+		k = &kind{
+			names:   map[string]bool{},
+			has:     map[string]string{},
+			sent:    map[string]delivery{},
+			refused: map[string]refusal{},
+		}
 		k.all = len(r.GetResourceNamesSubscribe()) == 0
-		for name, version := range r.GetInitialResourceVersions() { // it comes again
+		for name, version := range r.GetInitialResourceVersions() { // the node reconnects
 			k.has[name] = version
 		}
 		s.kinds[r.GetTypeUrl()] = k
@@ -42,7 +47,7 @@ func (s *stream) kind(r *discoveryv3.DeltaDiscoveryRequest) *kind {
 	return k
 }
 
-// subscribe reports false for more names than there can be.
+// subscribe returns false if the request has too many names.
 func (k *kind) subscribe(r *discoveryv3.DeltaDiscoveryRequest) bool {
 	for _, name := range r.GetResourceNamesSubscribe() {
 		if name == "*" {
@@ -87,7 +92,8 @@ func (k *kind) acknowledge(nonce string) (version string, ok bool) {
 	return d.version, true
 }
 
-// current reports whether a node has acknowledged all that it asked for of a snapshot, and asked for every kind.
+// current reports whether a node has subscribed to every kind, and acknowledged all subscribed
+// resources of a snapshot.
 func (s *stream) current(snap *snapshot.Snapshot) bool {
 	if snap == nil || s.id == "" {
 		return false

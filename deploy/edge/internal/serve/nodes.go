@@ -16,41 +16,42 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 )
 
-// nodes are the streams that are open, and what is known of them. Its methods are go-control-plane's callbacks; those of a stream are called one
-// after the other.
+// nodes has the open streams and their state. Its methods are go-control-plane's callbacks; the
+// callbacks of one stream are sequential.
 type nodes struct {
 	cfg Config
 
 	mu      sync.Mutex
-	snap    *snapshot.Snapshot // guarded by mu: what all are to have
+	snap    *snapshot.Snapshot // guarded by mu: the snapshot for all nodes
 	streams map[int64]*stream  // guarded by mu
-	changed chan struct{}      // guarded by mu: closed and replaced when anything did
-	turns   int                // guarded by mu: how often a node came or went
-	// The requests between their callback and their watch, which both belong to one goroutine, guarded by mu.
+	changed chan struct{}      // guarded by mu: closed and replaced at each change of the state
+	turns   int                // guarded by mu: number of connections and disconnections
+	// Requests between their callback and their watch, which run in one goroutine; guarded by mu.
 	asking map[*discoveryv3.DeltaDiscoveryRequest]*kind
 }
 
 // stream is a node's connection. It is guarded by the mutex of nodes.
 type stream struct {
-	allowed []string // the ids that its certificate names; nil where anybody may have any
+	allowed []string // the ids that its certificate names; nil if every id is allowed
 	id      string   // "" before the first request
 	kinds   map[string]*kind
 }
 
-// Node is a connected one.
+// Node is a connected node.
 type Node struct {
 	ID      string
-	Current bool   // it has acknowledged all that it is to have
-	Refused string // why it refused what it is to have, or ""
+	Current bool   // it has acknowledged all its resources
+	Refused string // the reason for a refusal of a present resource, or ""
 }
 
 func newNodes(cfg Config) *nodes {
 	return &nodes{
-		cfg: cfg, streams: map[int64]*stream{}, changed: make(chan struct{}), asking: map[*discoveryv3.DeltaDiscoveryRequest]*kind{},
+		cfg: cfg, streams: map[int64]*stream{}, changed: make(chan struct{}),
+		asking: map[*discoveryv3.DeltaDiscoveryRequest]*kind{},
 	}
 }
 
-// want is called before what is wanted can be sent: answers to it must be known as such.
+// want sets the snapshot before it can be sent, so that acknowledgements are recognised.
 func (n *nodes) want(to *snapshot.Snapshot) *Change {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,16 +62,16 @@ func (n *nodes) want(to *snapshot.Snapshot) *Change {
 			k.forget(to.Resources(url))
 		}
 	}
-	n.tell()
+	n.notify()
 	return c
 }
 
-// unwant goes back to what could not be replaced.
+// unwant restores the previous snapshot after a failure.
 func (n *nodes) unwant(before *snapshot.Snapshot) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.snap = before
-	n.tell()
+	n.notify()
 }
 
 func (n *nodes) turnover() int {
@@ -85,8 +86,8 @@ func (n *nodes) wanted() *snapshot.Snapshot {
 	return n.snap
 }
 
-// tell wakes all who wait. The mutex is held.
-func (n *nodes) tell() {
+// notify wakes all waiting calls. The mutex is held.
+func (n *nodes) notify() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 	current := 0
@@ -101,7 +102,7 @@ func (n *nodes) tell() {
 
 func (n *nodes) refused(why string) { n.cfg.Metrics.refused.WithLabelValues(why).Inc() }
 
-// OnDeltaStreamOpen takes a stream once there is something to serve.
+// OnDeltaStreamOpen accepts a stream if a snapshot exists.
 func (n *nodes) OnDeltaStreamOpen(ctx context.Context, id int64, _ string) error {
 	allowed := peerNames(ctx)
 	n.mu.Lock()
@@ -115,11 +116,11 @@ func (n *nodes) OnDeltaStreamOpen(ctx context.Context, id int64, _ string) error
 		return status.Error(codes.ResourceExhausted, "edge: too many nodes are connected")
 	}
 	n.streams[id] = &stream{allowed: allowed, kinds: map[string]*kind{}}
-	n.tell()
+	n.notify()
 	return nil
 }
 
-// OnDeltaStreamClosed forgets a stream.
+// OnDeltaStreamClosed removes a stream.
 func (n *nodes) OnDeltaStreamClosed(id int64, _ *corev3.Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -128,10 +129,11 @@ func (n *nodes) OnDeltaStreamClosed(id int64, _ *corev3.Node) {
 		n.cfg.Log.Info("edge: node disconnected", slog.String("node", s.id))
 	}
 	delete(n.streams, id)
-	n.tell()
+	n.notify()
 }
 
-// OnStreamDeltaRequest looks who asks, and for what, and takes note of answers.
+// OnStreamDeltaRequest checks the node and its subscription, and records an acknowledgement or a
+// refusal.
 func (n *nodes) OnStreamDeltaRequest(id int64, r *discoveryv3.DeltaDiscoveryRequest) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,7 +143,8 @@ func (n *nodes) OnStreamDeltaRequest(id int64, r *discoveryv3.DeltaDiscoveryRequ
 	}
 	if err := n.identify(s, r.GetNode()); err != nil {
 		n.refused("node")
-		n.cfg.Log.Warn("edge: node refused", slog.String("node", printable(r.GetNode().GetId())), slog.String("reason", status.Convert(err).Message()))
+		n.cfg.Log.Warn("edge: node refused", slog.String("node", printable(r.GetNode().GetId())),
+			slog.String("reason", status.Convert(err).Message()))
 		return err
 	}
 	if !slices.Contains(snapshot.Types, r.GetTypeUrl()) {
@@ -153,14 +156,14 @@ func (n *nodes) OnStreamDeltaRequest(id int64, r *discoveryv3.DeltaDiscoveryRequ
 		n.refused("too_many_names")
 		return status.Error(codes.ResourceExhausted, "edge: too many names")
 	}
-	n.answered(s, k, r)
+	n.acknowledged(s, k, r)
 	n.asking[r] = k
-	n.tell()
+	n.notify()
 	return nil
 }
 
-// answered takes note of what a node says to what it was sent.
-func (n *nodes) answered(s *stream, k *kind, r *discoveryv3.DeltaDiscoveryRequest) {
+// acknowledged records a node's acknowledgement or refusal of a delivery.
+func (n *nodes) acknowledged(s *stream, k *kind, r *discoveryv3.DeltaDiscoveryRequest) {
 	if r.GetResponseNonce() == "" {
 		return
 	}
@@ -168,19 +171,22 @@ func (n *nodes) answered(s *stream, k *kind, r *discoveryv3.DeltaDiscoveryReques
 	if e := r.GetErrorDetail(); e != nil {
 		version, reason := k.sent[r.GetResponseNonce()].version, printable(e.GetMessage())
 		k.refuse(r.GetResponseNonce(), reason, n.snap.Resources(r.GetTypeUrl()))
-		n.cfg.Metrics.answers.WithLabelValues(s.id, short, "nack").Inc()
+		n.cfg.Metrics.responses.WithLabelValues(s.id, short, "nack").Inc()
 		n.cfg.Log.Error("edge: node refused configuration", slog.String("node", s.id), slog.String("type", short),
 			slog.String("version", version), slog.String("reason", reason))
 		return
 	}
 	if version, ok := k.acknowledge(r.GetResponseNonce()); ok {
-		n.cfg.Metrics.answers.WithLabelValues(s.id, short, "ack").Inc()
-		n.cfg.Log.Info("edge: node has configuration", slog.String("node", s.id), slog.String("type", short), slog.String("version", version))
+		n.cfg.Metrics.responses.WithLabelValues(s.id, short, "ack").Inc()
+		n.cfg.Log.Info("edge: node has configuration", slog.String("node", s.id), slog.String("type", short),
+			slog.String("version", version))
 	}
 }
 
-// OnStreamDeltaResponse remembers what is sent.
-func (n *nodes) OnStreamDeltaResponse(id int64, _ *discoveryv3.DeltaDiscoveryRequest, r *discoveryv3.DeltaDiscoveryResponse) {
+// OnStreamDeltaResponse records a delivery.
+func (n *nodes) OnStreamDeltaResponse(id int64, _ *discoveryv3.DeltaDiscoveryRequest,
+	r *discoveryv3.DeltaDiscoveryResponse,
+) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if s, ok := n.streams[id]; ok && s.kinds[r.GetTypeUrl()] != nil {
@@ -188,7 +194,7 @@ func (n *nodes) OnStreamDeltaResponse(id int64, _ *discoveryv3.DeltaDiscoveryReq
 	}
 }
 
-// list is sorted.
+// list returns the nodes, sorted by id.
 func (n *nodes) list() []Node {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -202,5 +208,5 @@ func (n *nodes) list() []Node {
 	return out
 }
 
-// shortType is the last word of a type's name.
+// shortType returns the last word of a type's name.
 func shortType(url string) string { return url[strings.LastIndexByte(url, '.')+1:] }

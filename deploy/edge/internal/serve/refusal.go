@@ -10,12 +10,12 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 )
 
-// refusal is what a node said no to. To a delivery of several it says one no, and takes those of them that are good: which these are it tells only
-// when each is sent to it once more, alone.
+// refusal is the refusal of a resource by a node. A node refuses a delivery of several as a whole,
+// but applies the valid ones. Which ones these are shows only when each is sent again, alone.
 type refusal struct {
-	version string // "" of what it was to remove
+	version string // "" for a removal
 	reason  string
-	sure    bool // it was alone in its delivery
+	sure    bool // the delivery had no other resource
 }
 
 func (k *kind) refuse(nonce, reason string, wanted map[string]string) {
@@ -30,19 +30,19 @@ func (k *kind) refuse(nonce, reason string, wanted map[string]string) {
 	}
 }
 
-// doubt takes note of a refusal, unless the node is to have another version by now.
+// doubt records a refusal, unless the snapshot has another version by now.
 func (k *kind) doubt(name string, r refusal, wanted map[string]string) {
 	if wanted[name] == r.version {
 		k.refused[name] = r
 	}
 }
 
-// forget drops refusals of what nodes are not to have any longer.
+// forget drops refusals of versions that are not in the snapshot.
 func (k *kind) forget(wanted map[string]string) {
 	maps.DeleteFunc(k.refused, func(name string, r refusal) bool { return wanted[name] != r.version })
 }
 
-// suspect is what to send alone now, if anything is: not while an answer is awaited.
+// suspect returns the next resource to send alone, if no response is pending.
 func (k *kind) suspect() (name string, ok bool) {
 	if len(k.sent) > 0 {
 		return "", false
@@ -55,7 +55,7 @@ func (k *kind) suspect() (name string, ok bool) {
 	return "", false
 }
 
-// refusal is why a node refused what it is to have, or "".
+// refusal returns the reason why a node refuses a present resource, or "".
 func (s *stream) refusal() string {
 	for _, url := range snapshot.Types {
 		k := s.kinds[url]
@@ -69,7 +69,7 @@ func (s *stream) refusal() string {
 	return ""
 }
 
-// refuses reports whether it is sure that a node refuses something.
+// refuses reports whether the node certainly refuses a resource.
 func (s *stream) refuses() bool {
 	for _, k := range s.kinds {
 		for _, r := range k.refused {
@@ -81,29 +81,33 @@ func (s *stream) refuses() bool {
 	return false
 }
 
-// watcher has go-control-plane, which sends a node only what changed, send once more what the node may have refused.
+// watcher makes go-control-plane, which sends only changes to a node, repeat a resource that the
+// node may have refused.
 type watcher struct {
 	cachev3.SnapshotCache
 
 	nodes *nodes
 }
 
-// CreateDeltaWatch is called with each request, after the callback for it.
-func (w watcher) CreateDeltaWatch(r *cachev3.DeltaRequest, sub cachev3.Subscription, out chan cachev3.DeltaResponse) (func(), error) {
+// CreateDeltaWatch is called for each request, after its callback.
+func (w watcher) CreateDeltaWatch(r *cachev3.DeltaRequest, sub cachev3.Subscription,
+	out chan cachev3.DeltaResponse,
+) (func(), error) {
 	if name, ok := w.nodes.again(r); ok {
 		sub = forgetful{sub, name}
 	}
 	return w.SnapshotCache.CreateDeltaWatch(r, sub, out)
 }
 
-// forgetful is the subscription of a node to which one resource was never sent, or never taken back.
+// forgetful is a node's subscription without the record of one resource.
 type forgetful struct {
 	cachev3.Subscription
 
 	name string
 }
 
-// ReturnedResources has no version for it: of what there is that sends it, of what there is not its removal.
+// ReturnedResources omits the resource. The cache then sends it, or its removal if it does not
+// exist.
 func (f forgetful) ReturnedResources() map[string]string {
 	out := maps.Clone(f.Subscription.ReturnedResources())
 	if out == nil {
@@ -113,7 +117,7 @@ func (f forgetful) ReturnedResources() map[string]string {
 	return out
 }
 
-// again is what to send once more in answer to a request.
+// again returns the resource to repeat in the response to a request.
 func (n *nodes) again(r *discoveryv3.DeltaDiscoveryRequest) (name string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -15,10 +15,11 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 )
 
-// listening is a snapshot whose listeners are on these ports.
+// listening returns a snapshot whose listeners have these ports.
 func listening(t *testing.T, https, http int, chain string) *snapshot.Snapshot {
 	t.Helper()
-	return snapshotOf(t, fmt.Sprintf("%slisten: {https: '127.0.0.1:%d', http: '127.0.0.1:%d'}\n", least, https, http), chain)
+	return snapshotOf(t, fmt.Sprintf("%slisten: {https: '127.0.0.1:%d', http: '127.0.0.1:%d'}\n", least, https, http),
+		chain)
 }
 
 func changed(t *testing.T, s *serve.Server, snap *snapshot.Snapshot) *serve.Change {
@@ -30,7 +31,7 @@ func changed(t *testing.T, s *serve.Server, snap *snapshot.Snapshot) *serve.Chan
 	return c
 }
 
-// waitedFor is Wait for a change, which does not last for ever.
+// waitedFor calls Wait for a change, with a limit.
 func waitedFor(t *testing.T, s *serve.Server, c *serve.Change) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -38,7 +39,8 @@ func waitedFor(t *testing.T, s *serve.Server, c *serve.Change) error {
 	return s.Wait(ctx, c)
 }
 
-// takes answers as an Envoy that takes all but one resource does, one delivery, and returns what was in that.
+// takes handles one delivery like an Envoy that refuses one resource, and returns the names in the
+// delivery.
 func (c *client) takes(but string) []string {
 	c.t.Helper()
 	r := c.receive()
@@ -51,7 +53,7 @@ func (c *client) takes(but string) []string {
 	return got
 }
 
-// halfway is a node that has taken all but its listener for plain HTTP.
+// halfway returns a node that has accepted all but its listener for plain HTTP.
 func halfway(t *testing.T, s *serve.Server, at string) *client {
 	t.Helper()
 	c := connect(t, at, "n1", nil)
@@ -75,7 +77,8 @@ func halfway(t *testing.T, s *serve.Server, at string) *client {
 	return c
 }
 
-// TestPartlyRefused: a node that took one of two, and then the other as it was repaired, is current: it is asked again what it said no to.
+// TestPartlyRefused checks that a node is current if it first accepted one of two resources, and
+// then the repaired other. The server repeats the refused resource.
 func TestPartlyRefused(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)
@@ -99,7 +102,8 @@ func TestPartlyRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedAlone: which of several a node refused is known before its refusal counts, and one that it was not sent is none of them.
+// TestRefusedAlone checks that a refusal of several counts only after the server has found the
+// refused one. A resource outside of the delivery never counts as refused.
 func TestRefusedAlone(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)
@@ -127,7 +131,7 @@ func TestRefusedAlone(t *testing.T) {
 	if err := waitedFor(t, s, both); !errors.As(err, &refused) || refused.Before {
 		t.Errorf("got %v", err)
 	}
-	// What it took of the two it has, whatever becomes of the other.
+	// The node has the one that it accepted, independently of the other.
 	set(t, s, listening(t, 1, 4, "one"))
 	if got := c.takes(""); !slices.Equal(got, []string{"edge_https"}) {
 		t.Errorf("got %q", got)
@@ -137,7 +141,8 @@ func TestRefusedAlone(t *testing.T) {
 	}
 }
 
-// TestForeignRefusal: what a node refuses for a reason of its own keeps no other change from being known to be there, and none is said to be refused.
+// TestForeignRefusal checks that a node's refusal of one resource delays the report of no other
+// change, and causes no refusal of it.
 func TestForeignRefusal(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)
@@ -155,7 +160,7 @@ func TestForeignRefusal(t *testing.T) {
 	if err := waitedFor(t, s, moved); err != nil {
 		t.Error(err)
 	}
-	// Both change, and it refuses the same one once more.
+	// Both change, and the node refuses the same one again.
 	both := changed(t, s, listening(t, 6, 7, "two"))
 	for range 3 {
 		c.takes("edge_http")
@@ -169,7 +174,8 @@ func TestForeignRefusal(t *testing.T) {
 	}
 }
 
-// TestRefusedRemoval: what was to go is told again to a node that refused it together with something else.
+// TestRefusedRemoval checks that a removal is repeated if the node refused it together with another
+// resource.
 func TestRefusedRemoval(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)
@@ -194,7 +200,7 @@ func TestRefusedRemoval(t *testing.T) {
 	}
 }
 
-// next acknowledges what is of another kind.
+// next acknowledges deliveries of other kinds.
 func (c *client) next(url string) *discoveryv3.DeltaDiscoveryResponse {
 	c.t.Helper()
 	for {

@@ -26,23 +26,24 @@ import (
 )
 
 const (
-	// The hours after which a connection is made anew, so that nodes spread over control planes, and the minutes its streams have to end.
+	// A connection is renewed after connectionAge, so that nodes spread over control planes. Its
+	// streams then have connectionGrace to end.
 	connectionAge, connectionGrace = 10 * time.Hour, 2 * time.Minute
-	// pingsApart is how often a node may ask whether the connection lives; pings and patience are ours.
+	// pingsApart is the least interval of a node's pings; pings and patience are ours.
 	pingsApart, pings, patience = 5 * time.Second, 30 * time.Second, 5 * time.Second
-	// maxRequest is the largest request: a list of names and, of a node that refuses, a reason.
+	// maxRequest is the largest request: a list of names, and the reason of a refusal.
 	maxRequest = 4 << 20
-	// maxNodes bounds the streams that are open at once.
+	// maxNodes is the limit of open streams.
 	maxNodes = 1024
 )
 
-// Config is what a Server is made of. Cluster is required.
+// Config has the settings of a Server. Cluster is required.
 type Config struct {
-	Cluster string        // node.cluster of those who may ask
+	Cluster string        // node.cluster of accepted nodes
 	Metrics *Metrics      // nil for none
 	Log     *slog.Logger  // nil for none
 	MaxAge  time.Duration // of a connection; 0: 10 h
-	Nodes   int           // how many streams at once; 0: 1024
+	Nodes   int           // limit of concurrent streams; 0: 1024
 }
 
 // Server serves one snapshot to all nodes of a cluster. It is safe for concurrent use.
@@ -60,7 +61,8 @@ type Server struct {
 	done chan error
 }
 
-// New returns a server that has nothing to serve yet: until Set it takes no streams. It lasts until Stop, whatever ends ctx.
+// New returns a server without a snapshot: it rejects streams until Set. It runs until Stop, even
+// if ctx ends.
 func New(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Cluster == "" {
 		return nil, errors.New("serve: a cluster is needed")
@@ -74,7 +76,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{
 		cfg: cfg, end: end, done: make(chan error, 1),
-		// Ordered, as one stream for all kinds needs it: clusters before routes that lead to them.
+		// Ordered, as one stream for all kinds requires: clusters before the routes to them.
 		cache: cachev3.NewSnapshotCache(true, oneForAll{}, nil),
 	}
 	s.nodes = newNodes(cfg)
@@ -82,7 +84,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Set is what every node is to have from now on, and returns what is new in it. The one before stays where it fails.
+// Set sets the snapshot for every node, and returns the change. On an error the previous one stays.
 func (s *Server) Set(ctx context.Context, snap *snapshot.Snapshot) (*Change, error) {
 	before := s.nodes.wanted()
 	change := s.nodes.want(snap)
@@ -93,29 +95,33 @@ func (s *Server) Set(ctx context.Context, snap *snapshot.Snapshot) (*Change, err
 	return change, nil
 }
 
-// Current is what was set last, or nil.
+// Current returns the present snapshot, or nil.
 func (s *Server) Current() *snapshot.Snapshot { return s.nodes.wanted() }
 
-// Wait waits until there is a node, and every connected node has acknowledged a change, or all of what was set last where that is nil. A node that
-// refuses a part of it ends the wait with a *RefusedError, at once or, of one that refused it before, when all others have it. What else a node may
-// refuse makes no difference, and neither does a part that was changed again since. Where ctx ends first the error names who is missing.
+// Wait waits until at least one node is connected, and every connected node has acknowledged a
+// change; with nil the whole snapshot. If a node refuses a part of the change, Wait returns a
+// *RefusedError. It does so at once, or after all other nodes if the node had refused the replaced
+// version too. Other refusals, and parts that have changed again, have no effect. If ctx ends
+// first, the error names the missing nodes.
 func (s *Server) Wait(ctx context.Context, change *Change) error { return s.nodes.wait(ctx, change) }
 
-// Turnover counts the nodes that came and went: while it stays the same, so do the nodes.
+// Turnover counts connections and disconnections of nodes: an equal number means the same nodes.
 func (s *Server) Turnover() int { return s.nodes.turnover() }
 
-// Nodes tells of the connected nodes, by their ids.
+// Nodes returns the connected nodes, sorted by id.
 func (s *Server) Nodes() []Node { return s.nodes.list() }
 
-// Start serves on a listener; policy is nil on a unix socket, else that of mutual TLS. See MutualTLS.
+// Start serves on a listener. policy is nil on a unix socket, otherwise that of mutual TLS. See
+// MutualTLS.
 func (s *Server) Start(l net.Listener, policy *tls.Config) {
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxRequest),
-		grpc.MaxConcurrentStreams(16), // of a connection: an Envoy has one
+		grpc.MaxConcurrentStreams(16), // of a connection; an Envoy uses one
 		grpc.ConnectionTimeout(10 * time.Second),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingsApart, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			MaxConnectionAge: cmp.Or(s.cfg.MaxAge, connectionAge), MaxConnectionAgeGrace: connectionGrace, Time: pings, Timeout: patience,
+			MaxConnectionAge: cmp.Or(s.cfg.MaxAge, connectionAge), MaxConnectionAgeGrace: connectionGrace, Time: pings,
+			Timeout: patience,
 		}),
 	}
 	if policy != nil {
@@ -129,7 +135,7 @@ func (s *Server) Start(l net.Listener, policy *tls.Config) {
 	go func() { s.done <- server.Serve(l) }()
 }
 
-// Stop ends all streams: nodes keep what they have, and come again. It is called once.
+// Stop ends all streams. The nodes keep their resources, and reconnect. Call it once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.end()
 	s.mu.Lock()
@@ -156,20 +162,24 @@ func (s *Server) Stop(ctx context.Context) error {
 }
 
 // DeltaAggregatedResources serves a node.
-func (s *Server) DeltaAggregatedResources(stream discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesServer) error {
+func (s *Server) DeltaAggregatedResources(
+	stream discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesServer,
+) error {
 	return s.delta.DeltaStreamHandler(stream, resourcev3.AnyType)
 }
 
-// StreamAggregatedResources refuses: see the package.
-func (s *Server) StreamAggregatedResources(discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesServer) error {
+// StreamAggregatedResources rejects the stream: see the package.
+func (s *Server) StreamAggregatedResources(
+	discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesServer,
+) error {
 	s.nodes.refused("sotw")
 	return status.Error(codes.Unimplemented, "edge: only Delta ADS is served: api_type DELTA_GRPC")
 }
 
-// everybody is the key of the one snapshot.
+// everybody is the key of the only snapshot.
 const everybody = "all"
 
 type oneForAll struct{}
 
-// ID is for the cache.
+// ID implements the cache's NodeHash.
 func (oneForAll) ID(*corev3.Node) string { return everybody }

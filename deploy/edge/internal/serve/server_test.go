@@ -28,7 +28,8 @@ func names(r *discoveryv3.DeltaDiscoveryResponse) []string {
 	return out
 }
 
-// TestServes: a node gets what it asks for, and a new certificate as that alone, under the same name.
+// TestServes checks that a node gets the resources of its subscription, and a new certificate as a
+// single resource under the same name.
 func TestServes(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)
@@ -48,12 +49,14 @@ func TestServes(t *testing.T) {
 	c.ack(r)
 	set(t, s, made(t, "two"))
 	r = c.receive()
-	if r.GetTypeUrl() != resourcev3.SecretType || !slices.Equal(names(r), []string{"edge-cert"}) || !strings.Contains(r.String(), "two") {
+	if r.GetTypeUrl() != resourcev3.SecretType || !slices.Equal(names(r), []string{"edge-cert"}) ||
+		!strings.Contains(r.String(), "two") {
 		t.Errorf("got %v", r)
 	}
 }
 
-// TestNothingNew: a node that comes again with what it has is sent nothing, and counts as current.
+// TestNothingNew checks that a node that reconnects with the present versions gets no resource, and
+// counts as current.
 func TestNothingNew(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)
@@ -89,14 +92,15 @@ func TestNothingNew(t *testing.T) {
 	}
 }
 
-// TestWait: it ends when the last node has acknowledged, and names those who have not.
+// TestWait checks that Wait returns after the last acknowledgement, and names the missing nodes.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)
 	set(t, s, made(t, "one"))
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Wait(done, nil); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "no node is connected") {
+	if err := s.Wait(done, nil); !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "no node is connected") {
 		t.Errorf("got %v", err)
 	}
 	one, two := connect(t, at, "n1", nil), connect(t, at, "n2", nil)
@@ -119,7 +123,7 @@ func TestWait(t *testing.T) {
 	if err := <-result; err != nil {
 		t.Error(err)
 	}
-	// A node that goes is not waited for.
+	// Wait ignores a node that disconnects.
 	set(t, s, made(t, "three"))
 	one.ack(one.receive())
 	two.close()
@@ -128,7 +132,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestNack: a refusal ends the wait with its reason, and is counted.
+// TestNack checks that a refusal ends Wait with its reason, and is counted.
 func TestNack(t *testing.T) {
 	t.Parallel()
 	metrics := serve.NewMetrics()
@@ -144,13 +148,14 @@ func TestNack(t *testing.T) {
 	set(t, s, made(t, "two"))
 	c.nack(c.receive(), "no such thing\nas this")
 	var refused *serve.RefusedError
-	if err := waited(t, s); !errors.As(err, &refused) || refused.Node != "n1" || refused.Reason != "Secret: no such thing?as this" {
+	if err := waited(t, s); !errors.As(err, &refused) || refused.Node != "n1" ||
+		refused.Reason != "Secret: no such thing?as this" {
 		t.Errorf("got %v", err)
 	}
 	if got := counted(t, registry, "causeway_edge_xds_answers_total", "nack"); got != 1 {
 		t.Errorf("got %v, want 1", got)
 	}
-	set(t, s, made(t, "one")) // taken back
+	set(t, s, made(t, "one")) // rolled back
 	c.ack(c.receive())
 	if err := waited(t, s); err != nil {
 		t.Error(err)
@@ -180,17 +185,20 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, func(c *serve.Config) { c.Nodes = 1 })
 	early := connect(t, at, "n1", nil)
-	early.refused(codes.Unavailable) // nothing to serve
+	early.refused(codes.Unavailable) // no snapshot yet
 	set(t, s, made(t, "one"))
 	for name, tt := range map[string]struct {
 		node *corev3.Node
 		url  string
 		want codes.Code
 	}{
-		"NoID":        {&corev3.Node{Cluster: cluster}, resourcev3.ClusterType, codes.PermissionDenied},
-		"NoNode":      {nil, resourcev3.ClusterType, codes.PermissionDenied},
-		"OtherOne":    {&corev3.Node{Id: "n1", Cluster: "other"}, resourcev3.ClusterType, codes.PermissionDenied},
-		"LongID":      {&corev3.Node{Id: strings.Repeat("n", 129), Cluster: cluster}, resourcev3.ClusterType, codes.PermissionDenied},
+		"NoID":     {&corev3.Node{Cluster: cluster}, resourcev3.ClusterType, codes.PermissionDenied},
+		"NoNode":   {nil, resourcev3.ClusterType, codes.PermissionDenied},
+		"OtherOne": {&corev3.Node{Id: "n1", Cluster: "other"}, resourcev3.ClusterType, codes.PermissionDenied},
+		"LongID": {
+			&corev3.Node{Id: strings.Repeat("n", 129), Cluster: cluster}, resourcev3.ClusterType,
+			codes.PermissionDenied,
+		},
 		"StrangeID":   {&corev3.Node{Id: "a\nb", Cluster: cluster}, resourcev3.ClusterType, codes.PermissionDenied},
 		"UnknownType": {&corev3.Node{Id: "n1", Cluster: cluster}, resourcev3.EndpointType, codes.InvalidArgument},
 		"NoType":      {&corev3.Node{Id: "n1", Cluster: cluster}, "", codes.InvalidArgument},
@@ -205,10 +213,10 @@ func TestRefuses(t *testing.T) {
 	c := connect(t, at, "n1", nil)
 	c.ask(resourcev3.ClusterType)
 	c.ack(c.receive())
-	connect(t, at, "n2", nil).refused(codes.ResourceExhausted) // one node is the most here
+	connect(t, at, "n2", nil).refused(codes.ResourceExhausted) // the limit here is one node
 	c.node = &corev3.Node{Id: "n2", Cluster: cluster}
 	c.ask(resourcev3.ListenerType)
-	c.refused(codes.PermissionDenied) // another node on the same stream
+	c.refused(codes.PermissionDenied) // another node id on the same stream
 }
 
 // TestRefusesStateOfTheWorld: see the package.
@@ -225,7 +233,7 @@ func TestRefusesStateOfTheWorld(t *testing.T) {
 	}
 }
 
-// TestBoundedNames: a node cannot have us remember whatever it likes.
+// TestBoundedNames checks the limit of names in a subscription.
 func TestBoundedNames(t *testing.T) {
 	t.Parallel()
 	s, at := started(t, nil, nil)

@@ -29,7 +29,7 @@ const (
 	patience = 20 * time.Second
 )
 
-// made is a snapshot with a certificate of these words.
+// made returns a snapshot with a certificate of this text.
 func made(t *testing.T, chain string) *snapshot.Snapshot {
 	t.Helper()
 	return snapshotOf(t, least, chain)
@@ -37,7 +37,7 @@ func made(t *testing.T, chain string) *snapshot.Snapshot {
 
 const least = "hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"
 
-// snapshotOf is that of a configuration.
+// snapshotOf returns the snapshot of a configuration.
 func snapshotOf(t *testing.T, text, chain string) *snapshot.Snapshot {
 	t.Helper()
 	c, err := config.Decode("c", []byte(text))
@@ -56,7 +56,7 @@ func snapshotOf(t *testing.T, text, chain string) *snapshot.Snapshot {
 	return s
 }
 
-// started is a server on a free port, by the system's choice.
+// started returns a server on a free port.
 func started(t *testing.T, policy *tls.Config, change func(*serve.Config)) (*serve.Server, string) {
 	t.Helper()
 	cfg := serve.Config{Cluster: cluster}
@@ -90,7 +90,7 @@ func set(t *testing.T, s *serve.Server, snap *snapshot.Snapshot) {
 	}
 }
 
-// client is a raw one: it sends and receives what a test says.
+// client is a raw ADS client, which the test controls.
 type client struct {
 	t      *testing.T
 	stream discoveryv3.AggregatedDiscoveryService_DeltaAggregatedResourcesClient
@@ -123,7 +123,7 @@ func connect(t *testing.T, at, id string, with *tls.Config) *client {
 	return &client{t: t, stream: stream, node: &corev3.Node{Id: id, Cluster: cluster}, close: cancel}
 }
 
-// ask subscribes to names of a type; none is all.
+// ask subscribes to names of a type; without names to all.
 func (c *client) ask(url string, names ...string) {
 	c.t.Helper()
 	c.send(&discoveryv3.DeltaDiscoveryRequest{TypeUrl: url, ResourceNamesSubscribe: names})
@@ -131,7 +131,7 @@ func (c *client) ask(url string, names ...string) {
 
 func (c *client) send(r *discoveryv3.DeltaDiscoveryRequest) {
 	c.t.Helper()
-	r.Node, c.node = c.node, nil // in the first alone
+	r.Node, c.node = c.node, nil // only in the first request
 	if err := c.stream.Send(r); err != nil {
 		c.t.Fatal(err)
 	}
@@ -154,21 +154,25 @@ func (c *client) ack(r *discoveryv3.DeltaDiscoveryResponse) {
 func (c *client) nack(r *discoveryv3.DeltaDiscoveryResponse, why string) {
 	c.t.Helper()
 	c.send(&discoveryv3.DeltaDiscoveryRequest{
-		TypeUrl: r.GetTypeUrl(), ResponseNonce: r.GetNonce(), ErrorDetail: &statusv3.Status{Code: int32(codes.InvalidArgument), Message: why},
+		TypeUrl: r.GetTypeUrl(), ResponseNonce: r.GetNonce(),
+		ErrorDetail: &statusv3.Status{Code: int32(codes.InvalidArgument), Message: why},
 	})
 }
 
-// all asks for everything as an Envoy does, and acknowledges it.
+// all subscribes to every kind like an Envoy, and acknowledges the responses.
 func (c *client) all() {
 	c.t.Helper()
 	for _, url := range snapshot.Types {
-		names := map[string][]string{snapshot.Types[0]: {"edge-cert"}, snapshot.Types[2]: {"edge_routes", "edge_redirect"}}[url]
+		names := map[string][]string{
+			snapshot.Types[0]: {"edge-cert"},
+			snapshot.Types[2]: {"edge_routes", "edge_redirect"},
+		}[url]
 		c.ask(url, names...)
 		c.ack(c.receive())
 	}
 }
 
-// refused wants the stream to be ended with a code.
+// refused checks that the stream ends with a code.
 func (c *client) refused(want codes.Code) {
 	c.t.Helper()
 	for {
@@ -183,7 +187,7 @@ func (c *client) refused(want codes.Code) {
 	}
 }
 
-// connectMaybe is nil where no stream can be opened.
+// connectMaybe returns nil if no stream can be opened.
 func connectMaybe(t *testing.T, at string, with *tls.Config) *client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -195,7 +199,7 @@ func connectMaybe(t *testing.T, at string, with *tls.Config) *client {
 	return &client{t: t, stream: stream, node: &corev3.Node{Id: "n1", Cluster: cluster}, close: cancel}
 }
 
-// waited is Wait, which does not last for ever.
+// waited calls Wait with a limit.
 func waited(t *testing.T, s *serve.Server) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

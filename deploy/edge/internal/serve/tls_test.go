@@ -20,7 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
 )
 
-// authority signs for names.
+// authority signs certificates for names.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -33,8 +33,9 @@ func newAuthority(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"},
+		NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -65,7 +66,8 @@ func (a *authority) sign(t *testing.T, name string) (chain, key []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
 func (a *authority) client(t *testing.T, name string, trusts *authority) *tls.Config {
@@ -90,7 +92,8 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-// TestMutualTLS: the certificate names the node, and a new one of ours holds from the next handshake on.
+// TestMutualTLS checks that the certificate names the node, and that a new server certificate
+// applies from the next handshake on.
 func TestMutualTLS(t *testing.T) {
 	t.Parallel()
 	dir, first, second := t.TempDir(), newAuthority(t), newAuthority(t)
@@ -115,7 +118,11 @@ func TestMutualTLS(t *testing.T) {
 		"no certificate":     first.client(t, "", first),
 		"of another":         second.client(t, "n1", first),
 		"we are not trusted": first.client(t, "n1", second),
-		"TLS 1.2":            func() *tls.Config { c := first.client(t, "n1", first); c.MaxVersion = tls.VersionTLS12; return c }(),
+		"TLS 1.2": func() *tls.Config {
+			c := first.client(t, "n1", first)
+			c.MaxVersion = tls.VersionTLS12
+			return c
+		}(),
 	} {
 		if !fails(t, at, with) {
 			t.Errorf("%s: was let in", name)
@@ -127,7 +134,7 @@ func TestMutualTLS(t *testing.T) {
 	c.ack(c.receive())
 }
 
-// fails reports whether a node by this TLS gets no answer.
+// fails reports whether a node with this TLS gets no response.
 func fails(t *testing.T, at string, with *tls.Config) bool {
 	t.Helper()
 	c := connectMaybe(t, at, with)

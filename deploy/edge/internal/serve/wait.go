@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// RefusedError means that a node does not take what was set.
+// RefusedError reports that a node refused a part of the snapshot.
 type RefusedError struct {
 	Node, Reason string
-	// Before means that it had refused already what was there before, under the same name.
+	// Before reports that the node had refused the replaced version too.
 	Before bool
 }
 
 // Error names the node and its reason.
 func (e *RefusedError) Error() string { return fmt.Sprintf("node %s refused: %s", e.Node, e.Reason) }
 
-// outcome is what became of a change so far.
+// outcome is the state of a change at all nodes.
 type outcome struct {
 	nodes   int
-	missing map[string]bool // nodes that have not answered
-	unused  bool            // no node has it
+	missing map[string]bool // nodes without a response
+	unused  bool            // no node has subscribed to it
 	refused *RefusedError
 }
 
-// add keeps the refusal that says more.
+// add keeps the more informative refusal.
 func (o *outcome) add(e *RefusedError) {
 	if o.refused == nil || o.refused.Before && !e.Before {
 		o.refused = e
 	}
 }
 
-// wait is Server.Wait.
+// wait implements Server.Wait.
 func (n *nodes) wait(ctx context.Context, c *Change) error {
 	for {
 		n.mu.Lock()
@@ -53,18 +53,19 @@ func (n *nodes) wait(ctx context.Context, c *Change) error {
 	}
 }
 
-// late says who is waited for.
+// late returns an error with the missing nodes.
 func (o outcome) late(ctx context.Context) error {
 	switch {
 	case o.nodes == 0:
 		return fmt.Errorf("serve: no node is connected: %w", ctx.Err())
 	case len(o.missing) == 0:
-		return fmt.Errorf("serve: no node asks for it: %w", ctx.Err())
+		return fmt.Errorf("serve: no node has subscribed: %w", ctx.Err())
 	}
-	return fmt.Errorf("serve: not acknowledged by %s: %w", strings.Join(slices.Sorted(maps.Keys(o.missing)), ", "), ctx.Err())
+	return fmt.Errorf("serve: not acknowledged by %s: %w", strings.Join(slices.Sorted(maps.Keys(o.missing)), ", "),
+		ctx.Err())
 }
 
-// outcome is that of a change, or of all that was set where c is nil. The mutex is held.
+// outcome returns the state of a change, or of the whole snapshot if c is nil. The mutex is held.
 func (n *nodes) outcome(c *Change) outcome {
 	o := outcome{missing: map[string]bool{}}
 	for _, s := range n.streams {
@@ -86,7 +87,7 @@ func (n *nodes) outcome(c *Change) outcome {
 	}
 	for url, names := range c.resources {
 		for name, version := range names {
-			if n.snap.Resources(url)[name] == version { // else something else came after it
+			if n.snap.Resources(url)[name] == version { // otherwise it has changed again
 				n.look(&o, c, subject{"", url, name}, version)
 			}
 		}
@@ -94,7 +95,7 @@ func (n *nodes) outcome(c *Change) outcome {
 	return o
 }
 
-// look asks how far the nodes are with one resource.
+// look adds the state of one resource at all nodes.
 func (n *nodes) look(o *outcome, c *Change, what subject, version string) {
 	used := version == ""
 	for _, s := range n.streams {
@@ -108,7 +109,11 @@ func (n *nodes) look(o *outcome, c *Change, what subject, version string) {
 		case missing:
 			o.missing[s.id] = true
 		case refused:
-			o.add(&RefusedError{Node: s.id, Reason: shortType(what.url) + ": " + s.kinds[what.url].refused[what.name].reason, Before: c.refused[what]})
+			o.add(&RefusedError{
+				Node:   s.id,
+				Reason: shortType(what.url) + ": " + s.kinds[what.url].refused[what.name].reason,
+				Before: c.refused[what],
+			})
 		case away:
 		}
 	}

@@ -1,2 +1,3 @@
-// Package snapshot keeps what each node is to have, versioned by its content, kind by kind.
+// Package snapshot makes the resources of a node, with a version of each kind made from its
+// content.
 package snapshot

@@ -15,7 +15,8 @@ import (
 
 const redacted = "[redacted]"
 
-// Dump is the snapshot for people: the JSON of every resource by kind, with what Envoy's own types call sensitive left out.
+// Dump returns every resource as JSON by kind, without the fields that Envoy's types mark as
+// sensitive.
 func (s *Snapshot) Dump() (map[string]any, error) {
 	out := map[string]any{}
 	for _, url := range Types {
@@ -37,13 +38,13 @@ func (s *Snapshot) Dump() (map[string]any, error) {
 	return out, nil
 }
 
-// jsonText is JSON already.
+// jsonText is encoded JSON.
 type jsonText []byte
 
 // MarshalJSON returns the text.
 func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }
 
-// Redact takes out of a message what its type calls sensitive, in what is packed in it too.
+// Redact removes the sensitive fields of a message, and of the messages packed in it.
 func Redact(m proto.Message) error { return redact(m.ProtoReflect()) }
 
 func redact(m protoreflect.Message) error {
@@ -84,7 +85,7 @@ func repack(a *anypb.Any) error {
 	return a.MarshalFrom(inner)
 }
 
-// hide empties a field: what cannot be shown as hidden is gone.
+// hide empties a field. A field without a replacement is removed.
 func hide(m protoreflect.Message, f protoreflect.FieldDescriptor) {
 	m.Clear(f)
 	if f.Message() != nil && !f.IsList() && !f.IsMap() && f.Message().FullName() == "envoy.config.core.v3.DataSource" {
@@ -93,7 +94,7 @@ func hide(m protoreflect.Message, f protoreflect.FieldDescriptor) {
 	}
 }
 
-// sensitive asks the annotation by which Envoy hides fields in its own dumps.
+// sensitive reports whether Envoy hides a field in its own dumps, by its annotation.
 func sensitive(f protoreflect.FieldDescriptor) bool {
 	options, ok := f.Options().(*descriptorpb.FieldOptions)
 	if !ok || options == nil {

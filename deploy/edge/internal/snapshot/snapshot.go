@@ -14,16 +14,21 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/build"
 )
 
-// Types are the kinds that an Envoy is given, in the order in which they depend on each other.
+// Types are the kinds of an Envoy's resources, in the order of their dependencies.
 var Types = []string{resourcev3.SecretType, resourcev3.ClusterType, resourcev3.RouteType, resourcev3.ListenerType}
 
-// Snapshot is what every node is to have. It does not change.
+// Snapshot has all resources of a node. It is immutable.
 type Snapshot struct{ cache *cachev3.Snapshot }
 
-// New makes a snapshot. The version of a kind is a hash of its content, so that a restart with the same files changes nothing, and a new
-// certificate changes secrets alone.
+// New makes a snapshot. The version of a kind is a hash of its content. So a restart with the same
+// files changes no version, and a new certificate changes only secrets.
 func New(r build.Resources) (*Snapshot, error) {
-	kinds := map[string][]types.Resource{resourcev3.SecretType: {}, resourcev3.ClusterType: {}, resourcev3.RouteType: {}, resourcev3.ListenerType: {}}
+	kinds := map[string][]types.Resource{
+		resourcev3.SecretType:   {},
+		resourcev3.ClusterType:  {},
+		resourcev3.RouteType:    {},
+		resourcev3.ListenerType: {},
+	}
 	for _, m := range r.Secrets {
 		kinds[resourcev3.SecretType] = append(kinds[resourcev3.SecretType], m)
 	}
@@ -61,22 +66,22 @@ func version(items []types.Resource) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("snapshot: %w", err)
 		}
-		_, _ = fmt.Fprintf(sum, "%d\n", len(text)) // a hash takes everything
+		_, _ = fmt.Fprintf(sum, "%d\n", len(text)) // a hash accepts every write
 		_, _ = sum.Write(text)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// Cache is what go-control-plane serves.
+// Cache returns the form that go-control-plane serves.
 func (s *Snapshot) Cache() *cachev3.Snapshot { return s.cache }
 
-// Version names the content of a kind.
+// Version returns the version of a kind.
 func (s *Snapshot) Version(url string) string { return s.cache.GetVersion(url) }
 
-// Resources are the versions of what a kind has, by name.
+// Resources returns the versions of a kind's resources, by name.
 func (s *Snapshot) Resources(url string) map[string]string { return s.cache.GetVersionMap(url) }
 
-// Changes returns the kinds in which two snapshots differ; all of them where before is nil.
+// Changes returns the kinds in which two snapshots differ, or all kinds if before is nil.
 func (s *Snapshot) Changes(before *Snapshot) []string {
 	var out []string
 	for _, url := range Types {

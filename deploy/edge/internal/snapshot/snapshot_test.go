@@ -17,7 +17,8 @@ import (
 
 func made(t *testing.T, chain, more string) *snapshot.Snapshot {
 	t.Helper()
-	c, err := config.Decode("c", []byte("hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"+more))
+	c, err := config.Decode("c",
+		[]byte("hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address: 'unix:m'}\n"+more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,8 @@ func made(t *testing.T, chain, more string) *snapshot.Snapshot {
 	return s
 }
 
-// TestVersions: equal content, equal versions; a new certificate changes secrets, and a new route routes alone.
+// TestVersions checks that equal content has equal versions. A new certificate changes only
+// secrets, and a new route only routes.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	first := made(t, "one", "")
@@ -46,7 +48,8 @@ func TestVersions(t *testing.T) {
 	if got := made(t, "two", "").Changes(first); !slices.Equal(got, []string{resourcev3.SecretType}) {
 		t.Errorf("got %v, want secrets", got)
 	}
-	if got := made(t, "one", "routes: [{path: /v1/**, upstream: core}]\n").Changes(first); !slices.Equal(got, []string{resourcev3.RouteType}) {
+	if got := made(t, "one", "routes: [{path: /v1/**, upstream: core}]\n").
+		Changes(first); !slices.Equal(got, []string{resourcev3.RouteType}) {
 		t.Errorf("got %v, want routes", got)
 	}
 	if got := first.Resources(resourcev3.SecretType); len(got) != 1 || got["edge-cert"] == "" {
@@ -54,7 +57,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestDump: it shows what is sent, but for keys.
+// TestDump checks that the dump has all resources, without keys.
 func TestDump(t *testing.T) {
 	t.Parallel()
 	dump, err := made(t, "chain", "").Dump()

@@ -14,8 +14,8 @@ const (
 	duration = time.Hour // of an event
 )
 
-// calendar is the history as RFC 5545 has it. Equal histories give equal bytes.
-func (s *Story) calendar(h *history) (string, error) {
+// calendar returns the history in the format of RFC 5545. Equal histories give equal bytes.
+func (s *Publisher) calendar(h *history) (string, error) {
 	title := "TLS of " + s.cfg.Hosts[0]
 	c := &ics.Calendar{}
 	c.SetVersion("2.0")
@@ -24,7 +24,7 @@ func (s *Story) calendar(h *history) (string, error) {
 	c.SetMethod(ics.MethodPublish)
 	c.SetName(title)
 	c.SetXWRCalName(title)
-	c.SetRefreshInterval(refresh) // it says that this is a duration
+	c.SetRefreshInterval(refresh) // marks the value as a duration
 	c.SetXPublishedTTL(refresh)
 	c.CalendarProperties = append(c.CalendarProperties, ics.CalendarProperty{BaseProperty: ics.BaseProperty{
 		IANAToken: "SOURCE", ICalParameters: map[string][]string{"VALUE": {"URI"}}, Value: s.calendarURL(),
@@ -36,7 +36,8 @@ func (s *Story) calendar(h *history) (string, error) {
 	if h.Next != nil {
 		entries = append(entries, h.Next.Entry)
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.UID, b.UID) }) // their ids are in the order of time
+	// their ids are in the order of time
+	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.UID, b.UID) })
 	for _, e := range entries {
 		e.addTo(c)
 	}

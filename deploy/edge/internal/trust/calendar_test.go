@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// bySummary finds events that begin so.
+// bySummary returns the events whose summary has the prefix.
 func (c calendar) bySummary(prefix string) (out []event) {
 	for _, e := range c.Events {
 		if strings.HasPrefix(e.Summary, prefix) {
@@ -22,7 +22,7 @@ func (c calendar) bySummary(prefix string) (out []event) {
 	return out
 }
 
-// only is the one event that begins so.
+// only returns the one event whose summary has the prefix.
 func (c calendar) only(t *testing.T, prefix string) event {
 	t.Helper()
 	found := c.bySummary(prefix)
@@ -34,57 +34,70 @@ func (c calendar) only(t *testing.T, prefix string) event {
 
 func at(t time.Time) string { return t.Format("2006-01-02T15:04:05+00:00") }
 
-// TestCalendarTellsOfARotation follows one rotation from the plan to the past: one event, whose id stays and whose sequence rises with each change.
-func TestCalendarTellsOfARotation(t *testing.T) {
+// TestCalendarFollowsARotation follows one rotation from the plan to the past. It is one event,
+// whose id stays and whose sequence rises with each change.
+func TestCalendarFollowsARotation(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	first := s.pair(t)
 	s.live(t, first)
 	plan := s.calendar(t)
-	if plan.Method != "PUBLISH" || plan.Version != "2.0" || plan.Source != "https://trust.example.com/calendar.ics" || plan.RefreshSeconds != 12*3600 || plan.Name != "TLS of api.example.com" {
+	if plan.Method != "PUBLISH" || plan.Version != "2.0" || plan.Source != "https://trust.example.com/calendar.ics" ||
+		plan.RefreshSeconds != 12*3600 || plan.Name != "TLS of api.example.com" {
 		t.Errorf("got %+v", plan)
 	}
 	e := plan.only(t, "TLS certificate changes on api.example.com (planned)")
 	renewal := birth.Add(61 * day).Truncate(time.Hour) // 60 days, and a day published ahead
-	if len(plan.Events) != 1 || e.Status != "TENTATIVE" || e.Sequence != 0 || e.Start != at(renewal) || e.End != at(renewal.Add(time.Hour)) || e.Stamp != at(birth) ||
-		!strings.HasPrefix(e.UID, "tls-rot_") || !strings.HasSuffix(e.UID, "-live@trust.example.com") || !strings.Contains(e.Description, sum(first)) || !slices.Equal(e.Categories, []string{"TLS"}) {
+	if len(plan.Events) != 1 || e.Status != "TENTATIVE" || e.Sequence != 0 || e.Start != at(renewal) ||
+		e.End != at(renewal.Add(time.Hour)) || e.Stamp != at(birth) ||
+		!strings.HasPrefix(e.UID, "tls-rot_") || !strings.HasSuffix(e.UID, "-live@trust.example.com") ||
+		!strings.Contains(e.Description, sum(first)) || !slices.Equal(e.Categories, []string{"TLS"}) {
 		t.Errorf("got %+v", e)
 	}
 	s.clock.Advance(time.Hour)
-	if again := s.calendar(t); again.text != plan.text {
-		t.Errorf("nothing happened, and the calendar changed:\n%s\n%s", plan.text, again.text)
-	}
+	s.wantUnchanged(t, plan)
 	s.open(t) // as after a restart
 	s.live(t, first)
-	if again := s.calendar(t); again.text != plan.text {
-		t.Errorf("a restart changed the calendar:\n%s\n%s", plan.text, again.text)
-	}
+	s.wantUnchanged(t, plan)
 
 	second, when := s.pair(t), birth.Add(50*day)
 	s.next(t, when, second)
 	known := s.calendar(t).only(t, "TLS certificate changes")
-	if known.UID != e.UID || known.Sequence != 1 || known.Status != "CONFIRMED" || known.Start != at(when) || known.Stamp != at(birth.Add(time.Hour)) || !strings.Contains(known.Description, sum(second)) ||
-		!strings.Contains(known.Description, "The issuing authority stays") || !strings.Contains(known.Description, ",O=Größe") {
+	if known.UID != e.UID || known.Sequence != 1 || known.Status != "CONFIRMED" || known.Start != at(when) ||
+		known.Stamp != at(birth.Add(time.Hour)) || !strings.Contains(known.Description, sum(second)) ||
+		!strings.Contains(known.Description, "The issuing authority stays") ||
+		!strings.Contains(known.Description, ",O=Größe") {
 		t.Errorf("got %+v", known)
 	}
 	s.next(t, when, second)
 	if again := s.calendar(t).only(t, "TLS certificate changes"); again.Sequence != 1 || again.Stamp != known.Stamp {
-		t.Errorf("told again: got %+v", again)
+		t.Errorf("repeated: got %+v", again)
 	}
 	s.next(t, when.Add(day), second)
-	if moved := s.calendar(t).only(t, "TLS certificate changes"); moved.UID != e.UID || moved.Sequence != 2 || moved.Start != at(when.Add(day)) {
+	if moved := s.calendar(t).only(t, "TLS certificate changes"); moved.UID != e.UID || moved.Sequence != 2 ||
+		moved.Start != at(when.Add(day)) {
 		t.Errorf("moved: got %+v", moved)
 	}
 	s.clock.Set(when)
 	s.live(t, second)
 	after := s.calendar(t)
 	past, next := after.only(t, "TLS certificate changed on"), after.only(t, "TLS certificate changes")
-	if past.UID != e.UID || past.Sequence != 3 || past.Start != at(when) || past.Stamp != at(when) || next.UID == e.UID || next.Sequence != 0 {
+	if past.UID != e.UID || past.Sequence != 3 || past.Start != at(when) || past.Stamp != at(when) || next.UID == e.UID ||
+		next.Sequence != 0 {
 		t.Errorf("got %+v and %+v", past, next)
 	}
 }
 
-// TestCalendarKeepsWhatDidNotChange: the bytes of an event are the same as long as nothing of it changes, whatever else happens.
+// wantUnchanged checks that the calendar still has the same text.
+func (s *published) wantUnchanged(t *testing.T, want calendar) {
+	t.Helper()
+	if got := s.calendar(t); got.text != want.text {
+		t.Errorf("the calendar changed from\n%s\nto\n%s", want.text, got.text)
+	}
+}
+
+// TestCalendarKeepsWhatDidNotChange checks that the bytes of an event stay the same until the event
+// changes.
 func TestCalendarKeepsWhatDidNotChange(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
@@ -102,18 +115,19 @@ func TestCalendarKeepsWhatDidNotChange(t *testing.T) {
 		}
 		maps.Copy(seen, now)
 	}
-	if changed != 4 { // each planned one came
+	if changed != 4 { // the four planned ones took place
 		t.Errorf("%d events changed, want 4", changed)
 	}
 }
 
-// TestCalendarCancels: what was announced and is taken back stays as a cancelled event, and the plan is another one.
+// TestCalendarCancels checks that an announcement that is withdrawn stays as a cancelled event, and
+// the plan is a new event.
 func TestCalendarCancels(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	s.live(t, s.pair(t))
 	s.next(t, birth.Add(2*day), s.pair(t))
-	told := s.calendar(t).Events[0]
+	planned := s.calendar(t).Events[0]
 	s.next(t, time.Time{})
 	s.next(t, time.Time{})
 	after := s.calendar(t)
@@ -121,7 +135,8 @@ func TestCalendarCancels(t *testing.T) {
 		t.Fatalf("got %+v", after.Events)
 	}
 	gone, plan := after.Events[0], after.Events[1]
-	if gone.UID != told.UID || gone.Status != "CANCELLED" || gone.Sequence != told.Sequence+1 || gone.Start != told.Start || plan.Status != "TENTATIVE" || plan.UID == told.UID {
+	if gone.UID != planned.UID || gone.Status != "CANCELLED" || gone.Sequence != planned.Sequence+1 ||
+		gone.Start != planned.Start || plan.Status != "TENTATIVE" || plan.UID == planned.UID {
 		t.Errorf("got %+v and %+v", gone, plan)
 	}
 	if got := s.fingerprints(t); len(got.Next) != 0 || got.Rotation.Status != v1.TrustRotationStatusPlanned {
@@ -134,12 +149,12 @@ func TestCalendarCancels(t *testing.T) {
 	}
 }
 
-// TestCalendarKeepsAYear: what is over for twelve months is told of, and no longer.
+// TestCalendarKeepsAYear checks that past events stay for twelve months.
 func TestCalendarKeepsAYear(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	s.live(t, s.pair(t))
-	s.live(t, s.pair(t)) // at birth
+	s.live(t, s.pair(t)) // at the start
 	s.clock.Set(birth.AddDate(0, 12, 0))
 	s.live(t, s.pair(t))
 	if got := s.calendar(t).bySummary("TLS certificate changed"); len(got) != 2 {
@@ -152,7 +167,8 @@ func TestCalendarKeepsAYear(t *testing.T) {
 	}
 }
 
-// TestCalendarPutsOff: a planned time that passes without a rotation is put off, by a day each day.
+// TestCalendarPutsOff checks that a planned time without a rotation is postponed, by a day each
+// day.
 func TestCalendarPutsOff(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
@@ -176,7 +192,7 @@ func TestCalendarPutsOff(t *testing.T) {
 	}
 }
 
-// TestCalendarBytes holds RFC 5545's rules about lines.
+// TestCalendarBytes checks RFC 5545's rules about lines.
 func TestCalendarBytes(t *testing.T) {
 	t.Parallel()
 	s := begin(t, func(c *trust.Config) {
@@ -185,7 +201,8 @@ func TestCalendarBytes(t *testing.T) {
 	s.live(t, s.pair(t))
 	s.next(t, birth.Add(day), s.pair(t))
 	c := s.calendar(t)
-	if !strings.HasSuffix(c.text, "END:VCALENDAR\r\n") || strings.Contains(strings.ReplaceAll(c.text, "\r\n", ""), "\n") || strings.Contains(c.text, "TZID") || strings.Contains(c.text, "VALARM") {
+	if !strings.HasSuffix(c.text, "END:VCALENDAR\r\n") || strings.Contains(strings.ReplaceAll(c.text, "\r\n", ""), "\n") ||
+		strings.Contains(c.text, "TZID") || strings.Contains(c.text, "VALARM") {
 		t.Errorf("got %q", c.text)
 	}
 	for _, line := range strings.Split(c.text, "\r\n") {
@@ -193,28 +210,41 @@ func TestCalendarBytes(t *testing.T) {
 			t.Errorf("%d octets: %q", len(line), line)
 		}
 	}
-	if e := c.Events[0]; !strings.HasSuffix(e.Summary, s.cfg.Hosts[0]) || !strings.Contains(e.Description, "\nHosts: "+s.cfg.Hosts[0]+"\n") {
+	if e := c.Events[0]; !strings.HasSuffix(e.Summary, s.cfg.Hosts[0]) ||
+		!strings.Contains(e.Description, "\nHosts: "+s.cfg.Hosts[0]+"\n") {
 		t.Errorf("got %+v", e)
 	}
-	for _, want := range []string{"DTSTAMP:20261121T093000Z\r\n", "DTSTART:20261122T093000Z\r\n", "DTEND:20261122T103000Z\r\n", "REFRESH-INTERVAL;VALUE=DURATION:PT12H\r\n", "CALSCALE:GREGORIAN\r\n"} {
+	for _, want := range []string{
+		"DTSTAMP:20261121T093000Z\r\n", "DTSTART:20261122T093000Z\r\n",
+		"DTEND:20261122T103000Z\r\n", "REFRESH-INTERVAL;VALUE=DURATION:PT12H\r\n", "CALSCALE:GREGORIAN\r\n",
+	} {
 		if !strings.Contains(c.text, want) {
 			t.Errorf("no %q in %s", want, c.text)
 		}
 	}
 }
 
-// TestPolicyChange: the first policy is no change, an equal one in another order neither; a change is in the calendar and in the index.
+// TestPolicyChange checks that the first policy is no change, and an equal one in another order
+// neither. A change is in the calendar and in the index.
 func TestPolicyChange(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
-	old := v1.TLSPolicy{Versions: []string{"1.3", "1.2"}, CipherSuites: []string{"B", "A"}, SignatureAlgorithms: []string{"x"}}
+	old := v1.TLSPolicy{
+		Versions:            []string{"1.3", "1.2"},
+		CipherSuites:        []string{"B", "A"},
+		SignatureAlgorithms: []string{"x"},
+	}
 	set := func(p v1.TLSPolicy) {
 		if err := s.Policy(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 	}
 	set(old)
-	set(v1.TLSPolicy{Versions: []string{"1.2", "1.3"}, CipherSuites: []string{"A", "B"}, SignatureAlgorithms: []string{"x"}})
+	set(v1.TLSPolicy{
+		Versions:            []string{"1.2", "1.3"},
+		CipherSuites:        []string{"A", "B"},
+		SignatureAlgorithms: []string{"x"},
+	})
 	s.open(t)
 	set(old)
 	if got := s.calendar(t); len(got.Events) != 0 {
@@ -227,7 +257,8 @@ func TestPolicyChange(t *testing.T) {
 			t.Errorf("no %q in %q", want, e.Description)
 		}
 	}
-	if _, body := s.get(t, "/v1/trust"); !strings.Contains(body, `"tls_policy":{"versions":["1.3"],"cipher_suites":["A","C"],"signature_algorithms":["x"]}`) {
+	if _, body := s.get(t, "/v1/trust"); !strings.Contains(body,
+		`"tls_policy":{"versions":["1.3"],"cipher_suites":["A","C"],"signature_algorithms":["x"]}`) {
 		t.Errorf("got %s", body)
 	}
 }

@@ -22,22 +22,24 @@ import (
 
 var errNoPair = errors.New("trust: no certificate")
 
-// set is what is served at a time: a leaf, or one for each kind of key, and who signed them.
+// set is the set of served certificates: a leaf, or one for each kind of key, and their issuers.
 type set struct {
 	Leaves  []v1.TrustCertificate `json:"leaves"`
 	Issuers []v1.TrustCertificate `json:"issuers"`
 	Renews  time.Time             `json:"renews"` // when the first of the leaves will be replaced
 }
 
-// same reports that two sets have the same leaves.
+// same reports whether two sets have the same leaves.
 func (s *set) same(other *set) bool {
 	if s == nil || other == nil {
 		return s == other
 	}
-	return slices.EqualFunc(s.Leaves, other.Leaves, func(a, b v1.TrustCertificate) bool { return a.CertificateSha256 == b.CertificateSha256 })
+	return slices.EqualFunc(s.Leaves, other.Leaves, func(a, b v1.TrustCertificate) bool {
+		return a.CertificateSha256 == b.CertificateSha256
+	})
 }
 
-// notAfter is when the first leaf ends.
+// notAfter returns the earliest end of the leaves.
 func (s *set) notAfter() time.Time {
 	end := s.Leaves[0].NotAfter.Time
 	for _, leaf := range s.Leaves[1:] {
@@ -48,8 +50,8 @@ func (s *set) notAfter() time.Time {
 	return end
 }
 
-// look reads what is told of pairs, in an order that does not depend on theirs.
-func (s *Story) look(pairs []*certfile.Pair) (*set, error) {
+// look returns the set of the pairs. Its order does not depend on theirs.
+func (s *Publisher) look(pairs []*certfile.Pair) (*set, error) {
 	out := &set{}
 	for _, p := range pairs {
 		chain, err := certificates(p)
@@ -63,7 +65,8 @@ func (s *Story) look(pairs []*certfile.Pair) (*set, error) {
 			out.Issuers = append(out.Issuers, shown)
 		}
 		out.Leaves = append(out.Leaves, leaf)
-		if at := s.cfg.Renews(chain[0]).Add(s.cfg.Ahead).UTC().Truncate(time.Hour); out.Renews.IsZero() || at.Before(out.Renews) {
+		if at := s.cfg.Renews(chain[0]).Add(s.cfg.Ahead).UTC().Truncate(time.Hour); out.Renews.IsZero() ||
+			at.Before(out.Renews) {
 			out.Renews = at
 		}
 	}
@@ -75,18 +78,20 @@ func (s *Story) look(pairs []*certfile.Pair) (*set, error) {
 	return out, nil
 }
 
-// distinct sorts certificates and leaves none twice.
+// distinct sorts certificates and removes duplicates.
 func distinct(list []v1.TrustCertificate) []v1.TrustCertificate {
 	slices.SortFunc(list, byKey)
-	return slices.CompactFunc(list, func(a, b v1.TrustCertificate) bool { return a.CertificateSha256 == b.CertificateSha256 })
+	return slices.CompactFunc(list, func(a, b v1.TrustCertificate) bool {
+		return a.CertificateSha256 == b.CertificateSha256
+	})
 }
 
-// byKey has ECDSA before RSA.
+// byKey orders ECDSA before RSA.
 func byKey(a, b v1.TrustCertificate) int {
 	return cmp.Or(cmp.Compare(a.KeyAlgorithm, b.KeyAlgorithm), cmp.Compare(a.CertificateSha256, b.CertificateSha256))
 }
 
-// certificates is a pair's chain, the leaf first.
+// certificates returns a pair's chain, the leaf first.
 func certificates(p *certfile.Pair) ([]*x509.Certificate, error) {
 	if p == nil || len(p.Certificate.Certificate) == 0 {
 		return nil, errNoPair
@@ -102,7 +107,7 @@ func certificates(p *certfile.Pair) ([]*x509.Certificate, error) {
 	return chain, nil
 }
 
-// issuerOf finds who signed leaf: the authority that wants to be pinned. It is nil when nobody of candidates did.
+// issuerOf returns the candidate that signed leaf, for clients that pin the authority, or nil.
 func issuerOf(leaf *x509.Certificate, candidates []*x509.Certificate) *x509.Certificate {
 	for _, c := range candidates {
 		if bytes.Equal(leaf.RawIssuer, c.RawSubject) && leaf.CheckSignatureFrom(c) == nil {
@@ -112,7 +117,7 @@ func issuerOf(leaf *x509.Certificate, candidates []*x509.Certificate) *x509.Cert
 	return nil
 }
 
-// show is what is told of a certificate.
+// show returns the published form of a certificate.
 func show(c *x509.Certificate) v1.TrustCertificate {
 	sum, key := sha256.Sum256(c.Raw), sha256.Sum256(c.RawSubjectPublicKeyInfo)
 	pin := base64.StdEncoding.EncodeToString(key[:])
@@ -121,24 +126,28 @@ func show(c *x509.Certificate) v1.TrustCertificate {
 		names = append(names, ip.String())
 	}
 	return v1.TrustCertificate{
-		Object: v1.TrustCertificateObjectCertificate, KeyAlgorithm: keyAlgorithm(c.PublicKey), Subject: c.Subject.String(), Issuer: c.Issuer.String(),
-		Names: names, SerialNumber: strings.ToUpper(hex.EncodeToString(c.SerialNumber.Bytes())),
+		Object: v1.TrustCertificateObjectCertificate, KeyAlgorithm: keyAlgorithm(c.PublicKey), Subject: c.Subject.String(),
+		Issuer: c.Issuer.String(),
+		Names:  names, SerialNumber: strings.ToUpper(hex.EncodeToString(c.SerialNumber.Bytes())),
 		NotBefore: v1.Time{Time: c.NotBefore.UTC()}, NotAfter: v1.Time{Time: c.NotAfter.UTC()},
-		CertificateSha256: hex.EncodeToString(sum[:]), CertificateSha256Colons: colons(sum[:]), X5TS256: base64.RawURLEncoding.EncodeToString(sum[:]),
+		CertificateSha256: hex.EncodeToString(sum[:]), CertificateSha256Colons: colons(sum[:]),
+		X5TS256:    base64.RawURLEncoding.EncodeToString(sum[:]),
 		SpkiSha256: pin,
 		Pins: v1.TrustPins{
 			Curl: "sha256//" + pin, Okhttp: "sha256/" + pin, Rfc7469: `pin-sha256="` + pin + `"`,
-			Apple: "<key>SPKI-SHA256-BASE64</key><string>" + pin + "</string>", Android: `<pin digest="SHA-256">` + pin + "</pin>",
+			Apple:   "<key>SPKI-SHA256-BASE64</key><string>" + pin + "</string>",
+			Android: `<pin digest="SHA-256">` + pin + "</pin>",
 		},
 	}
 }
 
-// rotated is what an event tells of a leaf.
+// rotated returns the form of leaves in an event.
 func rotated(list []v1.TrustCertificate) []v1.RotatedCertificate {
 	out := []v1.RotatedCertificate{}
 	for _, c := range list {
 		out = append(out, v1.RotatedCertificate{
-			KeyAlgorithm: c.KeyAlgorithm, SerialNumber: c.SerialNumber, CertificateSha256: c.CertificateSha256, SpkiSha256: c.SpkiSha256,
+			KeyAlgorithm: c.KeyAlgorithm, SerialNumber: c.SerialNumber, CertificateSha256: c.CertificateSha256,
+			SpkiSha256:       c.SpkiSha256,
 			IssuerSpkiSha256: c.IssuerSpkiSha256, NotBefore: c.NotBefore, NotAfter: c.NotAfter,
 		})
 	}

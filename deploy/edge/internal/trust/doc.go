@@ -1,3 +1,4 @@
-// Package trust tells one story of the certificates: what is served now and next, when it changes, and an event when it did. Fingerprints, calendar
-// and events are made of one history, which is on the disk before anybody reads of it.
+// Package trust publishes the certificates: the present and the next ones, the times of changes,
+// and an event after each change. Fingerprints, calendar and events come from one history, which is
+// on the disk before it is published.
 package trust

@@ -8,21 +8,21 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// entry is an event of the calendar, as it stands there until something of it changes. Its words are kept, not made anew each time: a release
-// that words them differently must not change what subscribers have without saying so.
+// entry is an event of the calendar. Its texts are stored: a release with other texts must not
+// change the events of subscribers without a new sequence number.
 type entry struct {
 	UID         string    `json:"uid"`
 	Sequence    int       `json:"sequence"` // -1 before it is described
 	Revised     time.Time `json:"revised"`
 	Start       time.Time `json:"start"`
-	Status      string    `json:"status"` // RFC 5545's
+	Status      string    `json:"status"` // of RFC 5545
 	Category    string    `json:"category"`
 	Summary     string    `json:"summary"`
 	Description string    `json:"description"`
 	URL         string    `json:"url"`
 }
 
-// revise puts what an entry shows in the place of what it showed, and counts that if anything is different.
+// revise replaces the content of an entry, and raises its sequence if the content differs.
 func (e *entry) revise(to entry, now time.Time) {
 	to.UID, to.Sequence, to.Revised = e.UID, e.Sequence, e.Revised
 	if *e == to {
@@ -32,14 +32,20 @@ func (e *entry) revise(to entry, now time.Time) {
 	*e = to
 }
 
-// describe words a rotation. h.Current is still the set before it.
-func (s *Story) describe(h *history, c *change, now time.Time) {
-	e := entry{Start: c.At, Category: "TLS", URL: s.fingerprintsURL(), Summary: "TLS certificate changes on " + s.cfg.Hosts[0]}
+// describe writes the texts of a rotation. h.Current is still the set before it.
+func (s *Publisher) describe(h *history, c *change, now time.Time) {
+	e := entry{
+		Start:    c.At,
+		Category: "TLS",
+		URL:      s.fingerprintsURL(),
+		Summary:  "TLS certificate changes on " + s.cfg.Hosts[0],
+	}
 	var text strings.Builder
 	switch c.Status {
 	case planned:
 		e.Status, e.Summary = "TENTATIVE", e.Summary+" (planned)"
-		text.WriteString("The certificate is due to be replaced about then. Its successor is published before it is served.\n")
+		text.WriteString("The certificate is due to be replaced about then. Its successor is published before it is " +
+			"served.\n")
 	case announced:
 		e.Status = "CONFIRMED"
 		text.WriteString("The certificate will be replaced.\n")
@@ -65,15 +71,16 @@ func (s *Story) describe(h *history, c *change, now time.Time) {
 	c.Entry.revise(e, now)
 }
 
-// leaves words the fingerprints of a set.
+// leaves writes the fingerprints of a set.
 func leaves(text *strings.Builder, which string, s *set) {
 	for _, c := range s.Leaves {
-		fmt.Fprintf(text, "%s %s key (SPKI): %s\n%s %s certificate, valid until %s: %s\n", which, c.KeyAlgorithm, c.Pins.Okhttp, which, c.KeyAlgorithm,
+		fmt.Fprintf(text, "%s %s key (SPKI): %s\n%s %s certificate, valid until %s: %s\n", which, c.KeyAlgorithm,
+			c.Pins.Okhttp, which, c.KeyAlgorithm,
 			c.NotAfter.UTC().Format("2006-01-02 15:04 UTC"), c.CertificateSha256)
 	}
 }
 
-// compareIssuers says whether who pins the authority has something to do.
+// compareIssuers writes whether clients that pin the authority must act.
 func compareIssuers(text *strings.Builder, old, next []v1.TrustCertificate) {
 	known := map[string]bool{}
 	for _, c := range old {
@@ -88,17 +95,17 @@ func compareIssuers(text *strings.Builder, old, next []v1.TrustCertificate) {
 	}
 }
 
-// describePolicy words a change of the policy.
-func (s *Story) describePolicy(c *change, told v1.TLSPolicyChange, now time.Time) {
+// describePolicy writes the texts of a change of the policy.
+func (s *Publisher) describePolicy(c *change, delta v1.TLSPolicyChange, now time.Time) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "What TLS is allowed was changed.\nChange: %s\nHosts: %s\n", c.ID, strings.Join(s.cfg.Hosts, ", "))
 	for _, part := range []struct {
 		what           string
 		added, removed []string
 	}{
-		{"Versions", told.Added.Versions, told.Removed.Versions},
-		{"Cipher suites", told.Added.CipherSuites, told.Removed.CipherSuites},
-		{"Signature algorithms", told.Added.SignatureAlgorithms, told.Removed.SignatureAlgorithms},
+		{"Versions", delta.Added.Versions, delta.Removed.Versions},
+		{"Cipher suites", delta.Added.CipherSuites, delta.Removed.CipherSuites},
+		{"Signature algorithms", delta.Added.SignatureAlgorithms, delta.Removed.SignatureAlgorithms},
 	} {
 		if len(part.added) > 0 {
 			fmt.Fprintf(&text, "%s added: %s\n", part.what, strings.Join(part.added, ", "))
@@ -108,7 +115,8 @@ func (s *Story) describePolicy(c *change, told v1.TLSPolicyChange, now time.Time
 		}
 	}
 	c.Entry.revise(entry{
-		Start: c.At, Category: "TLS", URL: s.trustURL(), Status: "CONFIRMED", Summary: "TLS policy changed on " + s.cfg.Hosts[0],
+		Start: c.At, Category: "TLS", URL: s.trustURL(), Status: "CONFIRMED",
+		Summary:     "TLS policy changed on " + s.cfg.Hosts[0],
 		Description: strings.TrimSuffix(text.String(), "\n"),
 	}, now)
 }

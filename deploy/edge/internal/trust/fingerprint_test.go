@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// openssl runs a command line over a certificate.
+// openssl runs a command line with a certificate as its input.
 func openssl(t *testing.T, der []byte, line string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "set -e; "+line)
@@ -28,33 +28,40 @@ func openssl(t *testing.T, der []byte, line string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// check compares what is told of a certificate with what openssl says of it.
+// check compares the published form of a certificate with openssl's output.
 func check(t *testing.T, got v1.TrustCertificate, der []byte) {
 	t.Helper()
-	const spki = "openssl x509 -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | openssl base64"
+	const spki = "openssl x509 -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | " +
+		"openssl base64"
 	_, colons, _ := strings.Cut(openssl(t, der, "openssl x509 -noout -fingerprint -sha256"), "=")
 	_, serial, _ := strings.Cut(openssl(t, der, "openssl x509 -noout -serial"), "=")
 	pin := openssl(t, der, spki)
-	x5t := openssl(t, der, "openssl x509 -outform DER | openssl dgst -sha256 -binary | openssl base64 | tr +/ -_ | tr -d =")
+	x5t := openssl(t, der,
+		"openssl x509 -outform DER | openssl dgst -sha256 -binary | openssl base64 | tr +/ -_ | tr -d =")
 	for name, pair := range map[string][2]string{
-		"fingerprint": {got.CertificateSha256Colons, colons}, "hex": {got.CertificateSha256, strings.ToLower(strings.ReplaceAll(colons, ":", ""))},
-		"x5t#S256": {got.X5TS256, x5t}, "SPKI": {got.SpkiSha256, pin}, "curl": {got.Pins.Curl, "sha256//" + pin}, "OkHttp": {got.Pins.Okhttp, "sha256/" + pin},
-		"RFC 7469": {got.Pins.Rfc7469, `pin-sha256="` + pin + `"`}, "Android": {got.Pins.Android, `<pin digest="SHA-256">` + pin + `</pin>`},
-		"Apple":  {got.Pins.Apple, "<key>SPKI-SHA256-BASE64</key><string>" + pin + "</string>"},
-		"serial": {strings.TrimLeft(got.SerialNumber, "0"), strings.TrimLeft(serial, "0")},
+		"fingerprint": {got.CertificateSha256Colons, colons},
+		"hex":         {got.CertificateSha256, strings.ToLower(strings.ReplaceAll(colons, ":", ""))},
+		"x5t#S256":    {got.X5TS256, x5t}, "SPKI": {got.SpkiSha256, pin}, "curl": {got.Pins.Curl, "sha256//" + pin},
+		"OkHttp":   {got.Pins.Okhttp, "sha256/" + pin},
+		"RFC 7469": {got.Pins.Rfc7469, `pin-sha256="` + pin + `"`},
+		"Android":  {got.Pins.Android, `<pin digest="SHA-256">` + pin + `</pin>`},
+		"Apple":    {got.Pins.Apple, "<key>SPKI-SHA256-BASE64</key><string>" + pin + "</string>"},
+		"serial":   {strings.TrimLeft(got.SerialNumber, "0"), strings.TrimLeft(serial, "0")},
 	} {
 		if pair[0] != pair[1] {
-			t.Errorf("%s: got %s, openssl says %s", name, pair[0], pair[1])
+			t.Errorf("%s: got %s, openssl prints %s", name, pair[0], pair[1])
 		}
 	}
 	for name, at := range map[string]time.Time{"-enddate": got.NotAfter.Time, "-startdate": got.NotBefore.Time} {
-		if _, date, _ := strings.Cut(openssl(t, der, "openssl x509 -noout "+name), "="); at.Format("Jan _2 15:04:05 2006 GMT") != date {
-			t.Errorf("%s: got %s, openssl says %s", name, at, date)
+		if _, date, _ := strings.Cut(openssl(t, der, "openssl x509 -noout "+name),
+			"="); at.Format("Jan _2 15:04:05 2006 GMT") != date {
+			t.Errorf("%s: got %s, openssl prints %s", name, at, date)
 		}
 	}
 }
 
-// TestFingerprints holds what is told of ECDSA and RSA leaves, now and next, and of an intermediate authority against openssl.
+// TestFingerprints compares the published ECDSA and RSA leaves, present and next, and an
+// intermediate authority with openssl's output.
 func TestFingerprints(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
@@ -69,25 +76,32 @@ func TestFingerprints(t *testing.T) {
 	}
 	for i, want := range []*x509.Certificate{second.Certificate.Leaf, first.Certificate.Leaf} { // ECDSA first
 		check(t, got.Current[i], want.Raw)
-		if pin := openssl(t, middle.cert.Raw, "openssl x509 -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | openssl base64"); *got.Current[i].IssuerSpkiSha256 != pin {
+		if pin := openssl(t, middle.cert.Raw,
+			"openssl x509 -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | "+
+				"openssl base64"); *got.Current[i].IssuerSpkiSha256 != pin {
 			t.Errorf("issuer: got %s, want %s", *got.Current[i].IssuerSpkiSha256, pin)
 		}
 	}
 	check(t, got.Next[0], after.Certificate.Leaf.Raw)
 	for _, ca := range []*authority{middle, s.ca} {
-		i := slices.IndexFunc(got.IssuingCas, func(c v1.TrustCertificate) bool { return c.Subject == ca.cert.Subject.String() })
+		i := slices.IndexFunc(got.IssuingCas, func(c v1.TrustCertificate) bool {
+			return c.Subject == ca.cert.Subject.String()
+		})
 		check(t, got.IssuingCas[i], ca.cert.Raw)
 	}
-	if c := got.Current[0]; c.KeyAlgorithm != "ECDSA P-256" || c.Subject != "CN=api.example.com" || !slices.Equal(c.Names, s.cfg.Hosts) || !strings.Contains(c.Issuer, "CN=Intermediate") {
+	if c := got.Current[0]; c.KeyAlgorithm != "ECDSA P-256" || c.Subject != "CN=api.example.com" ||
+		!slices.Equal(c.Names, s.cfg.Hosts) || !strings.Contains(c.Issuer, "CN=Intermediate") {
 		t.Errorf("got %+v", c)
 	}
-	if got.Current[1].KeyAlgorithm != "RSA 2048" || got.Rotation.Status != v1.TrustRotationStatusAnnounced || !got.Rotation.EffectiveAt.Equal(birth.Add(day)) ||
+	if got.Current[1].KeyAlgorithm != "RSA 2048" || got.Rotation.Status != v1.TrustRotationStatusAnnounced ||
+		!got.Rotation.EffectiveAt.Equal(birth.Add(day)) ||
 		got.CalendarURL != "https://trust.example.com/calendar.ics" || !strings.Contains(got.Advice, "backup") {
 		t.Errorf("got %+v", got)
 	}
 }
 
-// TestIssuerFromOutside: an authority that the chain leaves out is told of where it is known, and a certificate that only has its name is not it.
+// TestIssuerFromOutside checks that an authority missing in the chain is published if it is
+// configured. A certificate with only the same name is not taken for it.
 func TestIssuerFromOutside(t *testing.T) {
 	t.Parallel()
 	impostor := newAuthority(t, "Test CA", nil)
@@ -101,7 +115,8 @@ func TestIssuerFromOutside(t *testing.T) {
 	s.cfg.Authorities = append(s.cfg.Authorities, s.ca.cert)
 	s.open(t)
 	s.live(t, s.ca.issue(t, newKey(t), birth))
-	if got := s.fingerprints(t); len(got.IssuingCas) != 1 || *got.Current[0].IssuerSpkiSha256 != got.IssuingCas[0].SpkiSha256 {
+	if got := s.fingerprints(t); len(got.IssuingCas) != 1 ||
+		*got.Current[0].IssuerSpkiSha256 != got.IssuingCas[0].SpkiSha256 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -115,33 +130,43 @@ func TestPages(t *testing.T) {
 		"/v1/trust/calendar.ics": "text/calendar; charset=utf-8", "/calendar.ics": "text/calendar; charset=utf-8",
 	}
 	for path, kind := range kinds {
-		answer, body := s.get(t, path)
-		h := answer.Header()
-		if answer.Code != 200 || h.Get("Content-Type") != kind || !strings.HasPrefix(h.Get("Cache-Control"), "public, max-age=") || len(h.Get("Request-Id")) != 17 {
-			t.Errorf("%s: got %d %v", path, answer.Code, h)
+		response, body := s.get(t, path)
+		h := response.Header()
+		if response.Code != 200 || h.Get("Content-Type") != kind ||
+			!strings.HasPrefix(h.Get("Cache-Control"), "public, max-age=") || len(h.Get("Request-Id")) != 17 {
+			t.Errorf("%s: got %d %v", path, response.Code, h)
 		}
-		if head, empty := s.do(t, http.MethodHead, path); head.Code != 200 || empty != "" || head.Header().Get("Content-Length") != h.Get("Content-Length") || head.Header().Get("ETag") != h.Get("ETag") {
+		if head, empty := s.do(t, http.MethodHead, path); head.Code != 200 || empty != "" ||
+			head.Header().Get("Content-Length") != h.Get("Content-Length") || head.Header().Get("ETag") != h.Get("ETag") {
 			t.Errorf("HEAD %s: got %d %v %q", path, head.Code, head.Header(), empty)
 		}
-		for tags, want := range map[string]int{h.Get("ETag"): 304, `"other", W/` + h.Get("ETag"): 304, "*": 304, `"other"`: 200} {
-			if again, text := s.get(t, path, "If-None-Match", tags); again.Code != want || (want == 304) != (text == "") || want == 200 && text != body {
+		for tags, want := range map[string]int{
+			h.Get("ETag"): 304, `"other", W/` + h.Get("ETag"): 304, "*": 304,
+			`"other"`: 200,
+		} {
+			if again, text := s.get(t, path, "If-None-Match", tags); again.Code != want || (want == 304) != (text == "") ||
+				want == 200 && text != body {
 				t.Errorf("%s with %s: got %d, want %d", path, tags, again.Code, want)
 			}
 		}
-		if post, refused := s.do(t, http.MethodPost, path); post.Code != 405 || post.Header().Get("Allow") != "GET, HEAD" || post.Header().Get("Cache-Control") != "no-store" ||
-			!strings.Contains(refused, `"code":"method_not_allowed"`) || !strings.Contains(refused, post.Header().Get("Request-Id")) {
+		if post, refused := s.do(t, http.MethodPost, path); post.Code != 405 || post.Header().Get("Allow") != "GET, HEAD" ||
+			post.Header().Get("Cache-Control") != "no-store" ||
+			!strings.Contains(refused, `"code":"method_not_allowed"`) ||
+			!strings.Contains(refused, post.Header().Get("Request-Id")) {
 			t.Errorf("POST %s: got %d %v %s", path, post.Code, post.Header(), refused)
 		}
 	}
 	for _, path := range []string{"/v1/trust/", "/v1/trust/other", "/", "/v1/transactions", "/v1/trust/fingerprints/"} {
-		if answer, body := s.get(t, path); answer.Code != 404 || !strings.Contains(body, `"type":"invalid_request_error","code":"route_not_found"`) {
-			t.Errorf("%s: got %d %s", path, answer.Code, body)
+		if response, body := s.get(t, path); response.Code != 404 ||
+			!strings.Contains(body, `"type":"invalid_request_error","code":"route_not_found"`) {
+			t.Errorf("%s: got %d %s", path, response.Code, body)
 		}
 	}
 	before, _ := s.get(t, "/v1/trust/fingerprints")
 	s.live(t, s.pair(t))
-	if answer, _ := s.get(t, "/v1/trust/fingerprints", "If-None-Match", before.Header().Get("ETag")); answer.Code != 200 {
-		t.Errorf("after a rotation: got %d, want another state", answer.Code)
+	if response, _ := s.get(t, "/v1/trust/fingerprints", "If-None-Match",
+		before.Header().Get("ETag")); response.Code != 200 {
+		t.Errorf("after a rotation: got %d, want another state", response.Code)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// atOnce is how many requests are served at once.
+// atOnce is the limit of concurrent requests.
 const atOnce = 256
 
-// The codes of this API, which are v1's.
+// The error codes, as in v1.
 const (
 	codeRouteNotFound    = "route_not_found"
 	codeMethodNotAllowed = "method_not_allowed"
@@ -22,16 +22,25 @@ const (
 	codeInternal         = "internal_error"
 )
 
-// codes is THE table from code to type, status and what is said.
+// codes maps each code to its type, status and message.
 var codes = map[string]v1.Error{
-	codeRouteNotFound:    {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such path."},
-	codeMethodNotAllowed: {Type: v1.ErrorTypeInvalidRequestError, Status: 405, Message: "The path does not take this method."},
-	codeOverloaded:       {Type: v1.ErrorTypeAPIError, Status: 503, Message: "The service has too much to do at the moment. Try again shortly."},
-	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
+	codeRouteNotFound: {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such path."},
+	codeMethodNotAllowed: {
+		Type:    v1.ErrorTypeInvalidRequestError,
+		Status:  405,
+		Message: "The path does not take this method.",
+	},
+	codeOverloaded: {
+		Type:    v1.ErrorTypeAPIError,
+		Status:  503,
+		Message: "The service has too much to do at the moment. Try again shortly.",
+	},
+	codeInternal: {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
 }
 
-// routes serves the pages, and puts around it what every request of ours has around it. root is the path of the trust URL.
-func (s *Story) routes(root string) http.Handler {
+// routes returns the handler of the pages, with the middleware of all our services. root is the
+// path of the trust URL.
+func (s *Publisher) routes(root string) http.Handler {
 	shown := map[string]func() *page{
 		pathTrust:                func() *page { return s.pages.Load().index },
 		pathFingerprints:         func() *page { return s.pages.Load().fingerprints },
@@ -57,7 +66,7 @@ func (s *Story) routes(root string) http.Handler {
 	return httpx.RequestID(httpx.Trace(s.cfg.Tracer, httpx.LogRequests(s.cfg.Log, s.cfg.Clock, h)))
 }
 
-// serve shows a page, or says that the client has it.
+// serve writes a page, or 304 if the client has it.
 func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", p.maxAge)
@@ -69,7 +78,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", p.kind)
 	h.Set("Content-Length", strconv.Itoa(len(p.body)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(p.body) // nobody is left to tell
+		_, _ = w.Write(p.body) // the client is gone
 	}
 }
 
@@ -90,13 +99,13 @@ func refusing(code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { refuse(w, r, code) }
 }
 
-// refuse answers with the v1 error body.
+// refuse writes the v1 error body.
 func refuse(w http.ResponseWriter, r *http.Request, code string) {
 	e := codes[code]
 	e.Code, e.RequestID = code, httpx.RequestIDFrom(r.Context())
 	body, err := json.Marshal(v1.ErrorBody{Error: e})
 	if err != nil {
-		body = nil // cannot be
+		body = nil // impossible
 	}
 	httpx.EventFrom(r.Context()).SetOutcome(code)
 	h := w.Header()
@@ -107,5 +116,5 @@ func refuse(w http.ResponseWriter, r *http.Request, code string) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(e.Status)
-	_, _ = w.Write(body) // nobody is left to tell
+	_, _ = w.Write(body) // the client is gone
 }

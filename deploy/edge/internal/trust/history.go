@@ -20,23 +20,24 @@ const (
 	historyFile    = "trust.json"
 	historyVersion = 1
 
-	keepFor = 12 // months that what is over is told of
-	// What bounds the file when something rotates all the time, or core is away for good: the oldest go first.
+	keepFor = 12 // months for which past changes are published
+	// Limits of the file in case of constant rotation, or if core stays away. The oldest entries go
+	// first.
 	maxPast = 120
 	maxNews = 100
 )
 
 // The states of a change.
 const (
-	planned   = "planned"   // it will come; of the certificate nothing is known
+	planned   = "planned"   // expected, without a certificate yet
 	announced = "announced" // with this certificate, at that time
 	done      = "done"
 	cancelled = "cancelled"
 )
 
-// change is one of certificates, or of the policy.
+// change is a change of certificates, or of the policy.
 type change struct {
-	ID     string    `json:"id"` // for ever
+	ID     string    `json:"id"` // permanent
 	Kind   string    `json:"kind"`
 	Status string    `json:"status"`
 	At     time.Time `json:"at"`
@@ -44,8 +45,8 @@ type change struct {
 	Entry  entry     `json:"entry"` // in the calendar
 }
 
-// news is what core is still to be told.
-type news struct {
+// pending is an event that core has not accepted yet.
+type pending struct {
 	Type     string         `json:"type"`
 	Name     string         `json:"name"`
 	Object   jsontext.Value `json:"object"`
@@ -53,24 +54,24 @@ type news struct {
 	Due      time.Time      `json:"due"`
 }
 
-// history is the file. Times are whole seconds in UTC.
+// history is the content of the file. Times are whole seconds in UTC.
 type history struct {
 	Version int           `json:"version"`
 	Hosts   []string      `json:"hosts"`
 	Current *set          `json:"current,omitempty"`
 	Next    *change       `json:"next,omitempty"` // planned or announced
-	Past    []change      `json:"past"`           // in the order in which they came to an end
+	Past    []change      `json:"past"`           // in the order of their ends
 	Policy  *v1.TLSPolicy `json:"policy,omitempty"`
-	News    []news        `json:"news"` // in the order in which they happened
+	Outbox  []pending     `json:"outbox"` // in the order of the changes
 }
 
 var errVersion = errors.New("it was written by a newer release")
 
-// readHistory reads the file, or begins a history where there is none.
+// readHistory reads the file. It returns a new history if the file does not exist.
 func readHistory(path string) (*history, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &history{Version: historyVersion, Past: []change{}, News: []news{}}, nil
+		return &history{Version: historyVersion, Past: []change{}, Outbox: []pending{}}, nil
 	}
 	h := &history{}
 	if err == nil {
@@ -80,14 +81,15 @@ func readHistory(path string) (*history, error) {
 		err = h.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("trust: the history of certificates, %s, cannot be read and is left as it is (move it away to begin a new one): %w", path, err)
+		return nil, fmt.Errorf("trust: the history of certificates, %s, cannot be read and is left as it is (move it away "+
+			"to begin a new one): %w", path, err)
 	}
 	return h, nil
 }
 
 var errIncomplete = errors.New("something is missing in it")
 
-// check refuses what could not have been written.
+// check rejects a content that this package cannot have written.
 func (h *history) check() error {
 	if h.Version != historyVersion {
 		return errVersion
@@ -117,10 +119,10 @@ func (h *history) write(path string) error {
 	return nil
 }
 
-// clone is a copy that may be changed: but for what is only ever replaced.
+// clone returns a copy that may be modified, except for values that are only replaced.
 func (h *history) clone() *history {
 	c := *h
-	c.Past, c.News = slices.Clone(h.Past), slices.Clone(h.News)
+	c.Past, c.Outbox = slices.Clone(h.Past), slices.Clone(h.Outbox)
 	if h.Next != nil {
 		next := *h.Next
 		c.Next = &next
@@ -134,10 +136,10 @@ func (h *history) equal(other *history) bool {
 	return err == nil && otherErr == nil && bytes.Equal(a, b)
 }
 
-// prune drops what has been over for longer than is told of.
+// prune removes changes that ended more than keepFor months ago.
 func (h *history) prune(now time.Time) {
 	since := now.AddDate(0, -keepFor, 0)
 	h.Past = slices.DeleteFunc(h.Past, func(c change) bool { return c.At.Before(since) && c.Entry.Revised.Before(since) })
 	h.Past = h.Past[max(0, len(h.Past)-maxPast):]
-	h.News = h.News[max(0, len(h.News)-maxNews):]
+	h.Outbox = h.Outbox[max(0, len(h.Outbox)-maxNews):]
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 )
 
-// TestHistoryThatCannotBeRead stops the start and stays.
+// TestHistoryThatCannotBeRead checks that an unreadable history stops the start and stays
+// unchanged.
 func TestHistoryThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
@@ -21,9 +22,11 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string]string{
-		"empty": "", "cut": string(good[:len(good)/2]), "another file": "{}", "a newer one": strings.Replace(string(good), `"version": 1`, `"version": 2`, 1),
-		"an unknown member": strings.Replace(string(good), `"version"`, `"secret": 1, "version"`, 1), "no id": strings.Replace(string(good), `"id": "rot_`, `"id": "", "kind": "rot_`, 1),
-		"null": strings.Replace(string(good), `"current": {`, `"current": {}, "next": {`, 1),
+		"empty": "", "cut": string(good[:len(good)/2]), "another file": "{}",
+		"a newer one":       strings.Replace(string(good), `"version": 1`, `"version": 2`, 1),
+		"an unknown member": strings.Replace(string(good), `"version"`, `"secret": 1, "version"`, 1),
+		"no id":             strings.Replace(string(good), `"id": "rot_`, `"id": "", "kind": "rot_`, 1),
+		"null":              strings.Replace(string(good), `"current": {`, `"current": {}, "next": {`, 1),
 	} {
 		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
@@ -44,7 +47,8 @@ func TestHistoryThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestHistoryThatCannotBeWritten: nothing is told of what is not on the disk, and the same call does it later.
+// TestHistoryThatCannotBeWritten checks that no change is published before it is written. A
+// repeated call succeeds.
 func TestHistoryThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
@@ -77,7 +81,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestHistoryIsBounded: whatever rotates without end.
+// TestHistoryIsBounded checks the limits of the history under constant rotation.
 func TestHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	s := begin(t)

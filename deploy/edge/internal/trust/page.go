@@ -17,11 +17,12 @@ const (
 	pathFingerprints = pathTrust + "/fingerprints"
 	calendarFile     = "/calendar.ics"
 
-	advice = "Never pin a leaf certificate or its key. Where you must pin, pin the key (SPKI) of the issuing authority and one backup that is not in the " +
+	advice = "Never pin a leaf certificate or its key. Where you must pin, pin the key (SPKI) of the issuing authority " +
+		"and one backup that is not in the " +
 		"served chain, and listen to the event certificate.rotated."
 )
 
-// page is what a path shows, made once for each state of the history.
+// page is the response for a path, made once for each state of the history.
 type page struct {
 	kind   string
 	maxAge string
@@ -31,17 +32,19 @@ type page struct {
 
 type pages struct{ index, fingerprints, calendar *page }
 
-// publish shows readers a history.
-func (s *Story) publish(h *history) error {
+// publish replaces the pages by the ones of a history.
+func (s *Publisher) publish(h *history) error {
 	hosts := h.Hosts
 	if len(hosts) == 0 {
 		hosts = s.cfg.Hosts
 	}
 	index := v1.Trust{
-		Object: v1.TrustObjectTrust, Hosts: hosts, FingerprintsURL: s.fingerprintsURL(), CalendarURL: s.calendarURL(), TLSPolicy: h.Policy, Advice: advice,
+		Object: v1.TrustObjectTrust, Hosts: hosts, FingerprintsURL: s.fingerprintsURL(), CalendarURL: s.calendarURL(),
+		TLSPolicy: h.Policy, Advice: advice,
 	}
 	shown := v1.TrustFingerprints{
-		Object: v1.TrustFingerprintsObjectTrustFingerprints, Hosts: hosts, Current: []v1.TrustCertificate{}, Next: []v1.TrustCertificate{},
+		Object: v1.TrustFingerprintsObjectTrustFingerprints, Hosts: hosts, Current: []v1.TrustCertificate{},
+		Next:       []v1.TrustCertificate{},
 		IssuingCas: []v1.TrustCertificate{}, CalendarURL: s.calendarURL(), Advice: advice,
 	}
 	if h.Current != nil {
@@ -51,7 +54,11 @@ func (s *Story) publish(h *history) error {
 		if c.To != nil {
 			shown.Next, shown.IssuingCas = c.To.Leaves, distinct(append(shown.IssuingCas, c.To.Issuers...))
 		}
-		shown.Rotation = &v1.TrustRotation{ID: c.ID, Status: v1.TrustRotationStatus(c.Status), EffectiveAt: v1.Time{Time: c.At}}
+		shown.Rotation = &v1.TrustRotation{
+			ID:          c.ID,
+			Status:      v1.TrustRotationStatus(c.Status),
+			EffectiveAt: v1.Time{Time: c.At},
+		}
 	}
 	calendar, err := s.calendar(h)
 	if err != nil {
@@ -81,18 +88,18 @@ func newPage(kind, maxAge string, body []byte) *page {
 	return &page{kind, maxAge, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, body}
 }
 
-func (s *Story) calendarURL() string { return s.cfg.URL + calendarFile }
+func (s *Publisher) calendarURL() string { return s.cfg.URL + calendarFile }
 
-// trustURL is the index on the trust host, which serves what every host does.
-func (s *Story) trustURL() string {
+// trustURL returns the URL of the index on the trust host. Every host serves the same pages.
+func (s *Publisher) trustURL() string {
 	u, err := url.Parse(s.cfg.URL)
 	if err != nil {
-		return s.cfg.URL // cannot be: Open read it
+		return s.cfg.URL // impossible: Open has parsed it
 	}
 	u.Path = pathTrust
 	return u.String()
 }
 
-func (s *Story) fingerprintsURL() string {
+func (s *Publisher) fingerprintsURL() string {
 	return s.trustURL() + "/fingerprints"
 }

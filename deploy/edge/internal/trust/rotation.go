@@ -14,12 +14,13 @@ import (
 
 const (
 	renewAfter = 60 * 24 * time.Hour
-	// overdue is by how much a rotation that did not come within patience is put off.
+	// overdue is by how much a rotation that did not take place within patience is postponed.
 	overdue  = 24 * time.Hour
 	patience = time.Hour
 )
 
-// DefaultRenewal is when a certificate is 60 days old, or at the last third of its life where that comes first.
+// DefaultRenewal returns when a certificate is 60 days old, or begins the last third of its life if
+// that is earlier.
 func DefaultRenewal(leaf *x509.Certificate) time.Time {
 	at, latest := leaf.NotBefore.Add(renewAfter), leaf.NotAfter.Add(-leaf.NotAfter.Sub(leaf.NotBefore)/3)
 	if latest.Before(at) {
@@ -28,21 +29,27 @@ func DefaultRenewal(leaf *x509.Certificate) time.Time {
 	return at
 }
 
-// begin makes a change that has not happened.
-func (s *Story) begin(prefix id.Prefix, kind string, now time.Time) *change {
+// begin returns a new change that has not taken place.
+func (s *Publisher) begin(prefix id.Prefix, kind string, now time.Time) *change {
 	name := id.Format(prefix, s.ids.Next())
 	host := "localhost"
 	if u, err := url.Parse(s.cfg.URL); err == nil {
 		host = u.Hostname()
 	}
-	return &change{ID: name, Kind: kind, Status: planned, At: now, Entry: entry{UID: kind + "-" + name + "-live@" + host, Sequence: -1}}
+	return &change{
+		ID:     name,
+		Kind:   kind,
+		Status: planned,
+		At:     now,
+		Entry:  entry{UID: kind + "-" + name + "-live@" + host, Sequence: -1},
+	}
 }
 
-// rotate takes set for what is served from now on. The first is no rotation.
-func (s *Story) rotate(h *history, to *set, now time.Time) {
+// rotate makes set the present one. The first set is no rotation.
+func (s *Publisher) rotate(h *history, to *set, now time.Time) {
 	if h.Current == nil {
 		if h.Next != nil && h.Next.Status == announced && h.Next.To.same(to) {
-			h.Next = nil // it was announced as the first one: nothing is replaced
+			h.Next = nil // the first one, as announced: it replaces no other
 		}
 		return
 	}
@@ -53,14 +60,16 @@ func (s *Story) rotate(h *history, to *set, now time.Time) {
 	c.Status, c.At, c.To = done, now, to
 	s.describe(h, c, now)
 	h.Past, h.Next = append(h.Past, *c), nil
-	s.tell(h, v1.EventTypeCertificateRotated, c.ID, now, v1.CertificateRotation{
-		Object: v1.CertificateRotationObjectCertificate, Rotation: c.ID, EffectiveAt: v1.Time{Time: now}, Hosts: h.Hosts, NotAfter: v1.Time{Time: to.notAfter()},
-		Previous: rotated(h.Current.Leaves), Current: rotated(to.Leaves), FingerprintsURL: s.fingerprintsURL(), CalendarURL: s.calendarURL(),
+	s.enqueue(h, v1.EventTypeCertificateRotated, c.ID, now, v1.CertificateRotation{
+		Object: v1.CertificateRotationObjectCertificate, Rotation: c.ID, EffectiveAt: v1.Time{Time: now}, Hosts: h.Hosts,
+		NotAfter: v1.Time{Time: to.notAfter()},
+		Previous: rotated(h.Current.Leaves), Current: rotated(to.Leaves), FingerprintsURL: s.fingerprintsURL(),
+		CalendarURL: s.calendarURL(),
 	})
 }
 
-// plan has the calendar say when what is served will be replaced, where nothing is announced.
-func (s *Story) plan(h *history, now time.Time) {
+// plan puts the expected replacement of the present set into the calendar, unless one is announced.
+func (s *Publisher) plan(h *history, now time.Time) {
 	if h.Current == nil {
 		return
 	}
@@ -72,14 +81,14 @@ func (s *Story) plan(h *history, now time.Time) {
 	if c.Status == planned && h.Current.Renews.After(now) {
 		c.At = h.Current.Renews
 	}
-	if c.At.Add(patience).Before(now) { // it did not come: it may every day
+	if c.At.Add(patience).Before(now) { // missed: it may take place any day
 		c.At = now.Add(overdue).Truncate(time.Hour)
 	}
 	s.describe(h, c, now)
 }
 
-// withdraw cancels what is announced.
-func (s *Story) withdraw(h *history, now time.Time) {
+// withdraw cancels the announced change.
+func (s *Publisher) withdraw(h *history, now time.Time) {
 	if h.Next == nil || h.Next.Status != announced {
 		return
 	}
@@ -88,21 +97,22 @@ func (s *Story) withdraw(h *history, now time.Time) {
 	h.Past, h.Next = append(h.Past, *h.Next), nil
 }
 
-// changePolicy takes p for what is spoken from now on.
-func (s *Story) changePolicy(h *history, before, p v1.TLSPolicy, now time.Time) {
+// changePolicy makes p the present policy.
+func (s *Publisher) changePolicy(h *history, before, p v1.TLSPolicy, now time.Time) {
 	c := s.begin(id.PolicyChange, "policy", now)
 	c.Status = done
-	told := v1.TLSPolicyChange{
-		Object: v1.TLSPolicyChangeObjectTLSPolicy, Change: c.ID, EffectiveAt: v1.Time{Time: now}, Hosts: h.Hosts, Previous: before, Current: p,
+	delta := v1.TLSPolicyChange{
+		Object: v1.TLSPolicyChangeObjectTLSPolicy, Change: c.ID, EffectiveAt: v1.Time{Time: now}, Hosts: h.Hosts,
+		Previous: before, Current: p,
 		Added: without(p, before), Removed: without(before, p),
 	}
-	s.describePolicy(c, told, now)
+	s.describePolicy(c, delta, now)
 	h.Past = append(h.Past, *c)
-	s.tell(h, v1.EventTypeTLSCipherPolicyChanged, c.ID, now, told)
+	s.enqueue(h, v1.EventTypeTLSCipherPolicyChanged, c.ID, now, delta)
 }
 
-// tell has core told, if there is a way.
-func (s *Story) tell(h *history, kind v1.EventType, name string, now time.Time, object any) {
+// enqueue adds an event to the outbox, if core is configured.
+func (s *Publisher) enqueue(h *history, kind v1.EventType, name string, now time.Time, object any) {
 	if s.cfg.Port == nil {
 		return
 	}
@@ -110,16 +120,17 @@ func (s *Story) tell(h *history, kind v1.EventType, name string, now time.Time, 
 	if err != nil {
 		panic(err) // a year of five digits, which no certificate has
 	}
-	h.News = append(h.News, news{Type: string(kind), Name: name, Object: body, Due: now})
+	h.Outbox = append(h.Outbox, pending{Type: string(kind), Name: name, Object: body, Due: now})
 }
 
 func sorted(p v1.TLSPolicy) v1.TLSPolicy { return without(p, v1.TLSPolicy{}) }
 
 func samePolicy(a, b v1.TLSPolicy) bool {
-	return slices.Equal(a.Versions, b.Versions) && slices.Equal(a.CipherSuites, b.CipherSuites) && slices.Equal(a.SignatureAlgorithms, b.SignatureAlgorithms)
+	return slices.Equal(a.Versions, b.Versions) && slices.Equal(a.CipherSuites, b.CipherSuites) &&
+		slices.Equal(a.SignatureAlgorithms, b.SignatureAlgorithms)
 }
 
-// without is what a allows and b does not.
+// without returns the parts of a that b lacks.
 func without(a, b v1.TLSPolicy) v1.TLSPolicy {
 	return v1.TLSPolicy{
 		Versions: difference(a.Versions, b.Versions), CipherSuites: difference(a.CipherSuites, b.CipherSuites),

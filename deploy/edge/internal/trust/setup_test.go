@@ -27,6 +27,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -84,17 +85,20 @@ func newAuthority(tb testing.TB, name string, by *authority) *authority {
 	tb.Helper()
 	key := newKey(tb)
 	return &authority{sign(tb, &x509.Certificate{
-		Subject: pkix.Name{CommonName: name, Organization: []string{"Größe, Trust; \"Ltd\""}, Country: []string{"AT"}}, NotBefore: birth.Add(-time.Hour),
-		NotAfter: birth.Add(3650 * day), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		Subject:   pkix.Name{CommonName: name, Organization: []string{"Größe, Trust; \"Ltd\""}, Country: []string{"AT"}},
+		NotBefore: birth.Add(-time.Hour),
+		NotAfter:  birth.Add(3650 * day), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}, key, by), key}
 }
 
-// issue makes a pair that is valid for 90 days from a time on, with the authorities of above behind the leaf.
+// issue returns a pair that is valid for 90 days from a time on. Its chain has the authorities of
+// above.
 func (a *authority) issue(tb testing.TB, key crypto.Signer, from time.Time, above ...*authority) *certfile.Pair {
 	tb.Helper()
 	leaf := sign(tb, &x509.Certificate{
 		Subject: pkix.Name{CommonName: "api.example.com"}, NotBefore: from, NotAfter: from.Add(90 * day),
-		DNSNames: []string{"api.example.com", "trust.example.com"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"api.example.com", "trust.example.com"},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}, key, a)
 	p := &certfile.Pair{Certificate: tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}}
 	for _, up := range above {
@@ -108,75 +112,80 @@ func sum(p *certfile.Pair) string {
 	return hex.EncodeToString(s[:])
 }
 
-// told is a story with a clock and an authority.
-type told struct {
-	*trust.Story
+// published is a publisher with a clock and an authority.
+type published struct {
+	*trust.Publisher
 	cfg   trust.Config
 	clock *clock.Fake
 	ca    *authority
 }
 
-func begin(tb testing.TB, change ...func(*trust.Config)) *told {
+func begin(tb testing.TB, change ...func(*trust.Config)) *published {
 	tb.Helper()
 	c := clock.NewFake(birth)
 	cfg := trust.Config{
-		Folder: filepath.Join(tb.TempDir(), "edge"), Hosts: []string{"api.example.com", "trust.example.com"}, URL: "https://trust.example.com/", Ahead: day, Clock: c,
+		Folder: filepath.Join(tb.TempDir(), "edge"), Hosts: []string{"api.example.com", "trust.example.com"},
+		URL: "https://trust.example.com/", Ahead: day, Clock: c,
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
-	s := &told{cfg: cfg, clock: c, ca: newAuthority(tb, "Test CA", nil)}
+	s := &published{cfg: cfg, clock: c, ca: newAuthority(tb, "Test CA", nil)}
 	s.open(tb)
 	return s
 }
 
-// open opens the history, or opens it again as after a restart.
-func (s *told) open(tb testing.TB) {
+// open opens the history, or reopens it like a restart.
+func (s *published) open(tb testing.TB) {
 	tb.Helper()
-	story, err := trust.Open(s.cfg)
+	publisher, err := trust.Open(s.cfg)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.Story = story
+	s.Publisher = publisher
 }
 
-func (s *told) pair(tb testing.TB) *certfile.Pair {
+func (s *published) pair(tb testing.TB) *certfile.Pair {
 	tb.Helper()
 	return s.ca.issue(tb, newKey(tb), s.clock.Now(), s.ca)
 }
 
-func (s *told) live(tb testing.TB, pairs ...*certfile.Pair) {
+func (s *published) live(tb testing.TB, pairs ...*certfile.Pair) {
 	tb.Helper()
 	if err := s.Live(context.Background(), pairs...); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func (s *told) next(tb testing.TB, at time.Time, pairs ...*certfile.Pair) {
+func (s *published) next(tb testing.TB, at time.Time, pairs ...*certfile.Pair) {
 	tb.Helper()
 	if err := s.Next(context.Background(), at, pairs...); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-// get asks the handler.
-func (s *told) get(tb testing.TB, path string, fields ...string) (answer *httptest.ResponseRecorder, body string) {
+// get sends a request to the handler.
+func (s *published) get(tb testing.TB, path string,
+	fields ...string,
+) (response *httptest.ResponseRecorder, body string) {
 	tb.Helper()
 	return s.do(tb, http.MethodGet, path, fields...)
 }
 
-func (s *told) do(tb testing.TB, method, path string, fields ...string) (answer *httptest.ResponseRecorder, body string) {
+func (s *published) do(tb testing.TB, method, path string,
+	fields ...string,
+) (response *httptest.ResponseRecorder, body string) {
 	tb.Helper()
-	answer = httptest.NewRecorder()
+	response = httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(context.Background(), method, path, nil)
 	for i := 0; i < len(fields); i += 2 {
 		r.Header.Add(fields[i], fields[i+1])
 	}
-	s.Handler().ServeHTTP(answer, r)
-	return answer, answer.Body.String()
+	s.Handler().ServeHTTP(response, r)
+	return response, response.Body.String()
 }
 
-func (s *told) fingerprints(tb testing.TB) (out v1.TrustFingerprints) {
+func (s *published) fingerprints(tb testing.TB) (out v1.TrustFingerprints) {
 	tb.Helper()
 	_, body := s.get(tb, "/v1/trust/fingerprints")
 	if err := json.Unmarshal([]byte(body), &out, json.RejectUnknownMembers(true)); err != nil {
@@ -185,7 +194,7 @@ func (s *told) fingerprints(tb testing.TB) (out v1.TrustFingerprints) {
 	return out
 }
 
-// event is one of the calendar's, as the icalendar library reads it.
+// event is an event of the calendar, as the icalendar library reads it.
 type event struct {
 	UID, Status, Summary, Description, URL string
 	Sequence                               int
@@ -200,12 +209,12 @@ type calendar struct {
 	text                          string
 }
 
-// calendar reads the calendar by a library that is not ours.
-func (s *told) calendar(tb testing.TB) (out calendar) {
+// calendar reads the calendar with an independent library.
+func (s *published) calendar(tb testing.TB) (out calendar) {
 	tb.Helper()
 	_, out.text = s.get(tb, "/calendar.ics")
 	cmd := exec.CommandContext(context.Background(), "python3", "calendartest/read.py")
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+library(tb))
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+programtest.MustInstallPython(tb, "icalendar", "calendartest"))
 	cmd.Stdin = strings.NewReader(out.text)
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
@@ -219,7 +228,7 @@ func (s *told) calendar(tb testing.TB) (out calendar) {
 	return out
 }
 
-// raw is the text of each event, by UID.
+// raw returns the text of each event, by UID.
 func (c calendar) raw() map[string]string {
 	out := map[string]string{}
 	for _, part := range strings.Split(c.text, "BEGIN:VEVENT\r\n")[1:] {

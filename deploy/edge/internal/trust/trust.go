@@ -23,47 +23,51 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Config says what a Story is told of, and to whom. Folder, Hosts and URL are required.
+// Config has the settings of a Publisher. Folder, Hosts and URL are required.
 type Config struct {
-	Folder string   // of the history, made when missing. One program at a time
-	Hosts  []string // that the certificates are good for; the first names them all in a title
-	URL    string   // where the world reads of it, without a / at its end: the calendar is at URL/calendar.ics
+	Folder string   // of the history, created if missing. One program at a time
+	Hosts  []string // in the certificates; the first one is in the titles
+	URL    string   // the public URL of the index, without a final /; the calendar is at URL/calendar.ics
 
-	// Renews is when a certificate will be replaced, unless Next says so; nil for DefaultRenewal. Ahead is added, for which its successor is
-	// published before it is served.
+	// Renews returns when a certificate will be replaced, unless Next sets the time; nil for
+	// DefaultRenewal. Ahead is added to it: for that time the successor is published before it is
+	// served.
 	Renews func(leaf *x509.Certificate) time.Time
 	Ahead  time.Duration
 
-	// Authorities may have signed certificates whose chain does not hold its issuer.
+	// Authorities are candidates for the issuer of a certificate whose chain lacks it.
 	Authorities []*x509.Certificate
 
 	Port   *announce.Port    // core's operators' port; nil for no events
-	Clock  clock.Clock       // nil: the machine's
-	Log    *slog.Logger      // nil: nothing is logged
+	Clock  clock.Clock       // nil: the machine's clock
+	Log    *slog.Logger      // nil: no log
 	Tracer *telemetry.Tracer // nil: no spans
 }
 
-// Story is the history of what was served, is served and comes next, and what is told of it. It is safe for concurrent use.
-type Story struct {
+// Publisher publishes the past, present and next certificates from its history. It is safe for
+// concurrent use.
+type Publisher struct {
 	cfg     Config
 	path    string
 	ids     *id.Generator
 	handler http.Handler
-	news    chan struct{} // something is to be told
+	queued  chan struct{} // signals a new event in the outbox
 
 	mu      sync.Mutex
 	history *history // guarded by mu; replaced, never changed
 
-	pages atomic.Pointer[pages] // of the history
+	pages atomic.Pointer[pages] // made from the history
 }
 
 var errConfig = errors.New("trust: a folder, hosts and an absolute https URL are needed")
 
-// Open reads the history, or begins one. A history that cannot be read is an error and stays as it is: who replaced it would have subscribers of the
-// calendar meet every event twice, and would lose the events that core was not told of yet.
-func Open(cfg Config) (*Story, error) {
+// Open reads the history, or creates one. It returns an error for an unreadable history and leaves
+// it unchanged. A new history would repeat every event for the calendar's subscribers, and would
+// lose the events in the outbox.
+func Open(cfg Config) (*Publisher, error) {
 	u, err := url.Parse(cfg.URL)
-	if err != nil || cfg.Folder == "" || len(cfg.Hosts) == 0 || u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || cfg.Folder == "" || len(cfg.Hosts) == 0 || u.Scheme != "https" || u.Host == "" || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return nil, errConfig
 	}
 	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
@@ -79,7 +83,12 @@ func Open(cfg Config) (*Story, error) {
 	if err := os.MkdirAll(cfg.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("trust: %w", err)
 	}
-	s := &Story{cfg: cfg, path: filepath.Join(cfg.Folder, historyFile), ids: id.NewGenerator(cfg.Clock), news: make(chan struct{}, 1)}
+	s := &Publisher{
+		cfg:    cfg,
+		path:   filepath.Join(cfg.Folder, historyFile),
+		ids:    id.NewGenerator(cfg.Clock),
+		queued: make(chan struct{}, 1),
+	}
 	h, err := readHistory(s.path)
 	if err != nil {
 		return nil, err
@@ -93,10 +102,11 @@ func Open(cfg Config) (*Story, error) {
 	return s, nil
 }
 
-// Live says that these pairs are served from now on, one or one for each kind of key. The history is on the disk when it returns nil, and every
-// merchant will hear of a rotation once; on an error nothing is told, and it may be called again. Called again with the same pairs, as at every
-// start, it changes nothing.
-func (s *Story) Live(_ context.Context, pairs ...*certfile.Pair) error {
+// Live sets the served pairs: one, or one for each kind of key. When it returns nil, the history is
+// on the disk, and every merchant will get the rotation's event once. On an error no change is
+// published, and the call can be repeated. A call with the same pairs, as at every start, has no
+// effect.
+func (s *Publisher) Live(_ context.Context, pairs ...*certfile.Pair) error {
 	if len(pairs) == 0 {
 		return errNoPair
 	}
@@ -115,8 +125,9 @@ func (s *Story) Live(_ context.Context, pairs ...*certfile.Pair) error {
 	})
 }
 
-// Next says that these pairs will be served from a time on. Without pairs it takes back what it said before: what was announced is cancelled.
-func (s *Story) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
+// Next announces the pairs that will be served from a time on. Without pairs it cancels the
+// announcement.
+func (s *Publisher) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
 	if len(pairs) == 0 {
 		return s.update(func(h *history, now time.Time) error {
 			s.withdraw(h, now)
@@ -141,8 +152,9 @@ func (s *Story) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) e
 	})
 }
 
-// Policy says what TLS is spoken from now on. What changed since it was said last is told to every merchant, once.
-func (s *Story) Policy(_ context.Context, p v1.TLSPolicy) error {
+// Policy sets the TLS policy. Every merchant gets one event with the differences to the previous
+// policy.
+func (s *Publisher) Policy(_ context.Context, p v1.TLSPolicy) error {
 	p = sorted(p)
 	return s.update(func(h *history, now time.Time) error {
 		if before := h.Policy; before != nil && !samePolicy(*before, p) {
@@ -154,11 +166,12 @@ func (s *Story) Policy(_ context.Context, p v1.TLSPolicy) error {
 	})
 }
 
-// Handler serves /v1/trust, /v1/trust/fingerprints, /v1/trust/calendar.ics and the calendar at the trust host, and a v1 404 for all else.
-func (s *Story) Handler() http.Handler { return s.handler }
+// Handler serves /v1/trust, /v1/trust/fingerprints, /v1/trust/calendar.ics and the calendar at the
+// trust host. Every other path gets v1's 404.
+func (s *Publisher) Handler() http.Handler { return s.handler }
 
-// update changes the history: on the disk first, then for readers.
-func (s *Story) update(change func(h *history, now time.Time) error) error {
+// update changes the history: first on the disk, then in the published pages.
+func (s *Publisher) update(change func(h *history, now time.Time) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, now := s.history.clone(), s.cfg.Clock.Now().UTC().Truncate(time.Second)
@@ -173,15 +186,15 @@ func (s *Story) update(change func(h *history, now time.Time) error) error {
 		return err
 	}
 	s.history = h
-	if len(h.News) > 0 {
+	if len(h.Outbox) > 0 {
 		s.knock()
 	}
 	return s.publish(h)
 }
 
-func (s *Story) knock() {
+func (s *Publisher) knock() {
 	select {
-	case s.news <- struct{}{}:
-	default: // somebody did
+	case s.queued <- struct{}{}:
+	default: // a signal is pending
 	}
 }

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	look   = 5 * time.Second // how often it is looked for what is due, beside what is told at once
-	replan = time.Minute     // how often it is looked whether what was planned came
+	look   = 5 * time.Second // interval of the deliveries, in addition to the immediate ones
+	replan = time.Minute     // interval of the checks for missed planned rotations
 )
 
-// Run tells core what there is to tell, and has the calendar put off what did not come, until ctx ends.
-func (s *Story) Run(ctx context.Context) {
+// Run delivers events to core, and postpones missed planned rotations in the calendar, until ctx
+// ends.
+func (s *Publisher) Run(ctx context.Context) {
 	tick, late := time.NewTicker(look), time.NewTicker(replan)
 	defer tick.Stop()
 	defer late.Stop()
@@ -24,7 +25,7 @@ func (s *Story) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.news:
+		case <-s.queued:
 		case <-tick.C:
 		case <-late.C:
 			if err := s.update(func(h *history, now time.Time) error { s.plan(h, now); return nil }); err != nil {
@@ -34,9 +35,9 @@ func (s *Story) Run(ctx context.Context) {
 	}
 }
 
-// Deliver tries all that is due, each once, in the order in which it happened, as long as core can be reached. What core does not take is due
-// again later.
-func (s *Story) Deliver(ctx context.Context) {
+// Deliver sends each due event once, in the order of the changes, until core is unreachable. A
+// rejected event is due again later.
+func (s *Publisher) Deliver(ctx context.Context) {
 	if s.cfg.Port == nil {
 		return
 	}
@@ -48,23 +49,23 @@ func (s *Story) Deliver(ctx context.Context) {
 		if err != nil {
 			s.complain(ctx, n, err)
 		}
-		if err := s.told(n.Name, err); err != nil { // it is sent again, and core knows it
+		if err := s.delivered(n.Name, err); err != nil { // core recognises the repetition
 			s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
 			return
 		}
 		var refused *announce.RefusedError
 		if err != nil && !errors.As(err, &refused) {
-			return // core cannot be reached: not for the next one either
+			return // core is unreachable for the next one too
 		}
 	}
 }
 
-func (s *Story) due() []news {
+func (s *Publisher) due() []pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.cfg.Clock.Now()
-	var out []news
-	for _, n := range s.history.News {
+	var out []pending
+	for _, n := range s.history.Outbox {
 		if !n.Due.After(now) {
 			out = append(out, n)
 		}
@@ -72,16 +73,16 @@ func (s *Story) due() []news {
 	return out
 }
 
-// told takes what core took off the list, and puts off what it did not.
-func (s *Story) told(name string, failure error) error {
+// delivered removes an accepted event from the outbox, or postpones a rejected one.
+func (s *Publisher) delivered(name string, failure error) error {
 	return s.update(func(h *history, now time.Time) error {
-		for i := range h.News {
-			n := &h.News[i]
+		for i := range h.Outbox {
+			n := &h.Outbox[i]
 			switch {
 			case n.Name != name:
 				continue
 			case failure == nil:
-				h.News = append(h.News[:i], h.News[i+1:]...)
+				h.Outbox = append(h.Outbox[:i], h.Outbox[i+1:]...)
 			default:
 				n.Attempts++
 				n.Due = now.Add(announce.Gap(n.Attempts))
@@ -92,12 +93,13 @@ func (s *Story) told(name string, failure error) error {
 	})
 }
 
-func (s *Story) complain(ctx context.Context, n news, err error) {
-	reason := "core did not take the event; it is sent again"
+func (s *Publisher) complain(ctx context.Context, n pending, err error) {
+	reason := "core rejected the event; it is sent again"
 	var refused *announce.RefusedError
 	if errors.As(err, &refused) && refused.BadToken() {
-		reason = "core does not take our filter token: merchants are not told until it is the one that core has"
+		reason = "core rejects our filter token: merchants get no events until it is core's"
 	}
-	s.cfg.Log.ErrorContext(ctx, "event not told", slog.String("reason", reason), slog.String("type", n.Type), slog.String("name", n.Name),
+	s.cfg.Log.ErrorContext(ctx, "event not delivered", slog.String("reason", reason), slog.String("type", n.Type),
+		slog.String("name", n.Name),
 		slog.Int("attempts", n.Attempts+1), slog.Any("error", err))
 }

@@ -13,15 +13,16 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// tokenVariable is the environment variable of core's filter token; with _FILE behind it, one that
-// names a file.
+// tokenVariable is the environment variable of core's filter token. With _FILE appended, it names a
+// file.
 const tokenVariable = "CAUSEWAY_FILTER_TOKEN"
 
-// openStory is what the world is told of the certificates and the policy.
-func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
+// openPublisher opens the published history of the certificates and the policy.
+func (e *edge) openPublisher(ctx context.Context) (*trust.Publisher, error) {
 	cfg := trust.Config{
-		Folder: filepath.Join(e.config.Data, "trust"), Hosts: e.config.Hosts, URL: e.config.Trust.URL, Ahead: e.config.Certificates.PublishAhead,
-		Log: e.frame.Log, Tracer: e.frame.Traces.Tracer(name),
+		Folder: filepath.Join(e.config.Data, "trust"), Hosts: e.config.Hosts, URL: e.config.Trust.URL,
+		Ahead: e.config.Certificates.PublishAhead,
+		Log:   e.frame.Log, Tracer: e.frame.Traces.Tracer(name),
 	}
 	token, err := e.filterToken()
 	if err != nil {
@@ -34,7 +35,7 @@ func (e *edge) openStory(ctx context.Context) (*trust.Story, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, e.tellPolicy(ctx, s)
+	return s, e.publishPolicy(ctx, s)
 }
 
 // filterToken returns core's filter token, or zero if the configuration names no operators' port.
@@ -49,12 +50,14 @@ func (m *Main) filterToken() (secret.String, error) {
 	return token, nil
 }
 
-// tellPolicy tells what TLS is spoken, which is the table's of this release, as far as it is not narrowed.
-func (e *edge) tellPolicy(ctx context.Context, s *trust.Story) error {
+// publishPolicy publishes the TLS policy: this release's table, narrowed by the configuration.
+func (e *edge) publishPolicy(ctx context.Context, s *trust.Publisher) error {
 	policy, err := e.config.Policy()
 	if err != nil {
 		return err
 	}
 	d := policy.Describe()
-	return s.Policy(ctx, v1.TLSPolicy{Versions: d.Versions, CipherSuites: d.CipherSuites, SignatureAlgorithms: d.SignatureAlgorithms})
+	return s.Policy(ctx, v1.TLSPolicy{
+		Versions: d.Versions, CipherSuites: d.CipherSuites, SignatureAlgorithms: d.SignatureAlgorithms,
+	})
 }

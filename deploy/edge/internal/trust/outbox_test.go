@@ -21,11 +21,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// core takes events, or fails in a way.
+// core accepts events, or fails in a chosen way.
 type core struct {
 	mu   sync.Mutex
 	got  []string // guarded by mu
-	fail int      // guarded by mu; the status of all answers, 0 for 201
+	fail int      // the status of all responses, 0 for 201; guarded by mu
 }
 
 func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -49,8 +49,8 @@ func (c *core) requests() []string {
 	return append([]string(nil), c.got...)
 }
 
-// telling is a story that has a core, in this process.
-func telling(t *testing.T) (*told, *core, *bytes.Buffer) {
+// telling returns a publisher with a core in this process.
+func telling(t *testing.T) (*published, *core, *bytes.Buffer) {
 	t.Helper()
 	c, log := &core{}, &bytes.Buffer{}
 	return begin(t, func(cfg *trust.Config) {
@@ -59,8 +59,8 @@ func telling(t *testing.T) (*told, *core, *bytes.Buffer) {
 	}), c, log
 }
 
-// deliver delivers, and wants so many requests to have been made by then.
-func (s *told) deliver(t *testing.T, c *core, want int) {
+// deliver delivers, and checks the total number of requests.
+func (s *published) deliver(t *testing.T, c *core, want int) {
 	t.Helper()
 	s.Deliver(t.Context())
 	if got := c.requests(); len(got) != want {
@@ -68,8 +68,9 @@ func (s *told) deliver(t *testing.T, c *core, want int) {
 	}
 }
 
-// TestNews: the first certificate is no rotation, and each rotation is one event, told until core takes it, over a restart too.
-func TestNews(t *testing.T) {
+// TestEvents checks that the first certificate is no rotation, and that each rotation is one event.
+// It is sent until core accepts it, also after a restart.
+func TestEvents(t *testing.T) {
 	t.Parallel()
 	s, c, log := telling(t)
 	first, second := s.pair(t), s.pair(t)
@@ -82,7 +83,7 @@ func TestNews(t *testing.T) {
 	s.live(t, second)
 	c.set(503)
 	s.deliver(t, c, 1)
-	s.deliver(t, c, 1) // not yet
+	s.deliver(t, c, 1) // not due yet
 	s.open(t)
 	s.live(t, second)
 	s.deliver(t, c, 1)
@@ -103,31 +104,36 @@ func TestNews(t *testing.T) {
 		t.Errorf("got %s", sent)
 	}
 	s.checkRotation(t, sent[0], first, second)
-	if text := log.String(); !strings.Contains(text, "core answered 503 a_code") || !strings.Contains(text, "core does not take our filter token") || strings.Contains(text, "the-filter-token") {
+	if text := log.String(); !strings.Contains(text, "core answered 503 a_code") ||
+		!strings.Contains(text, "core rejects our filter token") || strings.Contains(text, "the-filter-token") {
 		t.Errorf("log: %s", text)
 	}
 }
 
 // checkRotation compares an event with the certificates.
-func (s *told) checkRotation(t *testing.T, sent string, old, now *certfile.Pair) {
+func (s *published) checkRotation(t *testing.T, sent string, old, now *certfile.Pair) {
 	t.Helper()
 	_, body, _ := strings.Cut(sent, "events ")
 	var got struct {
 		Type, Name string
 		Object     v1.CertificateRotation
 	}
-	if err := json.Unmarshal([]byte(body), &got, json.MatchCaseInsensitiveNames(true), json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal([]byte(body), &got, json.MatchCaseInsensitiveNames(true),
+		json.RejectUnknownMembers(true)); err != nil {
 		t.Fatal(err)
 	}
 	o := got.Object
-	if got.Type != "certificate.rotated" || got.Name != o.Rotation || o.Object != "certificate" || !o.EffectiveAt.Equal(birth.Add(time.Hour)) || len(o.Hosts) != 2 ||
-		!o.NotAfter.Equal(now.Certificate.Leaf.NotAfter) || o.FingerprintsURL != "https://trust.example.com/v1/trust/fingerprints" ||
+	if got.Type != "certificate.rotated" || got.Name != o.Rotation || o.Object != "certificate" ||
+		!o.EffectiveAt.Equal(birth.Add(time.Hour)) || len(o.Hosts) != 2 ||
+		!o.NotAfter.Equal(now.Certificate.Leaf.NotAfter) ||
+		o.FingerprintsURL != "https://trust.example.com/v1/trust/fingerprints" ||
 		o.CalendarURL != "https://trust.example.com/calendar.ics" || len(o.Previous) != 1 || len(o.Current) != 1 {
 		t.Fatalf("got %s", body)
 	}
 	shown := s.fingerprints(t)
 	want, is := shown.Current[0], o.Current[0]
-	if o.Previous[0].CertificateSha256 != sum(old) || is.CertificateSha256 != sum(now) || is.SpkiSha256 != want.SpkiSha256 || *is.IssuerSpkiSha256 != shown.IssuingCas[0].SpkiSha256 ||
+	if o.Previous[0].CertificateSha256 != sum(old) || is.CertificateSha256 != sum(now) ||
+		is.SpkiSha256 != want.SpkiSha256 || *is.IssuerSpkiSha256 != shown.IssuingCas[0].SpkiSha256 ||
 		is.SerialNumber != want.SerialNumber || !is.NotAfter.Equal(want.NotAfter.Time) {
 		t.Errorf("got %s", body)
 	}
@@ -136,8 +142,8 @@ func (s *told) checkRotation(t *testing.T, sent string, old, now *certfile.Pair)
 	}
 }
 
-// TestNewsOfPolicy: what was added and removed is told.
-func TestNewsOfPolicy(t *testing.T) {
+// TestEventsOfPolicy checks that an event has the added and the removed parts.
+func TestEventsOfPolicy(t *testing.T) {
 	t.Parallel()
 	s, c, _ := telling(t)
 	for _, suites := range [][]string{{"B", "A"}, {"A", "B"}, {"C", "A"}} {
@@ -148,9 +154,12 @@ func TestNewsOfPolicy(t *testing.T) {
 	s.deliver(t, c, 1)
 	sent := c.requests()[0]
 	for _, want := range []string{
-		`"type":"tls.cipher_policy.changed","name":"pol_`, `"object":{"object":"tls_policy","change":"pol_`, `"effective_at":"2026-11-21T09:30:00.000Z"`,
-		`"previous":{"versions":["1.2","1.3"],"cipher_suites":["A","B"],"signature_algorithms":[]},"current":{"versions":["1.2","1.3"],"cipher_suites":["A","C"],"signature_algorithms":[]}`,
-		`"added":{"versions":[],"cipher_suites":["C"],"signature_algorithms":[]},"removed":{"versions":[],"cipher_suites":["B"],"signature_algorithms":[]}`,
+		`"type":"tls.cipher_policy.changed","name":"pol_`, `"object":{"object":"tls_policy","change":"pol_`,
+		`"effective_at":"2026-11-21T09:30:00.000Z"`,
+		`"previous":{"versions":["1.2","1.3"],"cipher_suites":["A","B"],"signature_algorithms":[]},` +
+			`"current":{"versions":["1.2","1.3"],"cipher_suites":["A","C"],"signature_algorithms":[]}`,
+		`"added":{"versions":[],"cipher_suites":["C"],"signature_algorithms":[]},"removed":{"versions":[],` +
+			`"cipher_suites":["B"],"signature_algorithms":[]}`,
 	} {
 		if !strings.Contains(sent, want) {
 			t.Errorf("no %s in %s", want, sent)
@@ -158,11 +167,11 @@ func TestNewsOfPolicy(t *testing.T) {
 	}
 }
 
-// TestRun tells at once, and ends when asked to.
+// TestRun checks that Run delivers at once, and ends with its context.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	told := make(chan struct{}, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told <- struct{}{} }))
+	sent := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent <- struct{}{} }))
 	t.Cleanup(server.Close)
 	s := begin(t, func(cfg *trust.Config) {
 		cfg.Port = &announce.Port{URL: server.URL, Token: secret.New("x"), Client: server.Client()}
@@ -172,5 +181,5 @@ func TestRun(t *testing.T) {
 	t.Cleanup(ended.Wait)
 	s.live(t, s.pair(t))
 	s.live(t, s.pair(t))
-	<-told
+	<-sent
 }

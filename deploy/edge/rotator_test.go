@@ -19,7 +19,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// source tells what it is sent.
+// source is a source whose updates the test sends.
 type source chan certfile.Update
 
 func (s source) Run(ctx context.Context, tell func(context.Context, certfile.Update)) error {
@@ -33,16 +33,16 @@ func (s source) Run(ctx context.Context, tell func(context.Context, certfile.Upd
 	}
 }
 
-// stage is a keeper under way, whose clock stands still.
+// stage is a running rotator with a manual clock.
 type stage struct {
-	*edge.Story
+	*edge.Publisher
 	source source
 	clock  *clock.Fake
 
 	mu     sync.Mutex
 	served *certfile.Pair // guarded by mu
-	fail   int            // guarded by mu; how many times Serve fails
-	failed chan struct{}  // closed when it did for the last time
+	fail   int            // number of calls of Serve that will fail; guarded by mu
+	failed chan struct{}  // closed after the last of them
 }
 
 func (s *stage) Serve(_ context.Context, pairs []*certfile.Pair) error {
@@ -61,14 +61,15 @@ func (s *stage) Serve(_ context.Context, pairs []*certfile.Pair) error {
 func start(t *testing.T, first *certfile.Pair, ahead time.Duration) *stage {
 	t.Helper()
 	c := clock.NewFake(clock.System().Now())
-	story, err := edge.OpenTrust(edge.Trust{Folder: t.TempDir(), Hosts: []string{"localhost"}, URL: "https://localhost", Clock: c})
+	publisher, err := edge.OpenPublisher(
+		edge.Trust{Folder: t.TempDir(), Hosts: []string{"localhost"}, URL: "https://localhost", Clock: c})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{Story: story, source: make(source), clock: c, failed: make(chan struct{})}
+	s := &stage{Publisher: publisher, source: make(source), clock: c, failed: make(chan struct{})}
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
-	k := &edge.Keeper{Source: s.source, Story: story, Serve: s.Serve, Ahead: ahead, Clock: c}
+	k := &edge.Rotator{Source: s.source, Publisher: publisher, Serve: s.Serve, Ahead: ahead, Clock: c}
 	ended.Go(func() {
 		if err := k.Run(ctx, []*certfile.Pair{first}); err != nil {
 			t.Error(err)
@@ -78,7 +79,7 @@ func start(t *testing.T, first *certfile.Pair, ahead time.Duration) *stage {
 	return s
 }
 
-func (s *stage) told(t *testing.T) (out v1.TrustFingerprints) {
+func (s *stage) fingerprints(t *testing.T) (out v1.TrustFingerprints) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/v1/trust/fingerprints", nil))
@@ -88,7 +89,8 @@ func (s *stage) told(t *testing.T) (out v1.TrustFingerprints) {
 	return out
 }
 
-// until waits until what is told has these serial numbers, now and next, and then wants the first to be served.
+// until waits until the published serial numbers are these, present and next. Then it checks that
+// the listener serves the present one.
 func (s *stage) until(t *testing.T, current, next *certfile.Pair) {
 	t.Helper()
 	serials := func(list []v1.TrustCertificate) (out string) {
@@ -104,7 +106,7 @@ func (s *stage) until(t *testing.T, current, next *certfile.Pair) {
 	deadline, tick := time.After(30*time.Second), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
 	for {
-		got := s.told(t)
+		got := s.fingerprints(t)
 		now := serials(got.Current) + "/" + serials(got.Next)
 		if now == want {
 			break
@@ -112,7 +114,7 @@ func (s *stage) until(t *testing.T, current, next *certfile.Pair) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("told: got %s, want %s", now, want)
+			t.Fatalf("published: got %s, want %s", now, want)
 		}
 	}
 	s.mu.Lock()
@@ -122,7 +124,7 @@ func (s *stage) until(t *testing.T, current, next *certfile.Pair) {
 	}
 }
 
-func TestKeeper(t *testing.T) {
+func TestRotator(t *testing.T) {
 	t.Parallel()
 	ca := certtest.Root(t)
 	pair := func() *certfile.Pair { return ca.Issue(t).Pair(t) }
@@ -141,7 +143,7 @@ func TestKeeper(t *testing.T) {
 		s.clock.Advance(time.Hour)
 		s.until(t, b, nil)
 	})
-	t.Run("taken back", func(t *testing.T) {
+	t.Run("withdrawn", func(t *testing.T) {
 		t.Parallel()
 		a, b := pair(), pair()
 		s := start(t, a, time.Hour)
@@ -178,7 +180,8 @@ func TestKeeper(t *testing.T) {
 
 func TestPolicyOf(t *testing.T) {
 	t.Parallel()
-	if got := edge.PolicyOf(tlspolicy.Policy{}); len(got.Versions) != 2 || len(got.CipherSuites) != 9 || len(got.SignatureAlgorithms) == 0 {
+	if got := edge.PolicyOf(tlspolicy.Policy{}); len(got.Versions) != 2 || len(got.CipherSuites) != 9 ||
+		len(got.SignatureAlgorithms) == 0 {
 		t.Errorf("got %+v", got)
 	}
 }
