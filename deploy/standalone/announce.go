@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// ready is the one line that --json prints.
+// ready is the line that --json prints.
 type ready struct {
 	HTTP      string             `json:"http"`
 	HTTPS     string             `json:"https"`
@@ -26,7 +26,7 @@ type ready struct {
 	ProviderB providerB          `json:"provider_b"`
 }
 
-// providerB is what a provider-b client is told.
+// providerB has the settings of a provider-b client.
 type providerB struct {
 	MerchantID   string        `json:"merchant_id"`
 	KeyID        string        `json:"key_id"`
@@ -35,7 +35,8 @@ type providerB struct {
 	P12Password  secret.String `json:"p12_password"`
 }
 
-// announce says on stdout, in one write, that everything is up: to programs one line of JSON, to people where to go from here.
+// announce prints the addresses and credentials in one write to stdout: one line of JSON for
+// programs, or the greeting for people.
 func (m *Main) announce(u *up) error {
 	encode := greeting
 	if m.flags.JSON {
@@ -49,23 +50,26 @@ func (m *Main) announce(u *up) error {
 	return err
 }
 
-// readyLine is what a program reads.
+// readyLine returns the line for programs.
 func readyLine(u *up, _ bool) ([]byte, error) {
 	b := u.credentials.ProviderB
 	r := ready{
 		HTTP: u.http, HTTPS: u.https, CA: u.ca, Keys: u.credentials.Keys, ProviderA: u.credentials.ProviderA,
-		ProviderB: providerB{MerchantID: b.MerchantID, KeyID: b.KeyID, SharedSecret: b.SharedSecret, P12: u.p12, P12Password: b.P12Password},
+		ProviderB: providerB{
+			MerchantID: b.MerchantID, KeyID: b.KeyID, SharedSecret: b.SharedSecret, P12: u.p12, P12Password: b.P12Password,
+		},
 	}
 	line, err := json.Marshal(r, json.WithMarshalers(secret.RevealMarshalers()))
 	return append(line, '\n'), err
 }
 
-// The requests in it are run as they stand by TestEachPrintedRequestWorks: a block begins with curl and ends at an empty line.
+// TestEachPrintedRequestWorks runs each request in it unchanged: a block begins with curl and ends
+// at an empty line.
 //
 //go:embed greeting.txt
 var greetingText string
 
-// greeting is what a person reads.
+// greeting returns the text for people.
 func greeting(u *up, colour bool) ([]byte, error) {
 	bold := func(s string) string { return s }
 	if colour {
@@ -83,15 +87,17 @@ func greeting(u *up, colour bool) ([]byte, error) {
 	var text bytes.Buffer
 	err = t.Execute(&text, map[string]string{
 		"http": u.http, "https": u.https, "ca": u.ca,
-		"sk_test": k.SKTest.Reveal(), "pk_test": k.PKTest.Reveal(), "sk_live": k.SKLive.Reveal(), "pk_live": k.PKLive.Reveal(),
-		"name": a.Name, "transaction_key": a.TransactionKey.Reveal(),
-		"merchant_id": b.MerchantID, "key_id": b.KeyID, "shared_secret": b.SharedSecret.Reveal(), "hex_secret": hex.EncodeToString(secretBytes),
-		"p12": u.p12, "p12_password": b.P12Password.Reveal(),
+		"sk_test": k.SKTest.Reveal(), "pk_test": k.PKTest.Reveal(), "sk_live": k.SKLive.Reveal(),
+		"pk_live": k.PKLive.Reveal(),
+		"name":    a.Name, "transaction_key": a.TransactionKey.Reveal(),
+		"merchant_id": b.MerchantID, "key_id": b.KeyID, "shared_secret": b.SharedSecret.Reveal(),
+		"hex_secret": hex.EncodeToString(secretBytes),
+		"p12":        u.p12, "p12_password": b.P12Password.Reveal(),
 	})
 	return text.Bytes(), err
 }
 
-// isTerminal reports whether w shows colours to a person, who has not asked for none.
+// isTerminal reports whether w is a terminal that may show colours.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {

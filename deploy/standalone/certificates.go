@@ -22,25 +22,26 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// trustPath is where what is told of certificates begins.
+// trustPath is the prefix of the endpoints that publish the certificates.
 const trustPath = "/v1/trust"
 
-// published is how long a development certificate is published before it is served. Whoever brings certificates has chosen his time himself.
+// published is how long a development certificate is published before it is served. The user's own
+// certificates are served at once.
 const published = 24 * time.Hour
 
-// certificates are those of the HTTPS listener, and what is told of them.
+// certificates are the certificates of the HTTPS listener, with their publisher.
 type certificates struct {
 	source      certfile.Source
 	first       []*certfile.Pair
 	holder      certfile.Holder
 	hosts       []string
 	authorities []*x509.Certificate
-	ca          string // path of the development authority's, "" for the user's own certificates
+	ca          string // path of the development authority's certificate; "" for the user's own certificates
 	ahead       time.Duration
-	story       atomic.Pointer[edge.Story] // nil until the listener has an address
+	publisher   atomic.Pointer[edge.Publisher] // nil until the listener has an address
 }
 
-// openCertificates finds the certificates to begin with: the user's own, or a development one.
+// openCertificates loads the first certificates: the user's own, or a development one.
 func (m *Main) openCertificates(ctx context.Context) (*certificates, error) {
 	c := &certificates{}
 	if m.flags.Certificates != "" {
@@ -52,7 +53,8 @@ func (m *Main) openCertificates(ctx context.Context) (*certificates, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.source, c.first, c.ca, c.authorities, c.ahead = source, []*certfile.Pair{id.Pair()}, id.CA, []*x509.Certificate{id.Authority}, published
+	c.source, c.first, c.ca, c.authorities, c.ahead = source, []*certfile.Pair{id.Pair()}, id.CA,
+		[]*x509.Certificate{id.Authority}, published
 	c.hosts = devca.Hosts(hosts...)
 	c.holder.Hold(c.first...)
 	return c, nil
@@ -77,7 +79,7 @@ func (m *Main) ownCertificates(ctx context.Context, c *certificates) error {
 	return nil
 }
 
-// url is where clients that check the certificate reach the listener.
+// url returns the base URL under which clients that verify the certificate reach the listener.
 func (c *certificates) url(addr net.Addr) string {
 	base := baseURL("https", addr)
 	u, err := url.Parse(base)
@@ -93,28 +95,32 @@ func (c *certificates) url(addr net.Addr) string {
 	return u.String()
 }
 
-// openTrust tells of the certificates from now on, and keeps the listener at those that the source has.
+// openTrust starts to publish the certificates, and to rotate them when the source has new ones.
 func (m *Main) openTrust(ctx context.Context, v1 *core.Core, c *certificates, base string) error {
 	log := m.log.With("service", "edge")
-	story, err := edge.OpenTrust(edge.Trust{
-		Folder: filepath.Join(m.data, "edge"), Hosts: c.hosts, URL: base + trustPath, Ahead: c.ahead, Authorities: c.authorities,
-		Port: announce.InProcess(v1.Operations(), m.filterToken), Clock: m.clock, Log: log, Tracer: m.frame.Traces.Tracer("edge"),
+	publisher, err := edge.OpenPublisher(edge.Trust{
+		Folder: filepath.Join(m.data, "edge"), Hosts: c.hosts, URL: base + trustPath, Ahead: c.ahead,
+		Authorities: c.authorities,
+		Port:        announce.InProcess(v1.Operations(), m.filterToken), Clock: m.clock, Log: log,
+		Tracer: m.frame.Traces.Tracer("edge"),
 	})
 	if err != nil {
 		return fmt.Errorf("--data %s: %w", m.flags.Data, err)
 	}
-	if err := story.Policy(ctx, edge.PolicyOf(tlspolicy.Policy{})); err != nil {
+	if err := publisher.Policy(ctx, edge.PolicyOf(tlspolicy.Policy{})); err != nil {
 		return fmt.Errorf("--data %s: %w", m.flags.Data, err)
 	}
-	if err := story.Live(ctx, c.first...); err != nil {
+	if err := publisher.Live(ctx, c.first...); err != nil {
 		return fmt.Errorf("--data %s: %w", m.flags.Data, err)
 	}
-	c.story.Store(story)
-	keeper := &edge.Keeper{Source: c.source, Story: story, Serve: c.serve, Ahead: c.ahead, Clock: m.clock, Log: log}
+	c.publisher.Store(publisher)
+	rotator := &edge.Rotator{
+		Source: c.source, Publisher: publisher, Serve: c.serve, Ahead: c.ahead, Clock: m.clock, Log: log,
+	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		if err := keeper.Run(background, c.first); err != nil {
+		if err := rotator.Run(background, c.first); err != nil {
 			log.ErrorContext(background, "certificates are not watched", slog.Any("error", err))
 		}
 	})
@@ -122,19 +128,19 @@ func (m *Main) openTrust(ctx context.Context, v1 *core.Core, c *certificates, ba
 	return nil
 }
 
-// serve has the listener show pairs from the next handshake on.
+// serve makes new handshakes use the pairs.
 func (c *certificates) serve(_ context.Context, pairs []*certfile.Pair) error {
 	c.holder.Hold(pairs...)
 	return nil
 }
 
-// ServeHTTP tells of the certificates.
+// ServeHTTP serves the endpoints that publish the certificates.
 func (c *certificates) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	story := c.story.Load()
-	if story == nil { // in the first milliseconds
+	publisher := c.publisher.Load()
+	if publisher == nil { // only during the start
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	story.Handler().ServeHTTP(w, r)
+	publisher.Handler().ServeHTTP(w, r)
 }

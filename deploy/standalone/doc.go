@@ -1,5 +1,6 @@
-// Standalone runs everything in one process: v1, the legacy doors before it, and HTTPS by a development authority. It is for a
-// developer's machine, for tests, for benchmarks and for tools; all it needs is one folder, which it fills itself.
+// Standalone runs all of Causeway in one process: v1, the legacy endpoints, and HTTPS with a
+// development authority. It is for development, tests, benchmarks and tools. It needs one folder,
+// and creates all files in it.
 //
 // Start here: Main in standalone.go opens each part in order and closes them in the reverse order.
 package main

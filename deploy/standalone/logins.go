@@ -17,18 +17,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// legacyFiles are what the proxy, and the clients of provider-b, read from the data folder.
+// legacyFiles are the files in the data folder for the proxy and for clients of provider-b.
 type legacyFiles struct {
 	logins string // the proxy's credentials file
 	p12    string // the client's key file
 }
 
-// loginsText is the proxy's credentials file.
+// loginsText is the template of the proxy's credentials file.
 //
 //go:embed logins.yaml.tmpl
 var loginsText string
 
-// writeLegacyFiles keeps the files in the data folder in step with c.
+// writeLegacyFiles writes the files in the data folder for c, unless they are equal already.
 func writeLegacyFiles(data string, c *devcreds.Credentials) (legacyFiles, error) {
 	f := legacyFiles{logins: filepath.Join(data, "compat-credentials.yaml"), p12: filepath.Join(data, "provider-b.p12")}
 	t, err := template.New("logins").Funcs(template.FuncMap{"quote": strconv.Quote}).Parse(loginsText)
@@ -45,7 +45,7 @@ func writeLegacyFiles(data string, c *devcreds.Credentials) (legacyFiles, error)
 	return f, writeChanged(f.logins, logins.Bytes())
 }
 
-// keptSecret returns the secret in the file at path, which it makes if there is none.
+// keptSecret returns the secret in the file at path. It makes the file if it does not exist.
 func keptSecret(path string) (secret.String, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func keptSecret(path string) (secret.String, error) {
 	return secret.New(strings.TrimSpace(string(text))), nil
 }
 
-// writeChanged writes a secret file, unless it is there already.
+// writeChanged writes a secret file, unless it has that content already.
 func writeChanged(path string, content []byte) error {
 	if got, err := os.ReadFile(path); err == nil && bytes.Equal(got, content) {
 		return nil

@@ -13,15 +13,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-// name is what the program is called, in logs and traces too.
+// name is the program's name, also in logs and traces.
 const name = "standalone"
 
-// operators is where operators look, and what container runtimes ask.
+// operators is the default address of the operators' port, and the path of the health check.
 var operators = probe.Program{Name: name, Admin: "127.0.0.1:9083", Path: "/v1/health"}
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the program but for its exit.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	if code, asked := operators.Command(context.Background(), args, stdout, stderr); asked {
 		return code

@@ -17,7 +17,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// openFilter puts message-level encryption in front of v1. What is not encrypted goes straight to core.
+// openFilter puts message-level encryption in front of v1. Requests without encryption go directly
+// to core.
 func (m *Main) openFilter(ctx context.Context, v1 *core.Core) (*mlefilter.Filter, error) {
 	folder := filepath.Join(m.data, "mle")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -39,11 +40,12 @@ func (m *Main) openFilter(ctx context.Context, v1 *core.Core) (*mlefilter.Filter
 	return f, nil
 }
 
-// kekVariable holds the key-encryption key of the filter's private keys. Unless it is set, the key lies beside what it protects, which is for
-// development.
+// kekVariable holds the key-encryption key of the filter's private keys. Without it, the key is
+// stored next to the private keys, which is for development only.
 const kekVariable = "CAUSEWAY_MLE_KEK"
 
-// filterKEK reads the key-encryption key from its variable or a file, which it makes the first time.
+// filterKEK reads the key-encryption key from its variable or a file. It makes the file at the
+// first start.
 func filterKEK(getenv func(string) string, path string) (secret.String, error) {
 	if text := getenv(kekVariable); text != "" {
 		return secret.New(text), nil
@@ -59,7 +61,7 @@ func filterKEK(getenv func(string) string, path string) (secret.String, error) {
 	return secret.New(strings.TrimSpace(string(text))), nil
 }
 
-// random is 32 bytes that nobody knows, in base64.
+// random returns 32 random bytes in base64.
 func random() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // it never fails

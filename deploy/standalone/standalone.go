@@ -21,23 +21,22 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Main is the program: its flags, and the parts that it has opened so far. Make it with New, run it
-// once.
+// Main is the program: its flags, and the parts opened so far. Make it with New, run it once.
 type Main struct {
 	flags  Flags
 	stdout io.Writer
 	stderr io.Writer
 	clock  clock.Clock
-	frame  *program.Frame // from Run on
+	frame  *program.Frame // set by Run
 	log    *slog.Logger   // the frame's
 
 	data         string        // absolute
-	filterToken  secret.String // the filter sends it to the operator's API, with the role filter-identify
+	filterToken  secret.String // authenticates the filter at the operators' API, with the role filter-identify
 	filterSecret secret.String
 	hopSecret    secret.String // authenticates the client address from proxy and filter to core
 }
 
-// New returns a program that has opened nothing. Greetings go to stdout, logs to stderr.
+// New returns a program without open parts. It prints the greeting to stdout and logs to stderr.
 func New(f Flags, stdout, stderr io.Writer) *Main {
 	return &Main{flags: f, stdout: stdout, stderr: stderr, clock: clock.System()}
 }
@@ -65,7 +64,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 
 func (m *Main) onClose(f func() error) { m.frame.OnClose(func(context.Context) error { return f() }) }
 
-// up is what a started program has to tell.
+// up is the result of a successful start.
 type up struct {
 	http, https string // base URLs
 	ca          string // path of the authority's certificate
@@ -73,14 +72,14 @@ type up struct {
 	credentials *devcreds.Credentials
 }
 
-// open starts each part when the ones it needs are up.
+// open starts each part after the parts that it needs.
 func (m *Main) open(ctx context.Context) (*up, error) {
 	if err := m.openFolder(); err != nil {
 		return nil, err
 	}
 	kept := filepath.Join(m.data, "credentials.json")
 	providerB := m.loginB(devcreds.New(kept))
-	v1, err := m.openCore(ctx) // first, for it keeps every other process out of the folder
+	v1, err := m.openCore(ctx) // first, because it locks the folder against other processes
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +91,8 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The proxy has this listener to itself: were it to call the public one, a drain would refuse the calls of requests under way.
+	// Only the proxy uses this listener. A drain of the public listener would refuse the proxy's calls
+	// for requests in progress.
 	var base string
 	inner := program.Listener{
 		Name: "inner listener", Address: "127.0.0.1:0", Handler: v1.Inner(),
@@ -114,8 +114,8 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 		return nil, err
 	}
 	out := &up{ca: certificates.ca, p12: files.p12, credentials: credentials}
-	both := doors(filter.Handler(), filter.Clear(legacy.Handler()), filter.Clear(certificates))
-	if out.http, out.https, err = m.openDoors(ctx, both, certificates); err != nil {
+	both := route(filter.Handler(), filter.Clear(legacy.Handler()), filter.Clear(certificates))
+	if out.http, out.https, err = m.openListeners(ctx, both, certificates); err != nil {
 		return nil, err
 	}
 	if err := m.openTrust(ctx, v1, certificates, out.https); err != nil {
@@ -124,7 +124,7 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 	return out, m.openAdmin(ctx, v1, legacy, filter)
 }
 
-// openFolder makes the data folder.
+// openFolder creates the data folder.
 func (m *Main) openFolder() (err error) {
 	if m.data, err = filepath.Abs(m.flags.Data); err == nil {
 		err = os.MkdirAll(m.data, 0o700)
@@ -147,7 +147,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 		m.filterToken = secret.New(random())
 	}
 	m.hopSecret = secret.New(random())
-	m.filterSecret = secret.New(random()) // core believes what the filter says of encryption, and nobody else
+	m.filterSecret = secret.New(random()) // core trusts the filter's header fields only with this secret
 	cfg := core.Config{
 		Data: filepath.Join(m.data, "core"), Clock: m.clock, Log: m.log.With("service", "core"), RateLimit: m.flags.RateLimit,
 		VaultKEK:             kek,
@@ -159,7 +159,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 		WebhooksAllowPrivate: m.flags.WebhooksAllowPrivate,
 	}
 	if cfg.RateLimit == 0 {
-		cfg.RateLimit = -1 // which is how core says no limit
+		cfg.RateLimit = -1 // no limit, in core's settings
 	}
 	if m.flags.Configs != "" {
 		cfg.Simulator = filepath.Join(m.flags.Configs, "simulator.yaml")
@@ -191,8 +191,10 @@ func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
 	return p, nil
 }
 
-// openAdmin starts the operators' port, if one is asked for. It shows what all programs count.
-func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy.Proxy, filter *mlefilter.Filter) error {
+// openAdmin starts the operators' port, if one is set. It serves the metrics of all programs.
+func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy.Proxy,
+	filter *mlefilter.Filter,
+) error {
 	if m.flags.Admin == "" {
 		return nil
 	}
@@ -207,8 +209,10 @@ func (m *Main) openAdmin(ctx context.Context, v1 *core.Core, legacy *compatproxy
 	return nil
 }
 
-// openDoors starts both public listeners, and returns where clients reach them.
-func (m *Main) openDoors(ctx context.Context, h http.Handler, c *certificates) (plainURL, secureURL string, err error) {
+// openListeners starts both public listeners, and returns their base URLs.
+func (m *Main) openListeners(ctx context.Context, h http.Handler,
+	c *certificates,
+) (plainURL, secureURL string, err error) {
 	plain := program.Listener{
 		Name: "listen", Address: m.flags.Listen, Handler: h, Ready: func(a net.Addr) { plainURL = baseURL("http", a) },
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// issuer makes the development merchant in the core, and asks v1 itself which keys it lets in.
+// issuer creates the development merchant in core, and checks its keys by requests to v1.
 type issuer struct {
 	core      *core.Core
 	base      string // URL of v1
@@ -45,33 +45,34 @@ func (i issuer) Valid(ctx context.Context, key secret.String) (bool, error) {
 		return false, fmt.Errorf("ask for a key: %w", err)
 	}
 	r.Header.Set("Authorization", "Bearer "+key.Reveal())
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return false, fmt.Errorf("ask for a key: %w", err)
 	}
-	_ = answer.Body.Close() // only the status matters
-	switch answer.StatusCode {
-	case http.StatusOK, http.StatusForbidden: // known, though perhaps not allowed to read about itself
+	_ = response.Body.Close() // only the status matters
+	switch response.StatusCode {
+	case http.StatusOK, http.StatusForbidden: // 403: a valid key without the scope to read itself
 		return true, nil
 	case http.StatusUnauthorized:
 		return false, nil
 	}
-	return false, fmt.Errorf("ask for a key: HTTP %d", answer.StatusCode)
+	return false, fmt.Errorf("ask for a key: HTTP %d", response.StatusCode)
 }
 
 // ProviderB implements devcreds.Issuer.
 func (i issuer) ProviderB() (devcreds.ProviderB, error) { return i.providerB() }
 
-// loginB returns what makes a login of provider-b. Its keys are what a first start takes longest for: then they are begun at once.
+// loginB returns a function that makes a login of provider-b. Its keys take the longest part of a
+// first start, so loginB then starts to make them at once.
 func (m *Main) loginB(first bool) func() (devcreds.ProviderB, error) {
 	result := sync.OnceValues(func() (devcreds.ProviderB, error) { return newProviderB(m.clock) })
 	if first {
-		go func() { _, _ = result() }() // whoever waits for it gets the error
+		go func() { _, _ = result() }() // the caller of the returned function gets the error
 	}
 	return result
 }
 
-// newProviderB makes a login of provider-b under a name of its own.
+// newProviderB makes a login of provider-b under a random merchant id.
 func newProviderB(c clock.Clock) (devcreds.ProviderB, error) {
 	merchant := "dev_" + strings.ToLower(rand.Text()[:10])
 	k, err := compatproxy.NewProviderBKeys(merchant, c.Now())

@@ -24,23 +24,26 @@ import (
 const (
 	caLife     = 10 * 365 * 24 * time.Hour
 	leafLife   = 90 * 24 * time.Hour
-	leafMargin = 30 * 24 * time.Hour // a leaf with less than this left is made again
-	skew       = time.Hour           // certificates are valid from a little before now, for clocks that differ
+	leafMargin = 30 * 24 * time.Hour // a leaf with less time left is replaced
+	skew       = time.Hour           // certificates are valid from a little earlier, for clocks that differ
 )
 
-// Identity is what an HTTPS listener of this machine shows, and what its clients have to trust.
+// Identity is the certificate of an HTTPS listener on this machine, with the authority that its
+// clients must trust.
 type Identity struct {
 	CA          string // path of the authority's certificate, PEM
 	Authority   *x509.Certificate
 	Certificate tls.Certificate // leaf and key
 
-	file string // of the certificate and its key
+	file string // has the certificate and its key
 }
 
-// Ensure returns the identity kept in dir (created 0700 when missing), valid at now for localhost, 127.0.0.1, ::1 and the extra hosts.
+// Ensure returns the identity in dir, valid at now for localhost, 127.0.0.1, ::1 and the extra
+// hosts. It creates dir with mode 0700 if needed.
 //
-// Each certificate lives in one file together with its key, 0600, so that no crash parts them; ca.pem is a public copy of the
-// authority's certificate. A file that is there but cannot be read as what it should be is an error, never replaced: somebody may trust it.
+// Each certificate and its key are in one file with mode 0600, so a crash cannot separate them.
+// ca.pem is a public copy of the authority's certificate. Ensure returns an error for an invalid
+// file and never replaces it, because a client may trust it.
 func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the certificate folder: %w", err)
@@ -68,12 +71,13 @@ func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
 	return identity(public, file, authority, leaf), nil
 }
 
-// Hosts is what the certificate is good for: the names of this machine, and extra ones.
+// Hosts returns the hosts that the certificate names: the names of this machine, and extra ones.
 func Hosts(extra ...string) []string {
 	return append([]string{"localhost", "127.0.0.1", "::1"}, extra...)
 }
 
-// serves reports whether leaf is still to be used: signed by the authority, far enough from its end, and good for each host.
+// serves reports whether leaf is signed by the authority, valid for long enough, and valid for each
+// host.
 func serves(leaf, authority *x509.Certificate, now time.Time, hosts []string) bool {
 	if expired(leaf, now, leafMargin) || leaf.CheckSignatureFrom(authority) != nil {
 		return false
@@ -92,7 +96,7 @@ func expired(c *x509.Certificate, now time.Time, margin time.Duration) bool {
 
 func authorityTemplate(now time.Time) *x509.Certificate {
 	return &x509.Certificate{
-		// The time keeps two authorities of one machine apart in a trust store's list.
+		// The time distinguishes two authorities of one machine in a trust store's list.
 		Subject:               pkix.Name{CommonName: "Causeway development CA " + now.UTC().Format("2006-01-02 15:04")},
 		NotBefore:             now.Add(-skew),
 		NotAfter:              now.Add(caLife),
@@ -122,7 +126,7 @@ func leafTemplate(now time.Time, hosts []string) *x509.Certificate {
 	return t
 }
 
-// issue makes a key, has the template signed by the parent (or by itself), and keeps both at path.
+// issue makes a key, signs the template by the parent, or self-signs it, and stores both at path.
 func issue(path string, template *x509.Certificate, parent *tls.Certificate) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -144,13 +148,15 @@ func issue(path string, template *x509.Certificate, parent *tls.Certificate) (*t
 	if err != nil {
 		return nil, fmt.Errorf("encode the key of %s: %w", path, err)
 	}
-	if err := durable.WriteFile(path, append(encode("CERTIFICATE", der), encode("PRIVATE KEY", private)...), 0o600); err != nil {
+	if err := durable.WriteFile(path,
+		append(encode("CERTIFICATE", der), encode("PRIVATE KEY", private)...), 0o600); err != nil {
 		return nil, err
 	}
 	return load(path)
 }
 
-// load reads a certificate and its key from one file. It returns fs.ErrNotExist when there is none.
+// load reads a certificate and its key from one file. It returns fs.ErrNotExist if the file does
+// not exist.
 func load(path string) (*tls.Certificate, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -163,7 +169,7 @@ func load(path string) (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// publish writes the certificate alone to path, unless it stands there already.
+// publish writes the certificate to path, unless the file has it already.
 func publish(path string, c *x509.Certificate) error {
 	want := encode("CERTIFICATE", c.Raw)
 	got, err := os.ReadFile(path)

@@ -21,7 +21,7 @@ var start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// mustEnsure is Ensure, which must succeed.
+// mustEnsure calls Ensure, which must succeed.
 func mustEnsure(tb testing.TB, dir string, now time.Time, hosts ...string) (*devca.Identity, []byte) {
 	tb.Helper()
 	id, err := devca.Ensure(dir, now, hosts...)
@@ -93,7 +93,10 @@ func TestEnsureKeysArePrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "tls")
 	mustEnsure(t, dir, start)
-	for name, want := range map[string]os.FileMode{"": 0o700, "ca-with-key.pem": 0o600, "server-with-key.pem": 0o600, "ca.pem": 0o644} {
+	for name, want := range map[string]os.FileMode{
+		"": 0o700, "ca-with-key.pem": 0o600, "server-with-key.pem": 0o600,
+		"ca.pem": 0o644,
+	} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +148,8 @@ func TestEnsureNeverReplacesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// TestSourceRenews: while a program runs, the certificate that comes close to its end is replaced, and what cannot be read is told of once.
+// TestSourceRenews checks that a running Source replaces a certificate close to its end, and
+// reports an unreadable file once.
 func TestSourceRenews(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), clock.NewFake(start)
@@ -160,12 +164,14 @@ func TestSourceRenews(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { stop(); ended.Wait() })
-	if u := <-updates; len(u.Pairs) != 1 || !u.Pairs[0].Equal(first.Pair()) || !u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) {
+	if u := <-updates; len(u.Pairs) != 1 || !u.Pairs[0].Equal(first.Pair()) ||
+		!u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) {
 		t.Errorf("got %+v", u)
 	}
 	now.Advance(61 * day)
 	u := <-updates
-	if u.Refusal != nil || u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) || u.Pairs[0].Leaf().CheckSignatureFrom(first.Authority) != nil {
+	if u.Refusal != nil || u.Pairs[0].Leaf().Equal(first.Certificate.Leaf) ||
+		u.Pairs[0].Leaf().CheckSignatureFrom(first.Authority) != nil {
 		t.Errorf("got %+v, want another one by the same authority", u)
 	}
 	if _, err := tls.X509KeyPair(u.Pairs[0].Chain, []byte(u.Pairs[0].Key.Reveal())); err != nil {
@@ -181,7 +187,7 @@ func TestSourceRenews(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if u := <-updates; u.Refusal != nil || len(u.Pairs) != 1 { // not the refusal again
+	if u := <-updates; u.Refusal != nil || len(u.Pairs) != 1 { // not the refusal a second time
 		t.Errorf("got %+v, want a new one", u)
 	}
 }

@@ -1,5 +1,7 @@
-// Package devca keeps a development certificate authority in a folder, and with it the server certificate of this machine.
+// Package devca maintains a development certificate authority in a folder, with a server
+// certificate of this machine.
 //
-// The authority is made once and kept, so that a person trusts it once. The server certificate is made again when it comes close to
-// its end or does not name a host it should, at a start and, by a Source, while the program runs. None of it is meant to leave the machine.
+// The authority is made once and kept, so a person trusts it once. The server certificate is
+// replaced when it is close to its end or lacks a host. That happens at a start and, with a Source,
+// while the program runs. Keep all of it on this machine.
 package devca

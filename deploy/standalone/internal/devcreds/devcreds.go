@@ -16,7 +16,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Credentials are one merchant's, for every door. Encoding them masks the secrets unless it is given secret.RevealMarshalers.
+// Credentials are the credentials of one merchant for every endpoint. Their encoding masks the
+// secrets unless it uses secret.RevealMarshalers.
 type Credentials struct {
 	Merchant  string    `json:"merchant"` // mer_…
 	Keys      Keys      `json:"keys"`
@@ -32,42 +33,44 @@ type Keys struct {
 	PKLive secret.String `json:"pk_live"`
 }
 
-// ProviderA is the login of a provider-a client. Its clients refuse a name above 25 or a key above 16 characters.
+// ProviderA is the login of a provider-a client. Its clients refuse a name above 25 or a key above
+// 16 characters.
 type ProviderA struct {
 	Name           string        `json:"name"`
 	TransactionKey secret.String `json:"transaction_key"`
 }
 
-// ProviderB is what a provider-b client logs in with, and the proxy's key that it encrypts requests to.
+// ProviderB is the login of a provider-b client, with the proxy's key to which the client encrypts.
 type ProviderB struct {
 	MerchantID            string        `json:"merchant_id"`
 	KeyID                 string        `json:"key_id"`
 	SharedSecret          secret.String `json:"shared_secret"`
-	P12                   []byte        `json:"p12"` // the file itself
+	P12                   []byte        `json:"p12"` // the content of the file
 	P12Password           secret.String `json:"p12_password"`
 	Certificate           string        `json:"certificate"` // the client's, PEM
 	EncryptionKey         secret.String `json:"encryption_key"`
 	EncryptionCertificate string        `json:"encryption_certificate"`
 }
 
-// Issuer makes merchants and keys, and knows which keys are its own.
+// Issuer creates merchants and keys, and checks keys.
 type Issuer interface {
 	// CreateMerchant returns the new merchant's id.
 	CreateMerchant(ctx context.Context, name string) (string, error)
-	// CreateKey makes a key of mode "test" or "live" and kind "secret" or "publishable". An unknown merchant is an error.
+	// CreateKey creates a key of mode "test" or "live" and kind "secret" or "publishable". An unknown
+	// merchant is an error.
 	CreateKey(ctx context.Context, merchant, mode, kind string) (secret.String, error)
-	// Valid reports whether key would be let in.
+	// Valid reports whether v1 accepts the key.
 	Valid(ctx context.Context, key secret.String) (bool, error)
-	// ProviderB makes a login of provider-b.
+	// ProviderB creates a login of provider-b.
 	ProviderB() (ProviderB, error)
 }
 
-// Ensure returns the credentials kept at path, complete and valid.
+// Ensure returns the credentials in the file at path, complete and valid.
 //
-// The file is written, 0600, before Ensure returns, and only after everything in it exists: a first start that died before that leaves
-// keys that nobody has seen, and the next one makes fresh ones. A key that has been revoked since is replaced for the same merchant; when
-// none is valid any more, because the store was removed, the merchant is replaced too. A file that cannot be read as what it should be is an error, never
-// replaced.
+// Ensure writes the file, mode 0600, after everything in it exists, and before it returns. If a
+// first start dies earlier, its keys were never shown, and the next start makes new ones. Ensure
+// replaces a revoked key for the same merchant. If no key is valid, because the store was removed,
+// it replaces the merchant too. It returns an error for an invalid file and never replaces it.
 func Ensure(ctx context.Context, path string, by Issuer) (*Credentials, error) {
 	c, err := read(path)
 	if err != nil {
@@ -90,13 +93,13 @@ func Ensure(ctx context.Context, path string, by Issuer) (*Credentials, error) {
 	return c, nil
 }
 
-// New reports whether Ensure would find no credentials at path.
+// New reports whether no credentials exist at path.
 func New(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// read returns what is in the file, or the zero value when there is none.
+// read returns the content of the file, or the zero value if the file does not exist.
 func read(path string) (*Credentials, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,13 +115,13 @@ func read(path string) (*Credentials, error) {
 	return c, nil
 }
 
-// complete fills in whatever is missing or no longer valid, and reports whether anything was.
+// complete creates missing or invalid credentials, and reports whether it changed any.
 func (c *Credentials) complete(ctx context.Context, by Issuer) (changed bool, err error) {
 	dead, err := c.dead(ctx, by)
 	if err != nil {
 		return false, err
 	}
-	if len(dead) == len(c.slots()) { // a new folder, or a store that no longer knows the merchant
+	if len(dead) == len(c.slots()) { // a new folder, or a store without the merchant
 		if c.Merchant, err = by.CreateMerchant(ctx, "Development"); err != nil {
 			return false, err
 		}
@@ -145,7 +148,7 @@ func (c *Credentials) complete(ctx context.Context, by Issuer) (changed bool, er
 	return changed, nil
 }
 
-// dead returns the slots whose key is missing or would not be let in.
+// dead returns the slots whose key is missing or not valid.
 func (c *Credentials) dead(ctx context.Context, by Issuer) (dead []slot, err error) {
 	for _, k := range c.slots() {
 		valid := false

@@ -13,12 +13,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// store is an Issuer in memory, which can be told to die.
+// store is an Issuer in memory that can fail at a chosen call.
 type store struct {
 	merchants map[string]bool
 	keys      map[string]string // key → merchant, mode, kind
 	made      int
-	dieAt     int // the call from which on all fail, counted from 1; 0: none
+	dieAt     int // from this call on, counted from 1, all calls fail; 0: none fails
 	calls     int
 }
 
@@ -60,12 +60,14 @@ func (s *store) Valid(_ context.Context, key secret.String) (bool, error) {
 func (s *store) ProviderB() (devcreds.ProviderB, error) {
 	s.made++
 	return devcreds.ProviderB{
-		MerchantID: fmt.Sprint("shop", s.made), KeyID: fmt.Sprint("key", s.made), SharedSecret: secret.New(fmt.Sprint("secret", s.made)), P12: []byte("file"),
-		P12Password: secret.New("password"), Certificate: "own", EncryptionKey: secret.New("key"), EncryptionCertificate: "theirs",
+		MerchantID: fmt.Sprint("shop", s.made), KeyID: fmt.Sprint("key", s.made),
+		SharedSecret: secret.New(fmt.Sprint("secret", s.made)), P12: []byte("file"),
+		P12Password: secret.New("password"), Certificate: "own", EncryptionKey: secret.New("key"),
+		EncryptionCertificate: "theirs",
 	}, s.step()
 }
 
-// mustEnsure is Ensure, which must succeed and give four keys of one merchant.
+// mustEnsure calls Ensure, which must return four keys of one merchant.
 func mustEnsure(tb testing.TB, path string, s *store) *devcreds.Credentials {
 	tb.Helper()
 	c, err := devcreds.Ensure(tb.Context(), path, s)
@@ -84,12 +86,15 @@ func mustEnsure(tb testing.TB, path string, s *store) *devcreds.Credentials {
 }
 
 func same(a, b *devcreds.Credentials) bool {
-	return a.Merchant == b.Merchant && a.Keys.SKTest.Reveal() == b.Keys.SKTest.Reveal() && a.Keys.PKTest.Reveal() == b.Keys.PKTest.Reveal() &&
+	return a.Merchant == b.Merchant && a.Keys.SKTest.Reveal() == b.Keys.SKTest.Reveal() &&
+		a.Keys.PKTest.Reveal() == b.Keys.PKTest.Reveal() &&
 		a.Keys.SKLive.Reveal() == b.Keys.SKLive.Reveal() && a.Keys.PKLive.Reveal() == b.Keys.PKLive.Reveal() &&
 		a.ProviderA.Name == b.ProviderA.Name && a.ProviderA.TransactionKey.Reveal() == b.ProviderA.TransactionKey.Reveal() &&
 		a.ProviderB.MerchantID == b.ProviderB.MerchantID && a.ProviderB.KeyID == b.ProviderB.KeyID &&
-		a.ProviderB.SharedSecret.Reveal() == b.ProviderB.SharedSecret.Reveal() && string(a.ProviderB.P12) == string(b.ProviderB.P12) &&
-		a.ProviderB.P12Password.Reveal() == b.ProviderB.P12Password.Reveal() && a.ProviderB.Certificate == b.ProviderB.Certificate &&
+		a.ProviderB.SharedSecret.Reveal() == b.ProviderB.SharedSecret.Reveal() &&
+		string(a.ProviderB.P12) == string(b.ProviderB.P12) &&
+		a.ProviderB.P12Password.Reveal() == b.ProviderB.P12Password.Reveal() &&
+		a.ProviderB.Certificate == b.ProviderB.Certificate &&
 		a.ProviderB.EncryptionKey.Reveal() == b.ProviderB.EncryptionKey.Reveal() &&
 		a.ProviderB.EncryptionCertificate == b.ProviderB.EncryptionCertificate
 }
@@ -131,7 +136,7 @@ func TestEnsureFitsTheClientsOfProviderA(t *testing.T) {
 
 func TestEnsureHealsAFirstStartThatDied(t *testing.T) {
 	t.Parallel()
-	for dieAt := 1; dieAt <= 6; dieAt++ { // the merchant, four keys, what a provider-b client has
+	for dieAt := 1; dieAt <= 6; dieAt++ { // the merchant, four keys, the login of provider-b
 		t.Run(fmt.Sprintf("at call %d", dieAt), func(t *testing.T) {
 			t.Parallel()
 			path, s := filepath.Join(t.TempDir(), "credentials.json"), newStore()
@@ -148,7 +153,8 @@ func TestEnsureHealsAFirstStartThatDied(t *testing.T) {
 	}
 }
 
-// A folder of before there was a provider-b gets a login of it, and keeps all else.
+// TestEnsureAddsWhatAnOlderFolderLacks checks that a folder without a login of provider-b gets one,
+// and keeps all other credentials.
 func TestEnsureAddsWhatAnOlderFolderLacks(t *testing.T) {
 	t.Parallel()
 	path, s := filepath.Join(t.TempDir(), "credentials.json"), newStore()
@@ -210,7 +216,8 @@ func TestEnsureMakesANewMerchantForANewStore(t *testing.T) {
 func TestEnsureNeverReplacesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
-		"empty": "", "half": `{"merchant":"mer_1","keys":{"sk_test":"sk_planted`, "newer": `{"merchant":"mer_1","provider_z":{"k":"sk_planted"}}`,
+		"empty": "", "half": `{"merchant":"mer_1","keys":{"sk_test":"sk_planted`,
+		"newer": `{"merchant":"mer_1","provider_z":{"k":"sk_planted"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

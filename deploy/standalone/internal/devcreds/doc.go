@@ -1,3 +1,4 @@
-// Package devcreds keeps one development merchant and its credentials in a file, so that every start on one data folder prints the
-// same ones. They are for one machine and for development; nothing here belongs into production.
+// Package devcreds keeps one development merchant and its credentials in a file, so that every
+// start on a data folder prints the same ones. They are for development on one machine, never for
+// production.
 package devcreds

@@ -8,9 +8,9 @@ import (
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
 
-// doors gives the legacy paths to the proxy, what is told of certificates to those who tell it, and all else to v1, whose answer to an unknown path
-// is the JSON 404. Never by host name: a legacy client that can only change its host must arrive under any.
-func doors(v1, legacy, trust http.Handler) http.Handler {
+// route routes legacy paths to compat-proxy, /v1/trust to the trust handler, and all other paths to
+// v1. It ignores the host name: a legacy client that changes only its host can arrive under any.
+func route(v1, legacy, trust http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case isLegacy(r.URL.Path):
@@ -28,10 +28,10 @@ func isLegacy(path string) bool {
 	return strings.HasPrefix(path, "/compat/") || compatproxy.IsDropIn(path)
 }
 
-// baseURL is where a client on this machine reaches a listener.
+// baseURL returns the base URL of a listener for a client on this machine.
 func baseURL(scheme string, addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil { // not a TCP address; none of ours
+	if err != nil { // not a TCP address
 		return scheme + "://" + addr.String()
 	}
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
@@ -40,7 +40,8 @@ func baseURL(scheme string, addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// certificateHosts is what the server certificate must name beside the loopback names, for an HTTPS listener on addr.
+// certificateHosts returns the hosts that the certificate of a listener on addr must name, besides
+// the loopback names.
 func certificateHosts(addr string) []string {
 	host, _, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err != nil || host == "" || ip != nil && ip.IsUnspecified() {
