@@ -10,7 +10,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/operator"
-	"github.com/causeway-pay/causeway/shared/clock"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -22,17 +21,12 @@ const (
 // told waits until a broadcast is finished, and returns it.
 func (p port) told(t *testing.T, body string) operator.Broadcast {
 	t.Helper()
-	deadline := clock.System().Now().Add(time.Minute)
-	for {
-		got := MustDecode[operator.Broadcast](t, p.post(t, broadcasts, body), 200)
-		if got.Status == operator.Told {
-			return got
-		}
-		if clock.System().Now().After(deadline) {
-			t.Fatalf("still %+v", got)
-		}
-		runtime.Gosched()
-	}
+	var got operator.Broadcast
+	until(t, "the broadcast is finished", func() bool {
+		got = MustDecode[operator.Broadcast](t, p.post(t, broadcasts, body), 200)
+		return got.Status == operator.Told
+	})
+	return got
 }
 
 // TestBroadcast: every merchant in service is told once, in both modes, in the list and by webhook; those who come later hear nothing.

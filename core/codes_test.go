@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -231,9 +230,7 @@ func (c *codes) advanceBeyondKeys(t *testing.T) {
 	}
 	c.clock.Advance(payment.CodeHours * time.Hour)
 	c.restart(t)
-	for len(c.codeKeys(t)) > 0 || c.hasLog(t) {
-		runtime.Gosched()
-	}
+	until(t, "the code keys are destroyed", func() bool { return len(c.codeKeys(t)) == 0 && !c.hasLog(t) })
 }
 
 // hasLog reports whether the codes' file still has a log, which is cut off after its keys were

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -109,9 +108,9 @@ func (s *replicatedServer) flush(t *testing.T, c *codes) {
 	if err := row.Scan(&position); err != nil {
 		t.Fatal(err)
 	}
-	for c.number(t, "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= '"+position+"'") == 0 {
-		runtime.Gosched()
-	}
+	until(t, "the standby has replayed the log", func() bool {
+		return c.number(t, "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= '"+position+"'") > 0
+	})
 	coretest.OnServer(s.URL(url.Values{"port": {standbyPort}})).MustExec(t, "CHECKPOINT")
 }
 

@@ -5,23 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // until waits for a condition that the service's own work brings about.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
-	defer deadline.Stop()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for !holds() {
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			t.Fatalf("%s: it did not come to that", what)
-		}
-	}
+	programtest.WaitFor(t, what, holds)
 }
 
 // TestLateApproval: the acquirer approves a minute after it was asked, when the payment has long failed. The service finds that out and gives

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -118,9 +117,9 @@ func TestDisabledMerchant(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/transactions", as(strangeKey(t))), refusal{401, v1.ErrorTypeAuthenticationError, "invalid_api_key", ""})
 	b.clock.Advance(24 * time.Hour)
 	b.restart(t) // settles at its start what is due
-	for b.number(t, "SELECT COUNT(*) FROM events WHERE type = 'transaction.settled'") == 0 {
-		runtime.Gosched()
-	}
+	until(t, "the payment is settled", func() bool {
+		return b.number(t, "SELECT COUNT(*) FROM events WHERE type = 'transaction.settled'") > 0
+	})
 	wantRefusal(t, b.get(t, "/v1/transactions/"+paid.ID), refused)
 	p = openPort(t, b)
 	on := MustDecode[operator.Merchant](t, p.post(t, path+"/enable", ""), 200)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -118,9 +117,9 @@ func TestRotationOfWipedRows(t *testing.T) {
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+m, ""), 200)
 	b.clock.Advance(time.Hour)
 	b.restart(t) // which sweeps
-	for b.number(t, "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL") > 0 {
-		runtime.Gosched()
-	}
+	until(t, "the numbers of tokens are removed", func() bool {
+		return b.number(t, "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL") == 0
+	})
 	b.MustRotate(t, true)
 	wantRefusal(t, b.pay(t, token, ""), invalid("token_expired", "payment_method"))
 	wantRefusal(t, b.attach(t, customer, token), invalid("token_expired", "token"))

@@ -149,9 +149,9 @@ func TestACoreStandsStillPostgreSQL(t *testing.T) {
 	for range 2 {
 		before := l.done()
 		soon(t, 60*time.Second, "payments are taken", func() bool { return l.done() > before+50 })
-		stopped.Signal(syscall.SIGSTOP)
+		stopped.Pause()
 		pause(8 * time.Second)
-		stopped.Signal(syscall.SIGCONT)
+		stopped.Resume()
 	}
 	before := l.done()
 	soon(t, 60*time.Second, "payments are taken", func() bool { return l.done() > before+50 })

@@ -3,14 +3,12 @@
 package postgres_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestServerKilledAtOnce is the drill of deploy/on/postgres: a server is killed with all of its processes at once under load, and each payment that was answered
@@ -25,13 +24,7 @@ import (
 // server is refused with settings that would lose it. It takes root, as the server is in a PID
 // namespace of its own, whose end the kernel makes. CAUSEWAY_DRILL_ROUNDS is how often (5).
 func TestServerKilledAtOnce(t *testing.T) {
-	rounds := 5
-	if text := os.Getenv("CAUSEWAY_DRILL_ROUNDS"); text != "" {
-		var err error
-		if rounds, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	rounds := programtest.Number(t, "CAUSEWAY_DRILL_ROUNDS", 5)
 	d := newDoomed(t)
 	for _, torn := range []bool{false, true} {
 		var all lost
@@ -64,8 +57,8 @@ func (l lost) plus(o lost) lost {
 type doomed struct {
 	*server.Server
 	*cluster
-	db  *sql.DB
-	cmd *exec.Cmd
+	db      *sql.DB
+	program *programtest.Program
 }
 
 func newDoomed(t *testing.T) *doomed {
@@ -93,25 +86,22 @@ func (d *doomed) serve(t *testing.T) {
 	}
 	data := filepath.Join(d.Folder(), "data")
 	_ = os.Remove(filepath.Join(data, "postmaster.pid")) // its number is of another namespace
-	d.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), path,
-		"-D", data, "-k", d.Folder(), "-c", "listen_addresses=", "-c", "max_connections=100")
-	d.cmd.Dir = d.Folder()
-	server.AsServer(d.cmd)
-	if d.cmd.SysProcAttr == nil {
+	if os.Geteuid() != 0 {
 		t.Fatal("a PID namespace takes root")
 	}
-	d.cmd.SysProcAttr.Cloneflags, d.cmd.SysProcAttr.Pdeathsig = syscall.CLONE_NEWPID, syscall.SIGKILL
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	d.program = programtest.Start(t, programtest.Command{
+		Path: path, Args: []string{"-D", data, "-k", d.Folder(), "-c", "listen_addresses=", "-c", "max_connections=100"},
+		Dir: d.Folder(),
+		Change: func(cmd *exec.Cmd) {
+			server.AsServer(cmd)
+			cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
+		},
+	})
 	soon(t, time.Minute, "the server serves", func() bool { return d.db.PingContext(t.Context()) == nil })
 }
 
 // kill ends the namespace, and returns once all of its processes are gone.
-func (d *doomed) kill() {
-	_ = d.cmd.Process.Kill()
-	_ = d.cmd.Wait() // it was killed
-}
+func (d *doomed) kill() { d.program.Kill() }
 
 // round has clients pay for about a second, kills the server, and looks for the acknowledged
 // payments. torn removes the end of the log before.

@@ -17,21 +17,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// serverRows names P10 on PostgreSQL alone.
-const serverRows = "P10-server"
-
-// conns is how many clients the design's throughput ratios have.
+// conns is the number of clients of the throughput ratios.
 const conns = 64
 
-// Config says what to measure and how long.
+// Config sets the measures and their length.
 type Config struct {
 	Root     string        // the checkout
-	Dir      string        // where databases are put, on the disk that is to be measured; "" for Root/.cache
+	Dir      string        // for databases, on the disk that is measured; "" for Root/.cache
 	Rounds   int           // of each side
 	Each     time.Duration // of each side in each round
-	Only     []string      // ids of rows; nil for all that do not have to be asked for
-	Rows     int           // of P10's large store, over all tables
-	Progress io.Writer     // told what is going on, one line at a time
+	Only     []string      // ids of rows; nil for all rows that need not be requested
+	Rows     int           // of P10's large stores, over all tables
+	Progress io.Writer     // receives the progress, one line at a time
 	Clock    clock.Clock
 }
 
@@ -39,22 +36,22 @@ type Config struct {
 type Bench struct {
 	Config
 	dir      string // of this run
-	programs serve.Programs
+	programs *serve.Programs
 	keys     atomic.Uint64  // Idempotency-Keys used
 	template *bare.Template // nil until learned
 	folders  int
-	servers  time.Duration // processor time of the PostgreSQL servers that were halted: they are no children of this process
+	servers  time.Duration // processor time of the stopped PostgreSQL servers, which are no children of this process
 }
 
-// measure gives some rows of the table. Further rows of the design are further measures.
+// measure returns some rows of the table.
 type measure struct {
 	rows  []string
 	run   func(context.Context, *Bench) ([]Row, error)
-	asked bool // takes so long that it runs only when it is named
+	asked bool // takes so long that it runs only on request
 }
 
 func measures() []measure {
-	return append([]measure{
+	return []measure{
 		{rows: []string{"P1", "P2"}, run: throughput},
 		{rows: []string{"P3"}, run: latency},
 		{rows: []string{"P4"}, run: onServer},
@@ -64,23 +61,17 @@ func measures() []measure {
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},
 		{rows: []string{"P10"}, run: size, asked: true},
-		{rows: []string{"P10", serverRows}, run: serverSize, asked: true},
-		{rows: []string{"M1"}, run: shells},
-		{rows: []string{"M2"}, run: junk},
-		{rows: []string{"E1"}, run: wholeEdge},
-		{rows: []string{"M3"}, run: cores},
-	}, tunings()...)
+	}
 }
 
 // Run measures. A measure that fails leaves a failed row for each of its ids, and the others still
-// run. Run returns an error with the rows finished so far if ctx ends, and with no report if
-// nothing can be measured at all. A missed reach is no error.
+// run. If ctx ends, Run returns an error with the rows finished so far. If nothing can be measured,
+// it returns no report. A missed reach is no error.
 func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	b := &Bench{Config: cfg}
-	if err := b.knowRows(); err != nil {
+	if err := b.validate(); err != nil {
 		return nil, err
 	}
-	b.keys.Store(uint64(cfg.Clock.Now().UnixNano())) // a kept store knows the keys of earlier runs
 	if err := b.makeDir(); err != nil {
 		return nil, err
 	}
@@ -90,7 +81,7 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 			err = errors.Join(err, os.RemoveAll(b.dir))
 		}
 	}()
-	if b.programs, err = serve.Build(ctx, b.Root, b.wants("P2")); err != nil {
+	if b.programs, err = serve.Build(ctx, b.dir, b.wants("P2")); err != nil {
 		return nil, err
 	}
 	facts, err := b.machine(ctx)
@@ -135,8 +126,8 @@ func (b *Bench) measureAll(ctx context.Context, all []measure, report *Report) e
 
 func (b *Bench) wants(row string) bool { return len(b.Only) == 0 || slices.Contains(b.Only, row) }
 
-// knowRows refuses ids that no measure gives.
-func (b *Bench) knowRows() error {
+// validate returns an error for an id that no measure has, and for settings out of range.
+func (b *Bench) validate() error {
 	var known []string
 	for _, m := range measures() {
 		known = append(known, m.rows...)
@@ -149,7 +140,7 @@ func (b *Bench) knowRows() error {
 	if b.Rounds < 1 || b.Each <= 0 {
 		return errors.New("rounds and seconds must be positive")
 	}
-	if (slices.Contains(b.Only, "P10") || slices.Contains(b.Only, serverRows)) && b.Rows < smallRows {
+	if slices.Contains(b.Only, "P10") && b.Rows < smallRows {
 		return fmt.Errorf("the large store must have at least %d rows", smallRows)
 	}
 	return nil
@@ -170,7 +161,7 @@ func (b *Bench) makeDir() error {
 	return nil
 }
 
-// folder names a new path in the run's folder.
+// folder returns a new path in the run's folder.
 func (b *Bench) folder(name string) string {
 	b.folders++
 	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.folders))
@@ -180,5 +171,5 @@ func (b *Bench) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...) // progress that cannot be shown is no reason to stop
 }
 
-// warmup is how long a side runs before it counts.
+// warmup is the time that a side runs before it counts.
 func (b *Bench) warmup() time.Duration { return min(b.Each/4, 500*time.Millisecond) }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strconv"
 	"time"
-
-	"github.com/causeway-pay/causeway/deploy/bench/load"
 )
 
 // Median, Thousands and Ratio are tested by themselves: the table stands on them.
@@ -28,10 +26,16 @@ func Ratio(ours, theirs []float64) (value float64, spread [2]float64) {
 }
 
 // Interleave runs named sides that give the rate of their round and returns the rates by side.
-func (b *Bench) Interleave(ctx context.Context, run func(name string, round int) float64, names ...string) ([][]float64, error) {
-	sides := make([]side, len(names))
+func (b *Bench) Interleave(
+	ctx context.Context, run func(name string, round int) float64, names ...string,
+) ([][]float64, error) {
+	sides, rounds := make([]side, len(names)), map[string]int{}
 	for i, name := range names {
-		sides[i] = side{name, func(_ context.Context, round int) (sample, error) { return sample{rate: run(name, round)}, nil }}
+		sides[i] = side{name, func(context.Context) (sample, error) {
+			round := rounds[name]
+			rounds[name]++
+			return sample{rate: run(name, round)}, nil
+		}}
 	}
 	got, err := b.interleave(ctx, sides...)
 	out := make([][]float64, len(got))
@@ -49,37 +53,22 @@ func (b *Bench) Repeat(ctx context.Context, n int, step func() error) (rate floa
 	return s.rate, s.p50, err
 }
 
-// Usable and RemoveFilled decide on kept stores.
-var (
-	Usable       = usable
-	RemoveFilled = removeFilled
-)
-
 // RowCount shows a number of rows.
 var RowCount = rowCount
 
-// Usage is what the processors have done up to a moment.
+// Usage is the work of the processors up to a moment.
 type Usage = usage
 
 // Others is the share of the machine that others used.
 var Others = others
 
-// NewUsage is a known usage, of all in ticks and of our own.
-func NewUsage(worked, idle int64, own time.Duration) Usage {
+// NewUsage returns a known usage, of all in seconds and of our own.
+func NewUsage(worked, idle float64, own time.Duration) Usage {
 	return Usage{known: true, worked: worked, idle: idle, own: own}
 }
 
-// ReadBenchmark reads what go test says of a benchmark.
+// ReadBenchmark returns the results that go test prints.
 func ReadBenchmark(out []byte) (map[string]float64, error) { return readBenchmark(out) }
-
-// Await waits until a POST to addr gets a 201.
-func (b *Bench) Await(ctx context.Context, addr string) error {
-	r, err := load.NewRequest("POST", addr, "/", nil, "{}", 0)
-	if err != nil {
-		return err
-	}
-	return b.awaitWay(ctx, edgeWay{name: "a server", addr: addr, request: r, want: load.Want{Status: 201}})
-}
 
 // MeasureAll measures rows that the given functions return, in order, one measure each.
 func (b *Bench) MeasureAll(ctx context.Context, report *Report, measures ...func() ([]Row, error)) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -15,13 +16,14 @@ import (
 )
 
 const (
-	starts     = 10               // how often the start is timed
-	memoryLoad = 10 * time.Second // how long memory is watched
+	starts     = 10               // number of timed starts
+	memoryLoad = 10 * time.Second // duration of the load
 	pollEvery  = 200 * time.Microsecond
 	startLimit = 10 * time.Second
 )
 
-// footprint gives P8: resident memory under load and, on the folder that this has filled, the time from start to first answer.
+// footprint measures P8: resident memory under load and, on the folder that this has filled, the
+// time from the start to the first response.
 func footprint(ctx context.Context, b *Bench) ([]Row, error) {
 	data := b.folder("data")
 	peak, n, err := b.memory(ctx, data)
@@ -37,7 +39,8 @@ func footprint(ctx context.Context, b *Bench) ([]Row, error) {
 		times = append(times, float64(d)/float64(time.Millisecond))
 	}
 	start := Row{
-		ID: "P8", What: "start to first answer, folder in use", Absolute: fmt.Sprintf("median of %d starts", starts), Value: median(times),
+		ID: "P8", What: "start to first response, folder in use",
+		Absolute: fmt.Sprintf("median of %d starts", starts), Value: median(times),
 		Unit: "ms", Reach: 100, AtMost: true, Spread: [2]float64{slices.Min(times), slices.Max(times)},
 	}
 	memory := Row{
@@ -47,9 +50,10 @@ func footprint(ctx context.Context, b *Bench) ([]Row, error) {
 	return []Row{start, memory}, os.RemoveAll(data)
 }
 
-// memory posts to a server on data and returns its highest resident memory in MB and how many payments were counted meanwhile.
+// memory posts to a server on data. It returns the highest resident memory of the server in MB and
+// the number of counted payments.
 func (b *Bench) memory(ctx context.Context, data string) (mb float64, payments int, err error) {
-	s, err := b.startServer(ctx, data)
+	s, err := b.programs.Standalone(ctx, data)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -58,7 +62,9 @@ func (b *Bench) memory(ctx context.Context, data string) (mb float64, payments i
 	watch, stop := context.WithCancel(ctx)
 	watched := make(chan error, 1)
 	go func() { watched <- watchMemory(watch, s.Process, &peak) }()
-	r, err := b.pay(ctx, s, conns, memoryLoad)
+	plan := b.payments(s.Addr, s.Key, conns)
+	plan.Warmup, plan.For, plan.Clock = b.warmup(), memoryLoad, b.Clock
+	r, err := load.Run(ctx, plan)
 	stop()
 	if err = errors.Join(err, <-watched); err != nil {
 		return 0, 0, err
@@ -66,7 +72,7 @@ func (b *Bench) memory(ctx context.Context, data string) (mb float64, payments i
 	return float64(peak.Load()) / 1e6, len(r.Latencies), nil
 }
 
-// watchMemory keeps the highest resident memory of p in peak until ctx ends.
+// watchMemory stores the highest resident memory of p in peak until ctx ends.
 func watchMemory(ctx context.Context, p *serve.Process, peak *atomic.Int64) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -84,23 +90,24 @@ func watchMemory(ctx context.Context, p *serve.Process, peak *atomic.Int64) erro
 	}
 }
 
-// startTime starts a server on data, at an address known before, and returns how long it took until it said that it is healthy.
+// startTime starts a server on data, and returns the time from the start until it reports health.
 func (b *Bench) startTime(ctx context.Context, data string) (time.Duration, error) {
 	addr, err := programtest.Port(ctx)
 	if err != nil {
 		return 0, err
 	}
 	start := b.Clock.Now()
-	p, err := serve.Launch(ctx, b.programs.Standalone, data, addr)
+	p, err := b.programs.Launch(ctx, data, addr)
 	if err != nil {
 		return 0, err
 	}
-	ready, err := b.await(ctx, addr, 200)
+	ready, err := b.awaitHealth(ctx, addr)
 	return ready.Sub(start), errors.Join(err, p.Stop())
 }
 
-// await asks for the health of the server at addr until it answers with the status, 0 for any, and returns when that was.
-func (b *Bench) await(ctx context.Context, addr string, status int) (time.Time, error) {
+// awaitHealth requests the health of the server at addr until it responds 200, and returns the time
+// of that response.
+func (b *Bench) awaitHealth(ctx context.Context, addr string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	health, err := load.NewRequest("GET", addr, "/v1/health", nil, "", 0)
@@ -109,23 +116,16 @@ func (b *Bench) await(ctx context.Context, addr string, status int) (time.Time, 
 	}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
+	var response load.Response
 	for {
-		if got := ask(ctx, addr, health.Bytes(nil, 0)); got != 0 && (status == 0 || got == status) {
+		err := load.Ask(ctx, addr, health.Bytes(nil, 0), &response)
+		if err == nil && response.Status == http.StatusOK {
 			return b.Clock.Now(), nil
 		}
 		select {
 		case <-ctx.Done():
-			return time.Time{}, fmt.Errorf("no answer from %s: %w", addr, ctx.Err())
+			return time.Time{}, fmt.Errorf("no response from %s: %w", addr, errors.Join(err, ctx.Err()))
 		case <-tick.C:
 		}
 	}
-}
-
-// ask returns the status of the answer to one request, 0 when none came.
-func ask(ctx context.Context, addr string, request []byte) int {
-	var a load.Response
-	if err := load.Ask(ctx, addr, nil, request, &a); err != nil {
-		return 0
-	}
-	return a.Status
 }

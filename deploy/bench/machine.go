@@ -13,13 +13,13 @@ import (
 	"github.com/causeway-pay/causeway/deploy/bench/load"
 )
 
-// syncs is how many writes the disk's fact is taken of.
+// syncs is the number of writes that are timed.
 const syncs = 200
 
-// errMemoryDisk: numbers of a disk that forgets say nothing about durable payments.
+// errMemoryDisk reports a folder in memory: its numbers mean nothing for durable payments.
 var errMemoryDisk = errors.New("the folder for the databases is in memory: name one on a disk with -dir")
 
-// machine returns what a reader has to know about the machine, and refuses one that cannot give honest numbers.
+// machine returns the facts about the machine, and an error if its numbers would not be honest.
 func (b *Bench) machine(ctx context.Context) ([]string, error) {
 	fs, err := fileSystem(b.dir)
 	if err != nil {
@@ -33,20 +33,20 @@ func (b *Bench) machine(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return []string{
-		fmt.Sprintf("%d cores, %s %s/%s, disk %s, fdatasync p50 %v", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, fs,
-			sync.Round(time.Microsecond)),
+		fmt.Sprintf("%d cores, %s %s/%s, disk %s, fdatasync p50 %v", runtime.NumCPU(), runtime.Version(), runtime.GOOS,
+			runtime.GOARCH, fs, sync.Round(time.Microsecond)),
 		fmt.Sprintf("%d rounds of %v a side, interleaved; value: median of the rounds' ratios", b.Rounds, b.Each),
 	}, nil
 }
 
-// syncTime is the median time to make 4 KiB more of a file durable.
+// syncTime returns the median time to append 4 KiB to a file durably.
 func (b *Bench) syncTime(ctx context.Context) (time.Duration, error) {
 	path := filepath.Join(b.dir, "sync")
 	f, err := os.Create(path)
 	if err != nil {
 		return 0, fmt.Errorf("sync time: %w", err)
 	}
-	defer func() { _ = os.Remove(path) }() // the whole folder goes at the end
+	defer func() { _ = os.Remove(path) }() // the whole folder is removed at the end
 	times := make([]time.Duration, 0, syncs)
 	page := make([]byte, 4096)
 	for range syncs {

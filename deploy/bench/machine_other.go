@@ -9,8 +9,6 @@ import (
 
 func fileSystem(string) (string, error) { return "unknown", nil }
 
-func freeSpace(string) (n int64, ok bool) { return 0, false }
-
 func ownTime() time.Duration { return 0 }
 
 func dataSync(f *os.File) error { return f.Sync() }

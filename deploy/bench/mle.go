@@ -9,17 +9,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// unwrap gives P6: what the encryption engine spends on a request, against Go's primitives on the same message. Both sides are benchmarks of
-// mle-filter's own, which nothing outside of it can import.
+// unwrap measures P6: the time of the encryption engine for a request, against Go's primitives on
+// the same message. Both sides are benchmarks of mle-filter, since its engine is internal.
 func unwrap(ctx context.Context, b *Bench) ([]Row, error) {
 	program := b.folder("engine.test")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./mle-filter/internal/engine") //nolint:gosec // a path of this run
+	args := []string{"test", "-c", "-o", program, "./mle-filter/internal/engine"}
+	build := exec.CommandContext(ctx, "go", args...) //nolint:gosec // a path of this run
 	build.Dir, build.Stdout, build.Stderr = b.Root, os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("build mle-filter's benchmarks: %w", err)
@@ -30,7 +30,7 @@ func unwrap(ctx context.Context, b *Bench) ([]Row, error) {
 		reach     float64
 	}{{"RSA-2048", "RSA-OAEP-256", 0.95}, {"P-256", "ECDH-ES+A256KW", 0.75}} {
 		of := func(what string) side {
-			return side{key.name + " " + what, func(ctx context.Context, _ int) (sample, error) {
+			return side{key.name + " " + what, func(ctx context.Context) (sample, error) {
 				return b.goBenchmark(ctx, program, "BenchmarkUnwrap", key.alg, what)
 			}}
 		}
@@ -42,59 +42,34 @@ func unwrap(ctx context.Context, b *Bench) ([]Row, error) {
 		r.ratio(got[0], got[1], func(s sample) float64 { return 1 / s.cpu })
 		r.Absolute = fmt.Sprintf("%.1f, %.1f µs of processor", 1e6*middle(got[0], byCPU), 1e6*middle(got[1], byCPU))
 		rows = append(rows, r)
-		oracle, err := b.oracle(ctx, program, key.name, key.alg)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, oracle)
 	}
 	return rows, nil
 }
 
-// oracle is what a client could learn from the time of a refusal.
-func (b *Bench) oracle(ctx context.Context, program, name, alg string) (Row, error) {
-	var early, ratios []float64
-	for range b.Rounds {
-		got, err := b.goMetrics(ctx, program, "BenchmarkOracle", alg)
-		if err != nil {
-			return Row{}, err
-		}
-		early, ratios = append(early, got["p5-ratio"]), append(ratios, got["p50-ratio"])
-	}
-	r := Row{ID: "P6", What: "refusing a bad content key ÷ a bad tag, p50, " + name, Value: median(ratios)}
-	r.Spread = [2]float64{slices.Min(ratios), slices.Max(ratios)}
-	r.Absolute = fmt.Sprintf("p5 %.2f", median(early))
-	return r, nil
-}
-
 // goBenchmark runs one benchmark of a test program, by the names of its levels.
 func (b *Bench) goBenchmark(ctx context.Context, program string, path ...string) (sample, error) {
-	got, err := b.goMetrics(ctx, program, path...)
-	if err != nil {
-		return sample{}, err
-	}
-	if got["ns/op"] <= 0 || got["cpu-ns/op"] <= 0 {
-		return sample{}, fmt.Errorf("%s told no times", strings.Join(path, "/"))
-	}
-	return sample{rate: 1e9 / got["ns/op"], p50: time.Duration(got["ns/op"]), cpu: got["cpu-ns/op"] / 1e9}, nil
-}
-
-// goMetrics is what a benchmark reports, by unit.
-func (b *Bench) goMetrics(ctx context.Context, program string, path ...string) (map[string]float64, error) {
 	pattern := make([]string, len(path))
 	for i, name := range path {
 		pattern[i] = "^" + regexp.QuoteMeta(name) + "$"
 	}
-	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.bench="+strings.Join(pattern, "/"), "-test.benchtime="+b.Each.String()) //nolint:gosec // built above
+	args := []string{"-test.run=^$", "-test.bench=" + strings.Join(pattern, "/"), "-test.benchtime=" + b.Each.String()}
+	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // built above
 	cmd.Dir = filepath.Join(b.Root, "mle-filter", "internal", "engine")
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
+		return sample{}, fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
 	}
-	return readBenchmark(out)
+	got, err := readBenchmark(out)
+	if err != nil {
+		return sample{}, err
+	}
+	if got["ns/op"] <= 0 || got["cpu-ns/op"] <= 0 {
+		return sample{}, fmt.Errorf("%s printed no times", strings.Join(path, "/"))
+	}
+	return sample{rate: 1e9 / got["ns/op"], p50: time.Duration(got["ns/op"]), cpu: got["cpu-ns/op"] / 1e9}, nil
 }
 
-// readBenchmark reads the first line of results in the output of go test.
+// readBenchmark returns the results, by unit, in the first line of results that go test prints.
 func readBenchmark(out []byte) (map[string]float64, error) {
 	for line := range bytes.Lines(out) {
 		f := strings.Fields(string(line))

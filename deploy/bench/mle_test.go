@@ -9,7 +9,8 @@ import (
 
 func TestReadBenchmark(t *testing.T) {
 	t.Parallel()
-	got, err := bench.ReadBenchmark([]byte("goos: linux\ncpu: AMD EPYC\nBenchmarkUnwrap/ECDH-ES+A256KW/engine-2  \t 12613\t 47541 ns/op\t 48953 cpu-ns/op\nPASS\n"))
+	got, err := bench.ReadBenchmark([]byte("goos: linux\ncpu: AMD EPYC\n" +
+		"BenchmarkUnwrap/ECDH-ES+A256KW/engine-2  \t 12613\t 47541 ns/op\t 48953 cpu-ns/op\nPASS\n"))
 	if want := map[string]float64{"ns/op": 47541, "cpu-ns/op": 48953}; err != nil || !maps.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}

@@ -4,48 +4,41 @@ import (
 	"context"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
+	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
-// replayed is how many payments P7 repeats and reads.
+// replayed is the number of payments that P7 repeats and reads.
 const replayed = 300
 
-// replay gives P7: repeated requests against reads of the same objects, both on one server.
+// replay measures P7: repeated requests against reads of the same objects, both on one server.
 func replay(ctx context.Context, b *Bench) (rows []Row, err error) {
-	err = b.withServer(ctx, func(s *server) error {
-		payments, err := b.payOnce(ctx, s, replayed)
+	err = b.withServer(ctx, func(s *serve.Standalone) error {
+		made, err := b.payOnce(ctx, s.Addr, s.Key, replayed)
 		if err != nil {
 			return err
 		}
-		get, err := load.NewRequest("GET", s.Addr, "/v1/transactions/txn_{slot}", []string{"Authorization: Bearer " + s.Key}, "", idWidth)
+		again := b.payments(s.Addr, s.Key, conns)
+		again.Want = created(true)
+		again.Fill = func(slot []byte, n uint64) { copy(slot, made[n%replayed].key) }
+		headers := []string{"Authorization: Bearer " + s.Key}
+		get, err := load.NewRequest("GET", s.Addr, "/v1/transactions/txn_{slot}", headers, "", idWidth)
 		if err != nil {
 			return err
+		}
+		read := load.Plan{
+			Addr: s.Addr, Conns: conns, Request: get, Want: load.Want{Status: 200, Contains: again.Want.Contains},
+			Fill: func(slot []byte, n uint64) { copy(slot, made[n%replayed].id) },
 		}
 		got, err := b.interleave(
 			ctx,
-			side{"replay", b.loadSide(s, s.post, created(true), func(slot []byte, n uint64) { copy(slot, payments[n%replayed].key) })},
-			side{"get", b.loadSide(s, get, load.Want{Status: 200, Contains: created(false).Contains},
-				func(slot []byte, n uint64) { copy(slot, payments[n%replayed].id) })},
+			side{"replay", func(ctx context.Context) (sample, error) { return b.load(ctx, again) }},
+			side{"get", func(ctx context.Context) (sample, error) { return b.load(ctx, read) }},
 		)
 		if err != nil {
 			return err
 		}
-		r := Row{ID: "P7", What: "replayed POST ÷ GET by id, 64 clients", Reach: 0.9}
-		r.ratio(got[0], got[1], byRate)
-		r.Absolute = perSecond(got[0], got[1])
-		rows = []Row{r}
+		rows = []Row{ratesRow("P7", "replayed POST ÷ GET by id, 64 clients", 0.9, got[0], got[1])}
 		return nil
 	})
 	return rows, err
-}
-
-func (b *Bench) loadSide(s *server, request *load.Request, want load.Want, fill func([]byte, uint64)) func(context.Context, int) (sample, error) {
-	return func(ctx context.Context, _ int) (sample, error) {
-		r, err := load.Run(ctx, load.Plan{
-			Addr: s.Addr, Conns: conns, Request: request, Fill: fill, Want: want, Warmup: b.warmup(), For: b.Each, Clock: b.Clock,
-		})
-		if err != nil {
-			return sample{}, err
-		}
-		return sampleOf(r), nil
-	}
 }

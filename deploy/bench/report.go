@@ -8,20 +8,20 @@ import (
 	"text/tabwriter"
 )
 
-// Row is one line of the table of the design: what was measured and whether it reaches what it has to.
+// Row is one line of the design's table: a measurement and its reach.
 type Row struct {
-	ID       string     `json:"id"`               // P1, …; a row with several reaches has several lines
-	What     string     `json:"what"`             // the ratio in words
-	Absolute string     `json:"absolute"`         // the numbers behind the value
-	Value    float64    `json:"value"`            // the ratio, or a time in ms, or a size in MB: see Unit
-	Unit     string     `json:"unit,omitzero"`    // "" for a ratio
-	Reach    float64    `json:"reach"`            // in the same unit; 0 when nothing has to be reached
-	AtMost   bool       `json:"at_most,omitzero"` // the value must not be above the reach; otherwise not below
-	Spread   [2]float64 `json:"spread,omitzero"`  // lowest and highest round; zero when there is only one value
-	Failure  string     `json:"failure,omitzero"` // why the row could not be measured; all numbers are zero then
+	ID       string     // P1, …; a row with several reaches has several lines
+	What     string     // the ratio in words
+	Absolute string     // the numbers behind the value
+	Value    float64    // the ratio, or a time in ms, or a size in MB: see Unit
+	Unit     string     // "" for a ratio
+	Reach    float64    // in the same unit; 0 for none
+	AtMost   bool       // the value must not exceed the reach; otherwise not be below it
+	Spread   [2]float64 // lowest and highest round; zero if there is only one value
+	Failure  string     // the reason why the row was not measured; all numbers are zero then
 }
 
-// Met reports whether the value reaches reach.
+// met reports whether the value reaches reach.
 func (r *Row) met(reach float64) bool {
 	if r.AtMost {
 		return r.Value <= reach
@@ -29,7 +29,7 @@ func (r *Row) met(reach float64) bool {
 	return r.Value >= reach
 }
 
-// Verdict is "met" or "short", "failed" if the row could not be measured, and "" without a reach.
+// Verdict returns "met" or "short", "failed" if the row was not measured, and "" without a reach.
 func (r *Row) Verdict() string {
 	switch {
 	case r.Failure != "":
@@ -53,7 +53,7 @@ func (r *Row) reach() string {
 	return sign + " " + r.number(r.Reach)
 }
 
-// number shows a value in the row's unit.
+// number formats a value in the row's unit.
 func (r *Row) number(v float64) string {
 	if r.Unit == "" {
 		return fmt.Sprintf("%.2f", v)
@@ -70,11 +70,11 @@ func (r *Row) spread() string {
 
 // Report is the whole result of a run.
 type Report struct {
-	Machine []string `json:"machine"` // facts about where it ran, one a line
-	Rows    []Row    `json:"rows"`
+	Machine []string // facts about the machine, one a line
+	Rows    []Row
 }
 
-// Failed reports whether a row could not be measured.
+// Failed reports whether a row was not measured.
 func (r *Report) Failed() bool {
 	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Failure != "" })
 }

@@ -24,12 +24,16 @@ func TestPrint(t *testing.T) {
 				ID: "P1", What: "POST ÷ bare loop", Absolute: "11,200/s ÷ 24,900/s", Value: 0.4198, Reach: 0.45,
 				Spread: [2]float64{0.41, 0.5},
 			},
-			{ID: "P2", What: "the same ÷ another", Absolute: "11,200/s ÷ 3,000/s", Value: 3.73, Reach: 2.5, Spread: [2]float64{3, 4}},
 			{
-				ID: "P3", What: "p50 ÷ p50", Absolute: "0.25 ms ÷ 0.08 ms", Value: 3.1, Reach: 2, AtMost: true, Spread: [2]float64{3, 3.5},
+				ID: "P2", What: "the same ÷ another", Absolute: "11,200/s ÷ 3,000/s", Value: 3.73, Reach: 2.5,
+				Spread: [2]float64{3, 4},
+			},
+			{
+				ID: "P3", What: "p50 ÷ p50", Absolute: "0.25 ms ÷ 0.08 ms", Value: 3.1, Reach: 2, AtMost: true,
+				Spread: [2]float64{3, 3.5},
 			},
 			{ID: "P8", What: "start", Absolute: "median of 10", Value: 39.4, Unit: "ms", Reach: 100, AtMost: true},
-			{ID: "E1", What: "not measured", Failure: "Envoy is not ready after 10s:\nconnection refused"},
+			{ID: "P9", What: "not measured", Failure: "core is not ready after 10s:\nconnection refused"},
 		},
 	}
 	var b strings.Builder
@@ -70,7 +74,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestAFailedMeasureLosesNoRow: every measure runs, whatever failed before it.
+// TestAFailedMeasureLosesNoRow: every measure runs, even after a failed one.
 func TestAFailedMeasureLosesNoRow(t *testing.T) {
 	t.Parallel()
 	row := func(id string) func() ([]bench.Row, error) {

@@ -5,26 +5,27 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/causeway-pay/causeway/deploy/bench/load"
+	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
-// sample is what one side gave in one round.
+// sample is the measurement of one side in one round.
 type sample struct {
-	rate      float64 // per second
-	p50, p99  time.Duration
-	cpu       float64 // seconds of the server's processor time an answer; 0 when not measured
-	log       float64 // bytes of PostgreSQL's log of writes an answer; 0 when not measured
-	inPlace   float64 // the share of changes of idempotency keys that touched no index; 0 when not measured
-	serverCPU float64 // of cpu what PostgreSQL took, where cpu is of both
+	rate     float64 // per second
+	p50, p99 time.Duration
+	cpu      float64 // seconds of processor time a response; 0 if it was not measured
 }
 
 // side is one of the things that are compared.
 type side struct {
 	name string
-	run  func(ctx context.Context, round int) (sample, error)
+	run  func(ctx context.Context) (sample, error)
 }
 
-// interleave runs every side once a round, so that what disturbs the machine disturbs all of them, and begins each round with another
-// side, so that none always runs in the wake of the same other. It returns the samples by side and round.
+// interleave runs every side once a round, so that a disturbance of the machine meets all of them.
+// Each round begins with another side, so that no side always follows the same one. It returns the
+// samples by side and round.
 func (b *Bench) interleave(ctx context.Context, sides ...side) ([][]sample, error) {
 	out := make([][]sample, len(sides))
 	for i := range out {
@@ -33,7 +34,7 @@ func (b *Bench) interleave(ctx context.Context, sides ...side) ([][]sample, erro
 	for round := range b.Rounds {
 		for k := range sides {
 			i := (k + round) % len(sides)
-			s, err := sides[i].run(ctx, round)
+			s, err := sides[i].run(ctx)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", sides[i].name, err)
 			}
@@ -45,7 +46,29 @@ func (b *Bench) interleave(ctx context.Context, sides ...side) ([][]sample, erro
 	return out, nil
 }
 
-// median is the middle of values, or the mean of both middles; 0 of none.
+// load runs a plan with the times and the clock of this run. It also measures the processor time of
+// the given processes.
+func (b *Bench) load(ctx context.Context, p load.Plan, processes ...serve.Processor) (sample, error) {
+	p.Warmup, p.For, p.Clock = b.warmup(), b.Each, b.Clock
+	before, err := serve.CPU(processes...)
+	if err != nil {
+		return sample{}, err
+	}
+	r, err := load.Run(ctx, p)
+	if err != nil {
+		return sample{}, err
+	}
+	after, err := serve.CPU(processes...)
+	s := sampleOf(r)
+	s.cpu = (after - before).Seconds() / float64(r.Answered)
+	return s, err
+}
+
+func sampleOf(r *load.Result) sample {
+	return sample{rate: r.Rate(), p50: r.Percentile(50), p99: r.Percentile(99)}
+}
+
+// median returns the middle of values, or the mean of both middles, or 0 if there are none.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -58,7 +81,23 @@ func median(values []float64) float64 {
 	return v[half]
 }
 
-// ratio fills the row's value with the median of the rounds' ratios of f, and its spread.
+// ratesRow returns the row of a ratio of rates, whose reach is at least reach.
+func ratesRow(id, what string, reach float64, ours, theirs []sample) Row {
+	r := Row{ID: id, What: what, Reach: reach}
+	r.Absolute = fmt.Sprintf("%s ÷ %s", thousands(middle(ours, byRate)), thousands(middle(theirs, byRate)))
+	r.ratio(ours, theirs, byRate)
+	return r
+}
+
+// timesRow returns the row of a ratio of times, whose reach is at most reach.
+func timesRow(id, what string, reach float64, ours, theirs []sample, by func(sample) float64) Row {
+	r := Row{ID: id, What: what, Reach: reach, AtMost: true}
+	r.Absolute = fmt.Sprintf("%.2f ms ÷ %.2f ms", 1000*middle(ours, by), 1000*middle(theirs, by))
+	r.ratio(ours, theirs, by)
+	return r
+}
+
+// ratio sets the value to the median of the rounds' ratios of f, and the spread.
 func (r *Row) ratio(ours, theirs []sample, f func(sample) float64) {
 	each := make([]float64, len(ours))
 	for i := range ours {
@@ -68,7 +107,7 @@ func (r *Row) ratio(ours, theirs []sample, f func(sample) float64) {
 	r.Spread = [2]float64{slices.Min(each), slices.Max(each)}
 }
 
-// middle is the median of f over the rounds.
+// middle returns the median of f over the rounds.
 func middle(samples []sample, f func(sample) float64) float64 {
 	v := make([]float64, len(samples))
 	for i, s := range samples {
@@ -78,7 +117,16 @@ func middle(samples []sample, f func(sample) float64) float64 {
 }
 
 func byRate(s sample) float64 { return s.rate }
+func byTime(s sample) float64 { return 1 / s.rate }
 func byP50(s sample) float64  { return s.p50.Seconds() }
 func byP99(s sample) float64  { return s.p99.Seconds() }
 func byCPU(s sample) float64  { return s.cpu }
-func byLog(s sample) float64  { return s.log }
+
+// thousands formats a rate as 11,200/s.
+func thousands(rate float64) string {
+	n := int(rate + 0.5)
+	if n < 1000 {
+		return fmt.Sprintf("%d/s", n)
+	}
+	return fmt.Sprintf("%d,%03d/s", n/1000, n%1000)
+}

@@ -25,14 +25,17 @@ func TestMedian(t *testing.T) {
 
 func TestThousands(t *testing.T) {
 	t.Parallel()
-	for rate, want := range map[float64]string{0: "0/s", 999.4: "999/s", 999.5: "1,000/s", 11_200: "11,200/s", 24_007.2: "24,007/s"} {
+	for rate, want := range map[float64]string{
+		0: "0/s", 999.4: "999/s", 999.5: "1,000/s", 11_200: "11,200/s", 24_007.2: "24,007/s",
+	} {
 		if got := bench.Thousands(rate); got != want {
 			t.Errorf("%v: got %s, want %s", rate, got, want)
 		}
 	}
 }
 
-// The median of the ratios, not the ratio of the medians: what slows a round slows both of its sides.
+// The median of the ratios, not the ratio of the medians: what slows a round slows both of its
+// sides.
 func TestRatioIsOfEachRound(t *testing.T) {
 	t.Parallel()
 	got, spread := bench.Ratio([]float64{50, 10, 60}, []float64{100, 20, 100})

@@ -12,34 +12,37 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
-	"github.com/causeway-pay/causeway/deploy/bench/serve"
+	"github.com/causeway-pay/causeway/deploy/test/fleet"
 )
 
-// signedPath is the path that provider-b's clients sign, wherever the proxy has it mounted.
+// signedPath is the path that clients of provider-b sign, wherever the proxy serves it.
 const signedPath = "/pts/v2/payments"
 
-// The places of what is made anew for every request, each as long as what comes there: the base64 of 32 bytes.
+// The marks stand for the parts that differ in every request. Each is as long as its part: the
+// base64 of 32 bytes.
 var (
 	digestMark    = strings.Repeat("d", base64.StdEncoding.EncodedLen(sha256.Size))
 	signatureMark = strings.Repeat("s", len(digestMark))
 )
 
-// signedHeaders are those that a client of provider-b sends, with {merchant}, {id} and {date} for what is known when a run begins.
+// signedHeaders are the headers of a client of provider-b, with {merchant}, {id} and {date} for the
+// values that a run determines at its beginning.
 var signedHeaders = []string{
 	"v-c-merchant-id: {merchant}",
 	"Date: {date}",
 	"Digest: SHA-256=" + digestMark,
-	`Signature: keyid="{id}", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="` + signatureMark + `"`,
+	`Signature: keyid="{id}", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", ` +
+		`signature="` + signatureMark + `"`,
 	"User-Agent: Mozilla/5.0",
 	"Content-Type: application/json;charset=utf-8",
 	"Accept: application/hal+json;charset=utf-8",
 	"v-c-client-id: cybs-rest-sdk-node-0.0.80",
 }
 
-var errMarks = errors.New("bench: a request to be signed lacks the place for it")
+var errMarks = errors.New("bench: a request to be signed has no mark for it")
 
-// signedBy fills in who signs and when.
-func signedBy(login serve.Signer, headers []string, now time.Time) []string {
+// signedBy fills in the login and the time.
+func signedBy(login fleet.ProviderB, headers []string, now time.Time) []string {
 	known := strings.NewReplacer("{merchant}", login.MerchantID, "{id}", login.KeyID, "{date}", httpDate(now))
 	out := make([]string, len(headers))
 	for i, h := range headers {
@@ -50,8 +53,8 @@ func signedBy(login serve.Signer, headers []string, now time.Time) []string {
 
 func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 
-// sign has r, which goes to addr and was made at now, signed by the login each time it is sent.
-func sign(r *load.Request, addr string, login serve.Signer, now time.Time) error {
+// sign makes r, which goes to addr and was made at now, signed by the login each time it is sent.
+func sign(r *load.Request, addr string, login fleet.ProviderB, now time.Time) error {
 	key, err := base64.StdEncoding.DecodeString(login.SharedSecret)
 	if err != nil {
 		return fmt.Errorf("bench: read the shared secret: %w", err)
@@ -62,7 +65,8 @@ func sign(r *load.Request, addr string, login serve.Signer, now time.Time) error
 	if digestAt < 0 || signatureAt < 0 {
 		return errMarks
 	}
-	before := []byte("host: " + addr + "\ndate: " + httpDate(now) + "\nrequest-target: post " + signedPath + "\ndigest: SHA-256=")
+	before := []byte("host: " + addr + "\ndate: " + httpDate(now) +
+		"\nrequest-target: post " + signedPath + "\ndigest: SHA-256=")
 	after := []byte("\nv-c-merchant-id: " + login.MerchantID)
 	r.Finally(func(request []byte) {
 		sum := sha256.Sum256(request[bodyAt:])

@@ -5,143 +5,125 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"time"
 
-	"github.com/causeway-pay/causeway/deploy/bench/bare"
-	"github.com/causeway-pay/causeway/deploy/bench/load"
+	"github.com/causeway-pay/causeway/deploy/bench/fill"
+	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
 const (
-	// smallRows is how many rows P10's small store has.
+	// smallRows is the number of rows of P10's small store.
 	smallRows = 10_000
-	// sampled is how many transactions P10 reads. They and their neighbours are more than a reader's cache of pages holds.
-	sampled = 4096
+	merchants = 8
+	// history is the period of the payments. It is shorter than the retention of a delivery, so
+	// that core purges none.
+	history = 28 * 24 * time.Hour
 )
 
-// size gives P10: what a payment, a read and a page of a list cost in a store with many rows, against one with few.
+// filled is a store with many payments.
+type filled struct {
+	pay    func(context.Context) (sample, error) // with the processor time of core and its store
+	remove func(context.Context) error
+}
+
+// size measures P10: the cost of a payment in a store with many rows, against a store with few, on
+// both engines.
 func size(ctx context.Context, b *Bench) ([]Row, error) {
-	data, err := b.keptStore(ctx, b.Rows)
+	rows, err := b.sizeOf(ctx, "SQLite", b.fillFolder)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(data + ".log") }() // it would grow from run to run
-	reads, err := b.sizeReads(ctx, data)
+	err = b.withPostgres(ctx, func(p *serve.Postgres) error {
+		more, err := b.sizeOf(ctx, "PostgreSQL", func(ctx context.Context, rows int) (filled, error) {
+			return b.fillDatabase(ctx, p, rows)
+		})
+		rows = append(rows, more...)
+		return err
+	})
+	return rows, err
+}
+
+// sizeOf measures one engine. make returns a store with that many rows, over all tables.
+func (b *Bench) sizeOf(
+	ctx context.Context, engine string, make func(ctx context.Context, rows int) (filled, error),
+) ([]Row, error) {
+	b.say("%s: filling a store with %d rows", engine, b.Rows)
+	start := b.Clock.Now()
+	many, err := make(ctx, b.Rows)
 	if err != nil {
 		return nil, err
 	}
+	b.say("%s: filled in %v", engine, b.Clock.Now().Sub(start).Round(time.Second))
 	got, err := b.interleave(
 		ctx,
-		side{"many rows", func(ctx context.Context, _ int) (sample, error) { return b.payTimed(ctx, data) }},
-		side{"few rows", func(ctx context.Context, _ int) (sample, error) {
-			few := b.folder("few")
-			if err := b.fillStore(ctx, few, smallRows); err != nil {
+		side{"many, " + engine, many.pay},
+		side{"few, " + engine, func(ctx context.Context) (sample, error) {
+			few, err := make(ctx, smallRows)
+			if err != nil {
 				return sample{}, err
 			}
-			s, err := b.payTimed(ctx, few)
-			return s, errors.Join(err, os.RemoveAll(few))
+			s, err := few.pay(ctx)
+			return s, errors.Join(err, few.remove(ctx))
 		}},
 	)
 	if err != nil {
 		return nil, err
 	}
-	// A cost is the inverse of a rate.
-	wall := Row{ID: "P10", What: fmt.Sprintf("time a POST, 64 clients, %s rows ÷ %s", rowCount(b.Rows), rowCount(smallRows)), Reach: 1.1, AtMost: true}
-	wall.ratio(got[1], got[0], byRate)
-	wall.Absolute = perSecond(got[0], got[1])
-	cpu := Row{ID: "P10", What: "the server's processor time a POST, the same", Reach: 1.1, AtMost: true}
-	cpu.ratio(got[0], got[1], byCPU)
-	cpu.Absolute = milliseconds(got[0], got[1], byCPU)
-	return append([]Row{wall, cpu}, reads...), nil
+	what := fmt.Sprintf("%s: time a POST, 64 clients, %s rows ÷ %s", engine, rowCount(b.Rows), rowCount(smallRows))
+	return []Row{
+		timesRow("P10", what, 1.1, got[0], got[1], byTime),
+		timesRow("P10", engine+": processor time of core and its store a POST, the same", 1.1, got[0], got[1], byCPU),
+	}, many.remove(ctx)
 }
 
-// payTimed posts to a server on data.
-func (b *Bench) payTimed(ctx context.Context, data string) (out sample, err error) {
-	s, err := b.startServer(ctx, data)
+// fillFolder fills the data folder of a standalone.
+func (b *Bench) fillFolder(ctx context.Context, rows int) (filled, error) {
+	data := b.folder("filled")
+	s, err := b.programs.Standalone(ctx, data)
 	if err != nil {
-		return sample{}, err
+		return filled{}, err
 	}
-	defer func() { err = errors.Join(err, s.Stop()) }()
-	before, err := s.CPU()
+	_, err = b.payOnce(ctx, s.Addr, s.Key, 1)
+	if err := errors.Join(err, s.Stop()); err != nil {
+		return filled{}, err
+	}
+	return filled{
+		pay: func(ctx context.Context) (out sample, err error) {
+			s, err := b.programs.Standalone(ctx, data)
+			if err != nil {
+				return sample{}, err
+			}
+			defer func() { err = errors.Join(err, s.Stop()) }()
+			return b.load(ctx, b.payments(s.Addr, s.Key, conns), s)
+		},
+		remove: func(context.Context) error { return os.RemoveAll(data) },
+	}, fill.SQLite(ctx, s.Database, copies(rows/fill.SQLiteRows))
+}
+
+// fillDatabase fills a database of PostgreSQL.
+func (b *Bench) fillDatabase(ctx context.Context, p *serve.Postgres, rows int) (filled, error) {
+	c, err := b.programs.Core(ctx, p)
 	if err != nil {
-		return sample{}, err
+		return filled{}, err
 	}
-	r, err := b.pay(ctx, s, conns, b.Each)
+	err = b.withCore(ctx, c, func(running *serve.Process) error {
+		_, err := b.payOnce(ctx, running.Addr, c.Key, 1)
+		return err
+	})
 	if err != nil {
-		return sample{}, err
+		return filled{}, err
 	}
-	after, err := s.CPU()
-	out = sampleOf(r)
-	out.cpu = (after - before).Seconds() / float64(r.Answered)
-	return out, err
+	return filled{
+		pay:    func(ctx context.Context) (sample, error) { return b.payCore(ctx, p, c, conns) },
+		remove: c.Drop,
+	}, fill.Postgres(ctx, c.SQL, copies(rows/fill.PostgresRows))
 }
 
-// read is a kind of read that P10 compares.
-type read struct {
-	name       string
-	what, path string // "{slot}" in the path stands for a transaction's id, without prefix
-	want       []byte
+func copies(payments int) fill.Copies {
+	return fill.Copies{Count: payments, Merchants: merchants, Span: history}
 }
 
-func reads() []read {
-	return []read{
-		{"get", "GET by id", "/v1/transactions/txn_{slot}", []byte(`"status":"captured"`)},
-		{"first page", "first page of a list", "/v1/transactions", []byte(`"object":"list"`)},
-		{"later page", "page after any transaction", "/v1/transactions?starting_after=txn_{slot}", []byte(`"object":"list"`)},
-	}
-}
-
-// sizeReads compares the reads of the store in data with those of a small one. It has no reach: the design asks for none.
-func (b *Bench) sizeReads(ctx context.Context, data string) (rows []Row, err error) {
-	few := b.folder("few")
-	if err := b.fillStore(ctx, few, smallRows); err != nil {
-		return nil, err
-	}
-	var sides []side
-	for i, folder := range []string{data, few} {
-		s, err := b.startServer(ctx, folder)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, s.Stop()) }()
-		of, err := b.readSides(ctx, s, []string{", many", ", few"}[i])
-		if err != nil {
-			return nil, err
-		}
-		sides = append(sides, of...)
-	}
-	got, err := b.interleave(ctx, sides...)
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range reads() {
-		row := Row{ID: "P10", What: "time of a " + r.what + ", the same", AtMost: true}
-		many, small := got[i], got[i+len(reads())]
-		row.ratio(small, many, byRate)
-		row.Absolute = perSecond(many, small)
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-func (b *Bench) readSides(ctx context.Context, s *server, suffix string) ([]side, error) {
-	ids, err := bare.Sample(ctx, s.Database, sampled)
-	if err != nil {
-		return nil, err
-	}
-	fill := func(slot []byte, n uint64) { copy(slot, ids[n%sampled]) }
-	out := make([]side, 0, len(reads()))
-	for _, r := range reads() {
-		width := strings.Count(r.path, "{slot}") * idWidth
-		request, err := load.NewRequest("GET", s.Addr, r.path, []string{"Authorization: Bearer " + s.Key}, "", width)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, side{r.name + suffix, b.loadSide(s, request, load.Want{Status: 200, Contains: r.want}, fill)})
-	}
-	return out, nil
-}
-
-// rowCount shows a number of rows as 10 k or 10 M.
+// rowCount formats a number of rows as 10 k or 10 M.
 func rowCount(n int) string {
 	switch {
 	case n >= 1e6:

@@ -9,15 +9,15 @@ import (
 
 func TestOthersAreWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
-	from := bench.NewUsage(1000, 5000, 3*time.Second)
+	from := bench.NewUsage(10, 50, 3*time.Second)
 	for name, c := range map[string]struct {
 		to   bench.Usage
 		want float64
 		ok   bool
 	}{
-		"all ours":      {bench.NewUsage(1300, 5100, 6*time.Second), 0, true},
-		"half of it":    {bench.NewUsage(1200, 5200, 4*time.Second), 0.25, true},
-		"late children": {bench.NewUsage(1100, 5100, 9*time.Second), 0, true},
+		"all ours":      {bench.NewUsage(13, 51, 6*time.Second), 0, true},
+		"half of it":    {bench.NewUsage(12, 52, 4*time.Second), 0.25, true},
+		"late children": {bench.NewUsage(11, 51, 9*time.Second), 0, true},
 		"no time":       {from, 0, false},
 		"unknown":       {bench.Usage{}, 0, false},
 	} {

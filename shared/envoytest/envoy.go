@@ -3,18 +3,17 @@ package envoytest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // startPatience is how long a test waits for an Envoy to start.
@@ -22,19 +21,14 @@ const startPatience = 30 * time.Second
 
 // Envoy is a running one.
 type Envoy struct {
-	admin string // the file that holds the address of its administration
-	log   string // the file of its log
-	run   *exec.Cmd
+	admin   string // the file that holds the address of its administration
+	program *programtest.Program
 }
 
 // Validate has Envoy judge a configuration, given as a file, without a start.
 func Validate(tb testing.TB, config string) {
 	tb.Helper()
-	//nolint:gosec // the program is ours to choose
-	if out, err := exec.CommandContext(tb.Context(), Install(tb), "--mode", "validate", "-c",
-		config).CombinedOutput(); err != nil {
-		tb.Fatalf("envoy --mode validate: %v\n%s", err, out)
-	}
+	programtest.MustOutput(tb, programtest.Command{Path: Install(tb), Args: []string{"--mode", "validate", "-c", config}})
 }
 
 // Start starts an Envoy with a configuration file, and stops it at the end of the test. It does not
@@ -42,27 +36,19 @@ func Validate(tb testing.TB, config string) {
 // arguments of the command line.
 func Start(tb testing.TB, config string, more ...string) *Envoy {
 	tb.Helper()
-	return launch(tb, Install(tb), tb.TempDir(), func(*exec.Cmd) {}, config, more)
+	return launch(tb, programtest.Command{Path: Install(tb)}, tb.TempDir(), config, more)
 }
 
-// launch starts a program, which may write to the folder, after a change to how it runs.
-func launch(tb testing.TB, program, dir string, change func(*exec.Cmd), config string, more []string) *Envoy {
+// launch starts an Envoy, which may write to the folder.
+func launch(tb testing.TB, c programtest.Command, dir, config string, more []string) *Envoy {
 	tb.Helper()
-	e := &Envoy{admin: filepath.Join(dir, "admin"), log: filepath.Join(dir, "log")}
-	args := append([]string{
-		"-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-path", e.log, "--log-level", "warning",
+	e := &Envoy{admin: filepath.Join(dir, "admin")}
+	c.Args = append([]string{
+		"-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-level", "warning",
 		"--admin-address-path", e.admin,
 	}, more...)
-	e.run = exec.CommandContext(context.WithoutCancel(tb.Context()), program, args...) //nolint:gosec // a path of ours
-	e.run.Cancel = nil
-	change(e.run)
-	if err := e.run.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = e.run.Process.Signal(syscall.SIGTERM)
-		_ = e.run.Wait() // the error only repeats the signal
-	})
+	e.program = programtest.Start(tb, c)
+	tb.Cleanup(func() { _ = e.program.Terminate() }) // the error only repeats the signal
 	return e
 }
 
@@ -99,14 +85,8 @@ func (e *Envoy) Wait(tb testing.TB, what string, done func() bool) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), startPatience)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tb.Fatalf("Envoy %s:\n%s", what, e.Log(tb))
-		}
+	if !programtest.Poll(ctx, done) {
+		tb.Fatalf("Envoy %s:\n%s", what, e.program.Log)
 	}
 }
 
@@ -118,16 +98,6 @@ func (e *Envoy) Get(tb testing.TB, path string) string {
 		tb.Fatal(err)
 	}
 	return text
-}
-
-// Log returns Envoy's log.
-func (e *Envoy) Log(tb testing.TB) string {
-	tb.Helper()
-	text, err := os.ReadFile(e.log)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		tb.Fatal(err)
-	}
-	return string(text)
 }
 
 // TryGet is Get while Envoy may not be there yet.

@@ -3,13 +3,13 @@
 package envoytest
 
 import (
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // nobody is the user, and the group, that has no rights, on every Unix.
@@ -29,25 +29,13 @@ func StartAsNobody(tb testing.TB, config string, more ...string) *Envoy {
 		}
 	})
 	program, own := filepath.Join(dir, "envoy"), filepath.Join(dir, "config.yaml")
-	if err := errors.Join(copyFile(Install(tb), program, 0o755), copyFile(config, own, 0o644),
-		os.Chown(dir, nobody, nobody)); err != nil {
+	programtest.MustOutput(tb, programtest.Command{Path: "install", Args: []string{"-m", "0755", Install(tb), program}})
+	programtest.MustOutput(tb, programtest.Command{Path: "install", Args: []string{"-m", "0644", config, own}})
+	if err := os.Chown(dir, nobody, nobody); err != nil {
 		tb.Fatal(err)
 	}
-	return launch(tb, program, dir, func(run *exec.Cmd) {
-		run.Dir, run.SysProcAttr = dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}, own, more)
-}
-
-func copyFile(from, to string, mode os.FileMode) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was read
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	c := programtest.Command{Path: program, Dir: dir, Change: func(run *exec.Cmd) {
+		run.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}}
+	return launch(tb, c, dir, own, more)
 }

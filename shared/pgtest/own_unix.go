@@ -3,15 +3,11 @@
 package pgtest
 
 import (
-	"bytes"
 	"context"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -79,40 +75,20 @@ func (s *Server) Again(tb testing.TB) {
 	}
 }
 
-// signal sends a signal to the server and to each of its processes, which are not of one group, and
-// returns these.
+// signal sends a signal to each of the server's processes, which are not of one group, and returns
+// their numbers.
 func (s *Server) signal(sig syscall.Signal) (pids []int) {
-	text, err := os.ReadFile(filepath.Join(s.Folder(), "data", "postmaster.pid"))
-	if err != nil {
-		return nil // it does not run
-	}
-	first, _, _ := bytes.Cut(text, []byte{'\n'})
-	parent, err := strconv.Atoi(string(first))
-	if err != nil {
-		return nil
-	}
-	for more := []int{parent}; len(more) > 0; { // until none has come that was started meanwhile
-		for _, pid := range more {
-			_ = syscall.Kill(pid, sig) // a process that has ended needs none
-		}
-		pids = append(pids, more...)
-		more = slices.DeleteFunc(children(parent), func(pid int) bool { return slices.Contains(pids, pid) })
-	}
-	return pids
-}
-
-// children are the processes that a process has started.
-func children(parent int) (pids []int) {
-	processes, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range processes {
-		stat, err := os.ReadFile(path)
+	for more := true; more; { // until no process has started meanwhile
+		more = false
+		processes, err := s.Processes()
 		if err != nil {
-			continue // it has ended
+			return pids // it does not run
 		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && len(fields) > 1 &&
-			fields[1] == strconv.Itoa(parent) {
-			pids = append(pids, pid)
+		for _, p := range processes {
+			if !slices.Contains(pids, p.PID) {
+				_ = syscall.Kill(p.PID, sig) // a process that has ended needs none
+				pids, more = append(pids, p.PID), true
+			}
 		}
 	}
 	return pids

@@ -116,14 +116,11 @@ func open() (common string, err error) {
 
 // link builds programs into the common folder, and links them into that of this process.
 func link(ctx context.Context, common, folder string, missing map[string]string) error {
-	lock, err := os.Create(filepath.Join(common, "lock"))
+	unlock, err := lock(filepath.Join(common, "lock"))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }() // which ends the lock
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("lock %s: %w", lock.Name(), err)
-	}
+	defer unlock()
 	if err := sweep(common); err != nil {
 		return err
 	}
@@ -140,6 +137,18 @@ func link(ctx context.Context, common, folder string, missing map[string]string)
 		}
 	}
 	return nil
+}
+
+// lock waits until no other process holds the lock of a file, and no other call in this one.
+func lock(path string) (unlock func(), err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+	return func() { _ = file.Close() }, nil // which ends the lock
 }
 
 // sweep removes the links of processes that have ended.

@@ -30,6 +30,10 @@ type Command struct {
 	Stdin  io.Reader // nil for none
 	Stdout io.Writer // nil for Stderr
 	Stderr io.Writer // nil for a Log
+
+	// Change sets attributes of the process, such as its user, before the start. SysProcAttr is not
+	// nil: change its fields, since it also ends the program with the test. Nil changes nothing.
+	Change func(*exec.Cmd)
 }
 
 // exec returns the command for os/exec.
@@ -39,6 +43,9 @@ func (c Command) exec(ctx context.Context) *exec.Cmd {
 	if cmd.Env = c.Env; !c.Bare {
 		cmd.Env = append(os.Environ(), c.Env...)
 	}
+	if c.Change != nil {
+		c.Change(cmd)
+	}
 	return cmd
 }
 
@@ -46,9 +53,10 @@ func (c Command) exec(ctx context.Context) *exec.Cmd {
 type Program struct {
 	Log *Log // nil if the command has a Stderr of another type
 
-	cmd   *exec.Cmd
-	ended chan struct{}
-	err   error // once it has ended
+	stdout *Log // nil if the command has a Stdout of another type
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	err    error // once it has ended
 }
 
 // Launch starts a program, which ends with the process of the test at the latest.
@@ -62,6 +70,7 @@ func Launch(c Command) (*Program, error) {
 	p := &Program{cmd: c.exec(context.Background()), ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = c.Stdout, c.Stderr
 	p.Log, _ = c.Stderr.(*Log)
+	p.stdout, _ = c.Stdout.(*Log)
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -100,14 +109,11 @@ func (p *Program) Signal(s syscall.Signal) {
 	_ = p.cmd.Process.Signal(s) // one that has ended needs none
 }
 
-// Pause stops it by SIGSTOP, and returns when it stands still; Resume has it go on.
+// Pause stops the program by SIGSTOP, until Resume. It returns once the program is stopped or has
+// ended.
 func (p *Program) Pause() {
-	p.Signal(syscall.SIGSTOP)
-	var state syscall.WaitStatus
-	for !state.Stopped() {
-		if _, err := syscall.Wait4(p.PID(), &state, syscall.WUNTRACED, nil); err != nil {
-			return // it has ended
-		}
+	if p.cmd.Process.Signal(syscall.SIGSTOP) == nil { // it fails for a program that has ended
+		awaitStop(p.PID())
 	}
 }
 
@@ -166,6 +172,13 @@ func (p *Program) Until(ctx context.Context, what string, holds func() bool) err
 		}
 	}
 	return nil
+}
+
+// Line waits for the first line of its standard output, which must be a Log, and returns the line.
+func (p *Program) Line(ctx context.Context) (string, error) {
+	err := p.Until(ctx, "is ready", func() bool { return strings.Contains(p.stdout.String(), "\n") })
+	line, _, _ := strings.Cut(p.stdout.String(), "\n")
+	return line, err
 }
 
 // Listens waits until it accepts connections at an address, host:port.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,6 +53,54 @@ func TestKill(t *testing.T) {
 	var exit *exec.ExitError
 	if err := p.Err(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("got %v, want SIGKILL", err)
+	}
+}
+
+// TestPause: a paused program stands still until Resume, and a second Pause changes nothing.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "beats")
+	c := script(`while :; do echo beat >>"$FILE"; done`)
+	c.Env = []string{"FILE=" + file}
+	p := programtest.Start(t, c)
+	beats := func() int64 {
+		info, err := os.Stat(file)
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	for range 3 {
+		before := beats()
+		programtest.WaitFor(t, "the program goes on", func() bool { return beats() > before })
+		p.Pause()
+		p.Pause()
+		still := beats()
+		for range 200 {
+			runtime.Gosched()
+			if got := beats(); got != still {
+				t.Fatalf("a paused program wrote: %d bytes, then %d", still, got)
+			}
+		}
+		p.Resume()
+	}
+	p.Kill()
+	p.Pause() // which is harmless then
+}
+
+// TestPauseWhileItEnds: Pause returns if the program ends, and leaves its exit status to Err.
+func TestPauseWhileItEnds(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		p := programtest.Start(t, script("exec sleep 60"))
+		var both sync.WaitGroup
+		both.Go(p.Pause)
+		both.Go(func() { p.Signal(syscall.SIGKILL) })
+		both.Wait()
+		var exit *exec.ExitError
+		if err := p.Err(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Fatalf("got %v, want SIGKILL", err)
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package programtest
 
 import (
 	"context"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -9,6 +11,20 @@ import (
 // Patience is how long a test waits for an event that takes milliseconds, on a machine that is busy
 // with all the other tests.
 const Patience = 60 * time.Second
+
+// Poll waits for a condition until ctx ends, and reports whether the condition holds.
+func Poll(ctx context.Context, holds func() bool) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
 
 // WaitFor waits for a condition.
 func WaitFor(tb testing.TB, what string, holds func() bool) {
@@ -21,13 +37,22 @@ func WaitWithin(tb testing.TB, most time.Duration, what string, holds func() boo
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), most)
 	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tb.Fatalf("waited in vain for %s until %s", most, what)
-		}
+	if !Poll(ctx, holds) {
+		tb.Fatalf("waited in vain for %s until %s", most, what)
 	}
+}
+
+// Number returns the number in an environment variable that lengthens or repeats a test, or
+// otherwise if the variable is not set.
+func Number(tb testing.TB, variable string, otherwise uint64) uint64 {
+	tb.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		tb.Fatalf("%s: %v", variable, err)
+	}
+	return n
 }

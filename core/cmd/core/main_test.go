@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,7 +132,15 @@ func TestFromNothingToAPayment(t *testing.T) {
 	ended := make(chan int, 1)
 	m := Main{Args: []string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log}
 	go func() { ended <- m.Run(ctx) }()
-	url := "http://" + waitFor(t, log, ended, regexp.MustCompile(`"address":"([^"]+)"`))
+	var address []string
+	programtest.WaitFor(t, "core listens or ends", func() bool {
+		address = regexp.MustCompile(`"address":"([^"]+)"`).FindStringSubmatch(log.String())
+		return address != nil || len(ended) > 0
+	})
+	if address == nil {
+		t.Fatalf("core has ended: %s", log)
+	}
+	url := "http://" + address[1]
 
 	merchant := MustPrint(t, "merchants", "--data", data, "create", "My shop")
 	key := MustPrint(t, "keys", "create", "--data", data, "--merchant", merchant)
@@ -150,22 +157,6 @@ func TestFromNothingToAPayment(t *testing.T) {
 	}
 	if strings.Contains(log.String(), key[8:]) {
 		t.Error("the log has the key")
-	}
-}
-
-// waitFor waits until the log has what re finds.
-func waitFor(t *testing.T, log *programtest.Log, ended <-chan int, re *regexp.Regexp) string {
-	t.Helper()
-	for {
-		if found := re.FindStringSubmatch(log.String()); found != nil {
-			return found[1]
-		}
-		select {
-		case code := <-ended:
-			t.Fatalf("ended with %d: %s", code, log)
-		default:
-			runtime.Gosched()
-		}
 	}
 }
 

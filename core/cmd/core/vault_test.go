@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // mainVariable makes the test binary be the program, for a test that has to kill it.
@@ -103,9 +103,9 @@ func TestKilledRotation(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for number("SELECT COUNT(*) FROM tokens WHERE vault_key <> ?", old) < want {
-			runtime.Gosched()
-		}
+		programtest.WaitFor(t, "the next tokens are encrypted", func() bool {
+			return number("SELECT COUNT(*) FROM tokens WHERE vault_key <> ?", old) >= want
+		})
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

@@ -238,26 +238,10 @@ func (s *Service) Number(tb testing.TB, query string, args ...any) int64 {
 	return n
 }
 
-// Texts is the one text column a query gives.
+// Texts returns the only column of a query.
 func (s *Service) Texts(tb testing.TB, query string, args ...any) []string {
 	tb.Helper()
-	rows, err := s.Inspect.QueryContext(tb.Context(), query, args...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
-	out := []string{}
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			tb.Fatal(err)
-		}
-		out = append(out, text)
-	}
-	if err := rows.Err(); err != nil {
-		tb.Fatal(err)
-	}
-	return out
+	return mustTexts(tb, s.Inspect, query, args...)
 }
 
 // Files reads every file of the folder.
@@ -285,17 +269,17 @@ func Files(tb testing.TB, dir string) map[string][]byte {
 
 // Pay creates a payment of amount minor units through the engine.
 func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
-	return s.Engine.Authorize(ctx, r, engine.Payment{
-		Amount: amount, Currency: "usd", AutoCapture: capture, PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()}, Details: []byte("{}"),
-	})
+	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture})
 }
 
-// PayPart is Pay of a payment that may be approved for less.
+// PayPart is Pay of a payment that can be partially approved.
 func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
-	return s.Engine.Authorize(ctx, r, engine.Payment{
-		Amount: amount, Currency: "usd", AutoCapture: capture, Partial: true, PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()},
-		Details: []byte("{}"),
-	})
+	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture, Partial: true})
+}
+
+func (s *Service) pay(ctx context.Context, r engine.Request, p engine.Payment) (engine.Answer, error) {
+	p.Currency, p.PaymentMethod, p.Source, p.Details = "usd", "pm_card_visa", acquirer.Source{Card: visa()}, []byte("{}")
+	return s.Engine.Authorize(ctx, r, p)
 }
 
 // Prepare creates a payment of amount minor units that waits to be confirmed.

@@ -13,10 +13,12 @@ import (
 	"github.com/causeway-pay/causeway/deploy/bench/bare"
 )
 
-const body = `{"amount":2000,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":12,` +
-	`"exp_year":2042,"cvc":"900"},"reference":"order-1001","capture":"automatic"}`
+const body = `{"amount":2000,"currency":"usd","payment_method":"card",` +
+	`"card":{"number":"4111111111111111","exp_month":12,"exp_year":2042,"cvc":"900"},"reference":"order-1001",` +
+	`"capture":"automatic"}`
 
-// learned makes one payment in a real core, lets spoil change the database, and returns what the template of it is.
+// learned makes one payment in a real core, lets spoil change the database, and returns
+// its template.
 func learned(t *testing.T, spoil ...string) *bare.Template {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +66,8 @@ func learned(t *testing.T, spoil ...string) *bare.Template {
 
 func execute(t *testing.T, path, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=busy_timeout(5000)") // core writes too, on its own time
+	// Core writes too, at its own times.
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,8 @@ func execute(t *testing.T, path, statement string) {
 	}
 }
 
-// When this fails, core writes something else for a payment than it did, and package bare must follow it: else P1 and P3 lie.
+// When this fails, core writes something else for a payment than it did, and package bare must
+// follow it: else P1 and P3 lie.
 func TestTheLoopWritesWhatTheServerWrites(t *testing.T) {
 	t.Parallel()
 	if err := bare.Check(t.Context(), t.TempDir(), learned(t)); err != nil {
@@ -99,9 +103,10 @@ func TestCheckNoticesWhatTheServerWritesOtherwise(t *testing.T) {
 	for name, spoil := range map[string]string{
 		"another column": `ALTER TABLE events ADD COLUMN shard INTEGER NOT NULL DEFAULT 1; UPDATE events SET shard = 7`,
 		"another value":  `UPDATE captures SET settled = 1`,
-		"another event":  `INSERT INTO events SELECT id + 1, merchant_id, live, type, object_id, sequence, data, created_at FROM events`,
-		"another table":  `INSERT INTO merchants (id, name, created_at) SELECT id + 1, name, created_at FROM merchants`,
-		"no capture":     `DELETE FROM captures`,
+		"another event": `INSERT INTO events
+			SELECT id + 1, merchant_id, live, type, object_id, sequence, data, created_at FROM events`,
+		"another table": `INSERT INTO merchants (id, name, created_at) SELECT id + 1, name, created_at FROM merchants`,
+		"no capture":    `DELETE FROM captures`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +142,8 @@ func TestLoopWritesWhatItCounts(t *testing.T) {
 	defer func() { _ = db.Close() }() // only read
 	var got int
 	err = db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM transactions t
-		JOIN captures c ON c.transaction_id = t.id JOIN events e ON e.object_id = t.id WHERE t.status = 'captured'`).Scan(&got)
+		JOIN captures c ON c.transaction_id = t.id
+		JOIN events e ON e.object_id = t.id WHERE t.status = 'captured'`).Scan(&got)
 	if want := 18; err != nil || got != want {
 		t.Errorf("got %d payments (%v), want %d", got, err, want)
 	}

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Check proves that the loop writes what the server wrote: it writes the learned payment with its own ids into new files under dir,
-// by Group and by Single, and compares all rows of all tables. The difference is returned as an error that wraps ErrChanged.
+// Check proves that the loop writes the rows of the server. It writes the learned payment by Group
+// and by Single into new files under dir, and compares all rows of all tables. A difference is an
+// error that wraps ErrChanged.
 func Check(ctx context.Context, dir string, t *Template) (err error) {
 	if dir, err = os.MkdirTemp(dir, "check-"); err != nil {
 		return fmt.Errorf("check: %w", err)
@@ -46,7 +47,7 @@ func checkOne(ctx context.Context, path string, t *Template, write func(*Loop) e
 	return t.differs(ours)
 }
 
-// differs compares the rows of both. The numbers of the idempotency keys are the file's own and not compared.
+// differs compares the rows of both, except for the numbers of the idempotency keys.
 func (t *Template) differs(ours *Template) error {
 	if len(t.rows) != len(ours.rows) {
 		return fmt.Errorf("%w: %d tables against %d", ErrChanged, len(t.rows), len(ours.rows))

@@ -11,11 +11,12 @@ import (
 
 // The pragmas of the writing connection in core/internal/store/sqlite.go.
 var pragmas = [...]string{
-	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)", "wal_autocheckpoint(4000)",
+	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)",
+	"wal_autocheckpoint(4000)",
 }
 
-// Loop writes payments into a database file of its own. It is not safe for concurrent use. It speaks to the driver itself, because
-// database/sql would cost it time.
+// Loop writes payments into its own database file. It is not safe for concurrent use. It uses the
+// driver without database/sql, which would cost it time.
 type Loop struct {
 	payment *payment
 	conn    driver.Conn
@@ -83,8 +84,8 @@ func (l *Loop) Close() error {
 	return errors.Join(append(errs, l.conn.Close())...)
 }
 
-// Group writes n payments as the service's group commit can at best: the intents of all in one commit, then the outcomes of all in a
-// second one.
+// Group writes n payments like the best group commit of the service: all intents in one commit,
+// then all outcomes in a second one.
 func (l *Loop) Group(n int) error {
 	err := l.commit(func() error {
 		l.claims = l.claims[:0]
@@ -130,7 +131,8 @@ func (l *Loop) commit(fn func() error) error {
 	return err
 }
 
-// exec runs a step with the values that vary. A statement that writes must meet exactly one row, as the service checks too.
+// exec runs a step with the values that vary. A statement that writes must meet exactly one row, as
+// in the service.
 func (l *Loop) exec(which int, values ...driver.Value) (driver.Result, error) {
 	s := &l.steps[which]
 	for i, v := range values {

@@ -15,45 +15,51 @@ const (
 	claimKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (merchant_id, live, key) DO NOTHING`
 	insertTransaction = `INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at,
-			api_key_id, client_address)
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at,
+		updated_at,			api_key_id, client_address)
 		VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	resolveTransaction = `UPDATE transactions
-		SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
+		SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?,
+		version = version + 1, claim = 0, updated_at = ?
 		WHERE id = ? AND status IN ('processing', 'unknown')`
 	insertCapture = `INSERT INTO captures
-		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at, updated_at,
-			api_key_id, client_address)
+		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at,
+		updated_at,			api_key_id, client_address)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertEvent = `INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-	insertTerm  = `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	insertTerm = `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`
 	completeKey = `UPDATE idempotency_keys SET status = ?, answer = ? WHERE id = ? AND status = 0`
 
-	// What a payment leaves behind, written at once: only for Single.
+	// The final rows of a payment, written at once by Single.
 	finalKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, status, answer, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	finalTransaction = `INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, amount_authorized, amount_captured, details,
-		result, version, created_at, updated_at, api_key_id, client_address)
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, amount_authorized,
+		amount_captured, details, 		result, version, created_at, updated_at, api_key_id, client_address)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// ErrChanged is returned, wrapped, when the server does not write what this package writes any more: package bare must follow
-// core/internal/store.
+// ErrChanged is returned, wrapped, if the server writes other rows than this package. Then package
+// bare must follow core/internal/store.
 var ErrChanged = errors.New("bare: the server writes other rows than the bare loop")
 
 // terms is the table that only a payment with a reference or a customer writes to.
 const terms = "transaction_terms"
 
-// payment is the template's rows, one for each table that a payment writes to. term is nil for a payment without a reference.
+// payment is the template's rows, one for each table that a payment writes to. term is nil for a
+// payment without a reference.
 type payment struct {
 	transaction, capture, event, key, term Row
 }
 
 func newPayment(t *Template) (*payment, error) {
 	p := &payment{}
-	into := map[string]*Row{"transactions": &p.transaction, "captures": &p.capture, "events": &p.event, "idempotency_keys": &p.key, terms: &p.term}
+	into := map[string]*Row{
+		"transactions": &p.transaction, "captures": &p.capture, "events": &p.event,
+		"idempotency_keys": &p.key, terms: &p.term,
+	}
 	for _, table := range slices.Sorted(maps.Keys(t.rows)) {
 		row, ok := into[table]
 		if n := len(t.rows[table]); !ok || n != 1 {
@@ -74,10 +80,12 @@ func newPayment(t *Template) (*payment, error) {
 	return p, nil
 }
 
-// nth is the n-th payment's id in the row's table. Payment 0 has the ids of the real one. Ids rise, as the service's do.
+// nth returns the n-th payment's id in the row's table. Payment 0 has the ids of the real one. Ids
+// rise, as in the service.
 func nth(r Row, n int64) int64 { return r["id"].(int64) + n<<10 }
 
-// keyOf is the n-th payment's idempotency key: as long as the real one and, like keys that clients draw, in no order.
+// keyOf returns the n-th payment's idempotency key. It is as long as the real one and, like the
+// keys of clients, in no order.
 func (p *payment) keyOf(n int64) any {
 	if n == 0 {
 		return p.key["key"]
@@ -87,13 +95,18 @@ func (p *payment) keyOf(n int64) any {
 	return string(key)
 }
 
-// Scatter writes n into b as hexadecimal digits that rise in no order and are different for every n, when b has at least 16 bytes.
-func Scatter(b []byte, n uint64) {
-	const digits = "0123456789abcdef"
-	n += 0x9e3779b97f4a7c15 // each of these steps can be undone, so no two n meet
+// Mix spreads n over all numbers of 64 bits. No two n have the same result.
+func Mix(n uint64) uint64 {
+	n += 0x9e3779b97f4a7c15 // each of these steps can be undone
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
 	n = (n ^ n>>27) * 0x94d049bb133111eb
-	n ^= n >> 31
+	return n ^ n>>31
+}
+
+// Scatter fills b with hexadecimal digits of Mix. With at least 16 bytes they differ for every n.
+func Scatter(b []byte, n uint64) {
+	const digits = "0123456789abcdef"
+	n = Mix(n)
 	for i := range b {
 		b[i] = digits[n>>(4*(uint(i)%16))&15]
 	}
@@ -137,7 +150,10 @@ func (p *payment) steps() []step {
 	return []step{
 		stepBegin:  {text: begin},
 		stepCommit: {text: commit},
-		stepClaim:  {text: claimKey, args: k.pick("merchant_id", "live", "key", "fingerprint", "created_at", "expires_at"), vary: []int{2}},
+		stepClaim: {
+			text: claimKey, vary: []int{2},
+			args: k.pick("merchant_id", "live", "key", "fingerprint", "created_at", "expires_at"),
+		},
 		stepInsert: {
 			text: insertTransaction, vary: []int{0, 8}, args: t.pick("id", "merchant_id", "live", "auto_capture", "amount",
 				"currency", "payment_method", "details", "claim", "created_at", "created_at", "api_key_id",
@@ -148,7 +164,8 @@ func (p *payment) steps() []step {
 			args: t.pick("status", "amount_authorized", "amount_captured", "result", "updated_at", "id"),
 		},
 		stepCapture: {
-			text: insertCapture, vary: []int{0, 1}, args: c.pick("id", "transaction_id", "merchant_id", "live", "state", "amount",
+			text: insertCapture, vary: []int{0, 1},
+			args: c.pick("id", "transaction_id", "merchant_id", "live", "state", "amount",
 				"currency", "final", "details", "claim", "created_at", "updated_at", "api_key_id",
 				"client_address"),
 		},
@@ -166,7 +183,9 @@ func (p *payment) steps() []step {
 				"currency", "payment_method", "amount_authorized", "amount_captured", "details", "result", "version", "created_at",
 				"updated_at", "api_key_id", "client_address"),
 		},
-		stepTerm: {text: insertTerm, vary: []int{4}, args: p.term.pick("merchant", "is_live", "kind", "term", "transaction_id")},
+		stepTerm: {
+			text: insertTerm, vary: []int{4}, args: p.term.pick("merchant", "is_live", "kind", "term", "transaction_id"),
+		},
 	}
 }
 
@@ -184,7 +203,7 @@ func (l *Loop) intent(n int64) (claim int64, err error) {
 	return claim, l.term(n)
 }
 
-// term writes what a payment with a reference is found by.
+// term writes the row by which a reference finds its payment.
 func (l *Loop) term(n int64) error {
 	if l.payment.term == nil {
 		return nil
@@ -204,7 +223,7 @@ func (l *Loop) outcome(n, claim int64) error {
 	return err
 }
 
-// follow writes what a captured payment brings with it.
+// follow writes the capture and the event of a captured payment.
 func (l *Loop) follow(n int64) error {
 	transaction := nth(l.payment.transaction, n)
 	if _, err := l.exec(stepCapture, nth(l.payment.capture, n), transaction); err != nil {

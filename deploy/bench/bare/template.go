@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Template is all that the server wrote for one payment, and where.
+// Template is all rows that the server wrote for one payment, and the schema.
 type Template struct {
 	schema []string         // CREATE statements, tables first
 	rows   map[string][]Row // by table
@@ -18,7 +18,7 @@ type Template struct {
 // Row is a stored row by column: int64, string, []byte or nil.
 type Row map[string]any
 
-// Snapshot says up to which rowid each table was filled, and how many rows a table without rowids had.
+// Snapshot holds the last rowid of each table, or the number of rows of a table without rowids.
 type Snapshot map[string]int64
 
 // background lists the tables that core writes without a payment: the health check's probe and the
@@ -36,7 +36,8 @@ func Look(ctx context.Context, path string) (Snapshot, error) {
 }
 
 func look(ctx context.Context, db *sql.DB) (Snapshot, error) {
-	names, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+	names, err := texts(ctx, db, `SELECT name FROM sqlite_master 
+		WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 		AND name NOT IN (`+background+`)`)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func withoutRowid(ctx context.Context, db *sql.DB, table string) (none bool, err
 	return none, nil
 }
 
-// Learn reads what was written to the database file at path since the snapshot.
+// Learn reads the rows that were written to the database file at path since the snapshot.
 func Learn(ctx context.Context, path string, since Snapshot) (*Template, error) {
 	db, err := openReader(path)
 	if err != nil {
@@ -102,13 +103,13 @@ func newRows(ctx context.Context, db *sql.DB, table string, last int64) ([]Row, 
 	if none, err := withoutRowid(ctx, db, table); err != nil {
 		return nil, err
 	} else if none {
-		ask = `SELECT * FROM "` + table + `" LIMIT -1 OFFSET ?` // as many as are new, which may be others
+		ask = `SELECT * FROM "` + table + `" LIMIT -1 OFFSET ?` // as many rows as are new, perhaps other ones
 	}
 	found, err := db.QueryContext(ctx, ask, last)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = found.Close() }() // Err below reports what matters
+	defer func() { _ = found.Close() }() // Err below reports a failure
 	columns, err := found.Columns()
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err below reports what matters
+	defer func() { _ = rows.Close() }() // Err below reports a failure
 	var out []string
 	for rows.Next() {
 		var s string

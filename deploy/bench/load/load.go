@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -15,37 +14,36 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// patience is how long a single answer may take before the run fails.
+// patience is how long a single response may take before the run fails.
 const patience = 20 * time.Second
 
-// Plan is one run.
+// Plan describes one run.
 type Plan struct {
-	Addr  string      // host:port
-	TLS   *tls.Config // nil for plain HTTP
+	Addr  string // host:port of plain HTTP
 	Conns int
-	// Rate makes the run an open loop: so many requests a second are sent, each when it is due, and its latency counts from then, so that
-	// what waits for a free connection is not left out. 0 is a closed loop.
+	// Rate makes the run an open loop of that many requests a second. Each request is sent when it
+	// is due, and its latency counts from then. So the wait for a free connection is counted too.
+	// With 0 the run is a closed loop.
 	Rate    float64
 	Request *Request
-	// Fill writes what goes into the slots of a connection's next request. n is different for every request of the run. It is called
-	// from all connections at once. Nil when the request has no slot.
+	// Fill writes the slots of a connection's next request. n differs for every request of the run.
+	// All connections call it at the same time. Nil if the request has no slot.
 	Fill   func(slot []byte, n uint64)
 	Want   Want
-	Warmup time.Duration // answers of this first time are checked but not counted; in an open loop, to requests due in it
+	Warmup time.Duration // its responses are checked but not counted; in an open loop, the responses to requests due in it
 	For    time.Duration // the counted time
 	Clock  clock.Clock
 }
 
-// Want is what every answer has to be.
+// Want is the expected response.
 type Want struct {
 	Status   int
 	Replayed bool
-	Contains []byte // in the body; nil for anything
-	// Also are statuses of answers that are taken too, whatever they say, but do not count: those of a server that is meant to be full.
-	Also []int
+	Contains []byte // in the body; nil for any
 }
 
-// Check says what is wrong with an answer. The body is shown: those of the servers measured here hold no secret.
+// Check returns an error unless a response is as expected. The error shows the body, which holds no
+// secret in the measured servers.
 func (w *Want) Check(a *Response) error {
 	switch {
 	case a.Status != w.Status:
@@ -58,24 +56,25 @@ func (w *Want) Check(a *Response) error {
 	return nil
 }
 
-// Result is what a run measured.
+// Result is the measurement of a run.
 type Result struct {
-	Latencies []time.Duration // ascending, of the counted answers
-	For       time.Duration   // the time they were counted in
-	Answered  int             // also those that were not counted
-	Also      int             // answers with another status that the plan takes
+	Latencies []time.Duration // ascending, of the counted responses
+	For       time.Duration   // the counted time
+	Answered  int             // all responses, also in the warm-up
 }
 
 // Sort brings the latencies into order.
 func (r *Result) Sort() { slices.Sort(r.Latencies) }
 
-// Rate is answers per second.
+// Rate returns responses per second.
 func (r *Result) Rate() float64 { return float64(len(r.Latencies)) / r.For.Seconds() }
 
-// Percentile is the latency that p percent of the answers did not exceed; 0 when there are none.
+// Percentile returns the latency that p percent of the responses did not exceed, or 0 if there are
+// none.
 func (r *Result) Percentile(p float64) time.Duration { return Percentile(r.Latencies, p) }
 
-// Run carries out the plan. It fails when any answer was wrong, and then says how many were and what the first one was.
+// Run executes the plan. If any response is wrong, it returns an error with their number and the
+// first one.
 func Run(ctx context.Context, p Plan) (*Result, error) {
 	conns := make([]*Conn, p.Conns)
 	defer func() {
@@ -86,7 +85,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		}
 	}()
 	for i := range conns {
-		c, err := DialTLS(ctx, p.Addr, p.TLS)
+		c, err := Dial(ctx, p.Addr)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +96,9 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	workers := make([]worker, p.Conns)
 	var wg sync.WaitGroup
 	for i := range workers {
-		workers[i] = worker{plan: &p, conn: conns[i], request: p.Request.clone(), from: start.Add(p.Warmup), next: uint64(i)}
+		workers[i] = worker{
+			plan: &p, conn: conns[i], request: p.Request.clone(), from: start.Add(p.Warmup), next: uint64(i),
+		}
 		wg.Go(func() { workers[i].run(ctx, pace) })
 	}
 	wg.Wait()
@@ -113,7 +114,6 @@ type worker struct {
 	next      uint64
 	latencies []time.Duration
 	answered  int
-	also      int
 	err       error // what ended it early
 }
 
@@ -130,35 +130,31 @@ func (w *worker) run(ctx context.Context, pace *schedule) {
 	w.err = w.repeat(ctx, until)
 }
 
-// repeat sends as soon as it has the last answer.
+// repeat sends the next request as soon as it has the last response.
 func (w *worker) repeat(ctx context.Context, until time.Time) error {
-	var answer Response
+	var response Response
 	for now := w.plan.Clock.Now(); now.Before(until) && ctx.Err() == nil; {
 		request := w.request.fill(w.plan.Fill, w.next)
-		sent := w.plan.Clock.Now() // what it takes to make a request is no wait for its answer
-		if err := w.ask(request, &answer); err != nil {
+		sent := w.plan.Clock.Now() // the time to make a request is not counted
+		if err := w.send(request, &response); err != nil {
 			return err
 		}
 		w.next += uint64(w.plan.Conns) //nolint:gosec // a count is not negative
 		now = w.plan.Clock.Now()
-		if !now.Before(w.from) && now.Before(until) && answer.Status == w.plan.Want.Status {
+		if !now.Before(w.from) && now.Before(until) {
 			w.latencies = append(w.latencies, now.Sub(sent))
 		}
 	}
 	return ctx.Err()
 }
 
-// ask sends a request and checks the answer.
-func (w *worker) ask(request []byte, answer *Response) error {
-	if err := w.conn.Do(request, answer); err != nil {
+// send sends a request and checks the response.
+func (w *worker) send(request []byte, response *Response) error {
+	if err := w.conn.Do(request, response); err != nil {
 		return err
 	}
 	w.answered++
-	if slices.Contains(w.plan.Want.Also, answer.Status) {
-		w.also++
-		return nil
-	}
-	return w.plan.Want.Check(answer)
+	return w.plan.Want.Check(response)
 }
 
 func merge(workers []worker, d time.Duration) (*Result, error) {
@@ -169,7 +165,6 @@ func merge(workers []worker, d time.Duration) (*Result, error) {
 		w := &workers[i]
 		r.Latencies = append(r.Latencies, w.latencies...)
 		r.Answered += w.answered
-		r.Also += w.also
 		if w.err != nil {
 			wrong++
 			if first == nil {
@@ -181,13 +176,14 @@ func merge(workers []worker, d time.Duration) (*Result, error) {
 		return nil, fmt.Errorf("load: %d of %d connections failed, the first with: %w", wrong, len(workers), first)
 	}
 	if len(r.Latencies) == 0 {
-		return nil, errors.New("load: no answer in time")
+		return nil, errors.New("load: no response in time")
 	}
 	r.Sort()
 	return r, nil
 }
 
-// Percentile is the smallest element of ascending that at least p percent of the elements do not exceed; 0 when there are none.
+// Percentile returns the smallest element of ascending that at least p percent of the elements do
+// not exceed, or 0 if there are none.
 func Percentile(ascending []time.Duration, p float64) time.Duration {
 	n := len(ascending)
 	if n == 0 {
@@ -204,31 +200,20 @@ type Conn struct {
 }
 
 // Dial connects to addr (host:port).
-func Dial(ctx context.Context, addr string) (*Conn, error) { return DialTLS(ctx, addr, nil) }
-
-// DialTLS is Dial by HTTPS, unless policy is nil.
-func DialTLS(ctx context.Context, addr string, policy *tls.Config) (*Conn, error) {
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", addr)
-	if err == nil && policy != nil {
-		shaken := tls.Client(c, policy)
-		if err = shaken.HandshakeContext(ctx); err != nil {
-			err = errors.Join(err, c.Close())
-		}
-		c = shaken
-	}
+func Dial(ctx context.Context, addr string) (*Conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
 	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 8<<10)}, nil
 }
 
-// Ask sends one request to addr over a connection of its own, by HTTPS unless policy is nil, and
-// reads the response into a. It takes at most 20 seconds and ends with ctx.
-func Ask(ctx context.Context, addr string, policy *tls.Config, request []byte, a *Response) error {
+// Ask sends one request to addr over a new connection, and reads the response into a. It
+// takes at most 20 seconds and ends with ctx.
+func Ask(ctx context.Context, addr string, request []byte, a *Response) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	conn, err := DialTLS(ctx, addr, policy)
+	conn, err := Dial(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -240,10 +225,10 @@ func Ask(ctx context.Context, addr string, policy *tls.Config, request []byte, a
 	return conn.Do(request, a)
 }
 
-// errClosing: the connection cannot be used further, which no server measured here does on its own.
+// errClosing reports that the server closes the connection, which no measured server does.
 var errClosing = errors.New("load: the server closes the connection")
 
-// Do sends request and reads the answer into a.
+// Do sends request and reads the response into a.
 func (c *Conn) Do(request []byte, a *Response) error {
 	if _, err := c.Write(request); err != nil {
 		return fmt.Errorf("load: send: %w", err)

@@ -7,24 +7,26 @@ import (
 	"time"
 )
 
-// schedule says when the requests of an open loop are due. All connections draw from it: whichever is free takes the next one.
+// schedule computes when the requests of an open loop are due. The next free connection takes the
+// next request.
 type schedule struct {
 	start time.Time
 	rate  float64
 	drawn atomic.Uint64
 }
 
-// next draws a request and returns its number and when it is due.
+// next takes a request and returns its number and the time when it is due.
 func (s *schedule) next() (n uint64, due time.Time) {
 	n = s.drawn.Add(1) - 1
 	return n, s.start.Add(time.Duration(float64(n) / s.rate * float64(time.Second)))
 }
 
-// follow sends what the schedule says until the counted time is over, also what the server keeps waiting: then the run takes longer.
+// follow sends every request that is due in the counted time. If the server is slow, the run takes
+// longer.
 func (w *worker) follow(ctx context.Context, s *schedule, until time.Time) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var answer Response
+	var response Response
 	for {
 		n, due := s.next()
 		if !due.Before(until) {
@@ -39,10 +41,10 @@ func (w *worker) follow(ctx context.Context, s *schedule, until time.Time) error
 			case <-timer.C:
 			}
 		}
-		if err := w.ask(request, &answer); err != nil {
+		if err := w.send(request, &response); err != nil {
 			return fmt.Errorf("request %d: %w", n, err)
 		}
-		if now := w.plan.Clock.Now(); !due.Before(w.from) && answer.Status == w.plan.Want.Status {
+		if now := w.plan.Clock.Now(); !due.Before(w.from) {
 			w.latencies = append(w.latencies, now.Sub(due))
 		}
 	}

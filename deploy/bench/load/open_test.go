@@ -30,7 +30,8 @@ func TestOpenLoopKeepsItsRate(t *testing.T) {
 	}
 }
 
-// A server that stands still for a moment has kept all waiting who came meanwhile, not only the one whose request it held.
+// TestOpenLoopCountsTheWaitForAConnection: a server that pauses delays every request that is due
+// meanwhile, not only the request that it holds.
 func TestOpenLoopCountsTheWaitForAConnection(t *testing.T) {
 	t.Parallel()
 	const still = 100 * time.Millisecond
@@ -38,7 +39,7 @@ func TestOpenLoopCountsTheWaitForAConnection(t *testing.T) {
 	p := plan(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		once.Do(func() { <-time.After(still) })
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, "made") // the client reports what it misses
+		_, _ = io.WriteString(w, "made") // the client reports a missing body
 	}))
 	p.Conns, p.Rate, p.For = 1, 1000, 120*time.Millisecond
 	r, err := load.Run(t.Context(), p)
@@ -51,12 +52,12 @@ func TestOpenLoopCountsTheWaitForAConnection(t *testing.T) {
 			late++
 		}
 	}
-	if want := 90; late < want { // those due in the first 90 ms cannot have been answered before 100 ms
+	if want := 90; late < want { // a request due in the first 90 ms has no response before 100 ms
 		t.Errorf("%d of %d requests waited, want at least %d", late, len(r.Latencies), want)
 	}
 }
 
-func TestOpenLoopFailsOnAWrongAnswer(t *testing.T) {
+func TestOpenLoopFailsOnAWrongResponse(t *testing.T) {
 	t.Parallel()
 	p := plan(t, &counter{keys: map[string]bool{}})
 	p.Rate, p.Want.Status = 1000, http.StatusOK

@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// slotMark stands in a request's text where each request differs.
+// slotMark stands for the part in which each request differs.
 const slotMark = "{slot}"
 
-// Request is the bytes of a request with slots, which are patched before each sending, all with the same bytes.
+// Request is the bytes of a request with slots. Before each sending all slots are filled with the
+// same bytes.
 type Request struct {
 	bytes []byte
 	slots []int // offsets
 	width int
-	last  func(request []byte) // nil when there is nothing to do once the slots are filled
+	last  func(request []byte) // nil for none
 }
 
-// NewRequest builds a request to addr (host:port). headers are whole lines; "{slot}" in the path, in a header line or in the body stands
-// for width bytes that Fill provides later.
+// NewRequest builds a request to addr (host:port). headers are whole lines. "{slot}" in the path,
+// in a header line or in the body stands for width bytes that Fill writes later.
 func NewRequest(method, addr, path string, headers []string, body string, width int) (*Request, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, addr)
@@ -42,11 +43,11 @@ func NewRequest(method, addr, path string, headers []string, body string, width 
 	return r, nil
 }
 
-// Finally has f change every request when its slots are filled and before it is sent, as signing does. It keeps the length, and is called from
-// all connections at once.
+// Finally makes f change every request after its slots are filled, as signing does. f keeps the
+// length. All connections call it at the same time.
 func (r *Request) Finally(f func(request []byte)) { r.last = f }
 
-// clone gives a connection bytes of its own to patch.
+// clone returns a copy with its own bytes to patch.
 func (r *Request) clone() *Request {
 	c := *r
 	c.bytes = bytes.Clone(r.bytes)

@@ -9,21 +9,22 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is returned, wrapped, for an answer that is not HTTP/1.1 as this package reads it.
-var ErrMalformed = errors.New("load: malformed answer")
+// ErrMalformed is returned, wrapped, for a response that is not HTTP/1.1 as this package reads it.
+var ErrMalformed = errors.New("load: malformed response")
 
 // maxBody bounds one body, so that a broken length cannot take the machine's memory.
 const maxBody = 8 << 20
 
-// Response is one answer. Its body is valid until the next Read into it.
+// Response is one HTTP response. Its body is valid until the next Read into it.
 type Response struct {
 	Status   int
-	Replayed bool // the answer carries Idempotent-Replayed: true
-	Close    bool // the server closes the connection after this answer
+	Replayed bool // it has the header Idempotent-Replayed: true
+	Close    bool // the server closes the connection after it
 	Body     []byte
 }
 
-// Read reads the next answer from r. An error that wraps ErrMalformed says what is wrong with it, any other is r's.
+// Read reads the next response from r. An error that wraps ErrMalformed describes its fault. Any
+// other error is from r.
 func (a *Response) Read(r *bufio.Reader) error {
 	a.Replayed, a.Close, a.Body = false, false, a.Body[:0]
 	line, err := readLine(r)
@@ -55,7 +56,7 @@ func (a *Response) Read(r *bufio.Reader) error {
 	}
 }
 
-// header takes from a header line what this package needs to know.
+// header reads the values of a header line that this package needs.
 func (a *Response) header(line []byte, length *int, chunked *bool) error {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok {
@@ -139,7 +140,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 }
 
-// cut names an end inside an answer what it is.
+// cut makes an end inside a response an unexpected one.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/bench/load"
 )
 
-func TestReadAnswer(t *testing.T) {
+func TestReadResponse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		wire string
@@ -40,11 +40,12 @@ func TestReadAnswer(t *testing.T) {
 		},
 	} {
 		for how, split := range map[string]func(io.Reader) io.Reader{
-			"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader, "in halves": iotest.HalfReader,
+			"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader,
+			"in halves": iotest.HalfReader,
 		} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				t.Parallel()
-				// Two answers on one connection: the first must end where the second begins.
+				// Two responses on one connection: the first must end where the second begins.
 				r := bufio.NewReader(split(strings.NewReader(c.wire + c.wire)))
 				var got load.Response
 				for range 2 {
@@ -61,7 +62,7 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatIsNoAnswer(t *testing.T) {
+func TestReadRefusesAnInvalidResponse(t *testing.T) {
 	t.Parallel()
 	for name, wire := range map[string]string{
 		"other protocol":     "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -86,7 +87,7 @@ func TestReadRefusesWhatIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestReadSaysThatAnAnswerWasCut(t *testing.T) {
+func TestReadReportsATruncatedResponse(t *testing.T) {
 	t.Parallel()
 	const whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 	for n := range len(whole) {

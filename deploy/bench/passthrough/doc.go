@@ -1,3 +1,4 @@
-// Command passthrough is the yardstick of P5: net/http's reverse proxy, which does nothing, on net/http's transport, with compat-proxy's
-// server settings, its limits of connections and its setting of the garbage collector.
+// Command passthrough is the yardstick of P5: the reverse proxy of net/http, which does nothing, on
+// the transport of net/http. It has compat-proxy's server settings, connection limits and garbage
+// collector settings.
 package main

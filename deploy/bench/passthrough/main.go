@@ -28,12 +28,12 @@ func main() {
 	}
 }
 
-// run passes on requests until ctx ends.
+// run forwards requests until ctx ends.
 func run(ctx context.Context, args []string) error {
 	gc.RelaxStateless(os.Getenv)
 	f := flag.NewFlagSet("passthrough", flag.ContinueOnError)
 	listen := f.String("listen", "127.0.0.1:0", "`address` to listen on")
-	to := f.String("to", "", "`URL` of the server that requests are passed on to")
+	to := f.String("to", "", "`URL` of the server that gets the requests")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("flags: %w", err)
 	}
@@ -53,7 +53,8 @@ func run(ctx context.Context, args []string) error {
 	return server.Stop(context.WithoutCancel(ctx))
 }
 
-// transport keeps as many connections as that of compat-proxy, which writes and reads without net/http's goroutines.
+// transport keeps as many connections as that of compat-proxy, which writes and reads without
+// net/http's goroutines.
 func transport() *http.Transport {
 	return &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
@@ -66,7 +67,7 @@ func transport() *http.Transport {
 	}
 }
 
-// buffers saves the reverse proxy a new buffer for each answer, so that nobody can say the yardstick was made slow.
+// buffers saves the reverse proxy a new buffer for each response: the yardstick must not be slow.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() []byte {

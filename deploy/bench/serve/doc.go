@@ -1,3 +1,3 @@
-// Package serve builds, starts and stops the programs that are measured, each as a process of its own with its default settings, its
-// data on a real disk and its log in a file, as in production.
+// Package serve builds, starts and stops the programs of the measurements. Each is a separate
+// process with default settings, data on a real disk and a log file, as in production.
 package serve

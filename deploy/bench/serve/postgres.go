@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -14,13 +13,14 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
-	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Settings are what the PostgreSQL server that is measured is given, for whoever uses it. All else is as it comes: fsync, synchronous_commit and
-// full_page_writes are on.
+// Settings returns the PostgreSQL settings of all measurements. fsync, synchronous_commit and
+// full_page_writes stay on.
 func Settings() []string {
-	return []string{"max_connections=200", "shared_buffers=512MB", "max_wal_size=8GB", "checkpoint_timeout=15min", "wal_compression=lz4"}
+	return []string{
+		"max_connections=200", "shared_buffers=512MB", "max_wal_size=8GB", "checkpoint_timeout=15min", "wal_compression=lz4",
+	}
 }
 
 // Postgres is a running PostgreSQL server.
@@ -29,16 +29,17 @@ type Postgres struct {
 	made int // databases
 }
 
-// StartPostgres starts a server, with more settings or others. Its folder is in the system's folder for temporary files, where its user can reach it.
-func StartPostgres(ctx context.Context, more ...string) (*Postgres, error) {
-	s, err := server.Start(ctx, append(Settings(), more...)...)
+// StartPostgres starts a server with Settings. Its folder is in the system's folder for temporary
+// files, where its user can reach it.
+func StartPostgres(ctx context.Context) (*Postgres, error) {
+	s, err := server.Start(ctx, Settings()...)
 	if err != nil {
 		return nil, err
 	}
 	return &Postgres{Server: s}, nil
 }
 
-// tool runs a client program of PostgreSQL and returns what it prints.
+// tool runs a client program of PostgreSQL and returns its output.
 func (p *Postgres) tool(ctx context.Context, name string, args ...string) (string, error) {
 	path, err := server.Find(name)
 	if err != nil {
@@ -53,7 +54,7 @@ func (p *Postgres) tool(ctx context.Context, name string, args ...string) (strin
 	return string(out), nil
 }
 
-// SQL runs statements, each by itself, and returns what they print.
+// SQL runs statements, each in its own transaction, and returns their output.
 func (p *Postgres) SQL(ctx context.Context, database string, statements ...string) (string, error) {
 	args := []string{"-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database}
 	for _, s := range statements {
@@ -61,14 +62,6 @@ func (p *Postgres) SQL(ctx context.Context, database string, statements ...strin
 	}
 	out, err := p.tool(ctx, "psql", args...)
 	return strings.TrimSpace(out), err
-}
-
-// NewDatabase makes an empty database and returns its name.
-func (p *Postgres) NewDatabase(ctx context.Context) (string, error) {
-	p.made++
-	name := "core" + strconv.Itoa(p.made)
-	_, err := p.SQL(ctx, "postgres", "CREATE DATABASE "+name)
-	return name, err
 }
 
 // Bank is the database of pgbench.
@@ -83,9 +76,12 @@ func (p *Postgres) FillBank(ctx context.Context, branches int) error {
 	return err
 }
 
-// RunBank has as many clients make TPC-B-like transactions, and returns how many they made a second, and the mean time of one.
-func (p *Postgres) RunBank(ctx context.Context, clients int, d time.Duration) (rate float64, mean time.Duration, err error) {
-	seconds := max(1, int(d.Seconds()+0.5)) // pgbench knows whole ones only
+// RunBank runs TPC-B-like transactions of so many clients, and returns their rate per second and
+// the mean time of a transaction.
+func (p *Postgres) RunBank(
+	ctx context.Context, clients int, d time.Duration,
+) (rate float64, mean time.Duration, err error) {
+	seconds := max(1, int(d.Seconds()+0.5)) // pgbench accepts whole seconds only
 	out, err := p.tool(ctx, "pgbench", "-n", "-c", strconv.Itoa(clients), "-j", "2", "-T", strconv.Itoa(seconds), Bank)
 	if err != nil {
 		return 0, 0, err
@@ -95,41 +91,49 @@ func (p *Postgres) RunBank(ctx context.Context, clients int, d time.Duration) (r
 			return rate, time.Duration(float64(clients) / rate * float64(time.Second)), nil
 		}
 	}
-	return 0, 0, errors.New("pgbench told no rate: " + out)
+	return 0, 0, errors.New("pgbench printed no rate: " + out)
 }
 
-// Cores is core on one database of a server, as many of it as are wanted.
-type Cores struct {
-	program, url string
-	env          []string
-	Key          string // a secret test key
+// Core is core on its own database. It can be started several times, one after the other.
+type Core struct {
+	Key      string // a secret test key
+	database string
+	programs *Programs
+	server   *Postgres
+	env      []string
 }
 
-// MakeCores makes core's store in a database, with a merchant and a key. more is added to the URL that core is given.
-func MakeCores(ctx context.Context, program string, p *Postgres, database string, more url.Values) (*Cores, error) {
+// Core creates a database with core's store, a merchant and a key.
+func (p *Programs) Core(ctx context.Context, s *Postgres) (*Core, error) {
+	s.made++
 	kek := make([]byte, 32)
 	_, _ = rand.Read(kek) // it never fails
-	c := &Cores{program: program, url: p.URL(database, more), env: []string{"CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(kek)}}
-	merchant, err := c.command(ctx, "merchants", "create", "Bench", "--store", c.url)
+	c := &Core{programs: p, server: s, database: "core" + strconv.Itoa(s.made)}
+	c.env = []string{
+		"CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(kek), "CAUSEWAY_STORE=" + s.URL(c.database, nil),
+	}
+	if _, err := s.SQL(ctx, "postgres", "CREATE DATABASE "+c.database); err != nil {
+		return nil, err
+	}
+	merchant, err := output(ctx, c.env, p.path("core"), "merchants", "create", "Bench")
 	if err == nil {
-		c.Key, err = c.command(ctx, "keys", "create", "--merchant", merchant, "--store", c.url)
+		c.Key, err = output(ctx, c.env, p.path("core"), "keys", "create", "--merchant", merchant)
 	}
 	return c, err
 }
 
-func (c *Cores) command(ctx context.Context, args ...string) (string, error) {
-	return output(ctx, c.env, c.program, args...)
+// Start starts the core, and returns when it listens.
+func (c *Core) Start(ctx context.Context) (*Process, error) {
+	return c.programs.listen(ctx, c.env, c.programs.path("core"), "serve", "--rate-limit", "0", "--listen")
 }
 
-// Start starts one. It may take a moment until it accepts connections.
-func (c *Cores) Start(ctx context.Context, logFile string) (*Listening, error) {
-	addr, err := programtest.Port(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p, err := startWith(ctx, c.env, logFile, c.program, "serve", "--store", c.url, "--rate-limit", "0", "--listen", addr)
-	if err != nil {
-		return nil, err
-	}
-	return &Listening{Process: p, Addr: addr}, nil
+// SQL runs statements in its database, each in its own transaction, and returns their output.
+func (c *Core) SQL(ctx context.Context, statements ...string) (string, error) {
+	return c.server.SQL(ctx, c.database, statements...)
+}
+
+// Drop removes the database of the core, which has ended.
+func (c *Core) Drop(ctx context.Context) error {
+	_, err := c.server.SQL(ctx, "postgres", "DROP DATABASE "+c.database)
+	return err
 }

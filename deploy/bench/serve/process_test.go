@@ -5,14 +5,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/causeway-pay/causeway/deploy/bench/serve"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // start runs a shell script.
 func start(t *testing.T, script string) *serve.Process {
 	t.Helper()
-	p, err := serve.Start(t.Context(), filepath.Join(t.TempDir(), "log"), "/bin/sh", "-c", script)
+	p, err := serve.Start(t.Context(), nil, filepath.Join(t.TempDir(), "log"), "/bin/sh", "-c", script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,7 @@ func TestLineOfAProgramThatEnded(t *testing.T) {
 func TestStandardErrorIsInTheLog(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
-	p, err := serve.Start(t.Context(), log, "/bin/sh", "-c", `echo said >&2; echo ready; exec sleep 60`)
+	p, err := serve.Start(t.Context(), nil, log, "/bin/sh", "-c", `echo said >&2; echo ready; exec sleep 60`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,5 +77,25 @@ func TestStandardErrorIsInTheLog(t *testing.T) {
 	got, err := os.ReadFile(log)
 	if want := "said\n"; err != nil || string(got) != want {
 		t.Errorf("got %q %v, want %q", got, err, want)
+	}
+}
+
+// TestCPU: the processor time of a program that computes grows.
+func TestCPU(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		return // it has no /proc
+	}
+	p := start(t, `echo ready; while :; do :; done`)
+	first, err := p.CPU()
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.WaitFor(t, "the processor time has grown", func() bool {
+		now, err := p.CPU()
+		return err == nil && now > first+50*time.Millisecond
+	})
+	if err := p.Stop(); err != nil {
+		t.Error(err)
 	}
 }

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Recover asks again, under the same key, for what the crash left without an answer, as a client does that wants to know.
+// Recover retries each request whose response the crash took, under the same key, as a client does
+// that needs the outcome.
 func (h *Harness) Recover(ctx context.Context) error {
 	lost := make([]*Call, 0, clients)
 	for _, c := range h.calls {
@@ -26,48 +28,53 @@ func (h *Harness) Recover(ctx context.Context) error {
 	if err := each(lost, func(c *Call) error { return h.askAgain(ctx, c) }); err != nil {
 		return err
 	}
+	h.learn()
+	h.Keep()
+	return nil
+}
+
+// Keep ends a load. Its lost responses stay lost, and its calls are judged later.
+func (h *Harness) Keep() {
 	for _, c := range h.calls {
-		if c.Lost {
-			h.fig.Lost++
-		}
 		if c.Answer != nil {
 			h.fig.Commands++
 			h.fig.ByKind[c.Kind]++
 		}
-		if c.Lost && c.Answer != nil {
-			if c.Answer.Replayed {
-				h.fig.Stood++
-			} else {
-				h.fig.Again++
-			}
+		switch {
+		case !c.Lost:
+			continue
+		case c.Answer == nil: // it stays lost
+		case c.Answer.Replayed:
+			h.fig.Stood++
+		default:
+			h.fig.Again++
 		}
+		h.fig.Lost++
 	}
-	h.learn()
 	h.all = append(h.all, h.calls...)
-	return nil
 }
 
-// RecoverInVain asks once for each answer that the crash took, and has the process killed at the given one.
-func (h *Harness) RecoverInVain(ctx context.Context, at int, kill func()) {
-	var lost []*Call
-	for _, c := range h.calls {
-		if c.Answer == nil && c.again() {
-			lost = append(lost, c)
-		}
-	}
+// Retry sends each request without an outcome once more, under its key. The process may end
+// meanwhile.
+func (h *Harness) Retry(ctx context.Context) { h.RetryUntil(ctx, 0, nil) }
+
+// RetryUntil is Retry, and calls kill at the given retry.
+func (h *Harness) RetryUntil(ctx context.Context, at int, kill func()) {
 	var sent atomic.Int64
-	_ = each(lost, func(c *Call) error {
+	_ = each(h.calls, func(c *Call) error { // a request without a response stays without
+		if !c.again() || c.Answer != nil && !c.Answer.open() && c.Answer.Status != http.StatusServiceUnavailable {
+			return nil
+		}
 		if sent.Add(1) == int64(at) {
 			kill()
 		}
-		if a, err := h.api.send(ctx, c); err == nil && !a.busy() && !a.open() {
-			c.Answer = a
-		}
+		c.Answer, _ = h.way(c).send(ctx, c)
 		return nil
 	})
 }
 
-// askAgain asks until it is told the outcome. One whose answer never comes stays open: each time it is told so, another attempt was made.
+// askAgain retries until it has the outcome. A request whose acquirer never responds stays open:
+// each 504 was another attempt.
 func (h *Harness) askAgain(ctx context.Context, c *Call) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -95,7 +102,7 @@ func (h *Harness) askAgain(ctx context.Context, c *Call) error {
 	}
 }
 
-// learn takes in the secrets that answers showed.
+// learn collects the secrets in the responses.
 func (h *Harness) learn() {
 	paths := map[string]string{h.main: mainPath}
 	for _, c := range h.calls {
@@ -105,14 +112,16 @@ func (h *Harness) learn() {
 		if c.Kind == EndpointCreate {
 			paths[c.Answer.id()] = "/" + c.Marker
 		}
-		if e := read[v1.WebhookEndpoint](c.Answer); (c.Kind == EndpointCreate || c.Kind == SecretRoll) && e.Secret != nil && paths[e.ID] != "" {
+		e := read[v1.WebhookEndpoint](c.Answer)
+		if (c.Kind == EndpointCreate || c.Kind == SecretRoll) && e.Secret != nil && paths[e.ID] != "" {
 			h.hook.trust(paths[e.ID], e.Secret.Reveal())
 		}
 	}
 	h.learnKeys()
 }
 
-// learnKeys finds out which API keys must work from now on. A key is made, then rolled or revoked: the later answers win.
+// learnKeys determines the API keys that must work from now on. A key is made, then rolled or
+// revoked: the later responses win.
 func (h *Harness) learnKeys() {
 	secrets := map[string]string{} // by id
 	for _, c := range h.calls {
@@ -129,7 +138,7 @@ func (h *Harness) learnKeys() {
 			h.live[secrets[k.ID]] = true
 			h.live[secrets[c.On]] = c.Body != `{"expires_in":0}`
 		case c.Kind == KeyRoll && c.maybe():
-			delete(h.live, secrets[c.On]) // nobody knows
+			delete(h.live, secrets[c.On]) // unknown
 		}
 	}
 	for _, c := range h.calls {
@@ -142,27 +151,10 @@ func (h *Harness) learnKeys() {
 
 // each runs fn on all, some at a time, and returns the first error.
 func each[T any](all []T, fn func(T) error) error {
-	var mu sync.Mutex
-	var first error
-	var running sync.WaitGroup
-	next := make(chan T)
-	for range clients {
-		running.Go(func() {
-			for v := range next {
-				if err := fn(v); err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
+	var running errgroup.Group
+	running.SetLimit(clients)
 	for _, v := range all {
-		next <- v
+		running.Go(func() error { return fn(v) })
 	}
-	close(next)
-	running.Wait()
-	return first
+	return running.Wait()
 }

@@ -2,40 +2,10 @@ package crash
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
-
-// Retry sends every keyed request of the load once more that has no outcome yet, as a client does.
-// The process may end meanwhile.
-func (h *Harness) Retry(ctx context.Context) {
-	var pending []*Call
-	for _, c := range h.calls {
-		if c.Key != "" && (c.Answer == nil || c.Answer.open() || c.Answer.Status == http.StatusServiceUnavailable) {
-			pending = append(pending, c)
-		}
-	}
-	_ = each(pending, func(c *Call) error { // a request without a response stays pending
-		c.Answer, _ = h.way(c).send(ctx, c)
-		return nil
-	})
-}
-
-// Keep ends a load whose lost responses stay lost: the calls are judged later, by JudgeBooks.
-func (h *Harness) Keep() {
-	for _, c := range h.calls {
-		if c.Answer != nil {
-			h.fig.Commands++
-			h.fig.ByKind[c.Kind]++
-		} else {
-			h.fig.Lost++
-		}
-	}
-	h.all = append(h.all, h.calls...)
-	h.calls = nil
-}
 
 // Unfinished returns the steps and pending reversals that the store at place still works on, one
 // line a kind.
@@ -45,7 +15,7 @@ func (h *Harness) Unfinished(ctx context.Context, place string) (left []string, 
 		return nil, err
 	}
 	defer func() { _ = s.db.Close() }() // it was only read
-	return s.left(ctx, append([]unfinished{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
+	return s.found(ctx, append([]check{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
 }
 
 // Due returns how many pending reversals the store at place must look at by a time.
@@ -58,23 +28,18 @@ func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, err
 	return s.count(ctx, `SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
 }
 
-// JudgeBooks compares v1's state, the clients' responses and the acquirer's effects, after loads in
-// which responses were lost at both ends and clocks jumped. It judges money only: every
-// acknowledged payment, capture, void and refund is there, no request had two effects, and the
-// acquirer's effects are those that v1 shows. Nothing may be unfinished.
+// JudgeBooks compares v1's state, the clients' responses and the acquirer's effects, after loads
+// in which responses were lost at both ends and clocks jumped. It judges money only. Every
+// acknowledged payment, capture, void and refund is there, and no request had two effects. The
+// acquirer's effects equal v1's. Nothing may be unfinished.
 func (h *Harness) JudgeBooks(ctx context.Context, place string) ([]string, error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = s.db.Close() }() // it was only read
-	j := &judge{
-		h: h, ctx: ctx, shelf: s, calls: h.all, hostile: true,
-		captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{},
-	}
-	if j.journal, err = s.journal(ctx, h.merchant); err != nil {
-		return nil, err
-	}
+	j := h.judge(ctx, s, h.all)
+	j.hostile = true
 	if err := j.look(marks{}); err != nil {
 		return nil, err
 	}
@@ -83,7 +48,7 @@ func (h *Harness) JudgeBooks(ctx context.Context, place string) ([]string, error
 			return nil, err
 		}
 	}
-	wrong, err := s.faults(ctx, 0)
+	wrong, err := s.found(ctx, wrong, 0)
 	j.add(wrong...)
 	return j.faults, err
 }
@@ -106,8 +71,8 @@ func (j *judge) creditsAsShown() {
 	}
 }
 
-// creditsOnce wants each unlinked refund that a client asked for to be there as often as its
-// response allows.
+// creditsOnce requires each unlinked refund of a client to be there as often as its response
+// allows.
 func (j *judge) creditsOnce() {
 	byReference := map[string][]string{}
 	for _, r := range j.refunds {
@@ -120,4 +85,25 @@ func (j *judge) creditsOnce() {
 			j.once(c, byReference[c.Marker])
 		}
 	}
+}
+
+// Agree compares the acquirer's journal with the state of v1 at base, after the load of other
+// clients, and returns the faults. The service must be idle. place is that of Judge.
+func Agree(ctx context.Context, place, base string, keys Keys) ([]string, error) {
+	h := &Harness{keys: keys, api: newClient(keys.Secret)}
+	h.Attach(base)
+	s, err := openShelf(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.db.Close() }() // it was only read
+	if err := h.learnMerchant(ctx); err != nil {
+		return nil, err
+	}
+	j := h.judge(ctx, s, nil)
+	if err := j.look(marks{}); err != nil {
+		return nil, err
+	}
+	err = j.acquirerAgrees()
+	return j.faults, err
 }

@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Kind is what a request asks for.
+// Kind is the command of a request.
 type Kind string
 
 // The commands of v1 that write.
@@ -39,6 +39,24 @@ const (
 	EventRedelivery Kind = "redelivery"
 )
 
+// kinds are all commands.
+var kinds = []Kind{
+	Create, Confirm, Capture, Void, Refund, Settle, Expire, SettlementRun, ClockAdvance, TokenCreate, CustomerCreate,
+	CustomerUpdate, CustomerDelete, MethodAttach, MethodDetach, KeyCreate, KeyRoll, KeyRevoke, EndpointCreate,
+	EndpointUpdate, EndpointDelete, SecretRoll, EventRedelivery,
+}
+
+// Missing names the commands that were never acknowledged.
+func (f Figures) Missing() []string {
+	var out []string
+	for _, k := range kinds {
+		if f.ByKind[k] == 0 {
+			out = append(out, string(k))
+		}
+	}
+	return out
+}
+
 // Call is one request. Only the story that makes it, and then Recover, change it.
 type Call struct {
 	Kind   Kind
@@ -50,8 +68,8 @@ type Call struct {
 	Auth   string // API key, "" for the merchant's secret key
 	On     string // id of the object that it is about, "" where it makes its own
 
-	Twin  bool // is sent a second time beside the first, as by a client that lost patience
-	Hangs bool // the acquirer does not answer it in time
+	Twin  bool // is sent a second time at the same time, as by a client after its timeout
+	Hangs bool // the acquirer does not respond in time
 
 	door *client // nil for the first
 
@@ -59,17 +77,17 @@ type Call struct {
 	Lost   bool    // the process died before it did
 }
 
-// Answer is what v1 said.
+// Answer is a response of v1.
 type Answer struct {
 	Status   int
 	Body     string
 	Replayed bool
 }
 
-// again reports whether it may be asked again without asking for a second effect.
+// again reports whether a retry cannot have a second effect.
 func (c *Call) again() bool { return c.Key != "" || c.Method != http.MethodPost }
 
-// maybe reports whether nobody knows if it had its effect.
+// maybe reports whether it is unknown if the request had its effect.
 func (c *Call) maybe() bool { return c.Answer == nil || c.Answer.open() }
 
 // token returns the id of the token that the request draws on, "" if it draws on none.
@@ -87,17 +105,18 @@ func (c *Call) ok() bool { return c.Answer != nil && c.Answer.ok() }
 
 func (a *Answer) ok() bool { return a.Status == http.StatusOK || a.Status == http.StatusCreated }
 
-// open reports whether the answer leaves the outcome to be asked for again.
+// open reports whether the response leaves the outcome unknown, so that the client must retry.
 func (a *Answer) open() bool {
 	return a.Status == http.StatusGatewayTimeout || a.is("idempotency_key_in_use") || a.lost()
 }
 
-// lost reports whether somebody on the way says that there is no answer to be had from him: the request may have had its effect, or none.
+// lost reports whether a program on the way returns an error because it has no response: the
+// request may have had its effect, or none.
 func (a *Answer) lost() bool {
 	return a.is("answer_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
 }
 
-// busy reports whether the answer asks for patience and nothing else.
+// busy reports whether the response only requires a later retry.
 func (a *Answer) busy() bool {
 	return a.is("idempotency_key_in_use") || a.is("operation_in_progress") || a.is("overloaded")
 }
@@ -107,7 +126,7 @@ func (a *Answer) is(code string) bool {
 	return !a.ok() && strings.Contains(a.Body, `"code":"`+code+`"`)
 }
 
-// kept reports whether it is one of those that v1 keeps under the request's key.
+// kept reports whether v1 keeps this response under the request's key.
 func (a *Answer) kept() bool {
 	if a.ok() || a.Status == http.StatusPaymentRequired {
 		return true
@@ -122,16 +141,16 @@ func (a *Answer) kept() bool {
 	return false
 }
 
-// read decodes the answer, or returns the zero value.
+// read decodes the response, or returns the zero value.
 func read[T any](a *Answer) T {
 	var into T
 	if a != nil {
-		_ = json.Unmarshal([]byte(a.Body), &into) // what does not fit is found by whoever looks for it
+		_ = json.Unmarshal([]byte(a.Body), &into) // the judge finds a missing value
 	}
 	return into
 }
 
-// id is the id of the object that the answer shows.
+// id returns the id of the object in the response.
 func (a *Answer) id() string {
 	return read[struct {
 		ID string `json:"id"`
@@ -146,7 +165,7 @@ func (a *Answer) value() string {
 	return ""
 }
 
-// transaction is the transaction that an answer shows: itself, or the error's.
+// transaction returns the transaction in a response: the object itself, or the one in its error.
 func (a *Answer) transaction() v1.Transaction {
 	if a.ok() {
 		return read[v1.Transaction](a)

@@ -19,7 +19,8 @@ import (
 // patience bounds every wait for what takes milliseconds on a machine that has nothing else to do.
 const patience = 60 * time.Second
 
-// client speaks to whichever process serves at the moment, and to several by turns. It is safe for concurrent use.
+// client sends requests to the process that serves at the moment, or to several in turn. It is
+// safe for concurrent use.
 type client struct {
 	key  string
 	http *http.Client
@@ -47,8 +48,9 @@ func (c *client) many() int {
 	return len(c.bases)
 }
 
-// send makes the request. The error says that there was no whole answer. Of several processes the next one is asked where one does not listen; what
-// only reads is asked of the next one, too, where an answer was lost.
+// send sends the request. The error reports that there was no complete response. Of several
+// processes it uses the next one if one does not listen. It sends a request that only reads to the
+// next one too if a response was lost.
 func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -73,7 +75,8 @@ func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
 	}
 }
 
-// insist sends what may be sent again until it is told what became of it: on a machine that is overloaded the store is away for moments.
+// insist sends a request that may be retried until it has the outcome: on an overloaded machine
+// the store is unavailable for moments.
 func (c *client) insist(ctx context.Context, call *Call) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -115,7 +118,8 @@ func (c *client) sendTo(ctx context.Context, base string, call *Call) (*Answer, 
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Status: got.StatusCode, Body: string(data), Replayed: got.Header.Get("Idempotent-Replayed") == "true"}, nil
+	replayed := got.Header.Get("Idempotent-Replayed") == "true"
+	return &Answer{Status: got.StatusCode, Body: string(data), Replayed: replayed}, nil
 }
 
 // get reads a path of v1.

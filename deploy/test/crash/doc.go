@@ -1,16 +1,20 @@
-// Package crash drives every command of v1 that writes, while the process that serves it is killed, and then judges what is left.
+// Package crash drives every command of v1 that writes while the process that serves it is killed,
+// and then judges the result.
 //
-// A Harness is a merchant with many clients and a webhook receiver. Load has each client tell stories (a payment, a customer, a key, an
-// endpoint), request by request, until the process dies. Recover asks again, under the same key, for every answer that was lost. Judge holds
-// what v1 shows, what its store keeps, what the acquirer wrote down by itself, and what the receiver got against what was answered:
+// A Harness is a merchant with many clients and a webhook receiver. In Load each client runs
+// stories (a payment, a customer, a key, an endpoint), request by request, until the process dies.
+// Recover retries every request without a response, under the same key. Judge compares the
+// responses with v1, its store, the acquirer's journal and the deliveries to the receiver:
 //
-//   - what was acknowledged is there, exactly so, and was announced in the same bytes;
-//   - what was asked for again under its key has one outcome and one effect;
-//   - what was asked for without a key, and not answered, is there at most once;
-//   - the acquirer holds and moved what v1 shows, and nothing else;
+//   - an acknowledged effect is there, exactly so, and was announced in the same bytes;
+//   - a request that was retried under its key has one outcome and one effect;
+//   - a request without a key and without a response had its effect at most once;
+//   - the acquirer holds and moved the money that v1 shows, and no more;
 //   - nothing is left open, and no key in progress;
-//   - each object's events are the sequence 1, 2, … up to its version, and each was delivered as v1 shows it, signed.
+//   - each object's events are the sequence 1, 2, … up to its version, and each was delivered as v1
+//     shows it, signed.
 //
-// Every object carries the marker of the request that made it, so that one that nobody asked for, or asked for once, is seen. The harness
-// shares no code with what it judges but the contract's types: journal, signatures and tables are read by its own means.
+// Every object carries the marker of the request that made it. So the judge finds an object that
+// no request made, and two objects of one request. The harness shares only the contract's types
+// with the code that it judges.
 package crash

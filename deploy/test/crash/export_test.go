@@ -1,6 +1,7 @@
 package crash
 
-// Held is what the acquirer's journal in folder says it holds or took for a transaction.
+// Held returns the amount that the acquirer holds or took for a transaction, by its journal in
+// folder.
 func Held(folder, transaction string) (int64, error) {
 	j, err := readJournal(folder)
 	if err != nil {
@@ -13,7 +14,8 @@ func Held(folder, transaction string) (int64, error) {
 	return sum, nil
 }
 
-// Moved returns the references of the requests of a kind that moved money by the acquirer's journal in folder and stand.
+// Moved returns the references of the requests of a kind that moved money and stand, by the
+// journal in folder.
 func Moved(folder string, kind byte) ([]string, error) {
 	j, err := readJournal(folder)
 	if err != nil {
@@ -26,8 +28,11 @@ func Moved(folder string, kind byte) ([]string, error) {
 	return out, nil
 }
 
-// OpenReceiver returns the URL of a receiver that refuses nothing, how to trust a secret at a path, and what it complains of.
-func OpenReceiver(tb interface{ Cleanup(f func()) }) (url string, trust func(path, secret string), complaints func() []string) {
+// OpenReceiver returns the URL of a receiver that refuses nothing, a function that trusts a secret
+// at a path, and one that returns its complaints.
+func OpenReceiver(
+	tb interface{ Cleanup(f func()) },
+) (url string, trust func(path, secret string), complaints func() []string) {
 	r := newReceiver(1, 0)
 	tb.Cleanup(r.server.Close)
 	return r.server.URL, r.trust, func() []string { return r.complaints(nil) }

@@ -15,36 +15,31 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// clients is how many tell stories at once.
+// clients is the number of clients that run stories at the same time.
 const clients = 16
 
 // Keys are the merchant's, in test mode.
 type Keys struct{ Secret, Publishable string }
 
-// Figures count what a run did.
+// Figures are the counts of a run.
 type Figures struct {
-	Commands    int // acknowledged
-	ByKind      map[Kind]int
-	Lost        int // answers that a crash took
-	Stood       int // of those: the effect was found again, under its key
-	Again       int // of those: done when asked again
-	Unsure      int // of those: asked without a key, so never asked again
-	Replays     int // answers asked for a second time, and compared
-	Events      int
-	Deliveries  int // that the receiver took
-	Duplicates  int // of those: of an event that it had, redeliveries that were asked for included
-	Asked       int // redeliveries that were asked for
-	Behind      int // deliveries that came behind a newer one of the same object
-	Authorities int // lines of the acquirer's journal that were compared
+	Commands int // acknowledged
+	ByKind   map[Kind]int
+	Lost     int // responses that a crash took
+	Stood    int // lost responses whose retry under the key found the effect
+	Again    int // lost responses whose retry had the effect
+	Unsure   int // lost responses without a key, so without a retry
+	Replays  int // responses that were requested a second time, and compared
 }
 
-// Harness is a merchant whose service is killed. Its methods are called one at a time; Load is what runs many clients.
+// Harness is a merchant whose service is killed. Its methods are called one at a time; Load runs
+// many clients.
 type Harness struct {
 	seed uint64
 	keys Keys
 	api  *client
 	hook *receiver
-	hole net.Listener // takes connections and never answers
+	hole net.Listener // accepts connections and never responds
 
 	credits bool // the merchant may make unlinked refunds
 
@@ -54,10 +49,10 @@ type Harness struct {
 	mu    sync.Mutex // guards calls, wants and twins while clients run
 	calls []*Call    // of this round
 	wants []want
-	twins []string        // what was wrong with requests that were sent twice at once
+	twins []string        // faults of requests that were sent twice at the same time
 	live  map[string]bool // API keys by whether they must work
 
-	erased map[string]bool // objects whose events tell nothing of a person any more
+	erased map[string]bool // objects whose events have no personal data any more
 
 	all    []*Call // of all rounds
 	base   marks   // the rows before the endpoints, which have no delivery
@@ -96,10 +91,12 @@ func (h *Harness) Close() {
 	_ = h.hole.Close()
 }
 
-// Attach turns to the process that serves at base now, or to those that serve together, by turns.
+// Attach sets the address of the process that serves now, or the addresses of several processes,
+// which it uses in turn.
 func (h *Harness) Attach(bases ...string) { h.api.move(bases...) }
 
-// AttachDoor gives some of Storm's clients another way to v1. What their requests do is asked for again, and looked up, by any way.
+// AttachDoor gives some clients of Storm a second route to v1. Retries and lookups may use any
+// route.
 func (h *Harness) AttachDoor(transport http.RoundTripper, bases ...string) {
 	d := newClient(h.keys.Secret)
 	d.http.Transport = transport
@@ -107,8 +104,9 @@ func (h *Harness) AttachDoor(transport http.RoundTripper, bases ...string) {
 	h.doors = append(h.doors, d)
 }
 
-// way is how a request goes. A publishable key opens only the first door; and what has no key, and may be sent again all the same, must not be
-// under way still when it is: only the core itself takes it along when it dies.
+// way returns the route of a request. A publishable key is accepted on the first route only. A
+// request that is retried without a key uses the first route. Only there does a kill also end the
+// request.
 func (h *Harness) way(c *Call) *client {
 	if c.door == nil || c.Auth != "" || c.Key == "" && c.again() {
 		return h.api
@@ -119,7 +117,7 @@ func (h *Harness) way(c *Call) *client {
 // mainPath is where the endpoint is that gets everything.
 const mainPath = "/all"
 
-// Prepare makes the endpoints that stay: one that is alive, and two that are dead beside it.
+// Prepare creates the permanent endpoints: one that is alive, and two that are dead.
 func (h *Harness) Prepare(ctx context.Context) error {
 	if err := h.learnMerchant(ctx); err != nil {
 		return err
@@ -147,7 +145,7 @@ func (h *Harness) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// markBase leaves out the events of before the endpoints, such as those of the merchant's keys.
+// markBase excludes the events from before the endpoints, such as the events of API keys.
 func (h *Harness) markBase(ctx context.Context) error {
 	raw, err := h.api.list(ctx, "/v1/events", "")
 	if err != nil {
@@ -160,7 +158,7 @@ func (h *Harness) markBase(ctx context.Context) error {
 	return nil
 }
 
-// learnMerchant finds out who the merchant is.
+// learnMerchant reads the id of the merchant.
 func (h *Harness) learnMerchant(ctx context.Context) error {
 	a, err := h.api.get(ctx, "/v1/api_keys/current", "")
 	if err != nil {
@@ -178,44 +176,65 @@ var errGone = errors.New("crash: the process is gone")
 // errOver ends a story that cannot go on, as when a payment was declined.
 var errOver = errors.New("crash: the story is over")
 
-// Load has every client tell stories until the process dies, and has it killed at the given
-// request: before it is sent, or after its response. With several processes a client whose response
-// is lost goes on at the others until ctx ends.
+// Load has every client run stories until the process dies, and calls kill at the given request:
+// before it is sent, or after its response. With several processes a client without a response
+// goes on at the others until ctx ends.
 func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill func()) {
 	h.calls, h.wants, h.twins = nil, nil, nil
-	var sent, answered atomic.Int64
-	trigger := func(n *atomic.Int64, mine bool) {
-		if n.Add(1) == int64(at) && mine {
-			kill()
+	trigger := func(mine bool) func(int) {
+		return func(n int) {
+			if n == at && mine {
+				kill()
+			}
 		}
 	}
+	h.tellers(round, []*client{nil}, trigger(before), trigger(!before), func(t *teller) bool {
+		gone := errors.Is(t.tell(ctx), errGone)
+		if gone && (h.api.many() == 1 || ctx.Err() != nil) {
+			return false
+		}
+		if gone { // others serve, or will
+			<-time.After(50 * time.Millisecond)
+		}
+		return true
+	})
+}
+
+// Storm has every client run stories until they have sent so many requests or ctx ends. Meanwhile
+// some of the processes that serve are killed and restarted. Storm calls sent with the number of
+// each request before it sends it, and returned with the number of each response. A client without
+// a response retries at once at another process, under the same key.
+func (h *Harness) Storm(ctx context.Context, round, requests int, sent, returned func(n int)) {
+	h.calls, h.wants, h.twins, h.storms = nil, nil, nil, true
+	var all atomic.Int64
+	count := func(n int) {
+		all.Add(1)
+		sent(n)
+	}
+	h.tellers(round, append([]*client{nil, nil}, h.doors...), count, returned, func(t *teller) bool {
+		_ = t.tell(ctx) // any end of a story is fine
+		return all.Load() < int64(requests) && ctx.Err() == nil
+	})
+}
+
+// tellers runs all clients, each as long as next returns true. The clients use the routes in turn.
+// sent and returned get the numbers of requests and responses.
+func (h *Harness) tellers(round int, routes []*client, sent, returned func(n int), next func(*teller) bool) {
+	var out, back atomic.Int64
 	var running sync.WaitGroup
 	for n := range clients {
 		running.Go(func() {
 			t := &teller{
-				h: h, name: fmt.Sprintf("r%d-c%d", round, n),
+				h: h, name: fmt.Sprintf("r%d-c%d", round, n), door: routes[n%len(routes)],
 				rng:    rand.New(rand.NewPCG(h.seed, uint64(round)<<16|uint64(n))), //nolint:gosec // to be repeatable is the point
-				before: func() { trigger(&sent, before) }, after: func() { trigger(&answered, !before) },
+				before: func() { sent(int(out.Add(1))) }, after: func() { returned(int(back.Add(1))) },
 			}
-			for {
-				gone := errors.Is(t.tell(ctx), errGone)
-				if gone && (h.api.many() == 1 || ctx.Err() != nil) {
-					return
-				}
-				if gone { // others serve, or will
-					<-time.After(50 * time.Millisecond)
-				}
+			for next(t) {
 			}
 		})
 	}
 	running.Wait()
 }
 
-// Figures returns what was counted.
-func (h *Harness) Figures() Figures {
-	h.hook.mu.Lock()
-	defer h.hook.mu.Unlock()
-	f := h.fig
-	f.Deliveries, f.Duplicates, f.Behind = h.hook.receipts, h.hook.again, h.hook.behind
-	return f
-}
+// Figures returns the counts.
+func (h *Harness) Figures() Figures { return h.fig }

@@ -15,7 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// entry is one line of the acquirer's journal: a request that had its answer.
+// entry is one line of the acquirer's journal: a request with its response.
 type entry struct {
 	kind          byte // a, c, v, r or o
 	reference     string
@@ -27,7 +27,7 @@ type entry struct {
 	at            int  // its place in the journal
 }
 
-// journal is what the acquirer knows, by itself.
+// journal is the acquirer's own record.
 type journal struct {
 	entries  []entry
 	twice    []string         // references with more than one line
@@ -36,7 +36,7 @@ type journal struct {
 	byTxn    map[string][]entry
 }
 
-// journal reads what the acquirer remembers of the merchant whose transactions are not among those of others.
+// journal reads the acquirer's lines of the merchant, without the transactions of others.
 func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
 	if !s.server {
 		return readJournal(s.folder)
@@ -61,14 +61,15 @@ func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
 	return j, nil
 }
 
-// book reads the lines of the simulator's table, which has one for a reference and no order. A void
-// is put where its effect shows: before the request that it names if that took effect all the same,
-// as a late one does, else behind it.
+// book reads the lines of the simulator's table, which has one line for a reference and no order.
+// It puts a void where its effect shows. That is before the request that it names if that request
+// took effect later, else behind it.
 func (s *shelf) book(ctx context.Context) ([]string, error) {
 	return s.texts(ctx, `SELECT b.line FROM simulator_requests b
 		LEFT JOIN simulator_requests named ON b.line LIKE 'v%' AND split_part(named.line, ' ', 2) = split_part(b.line, ' ', 3)
 		WHERE b.line <> ''
-		ORDER BY CASE WHEN b.line NOT LIKE 'v%' THEN 1 WHEN named.voided = 0 THEN 0 WHEN b.line LIKE 'v void%' THEN 3 ELSE 2 END, b.at`)
+		ORDER BY CASE WHEN b.line NOT LIKE 'v%' THEN 1 WHEN named.voided = 0 THEN 0 WHEN b.line LIKE 'v void%' THEN 3
+			ELSE 2 END, b.at`)
 }
 
 // readJournal reads the acquirer's journal, which a start has mended.
@@ -107,7 +108,7 @@ func newJournal(text []byte) (*journal, error) {
 
 func parseEntry(line string) (entry, bool) {
 	f := strings.Fields(line)
-	if len(f) < 9 || len(f[0]) != 1 { // some lines have more of what the acquirer said
+	if len(f) < 9 || len(f[0]) != 1 { // some lines have more fields of the response
 		return entry{}, false
 	}
 	amount, err := strconv.ParseInt(f[5], 10, 64)
@@ -119,7 +120,8 @@ func parseEntry(line string) (entry, bool) {
 	return e, err == nil
 }
 
-// transaction is the v1 id of the transaction that the line belongs to: later attempts to confirm have a number behind it.
+// transaction returns the v1 id of the transaction of the line: later attempts to confirm have a
+// number behind it.
 func (e entry) transaction() string {
 	name := e.reference
 	if e.authorization != "" {
@@ -129,7 +131,7 @@ func (e entry) transaction() string {
 	return name[:min(len(name), length)]
 }
 
-// held are the approved authorizations of a transaction that no reversal let go of.
+// held returns the approved authorizations of a transaction that no reversal released.
 func (j *journal) held(transaction string) []entry {
 	var out []entry
 	for _, e := range j.byTxn[transaction] {
@@ -143,7 +145,8 @@ func (j *journal) held(transaction string) []entry {
 	return out
 }
 
-// of returns the approved lines of a kind that belong to a transaction and whose reference begins with prefix.
+// of returns the approved lines of a kind that belong to a transaction and have a reference with
+// that prefix.
 func (j *journal) of(transaction string, kind byte, prefix string) []entry {
 	var out []entry
 	for _, e := range j.byTxn[transaction] {
@@ -154,8 +157,9 @@ func (j *journal) of(transaction string, kind byte, prefix string) []entry {
 	return out
 }
 
-// moved returns the captures (c), refunds (r) or unlinked refunds (o) among lines that moved money and
-// were not released since. A release by a refund moves none either: it takes back what it releases.
+// moved returns the captures (c), refunds (r) or unlinked refunds (o) among lines that moved money
+// and were not released since. A release by a refund moves none either: it cancels the line that
+// it releases.
 func (j *journal) moved(lines []entry, kind byte) []entry {
 	var out []entry
 	for _, e := range lines {
@@ -167,8 +171,8 @@ func (j *journal) moved(lines []entry, kind byte) []entry {
 	return out
 }
 
-// releases reports whether an approved request undid the one that it names. After a settlement a refund
-// does so.
+// releases reports whether an approved request reversed the request that it names. After a
+// settlement a refund does so.
 func (e entry) releases() bool {
 	return e.approved && (e.kind == 'v' || e.kind == 'r' && strings.HasPrefix(e.reference, "late_"))
 }

@@ -20,8 +20,14 @@ func TestHeld(t *testing.T) {
 		{"declined", "a " + txn + " - 05 generic_decline 500 0 ppp n\n", 0},
 		{"reversed", "a " + txn + " - 00 - 500 0 ppp n\nv reverse_x " + txn + " 00 - 500 0 --- -\n", 0},
 		{"reversed, and then approved", "v reverse_x " + txn + " 00 - 500 0 --- -\na " + txn + " - 00 - 500 0 ppp n\n", 500},
-		{"approved late, and reversed again", "v reverse_x " + txn + " 00 - 5 0 --- -\na " + txn + " - 00 - 5 0 ppp n\nv late_x " + txn + " 00 - 5 0 --- -\n", 0},
-		{"a reversal that was refused", "a " + txn + " - 00 - 500 0 ppp n\nv reverse_x " + txn + " 96 processing_error 500 0 --- -\n", 500},
+		{
+			"approved late, and reversed again", "v reverse_x " + txn + " 00 - 5 0 --- -\na " + txn + " - 00 - 5 0 ppp n\n" +
+				"v late_x " + txn + " 00 - 5 0 --- -\n", 0,
+		},
+		{
+			"a reversal that was refused",
+			"a " + txn + " - 00 - 500 0 ppp n\nv reverse_x " + txn + " 96 processing_error 500 0 --- -\n", 500,
+		},
 		{"voided by its merchant", "a " + txn + " - 00 - 500 0 ppp n\nv void_x " + txn + " 00 - 500 0 --- -\n", 500},
 		{"the second attempt", "v reverse_x " + txn + " 00 - 500 0 --- -\na " + txn + "_2 - 00 - 600 0 ppp n\n", 600},
 		{"both attempts", "a " + txn + " - 00 - 500 0 ppp n\na " + txn + "_2 - 00 - 600 0 ppp n\n", 1100},
@@ -43,8 +49,9 @@ func TestHeld(t *testing.T) {
 func TestMoved(t *testing.T) {
 	t.Parallel()
 	const txn, capture, refund = "txn_38fw96yze55ns", "cap_38fw96yze55nt", "re_38fw96yze55nv"
-	const captured, refunded, credited = "c " + capture + " " + txn + " 00 - 500 0 --- -\n", "r " + refund + " " + txn + " 00 - 5 0 --- -\n",
-		"o " + refund + " - 00 - 700 0 --- -\n"
+	const captured, refunded = "c " + capture + " " + txn + " 00 - 500 0 --- -\n",
+		"r " + refund + " " + txn + " 00 - 5 0 --- -\n"
+	const credited = "o " + refund + " - 00 - 700 0 --- -\n"
 	released := func(reference string) string { return "v reverse_" + reference + " " + reference + " 00 - 5 0 --- -\n" }
 	for _, c := range []struct {
 		name, lines string
@@ -60,8 +67,13 @@ func TestMoved(t *testing.T) {
 		{"a refund, and its release", refunded + released(refund), 'r', nil},
 		{"a capture, and its release", captured + released(capture), 'c', nil},
 		{"a release, and then the unlinked refund", released(refund) + credited, 'o', []string{refund}},
-		{"a release that was refused", credited + "v reverse_x " + refund + " 96 processing_error 5 0 --- -\n", 'o', []string{refund}},
-		{"a capture that a refund released", captured + "r late_" + capture + " " + capture + " 00 - 500 0 --- -\n", 'c', nil},
+		{
+			"a release that was refused", credited + "v reverse_x " + refund + " 96 processing_error 5 0 --- -\n", 'o',
+			[]string{refund},
+		},
+		{
+			"a capture that a refund released", captured + "r late_" + capture + " " + capture + " 00 - 500 0 --- -\n", 'c', nil,
+		},
 		{"the refund that released it", captured + "r late_" + capture + " " + capture + " 00 - 500 0 --- -\n", 'r', nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

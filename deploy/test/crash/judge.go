@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// judge is one look at everything. It collects what is wrong.
+// judge is one inspection. It collects the faults.
 type judge struct {
 	h       *Harness
 	ctx     context.Context //nolint:containedctx // it lives as long as the look
@@ -17,7 +18,9 @@ type judge struct {
 	journal *journal
 	since   int64 // the newest id of before
 	later   bool  // the looked-at objects are of earlier rounds too: time has passed for them
-	hostile bool  // the acquirer misbehaved and clocks jumped: a late request may meet its own reversal, and anything may expire
+	// hostile: the acquirer misbehaved and clocks jumped. A late request may meet its own reversal,
+	// and anything may expire.
+	hostile bool
 
 	calls        []*Call
 	transactions []v1.Transaction
@@ -28,7 +31,9 @@ type judge struct {
 	captures     map[string][]v1.Capture // by transaction
 
 	byTransaction map[string][]*Call // the requests on it
-	faults        []string
+
+	mu     sync.Mutex
+	faults []string // guarded by mu
 }
 
 // event is an event with the bytes that v1 shows of it.
@@ -38,8 +43,8 @@ type event struct {
 	object string // its object's id
 }
 
-// Judge looks at what was done since the last look, and returns what is wrong with it. The place of the store is a data folder, or the URL of a
-// server. The process must be idle.
+// Judge inspects everything since the last inspection, and returns the faults. The place of the
+// store is a data folder, or the URL of a server. The process must be idle.
 func (h *Harness) Judge(ctx context.Context, place string) ([]string, error) {
 	return h.judged(ctx, place, h.calls, h.since, false)
 }
@@ -55,7 +60,8 @@ func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since
 		return nil, err
 	}
 	defer func() { _ = s.db.Close() }() // it was only read
-	j := &judge{h: h, ctx: ctx, shelf: s, calls: calls, later: all, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{}}
+	j := h.judge(ctx, s, calls)
+	j.later = all
 	if n, err := id.Parse(id.Event, since.event); err == nil {
 		j.since = n
 	}
@@ -69,22 +75,20 @@ func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since
 			return nil, err
 		}
 	}
-	if j.journal, err = s.journal(ctx, h.merchant); err != nil {
-		return nil, err
-	}
 	if err := j.look(since); err != nil {
 		return nil, err
 	}
 	h.mark(j)
 	for _, check := range []func() error{
-		j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees, j.tokensAreRight, j.customersAreRight, j.keysAreRight, j.eventsAreRight, j.announced,
-		j.deliveredInPart, j.lookUp, j.endpointsAreRight,
+		j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees, j.tokensAreRight, j.customersAreRight,
+		j.keysAreRight, j.eventsAreRight,
+		j.announced, j.deliveredInPart, j.lookUp, j.endpointsAreRight,
 	} {
 		if err := check(); err != nil {
 			return nil, err
 		}
 	}
-	wrong, err := s.faults(ctx, j.since)
+	wrong, err := s.found(ctx, wrong, j.since)
 	j.add(wrong...)
 	j.add(h.hook.complaints(h.erased)...)
 	if !all {
@@ -93,9 +97,19 @@ func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since
 	return j.faults, err
 }
 
-// look reads what v1 shows.
+// judge returns an inspection of calls.
+func (h *Harness) judge(ctx context.Context, s *shelf, calls []*Call) *judge {
+	return &judge{
+		h: h, ctx: ctx, shelf: s, calls: calls, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{},
+	}
+}
+
+// look reads the acquirer's journal and the objects of v1.
 func (j *judge) look(since marks) (err error) {
 	api, ctx := j.h.api, j.ctx
+	if j.journal, err = j.shelf.journal(ctx, j.h.merchant); err != nil {
+		return err
+	}
 	if j.transactions, err = listOf[v1.Transaction](ctx, api, "/v1/transactions", since.transaction); err != nil {
 		return err
 	}
@@ -149,9 +163,6 @@ func (j *judge) lookAtCaptures() error {
 // mark remembers where the next look begins.
 func (h *Harness) mark(j *judge) {
 	h.before = h.since
-	if !j.later {
-		h.fig.Events += len(j.events)
-	}
 	if len(j.transactions) > 0 {
 		h.since.transaction = j.transactions[0].ID
 	}
@@ -169,13 +180,16 @@ func (h *Harness) mark(j *judge) {
 	}
 }
 
-func (j *judge) add(faults ...string) { j.faults = append(j.faults, faults...) }
-
-func (j *judge) failf(format string, args ...any) {
-	j.faults = append(j.faults, fmt.Sprintf(format, args...))
+// add adds faults. It may be called from several goroutines.
+func (j *judge) add(faults ...string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.faults = append(j.faults, faults...)
 }
 
-// replay asks once more for what was answered and kept, and wants the same bytes.
+func (j *judge) failf(format string, args ...any) { j.add(fmt.Sprintf(format, args...)) }
+
+// replay repeats a request whose response v1 kept, and requires the same bytes.
 func (j *judge) replay(c *Call) error {
 	if c.Key == "" || c.Answer == nil || !c.Answer.kept() {
 		return nil
@@ -185,8 +199,8 @@ func (j *judge) replay(c *Call) error {
 		return fmt.Errorf("replay: %w", err)
 	}
 	j.h.mu.Lock()
-	defer j.h.mu.Unlock()
 	j.h.fig.Replays++
+	j.h.mu.Unlock()
 	if again.Status != c.Answer.Status || again.Body != c.Answer.Body || !again.Replayed {
 		j.failf("%s %s, asked again: %d replayed=%v %s; it was answered %d %s (lost: %v)",
 			c.Kind, c.Marker, again.Status, again.Replayed, again.Body, c.Answer.Status, c.Answer.Body, c.Lost)
@@ -194,8 +208,8 @@ func (j *judge) replay(c *Call) error {
 	return nil
 }
 
-// lookUp asks what became of the requests whose answer was lost, as a client does that does not want to send them again. A publishable key may
-// not ask, and its keys are not the merchant's.
+// lookUp looks up the effect of each request whose response was lost, as a client does that must
+// not retry. A publishable key may not read, and its keys are not the merchant's.
 func (j *judge) lookUp() error {
 	for _, c := range j.calls {
 		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Answer == nil || !c.Answer.kept() {
@@ -215,8 +229,8 @@ func (j *judge) lookUp() error {
 	return nil
 }
 
-// once holds the objects that carry a request's marker against its answer: one when it was acknowledged, none when it was refused, and one
-// at most when nobody knows.
+// once compares a request's response with the objects that carry its marker. There is one if it
+// was acknowledged, none if it was refused, and at most one if the outcome is unknown.
 func (j *judge) once(c *Call, ids []string) {
 	switch {
 	case len(ids) > 1:

@@ -6,13 +6,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// refusedAsVoided is what the simulator answers to what was voided before it came.
+// refusedAsVoided is the code with which the simulator refuses a request that was voided before it
+// came.
 const refusedAsVoided = "12"
 
-// acquirerAgrees holds the acquirer's own journal against v1: it holds and moved what v1 shows, once, and nothing else.
+// acquirerAgrees compares the acquirer's journal with v1: it holds and moved the money that v1
+// shows, once, and no more.
 func (j *judge) acquirerAgrees() error {
 	if j.later {
-		return nil // the journal forgets what is old; each round was held against it in its time
+		return nil // the journal drops old lines; each round was compared with it before
 	}
 	for _, reference := range j.journal.twice {
 		j.failf("the acquirer did %s twice", reference)
@@ -53,14 +55,14 @@ func (j *judge) acquirerAgrees() error {
 
 // heldAsShown compares the authorization.
 func (j *judge) heldAsShown(t v1.Transaction) {
-	j.h.fig.Authorities += len(j.journal.byTxn[t.ID])
 	held, voids := j.journal.held(t.ID), j.journal.of(t.ID, 'v', "void_")
 	if j.hostile && t.Amount == 0 {
 		return // a verification holds nothing that would have to be released
 	}
 	want, wantVoids := 1, 0
 	switch t.Status {
-	case v1.TransactionStatusFailed, v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled, v1.TransactionStatusDeclined:
+	case v1.TransactionStatusFailed, v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled,
+		v1.TransactionStatusDeclined:
 		want = 0
 	case v1.TransactionStatusVoided:
 		wantVoids = 1

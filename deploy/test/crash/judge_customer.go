@@ -8,7 +8,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// customersAreRight holds customers and what they pay with against the last answers on them.
+// customersAreRight compares customers and their payment methods with the last responses on them.
 func (j *judge) customersAreRight() error {
 	byReference := map[string][]string{}
 	for _, c := range j.customers {
@@ -43,9 +43,7 @@ func (j *judge) customersAreRight() error {
 		if deleted[id] {
 			return j.isGone("/v1/customers/" + id)
 		}
-		j.h.mu.Lock()
 		j.once(c, byReference[c.Marker])
-		j.h.mu.Unlock()
 		if id == "" {
 			return nil
 		}
@@ -60,7 +58,7 @@ func (j *judge) customersAreRight() error {
 	})
 }
 
-// methodIsRight holds a payment method against its answer.
+// methodIsRight compares a payment method with its response.
 func (j *judge) methodIsRight(c *Call, customerDeleted bool) error {
 	if customerDeleted {
 		return nil
@@ -68,9 +66,7 @@ func (j *judge) methodIsRight(c *Call, customerDeleted bool) error {
 	if c.maybe() {
 		all, err := listOf[v1.PaymentMethod](j.ctx, j.h.api, "/v1/customers/"+c.On+"/payment_methods", "")
 		if err == nil && len(all) > 1 {
-			j.h.mu.Lock()
 			j.failf("%s %s had its effect %d times", c.Kind, c.Marker, len(all))
-			j.h.mu.Unlock()
 		}
 		return err
 	}
@@ -86,16 +82,14 @@ func (j *judge) methodIsRight(c *Call, customerDeleted bool) error {
 	return j.isAs(path, c)
 }
 
-// isAs wants an object to be what the answer to c showed, byte for byte.
+// isAs requires an object to equal the response to c, byte for byte.
 func (j *judge) isAs(path string, c *Call) error {
 	now, err := j.h.api.get(j.ctx, path, "")
 	if err != nil {
 		return err
 	}
 	if now.Status != http.StatusOK || strings.TrimSpace(now.Body) != strings.TrimSpace(c.Answer.Body) {
-		j.h.mu.Lock()
 		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
-		j.h.mu.Unlock()
 	}
 	return nil
 }
@@ -111,9 +105,7 @@ func (j *judge) isLater(path string, c *Call) error {
 	later := is.Version >= was.Version
 	is.Version, is.UpdatedAt = was.Version, was.UpdatedAt
 	if now.Status != http.StatusOK || !later || !reflect.DeepEqual(is, was) {
-		j.h.mu.Lock()
 		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
-		j.h.mu.Unlock()
 	}
 	return nil
 }
@@ -124,9 +116,7 @@ func (j *judge) isGone(path string) error {
 		return err
 	}
 	if now.Status != http.StatusNotFound {
-		j.h.mu.Lock()
 		j.failf("%s was deleted and is %d %s", path, now.Status, now.Body)
-		j.h.mu.Unlock()
 	}
 	return nil
 }

@@ -4,7 +4,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// endpointsAreRight wants each webhook endpoint to be there once, as the last answer on it said.
+// endpointsAreRight requires each webhook endpoint to be there once, as in the last response on
+// it.
 func (j *judge) endpointsAreRight() error {
 	if j.later {
 		return nil // Clear has deleted them

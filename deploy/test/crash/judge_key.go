@@ -8,7 +8,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// keysAreRight wants each API key to be there once, to work as long as it was not rolled or revoked, and never again.
+// keysAreRight requires each API key to be there once, to work until it is rolled or revoked, and
+// never afterwards.
 func (j *judge) keysAreRight() error {
 	byName := map[string]int{}
 	for _, k := range j.keys {
@@ -57,15 +58,14 @@ func (j *judge) doorsAreRight() error {
 		}
 		a, err := j.doorIs(s, want)
 		if err == nil && a.Status != want {
-			j.h.mu.Lock()
 			j.failf("an API key is answered with %d, want %d: %s", a.Status, want, a.Body)
-			j.h.mu.Unlock()
 		}
 		return err
 	})
 }
 
-// felt is how long other processes may take to feel that a key has changed, twice over for a machine that is busy.
+// felt is twice the time after which other processes notice the change of a key, on a busy
+// machine.
 const felt = 2 * time.Second
 
 // doorIs tries an API key, as often as there are processes. One of several may feel a change later.

@@ -6,7 +6,7 @@ import (
 )
 
 // tokensAreRight requires each token to be there once and to be used once, by an acknowledged
-// request, and its security code to be gone with that. Two files hold a token and its code. A kill
+// request. Its security code must be gone with that. Two files hold a token and its code. A kill
 // between their commits leaves an unused token without its code; core refuses it.
 func (j *judge) tokensAreRight() error {
 	stored, err := j.shelf.tokens(j.ctx, j.since)
@@ -47,8 +47,9 @@ func (j *judge) tokensAreRight() error {
 	return nil
 }
 
-// cutTokens returns the holders of tokens whose first response a kill took, and the ids of tokens
-// in requests whose response a kill took: such a request may have returned its token.
+// cutTokens returns the holders of tokens whose first response a kill took. It also returns the
+// ids of tokens in requests whose response a kill took: such a request may have returned its
+// token.
 func (j *judge) cutTokens() map[string]bool {
 	cut := map[string]bool{}
 	for _, c := range j.calls {
@@ -64,7 +65,8 @@ func (j *judge) cutTokens() map[string]bool {
 	return cut
 }
 
-// uses counts, by token, what was acknowledged and drew on it, and tells which tokens an unanswered request drew on.
+// uses counts the acknowledged requests that drew on each token, and returns the tokens of
+// requests without a response.
 func (j *judge) uses() (used map[string]int, tried map[string]bool) {
 	used, tried = map[string]int{}, map[string]bool{}
 	for _, c := range j.calls {

@@ -22,8 +22,10 @@ func (j *judge) transactionsAreRight() error {
 		}
 		made := byReference[c.Marker]
 		delete(byReference, c.Marker)
-		// One that failed moved nothing; asked again, it was made anew.
-		live := slices.DeleteFunc(slices.Clone(made), func(t v1.Transaction) bool { return t.Status == v1.TransactionStatusFailed })
+		// A failed transaction moved nothing; a retry made it again.
+		live := slices.DeleteFunc(slices.Clone(made), func(t v1.Transaction) bool {
+			return t.Status == v1.TransactionStatusFailed
+		})
 		ids := make([]string, len(live))
 		for i, t := range live {
 			ids[i] = t.ID
@@ -53,18 +55,21 @@ func (j *judge) transactionIsRight(c *Call, t v1.Transaction) {
 			t.ID, c.Marker, t.AmountCaptured, t.AmountRefunded, captured, refunded)
 	}
 	if t.AmountRefunded > t.AmountCaptured || t.AmountCaptured > t.AmountAuthorized || t.AmountAuthorized > t.Amount {
-		j.failf("%s (%s): refunded %d of captured %d of authorized %d of %d", t.ID, c.Marker, t.AmountRefunded, t.AmountCaptured, t.AmountAuthorized, t.Amount)
+		j.failf("%s (%s): refunded %d of captured %d of authorized %d of %d", t.ID, c.Marker,
+			t.AmountRefunded, t.AmountCaptured, t.AmountAuthorized, t.Amount)
 	}
 	if c.ok() {
 		was := c.Answer.transaction()
-		if t.ID == was.ID && (t.Amount != was.Amount || t.Currency != was.Currency || t.CreatedAt != was.CreatedAt || t.Capture != was.Capture ||
+		if t.ID == was.ID && (t.Amount != was.Amount || t.Currency != was.Currency || t.CreatedAt != was.CreatedAt ||
+			t.Capture != was.Capture ||
 			was.AmountAuthorized != 0 && t.AmountAuthorized != was.AmountAuthorized) {
 			j.failf("%s (%s) is no longer what was acknowledged: %s", t.ID, c.Marker, c.Answer.Body)
 		}
 	}
 }
 
-// stepsOf finds the captures and refunds of a payment, and wants each to be asked for, once. It returns what they come to.
+// stepsOf finds the captures and refunds of a payment, and requires each to have one request. It
+// returns their sums.
 func (j *judge) stepsOf(t v1.Transaction) (captured, refunded int64, final bool) {
 	captures, refunds := map[string][]string{}, map[string][]string{}
 	for _, c := range j.captures[t.ID] {
@@ -109,7 +114,7 @@ func (j *judge) stepsOf(t v1.Transaction) (captured, refunded int64, final bool)
 	return captured, refunded, final
 }
 
-// statuses are those that a payment may have after what was asked for and answered.
+// statuses returns the statuses that a payment may have after its requests and responses.
 func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) []v1.TransactionStatus {
 	begun := outcome(c, t)
 	for _, s := range j.byTransaction[t.ID] {
@@ -130,7 +135,7 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 			out = []v1.TransactionStatus{v1.TransactionStatusCaptured}
 		}
 	}
-	last := int64(0) // version that an end was answered with: of two asked for at once, the later one stands
+	last := int64(0) // version in the response to a final request: of two at the same time the later one stands
 	for _, s := range j.byTransaction[t.ID] {
 		switch {
 		case s.Kind != Void && s.Kind != Expire:
@@ -144,7 +149,8 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 			out = append(out, v1.TransactionStatusExpired, v1.TransactionStatusCaptured, v1.TransactionStatusCanceled)
 		}
 	}
-	if slices.Contains(out, v1.TransactionStatusRequiresConfirmation) { // the merchant's clock may have been moved by more than it waits
+	// The merchant's clock may have moved by more than a payment waits.
+	if slices.Contains(out, v1.TransactionStatusRequiresConfirmation) {
 		out = append(out, v1.TransactionStatusCanceled)
 	}
 	if j.later || j.hostile { // the merchant's clock was moved, by more than an authorization lives
@@ -159,13 +165,13 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 // outcome are the statuses that a create may leave.
 func outcome(c *Call, t v1.Transaction) []v1.TransactionStatus {
 	every := []v1.TransactionStatus{
-		v1.TransactionStatusFailed, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusDeclined,
-		v1.TransactionStatusRequiresConfirmation,
+		v1.TransactionStatusFailed, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured,
+		v1.TransactionStatusDeclined, v1.TransactionStatusRequiresConfirmation,
 	}
 	switch {
 	case c.Answer == nil, c.Answer.open():
 		return every
-	case c.Answer.transaction().ID != t.ID: // an attempt that failed, before the one that was answered
+	case c.Answer.transaction().ID != t.ID: // an attempt that failed, before the acknowledged one
 		return []v1.TransactionStatus{v1.TransactionStatusFailed}
 	}
 	return []v1.TransactionStatus{c.Answer.transaction().Status}

@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Overlap rolls the main endpoint's secret, has its newest event delivered once more, and wants that signed by the new secret and the one before.
+// Overlap rolls the main endpoint's secret, requests a redelivery of its newest event, and
+// requires signatures by the new secret and the previous one.
 func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 	events, err := listOf[v1.Event](ctx, h.api, "/v1/events?type=customer.created", h.before.event)
 	if err != nil || len(events) == 0 {
@@ -22,7 +23,8 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 		return []string{"event " + event + " did not come"}, nil
 	}
 	roll, err := h.api.insist(ctx, &Call{
-		Method: http.MethodPost, Path: "/v1/webhook_endpoints/" + h.main + "/roll_secret", Key: fmt.Sprintf("roll-%d", round), Body: `{"expires_in":3600}`,
+		Method: http.MethodPost, Path: "/v1/webhook_endpoints/" + h.main + "/roll_secret",
+		Key: fmt.Sprintf("roll-%d", round), Body: `{"expires_in":3600}`,
 	})
 	if err != nil {
 		return nil, err
@@ -34,7 +36,8 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 	h.hook.trust(mainPath, e.Secret.Reveal())
 	n := h.hook.generations(mainPath)
 	again, err := h.api.insist(ctx, &Call{
-		Method: http.MethodPost, Path: "/v1/events/" + event + "/redeliver", Key: fmt.Sprintf("redeliver-%d", round), Body: fmt.Sprintf(`{"endpoint":%q}`, h.main),
+		Method: http.MethodPost, Path: "/v1/events/" + event + "/redeliver",
+		Key: fmt.Sprintf("redeliver-%d", round), Body: fmt.Sprintf(`{"endpoint":%q}`, h.main),
 	})
 	if err != nil {
 		return nil, err
@@ -42,10 +45,9 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 	if !again.ok() {
 		return []string{"redeliver: " + again.Body}, nil
 	}
-	h.fig.Asked++
-	if !h.signed(ctx, event, []int{n - 1, n - 2}) {
+	if by := []int{n - 1, n - 2}; !h.signed(ctx, event, by) {
 		got, _ := h.hook.receipt(mainPath, event)
-		return []string{fmt.Sprintf("event %s came signed by the secrets %v, want %v", event, got.valid, []int{n - 1, n - 2})}, nil
+		return []string{fmt.Sprintf("event %s came signed by the secrets %v, want %v", event, got.valid, by)}, nil
 	}
 	return nil, nil
 }
@@ -54,18 +56,10 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 func (h *Harness) signed(ctx context.Context, event string, by []int) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if got, _ := h.hook.receipt(mainPath, event); slices.Equal(got.valid, by) || slices.Equal(got.valid, []int{by[1], by[0]}) {
-			return true
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
+	return programtest.Poll(ctx, func() bool {
+		got, _ := h.hook.receipt(mainPath, event)
+		return slices.Equal(got.valid, by) || slices.Equal(got.valid, []int{by[1], by[0]})
+	})
 }
 
 // Clear deletes the endpoints that stories left behind, for there may be sixteen.

@@ -14,31 +14,27 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// receiver takes webhooks at one path for each endpoint, and outlives the process. It verifies each by the secrets that the harness was
-// told, and refuses some for once, so that a kill also meets deliveries that wait.
+// receiver accepts webhooks at one path for each endpoint, and outlives the process. It verifies
+// each by the secrets of the harness. It refuses some deliveries once, so that a kill also meets
+// deliveries that wait.
 type receiver struct {
 	server *httptest.Server
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	secrets   map[string][]string
 	got       map[string]map[string]receipt // by path, by event
 	refused   map[string]bool
 	refuse    float64 // the share that is refused
 	waiting   map[string][]delivery
-	receipts  int
-	again     int
-	behind    int
 	changed   []change
-	newest    map[string]int64 // by path and object
 	faults    []string
 	randomise *rand.Rand
 }
 
-// receipt is what came for one event.
+// receipt is the record of the deliveries of one event.
 type receipt struct {
 	body  [sha256.Size]byte
 	valid []int // for the last one: the generations, from 0, of the secrets that signed it
-	times int
 }
 
 // change is an event that came again as other bytes.
@@ -51,8 +47,9 @@ type delivery struct{ id, at, signatures, body string }
 
 func newReceiver(seed uint64, refuse float64) *receiver {
 	r := &receiver{
-		secrets: map[string][]string{}, got: map[string]map[string]receipt{}, refused: map[string]bool{}, waiting: map[string][]delivery{}, newest: map[string]int64{},
-		refuse: refuse, randomise: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // to be repeatable is the point
+		secrets: map[string][]string{}, got: map[string]map[string]receipt{}, refused: map[string]bool{},
+		waiting: map[string][]delivery{},
+		refuse:  refuse, randomise: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // to be repeatable is the point
 	}
 	r.server = httptest.NewServer(r)
 	return r
@@ -63,7 +60,8 @@ func (r *receiver) url(path string) string { return r.server.URL + path }
 // ServeHTTP implements http.Handler.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, err := io.ReadAll(q.Body)
-	d := delivery{q.Header.Get("Webhook-Id"), q.Header.Get("Webhook-Timestamp"), q.Header.Get("Webhook-Signature"), string(body)}
+	field := q.Header.Get
+	d := delivery{field("Webhook-Id"), field("Webhook-Timestamp"), field("Webhook-Signature"), string(body)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil || !r.refused[q.URL.Path+d.id] && r.randomise.Float64() < r.refuse {
@@ -71,8 +69,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	r.receipts++
-	if len(r.secrets[q.URL.Path]) == 0 { // its create was not answered yet
+	if len(r.secrets[q.URL.Path]) == 0 { // the response to its creation has not come yet
 		r.waiting[q.URL.Path] = append(r.waiting[q.URL.Path], d)
 		return
 	}
@@ -104,27 +101,11 @@ func (r *receiver) take(path string, d delivery) {
 	if r.got[path] == nil {
 		r.got[path] = map[string]receipt{}
 	}
-	now := receipt{sha256.Sum256([]byte(d.body)), valid, 1}
-	if was, again := r.got[path][d.id]; again {
-		r.again++
-		now.times = was.times + 1
-		if was.body != now.body {
-			r.changed = append(r.changed, change{d.id, path, read[v1.Event](&Answer{Body: d.body})})
-		}
-	} else {
-		r.order(path, d.body)
+	now := receipt{sha256.Sum256([]byte(d.body)), valid}
+	if was, again := r.got[path][d.id]; again && was.body != now.body {
+		r.changed = append(r.changed, change{d.id, path, read[v1.Event](&Answer{Body: d.body})})
 	}
 	r.got[path][d.id] = now
-}
-
-// order counts what comes behind a newer event of its object, which a receiver tells by the sequence; r.mu is held.
-func (r *receiver) order(path, body string) {
-	e := read[v1.Event](&Answer{Body: body})
-	object := path + " " + (&Answer{Body: string(e.Data.Object)}).id()
-	if e.Sequence < r.newest[object] {
-		r.behind++
-	}
-	r.newest[object] = max(r.newest[object], e.Sequence)
 }
 
 // verify returns which of the secrets signed a delivery, by the Standard Webhooks.
@@ -147,7 +128,7 @@ func verify(secrets []string, d delivery) []int {
 	return valid
 }
 
-// receipt returns what came for an event at a path.
+// receipt returns the record of an event at a path.
 func (r *receiver) receipt(path, event string) (receipt, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,7 +150,8 @@ func (r *receiver) generations(path string) int {
 	return len(r.secrets[path])
 }
 
-// complaints returns and forgets what was wrong with deliveries. What is erased may come again as what is left of it.
+// complaints returns the faults of deliveries, and clears them. An erased object may come again
+// without its personal data.
 func (r *receiver) complaints(erased map[string]bool) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -43,7 +43,7 @@ func TestReceiver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = got.Body.Close() // only what the receiver thinks of it matters
+			_ = got.Body.Close() // only the record of the receiver matters
 			if faults := complaints(); len(faults) != c.want {
 				t.Errorf("complaints = %v, want %d", faults, c.want)
 			}

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 )
 
-// teller is one client. It tells one story after the other.
+// teller is one client, which runs one story after the other.
 type teller struct {
 	h             *Harness
 	name          string
@@ -19,10 +20,11 @@ type teller struct {
 	door          *client
 }
 
-// story is a number of requests that build on each other. It returns errGone as soon as one has no answer.
+// story is a number of requests that build on each other. It returns errGone as soon as one has no
+// response.
 type story func(*teller, context.Context) error
 
-// stories are all there are, each with how often it is told.
+// stories lists all stories, each with its weight.
 var stories = []struct {
 	weight int
 	tell   story
@@ -64,7 +66,8 @@ func (t *teller) marker() string {
 // chance is true in so many of a hundred cases.
 func (t *teller) chance(percent int) bool { return t.rng.IntN(100) < percent }
 
-// post prepares a POST, mostly with a key.
+// post prepares a POST, mostly with a key. In the body {marker} stands for the marker of the object
+// that it makes.
 func (t *teller) post(kind Kind, path, format string, args ...any) *Call {
 	c := &Call{Kind: kind, Method: http.MethodPost, Path: path, Marker: t.marker()}
 	if t.chance(75) {
@@ -72,12 +75,23 @@ func (t *teller) post(kind Kind, path, format string, args ...any) *Call {
 		c.Twin = t.chance(6)
 	}
 	if format != "" {
-		c.Body = fmt.Sprintf(format, args...)
+		c.Body = strings.ReplaceAll(fmt.Sprintf(format, args...), "{marker}", c.Marker)
 	}
 	return c
 }
 
-// keyed makes sure that the request has a key.
+// change prepares a PATCH or DELETE, which may be retried without a key.
+func (t *teller) change(kind Kind, method, path, body string) *Call {
+	return &Call{Kind: kind, Method: method, Path: path, Body: body, Marker: t.marker()}
+}
+
+// on sets the object that the request is about.
+func (c *Call) on(id string) *Call {
+	c.On = id
+	return c
+}
+
+// keyed gives the request a key.
 func keyed(c *Call) *Call {
 	c.Key = "key-" + c.Marker
 	return c
@@ -102,8 +116,8 @@ func (t *teller) do(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// lost is a client whose answer was lost: where there is nobody else, it waits until it is called back; where there is, it asks there at once, if it
-// may.
+// lost handles the loss of a response. With one process it ends the story, and Recover retries
+// later. With several it retries at another process at once, if a retry is allowed.
 func (t *teller) lost(ctx context.Context, c *Call) error {
 	if !t.h.storms {
 		return errGone
@@ -121,7 +135,8 @@ func (t *teller) lost(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// send sends the request, and its twin beside it: both are told the same, or one is told that the other runs.
+// send sends the request, and its twin at the same time. Both get the same response, or one gets
+// an error that the other is in progress.
 func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
 	way := t.h.way(c)
 	if !c.Twin || c.Key == "" {
@@ -137,14 +152,16 @@ func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
 		return nil, err
 	}
 	if !a.kept() && (twin.kept() || twin.open()) {
-		return twin, nil // the first was told to be patient, and had no effect
+		return twin, nil // the first must be retried later, and had no effect
 	}
-	// Where others take over, the transport may have asked one of them for an answer that was lost: then both are answers to that.
+	// With several processes the transport may have sent a request again at another one after a
+	// lost response. Then both responses are replays.
 	both := a.Replayed == twin.Replayed && (!t.h.storms || !a.Replayed)
 	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || both) {
 		t.h.mu.Lock()
 		defer t.h.mu.Unlock()
-		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s was answered %d %s and at once %d %s", c.Kind, c.Marker, a.Status, a.Body, twin.Status, twin.Body))
+		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s was answered %d %s and at once %d %s",
+			c.Kind, c.Marker, a.Status, a.Body, twin.Status, twin.Body))
 	}
 	return a, nil
 }
@@ -162,18 +179,7 @@ func (t *teller) must(ctx context.Context, c *Call) error {
 
 // together sends requests at once.
 func (t *teller) together(ctx context.Context, calls ...*Call) error {
-	var all sync.WaitGroup
-	errs := make([]error, len(calls))
-	for i, c := range calls {
-		all.Go(func() { errs[i] = t.do(ctx, c) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(calls, func(c *Call) error { return t.do(ctx, c) })
 }
 
 // pick returns one of several.

@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 )
 
-// serve starts all that is not running yet: the edge with a certificate from the folder, and an Envoy.
+// serve starts the programs that do not run yet: the edge, with a certificate from the folder, and
+// an Envoy.
 func (r *room) serve(t *testing.T) *certtest.Issued {
 	t.Helper()
 	r.startCompat(t)
@@ -20,11 +21,12 @@ func (r *room) serve(t *testing.T) *certtest.Issued {
 	return issued
 }
 
-// system is what real clients see of the room: Envoy, by its address. A walk looks at v1 by the filter's hop, so that what Envoy counts is the
-// clients' alone.
+// system returns the room as clients see it: Envoy, by its address. A walk reads v1 through
+// mle-filter's port, so Envoy counts only the requests of the clients.
 func (r *room) system() *sdk.System {
 	return &sdk.System{
-		HTTPS: "https://" + r.https(), CA: r.path("ca.pem"), V1: r.url(portFilter), HTTP: http.DefaultClient, Key: r.key, Log: r.compat.Log,
+		HTTPS: "https://" + r.https(), CA: r.path("ca.pem"), V1: r.url(portFilter), HTTP: http.DefaultClient, Key: r.key,
+		Log: r.compat.Log,
 	}
 }
 
@@ -33,8 +35,9 @@ const (
 	compatRequests = "cluster.compat.upstream_rq_total"
 )
 
-// TestClients sends the unmodified clients of both dialects through the days of a merchant, over HTTPS by Envoy: all of provider-a, and
-// one of provider-b, all the way. The external processor sees nothing of it.
+// TestClients runs the unmodified clients of both dialects through Envoy over HTTPS: all of
+// provider-a, and one of provider-b with encryption. None of their requests reaches the external
+// processor.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
@@ -52,7 +55,7 @@ func TestClients(t *testing.T) {
 	s := r.system()
 	s.A = shop
 
-	// One by one: what Envoy counted is looked at behind them.
+	// They run one by one, because the test reads Envoy's counters after each.
 	before := r.stat(t, extProcStreams)
 	for _, c := range []struct {
 		name string
@@ -65,7 +68,11 @@ func TestClients(t *testing.T) {
 		name, way string
 		open      func(*testing.T, *sdk.System, string) sdk.ClientB
 		brief     bool
-	}{{"node", "signature", sdk.NodeB, false}, {"python", "certificate", sdk.PythonB, true}, {"java", "prefix", sdk.JavaB, true}} {
+	}{
+		{"node", "signature", sdk.NodeB, false},
+		{"python", "certificate", sdk.PythonB, true},
+		{"java", "prefix", sdk.JavaB, true},
+	} {
 		t.Run(c.name+"-"+c.way, func(t *testing.T) {
 			way := ways[slices.IndexFunc(ways, func(w sdk.WayB) bool { return w.Name == c.way })]
 			way.Brief = c.brief
@@ -73,7 +80,7 @@ func TestClients(t *testing.T) {
 		})
 	}
 	if after := r.stat(t, extProcStreams); after != before {
-		t.Errorf("the external processor was asked %d times for requests of legacy clients", after-before)
+		t.Errorf("the external processor got %d requests for requests of legacy clients", after-before)
 	}
 	if n := r.stat(t, compatRequests); n < 50 {
 		t.Errorf("compat-proxy got %d requests by Envoy: did the clients go elsewhere?", n)

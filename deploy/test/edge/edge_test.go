@@ -20,9 +20,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-const sale = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}%s}`
+const sale = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111",` +
+	`"exp_month":4,"exp_year":2031}%s}`
 
-// TestEdge is one whole edge, at which all is tried that leaves it as it is; in the end something is taken away behind it.
+// TestEdge runs all checks that leave an edge unchanged. The last one ends a program behind it.
 func TestEdge(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
@@ -31,14 +32,14 @@ func TestEdge(t *testing.T) {
 	t.Run("ClientAddress", func(t *testing.T) { testClientAddress(t, r) })
 	t.Run("Steering", func(t *testing.T) { testSteering(t, r) })
 	t.Run("Encryption", func(t *testing.T) { testEncryption(t, r) })
-	t.Run("AskedForInVain", func(t *testing.T) { testAskedForInVain(t, r) })
+	t.Run("EncryptionUnavailable", func(t *testing.T) { testEncryptionUnavailable(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
 	t.Run("Trust", func(t *testing.T) { testTrust(t, r) })
 	t.Run("Policy", func(t *testing.T) { tlspolicytest.Obeys(t, r.https(), "ECDSA", tlspolicy.Policy{}) })
-	t.Run("HSTS", func(t *testing.T) { testHSTS(t, r) }) // the last: it ends compat-proxy
+	t.Run("HSTS", func(t *testing.T) { testHSTS(t, r) }) // the last one: it ends compat-proxy
 }
 
-// TestAudit has testssl.sh look at an Envoy.
+// TestAudit runs testssl.sh against an Envoy.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
@@ -48,26 +49,30 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// testV1 makes a payment, captures it and lists it, and reads the documentation and the health.
+// testV1 makes, captures and lists a payment, and reads the documentation and the health.
 func testV1(t *testing.T, r *room) {
 	t.Helper()
 	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
 	made := r.api(t, client, http.MethodPost, "/v1/transactions", strings.Replace(sale, "%s", `,"capture":"manual"`, 1))
 	var x v1.Transaction
-	if made.status != http.StatusCreated || json.Unmarshal([]byte(made.body), &x) != nil || x.Status != v1.TransactionStatusAuthorized {
+	if made.status != http.StatusCreated || json.Unmarshal([]byte(made.body), &x) != nil ||
+		x.Status != v1.TransactionStatusAuthorized {
 		t.Fatalf("create: got %d %s", made.status, made.body)
 	}
 	captured := r.api(t, client, http.MethodPost, "/v1/transactions/"+x.ID+"/captures", "{}")
 	if captured.status != http.StatusCreated || !strings.Contains(captured.body, `"status":"succeeded"`) {
 		t.Errorf("capture: got %d %s", captured.status, captured.body)
 	}
-	if list := r.api(t, client, http.MethodGet, "/v1/transactions", ""); list.status != http.StatusOK || !strings.Contains(list.body, x.ID) {
+	if list := r.api(t, client, http.MethodGet, "/v1/transactions", ""); list.status != http.StatusOK ||
+		!strings.Contains(list.body, x.ID) {
 		t.Errorf("list: got %d %s", list.status, list.body)
 	}
 	for path, want := range map[string]string{
-		"/v1/health": `"status":"ok"`, "/docs": "<html", "/docs/style.css": "{", "/docs/script.js": "use strict", "/v1/openapi.json": `"openapi"`,
+		"/v1/health": `"status":"ok"`, "/docs": "<html", "/docs/style.css": "{", "/docs/script.js": "use strict",
+		"/v1/openapi.json": `"openapi"`,
 	} {
-		if got := ask(t, client, http.MethodGet, "https://"+host+path, ""); got.status != http.StatusOK || !strings.Contains(got.body, want) {
+		if got := send(t, client, http.MethodGet, "https://"+host+path, ""); got.status != http.StatusOK ||
+			!strings.Contains(got.body, want) {
 			t.Errorf("%s: got %d %.300s", path, got.status, got.body)
 		}
 	}
@@ -77,7 +82,7 @@ func testV1(t *testing.T, r *room) {
 }
 
 // testClientAddress checks that the address of Envoy's peer is the client address that every
-// program behind it logs, whatever address the client claims.
+// program behind it logs. The address that the client claims has no effect.
 func testClientAddress(t *testing.T, r *room) {
 	t.Helper()
 	const address = "127.0.0.77"
@@ -92,11 +97,14 @@ func testClientAddress(t *testing.T, r *room) {
 		"X-Svc-Int-Client-Address", "203.0.113.66", "X-Real-Ip", "203.0.113.66",
 	}
 	for _, path := range []string{"/v1/transactions", "/v1/mle/keys/current", "/compat/methods"} {
-		if got := ask(t, client, http.MethodGet, "https://"+host+path, "", claims...); got.status != http.StatusOK {
+		if got := send(t, client, http.MethodGet, "https://"+host+path, "", claims...); got.status != http.StatusOK {
 			t.Errorf("%s: got %d %s", path, got.status, got.body)
 		}
 	}
-	for route, p := range map[string]*programtest.Program{"GET /v1/transactions": r.core, "/v1/transactions": r.filter, "GET /compat/methods": r.compat} {
+	for route, p := range map[string]*programtest.Program{
+		"GET /v1/transactions": r.core, "/v1/transactions": r.filter,
+		"GET /compat/methods": r.compat,
+	} {
 		programtest.WaitFor(t, p.Name()+" logs the client address", func() bool {
 			for line := range strings.Lines(p.Log.String()) {
 				if strings.Contains(line, route+`"`) && strings.Contains(line, `"client_address":"`+address+`"`) {
@@ -111,11 +119,13 @@ func testClientAddress(t *testing.T, r *room) {
 	}
 }
 
-// testSteering: what has Envoy send a request again where it is heard makes one payment, from loopback as from anywhere.
+// testSteering sends header fields that make Envoy retry a request, if it accepts them from a
+// client. Only one payment may exist, for a client on loopback as for any other.
 func testSteering(t *testing.T, r *room) {
 	t.Helper()
 	client, sent := r.client(t, nil), strings.Replace(strings.Replace(sale, "%s", "", 1), "1250", "777", 1)
-	got := ask(t, client, http.MethodPost, "https://"+host+"/v1/transactions", sent, "Authorization", "Bearer "+r.key, "Content-Type", "application/json",
+	got := send(t, client, http.MethodPost, "https://"+host+"/v1/transactions", sent, "Authorization", "Bearer "+r.key,
+		"Content-Type", "application/json",
 		"X-Envoy-Retry-On", "retriable-status-codes", "X-Envoy-Retriable-Status-Codes", "201", "X-Envoy-Max-Retries", "5")
 	list := r.api(t, client, http.MethodGet, "/v1/transactions?limit=100", "")
 	if n := strings.Count(list.body, `"amount":777,`); got.status != http.StatusCreated || n != 1 {
@@ -123,7 +133,8 @@ func testSteering(t *testing.T, r *room) {
 	}
 }
 
-// testEncryption runs the programs of mle-filter's README, and the Go client, by Envoy and the external processor.
+// testEncryption runs the programs of mle-filter's README, and the Go client, through Envoy and the
+// external processor.
 func testEncryption(t *testing.T, r *room) {
 	t.Helper()
 	s := r.system()
@@ -135,16 +146,19 @@ func testEncryption(t *testing.T, r *room) {
 	}
 	private := sdk.RegisterKey(t, s)
 	for _, alg := range sdk.Algs {
-		client := &http.Client{Transport: mle.New(mle.Config{Alg: alg, Private: private, Next: r.client(t, nil).Transport}), Timeout: patience}
-		if got := r.api(t, client, http.MethodPost, "/v1/transactions", strings.Replace(sale, "%s", "", 1)); got.status != http.StatusCreated ||
+		client := &http.Client{
+			Transport: mle.New(mle.Config{Alg: alg, Private: private, Next: r.client(t, nil).Transport}), Timeout: patience,
+		}
+		if got := r.api(t, client, http.MethodPost, "/v1/transactions",
+			strings.Replace(sale, "%s", "", 1)); got.status != http.StatusCreated ||
 			!strings.Contains(got.body, `"status":"captured"`) {
 			t.Errorf("%s: got %d %s", alg, got.status, got.body)
 		}
 	}
-	if asked := r.stat(t, extProcStreams) - before; asked < 4 {
-		t.Errorf("the external processor was asked %d times, want once for each request at least", asked)
+	if seen := r.stat(t, extProcStreams) - before; seen < 4 {
+		t.Errorf("the external processor got %d requests, want once for each request at least", seen)
 	}
-	metrics := ask(t, http.DefaultClient, http.MethodGet, r.url(adminFilter)+"/metrics", "").body
+	metrics := send(t, http.DefaultClient, http.MethodGet, r.url(adminFilter)+"/metrics", "").body
 	for _, alg := range sdk.Algs {
 		if !strings.Contains(metrics, `causeway_mle_exchanges_total{request="`+alg+`"`) {
 			t.Errorf("mle-filter counted no request by %s", alg)
@@ -152,11 +166,15 @@ func testEncryption(t *testing.T, r *room) {
 	}
 }
 
-// testAskedForInVain: where no filter looks, who asks for encryption is refused before anything is carried out, and never answered in the clear.
-func testAskedForInVain(t *testing.T, r *room) {
+// testEncryptionUnavailable checks routes without mle-filter: a request for encryption is rejected
+// before it has any effect, and never gets a plain response.
+func testEncryptionUnavailable(t *testing.T, r *room) {
 	t.Helper()
 	client := r.client(t, nil)
-	for _, path := range []string{"/xml/v1/request.api", "/compat/methods", "/compat/rpc", "/pts/v2/payments", "/tss/v2/transactions/1", "/v1/health"} {
+	for _, path := range []string{
+		"/xml/v1/request.api", "/compat/methods", "/compat/rpc", "/pts/v2/payments",
+		"/tss/v2/transactions/1", "/v1/health",
+	} {
 		for name, fields := range map[string][]string{
 			"Answer":  {"X-Svc-Mle-Response", "required"},
 			"Other":   {"X-Svc-Mle-Response", "optional"},
@@ -165,9 +183,10 @@ func testAskedForInVain(t *testing.T, r *room) {
 			"Type":    {"Content-Type", "application/JOSE"},
 		} {
 			before := r.stat(t, compatRequests)
-			got := ask(t, client, http.MethodPost, "https://"+host+path, "{}", fields...)
+			got := send(t, client, http.MethodPost, "https://"+host+path, "{}", fields...)
 			var body v1.ErrorBody
-			if got.status != http.StatusBadRequest || json.Unmarshal([]byte(got.body), &body) != nil || body.Error.Code != "mle_not_supported" ||
+			if got.status != http.StatusBadRequest || json.Unmarshal([]byte(got.body), &body) != nil ||
+				body.Error.Code != "mle_not_supported" ||
 				body.Error.Type != v1.ErrorTypeMleError || got.header.Get("Request-Id") != body.Error.RequestID {
 				t.Errorf("%s, %s: got %d %v %s", path, name, got.status, got.header, got.body)
 			}
@@ -176,13 +195,13 @@ func testAskedForInVain(t *testing.T, r *room) {
 			}
 		}
 	}
-	if got := ask(t, client, http.MethodGet, "https://"+host+"/compat/methods", ""); got.status != http.StatusOK {
+	if got := send(t, client, http.MethodGet, "https://"+host+"/compat/methods", ""); got.status != http.StatusOK {
 		t.Errorf("in the clear: got %d %s", got.status, got.body)
 	}
 }
 
-// testPaths: no spelling of a path brings a request to core that the filter did not see. It has no key: what reaches v1 is 401, by core behind the
-// filter, and what reaches nothing is Envoy's.
+// testPaths checks that no spelling of a path brings a request past mle-filter to core. The request
+// has no key: core behind mle-filter responds 401, and Envoy rejects the other spellings.
 func testPaths(t *testing.T, r *room) {
 	t.Helper()
 	for path, want := range map[string]struct {
@@ -212,14 +231,15 @@ func testPaths(t *testing.T, r *room) {
 			t.Errorf("%s: seen by the filter: %v", path, byFilter)
 		}
 	}
-	// Who comes to core around the edge has no proof that the filter saw it.
-	if got := ask(t, http.DefaultClient, http.MethodGet, r.url(portCore)+"/v1/transactions", "", "Authorization", "Bearer "+r.key); got.status < 400 {
+	// A request that bypasses the edge lacks mle-filter's proof.
+	if got := send(t, http.DefaultClient, http.MethodGet, r.url(portCore)+"/v1/transactions", "", "Authorization",
+		"Bearer "+r.key); got.status < 400 {
 		t.Errorf("around the edge: got %d %s", got.status, got.body)
 	}
 }
 
-// raw sends what a client of Go's would tidy.
-func (r *room) raw(t *testing.T, text string) answer {
+// raw sends bytes that a Go client would normalise.
+func (r *room) raw(t *testing.T, text string) response {
 	t.Helper()
 	d := tls.Dialer{Config: &tls.Config{RootCAs: r.roots, ServerName: host, MinVersion: tls.VersionTLS12}}
 	conn, err := d.DialContext(t.Context(), "tcp", r.https())
@@ -239,10 +259,11 @@ func (r *room) raw(t *testing.T, text string) answer {
 	if err != nil {
 		t.Fatalf("%.80q: %v", text, err)
 	}
-	return answer{got.StatusCode, got.Header, string(body)}
+	return response{got.StatusCode, got.Header, string(body)}
 }
 
-// testTrust: what is told of the certificate is what a handshake shows, on every host; the calendar is the trust host's.
+// testTrust compares the published certificate with the one of a handshake, on every host. Only the
+// trust host serves the calendar.
 func testTrust(t *testing.T, r *room) {
 	t.Helper()
 	client := r.client(t, nil)
@@ -251,46 +272,49 @@ func testTrust(t *testing.T, r *room) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{host, trustHost} {
-		programtest.WaitFor(t, "the certificate is told of on "+name, func() bool {
-			got := ask(t, client, http.MethodGet, "https://"+name+"/v1/trust/fingerprints", "")
+		programtest.WaitFor(t, "the certificate is published on "+name, func() bool {
+			got := send(t, client, http.MethodGet, "https://"+name+"/v1/trust/fingerprints", "")
 			return got.status == http.StatusOK && strings.Contains(got.body, openssl(t, leaf).fingerprint)
 		})
 	}
-	if got := ask(t, client, http.MethodGet, "https://"+trustHost+"/calendar.ics", ""); got.status != http.StatusOK || !strings.HasPrefix(got.body, "BEGIN:VCALENDAR") {
+	if got := send(t, client, http.MethodGet, "https://"+trustHost+"/calendar.ics", ""); got.status != http.StatusOK ||
+		!strings.HasPrefix(got.body, "BEGIN:VCALENDAR") {
 		t.Errorf("calendar: got %d %s", got.status, got.body)
 	}
 	for _, url := range []string{"https://" + host + "/calendar.ics", "https://" + trustHost + "/v1/transactions"} {
-		if got := ask(t, client, http.MethodGet, url, ""); got.status != http.StatusNotFound {
+		if got := send(t, client, http.MethodGet, url, ""); got.status != http.StatusNotFound {
 			t.Errorf("%s: got %d %s", url, got.status, got.body)
 		}
 	}
 }
 
-// testHSTS wants it on answers of every origin.
+// testHSTS checks the HSTS field on responses of every origin.
 func testHSTS(t *testing.T, r *room) {
 	t.Helper()
 	client := r.client(t, nil)
 	at := "https://" + host
 	big := strings.Repeat("x", 256<<10+1)
-	wantHSTS(t, "Core", ask(t, client, http.MethodGet, at+"/v1/health", ""), 200)
-	wantHSTS(t, "Unauthorized", ask(t, client, http.MethodGet, at+"/v1/transactions", ""), 401)
-	wantHSTS(t, "NoRoute", ask(t, client, http.MethodGet, at+"/none", ""), 404)
+	wantHSTS(t, "Core", send(t, client, http.MethodGet, at+"/v1/health", ""), 200)
+	wantHSTS(t, "Unauthorized", send(t, client, http.MethodGet, at+"/v1/transactions", ""), 401)
+	wantHSTS(t, "NoRoute", send(t, client, http.MethodGet, at+"/none", ""), 404)
 	wantHSTS(t, "CoresOwn404", r.api(t, client, http.MethodGet, "/v1/none", ""), 404)
 	wantHSTS(t, "TooLarge", r.api(t, client, http.MethodPost, "/v1/transactions", big), 413)
-	wantHSTS(t, "Filter", ask(t, client, http.MethodPost, at+"/v1/transactions", "{}", "Authorization", "Bearer "+r.key,
+	wantHSTS(t, "Filter", send(t, client, http.MethodPost, at+"/v1/transactions", "{}", "Authorization", "Bearer "+r.key,
 		"Content-Type", "application/jose"), 415)
-	wantHSTS(t, "Legacy", ask(t, client, http.MethodGet, at+"/compat/methods", ""), 200)
+	wantHSTS(t, "Legacy", send(t, client, http.MethodGet, at+"/compat/methods", ""), 200)
 	r.compat.Kill()
-	wantHSTS(t, "Gone", ask(t, client, http.MethodGet, at+"/compat/methods", ""), 503)
+	wantHSTS(t, "Gone", send(t, client, http.MethodGet, at+"/compat/methods", ""), 503)
 	plain := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if got := ask(t, plain, http.MethodGet, r.url(portHTTP)+"/v1/health", ""); got.header.Get(tlspolicy.HSTSHeader) != "" {
+	if got := send(t, plain, http.MethodGet,
+		r.url(portHTTP)+"/v1/health", ""); got.header.Get(tlspolicy.HSTSHeader) != "" {
 		t.Errorf("plain HTTP has HSTS: %d %v", got.status, got.header)
 	}
 }
 
-func wantHSTS(t *testing.T, name string, got answer, status int) {
+func wantHSTS(t *testing.T, name string, got response, status int) {
 	t.Helper()
-	if values := got.header.Values(tlspolicy.HSTSHeader); got.status != status || len(values) != 1 || values[0] != tlspolicy.HSTS {
+	if values := got.header.Values(tlspolicy.HSTSHeader); got.status != status || len(values) != 1 ||
+		values[0] != tlspolicy.HSTS {
 		t.Errorf("%s: got %d with HSTS %q, want %d: %.300s", name, got.status, values, status, got.body)
 	}
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestKilled kills the control plane: Envoy keeps serving, and takes what changes once there is another. What is broken is refused before it is
-// pushed, with the reason, and what was served stays.
+// TestKilled kills the control plane. Envoy keeps serving, and takes later changes from a new one.
+// A wrong file is refused before it is pushed, with the reason, and Envoy keeps the previous
+// resources.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	first := r.serve(t)
-	r.told(t, first.Leaf)
+	r.awaitLive(t, first.Leaf)
 	client := r.client(t, nil)
 	serves := func(when string, more ...string) {
 		t.Helper()
@@ -32,7 +33,7 @@ func TestKilled(t *testing.T) {
 	r.edge.Kill()
 	programtest.WaitFor(t, "Envoy notices", func() bool { return r.stat(t, connected) == 0 })
 	serves("without a control plane")
-	second := r.install(t) // while nobody looks
+	second := r.install(t) // while no control plane runs
 	r.startEdge(t)
 	programtest.WaitFor(t, "Envoy has it again", func() bool { return r.stat(t, connected) == 1 })
 	r.shows(t, second.Leaf)
@@ -40,19 +41,19 @@ func TestKilled(t *testing.T) {
 	r.configure(t, r.folder(), later, r.ip)
 	programtest.WaitFor(t, "the new route is taken", func() bool {
 		before := r.stat(t, compatRequests)
-		ask(t, client, http.MethodGet, "https://"+host+"/later/methods", "")
+		send(t, client, http.MethodGet, "https://"+host+"/later/methods", "")
 		return r.stat(t, compatRequests) > before
 	})
 	r.edge.Kill()
 	serves("killed again")
 	r.startEdge(t)
-	r.edge.MustLog(t, "certificate is live") // Envoy has asked for all, and has it
+	r.edge.MustLog(t, "certificate is live") // Envoy has subscribed to all resources
 	r.refusesConfigurations(t)
 	r.refusesCertificates(t, second)
 	serves("after all that was refused")
 }
 
-// later is a configuration with a route more.
+// later is a configuration with one more route.
 const later = `routes:
   - {path: /later/**, upstream: compat, mle: off}
   - {path: /compat/**, upstream: compat, mle: off}
@@ -60,7 +61,7 @@ const later = `routes:
   - {path: /v1/**, upstream: core}
 `
 
-// pushes counts what Envoy took, or was sent and refused.
+// pushes counts the resources that Envoy accepted or refused.
 func (r *room) pushes(t *testing.T) int {
 	t.Helper()
 	n := 0
@@ -76,21 +77,22 @@ func (r *room) pushes(t *testing.T) int {
 
 func (r *room) refusesConfigurations(t *testing.T) {
 	t.Helper()
+	const weak = "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"
 	before := r.pushes(t)
 	for more, reason := range map[string]string{
 		"unknown: 1": "unknown key",
 		"routes: [{path: /a, upstream: nowhere, mle: off}]":                            "is none of upstreams",
 		"tls: {minimum_version: '1.0'}":                                                "weaker than the TLS policy",
-		"tls: {cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA]}":                 "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+		"tls: {cipher_suites: [" + weak + "]}":                                         weak,
 		"routes: [{path: /v1/**, upstream: core}, {path: /v1/health, upstream: core}]": "is never reached",
 	} {
 		r.configure(t, r.folder(), more, r.ip)
 		r.edge.MustLog(t, reason)
-		_, said, err := programtest.Output(t.Context(), programtest.Command{
+		_, output, err := programtest.Output(t.Context(), programtest.Command{
 			Path: filepath.Join(bin, "edge"), Args: []string{"check", "--config", r.path("edge.yaml")},
 		})
-		if err == nil || !strings.Contains(said, reason) {
-			t.Errorf("%s: edge check says %v, %q", more, err, said)
+		if err == nil || !strings.Contains(output, reason) {
+			t.Errorf("%s: edge check: %v, %q", more, err, output)
 		}
 	}
 	if after := r.pushes(t); after != before {
@@ -110,7 +112,10 @@ func (r *room) refusesCertificates(t *testing.T, present *certtest.Issued) {
 		pair   *certtest.Issued
 		reason string
 	}{
-		"Expired":     {r.issuer.Issue(t, names, certtest.Lives(now.Add(-48*time.Hour), now.Add(-24*time.Hour))), "expired at"},
+		"Expired": {
+			r.issuer.Issue(t, names, certtest.Lives(now.Add(-48*time.Hour), now.Add(-24*time.Hour))),
+			"expired at",
+		},
 		"OtherHost":   {r.issuer.Issue(t, certtest.Hosts("other.example.com")), "is not good for " + host},
 		"WithoutHost": {r.issuer.Issue(t, certtest.Hosts(host)), "is not good for " + r.ip},
 		"Alone":       {&alone, "stands alone"},
@@ -127,7 +132,7 @@ func (r *room) refusesCertificates(t *testing.T, present *certtest.Issued) {
 	if after := r.pushes(t); after != before {
 		t.Errorf("%d things were pushed", after-before)
 	}
-	r.told(t, present.Leaf)
+	r.awaitLive(t, present.Leaf)
 }
 
 func (r *room) stays(t *testing.T, name string, present *certtest.Issued) {

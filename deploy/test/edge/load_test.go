@@ -12,7 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// load asks through Envoy as long as it is not stopped, by both versions of HTTP, on connections that stay and on such as are new each time.
+// load sends requests through Envoy until it is stopped, over both versions of HTTP, on kept and on
+// new connections.
 type load struct {
 	done, fresh atomic.Int64
 	stop        func()
@@ -21,7 +22,8 @@ type load struct {
 	failures []string // guarded by mu
 }
 
-// paths are what it asks for: core past the filter, core by the filter, compat-proxy.
+// paths are the paths of the load: core without mle-filter, core behind mle-filter, and
+// compat-proxy.
 var paths = []string{"/v1/health", "/v1/transactions?limit=1", "/compat/methods"}
 
 // load starts n clients of each kind.
@@ -48,7 +50,7 @@ func (r *room) load(t *testing.T, n int) *load {
 	return l
 }
 
-// one asks once. What is under way when the load is stopped still counts.
+// one sends one request. A request in progress when the load is stopped still counts.
 func (l *load) one(ctx context.Context, client *http.Client, key, path string, fresh bool) {
 	r, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodGet, "https://"+host+path, http.NoBody)
 	if err != nil {
@@ -78,12 +80,13 @@ func (l *load) fail(err error) {
 	l.failures = append(l.failures, err.Error())
 }
 
-// check wants that many requests, and none that failed.
+// check fails the test unless at least that many requests were sent and none failed.
 func (l *load) check(t *testing.T, least int64) {
 	t.Helper()
 	programtest.WaitFor(t, fmt.Sprint(least, " requests are made"), func() bool { return l.done.Load() >= least })
 	l.stop()
-	t.Logf("%d requests, %d of them on a connection of their own, %d failed", l.done.Load(), l.fresh.Load(), len(l.failures))
+	t.Logf("%d requests, %d of them on a new connection, %d failed", l.done.Load(), l.fresh.Load(),
+		len(l.failures))
 	for i, f := range l.failures {
 		if i == 5 {
 			break

@@ -10,10 +10,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 )
 
-// prints are what openssl says of a certificate, in the forms of the fingerprints.
+// prints are openssl's two hashes of a certificate, in the form of the published fingerprints.
 type prints struct{ fingerprint, spki string }
 
-// openssl asks the program of that name.
+// openssl runs the program on a certificate.
 func openssl(t *testing.T, of *x509.Certificate) prints {
 	t.Helper()
 	pipe := func(script string) string {
@@ -28,6 +28,7 @@ func openssl(t *testing.T, of *x509.Certificate) prints {
 	_, digest, _ := strings.Cut(pipe("openssl x509 -noout -fingerprint -sha256"), "=")
 	return prints{
 		fingerprint: strings.ToLower(strings.ReplaceAll(digest, ":", "")),
-		spki:        pipe("openssl x509 -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | openssl base64"),
+		spki: pipe("openssl x509 -pubkey -noout | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | " +
+			"openssl base64"),
 	}
 }

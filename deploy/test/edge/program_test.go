@@ -22,7 +22,7 @@ func run(t *testing.T, env []string, name string, args ...string) *programtest.P
 	return programtest.Start(t, programtest.Command{Path: filepath.Join(bin, name), Args: args, Env: env})
 }
 
-// mustOutput returns what a program prints that ends by itself.
+// mustOutput runs a program to its end and returns its output.
 func mustOutput(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	return programtest.MustOutput(t, programtest.Command{Path: filepath.Join(bin, name), Args: args})

@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/hook"
 )
 
-// receive starts a receiver of webhooks, and has v1 deliver to it.
+// receive starts a receiver of webhooks, and registers it at v1.
 func (r *room) receive(t *testing.T) *hook.Receiver {
 	t.Helper()
 	h := hook.Start(t)

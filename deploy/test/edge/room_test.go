@@ -28,9 +28,9 @@ const (
 // room is the whole service: core, mle-filter, compat-proxy and edge as processes, and an Envoy.
 type room struct {
 	dir    string
-	ip     string // where all listen
+	ip     string // the address of all programs
 	env    []string
-	roots  *x509.CertPool // whom clients trust
+	roots  *x509.CertPool // the authority that clients trust
 	issuer *certtest.Authority
 
 	core, filter, compat, edge *programtest.Program
@@ -38,7 +38,8 @@ type room struct {
 	envoy                      *envoytest.Envoy
 }
 
-// newRoom starts the services behind the edge. Their logins are in the file of the path compat.yaml.
+// newRoom starts the services behind the edge. Their logins are in the file of the path
+// compat.yaml.
 func newRoom(t *testing.T) *room {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "e") //nolint:usetesting // the names of sockets must not be long
@@ -80,12 +81,13 @@ const (
 	adminEdge   = ":9084"
 )
 
-// url is plain HTTP at a port of the room, around Envoy.
+// url returns the plain HTTP address of a port of the room, without Envoy.
 func (r *room) url(port string) string { return "http://" + r.ip + port }
 
 func (r *room) startCore(t *testing.T) {
 	t.Helper()
-	r.core = run(t, r.env, "core", "serve", "--data", r.path("core"), "--listen", r.ip+portCore, "--admin", r.ip+adminCore, "--rate-limit", "0",
+	r.core = run(t, r.env, "core", "serve", "--data", r.path("core"), "--listen", r.ip+portCore, "--admin", r.ip+adminCore,
+		"--rate-limit", "0",
 		"--webhooks-allow-private")
 	r.core.MustListen(t, r.ip+adminCore)
 }
@@ -105,10 +107,11 @@ spare_keys: 1
 	r.filter.MustListen(t, r.ip+portFilter)
 }
 
-// startCompat starts the proxy in front of the filter, once the file has logins.
+// startCompat starts the proxy in front of mle-filter, after the file has logins.
 func (r *room) startCompat(t *testing.T) {
 	t.Helper()
-	r.compat = run(t, r.env, "compat-proxy", "--listen", r.ip+portCompat, "--v1", r.url(portFilter), "--credentials", r.path("compat.yaml"), "--drop-in-paths")
+	r.compat = run(t, r.env, "compat-proxy", "--listen", r.ip+portCompat, "--v1", r.url(portFilter), "--credentials",
+		r.path("compat.yaml"), "--drop-in-paths")
 	r.compat.MustListen(t, r.ip+portCompat)
 }
 
@@ -120,12 +123,13 @@ func (r *room) install(t *testing.T) *certtest.Issued {
 	return issued
 }
 
-// folder is what the configuration says of certificates where they come from a folder.
+// folder returns the settings of certificates from a folder.
 func (r *room) folder() string {
 	return fmt.Sprintf("{folder: %s, publish_ahead: 0s}", r.path("certs"))
 }
 
-// configure writes the edge's configuration, with more keys. hosts are beside the API's own.
+// configure writes the edge's configuration with further keys. hosts are served in addition to the
+// API's host.
 func (r *room) configure(t *testing.T, certificates, more string, hosts ...string) {
 	t.Helper()
 	certtest.Replace(t, r.path("edge.yaml"), fmt.Appendf(nil, `hosts: [%[1]s]
@@ -137,23 +141,29 @@ http: unix:%[3]s/http.sock
 admin: "%[4]s%[8]s"
 certificates: %[5]s
 extproc: {address: "unix:%[3]s/mle.sock"}
-upstreams: {core: {address: "%[4]s%[9]s", health: /v1/health}, compat: {address: "%[4]s%[10]s"}, mle: {address: "%[4]s%[11]s"}}
+upstreams:
+  core: {address: "%[4]s%[9]s", health: /v1/health}
+  compat: {address: "%[4]s%[10]s"}
+  mle: {address: "%[4]s%[11]s"}
 operator: %[12]s
 %[13]s
-`, strings.Join(append([]string{host}, hosts...), ", "), trustHost, r.dir, r.ip, certificates, portHTTPS, portHTTP, adminEdge, portCore, portCompat,
+`, strings.Join(append([]string{host}, hosts...), ", "), trustHost, r.dir, r.ip, certificates, portHTTPS, portHTTP,
+		adminEdge, portCore, portCompat,
 		portFilter, r.url(adminCore), more))
 }
 
-// startEdge starts the control plane, which asks nobody to wait: it is ready when Envoy is.
+// startEdge starts the control plane. It does not wait for an Envoy: it is ready when Envoy has its
+// resources.
 func (r *room) startEdge(t *testing.T) {
 	t.Helper()
 	r.edge = run(t, r.env, "edge", "--config", r.path("edge.yaml"))
 }
 
-// startEnvoy starts one by the file that the edge program prints.
+// startEnvoy starts an Envoy with the file that the edge program prints.
 func (r *room) startEnvoy(t *testing.T) {
 	t.Helper()
-	text := mustOutput(t, "edge", "bootstrap", "--config", r.path("edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0")
+	text := mustOutput(t, "edge", "bootstrap", "--config", r.path("edge.yaml"), "--node", "envoy-1", "--admin",
+		"127.0.0.1:0")
 	certtest.Replace(t, r.path("envoy.yaml"), []byte(text))
 	r.envoy = envoytest.Start(t, r.path("envoy.yaml"))
 	r.envoy.Listeners(t)
@@ -162,7 +172,7 @@ func (r *room) startEnvoy(t *testing.T) {
 
 func (r *room) https() string { return r.ip + portHTTPS }
 
-// client speaks to Envoy, by whatever name it is asked for.
+// client returns a client that connects to Envoy for every host name.
 func (r *room) client(t *testing.T, change func(*http.Transport)) *http.Client {
 	t.Helper()
 	transport := &http.Transport{
@@ -179,7 +189,7 @@ func (r *room) client(t *testing.T, change func(*http.Transport)) *http.Client {
 	return &http.Client{Transport: transport, Timeout: patience}
 }
 
-// leaf is what a new handshake shows.
+// leaf returns the certificate of a new handshake.
 func (r *room) leaf(t *testing.T) (*x509.Certificate, error) {
 	t.Helper()
 	d := tls.Dialer{Config: &tls.Config{RootCAs: r.roots, ServerName: host, MinVersion: tls.VersionTLS12}}
@@ -191,7 +201,7 @@ func (r *room) leaf(t *testing.T) (*x509.Certificate, error) {
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0], nil
 }
 
-// shows waits until a new handshake shows a certificate.
+// shows waits until a new handshake has a certificate.
 func (r *room) shows(t *testing.T, want *x509.Certificate) {
 	t.Helper()
 	programtest.WaitFor(t, "a new handshake shows the new certificate", func() bool {
@@ -200,48 +210,49 @@ func (r *room) shows(t *testing.T, want *x509.Certificate) {
 	})
 }
 
-// answer is what came.
-type answer struct {
+// response is the response to a request.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends a request with fields, name and value.
-func ask(t *testing.T, by *http.Client, method, url, body string, fields ...string) answer {
+// send sends a request with header fields, given as name and value.
+func send(t *testing.T, by *http.Client, method, url, body string, fields ...string) response {
 	t.Helper()
-	got, err := tryAsk(t, by, method, url, body, fields...)
+	got, err := trySend(t, by, method, url, body, fields...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-func tryAsk(t *testing.T, by *http.Client, method, url, body string, fields ...string) (answer, error) {
+func trySend(t *testing.T, by *http.Client, method, url, body string, fields ...string) (response, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	for i := 0; i+1 < len(fields); i += 2 {
 		req.Header.Set(fields[i], fields[i+1])
 	}
 	got, err := by.Do(req)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	defer got.Body.Close() //nolint:errcheck // it was read
 	text, err := io.ReadAll(got.Body)
-	return answer{got.StatusCode, got.Header, string(text)}, err
+	return response{got.StatusCode, got.Header, string(text)}, err
 }
 
-// api asks v1 through Envoy, with the merchant's key.
-func (r *room) api(t *testing.T, by *http.Client, method, path, body string) answer {
+// api sends a v1 request through Envoy with the merchant's key.
+func (r *room) api(t *testing.T, by *http.Client, method, path, body string) response {
 	t.Helper()
-	return ask(t, by, method, "https://"+host+path, body, "Authorization", "Bearer "+r.key, "Content-Type", "application/json")
+	return send(t, by, method, "https://"+host+path, body, "Authorization", "Bearer "+r.key, "Content-Type",
+		"application/json")
 }
 
-// stat is one of Envoy's statistics.
+// stat returns one of Envoy's statistics.
 func (r *room) stat(t *testing.T, name string) int {
 	t.Helper()
 	var n int
@@ -252,7 +263,7 @@ func (r *room) stat(t *testing.T, name string) int {
 	return n
 }
 
-// secret is one for our programs.
+// secret returns a random secret.
 func secret(t *testing.T) string {
 	t.Helper()
 	b := make([]byte, 32)

@@ -16,17 +16,17 @@ import (
 
 	"github.com/causeway-pay/causeway/deploy/edge/acmetest"
 	"github.com/causeway-pay/causeway/deploy/test/hook"
-	"github.com/causeway-pay/causeway/deploy/test/sdk"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// underLoad is how many requests have to be made while certificates change, none of which may fail.
+// underLoad is the least number of requests during the rotations. None may fail.
 const underLoad = 10_000
 
-// TestRotation replaces the certificate under load: twice by files, and once by an authority that speaks ACME, for which the edge is started anew. What
-// the world is told is what openssl says of what a handshake shows, each time.
+// TestRotation replaces the certificate under load: twice from files, and once from an ACME
+// authority, for which the edge restarts. Each time the published fingerprints must equal openssl's
+// for the certificate of a handshake.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
@@ -36,7 +36,7 @@ func TestRotation(t *testing.T) {
 	}
 	certtest.Replace(t, r.path("acme-ca.pem"), authority.TrustPEM())
 	first := r.serve(t)
-	r.told(t, first.Leaf)
+	r.awaitLive(t, first.Leaf)
 	hooks := r.receive(t)
 	l := r.load(t, 3)
 	before := r.calendar(t)
@@ -47,15 +47,18 @@ func TestRotation(t *testing.T) {
 	for range 2 {
 		next := r.install(t)
 		r.shows(t, next.Leaf)
-		r.told(t, next.Leaf)
+		r.awaitLive(t, next.Leaf)
 		live = append(live, next.Leaf)
 	}
 	byFile := r.calendar(t)
 	r.configure(t, r.folder(), "tls: {minimum_version: '1.3'}", r.ip)
-	programtest.WaitFor(t, "the changed policy is told of", func() bool { return len(hooks.Of(t, "tls.cipher_policy.changed")) == 1 })
+	programtest.WaitFor(t, "the changed policy is announced", func() bool {
+		return len(hooks.Of(t, "tls.cipher_policy.changed")) == 1
+	})
 
 	r.edge.Stop(t)
-	r.configure(t, fmt.Sprintf(`{publish_ahead: 0s, acme: {directory: %q, ca: %s, listen: "unix:%s"}}`, authority.Directory(), r.path("acme-ca.pem"), r.path("acme.sock")),
+	r.configure(t, fmt.Sprintf(`{publish_ahead: 0s, acme: {directory: %q, ca: %s, listen: "unix:%s"}}`,
+		authority.Directory(), r.path("acme-ca.pem"), r.path("acme.sock")),
 		"tls: {minimum_version: '1.3'}")
 	r.startEdge(t)
 	var last *x509.Certificate
@@ -64,29 +67,31 @@ func TestRotation(t *testing.T) {
 		last, err = r.leaf(t)
 		return err == nil && strings.Contains(last.Issuer.CommonName, "Pebble")
 	})
-	r.told(t, last)
+	r.awaitLive(t, last)
 	live = append(live, last)
 	l.check(t, underLoad)
 	r.checkCalendars(t, before, byFile, r.calendar(t))
 	checkHooks(t, hooks, live)
 }
 
-// told waits until a certificate is told to be the one that is served, and compares what is said of it with openssl.
-func (r *room) told(t *testing.T, leaf *x509.Certificate) {
+// awaitLive waits until a certificate is published as live, and compares the published fingerprints
+// with openssl's.
+func (r *room) awaitLive(t *testing.T, leaf *x509.Certificate) {
 	t.Helper()
 	client, want := r.client(t, nil), openssl(t, leaf)
 	var got v1.TrustFingerprints
-	programtest.WaitFor(t, "the certificate is told to be live", func() bool {
-		a := ask(t, client, http.MethodGet, "https://"+trustHost+"/v1/trust/fingerprints", "")
+	programtest.WaitFor(t, "the certificate is published as live", func() bool {
+		a := send(t, client, http.MethodGet, "https://"+trustHost+"/v1/trust/fingerprints", "")
 		got = v1.TrustFingerprints{}
-		return a.status == http.StatusOK && json.Unmarshal([]byte(a.body), &got) == nil && len(got.Current) == 1 && got.Current[0].CertificateSha256 == want.fingerprint
+		return a.status == http.StatusOK && json.Unmarshal([]byte(a.body), &got) == nil && len(got.Current) == 1 &&
+			got.Current[0].CertificateSha256 == want.fingerprint
 	})
 	if c := got.Current[0]; c.SpkiSha256 != want.spki || !strings.Contains(c.Pins.Curl, want.spki) || len(got.Next) != 0 {
-		t.Errorf("told %+v, openssl says %+v", c, want)
+		t.Errorf("published %+v, openssl prints %+v", c, want)
 	}
 }
 
-// calendar is that of the trust host, with its events by UID.
+// calendar is the calendar of the trust host, with its events by UID.
 type calendar struct {
 	text   string
 	events map[string]string
@@ -94,7 +99,7 @@ type calendar struct {
 
 func (r *room) calendar(t *testing.T) calendar {
 	t.Helper()
-	got := ask(t, r.client(t, nil), http.MethodGet, "https://"+trustHost+"/calendar.ics", "")
+	got := send(t, r.client(t, nil), http.MethodGet, "https://"+trustHost+"/calendar.ics", "")
 	if got.status != http.StatusOK {
 		t.Fatalf("calendar: %d %s", got.status, got.body)
 	}
@@ -108,7 +113,8 @@ func (r *room) calendar(t *testing.T) calendar {
 	return c
 }
 
-// checkCalendars wants each change of what is past to be told of in the same bytes ever after, and a library that is not ours to read the last one.
+// checkCalendars fails the test unless past events keep their bytes in every later calendar, and an
+// independent library reads the last calendar.
 func (r *room) checkCalendars(t *testing.T, before, byFile, last calendar) {
 	t.Helper()
 	kept := 0
@@ -129,7 +135,8 @@ func (r *room) checkCalendars(t *testing.T, before, byFile, last calendar) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "python3", filepath.Join(folder, "read.py"))
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+sdk.InstallPython(t, "icalendar", folder), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+programtest.MustInstallPython(t, "icalendar", folder),
+		"PYTHONDONTWRITEBYTECODE=1")
 	cmd.Stdin, cmd.Stderr = strings.NewReader(last.text), os.Stderr
 	var read struct {
 		Events []struct {
@@ -161,10 +168,13 @@ func (r *room) checkCalendars(t *testing.T, before, byFile, last calendar) {
 	t.Logf("%d events, %d of rotations, %d of the policy", len(read.Events), past, policy)
 }
 
-// checkHooks wants each rotation told of once, in its order, and the policy's change once, all signed.
+// checkHooks fails the test unless each rotation has one signed event, in order, and the cipher
+// policy's change has one.
 func checkHooks(t *testing.T, hooks *hook.Receiver, live []*x509.Certificate) {
 	t.Helper()
-	programtest.WaitFor(t, "every rotation is delivered", func() bool { return len(hooks.Of(t, "certificate.rotated")) >= len(live)-1 })
+	programtest.WaitFor(t, "every rotation is delivered", func() bool {
+		return len(hooks.Of(t, "certificate.rotated")) >= len(live)-1
+	})
 	rotated, seen := hooks.Of(t, "certificate.rotated"), map[string]bool{}
 	if len(rotated) != len(live)-1 {
 		t.Errorf("certificate.rotated: got %d, want %d", len(rotated), len(live)-1)
@@ -180,7 +190,8 @@ func checkHooks(t *testing.T, hooks *hook.Receiver, live []*x509.Certificate) {
 			t.Errorf("rotation %d: got %s", i, rotated[i].Body)
 		}
 	}
-	if d := hooks.Of(t, "tls.cipher_policy.changed"); len(d) != 1 || !strings.Contains(d[0].Body, `"removed":{"versions":["1.2"]`) {
+	if d := hooks.Of(t, "tls.cipher_policy.changed"); len(d) != 1 ||
+		!strings.Contains(d[0].Body, `"removed":{"versions":["1.2"]`) {
 		t.Errorf("tls.cipher_policy.changed: got %+v", d)
 	}
 }

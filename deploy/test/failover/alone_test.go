@@ -9,19 +9,22 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// switchover is what an operator does before work on the primary's machine.
+// switchover is the operator's step before work on the primary's machine.
 var switchover = fault{
 	name: "planned", heal: func(*testing.T, *node) {},
 	make: func(t *testing.T, n *node) {
 		t.Helper()
-		waitFor(t, "another one leads", func() bool { // it is refused while no standby is ready for it
-			err := n.ask(t.Context(), http.MethodPost, "/switchover", `{"leader": "`+n.name+`"}`, nil)
-			return err == nil || slices.ContainsFunc(n.members(t.Context()), func(m member) bool { return m.Role == "leader" && m.Name != n.name })
+		waitFor(t, "another one leads", func() bool { // Patroni refuses it until a standby is ready
+			err := n.patroni(t.Context(), http.MethodPost, "/switchover", `{"leader": "`+n.name+`"}`, nil)
+			return err == nil || slices.ContainsFunc(n.members(t.Context()), func(m member) bool {
+				return m.Role == "leader" && m.Name != n.name
+			})
 		})
 	},
 }
 
-// alone leaves the primary without the others: nothing is acknowledged, core says so, and all goes on once one of them is back.
+// alone stops both standbys. Core must acknowledge nothing, report it, and continue after one
+// standby is back.
 func (c *cluster) alone(t *testing.T, s *shop) {
 	t.Helper()
 	leader := c.Healthy(t, true)
@@ -35,10 +38,10 @@ func (c *cluster) alone(t *testing.T, s *shop) {
 			others = append(others, n)
 		}
 	}
-	begun, refused := clock.System().Now(), l.Answered(http.StatusServiceUnavailable)
-	waitFor(t, "payments are refused", func() bool { return l.Answered(http.StatusServiceUnavailable) >= refused+100 })
-	waitFor(t, "core says that it cannot write", func() bool { return s.get(t.Context(), "/v1/health", nil) != nil })
-	if n := l.AskedSince(begun); n > 0 {
+	begun, refused := clock.System().Now(), l.Responses(http.StatusServiceUnavailable)
+	waitFor(t, "payments are refused", func() bool { return l.Responses(http.StatusServiceUnavailable) >= refused+100 })
+	waitFor(t, "core reports that it cannot write", func() bool { return s.get(t.Context(), "/v1/health", nil) != nil })
+	if n := l.AcknowledgedSince(begun); n > 0 {
 		t.Errorf("alone: %d payments were acknowledged that one node has", n)
 	}
 	others[0].Start(t)
@@ -50,5 +53,6 @@ func (c *cluster) alone(t *testing.T, s *shop) {
 	for _, fault := range append(v.Faults(), l.strange...) {
 		t.Errorf("alone: %s", fault)
 	}
-	t.Logf("alone: nobody was told of a payment until another node was back, %s in all; %d acknowledged, %d lost", took.Round(time.Millisecond), v.Acknowledged, len(v.Lost))
+	t.Logf("alone: no payment was acknowledged until another node was back, %s; %d acknowledged, %d lost",
+		took.Round(time.Millisecond), v.Acknowledged, len(v.Lost))
 }

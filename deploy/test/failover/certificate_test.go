@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
 )
 
-// mustCertify writes server.crt and server.key for this machine, which is its own authority.
+// mustCertify writes a self-signed server.crt and server.key for this machine.
 func mustCertify(t *testing.T, dir string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -27,9 +27,11 @@ func mustCertify(t *testing.T, dir string) {
 	}
 	now := clock.System().Now()
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nodes"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nodes"}, NotBefore: now.Add(-time.Hour),
+		NotAfter:    now.Add(24 * time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
 	if err != nil {
@@ -39,12 +41,15 @@ func mustCertify(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, block := range map[string]*pem.Block{"server.crt": {Type: "CERTIFICATE", Bytes: der}, "server.key": {Type: "PRIVATE KEY", Bytes: private}} {
+	for name, block := range map[string]*pem.Block{
+		"server.crt": {Type: "CERTIFICATE", Bytes: der},
+		"server.key": {Type: "PRIVATE KEY", Bytes: private},
+	} {
 		mustWrite(t, filepath.Join(dir, name), pem.EncodeToMemory(block))
 	}
 }
 
-// mustWrite writes a file for the server's user alone.
+// mustWrite writes a file that only the server's user can read.
 func mustWrite(t *testing.T, path string, text []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, text, 0o600); err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
@@ -53,12 +53,15 @@ func newCluster(t *testing.T) *cluster {
 		n.Start(t)
 	}
 	leader := c.Healthy(t, true)
-	for _, statement := range []string{"CREATE ROLE causeway LOGIN PASSWORD 'causeway-1'", "CREATE DATABASE causeway OWNER causeway"} {
+	for _, statement := range []string{
+		"CREATE ROLE causeway LOGIN PASSWORD 'causeway-1'",
+		"CREATE DATABASE causeway OWNER causeway",
+	} {
 		if err := leader.psql(t.Context(), "postgres", statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	waitFor(t, "all nodes have the database", func() bool { // a core that meets one without it looks no further
+	waitFor(t, "all nodes have the database", func() bool { // a core stops its search at a node without the database
 		return !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.psql(t.Context(), "causeway", "SELECT 1") != nil })
 	})
 	return c
@@ -78,18 +81,19 @@ func (c *cluster) startEtcd(t *testing.T) string {
 	address, peer := programtest.MustPort(t), programtest.MustPort(t)
 	file := filepath.Join(dir, "etcd.conf.yaml")
 	mustWrite(t, file, filled(t, filepath.Join(filepath.Dir(reference), "etcd.conf.yaml"), map[string]string{
-		"NODE": "etcd", "ETCD_DATA": filepath.Join(dir, "data"), "ETCD_LISTEN": "http://" + address, "ETCD_ADDRESS": "http://" + address,
+		"NODE": "etcd", "ETCD_DATA": filepath.Join(dir, "data"), "ETCD_LISTEN": "http://" + address,
+		"ETCD_ADDRESS":     "http://" + address,
 		"ETCD_PEER_LISTEN": "http://" + peer, "ETCD_PEER_ADDRESS": "http://" + peer, "ETCD_CLUSTER": "etcd=http://" + peer,
 	}))
 	run(t, dir, nil, "etcd", "--config-file", file)
-	waitFor(t, "etcd is one cluster", func() bool { // Patroni ends when it asks before
-		var said map[string]string
-		return fetch(t.Context(), "http://"+address+"/version", "", &said) == nil && said["etcdcluster"] != "not_decided"
+	waitFor(t, "etcd is one cluster", func() bool { // Patroni exits if etcd is not ready
+		var text map[string]string
+		return fetch(t.Context(), "http://"+address+"/version", "", &text) == nil && text["etcdcluster"] != "not_decided"
 	})
 	return address
 }
 
-// URL is what cores are given: all nodes, of which they take the one that can be written to.
+// URL returns the store URL for cores. It names all nodes, and core selects the writable one.
 func (c *cluster) URL() string {
 	hosts := make([]string, len(c.nodes))
 	for i, n := range c.nodes {
@@ -99,22 +103,25 @@ func (c *cluster) URL() string {
 }
 
 func (c *cluster) url(hosts string) string {
-	q := url.Values{"target_session_attrs": {"read-write"}, "sslmode": {"verify-full"}, "sslrootcert": {filepath.Join(c.dir, "server.crt")}}
+	q := url.Values{
+		"target_session_attrs": {"read-write"}, "sslmode": {"verify-full"},
+		"sslrootcert": {filepath.Join(c.dir, "server.crt")},
+	}
 	return "postgres://causeway:causeway-1@" + hosts + "/causeway?" + q.Encode()
 }
 
-// Inspect opens the database of a node, past the relays.
+// Inspect opens the database of a node without the relays.
 func (c *cluster) Inspect(t *testing.T, n *node) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", c.url(n.replication.to))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() }) // it wrote nothing
+	t.Cleanup(func() { _ = db.Close() }) // it only read
 	return db
 }
 
-// member is a node as Patroni shows it.
+// member is a node in Patroni's view.
 type member struct {
 	Name     string         `json:"name"`
 	Role     string         `json:"role"`
@@ -123,20 +130,20 @@ type member struct {
 	Rest     map[string]any `json:",embed"`
 }
 
-// members asks a node how it sees the cluster.
+// members returns the cluster as a node sees it, or nil if the node does not respond.
 func (n *node) members(ctx context.Context) []member {
-	var said struct {
+	var text struct {
 		Members []member       `json:"members"`
 		Rest    map[string]any `json:",embed"`
 	}
-	if err := n.ask(ctx, http.MethodGet, "/cluster", "", &said); err != nil {
-		return nil // it sees nothing
+	if err := n.patroni(ctx, http.MethodGet, "/cluster", "", &text); err != nil {
+		return nil
 	}
-	return said.Members
+	return text.Members
 }
 
-// ask asks Patroni, past the relays.
-func (n *node) ask(ctx context.Context, method, path, body string, into any) error {
+// patroni sends a request to Patroni's API without the relays.
+func (n *node) patroni(ctx context.Context, method, path, body string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+n.api+path, strings.NewReader(body))
@@ -144,14 +151,14 @@ func (n *node) ask(ctx context.Context, method, path, body string, into any) err
 		return err
 	}
 	r.SetBasicAuth("patroni", secrets["API_PASSWORD"])
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is read
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s %s: HTTP %d: %s", method, path, answer.StatusCode, text)
+	defer func() { _ = response.Body.Close() }() // it is read
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: HTTP %d: %s", method, path, response.StatusCode, text)
 	}
 	if err != nil || into == nil {
 		return err
@@ -159,8 +166,9 @@ func (n *node) ask(ctx context.Context, method, path, body string, into any) err
 	return json.UnmarshalRead(bytes.NewReader(text), into)
 }
 
-// sees is the leader as a node sees it, "" unless it sees all nodes run on one timeline, with a synchronous standby or without.
-func (n *node) sees(ctx context.Context, nodes int, synchronous bool) (leader string) {
+// leaderSeenBy returns the leader in the view of a node. It returns "" unless the node sees all
+// nodes running on one timeline, with or without a synchronous standby as required.
+func (n *node) leaderSeenBy(ctx context.Context, nodes int, synchronous bool) (leader string) {
 	members, second := n.members(ctx), false
 	for _, m := range members {
 		if m.State != "running" && m.State != "streaming" || m.Timeline != members[0].Timeline {
@@ -177,13 +185,14 @@ func (n *node) sees(ctx context.Context, nodes int, synchronous bool) (leader st
 	return leader
 }
 
-// Healthy waits until all nodes see all of them run, and the same one as the leader, with a synchronous standby or without one. It returns the leader.
+// Healthy waits until all nodes see all nodes running and the same leader, with or without a
+// synchronous standby as required. It returns the leader.
 func (c *cluster) Healthy(t *testing.T, synchronous bool) (leader *node) {
 	t.Helper()
 	waitFor(t, "the cluster is whole", func() bool {
-		first := c.nodes[0].sees(t.Context(), len(c.nodes), synchronous)
+		first := c.nodes[0].leaderSeenBy(t.Context(), len(c.nodes), synchronous)
 		for _, n := range c.nodes {
-			if n.sees(t.Context(), len(c.nodes), synchronous) != first {
+			if n.leaderSeenBy(t.Context(), len(c.nodes), synchronous) != first {
 				return false
 			}
 			if n.name == first {
@@ -195,10 +204,10 @@ func (c *cluster) Healthy(t *testing.T, synchronous bool) (leader *node) {
 	return leader
 }
 
-// Timeline is the cluster's: each node that takes the place of another begins one.
+// Timeline returns the timeline of the cluster. Each promotion starts a new one.
 func (c *cluster) Timeline(t *testing.T) (line int) {
 	t.Helper()
-	waitFor(t, "a node says its timeline", func() bool {
+	waitFor(t, "a node reports its timeline", func() bool {
 		for _, m := range slices.Concat(c.nodes[0].members(t.Context()), c.nodes[1].members(t.Context())) {
 			line = max(line, m.Timeline)
 		}
@@ -207,16 +216,16 @@ func (c *cluster) Timeline(t *testing.T) (line int) {
 	return line
 }
 
-// Configure changes what stands in etcd, as patronictl edit-config does.
+// Configure changes the configuration in etcd, as patronictl edit-config does.
 func (c *cluster) Configure(t *testing.T, settings string) {
 	t.Helper()
-	if err := c.nodes[0].ask(t.Context(), http.MethodPatch, "/config", settings, nil); err != nil {
+	if err := c.nodes[0].patroni(t.Context(), http.MethodPatch, "/config", settings, nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// patience bounds every wait: what takes seconds on a machine that has nothing else to do takes minutes on one that starves. It ends before the test's own
-// time does, so that the logs are shown.
+// patience returns the limit of every wait. On a starved machine, a step of seconds takes minutes.
+// The limit ends before the test's deadline, so that the logs are shown.
 func patience(t *testing.T) time.Duration {
 	t.Helper()
 	const most = 10 * time.Minute
@@ -226,7 +235,7 @@ func patience(t *testing.T) time.Duration {
 	return most
 }
 
-// waitFor waits for a condition, for as long as a short run or a full one may take.
+// waitFor waits for a condition until patience ends.
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	programtest.WaitWithin(t, patience(t), what, is)

@@ -1,14 +1,18 @@
-// Package failover has tests alone: three nodes of a Patroni cluster, set up by the very files of deploy/on/patroni, with two cores in front of them and
-// clients that pay meanwhile. The primary's node is killed, stopped and cut off; what was acknowledged is held against what is there afterwards.
+// Package failover has only tests. They run three nodes of a Patroni cluster with the files of
+// deploy/on/patroni, two cores in front of it, and clients that pay. The tests kill, stop and cut
+// off the primary's node. Then they compare the acknowledged payments with the stored ones.
 //
-// The nodes are processes on one machine. What leaves or reaches a node goes through relays, one for clients, one for the other nodes' PostgreSQL, one for
-// Patroni's API and one for etcd, which can be cut without a packet filter: nothing passes any more, and no connection ends. There is one etcd, on which
-// nothing is done: what happens to a cluster of etcds is etcd's affair.
+// The nodes are processes on one machine. Connections from and to a node pass relays: one for
+// clients, one for replication, one for Patroni's API and one for etcd. A cut relay passes no bytes
+// and closes no connection, without a packet filter. The tests run a single etcd and leave it
+// alone: the failure of an etcd cluster is not their subject.
 //
-// The simulated acquirer keeps its book on a server of its own, which nothing happens to: each node has core's table for it as a foreign one. So the oracle
-// can want each payment that was acknowledged to be there exactly once, in the store and at the acquirer. It does not see what an acquirer would do of which
-// no answer comes back, other than by the primary's end: core reaches the book by the primary.
+// The simulated acquirer keeps its records on a separate server that no fault affects. Each node
+// has core's table for them as a foreign table. So the oracle requires each acknowledged payment
+// exactly once, in the store and at the acquirer. Core reaches the records through the primary, so
+// the tests lose no acquirer response other than by the end of the primary.
 //
-// CAUSEWAY_FAILOVER_ROUNDS=20 makes that many rounds, the faults by turns, and holds the time until payments are taken again against the 35 s that
-// deploy/on/patroni promises; without it there is one round of each fault, however long it takes.
+// CAUSEWAY_FAILOVER_ROUNDS=20 runs that many rounds, with the faults in turn. It limits the time
+// until payments are accepted again to the 35 s that deploy/on/patroni promises. Without it, each
+// fault has one round without a limit.
 package failover

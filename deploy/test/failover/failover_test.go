@@ -2,19 +2,19 @@ package failover_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// promised is how soon payments are taken again, as deploy/on/patroni says.
+// promised is the limit in deploy/on/patroni until payments are accepted again.
 const promised = 35 * time.Second
 
-// fault is something that happens to the primary's node, and how it comes back.
+// fault is a fault of the primary's node, with its repair.
 type fault struct {
 	name   string
 	before func(*testing.T, *node, *load) // nil for nothing
@@ -35,41 +35,43 @@ func restart(t *testing.T, n *node) {
 	n.Start(t)
 }
 
-// holdUp keeps all that is committed on the primary from the others, until clients have given up a commit and asked again. What they asked for is on the
-// primary then, and nowhere else, and so is more than what Patroni by itself lets a node be behind: that must not keep the standby from taking over.
+// holdUp keeps the commits of the primary from the standbys, until clients have abandoned a commit
+// and sent retries. Their payments are then only on the primary. The log also exceeds Patroni's
+// default limit of a standby's lag, which must not prevent a promotion.
 func holdUp(t *testing.T, n *node, l *load) {
 	t.Helper()
 	n.replication.Cut()
 	begun := clock.System().Now()
-	if err := n.psql(t.Context(), "causeway", "SELECT pg_logical_emit_message(false, 'more', repeat('x', 8 << 20))"); err != nil {
+	if err := n.psql(t.Context(), "causeway",
+		"SELECT pg_logical_emit_message(false, 'more', repeat('x', 8 << 20))"); err != nil {
 		t.Error(err)
 	}
 	waitFor(t, "clients ask again", func() bool { return clock.System().Now().Sub(begun) > 3500*time.Millisecond })
-	leads := slices.ContainsFunc(n.members(t.Context()), func(m member) bool { return m.Role == "leader" && m.Name == n.name })
-	if asked := l.AskedSince(begun); asked > 0 && leads { // on a machine that starves another one may have taken its place
-		t.Errorf("held up: %d payments were acknowledged that one node has", asked)
+	leads := slices.ContainsFunc(n.members(t.Context()), func(m member) bool {
+		return m.Role == "leader" && m.Name == n.name
+	})
+	if count := l.AcknowledgedSince(begun); count > 0 && leads { // on a starved machine another node may lead now
+		t.Errorf("held up: %d payments were acknowledged that one node has", count)
 	}
 }
 
-// figures are of one fault's rounds.
+// figures are the figures of all rounds of a fault.
 type figures struct {
 	rounds, acknowledged, retried int
 	lost, differ, twice           int
 	took                          []time.Duration
 }
 
-// TestFailoverPatroni: whatever happens to the primary's node, what was acknowledged is there once and as it was told, nothing is left open, payments are
-// taken again, and the node comes back as a replica. In the end the same is done to a cluster whose commits wait for nobody: there payments are lost, or
-// else nothing was shown.
+// TestFailoverPatroni applies each fault to the primary's node. Each acknowledged payment must be
+// stored once, as acknowledged, and no payment may remain unfinished. Payments must be accepted
+// again, and the node must return as a replica. Finally, the control repeats a fault without
+// synchronous replication. It must lose payments, otherwise the test proves nothing.
 func TestFailoverPatroni(t *testing.T) {
 	t.Parallel()
-	rounds, full := len(faults), false
-	if text := os.Getenv("CAUSEWAY_FAILOVER_ROUNDS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rounds, full = n, true
+	rounds := int(programtest.Number(t, "CAUSEWAY_FAILOVER_ROUNDS", 0))
+	full := rounds > 0
+	if !full {
+		rounds = len(faults)
 	}
 	c := newCluster(t)
 	s := openShop(t, c, 2)
@@ -77,7 +79,7 @@ func TestFailoverPatroni(t *testing.T) {
 	total := map[string]*figures{}
 	defer report(t, total)
 	loads := make([]*load, rounds)
-	var late []string // that is no reason to stop
+	var late []string // later rounds still run
 	for round := range rounds {
 		f := faults[round%len(faults)]
 		if total[f.name] == nil {
@@ -89,7 +91,8 @@ func TestFailoverPatroni(t *testing.T) {
 			t.FailNow()
 		}
 		if full && took > promised {
-			late = append(late, fmt.Sprintf("round %d, %s: payments were taken again after %s, want %s", round, f.name, took, promised))
+			late = append(late, fmt.Sprintf("round %d, %s: payments were taken again after %s, want %s", round, f.name, took,
+				promised))
 		}
 	}
 	for _, what := range late {
@@ -99,13 +102,15 @@ func TestFailoverPatroni(t *testing.T) {
 	for _, fault := range v.Faults() {
 		t.Errorf("in the end: %s", fault)
 	}
-	t.Logf("in the end: %d acknowledged, %d lost, %d differ, %d twice", v.Acknowledged, len(v.Lost), len(v.Differ), len(v.Twice))
+	t.Logf("in the end: %d acknowledged, %d lost, %d differ, %d twice", v.Acknowledged, len(v.Lost), len(v.Differ),
+		len(v.Twice))
 	c.round(t, s, switchover, "", &figures{})
 	c.alone(t, s)
 	c.control(t, s)
 }
 
-// round has one fault happen under load, and returns how long it took until a payment was acknowledged that was asked for afterwards.
+// round applies one fault under load. It returns the time until a payment is acknowledged whose
+// request was sent after the fault.
 func (c *cluster) round(t *testing.T, s *shop, f fault, round string, sum *figures) (*load, time.Duration) {
 	t.Helper()
 	leader, line := c.Healthy(t, true), c.Timeline(t)
@@ -133,12 +138,16 @@ func (c *cluster) round(t *testing.T, s *shop, f fault, round string, sum *figur
 	sum.lost, sum.differ, sum.twice = sum.lost+len(v.Lost), sum.differ+len(v.Differ), sum.twice+len(v.Twice)
 	sum.took = append(sum.took, took)
 	sum.retried += l.Retried()
-	t.Logf("round %s, %s: %s to %s, payments again after %s, whole after %s; %d acknowledged, %d lost, %d twice, %d failed first; answers %v", round, f.name, leader.name,
-		next.name, took.Round(time.Millisecond), clock.System().Now().Sub(begun).Round(time.Second), v.Acknowledged, len(v.Lost), len(v.Twice), v.Failed, l.answers)
+	t.Logf("round %s, %s: %s to %s, payments again after %s, whole after %s; "+
+		"%d acknowledged, %d lost, %d twice, %d failed first; responses %v",
+		round, f.name, leader.name, next.name, took.Round(time.Millisecond),
+		clock.System().Now().Sub(begun).Round(time.Second),
+		v.Acknowledged, len(v.Lost), len(v.Twice), v.Failed, l.responses)
 	return l, took
 }
 
-// control has commits wait for nobody, and kills the primary while its standbys are behind: the oracle must see that payments are lost.
+// control turns off synchronous replication and kills the primary while its standbys lag. The
+// oracle must report lost payments.
 func (c *cluster) control(t *testing.T, s *shop) {
 	t.Helper()
 	c.Configure(t, `{"synchronous_mode": false, "synchronous_mode_strict": false}`)
@@ -156,10 +165,12 @@ func (c *cluster) control(t *testing.T, s *shop) {
 	next := c.Healthy(t, false)
 	l.Stop()
 	v := s.judge(t, c.Inspect(t, next), since, l)
-	t.Logf("control, commits wait for nobody: %s to %s, payments again after %s; %d acknowledged, %d lost, %d differ, %d twice", leader.name, next.name,
-		took.Round(time.Millisecond), v.Acknowledged, len(v.Lost), len(v.Differ), len(v.Twice))
+	t.Logf("control, without synchronous replication: %s to %s, payments again after %s; "+
+		"%d acknowledged, %d lost, %d differ, %d twice",
+		leader.name, next.name, took.Round(time.Millisecond),
+		v.Acknowledged, len(v.Lost), len(v.Differ), len(v.Twice))
 	if len(v.Lost) == 0 {
-		t.Error("control: no payment was lost: either the fault harms nobody or the oracle sees nothing")
+		t.Error("control: no payment was lost: either the fault does no harm or the oracle misses it")
 	}
 }
 
@@ -172,8 +183,10 @@ func report(t *testing.T, total map[string]*figures) {
 			continue
 		}
 		slices.Sort(of.took)
-		t.Logf("%-8s %2d rounds, %6d acknowledged (%d asked again), %d lost, %d differ, %d twice; payments again after min %s median %s max %s", f.name, of.rounds,
-			of.acknowledged, of.retried, of.lost, of.differ, of.twice, of.took[0].Round(time.Millisecond), of.took[len(of.took)/2].Round(time.Millisecond),
-			of.took[len(of.took)-1].Round(time.Millisecond))
+		least, median, most := of.took[0], of.took[len(of.took)/2], of.took[len(of.took)-1]
+		t.Logf("%-8s %2d rounds, %6d acknowledged (%d retried), %d lost, %d differ, %d twice; "+
+			"payments again after min %s median %s max %s",
+			f.name, of.rounds, of.acknowledged, of.retried, of.lost, of.differ, of.twice,
+			least.Round(time.Millisecond), median.Round(time.Millisecond), most.Round(time.Millisecond))
 	}
 }

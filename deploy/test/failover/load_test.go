@@ -14,24 +14,25 @@ import (
 )
 
 const (
-	// clients pay at the same time, each at a pace.
+	// clients is the number of concurrent clients, and pace the pause of each.
 	clients, pace = 8, 40 * time.Millisecond
-	// hangUp is when a client gives up waiting for an answer, and asks again.
+	// hangUp is a client's timeout. It then sends a retry.
 	hangUp = 10 * time.Second
 )
 
-// payment is what one client asked for, under one key, until it was told.
+// payment is a payment of one client under one idempotency key.
 type payment struct {
-	key    string // and reference
-	amount int64
-	body   string    // of the answer that acknowledged it
-	first  int       // the status that it was answered first, 0 when there was no answer
-	asked  int       // how often
-	begun  time.Time // of the request that was acknowledged
-	told   time.Time
+	key          string // also the reference
+	amount       int64
+	body         string    // of the acknowledging response
+	first        int       // first status; 0 without a response
+	requests     int       // number of requests
+	begun        time.Time // start of the acknowledged request
+	acknowledged time.Time
 }
 
-// load is clients that pay, each asking again with its key until it is told.
+// load is a set of clients that pay. Each repeats its request with the same key until it gets a
+// final response.
 type load struct {
 	shop *shop
 	name string
@@ -39,16 +40,16 @@ type load struct {
 	stop chan struct{}
 	done sync.WaitGroup
 
-	mu       sync.Mutex
-	payments []*payment
-	strange  []string // answers that no client should get
-	answers  map[int]int
+	mu        sync.Mutex
+	payments  []*payment
+	strange   []string // unexpected responses
+	responses map[int]int
 }
 
-// startLoad has clients pay until Stop. Names must differ.
+// startLoad starts clients that pay until Stop. Names must differ.
 func startLoad(t *testing.T, s *shop, name string) *load {
 	t.Helper()
-	l := &load{shop: s, name: name, stop: make(chan struct{}), answers: map[int]int{}, http: &http.Client{
+	l := &load{shop: s, name: name, stop: make(chan struct{}), responses: map[int]int{}, http: &http.Client{
 		Timeout: hangUp, Transport: &http.Transport{MaxIdleConnsPerHost: clients},
 	}}
 	for client := range clients {
@@ -57,22 +58,23 @@ func startLoad(t *testing.T, s *shop, name string) *load {
 	return l
 }
 
-// Stop has the clients end once they have been told of what they asked for.
+// Stop stops the clients after each has got a final response.
 func (l *load) Stop() {
 	close(l.stop)
 	l.done.Wait()
 	l.http.CloseIdleConnections()
 }
 
-// Acknowledged is how many payments were.
+// Acknowledged returns the number of acknowledged payments.
 func (l *load) Acknowledged() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.payments)
 }
 
-// AskedSince is how many were whose request was sent after a time.
-func (l *load) AskedSince(at time.Time) (n int) {
+// AcknowledgedSince returns the number of acknowledged payments whose request was sent after a
+// time.
+func (l *load) AcknowledgedSince(at time.Time) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.payments {
@@ -83,35 +85,36 @@ func (l *load) AskedSince(at time.Time) (n int) {
 	return n
 }
 
-// Answered is how often a status was.
-func (l *load) Answered(status int) int {
+// Responses returns the number of responses with a status.
+func (l *load) Responses(status int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.answers[status]
+	return l.responses[status]
 }
 
-// Retried is how many were asked for more than once.
+// Retried returns the number of payments with more than one request.
 func (l *load) Retried() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.payments {
-		if p.asked > 1 {
+		if p.requests > 1 {
 			n++
 		}
 	}
 	return n
 }
 
-// Again waits until a payment is acknowledged whose request was sent from now on, and returns when that was.
+// Again waits until a payment is acknowledged whose request was sent from now on. It returns the
+// time of the first such acknowledgement.
 func (l *load) Again(t *testing.T, what string) (at time.Time) {
 	t.Helper()
 	now := clock.System().Now()
 	waitFor(t, what+": payments are taken again", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for i := len(l.payments) - 1; i >= 0 && l.payments[i].told.After(now); i-- {
+		for i := len(l.payments) - 1; i >= 0 && l.payments[i].acknowledged.After(now); i-- {
 			if l.payments[i].begun.After(now) {
-				at = l.payments[i].told // the first of them, at last
+				at = l.payments[i].acknowledged
 			}
 		}
 		return !at.IsZero()
@@ -135,17 +138,17 @@ func (l *load) pay(ctx context.Context, client int) {
 	}
 }
 
-// settle asks for a payment until it is told, each time another core.
+// settle repeats a payment at alternating cores until the response is final.
 func (l *load) settle(ctx context.Context, client int, p *payment) {
 	pause := time.NewTicker(200 * time.Millisecond)
 	defer pause.Stop()
 	for ctx.Err() == nil {
 		begun := clock.System().Now()
-		status, body := l.ask(ctx, l.shop.cores[(client+p.asked)%len(l.shop.cores)], p)
-		if p.asked++; p.asked == 1 {
+		status, body := l.post(ctx, l.shop.cores[(client+p.requests)%len(l.shop.cores)], p)
+		if p.requests++; p.requests == 1 {
 			p.first = status
 		}
-		if l.told(p, begun, status, body) {
+		if l.final(p, begun, status, body) {
 			return
 		}
 		select {
@@ -155,14 +158,14 @@ func (l *load) settle(ctx context.Context, client int, p *payment) {
 	}
 }
 
-// told notes an answer, and reports whether it ends the matter.
-func (l *load) told(p *payment, begun time.Time, status int, body string) bool {
+// final records a response and reports whether it is final.
+func (l *load) final(p *payment, begun time.Time, status int, body string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answers[status]++
+	l.responses[status]++
 	switch status {
 	case http.StatusCreated:
-		p.body, p.begun, p.told = body, begun, clock.System().Now()
+		p.body, p.begun, p.acknowledged = body, begun, clock.System().Now()
 		l.payments = append(l.payments, p)
 		return true
 	case 0, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusConflict, http.StatusBadGateway:
@@ -172,8 +175,8 @@ func (l *load) told(p *payment, begun time.Time, status int, body string) bool {
 	return true
 }
 
-// ask sends the request. The status is 0 when no whole answer came.
-func (l *load) ask(ctx context.Context, core string, p *payment) (status int, body string) {
+// post sends the request. The status is 0 without a complete response.
+func (l *load) post(ctx context.Context, core string, p *payment) (status int, body string) {
 	text := fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"card","reference":%q}`, p.amount, p.key)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, core+"/v1/transactions", strings.NewReader(text))
 	if err != nil {
@@ -182,14 +185,14 @@ func (l *load) ask(ctx context.Context, core string, p *payment) (status int, bo
 	r.Header.Set("Authorization", "Bearer "+l.shop.key)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Idempotency-Key", p.key)
-	answer, err := l.http.Do(r)
+	response, err := l.http.Do(r)
 	if err != nil {
 		return 0, ""
 	}
-	defer func() { _ = answer.Body.Close() }() // it is read
-	said, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }() // it is read
+	read, err := io.ReadAll(response.Body)
 	if err != nil {
 		return 0, ""
 	}
-	return answer.StatusCode, string(said)
+	return response.StatusCode, string(read)
 }

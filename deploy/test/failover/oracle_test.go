@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,55 +19,46 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// shop is some cores on a cluster, with a merchant's key.
+// shop is a set of cores on a cluster, with a merchant's key.
 type shop struct {
-	key   string
-	cores []string // their addresses
-	book  *book
+	key     string
+	cores   []string // their addresses
+	records *records
 }
 
 func openShop(t *testing.T, c *cluster, cores int) *shop {
 	t.Helper()
-	f := fleet.Start(t, fleet.Config{Cores: cores, Store: c.URL(), CoreArgs: []string{"--simulator", hostileAcquirer(t)}})
-	// At the end of its day what was captured is settled, and is not as it was acknowledged any more.
+	f := fleet.Start(t, fleet.Config{
+		Cores:    cores,
+		Store:    c.URL(),
+		CoreArgs: []string{"--simulator", crash.HostileCatalogue(t)},
+	})
+	// Settlement at the cutoff would change captured payments after their acknowledgement.
 	f.Run(t, "merchants", "update", f.Merchant, "--cutoff", clock.System().Now().UTC().Add(12*time.Hour).Format("15:04"))
-	s := &shop{key: f.Secret, book: openBook(t)}
-	s.book.Lend(t, c.Healthy(t, true))
+	s := &shop{key: f.Secret, records: startRecords(t)}
+	s.records.Attach(t, c.Healthy(t, true))
 	for _, core := range f.Cores.All() {
 		s.cores = append(s.cores, core.URL())
 	}
 	return s
 }
 
-// hostileAcquirer returns the file of a simulator that is slow, late, flaky and contradictory at
-// random.
-func hostileAcquirer(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "configs", "simulator.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, hostile := crash.Catalogues(string(text))
-	path := filepath.Join(t.TempDir(), "simulator.yaml")
-	if err := os.WriteFile(path, []byte(hostile), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// verdict is what became of the payments of a load.
+// verdict is the comparison of a load with the stored payments.
 type verdict struct {
-	Acknowledged int
-	Failed       int      // came to nothing before they were acknowledged
-	Lost         []string // were acknowledged, and are not there
-	Differ       []string // are there otherwise than they were acknowledged
-	Twice        []string // are there more than once, or were not taken exactly once
-	Unasked      []string // are there, and no client was told
+	Acknowledged   int
+	Failed         int      // failed attempts before the acknowledged one
+	Lost           []string // acknowledged, and not stored
+	Differ         []string // stored otherwise than acknowledged
+	Twice          []string // stored more than once, or not taken exactly once
+	Unacknowledged []string // stored, and never acknowledged
 }
 
-// Faults is all that is wrong.
+// Faults returns all faults.
 func (v *verdict) Faults() (out []string) {
-	for what, of := range map[string][]string{"lost": v.Lost, "differs": v.Differ, "twice": v.Twice, "unasked": v.Unasked} {
+	for what, of := range map[string][]string{
+		"lost": v.Lost, "differs": v.Differ, "twice": v.Twice,
+		"unacknowledged": v.Unacknowledged,
+	} {
 		for _, one := range of[:min(len(of), 5)] {
 			out = append(out, what+": "+one)
 		}
@@ -106,32 +95,35 @@ func (s *shop) judgeOnce(t *testing.T, db *sql.DB, since time.Time, loads ...*lo
 	t.Helper()
 	waitFor(t, "nothing is open", func() bool {
 		var open int
-		err := db.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown')) +
+		err := db.QueryRowContext(t.Context(),
+			`SELECT (SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown')) +
 			(SELECT COUNT(*) FROM idempotency_keys WHERE status = 0)`).Scan(&open)
 		return err == nil && open == 0
 	})
 	there := map[string][]jsontext.Value{} // by reference
 	s.list(t, since, func(reference string, v jsontext.Value) { there[reference] = append(there[reference], v) })
-	taken := s.book.Taken(t)
+	taken := s.records.Taken(t)
 	v := &verdict{}
 	for _, l := range loads {
 		for _, p := range l.payments {
 			v.Acknowledged++
-			v.look(p, there[p.key], taken)
+			v.compare(p, there[p.key], taken)
 			delete(there, p.key)
 		}
 	}
 	for reference := range there {
-		if slices.ContainsFunc(loads, func(l *load) bool { return strings.HasPrefix(reference, l.name+"-") }) { // else it is of an earlier one
-			v.Unasked = append(v.Unasked, reference)
+		// other references belong to an earlier load
+		if slices.ContainsFunc(loads, func(l *load) bool { return strings.HasPrefix(reference, l.name+"-") }) {
+			v.Unacknowledged = append(v.Unacknowledged, reference)
 		}
 	}
 	return v
 }
 
-// look holds one payment against what there is of it. Beside the one that was acknowledged there may be those that came to nothing: the client was told
-// that nobody knew (504), the acquirer did not know either, and the payment was closed as failed before the client asked again.
-func (v *verdict) look(p *payment, there []jsontext.Value, taken map[string]int) {
+// compare compares one payment with the stored ones. Next to the acknowledged one, failed attempts
+// may exist. The client got 504, the acquirer had no record, and core closed the attempt as failed
+// before the retry.
+func (v *verdict) compare(p *payment, there []jsontext.Value, taken map[string]int) {
 	var live []jsontext.Value
 	for _, one := range there {
 		of := decoded(one)
@@ -144,17 +136,18 @@ func (v *verdict) look(p *payment, there []jsontext.Value, taken map[string]int)
 			v.Twice = append(v.Twice, fmt.Sprintf("%s: the acquirer took %s %d times, want once: %s", p.key, of.ID, n, one))
 		}
 	}
-	switch told := canonical(jsontext.Value(p.body)); {
+	switch acknowledged := canonical(jsontext.Value(p.body)); {
 	case len(live) == 0:
-		v.Lost = append(v.Lost, fmt.Sprintf("%s (asked %d times, first told %d): %s; there is %s", p.key, p.asked, p.first, p.body, there))
+		v.Lost = append(v.Lost, fmt.Sprintf("%s (%d requests, first status %d): %s; stored: %s", p.key, p.requests, p.first,
+			p.body, there))
 	case len(live) > 1:
 		v.Twice = append(v.Twice, fmt.Sprintf("%s is there %d times: %s", p.key, len(live), live))
-	case canonical(live[0]) != told:
-		v.Differ = append(v.Differ, fmt.Sprintf("%s was acknowledged as %s and is %s", p.key, told, live[0]))
+	case canonical(live[0]) != acknowledged:
+		v.Differ = append(v.Differ, fmt.Sprintf("%s was acknowledged as %s and is %s", p.key, acknowledged, live[0]))
 	}
 }
 
-// transaction is what of one the oracle goes by.
+// transaction has the fields that the oracle compares.
 type transaction struct {
 	ID        string         `json:"id"`
 	Reference string         `json:"reference"`
@@ -164,11 +157,11 @@ type transaction struct {
 }
 
 func decoded(v jsontext.Value) (t transaction) {
-	_ = json.Unmarshal(v, &t) // what does not fit is another one than was told
+	_ = json.Unmarshal(v, &t) // an unexpected type makes the values differ
 	return t
 }
 
-// canonical is a JSON text in the one way to write it.
+// canonical returns a JSON text in canonical form.
 func canonical(v jsontext.Value) string {
 	v = v.Clone()
 	if err := v.Canonicalize(); err != nil {
@@ -177,7 +170,7 @@ func canonical(v jsontext.Value) string {
 	return string(v)
 }
 
-// list hands every transaction since a time to see.
+// list calls see for every transaction since a time.
 func (s *shop) list(t *testing.T, since time.Time, see func(reference string, v jsontext.Value)) {
 	t.Helper()
 	q := url.Values{"limit": {"100"}, "created_after": {since.Format(time.RFC3339Nano)}}
@@ -201,7 +194,7 @@ func (s *shop) get(ctx context.Context, path string, into any) error {
 	return fetch(ctx, s.cores[0]+path, s.key, into)
 }
 
-// fetch reads the JSON at an address; into is nil when the status is all that counts.
+// fetch reads the JSON at an address; with into nil, only the status counts.
 func fetch(ctx context.Context, at, key string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 	if err != nil {
@@ -210,16 +203,16 @@ func fetch(ctx context.Context, at, key string, into any) error {
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is read
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: HTTP %d", at, answer.StatusCode)
+	defer func() { _ = response.Body.Close() }() // it is read
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: HTTP %d", at, response.StatusCode)
 	}
 	if into == nil {
 		return nil
 	}
-	return json.UnmarshalRead(answer.Body, into)
+	return json.UnmarshalRead(response.Body, into)
 }

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// TestReference: the README of deploy/on/patroni says of every value of its files what it is, and of none that there is not.
+// TestReference compares the values in the files of deploy/on/patroni with the table in its README,
+// in both directions.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Dir(reference)
-	want, told := map[string]bool{}, map[string]bool{}
+	want, explained := map[string]bool{}, map[string]bool{}
 	collect := func(into map[string]bool, file, pattern string) {
 		t.Helper()
 		text, err := os.ReadFile(filepath.Join(folder, file))
@@ -30,10 +31,10 @@ func TestReference(t *testing.T) {
 	collect(rows, "README.md", "(?m)^\\| ((?:`[A-Z_]+`(?:, )?)+) \\|")
 	for row := range rows {
 		for _, name := range regexp.MustCompile("`([A-Z_]+)`").FindAllStringSubmatch(row, -1) {
-			told[name[1]] = true
+			explained[name[1]] = true
 		}
 	}
-	got, all := slices.Sorted(maps.Keys(told)), slices.Sorted(maps.Keys(want))
+	got, all := slices.Sorted(maps.Keys(explained)), slices.Sorted(maps.Keys(want))
 	if !slices.Equal(got, all) {
 		t.Errorf("README.md tells of %v; the files want %v", got, all)
 	}

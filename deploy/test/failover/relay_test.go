@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// relay passes connections on to an address, until it is cut: then nothing passes and no connection ends, as when a cable is pulled.
+// relay forwards connections to an address. A cut relay forwards nothing and closes no connection,
+// like a pulled cable.
 type relay struct {
 	to      string
 	address string
@@ -19,7 +20,7 @@ type relay struct {
 	cut   bool // guarded by mu
 }
 
-// newRelay listens on a port of its own.
+// newRelay listens on a free port.
 func newRelay(t *testing.T, to string) *relay {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -44,7 +45,7 @@ func newRelay(t *testing.T, to string) *relay {
 	return r
 }
 
-// Cut has nothing pass from now on; Mend has all of it arrive that was sent meanwhile.
+// Cut stops all bytes; Mend delivers the bytes sent meanwhile.
 func (r *relay) Cut() { r.set(true) }
 
 // Mend ends Cut.
@@ -57,7 +58,7 @@ func (r *relay) set(cut bool) {
 	r.whole.Broadcast()
 }
 
-// wait waits until the relay is whole.
+// wait waits until the relay is not cut.
 func (r *relay) wait() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +72,7 @@ func (r *relay) serve(from net.Conn) {
 	r.wait()
 	to, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", r.to)
 	if err != nil {
-		return // as if it were refused
+		return // like a refused connection
 	}
 	defer func() { _ = to.Close() }()
 	var both sync.WaitGroup
@@ -80,7 +81,7 @@ func (r *relay) serve(from net.Conn) {
 	both.Wait()
 }
 
-// pass copies one way. The end of it is news too, which a cut keeps.
+// pass copies in one direction. A cut also delays the end of the stream.
 func (r *relay) pass(to, from net.Conn) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -93,7 +94,7 @@ func (r *relay) pass(to, from net.Conn) {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			_ = to.(*net.TCPConn).CloseWrite() // the other half may have something to say
+			_ = to.(*net.TCPConn).CloseWrite() // the other direction may still have bytes
 			return
 		}
 		if err != nil {

@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// Balancer hands each connection to the next of some instances that takes it, and knows no more of it: one that breaks is broken for the client too.
+// Balancer forwards each connection to the next instance that accepts it. If the instance breaks
+// it, the client sees the break.
 type Balancer struct {
 	listener  net.Listener
 	instances []*Instance
 	next      atomic.Uint64
 }
 
-// Balance starts one, on a port of its own, until the test ends.
+// Balance starts a balancer at a free port, until the test ends.
 func Balance(tb testing.TB, instances ...*Instance) *Balancer {
 	tb.Helper()
 	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -45,10 +46,10 @@ func Balance(tb testing.TB, instances ...*Instance) *Balancer {
 	return b
 }
 
-// URL is where it listens.
+// URL returns the address of the balancer.
 func (b *Balancer) URL() string { return "http://" + b.listener.Addr().String() }
 
-// serve ends with both connections.
+// serve forwards in both directions until both connections end.
 func (b *Balancer) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	server := b.dial()
@@ -63,7 +64,7 @@ func (b *Balancer) serve(client net.Conn) {
 	both.Wait()
 }
 
-// dial connects to the next instance that takes connections; nil when none does.
+// dial connects to the next instance that accepts the connection. It returns nil if none does.
 func (b *Balancer) dial() net.Conn {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -80,7 +81,7 @@ func (b *Balancer) dial() net.Conn {
 	return nil
 }
 
-// pass copies one way. An end is passed on as an end, and a break as a break.
+// pass copies in one direction. It forwards an end as an end, and a break as a break.
 func pass(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil && !errors.Is(err, net.ErrClosed) {
 		reset(to)

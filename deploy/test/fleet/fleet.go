@@ -15,18 +15,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Config says what to start.
+// Config sets the number of programs and their arguments.
 type Config struct {
 	Cores, Filters, Proxies int
 	Store                   string   // URL of an empty database, for cores and filters; with several hosts where there are
-	Binaries                string   // folder of the programs; those of this tree by default
+	Binaries                string   // folder of the programs; "" for the programs of this tree
 	CoreArgs                []string // more for core serve
 	CoreEnv                 []string // more for core, as NAME=value
 	// FilterArgs and ProxyArgs are more for each of these programs, by its number. They may be nil.
 	FilterArgs, ProxyArgs func(n int) []string
 }
 
-// Fleet is several of each program on one database, and one merchant with a login at each door.
+// Fleet is several of each program on one database, and one merchant with a login of each provider.
 type Fleet struct {
 	Cores, Filters, Proxies *Group
 	Merchant                string // mer_…
@@ -39,13 +39,23 @@ type Fleet struct {
 	env    []string
 }
 
-// ProviderA is the merchant's login at that door.
-type ProviderA struct{ Name, TransactionKey string }
+// ProviderA is the merchant's login of provider-a.
+type ProviderA struct {
+	Name           string `json:"name"`
+	TransactionKey string `json:"transaction_key"`
+}
 
-// ProviderB is the merchant's login at that door: for HTTP signatures, with the secret in base64.
-type ProviderB struct{ MerchantID, KeyID, SharedSecret string }
+// ProviderB is the merchant's login of provider-b for HTTP signatures, and by a P12 file.
+type ProviderB struct {
+	MerchantID   string `json:"merchant_id"`
+	KeyID        string `json:"key_id"`
+	SharedSecret string `json:"shared_secret"` // base64
+	P12          string `json:"p12"`           // path of the file, "" for none
+	P12Password  string `json:"p12_password"`
+}
 
-// Start starts a fleet and returns when all of it takes requests. The test's end kills it, and shows the logs of a test that failed.
+// Start starts a fleet, and returns when all programs accept connections. The end of the test kills
+// them, and shows their logs if the test failed.
 func Start(tb testing.TB, c Config) *Fleet {
 	tb.Helper()
 	if c.Binaries == "" {
@@ -57,46 +67,46 @@ func Start(tb testing.TB, c Config) *Fleet {
 	}, c.CoreEnv...)}
 	f.Run(tb, "migrate")
 	f.enroll(tb)
-	at, filters, proxies := programtest.Host(tb), 0, 0
-	f.Cores = f.group(tb, "core", at, 18080, c.Cores, func(listen, admin string) []string {
+	at := programtest.Host(tb)
+	f.Cores = f.group(tb, "core", at, 18080, c.Cores, func(_ int, listen, admin string) []string {
 		return append([]string{"serve", "--listen", listen, "--admin", admin, "--rate-limit", "0"}, c.CoreArgs...)
 	})
-	f.Filters = f.group(tb, "mle-filter", at, 18180, c.Filters, func(listen, admin string) []string {
-		return append([]string{"--listen", listen, "--admin", admin, "--v1", f.Cores.URL(), "--keys", c.Store}, c.more(c.FilterArgs, &filters)...)
+	f.Filters = f.group(tb, "mle-filter", at, 18180, c.Filters, func(n int, listen, admin string) []string {
+		args := []string{"--listen", listen, "--admin", admin, "--v1", f.Cores.URL(), "--keys", c.Store}
+		if c.FilterArgs == nil {
+			return args
+		}
+		return append(args, c.FilterArgs(n)...)
 	})
 	v1 := f.Filters
 	if c.Filters == 0 {
 		v1 = f.Cores
 	}
-	f.Proxies = f.group(tb, "compat-proxy", at, 18280, c.Proxies, func(listen, admin string) []string {
-		return append([]string{"--listen", listen, "--admin", admin, "--v1", v1.URL(), "--credentials", filepath.Join(f.dir, "logins.yaml"), "--drop-in-paths"},
-			c.more(c.ProxyArgs, &proxies)...)
+	f.Proxies = f.group(tb, "compat-proxy", at, 18280, c.Proxies, func(n int, listen, admin string) []string {
+		logins := filepath.Join(f.dir, "logins.yaml")
+		args := []string{"--listen", listen, "--admin", admin, "--v1", v1.URL(), "--credentials", logins, "--drop-in-paths"}
+		if c.ProxyArgs == nil {
+			return args
+		}
+		return append(args, c.ProxyArgs(n)...)
 	})
 	return f
 }
 
-// more are the further arguments of the next instance.
-func (c Config) more(args func(int) []string, next *int) []string {
-	*next++
-	if args == nil {
-		return nil
-	}
-	return args(*next - 1)
-}
-
-// random is a secret of 32 bytes in base64.
+// random returns a secret of 32 bytes in base64.
 func random() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // it never fails
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// Command is a command of the core in a folder, on the fleet's store.
+// Command returns a command of the core in a folder, on the fleet's store.
 func (f *Fleet) Command(folder string, args ...string) programtest.Command {
 	return programtest.Command{Path: filepath.Join(folder, "core"), Args: args, Env: f.env}
 }
 
-// Run runs a command of core to its end, and returns what it printed. It has more patience with the store than what serves, for a machine that starves.
+// Run runs a command of core to its end, and returns its output. It waits longer for the store than
+// core serve does, since other tests can fill the machine.
 func (f *Fleet) Run(tb testing.TB, args ...string) string {
 	tb.Helper()
 	c, more := f.Command(f.config.Binaries, args...), "?patience=1m"
@@ -107,16 +117,23 @@ func (f *Fleet) Run(tb testing.TB, args ...string) string {
 	return programtest.MustOutput(tb, c)
 }
 
-// enroll makes the merchant, and its logins.
+// enroll creates the merchant and its logins.
 func (f *Fleet) enroll(tb testing.TB) {
 	tb.Helper()
 	f.Merchant = f.Run(tb, "merchants", "create", "Shop")
 	f.Secret = f.Run(tb, "keys", "create", "--merchant", f.Merchant)
 	f.Publishable = f.Run(tb, "keys", "create", "--merchant", f.Merchant, "--kind", "publishable")
-	f.ProviderA, f.ProviderB = ProviderA{"shop", rand.Text()[:16]}, ProviderB{"shop", "shop-key", random()}
-	logins := fmt.Sprintf("provider_a:\n  - {name: %s, transaction_key: %s, api_key: %s}\nprovider_b:\n  - merchant_id: %s\n    keys:\n"+
-		"      - {id: %s, shared_secret: %q}\n    api_key: %s\n", f.ProviderA.Name, f.ProviderA.TransactionKey, f.Secret,
-		f.ProviderB.MerchantID, f.ProviderB.KeyID, f.ProviderB.SharedSecret, f.Secret)
+	f.ProviderA = ProviderA{"shop", rand.Text()[:16]}
+	f.ProviderB = ProviderB{MerchantID: "shop", KeyID: "shop-key", SharedSecret: random()}
+	logins := fmt.Sprintf(`provider_a:
+  - {name: %s, transaction_key: %s, api_key: %s}
+provider_b:
+  - merchant_id: %s
+    keys:
+      - {id: %s, shared_secret: %q}
+    api_key: %s
+`, f.ProviderA.Name, f.ProviderA.TransactionKey, f.Secret, f.ProviderB.MerchantID, f.ProviderB.KeyID,
+		f.ProviderB.SharedSecret, f.Secret)
 	if err := os.WriteFile(filepath.Join(f.dir, "logins.yaml"), []byte(logins), 0o600); err != nil {
 		tb.Fatal(err)
 	}

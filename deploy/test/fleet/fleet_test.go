@@ -3,7 +3,9 @@
 package fleet_test
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,13 +19,13 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// door sends payments on a connection of its own each.
-type door struct {
+// sender sends each payment on a new connection.
+type sender struct {
 	url, path, key, body, want string
 	client                     *http.Client
 }
 
-func (d *door) pay(t *testing.T) {
+func (d *sender) pay(t *testing.T) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url+d.path, strings.NewReader(d.body))
 	if err != nil {
@@ -42,14 +44,17 @@ func (d *door) pay(t *testing.T) {
 	}
 }
 
-func v1(f *fleet.Fleet, url, source string) *door {
-	return &door{
-		url: url, path: "/v1/transactions", key: f.Secret, body: `{"amount":1250,"currency":"usd","payment_method":"` + source + `"}`,
-		want: `"status":"captured"`, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: programtest.Patience},
+func v1(f *fleet.Fleet, url, source string) *sender {
+	return &sender{
+		url: url, path: "/v1/transactions", key: f.Secret,
+		body:   `{"amount":1250,"currency":"usd","payment_method":"` + source + `"}`,
+		want:   `"status":"captured"`,
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: programtest.Patience},
 	}
 }
 
-// TestFleetPostgreSQL: every door of every instance takes payments; what has ended or stands still is left out by the balancer, and comes back at its address.
+// TestFleetPostgreSQL: every instance accepts payments of v1 and of both providers. The balancer
+// skips an instance that has ended or is paused, until it serves again at its address.
 func TestFleetPostgreSQL(t *testing.T) {
 	t.Parallel()
 	f := fleet.Start(t, fleet.Config{Cores: 2, Filters: 2, Proxies: 2, Store: pgtest.Schema(t)})
@@ -61,14 +66,19 @@ func TestFleetPostgreSQL(t *testing.T) {
 	for n, i := range f.Proxies.All() {
 		d := v1(f, i.URL(), "card")
 		d.path, d.want = "/pts/v2/payments", `"status":"AUTHORIZED"`
-		d.body = `{"processingInformation":{"capture":true},"paymentInformation":{"card":{"number":"4111111111111111","expirationMonth":"04",
+		d.body = `{"processingInformation":{"capture":true},"paymentInformation":{` +
+			`"card":{"number":"4111111111111111","expirationMonth":"04",
 			"expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"12.50","currency":"USD"}}}`
 		d.pay(t)
 		d.path, d.want = "/xml/v1/request.api", "<responseCode>1</responseCode>"
-		d.body = `<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` + f.ProviderA.Name +
-			`</name><transactionKey>` + f.ProviderA.TransactionKey + `</transactionKey></merchantAuthentication><transactionRequest><transactionType>` +
-			`authCaptureTransaction</transactionType><amount>12.5` + string(rune('0'+n)) + `</amount><payment><creditCard><cardNumber>4111111111111111` +
-			`</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment></transactionRequest></createTransactionRequest>`
+		d.body = `<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">` +
+			`<merchantAuthentication><name>` + f.ProviderA.Name +
+			`</name><transactionKey>` + f.ProviderA.TransactionKey + `</transactionKey></merchantAuthentication>` +
+			`<transactionRequest><transactionType>` +
+			`authCaptureTransaction</transactionType><amount>12.5` + string(rune('0'+n)) + `</amount><payment><creditCard>` +
+			`<cardNumber>4111111111111111` +
+			`</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment>` +
+			`</transactionRequest></createTransactionRequest>`
 		d.pay(t)
 	}
 	any, one := v1(f, f.Cores.URL(), "card"), f.Cores.All()[0]
@@ -90,7 +100,7 @@ func TestFleetPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestStopPostgreSQL: what is under way is answered first.
+// TestStopPostgreSQL: a core that stops sends the responses of the requests in progress first.
 func TestStopPostgreSQL(t *testing.T) {
 	t.Parallel()
 	f := fleet.Start(t, fleet.Config{Cores: 1, Store: pgtest.Schema(t)})
@@ -100,12 +110,14 @@ func TestStopPostgreSQL(t *testing.T) {
 		defer close(paid)
 		v1(f, f.Cores.URL(), "pm_card_slow").pay(t) // its approval takes five seconds
 	}()
-	programtest.WaitFor(t, "the payment is under way", func() bool { return strings.Contains(transactions(t, f), `"processing"`) })
+	programtest.WaitFor(t, "the payment is under way", func() bool {
+		return strings.Contains(transactions(t, f), `"processing"`)
+	})
 	one.Stop(t)
 	<-paid
 }
 
-// transactions is what v1 shows.
+// transactions returns the list of v1.
 func transactions(t *testing.T, f *fleet.Fleet) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.Cores.URL()+"/v1/transactions", http.NoBody)
@@ -124,7 +136,8 @@ func transactions(t *testing.T, f *fleet.Fleet) string {
 	return string(text)
 }
 
-// TestUsePostgreSQL: from its next start on an instance is another binary.
+// TestUsePostgreSQL: from its next start an instance runs another binary. A binary that is missing
+// is an error of Launch.
 func TestUsePostgreSQL(t *testing.T) {
 	t.Parallel()
 	f := fleet.Start(t, fleet.Config{Cores: 1, Store: pgtest.Schema(t)})
@@ -139,5 +152,10 @@ func TestUsePostgreSQL(t *testing.T) {
 	v1(f, one.URL(), "card").pay(t)
 	if !strings.Contains(one.Log(), "another binary\n") {
 		t.Errorf("the log does not say so:\n%s", one.Log())
+	}
+	one.Stop(t)
+	one.Use(t.TempDir())
+	if err := one.Launch(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("launch without a binary: got %v, want %v", err, fs.ErrNotExist)
 	}
 }

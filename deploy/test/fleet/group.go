@@ -20,14 +20,18 @@ type Group struct {
 	balancer *Balancer
 }
 
-// group starts n instances of a program; args are those of one that listens at two addresses.
-func (f *Fleet) group(tb testing.TB, name, at string, port, n int, args func(listen, admin string) []string) *Group {
+// group starts n instances of a program. args returns the arguments of an instance, by its number
+// and its two addresses.
+func (f *Fleet) group(
+	tb testing.TB, name, at string, port, n int, args func(n int, listen, admin string) []string,
+) *Group {
 	tb.Helper()
 	g := &Group{}
 	for i := range n {
 		listen, admin := fmt.Sprintf("%s:%d", at, port+i), fmt.Sprintf("%s:%d", at, port+1000+i)
 		g.all = append(g.all, &Instance{
-			Name: fmt.Sprintf("%s %d", name, i), path: filepath.Join(f.config.Binaries, name), args: args(listen, admin), env: f.env,
+			Name: fmt.Sprintf("%s %d", name, i), path: filepath.Join(f.config.Binaries, name),
+			args: args(i, listen, admin), env: f.env,
 			listen: listen, admin: admin, log: &programtest.Log{Most: 256 << 10},
 		})
 	}
@@ -39,7 +43,7 @@ func (f *Fleet) group(tb testing.TB, name, at string, port, n int, args func(lis
 				tb.Logf("%s:\n%s", i.Name, i.log)
 			}
 		})
-		i.Launch(tb)
+		i.mustLaunch(tb)
 	}
 	for _, i := range g.all {
 		i.settle(tb)
@@ -47,10 +51,10 @@ func (f *Fleet) group(tb testing.TB, name, at string, port, n int, args func(lis
 	return g
 }
 
-// All are the instances.
+// All returns the instances.
 func (g *Group) All() []*Instance { return g.all }
 
-// URLs are those of all instances, for clients that choose by themselves.
+// URLs returns the address of each instance, for clients that select one themselves.
 func (g *Group) URLs() []string {
 	out := make([]string, len(g.all))
 	for n, i := range g.all {
@@ -59,10 +63,10 @@ func (g *Group) URLs() []string {
 	return out
 }
 
-// URL is the balancer's: each connection goes to an instance that lives.
+// URL returns the address of the balancer, which forwards each connection to a live instance.
 func (g *Group) URL() string { return g.balancer.URL() }
 
-// Instance is one of several processes of a program, at an address that stays its own when it is started again.
+// Instance is one of several processes of a program. It keeps its addresses when it is restarted.
 type Instance struct {
 	Name          string // such as "core 0"
 	args, env     []string
@@ -75,28 +79,37 @@ type Instance struct {
 	paused  bool                 // guarded by mu
 }
 
-// URL is where it serves.
+// URL returns the address at which it serves.
 func (i *Instance) URL() string { return "http://" + i.listen }
 
-// Admin is its operators' port: /metrics and more.
+// Admin returns the address of its administration, with /metrics and more.
 func (i *Instance) Admin() string { return "http://" + i.admin }
 
-// Log is the end of what it has printed, in all of its lives.
+// Log returns the end of its output, of all of its processes.
 func (i *Instance) Log() string { return i.log.String() }
 
-// Launch starts it, when it has ended, and does not wait until it takes requests.
-func (i *Instance) Launch(tb testing.TB) {
-	tb.Helper()
+// Launch starts the instance after it has ended, without waiting until it accepts connections. It
+// is for goroutines; a test calls Start.
+func (i *Instance) Launch() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	p, err := programtest.Launch(programtest.Command{Path: i.path, Args: i.args, Env: i.env, Stderr: i.log})
 	if err != nil {
-		tb.Fatalf("%s: %v", i.Name, err)
+		return fmt.Errorf("launch %s: %w", i.Name, err)
 	}
 	i.program, i.paused = p, false
+	return nil
 }
 
-// Await waits until it takes requests.
+// mustLaunch is Launch for the goroutine of a test.
+func (i *Instance) mustLaunch(tb testing.TB) {
+	tb.Helper()
+	if err := i.Launch(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Await waits until it accepts connections.
 func (i *Instance) Await(tb testing.TB) {
 	tb.Helper()
 	for _, address := range []string{i.listen, i.admin} {
@@ -106,8 +119,7 @@ func (i *Instance) Await(tb testing.TB) {
 	}
 }
 
-// settle is Await, for one that may end meanwhile: a core does when its store does not answer in time, as on a machine that starves. It is launched again
-// then, as a supervisor does it.
+// settle waits like Await and restarts a core that exits because the store is slow.
 func (i *Instance) settle(tb testing.TB) {
 	tb.Helper()
 	for range 4 {
@@ -116,14 +128,14 @@ func (i *Instance) settle(tb testing.TB) {
 		}
 		select {
 		case <-i.Ended():
-			i.Launch(tb)
+			i.mustLaunch(tb)
 		default: // it takes long
 		}
 	}
 	i.Await(tb)
 }
 
-// Serves reports whether it takes requests at the moment.
+// Serves reports whether it accepts connections now.
 func (i *Instance) Serves(ctx context.Context) bool {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", i.listen)
 	return err == nil && conn.Close() == nil
@@ -132,11 +144,11 @@ func (i *Instance) Serves(ctx context.Context) bool {
 // Start is Launch and Await.
 func (i *Instance) Start(tb testing.TB) {
 	tb.Helper()
-	i.Launch(tb)
+	i.mustLaunch(tb)
 	i.Await(tb)
 }
 
-// Ended is closed when the process that runs now has ended.
+// Ended is closed when the present process has ended.
 func (i *Instance) Ended() <-chan struct{} { return i.current().Ended() }
 
 func (i *Instance) current() *programtest.Program {
@@ -145,24 +157,29 @@ func (i *Instance) current() *programtest.Program {
 	return i.program
 }
 
-// Kill is kill -9: it returns when the process is gone. One that never started, or has ended, is gone.
+// Kill ends the instance by SIGKILL, and returns when the process is gone. It does nothing if the
+// instance never started or has ended.
 func (i *Instance) Kill() {
 	if p := i.current(); p != nil {
 		p.Kill()
 	}
 }
 
-// Pause has it stand still, by SIGSTOP; the balancer then leaves it out, as one that fails its checks. Resume has it go on.
-func (i *Instance) Pause() { i.stand(syscall.SIGSTOP, true) }
-
-// Resume ends Pause.
-func (i *Instance) Resume() { i.stand(syscall.SIGCONT, false) }
-
-func (i *Instance) stand(s syscall.Signal, still bool) {
+// Pause stops the instance by SIGSTOP, until Resume. Meanwhile the balancer skips it, as a load
+// balancer skips an instance that fails its checks.
+func (i *Instance) Pause() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.program.Signal(s)
-	i.paused = still
+	i.program.Pause()
+	i.paused = true
+}
+
+// Resume ends Pause.
+func (i *Instance) Resume() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.program.Resume()
+	i.paused = false
 }
 
 func (i *Instance) standsStill() bool {
@@ -171,7 +188,8 @@ func (i *Instance) standsStill() bool {
 	return i.paused
 }
 
-// Stop asks it to end, by SIGTERM, waits until it has finished its requests, and wants it to end well.
+// Stop ends the instance by SIGTERM, and waits until it has ended. The test fails unless its exit
+// code is 0.
 func (i *Instance) Stop(tb testing.TB) {
 	tb.Helper()
 	p := i.current()
@@ -181,7 +199,7 @@ func (i *Instance) Stop(tb testing.TB) {
 	}
 }
 
-// Use has it be another binary from its next start on: that of its program in a folder.
+// Use sets the folder of the binary that the instance runs from its next start.
 func (i *Instance) Use(folder string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

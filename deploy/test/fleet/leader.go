@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Leader is the core that does what is done once for all of them, by its own word; nil when none says so, as after it was killed.
+// Leader returns the core whose metric causeway_core_leads is 1, or nil.
 func (f *Fleet) Leader(ctx context.Context) *Instance {
 	for _, i := range f.Cores.All() {
 		if !i.standsStill() && strings.Contains(i.metrics(ctx), "\ncauseway_core_leads 1\n") {
@@ -20,7 +20,7 @@ func (f *Fleet) Leader(ctx context.Context) *Instance {
 	return nil
 }
 
-// metrics is what an instance counts, "" when it is not there.
+// metrics returns the metrics of an instance, or "" if it does not respond.
 func (i *Instance) metrics(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -50,11 +50,9 @@ func Start(t *testing.T) *Receiver {
 	})
 	_ = in.Close() // the program has its own
 	t.Cleanup(func() { _ = secrets.Close() })
-	err = p.Until(t.Context(), "prints its URL", func() bool { return strings.Contains(r.out.String(), "\n") })
-	if err != nil {
+	if r.URL, err = p.Line(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, p.Log)
 	}
-	r.URL, _, _ = strings.Cut(r.out.String(), "\n")
 	return r
 }
 

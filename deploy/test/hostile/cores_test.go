@@ -16,7 +16,7 @@ import (
 )
 
 // arrangement is the cores of a round and their store: one core on SQLite, or several on a
-// PostgreSQL server that the round has for itself, because its clock jumps.
+// PostgreSQL server. No other round uses that server, because its clock jumps.
 type arrangement struct {
 	binary, folder string
 	store          string         // a data folder, or the URL of the server's database
@@ -94,7 +94,8 @@ func (a *arrangement) launch(t *testing.T, p *process) {
 	program, err := programtest.Launch(programtest.Command{
 		Path: a.binary, Env: append(a.env, "HOSTILE_CLOCK="+p.clock), Stderr: &a.log,
 		Args: append([]string{
-			"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private", "--simulator", filepath.Join(a.folder, "simulator.yaml"),
+			"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private",
+			"--simulator", filepath.Join(a.folder, "simulator.yaml"),
 		}, a.args...),
 	})
 	if err != nil {

@@ -6,9 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,20 +14,6 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/crash"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
-
-// number reads an environment variable.
-func number(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
 
 // round is one arrangement, from its first payment to the comparison of the books.
 type round struct {
@@ -45,15 +28,12 @@ func newRound(t *testing.T, cores int, seed uint64) *round {
 	t.Helper()
 	r := &round{arrangement: arrange(t, cores), rng: rand.New(rand.NewPCG(seed, 3)), idle: 1200 * time.Millisecond}
 	if r.several() {
-		r.idle = 8 * time.Second // what a core has begun that died is taken over after five heartbeats
+		r.idle = 8 * time.Second // another core claims the operations of a dead core after five heartbeats
 	}
-	catalogue, err := os.ReadFile(filepath.Join("..", "..", "..", "configs", "simulator.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.calm, r.hostile = crash.Catalogues(string(catalogue))
+	_, r.calm, r.hostile = crash.Catalogues(t)
 	merchant := r.run(t, "merchants", "create", "Harness")
 	r.run(t, "merchants", "update", merchant, "--unlinked-refunds", "on")
+	var err error
 	r.h, err = crash.New(seed, crash.Keys{
 		Secret:      r.run(t, "keys", "create", "--merchant", merchant),
 		Publishable: r.run(t, "keys", "create", "--merchant", merchant, "--kind", "publishable"),
@@ -82,9 +62,9 @@ func (r *round) jump(t *testing.T, rng *rand.Rand, most time.Duration) {
 	}
 }
 
-// part moves the clock of the server, of all cores or of one core by up to 25 hours either way, and
-// back after a while. One time in two it is all 25: by a clock that is a day ahead every
-// idempotency key has expired.
+// part moves the clock of the server, of all cores or of one core, and moves it back after a while.
+// It moves it by up to 25 hours either way, and every second time by exactly 25 hours. By a clock
+// that is a day ahead every idempotency key has expired.
 func (r *round) part(t *testing.T, rng *rand.Rand) {
 	t.Helper()
 	by := upTo(rng, 50*time.Hour) - 25*time.Hour
@@ -119,7 +99,7 @@ func (r *round) disturb(t *testing.T, rng *rand.Rand) {
 	if rng.IntN(2) == 0 {
 		r.part(t, rng)
 	}
-	if rng.IntN(2) == 0 { // a core dies and is started again beside the others
+	if rng.IntN(2) == 0 { // a core dies and is restarted while the others serve
 		p := r.cores[rng.IntN(len(r.cores))]
 		p.kill()
 		pause(upTo(rng, 200*time.Millisecond))
@@ -141,7 +121,8 @@ func (r *round) beside(t *testing.T, fn func()) {
 // later if any is left.
 func (r *round) load(t *testing.T, n int) {
 	t.Helper()
-	ctx, over := context.WithTimeout(t.Context(), 20*time.Second) // clocks that do not agree may keep the request from coming
+	// Clocks that do not agree may keep the request from coming.
+	ctx, over := context.WithTimeout(t.Context(), 20*time.Second)
 	defer over()
 	at, before := 1+r.rng.IntN(400), r.rng.IntN(2) == 0
 	victims := r.rng.Perm(len(r.cores))[:1+r.rng.IntN(len(r.cores))]
@@ -194,7 +175,8 @@ func (r *round) settle(t *testing.T) {
 	var left []string
 	for range 80 {
 		programtest.WaitFor(t, "each pending reversal has looked", func() bool {
-			due, err := r.h.Due(t.Context(), r.store, time.Now().Add(r.offset)) //nolint:forbidigo // as the steered clock reads it
+			now := time.Now().Add(r.offset) //nolint:forbidigo // as the steered clock reads it
+			due, err := r.h.Due(t.Context(), r.store, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,10 +195,10 @@ func (r *round) settle(t *testing.T) {
 }
 
 // rounds runs so many rounds with a number of cores, or as many as CAUSEWAY_CRASH_ROUNDS sets.
-func rounds(t *testing.T, cores int, otherwise uint64) {
+func rounds(t *testing.T, cores int, otherwise int) {
 	t.Helper()
-	seed := number(t, "CAUSEWAY_CRASH_SEED", rand.Uint64())
-	for n := range number(t, "CAUSEWAY_CRASH_ROUNDS", otherwise) {
+	seed := crash.Seed(t)
+	for n := range uint64(crash.Rounds(t, otherwise)) {
 		t.Run(fmt.Sprintf("seed %d", seed+n), func(t *testing.T) {
 			t.Parallel()
 			newRound(t, cores, seed+n).complete(t, seed+n)
@@ -246,11 +228,11 @@ func (r *round) complete(t *testing.T, seed uint64) {
 	for _, f := range faults[:min(len(faults), 20)] {
 		t.Error(f)
 	}
-	t.Logf("CAUSEWAY_CRASH_SEED=%d, %d faults; %s", seed, len(faults), r.h.Figures())
+	t.Logf("CAUSEWAY_CRASH_SEED=%d, %d faults; %+v", seed, len(faults), r.h.Figures())
 }
 
-// TestHostileAcquirer: whatever the acquirer, the clock and a kill do at once, the books agree in
-// the end.
+// TestHostileAcquirer: the books agree in the end, after faults of the acquirer, jumps of the clock
+// and kills at the same time.
 func TestHostileAcquirer(t *testing.T) {
 	t.Parallel()
 	rounds(t, 1, 3)

@@ -4,12 +4,8 @@ package kill_test
 
 import (
 	"database/sql"
-	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,60 +21,33 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 const (
-	// killRounds is how many rounds there are; CAUSEWAY_CRASH_ROUNDS says otherwise.
+	// killRounds is the number of rounds unless CAUSEWAY_CRASH_ROUNDS sets another.
 	killRounds = 4
-	// lookEvery is after how many of them everything comes to rest, and is looked at.
-	lookEvery = 4
-	// roundRequests is how many requests clients of v1 send in a round.
+	// judgeEvery is the number of rounds after which the clients stop and the result is judged.
+	judgeEvery = 4
+	// roundRequests is the number of v1 requests in a round.
 	roundRequests = 300
 )
 
-// number is an environment variable's.
-func number(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
-
-// hurried is a file of the simulator's that is slow, and fails to answer, for fractions of a second.
-func hurried(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "configs", "simulator.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = regexp.MustCompile(`delay_ms: 30000`).ReplaceAll(text, []byte("delay_ms: 150"))
-	text = regexp.MustCompile(`delay_ms: 5000`).ReplaceAll(text, []byte("delay_ms: 60"))
-	path := filepath.Join(t.TempDir(), "simulator.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// ordeal is a fleet under load whose programs are killed.
-type ordeal struct {
+// killing is a fleet under load, whose programs are killed.
+type killing struct {
 	f      *fleet.Fleet
 	store  string
 	h      *crash.Harness
-	l      *legacy // nil without
+	l      *legacy // nil without legacy clients
 	r      *reaper
-	short  bool // few rounds, with few words
+	short  bool // few rounds, short logs
 	rounds int
 }
 
-func startOrdeal(t *testing.T, seed uint64, filters, proxies int) *ordeal {
+func startKilling(t *testing.T, seed uint64, filters, proxies int) *killing {
 	t.Helper()
-	o := &ordeal{store: pgtest.Schema(t), rounds: int(number(t, "CAUSEWAY_CRASH_ROUNDS", killRounds)), short: os.Getenv("CAUSEWAY_CRASH_ROUNDS") == ""}
+	o := &killing{
+		store: pgtest.Schema(t), rounds: crash.Rounds(t, killRounds), short: os.Getenv("CAUSEWAY_CRASH_ROUNDS") == "",
+	}
 	o.f = fleet.Start(t, fleet.Config{
-		Cores: 3, Filters: filters, Proxies: proxies, Store: o.store, CoreArgs: []string{"--webhooks-allow-private", "--simulator", hurried(t)},
+		Cores: 3, Filters: filters, Proxies: proxies, Store: o.store,
+		CoreArgs: []string{"--webhooks-allow-private", "--simulator", crash.QuickCatalogue(t)},
 	})
 	merchant := o.f.Run(t, "merchants", "create", "Harness")
 	h, err := crash.New(seed, crash.Keys{
@@ -93,7 +62,8 @@ func startOrdeal(t *testing.T, seed uint64, filters, proxies int) *ordeal {
 	groups := map[string]*fleet.Group{"core": o.f.Cores}
 	if filters > 0 {
 		for _, transport := range []http.RoundTripper{
-			mle.New(mle.Config{Next: &http.Transport{MaxIdleConnsPerHost: 64}}), mle.New(mle.Config{Alg: mle.RSAOAEP256, Next: &http.Transport{MaxIdleConnsPerHost: 64}}),
+			mle.New(mle.Config{Next: &http.Transport{MaxIdleConnsPerHost: 64}}),
+			mle.New(mle.Config{Alg: mle.RSAOAEP256, Next: &http.Transport{MaxIdleConnsPerHost: 64}}),
 			&http.Transport{MaxIdleConnsPerHost: 64},
 		} {
 			h.AttachDoor(transport, o.f.Filters.URLs()...)
@@ -110,22 +80,25 @@ func startOrdeal(t *testing.T, seed uint64, filters, proxies int) *ordeal {
 	return o
 }
 
-// look has clients pay for some rounds, in each of which some programs are killed at a random request, and then judges what is left.
-func (o *ordeal) look(t *testing.T, n, rounds int) {
+// phase runs some rounds and then judges their result. In each round, programs are killed at a
+// random request while clients pay.
+func (o *killing) phase(t *testing.T, n, rounds int) {
 	t.Helper()
 	begun := clock.System().Now()
-	sent, answered := map[int]bool{}, map[int]bool{}
+	beforeResponse, afterResponse := map[int]bool{}, map[int]bool{}
 	for r := range rounds {
 		if at := r*roundRequests + o.r.roll(roundRequests); o.r.roll(2) == 0 {
-			sent[at+1] = true
+			beforeResponse[at+1] = true
 		} else {
-			answered[at+1] = true
+			afterResponse[at+1] = true
 		}
 	}
+	ctx, cancel := o.r.load(t.Context())
+	defer cancel()
 	over := make(chan struct{})
 	var others sync.WaitGroup
 	if o.l != nil {
-		others.Go(func() { o.l.run(t.Context(), n, over) })
+		others.Go(func() { o.l.run(ctx, n, over) })
 	}
 	strike := func(at map[int]bool) func(int) {
 		return func(n int) {
@@ -134,16 +107,19 @@ func (o *ordeal) look(t *testing.T, n, rounds int) {
 			}
 		}
 	}
-	o.h.Storm(t.Context(), n, rounds*roundRequests, strike(sent), strike(answered))
+	o.h.Storm(ctx, n, rounds*roundRequests, strike(beforeResponse), strike(afterResponse))
 	close(over)
 	stormed := clock.System().Now().Sub(begun)
 	others.Wait()
-	programtest.WaitFor(t, "all programs are back", func() bool { return o.r.whole(t) })
+	programtest.WaitFor(t, "all programs are back", func() bool { return ctx.Err() != nil || o.r.allServe(ctx) })
+	if ctx.Err() != nil {
+		t.Fatalf("look %d, after %s", n, o.r)
+	}
 	if err := o.h.Recover(t.Context()); err != nil {
 		t.Errorf("look %d: %v", n, err)
 	}
-	o.found(t, n, func() ([]string, error) { return o.h.Judge(t.Context(), o.store) })
-	o.found(t, n, func() ([]string, error) { return o.h.Overlap(t.Context(), n) })
+	o.report(t, n, func() ([]string, error) { return o.h.Judge(t.Context(), o.store) })
+	o.report(t, n, func() ([]string, error) { return o.h.Overlap(t.Context(), n) })
 	if err := o.h.Clear(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -152,37 +128,40 @@ func (o *ordeal) look(t *testing.T, n, rounds int) {
 	}
 	t.Logf("look %d: %s, of which under load %s", n, clock.System().Now().Sub(begun), stormed)
 	if t.Failed() {
-		o.tell(t)
+		o.logWebhooks(t)
 		t.Fatalf("look %d, after %s", n, o.r)
 	}
 }
 
-// tell shows what the store says of webhooks, for whoever has to find out.
-func (o *ordeal) tell(t *testing.T) {
+// logWebhooks logs the webhook rows of the store, to explain a failure.
+func (o *killing) logWebhooks(t *testing.T) {
 	t.Helper()
 	db, err := sql.Open("pgx", o.store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }() // it was only read
+	defer func() { _ = db.Close() }() // it only read
 	for _, query := range []string{
-		`SELECT row_to_json(x)::text FROM (SELECT id, url, status, reason, generation, failing_since, version, updated_at FROM webhook_endpoints WHERE status <> 'deleted') x`,
-		`SELECT row_to_json(x)::text FROM (SELECT endpoint_id, status, leased, COUNT(*), MIN(event_id), MAX(event_id), MAX(created_at) FROM webhook_deliveries GROUP BY 1, 2, 3 ORDER BY 1) x`,
-		`SELECT row_to_json(x)::text FROM (SELECT COUNT(*), MIN(id), MAX(id), tableoid::regclass::text AS part FROM events GROUP BY 4) x`,
+		`SELECT row_to_json(x)::text FROM (SELECT id, url, status, reason, generation, failing_since, version, updated_at ` +
+			`FROM webhook_endpoints WHERE status <> 'deleted') x`,
+		`SELECT row_to_json(x)::text FROM (SELECT endpoint_id, status, leased, COUNT(*), MIN(event_id), MAX(event_id), ` +
+			`MAX(created_at) FROM webhook_deliveries GROUP BY 1, 2, 3 ORDER BY 1) x`,
+		`SELECT row_to_json(x)::text FROM (SELECT COUNT(*), MIN(id), MAX(id), tableoid::regclass::text AS part FROM events ` +
+			`GROUP BY 4) x`,
 		`SELECT row_to_json(x)::text FROM (SELECT * FROM lead, cores) x`,
 	} {
 		show(t, db, query)
 	}
 }
 
-// show logs a column of texts.
+// logRows logs the text column of each row.
 func show(t *testing.T, db *sql.DB, query string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err says what there is to say
+	defer func() { _ = rows.Close() }() // rows.Err is checked
 	for text := ""; rows.Next(); {
 		if err := rows.Scan(&text); err != nil {
 			t.Fatal(err)
@@ -194,8 +173,8 @@ func show(t *testing.T, db *sql.DB, query string) {
 	}
 }
 
-// found reports what a look found.
-func (o *ordeal) found(t *testing.T, n int, look func() ([]string, error)) {
+// report reports the faults that a check returns.
+func (o *killing) report(t *testing.T, n int, look func() ([]string, error)) {
 	t.Helper()
 	faults, err := look()
 	if err != nil {
@@ -210,44 +189,47 @@ func (o *ordeal) found(t *testing.T, n int, look func() ([]string, error)) {
 	}
 }
 
-// run is all rounds, and the last look at everything.
-func (o *ordeal) run(t *testing.T, seed uint64) {
+// run runs all rounds, and finally judges all payments.
+func (o *killing) run(t *testing.T, seed uint64) {
 	t.Helper()
 	t.Logf("CAUSEWAY_CRASH_SEED=%d", seed)
 	begun, looks := clock.System().Now(), 0
-	for done := 0; done < o.rounds; done += lookEvery {
-		o.look(t, looks, min(lookEvery, o.rounds-done))
+	for done := 0; done < o.rounds; done += judgeEvery {
+		o.phase(t, looks, min(judgeEvery, o.rounds-done))
 		if looks++; !o.short {
-			t.Logf("%d rounds, %s: %s", min(done+lookEvery, o.rounds), clock.System().Now().Sub(begun), o.r)
+			t.Logf("%d rounds, %s: %s", min(done+judgeEvery, o.rounds), clock.System().Now().Sub(begun), o.r)
 		}
 	}
-	o.found(t, looks, func() ([]string, error) { return o.h.Delivered(t.Context()) })
-	o.found(t, looks, func() ([]string, error) { return o.h.JudgeAll(t.Context(), o.store) })
+	o.report(t, looks, func() ([]string, error) { return o.h.Delivered(t.Context()) })
+	o.report(t, looks, func() ([]string, error) { return o.h.JudgeAll(t.Context(), o.store) })
 	if o.l != nil {
 		o.l.agree(t, o.store)
-		t.Logf("legacy clients: %d payments, %d requests, %d answers lost", o.l.told.Load(), o.l.asked.Load(), o.l.lost.Load())
+		t.Logf("legacy clients: %d payments, %d requests, %d responses lost", o.l.judged.Load(), o.l.requests.Load(),
+			o.l.lost.Load())
 	}
 	f := o.h.Figures()
-	t.Logf("%d rounds in %s: %s; %s", o.rounds, clock.System().Now().Sub(begun), o.r, f)
+	t.Logf("%d rounds in %s: %s; %+v", o.rounds, clock.System().Now().Sub(begun), o.r, f)
 	if f.Lost == 0 || f.Stood+f.Again == 0 {
-		t.Error("no kill took an answer: the load does not test what it should")
+		t.Error("no kill lost a response: the load does not test what it should")
 	}
-	if missing := f.Missing(); len(missing) > 0 && !o.short { // chance leaves some out of a few rounds
+	if missing := f.Missing(); len(missing) > 0 && !o.short { // a few rounds may omit some by chance
 		t.Errorf("never acknowledged: %s", strings.Join(missing, ", "))
 	}
 }
 
-// TestKillPostgreSQL kills any core, filter or proxy of three each, under load at every door: nothing is lost, nothing done twice, and who asks again
-// at another one is told of one outcome.
+// TestKillPostgreSQL kills any of three cores, three mle-filters and three proxies under load at
+// every endpoint. No effect is lost or duplicated, and a retry at another instance gets the same
+// outcome.
 func TestKillPostgreSQL(t *testing.T) {
 	t.Parallel()
-	seed := number(t, "CAUSEWAY_CRASH_SEED", rand.Uint64())
-	startOrdeal(t, seed, 3, 3).run(t, seed)
+	seed := crash.Seed(t)
+	startKilling(t, seed, 3, 3).run(t, seed)
 }
 
-// TestKillCoresPostgreSQL is the crash suite of v1 with three cores at once: cores alone are killed, clients use every command.
+// TestKillCoresPostgreSQL is the crash suite of v1 with three cores. Only cores are killed, and
+// clients use every command.
 func TestKillCoresPostgreSQL(t *testing.T) {
 	t.Parallel()
-	seed := number(t, "CAUSEWAY_CRASH_SEED", rand.Uint64())
-	startOrdeal(t, seed, 0, 0).run(t, seed)
+	seed := crash.Seed(t)
+	startKilling(t, seed, 0, 0).run(t, seed)
 }

@@ -24,39 +24,42 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// legacyClients is how many clients send at each of the two doors.
+// legacyClients is the number of clients of each legacy dialect.
 const legacyClients = 4
 
-// legacy is a merchant whose clients know nothing of v1. They come in by any proxy, and ask again when they were not told, as their own code does.
+// legacy is a merchant whose clients use only the legacy dialects, through any proxy. They repeat a
+// request whose response was lost, as merchants' own code does.
 type legacy struct {
-	f    *fleet.Fleet
-	http *http.Client
-	next atomic.Uint64
-	told, asked,
-	lost atomic.Int64
+	f                      *fleet.Fleet
+	http                   *http.Client
+	next                   atomic.Uint64
+	judged, requests, lost atomic.Int64 // judged payments, requests, and lost responses
 
 	mu   sync.Mutex
 	want map[string]func(v1.Transaction) bool // by reference; guarded by mu
 	bad  []string                             // guarded by mu
-	mark string                               // newest payment at the last look
+	mark string                               // newest payment already judged
 }
 
 func newLegacy(t *testing.T, f *fleet.Fleet) *legacy {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &legacy{f: f, http: &http.Client{Transport: transport, Timeout: 2 * programtest.Patience}, want: map[string]func(v1.Transaction) bool{}}
+	return &legacy{
+		f: f, http: &http.Client{Transport: transport, Timeout: 2 * programtest.Patience},
+		want: map[string]func(v1.Transaction) bool{},
+	}
 }
 
-// payment is what one client wants: steps on one payment, whose reference names it.
+// payment is a sequence of steps on one payment, which its reference identifies.
 type payment struct {
 	l         *legacy
 	reference string
-	number    string // as a legacy client knows it
+	number    string // in the legacy dialect
 	wanted    func(v1.Transaction) bool
 }
 
-// run has clients pay until over is closed.
+// run lets clients pay until over is closed.
 func (l *legacy) run(ctx context.Context, round int, over <-chan struct{}) {
 	var clients sync.WaitGroup
 	for c := range legacyClients {
@@ -86,9 +89,12 @@ func (l *legacy) note(p *payment, err error) {
 	}
 }
 
-// send sends a request to the next of some instances that listens. The error says that there was no whole answer.
-func (l *legacy) send(ctx context.Context, g *fleet.Group, r func(base string) (*http.Request, error)) (status int, body string, err error) {
-	l.asked.Add(1)
+// send sends a request to the next instance that accepts connections. The error reports an
+// incomplete response.
+func (l *legacy) send(ctx context.Context, g *fleet.Group,
+	r func(base string) (*http.Request, error),
+) (status int, body string, err error) {
+	l.requests.Add(1)
 	bases := g.URLs()
 	for range 2000 {
 		request, err := r(bases[l.next.Add(1)%uint64(len(bases))])
@@ -97,7 +103,7 @@ func (l *legacy) send(ctx context.Context, g *fleet.Group, r func(base string) (
 		}
 		got, err := l.http.Do(request.WithContext(ctx))
 		if refused(err) {
-			<-time.After(5 * time.Millisecond) // it is on its way back
+			<-time.After(5 * time.Millisecond) // the instance restarts
 			continue
 		}
 		if err != nil {
@@ -114,9 +120,9 @@ func (l *legacy) send(ctx context.Context, g *fleet.Group, r func(base string) (
 	return 0, "", fmt.Errorf("none of %v came back", bases)
 }
 
-// v1 asks v1, by any core, until it is told.
+// v1 repeats a v1 request at any core until it gets a final response.
 func (l *legacy) v1(ctx context.Context, method, path string) (status int, body string, err error) {
-	for range 2000 {
+	for tries := 0; tries < 2000 && ctx.Err() == nil; tries++ {
 		status, body, err = l.send(ctx, l.f.Cores, func(base string) (*http.Request, error) {
 			r, err := http.NewRequest(method, base+path, http.NoBody) //nolint:noctx // send gives it one
 			if err == nil {
@@ -127,25 +133,26 @@ func (l *legacy) v1(ctx context.Context, method, path string) (status int, body 
 		if err == nil && status < 500 && status != http.StatusConflict {
 			return status, body, nil
 		}
-		<-time.After(20 * time.Millisecond) // somebody is at it
+		<-time.After(20 * time.Millisecond) // another request holds the object
 	}
 	return status, body, err
 }
 
-// settle ends the payment's day.
+// settle settles the payment.
 func (p *payment) settle(ctx context.Context) error {
 	name, err := id.Decimal(id.Transaction, p.number)
 	if err != nil {
 		return err
 	}
 	status, body, err := p.l.v1(ctx, http.MethodPost, "/v1/test_helpers/transactions/"+name+"/settle")
-	if err == nil && status != http.StatusOK && !strings.Contains(body, "transaction_not_") { // by an attempt whose answer was lost
+	// an attempt with a lost response settled it
+	if err == nil && status != http.StatusOK && !strings.Contains(body, "transaction_not_") {
 		err = fmt.Errorf("settle: %d %s", status, body)
 	}
 	return err
 }
 
-// judge holds what v1 has of the payments since the last look against what was wanted.
+// judge compares the payments in v1 since the last call with the expected ones.
 func (l *legacy) judge(t *testing.T) {
 	t.Helper()
 	made, mark := map[string][]v1.Transaction{}, l.mark
@@ -168,17 +175,19 @@ func (l *legacy) judge(t *testing.T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for reference, want := range l.want {
-		// What failed moved nothing; a sale that was asked for again was then made anew.
-		live := slices.DeleteFunc(made[reference], func(x v1.Transaction) bool { return x.Status == v1.TransactionStatusFailed })
+		// A failed payment moved no money; the retry of such a sale made a new one.
+		live := slices.DeleteFunc(made[reference], func(x v1.Transaction) bool {
+			return x.Status == v1.TransactionStatusFailed
+		})
 		if len(live) != 1 || want == nil || !want(live[0]) {
 			l.bad = append(l.bad, fmt.Sprintf("%s: payments = %+v, want one, done once", reference, live))
 		}
 		delete(made, reference)
 	}
 	for reference, x := range made {
-		l.bad = append(l.bad, fmt.Sprintf("%s: nobody asked for %+v", reference, x))
+		l.bad = append(l.bad, fmt.Sprintf("%s: no client requested %+v", reference, x))
 	}
-	l.told.Add(int64(len(l.want)))
+	l.judged.Add(int64(len(l.want)))
 	for _, b := range l.bad[:min(len(l.bad), 20)] {
 		t.Error(b)
 	}
@@ -186,7 +195,7 @@ func (l *legacy) judge(t *testing.T) {
 	l.bad = nil
 }
 
-// agree holds the acquirer's book against v1.
+// agree compares the acquirer's records with v1.
 func (l *legacy) agree(t *testing.T, store string) {
 	t.Helper()
 	wrong, err := crash.Agree(t.Context(), store, l.f.Cores.All()[0].URL(), crash.Keys{Secret: l.f.Secret})
@@ -198,7 +207,7 @@ func (l *legacy) agree(t *testing.T, store string) {
 	}
 }
 
-// refused reports whether nobody listened, so that nothing was sent.
+// refused reports whether no program listened, so no request was sent.
 func refused(err error) bool {
 	way, ok := errorAs[*net.OpError](err)
 	return ok && way.Op == "dial"

@@ -20,7 +20,7 @@ func errorAs[T error](err error) (found T, ok bool) {
 	return found, ok
 }
 
-// kindsA are what clients of provider-a want.
+// kindsA are the sequences of clients of provider-a.
 var kindsA = []func(*payment, context.Context) error{
 	func(p *payment, ctx context.Context) error {
 		p.wanted = func(x v1.Transaction) bool {
@@ -40,18 +40,22 @@ var kindsA = []func(*payment, context.Context) error{
 	},
 	func(p *payment, ctx context.Context) error {
 		p.wanted = func(x v1.Transaction) bool { return x.AmountCaptured == 2000 && x.AmountRefunded == 250 }
-		return errors.Join(p.payA(ctx, "authCaptureTransaction"), p.settle(ctx), p.stepA(ctx, "refundTransaction", "2.50", "3/11"))
+		return errors.Join(p.payA(ctx, "authCaptureTransaction"), p.settle(ctx),
+			p.stepA(ctx, "refundTransaction", "2.50", "3/11"))
 	},
 }
 
-// payA makes the payment, by the provider's own rule against duplicates, and finds its number when the answer that told it was lost.
+// payA makes the payment under the provider's duplicate rule. If the response with its number was
+// lost, payA looks the number up in v1.
 func (p *payment) payA(ctx context.Context, kind string) error {
-	told, lost, body, err := p.askA(ctx, "<transactionType>"+kind+"</transactionType><amount>20.00</amount><payment><creditCard><cardNumber>4111111111111111"+
-		"</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment><order><invoiceNumber>"+p.reference+"</invoiceNumber></order>")
-	if err != nil || told != "1/1" && (!lost || told != "3/11") {
-		return fmt.Errorf("told %s (an answer was lost: %v, %w): %s", told, lost, err, body)
+	result, lost, body, err := p.sendA(ctx,
+		"<transactionType>"+kind+"</transactionType><amount>20.00</amount><payment><creditCard><cardNumber>4111111111111111"+
+			"</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment><order><invoiceNumber>"+p.reference+
+			"</invoiceNumber></order>")
+	if err != nil || result != "1/1" && (!lost || result != "3/11") {
+		return fmt.Errorf("result %s (a response was lost: %v, %w): %s", result, lost, err, body)
 	}
-	if p.number = element(body, "transId"); told == "1/1" {
+	if p.number = element(body, "transId"); result == "1/1" {
 		return nil
 	}
 	_, list, err := p.l.v1(ctx, http.MethodGet, "/v1/transactions?reference="+p.reference)
@@ -66,43 +70,50 @@ func (p *payment) payA(ctx context.Context, kind string) error {
 	return err
 }
 
-// stepA moves the money of the payment.
+// stepA captures, voids or refunds the payment.
 func (p *payment) stepA(ctx context.Context, kind, amount, again string) error {
 	inner := "<transactionType>" + kind + "</transactionType>"
 	if amount != "" {
 		inner += "<amount>" + amount + "</amount>"
 	}
 	if kind == "refundTransaction" {
-		inner += "<payment><creditCard><cardNumber>1111</cardNumber><expirationDate>XXXX</expirationDate></creditCard></payment>"
+		inner += "<payment><creditCard><cardNumber>1111</cardNumber><expirationDate>XXXX</expirationDate></creditCard>" +
+			"</payment>"
 	}
-	told, lost, body, err := p.askA(ctx, inner+"<refTransId>"+p.number+"</refTransId>")
-	if err != nil || told != "1/1" && (!lost || told != again) {
-		return fmt.Errorf("%s: told %s (an answer was lost: %v), %w: %s", kind, told, lost, err, body)
+	result, lost, body, err := p.sendA(ctx, inner+"<refTransId>"+p.number+"</refTransId>")
+	if err != nil || result != "1/1" && (!lost || result != again) {
+		return fmt.Errorf("%s: result %s (a response was lost: %v), %w: %s", kind, result, lost, err, body)
 	}
 	return nil
 }
 
-// askA sends a document until somebody knows what became of it. lost says that an earlier attempt may have been the one that had the effect.
-func (p *payment) askA(ctx context.Context, inner string) (told string, lost bool, body string, err error) {
+// sendA repeats a document until its outcome is known. lost reports that an earlier attempt may
+// have taken effect.
+func (p *payment) sendA(ctx context.Context, inner string) (result string, lost bool, body string, err error) {
 	login := p.l.f.ProviderA
-	document := `<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` + login.Name +
-		`</name><transactionKey>` + login.TransactionKey + `</transactionKey></merchantAuthentication><transactionRequest>` + inner +
-		`</transactionRequest></createTransactionRequest>`
-	for range 2000 {
+	document :=
+		`<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` +
+			login.Name +
+			`</name><transactionKey>` + login.TransactionKey + `</transactionKey></merchantAuthentication><transactionRequest>` +
+			inner +
+			`</transactionRequest></createTransactionRequest>`
+	for tries := 0; tries < 2000 && ctx.Err() == nil; tries++ {
 		_, body, err = p.l.send(ctx, p.l.f.Proxies, func(base string) (*http.Request, error) {
-			return http.NewRequest(http.MethodPost, base+"/xml/v1/request.api", strings.NewReader(document)) //nolint:noctx // send gives it one
+			return http.NewRequest(http.MethodPost, base+"/xml/v1/request.api", //nolint:noctx // send gives it one
+				strings.NewReader(document))
 		})
-		if told = tellA(body); err == nil && !slices.Contains([]string{"", "3/19", "E00001", "E00053"}, told) {
-			return told, lost, body, nil
+		if result = resultA(body); err == nil && !slices.Contains([]string{"", "3/19", "E00001", "E00053"}, result) {
+			return result, lost, body, nil
 		}
 		lost = true
-		<-time.After(20 * time.Millisecond) // as a client does that is told to come back
+		<-time.After(20 * time.Millisecond) // clients wait before a retry
 	}
-	return told, lost, body, errors.Join(err, errors.New("nobody tells what became of it"))
+	return result, lost, body, errors.Join(err, errors.New("the outcome stays unknown"))
 }
 
-// tellA is what an answer means to a merchant: the response code and the reason, or the code where it never came to that.
-func tellA(body string) string {
+// resultA returns the result of a response: "response code/reason code", or the message code of a
+// rejected request.
+func resultA(body string) string {
 	envelope, rest, _ := strings.Cut(body, "<transactionResponse>")
 	code := element(rest, "responseCode")
 	if code == "" {
@@ -115,7 +126,7 @@ func tellA(body string) string {
 	return code + "/" + reason
 }
 
-// element is the text of the first element of a name.
+// element returns the text of the first element with the name.
 func element(document, name string) string {
 	_, rest, _ := strings.Cut(document, "<"+name+">")
 	text, _, found := strings.Cut(rest, "</"+name+">")

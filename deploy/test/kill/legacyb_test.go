@@ -19,7 +19,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// kindsB are what clients of provider-b want.
+// kindsB are the sequences of clients of provider-b.
 var kindsB = []func(*payment, context.Context) error{
 	func(p *payment, ctx context.Context) error {
 		p.wanted = func(x v1.Transaction) bool {
@@ -29,43 +29,52 @@ var kindsB = []func(*payment, context.Context) error{
 	},
 	func(p *payment, ctx context.Context) error {
 		p.wanted = func(x v1.Transaction) bool { return x.AmountCaptured == 500 }
-		return errors.Join(p.payB(ctx, false), p.stepB(ctx, "captures", `"orderInformation":{"amountDetails":{"totalAmount":"5.00"}}`, "PENDING"))
+		return errors.Join(p.payB(ctx, false),
+			p.stepB(ctx, "captures", `"orderInformation":{"amountDetails":{"totalAmount":"5.00"}}`, "PENDING"))
 	},
 	func(p *payment, ctx context.Context) error {
 		p.wanted = func(x v1.Transaction) bool { return x.Status == v1.TransactionStatusVoided }
-		return errors.Join(p.payB(ctx, false), p.stepB(ctx, "reversals", `"reversalInformation":{"amountDetails":{"totalAmount":"20.00"}}`, "REVERSED"))
+		return errors.Join(p.payB(ctx, false),
+			p.stepB(ctx, "reversals", `"reversalInformation":{"amountDetails":{"totalAmount":"20.00"}}`, "REVERSED"))
 	},
 	func(p *payment, ctx context.Context) error {
 		p.wanted = func(x v1.Transaction) bool { return x.AmountCaptured == 2000 && x.AmountRefunded == 250 }
-		return errors.Join(p.payB(ctx, true), p.stepB(ctx, "refunds", `"orderInformation":{"amountDetails":{"totalAmount":"2.50"}}`, "PENDING"))
+		return errors.Join(p.payB(ctx, true),
+			p.stepB(ctx, "refunds", `"orderInformation":{"amountDetails":{"totalAmount":"2.50"}}`, "PENDING"))
 	},
 }
 
-// payB makes the payment. The address takes a sale apart into two steps of v1.
+// payB makes the payment. The address makes the proxy split a sale into two v1 steps.
 func (p *payment) payB(ctx context.Context, sale bool) error {
-	got, err := p.askB(ctx, "/pts/v2/payments", fmt.Sprintf(`"processingInformation":{"capture":%t},"paymentInformation":{"card":{"number":"4111111111111111",`+
-		`"expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"20.00","currency":"USD"},`+
-		`"billTo":{"address1":"1 Main St","postalCode":"73301","country":"US"}}`, sale), "AUTHORIZED")
+	got, err := p.sendB(ctx, "/pts/v2/payments",
+		fmt.Sprintf(`"processingInformation":{"capture":%t},"paymentInformation":{"card":{"number":"4111111111111111",`+
+			`"expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"20.00",`+
+			`"currency":"USD"},`+
+			`"billTo":{"address1":"1 Main St","postalCode":"73301","country":"US"}}`, sale), "AUTHORIZED")
 	p.number = got
 	return err
 }
 
 func (p *payment) stepB(ctx context.Context, step, body, want string) error {
-	_, err := p.askB(ctx, "/pts/v2/payments/"+p.number+"/"+step, body, want)
+	_, err := p.sendB(ctx, "/pts/v2/payments/"+p.number+"/"+step, body, want)
 	return err
 }
 
-// askB sends a request under the client's own name for it until somebody knows what became of it, and returns the number that it has.
-func (p *payment) askB(ctx context.Context, path, inner, want string) (number string, err error) {
-	body := fmt.Sprintf(`{"clientReferenceInformation":{"code":%q,"transactionId":%q},%s}`, p.reference, p.reference+path[strings.LastIndexByte(path, '/'):], inner)
+// sendB repeats a request under the client's own transaction name until its outcome is known. It
+// returns the number of the payment.
+func (p *payment) sendB(ctx context.Context, path, inner, want string) (number string, err error) {
+	body := fmt.Sprintf(`{"clientReferenceInformation":{"code":%q,"transactionId":%q},%s}`, p.reference,
+		p.reference+path[strings.LastIndexByte(path, '/'):], inner)
 	var status int
 	var text string
-	for range 2000 {
-		status, text, err = p.l.send(ctx, p.l.f.Proxies, func(base string) (*http.Request, error) { return p.l.signed(base, path, body) })
+	for tries := 0; tries < 2000 && ctx.Err() == nil; tries++ {
+		status, text, err = p.l.send(ctx, p.l.f.Proxies, func(base string) (*http.Request, error) {
+			return p.l.signed(base, path, body)
+		})
 		if err == nil && status < 500 {
 			break
 		}
-		<-time.After(20 * time.Millisecond) // as a client does that is told to come back
+		<-time.After(20 * time.Millisecond) // clients wait before a retry
 	}
 	var got struct {
 		ID     string `json:"id"`
@@ -77,7 +86,7 @@ func (p *payment) askB(ctx context.Context, path, inner, want string) (number st
 	return got.ID, nil
 }
 
-// signed is a request with an HTTP signature of the merchant's login.
+// signed returns a request with an HTTP signature by the merchant's login.
 func (l *legacy) signed(base, path, body string) (*http.Request, error) {
 	r, err := http.NewRequest(http.MethodPost, base+path, strings.NewReader(body)) //nolint:noctx // send gives it one
 	if err != nil {
@@ -89,13 +98,16 @@ func (l *legacy) signed(base, path, body string) (*http.Request, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(body))
-	digest, date := "SHA-256="+base64.StdEncoding.EncodeToString(sum[:]), clock.System().Now().UTC().Format(http.TimeFormat)
+	digest, date := "SHA-256="+base64.StdEncoding.EncodeToString(sum[:]),
+		clock.System().Now().UTC().Format(http.TimeFormat)
 	mac := hmac.New(sha256.New, key)
-	_, _ = fmt.Fprintf(mac, "host: %s\ndate: %s\nrequest-target: post %s\ndigest: %s\nv-c-merchant-id: %s", // it never fails
+	// a hash never fails
+	_, _ = fmt.Fprintf(mac, "host: %s\ndate: %s\nrequest-target: post %s\ndigest: %s\nv-c-merchant-id: %s",
 		r.URL.Host, date, path, digest, login.MerchantID)
 	for name, value := range map[string]string{
 		"Date": date, "Digest": digest, "V-C-Merchant-Id": login.MerchantID, "Content-Type": "application/json",
-		"Signature": fmt.Sprintf(`keyid="%s", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="%s"`,
+		"Signature": fmt.Sprintf(
+			`keyid="%s", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="%s"`,
 			login.KeyID, base64.StdEncoding.EncodeToString(mac.Sum(nil))),
 	} {
 		r.Header.Set(name, value)

@@ -3,6 +3,7 @@
 package kill_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -15,24 +16,28 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/fleet"
 )
 
-// reaper kills programs of a fleet, and is what brings them back.
+// reaper kills programs of a fleet and restarts them.
 type reaper struct {
 	f      *fleet.Fleet
 	groups map[string]*fleet.Group
 	ended  sync.WaitGroup
 	over   chan struct{}
+	failed chan struct{} // closed when an instance cannot be started
+	fail   func()        // closes failed
 
 	mu    sync.Mutex
 	rng   *rand.Rand     // guarded by mu
 	kills map[string]int // by kind of program; guarded by mu
-	also  map[string]int // of those: at special moments; guarded by mu
+	also  map[string]int // kills at special moments, which kills counts too; guarded by mu
 }
 
 func newReaper(t *testing.T, f *fleet.Fleet, seed uint64, groups map[string]*fleet.Group) *reaper {
 	t.Helper()
 	r := &reaper{
-		f: f, groups: groups, over: make(chan struct{}), rng: rand.New(rand.NewPCG(seed, 8)), kills: map[string]int{}, also: map[string]int{},
+		f: f, groups: groups, over: make(chan struct{}), failed: make(chan struct{}),
+		rng: rand.New(rand.NewPCG(seed, 8)), kills: map[string]int{}, also: map[string]int{},
 	}
+	r.fail = sync.OnceFunc(func() { close(r.failed) })
 	for _, g := range groups {
 		for _, i := range g.All() {
 			r.ended.Go(func() { r.keep(t, i) })
@@ -42,7 +47,7 @@ func newReaper(t *testing.T, f *fleet.Fleet, seed uint64, groups map[string]*fle
 	return r
 }
 
-// rest is the end of it: what runs now goes on.
+// rest ends the restarts; running instances continue.
 func (r *reaper) rest() {
 	select {
 	case <-r.over:
@@ -52,7 +57,20 @@ func (r *reaper) rest() {
 	r.ended.Wait()
 }
 
-// roll throws the dice.
+// load returns the context of a load on the fleet, which ends once an instance cannot be started.
+func (r *reaper) load(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	r.ended.Go(func() {
+		select {
+		case <-r.failed:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, cancel
+}
+
+// roll returns a random number below n.
 func (r *reaper) roll(n int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,8 +83,8 @@ func (r *reaper) count(what map[string]int, name string) {
 	what[name]++
 }
 
-// keep brings an instance back whenever it has ended, as whatever starts programs on a machine does: after a while, and at times it dies again while it
-// starts.
+// keep restarts an instance after each end, as a supervisor does: after a while. Sometimes it kills
+// the instance again during the start. An instance that cannot be started fails the test.
 func (r *reaper) keep(t *testing.T, i *fleet.Instance) {
 	t.Helper()
 	for {
@@ -75,17 +93,21 @@ func (r *reaper) keep(t *testing.T, i *fleet.Instance) {
 		case <-r.over:
 			return
 		}
-		<-time.After(time.Duration(r.roll(1500)) * time.Millisecond) // so long it is away
-		i.Launch(t)
+		<-time.After(time.Duration(r.roll(1500)) * time.Millisecond)
+		if err := i.Launch(); err != nil {
+			t.Error(err)
+			r.fail()
+			return
+		}
 		if r.roll(4) == 0 {
-			<-time.After(time.Duration(r.roll(120)) * time.Millisecond) // the moment of the kill
+			<-time.After(time.Duration(r.roll(120)) * time.Millisecond) // a random moment of the start
 			r.count(r.also, "while it was starting")
 			i.Kill()
 		}
 	}
 }
 
-// strike kills one to three instances at once: any, at times the leader.
+// strike kills one to three random instances at once, sometimes the leader.
 func (r *reaper) strike(t *testing.T) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(r.groups))
@@ -101,7 +123,7 @@ func (r *reaper) strike(t *testing.T) {
 			r.count(r.also, "the leader")
 		}
 	}
-	if !r.whole(t) {
+	if !r.allServe(t.Context()) {
 		r.count(r.also, "while another was away")
 	}
 	var gone sync.WaitGroup
@@ -112,12 +134,11 @@ func (r *reaper) strike(t *testing.T) {
 	gone.Wait()
 }
 
-// whole reports whether all instances run.
-func (r *reaper) whole(t *testing.T) bool {
-	t.Helper()
+// allServe reports whether all instances accept connections.
+func (r *reaper) allServe(ctx context.Context) bool {
 	for _, g := range r.groups {
 		for _, i := range g.All() {
-			if !i.Serves(t.Context()) {
+			if !i.Serves(ctx) {
 				return false
 			}
 		}

@@ -21,16 +21,17 @@ import (
 
 const patience = programtest.Patience
 
-// machine is a folder in which our programs run as the units of systemd say: by their command lines, environments and settings, with the folder in
-// place of the machine's own, and a loopback address of its own.
+// machine is a folder in which the programs run as the systemd units describe: with their command
+// lines, environments and settings. The folder replaces the root of the file system, and each
+// machine has its own loopback address.
 type machine struct {
 	dir, address string
 	from         string                      // the address of its clients
 	logs         map[string]*programtest.Log // by unit
-	dropIns      string                      // changes to units, with %s for the unit's name; "" for none
-	env          []string                    // of commands, beside ours
+	dropIns      string                      // pattern of the drop-ins' paths, with %s for the unit's name; "" for none
+	env          []string                    // of commands, added to the units' environment
 	authority    *certtest.Authority
-	client       *http.Client // as clients come in from outside
+	client       *http.Client // connects to Envoy
 	envoy        *envoytest.Envoy
 }
 
@@ -42,19 +43,27 @@ func newMachine(t *testing.T) *machine {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	m := &machine{dir: dir, address: programtest.Host(t), from: programtest.Host(t), logs: map[string]*programtest.Log{}}
-	for _, folder := range []string{"etc/causeway/certificates", "etc/causeway/secrets", "run/causeway/edge", "run/causeway/mle", "var/lib/causeway"} {
+	for _, folder := range []string{
+		"etc/causeway/certificates", "etc/causeway/secrets", "run/causeway/edge",
+		"run/causeway/mle", "var/lib/causeway",
+	} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{"compat-credentials", "compat-proxy", "edge", "envoy", "mle-filter"} {
-		write(t, m.path("/etc/causeway/"+name+".yaml"), []byte(m.here(string(mustRead(t, "deploy/on/systemd/config/"+name+".yaml")))))
+		write(t, m.path("/etc/causeway/"+name+".yaml"),
+			[]byte(m.here(string(mustRead(t, "deploy/on/systemd/config/"+name+".yaml")))))
 	}
-	for _, name := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret"} {
+	for _, name := range []string{
+		"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token",
+		"hop-secret",
+	} {
 		m.secret(t, name, random())
 	}
 	m.authority = certtest.Root(t).Intermediate(t)
-	m.authority.Issue(t, certtest.Hosts("api.example.com", "trust.example.com")).Write(t, m.path("/etc/causeway/certificates"), "edge")
+	m.authority.Issue(t, certtest.Hosts("api.example.com", "trust.example.com")).
+		Write(t, m.path("/etc/causeway/certificates"), "edge")
 	m.client = &http.Client{Timeout: patience, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: m.authority.Pool(), MinVersion: tls.VersionTLS12},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -79,9 +88,10 @@ func (m *machine) secret(t *testing.T, name, value string) {
 	write(t, m.path("/etc/causeway/secrets/"+name), []byte(value+"\n"))
 }
 
-// here is a text of a machine's with this one's places.
+// here replaces the folders and addresses in a text by the ones of the machine.
 func (m *machine) here(text string) string {
-	text = strings.NewReplacer("127.0.0.1:", m.address+":", "0.0.0.0:", m.address+":", "address: 127.0.0.1\n", "address: "+m.address+"\n",
+	text = strings.NewReplacer("127.0.0.1:", m.address+":", "0.0.0.0:", m.address+":", "address: 127.0.0.1\n",
+		"address: "+m.address+"\n",
 		"address: 0.0.0.0\n", "address: "+m.address+"\n", "/usr/local/lib/causeway", bin).Replace(text)
 	for _, folder := range []string{"/etc/causeway", "/run/causeway", "/var/lib/causeway"} {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, m.path(folder), "\x00"), folder, "\x00")
@@ -90,7 +100,7 @@ func (m *machine) here(text string) string {
 	return text
 }
 
-// unit reads the command line and the environment of a unit, and makes its folders.
+// unit returns the command line and the environment of a unit, and makes its folders.
 func (m *machine) unit(t *testing.T, name string) (words, env []string) {
 	t.Helper()
 	env = []string{"PATH=/usr/bin:/bin"}
@@ -119,7 +129,8 @@ func (m *machine) unit(t *testing.T, name string) (words, env []string) {
 	return words, env
 }
 
-// start starts a unit, waits until it answers its operators' port, and stops it with the test, which then wants it to have ended well.
+// start starts a unit and waits until its operators' port responds. At the end of the test it stops
+// the unit, which must end without an error.
 func (m *machine) start(t *testing.T, name, port string) {
 	t.Helper()
 	words, env := m.unit(t, name)
@@ -133,7 +144,7 @@ func (m *machine) start(t *testing.T, name, port string) {
 	p.MustListen(t, m.address+":"+port)
 }
 
-// run carries out a command line of a program of ours on the machine.
+// run runs a command line of one of our programs on the machine.
 func (m *machine) run(t *testing.T, line string) (string, error) {
 	t.Helper()
 	words := strings.Fields(m.here(line))
@@ -152,8 +163,8 @@ func (m *machine) must(t *testing.T, line string) string {
 	return out
 }
 
-// call sends a request: to Envoy for https, or past it.
-func (m *machine) call(t *testing.T, method, url, key, body string) (status int, answer string) {
+// call sends a request: through Envoy for https, otherwise directly.
+func (m *machine) call(t *testing.T, method, url, key, body string) (status int, response string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, m.here(url), strings.NewReader(body))
 	if err != nil {
@@ -184,7 +195,7 @@ func (m *machine) call(t *testing.T, method, url, key, body string) (status int,
 	return got.StatusCode, string(text)
 }
 
-// startAll is systemctl start causeway.target, with a real Envoy.
+// startAll starts all units like systemctl start causeway.target, with a real Envoy.
 func (m *machine) startAll(t *testing.T) {
 	t.Helper()
 	m.start(t, "core", "9080")
@@ -198,28 +209,33 @@ func (m *machine) startAll(t *testing.T) {
 
 const payment = `{"amount": 1250, "currency": "usd", "payment_method": "card"}`
 
-const legacyPayment = `<?xml version="1.0" encoding="utf-8"?><createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">
-<merchantAuthentication><name>shop</name><transactionKey>unused</transactionKey></merchantAuthentication><transactionRequest>
-<transactionType>authCaptureTransaction</transactionType><amount>12.50</amount><payment><creditCard><cardNumber>4111111111111111</cardNumber>
+const legacyPayment = `<?xml version="1.0" encoding="utf-8"?>
+<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">
+<merchantAuthentication><name>shop</name><transactionKey>unused</transactionKey></merchantAuthentication>
+<transactionRequest><transactionType>authCaptureTransaction</transactionType><amount>12.50</amount>
+<payment><creditCard><cardNumber>4111111111111111</cardNumber>
 <expirationDate>2031-04</expirationDate></creditCard></payment></transactionRequest></createTransactionRequest>`
 
-// TestChain: the units, as they are shipped, take payments by every listener, and each program logs
-// the address of the client. Core takes none that does not come through the filter. The health
-// command of each program succeeds.
+// TestChain checks that the units take payments by every listener, and that each program logs the
+// address of the client. Core rejects a payment that did not pass mle-filter. The health command of
+// each program succeeds.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.startAll(t)
 	merchant := m.must(t, "core merchants create Shop --data /var/lib/causeway/core")
 	key := m.must(t, "core keys create --data /var/lib/causeway/core --merchant "+merchant)
-	for name, door := range map[string]struct{ url, body, want string }{
+	for name, endpoint := range map[string]struct{ url, body, want string }{
 		"v1":         {"https://api.example.com/v1/transactions", payment, `"status":"captured"`},
 		"provider-a": {"https://api.example.com/compat/provider-a/xml", legacyPayment, "<responseCode>1</responseCode>"},
-		"drop-in":    {"https://api.example.com/xml/v1/request.api", strings.Replace(legacyPayment, "12.50", "12.51", 1), "<responseCode>1</responseCode>"},
+		"drop-in": {
+			"https://api.example.com/xml/v1/request.api", strings.Replace(legacyPayment, "12.50", "12.51", 1),
+			"<responseCode>1</responseCode>",
+		},
 	} {
-		status, answer := m.call(t, http.MethodPost, door.url, key, door.body)
-		if status > 201 || !strings.Contains(answer, door.want) {
-			t.Errorf("%s: got %d %s, want %s", name, status, answer, door.want)
+		status, response := m.call(t, http.MethodPost, endpoint.url, key, endpoint.body)
+		if status > 201 || !strings.Contains(response, endpoint.want) {
+			t.Errorf("%s: got %d %s, want %s", name, status, response, endpoint.want)
 		}
 	}
 	m.checkTraced(t, key)
@@ -234,15 +250,17 @@ func TestChain(t *testing.T) {
 		"http://127.0.0.1:9902/config_dump":             404,
 		"http://127.0.0.1:9902/quitquitquit":            404,
 	} {
-		if got, answer := m.call(t, http.MethodGet, url, key, ""); got != want {
-			t.Errorf("%s: got %d %s, want %d", url, got, answer, want)
+		if got, response := m.call(t, http.MethodGet, url, key, ""); got != want {
+			t.Errorf("%s: got %d %s, want %d", url, got, response, want)
 		}
 	}
-	if status, answer := m.call(t, http.MethodPost, "http://127.0.0.1:8080/v1/transactions", key, payment); status < 400 {
-		t.Errorf("core took what did not come through the filter: %d %s", status, answer)
+	if status, response := m.call(t, http.MethodPost,
+		"http://127.0.0.1:8080/v1/transactions", key, payment); status < 400 {
+		t.Errorf("core accepted a request that did not pass mle-filter: %d %s", status, response)
 	}
 	for _, line := range []string{
-		"core health --admin 127.0.0.1:9080", "mle-filter health --admin 127.0.0.1:9082", "compat-proxy health --admin 127.0.0.1:9081",
+		"core health --admin 127.0.0.1:9080", "mle-filter health --admin 127.0.0.1:9082",
+		"compat-proxy health --admin 127.0.0.1:9081",
 		"edge health --admin 127.0.0.1:9084", "edge check --config /etc/causeway/edge.yaml",
 	} {
 		m.must(t, line)
@@ -252,12 +270,14 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestPlaceholdersStartNothing: an installation whose secrets were left as they came, or some of them, does not start, and says why.
+// TestPlaceholdersStartNothing checks that an installation with any placeholder secret does not
+// start, and reports the reason.
 func TestPlaceholdersStartNothing(t *testing.T) {
 	t.Parallel()
 	secrets := mustBuild(t, filepath.Join(root, "deploy/on/kubernetes/base")).secrets
 	of := map[string]string{
-		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "filter-token": "filter token", "mle-kek": "key-encryption key",
+		"vault-kek": "the vault's key-encryption key", "filter-secret": "filter secret", "filter-token": "filter token",
+		"mle-kek":              "key-encryption key",
 		"deduplication-secret": "deduplication_secret", "hop-secret": "CAUSEWAY_HOP_SECRET",
 	}
 	for secret, unit := range map[string]string{
@@ -271,7 +291,8 @@ func TestPlaceholdersStartNothing(t *testing.T) {
 				m.secret(t, secret, string(s.Data[secret]))
 			}
 			words, env := m.unit(t, unit)
-			stdout, stderr, err := programtest.Output(t.Context(), programtest.Command{Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: m.dir})
+			stdout, stderr, err := programtest.Output(t.Context(),
+				programtest.Command{Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: m.dir})
 			out := stdout + stderr
 			if programtest.ExitCode(err) != 1 {
 				t.Errorf("%s started with %s unchanged, or did not say so: %v\n%s", unit, secret, err, out)

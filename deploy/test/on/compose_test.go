@@ -11,7 +11,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// mustLoad loads a file as docker compose does: by the schema of the specification, with all that it names.
+// mustLoad loads files as docker compose does, including the files that they name.
 func mustLoad(t *testing.T, files ...string) *types.Project {
 	t.Helper()
 	var paths []string
@@ -30,14 +30,17 @@ func mustLoad(t *testing.T, files ...string) *types.Project {
 	return project
 }
 
-// TestCompose holds every service to what it may do, and to its image and files.
+// TestCompose checks the privileges, image and files of every service.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[string][]string{
-		"compose.yaml":                            {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
-		"compose.yaml several.yaml":               {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
-		"compose.yaml several.yaml postgres.yaml": {"compat-proxy", "core", "edge", "envoy", "mle-filter", "postgres", "prometheus"},
-		"standalone.yaml":                         {"standalone"},
+		"compose.yaml":              {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
+		"compose.yaml several.yaml": {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
+		"compose.yaml several.yaml postgres.yaml": {
+			"compat-proxy", "core", "edge", "envoy", "mle-filter", "postgres",
+			"prometheus",
+		},
+		"standalone.yaml": {"standalone"},
 	} {
 		t.Run(files, func(t *testing.T) {
 			t.Parallel()
@@ -59,23 +62,27 @@ func TestCompose(t *testing.T) {
 func checkLocked(t *testing.T, s types.ServiceConfig) {
 	t.Helper()
 	switch {
-	case !s.ReadOnly, !slices.Equal(s.CapDrop, []string{"ALL"}), len(s.CapAdd) > 0, !slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"}), s.Privileged:
+	case !s.ReadOnly, !slices.Equal(s.CapDrop, []string{"ALL"}), len(s.CapAdd) > 0,
+		!slices.Equal(s.SecurityOpt, []string{"no-new-privileges:true"}), s.Privileged:
 		t.Errorf("%s may do more than it needs", s.Name)
-	case s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 || s.Deploy.Resources.Limits.NanoCPUs == 0:
+	case s.Deploy == nil || s.Deploy.Resources.Limits == nil || s.Deploy.Resources.Limits.MemoryBytes == 0 ||
+		s.Deploy.Resources.Limits.NanoCPUs == 0:
 		t.Errorf("%s has no bounds", s.Name)
 	case strings.HasSuffix(s.Image, ":latest") || !strings.Contains(s.Image, ":"):
 		t.Errorf("%s: image %q has no release", s.Name, s.Image)
 	}
 	for name, value := range s.Environment {
-		if strings.HasPrefix(name, "CAUSEWAY_") && (!strings.HasSuffix(name, "_FILE") || !slices.ContainsFunc(s.Secrets, func(f types.ServiceSecretConfig) bool {
-			return *value == "/run/secrets/"+f.Source
-		})) {
+		if strings.HasPrefix(name, "CAUSEWAY_") &&
+			(!strings.HasSuffix(name, "_FILE") || !slices.ContainsFunc(s.Secrets, func(f types.ServiceSecretConfig) bool {
+				return *value == "/run/secrets/"+f.Source
+			})) {
 			t.Errorf("%s: %s=%s is no file of a secret that it has", s.Name, name, *value)
 		}
 	}
 }
 
-// checkOwn: a program of ours is asked by itself whether it is well, and its image is of the release.
+// checkOwn checks a service of one of our programs: its health check runs the program itself, and
+// its image has the release.
 func checkOwn(t *testing.T, s types.ServiceConfig) {
 	t.Helper()
 	shape, ours := shapes[s.Name]
@@ -85,18 +92,22 @@ func checkOwn(t *testing.T, s types.ServiceConfig) {
 	if s.Image != "causeway/"+s.Name+":v1.0.0" {
 		t.Errorf("%s: image %q", s.Name, s.Image)
 	}
-	if s.HealthCheck == nil || len(s.HealthCheck.Test) < 3 || !slices.Equal(s.HealthCheck.Test[:3], []string{"CMD", "/" + s.Name, "health"}) {
+	if s.HealthCheck == nil || len(s.HealthCheck.Test) < 3 ||
+		!slices.Equal(s.HealthCheck.Test[:3], []string{"CMD", "/" + s.Name, "health"}) {
 		t.Errorf("%s: health check %+v", s.Name, s.HealthCheck)
 	}
 	for _, folder := range shape.folders {
-		emptied := slices.ContainsFunc(s.Tmpfs, func(mount string) bool { return strings.HasPrefix(mount, folder+":") }) // with a store elsewhere
-		if !emptied && !slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == folder && v.Type == "volume" && !v.ReadOnly }) {
+		// the store is elsewhere
+		emptied := slices.ContainsFunc(s.Tmpfs, func(mount string) bool { return strings.HasPrefix(mount, folder+":") })
+		if !emptied && !slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool {
+			return v.Target == folder && v.Type == "volume" && !v.ReadOnly
+		}) {
 			t.Errorf("%s has no volume for %s, which its image writes", s.Name, folder)
 		}
 	}
 }
 
-// checkVolumesOf: only volumes are written, and no file of the machine's.
+// checkVolumesOf checks that a service writes only to volumes, and to no file of the machine.
 func checkVolumesOf(t *testing.T, s types.ServiceConfig) {
 	t.Helper()
 	for _, v := range s.Volumes {
@@ -104,7 +115,7 @@ func checkVolumesOf(t *testing.T, s types.ServiceConfig) {
 			t.Errorf("%s can write %s", s.Name, v.Source)
 		}
 		if v.Type != "bind" || strings.Contains(v.Source, "/certificates") || strings.HasSuffix(v.Source, "/authorities") {
-			continue // those are not the repository's
+			continue // made by the operator, outside of the repository
 		}
 		if _, err := os.Stat(v.Source); err != nil {
 			t.Errorf("%s: %v", s.Name, err)

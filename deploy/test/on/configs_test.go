@@ -11,14 +11,15 @@ import (
 
 var update = flag.Bool("update", false, "write the configurations under deploy/ anew from configs/")
 
-// change is a line of a file of configs/ that is another one on a machine. It is there exactly once, or the test fails: then somebody changed the
-// file, and has to say what holds here.
+// change is a line of a file in configs/ that a platform replaces. The test fails unless the line
+// exists exactly once, so that a change of the original is noticed here.
 type change struct{ from, to string }
 
-// places are where our programs keep things on any machine.
-var places = map[string][]change{
+// paths are the changes for the folders of our programs on every platform.
+var paths = map[string][]change{
 	"compat-proxy.yaml": {
-		// By the filter's hop: core takes nothing that does not show the filter's secret, which the proxy has no need to know.
+		// The proxy calls mle-filter: core rejects requests without the filter secret, which the proxy
+		// does not have.
 		{"v1: http://127.0.0.1:8080", "v1: http://127.0.0.1:8082"},
 		{"credentials: configs/compat-credentials.yaml", "credentials: /etc/causeway/compat-credentials.yaml"},
 	},
@@ -33,21 +34,29 @@ var places = map[string][]change{
 		{"http: unix:data/edge/http.sock", "http: unix:/run/causeway/edge/http.sock"},
 		{"  folder: data/edge/certificates", "  folder: /etc/causeway/certificates"},
 		{"  #   listen: unix:data/edge/acme.sock    # where", "  #   listen: unix:/run/causeway/edge/acme.sock    # where"},
-		{"extproc: {address: unix:data/mle/extproc.sock, message_timeout: 6s}", "extproc: {address: unix:/run/causeway/mle/extproc.sock, message_timeout: 6s}"},
+		{
+			"extproc: {address: unix:data/mle/extproc.sock, message_timeout: 6s}",
+			"extproc: {address: unix:/run/causeway/mle/extproc.sock, message_timeout: 6s}",
+		},
 		{`operator: ""`, "operator: http://127.0.0.1:9080"},
 	},
 	"compat-credentials.yaml": nil,
 }
 
-// mounted is a folder of its own, since a mount within one that is read only has nowhere to be.
+// mounted is a separate folder, because a mount point cannot be created inside a read-only mount.
 var mounted = change{"  folder: /etc/causeway/certificates", "  folder: /run/causeway/certificates"}
 
-// machines have the programs on one loopback, or each on an address of its own.
+// machines are the changes of each platform: the programs share one loopback, or each has its own
+// address.
 var machines = map[string]map[string][]change{
 	"systemd/config":         {},
 	"kubernetes/base/config": {"edge.yaml": {{"admin: 127.0.0.1:9084", "admin: 0.0.0.0:9084"}, mounted}},
 	"compose/config": {
-		"compat-proxy.yaml": {{"v1: http://127.0.0.1:8082", "v1: http://mle-filter:8082"}, {"listen: 127.0.0.1:8081", "listen: 0.0.0.0:8081"}, {"admin: 127.0.0.1:9081", "admin: 0.0.0.0:9081"}},
+		"compat-proxy.yaml": {
+			{"v1: http://127.0.0.1:8082", "v1: http://mle-filter:8082"},
+			{"listen: 127.0.0.1:8081", "listen: 0.0.0.0:8081"},
+			{"admin: 127.0.0.1:9081", "admin: 0.0.0.0:9081"},
+		},
 		"mle-filter.yaml": {
 			{"listen: 127.0.0.1:8082", "listen: 0.0.0.0:8082"},
 			{"admin: 127.0.0.1:9082", "admin: 0.0.0.0:9082"},
@@ -63,28 +72,32 @@ var machines = map[string]map[string][]change{
 			mounted,
 		},
 	},
-	"kubernetes/compat-sidecar/config": {"compat-proxy.yaml": {{"v1: http://127.0.0.1:8082", "v1: https://api.example.com"}}},
+	"kubernetes/compat-sidecar/config": {
+		"compat-proxy.yaml": {{"v1: http://127.0.0.1:8082", "v1: https://api.example.com"}},
+	},
 }
 
-// TestConfigs holds the configurations that are shipped to those of configs/, where every key is explained: nobody keeps two.
+// TestConfigs compares the settings in deploy/on with configs/, which explains every key.
 func TestConfigs(t *testing.T) {
 	t.Parallel()
 	for machine, more := range machines {
-		for name, changes := range places {
+		for name, changes := range paths {
 			if machine == "kubernetes/compat-sidecar/config" && !strings.HasPrefix(name, "compat-") {
-				continue // the rest is on other machines
+				continue // the other programs run on other machines
 			}
 			made := string(mustRead(t, "configs/"+name))
 			for _, c := range append(changes[:len(changes):len(changes)], more[name]...) {
 				made = substitute(t, machine+"/"+name, made, c)
 			}
-			made = "# Made of configs/" + name + " for " + machine + " by go test ./deploy/test/on -run TestConfigs -update\n" + made
+			made = "# Made of configs/" + name + " for " + machine + " by go test ./deploy/test/on -run TestConfigs -update\n" +
+				made
 			same(t, "deploy/on/"+machine+"/"+name, []byte(made))
 		}
 	}
 }
 
-// TestEnvoyConfigs: Envoys start by what the edge program prints for these configurations.
+// TestEnvoyConfigs compares the bootstrap files with the output of the edge program for these
+// settings.
 func TestEnvoyConfigs(t *testing.T) {
 	t.Parallel()
 	for machine, words := range map[string][]string{
@@ -92,7 +105,8 @@ func TestEnvoyConfigs(t *testing.T) {
 		"kubernetes/base/config": {"bootstrap", "--stats", "0.0.0.0:9902"},
 		"compose/config":         {"bootstrap", "--stats", "0.0.0.0:9902"},
 		"kubernetes/compat-sidecar/config": {
-			"static", "--stats", "0.0.0.0:9902", "--certificate", "/run/causeway/certificates/tls.crt", "--key", "/run/causeway/certificates/tls.key",
+			"static", "--stats", "0.0.0.0:9902", "--certificate", "/run/causeway/certificates/tls.crt", "--key",
+			"/run/causeway/certificates/tls.key",
 		},
 	} {
 		words = append(words, "--config", "deploy/on/"+machine+"/edge.yaml")
@@ -100,11 +114,16 @@ func TestEnvoyConfigs(t *testing.T) {
 	}
 }
 
-// TestNoSteering: no configuration of Envoy in this repository lets a client tell it what to do, above all to send a request again. An
-// internal_address_config without a range would: Envoy trusts private networks then, and who comes from one is whoever comes by a balancer.
+// TestNoSteering checks that no Envoy configuration in this repository accepts control header
+// fields of a client, above all the ones for retries. An internal_address_config without a range
+// would: Envoy then trusts private networks, and behind a balancer every client has a private
+// address.
 func TestNoSteering(t *testing.T) {
 	t.Parallel()
-	files := []string{"configs/envoy-static.yaml", "configs/envoy-bootstrap.yaml", "mle-filter/internal/extproc/testdata/envoy/bootstrap.yaml"}
+	files := []string{
+		"configs/envoy-static.yaml", "configs/envoy-bootstrap.yaml",
+		"mle-filter/internal/extproc/testdata/envoy/bootstrap.yaml",
+	}
 	for machine := range machines {
 		files = append(files, "deploy/on/"+machine+"/envoy.yaml")
 	}
@@ -113,10 +132,11 @@ func TestNoSteering(t *testing.T) {
 		text := spaces.Replace(string(mustRead(t, file)))
 		for manager := range strings.SplitSeq(text, "http_connection_manager.v3.HttpConnectionManager") {
 			if manager = strings.TrimSpace(manager); strings.HasPrefix(text, manager) {
-				continue // before the first one
+				continue // text before the first one
 			}
 			for _, want := range []string{
-				"use_remote_address:true", "internal_address_config:cidr_ranges:address_prefix", "early_header_mutation_extensions:", "prefix:xenvoy",
+				"use_remote_address:true", "internal_address_config:cidr_ranges:address_prefix",
+				"early_header_mutation_extensions:", "prefix:xenvoy",
 			} {
 				if !strings.Contains(manager, want) {
 					t.Errorf("%s: a connection manager without %s", file, want)
@@ -126,7 +146,7 @@ func TestNoSteering(t *testing.T) {
 	}
 }
 
-// substitute replaces a line, which must be there once.
+// substitute replaces a line, which must exist exactly once.
 func substitute(t *testing.T, name, text string, c change) string {
 	t.Helper()
 	lines, found := strings.Split(text, "\n"), 0
@@ -142,7 +162,7 @@ func substitute(t *testing.T, name, text string, c change) string {
 	return strings.Join(lines, "\n")
 }
 
-// same compares a file of the repository, or writes it.
+// same compares a file of the repository with the wanted content, or writes it with -update.
 func same(t *testing.T, path string, want []byte) {
 	t.Helper()
 	if *update {
@@ -156,6 +176,7 @@ func same(t *testing.T, path string, want []byte) {
 		return
 	}
 	if got := mustRead(t, path); !bytes.Equal(got, want) {
-		t.Errorf("%s is not what configs/ and the programs say: go test ./deploy/test/on -run 'Configs' -update, and read the difference", path)
+		t.Errorf("%s differs from configs/ and the programs: go test ./deploy/test/on -run 'Configs' -update, and read "+
+			"the difference", path)
 	}
 }

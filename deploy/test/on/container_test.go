@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// storage keeps images apart from the machine's own, and needs nothing of the kernel's.
+// storage separates the images from the ones of the machine, and needs no kernel features.
 type storage []string
 
 func newStorage(t *testing.T) storage {
@@ -32,7 +32,7 @@ func (s storage) buildah(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// image is what buildah tells of one.
+// image has the fields of buildah's output that the test reads.
 type image struct {
 	Docker struct {
 		Config struct {
@@ -48,7 +48,7 @@ type image struct {
 	}
 }
 
-// shape is what an image is to be like. Its folders are what the program may write.
+// shape is the expected form of an image. Its folders are the writable ones.
 type shape struct {
 	user, volume string
 	folders      []string
@@ -62,11 +62,12 @@ var shapes = map[string]shape{
 	"standalone":   {"10705", "/var/lib/causeway/standalone", []string{"/var/lib/causeway/standalone"}},
 }
 
-// group is who may open the sockets between our programs.
+// group is the group that may open the sockets between our programs.
 const group = "10700"
 
-// TestContainers builds every image as deploy/README.md says, looks at what is in it, and runs its program where the image is all there is, as the
-// user that it names. That is no container, which cannot be run here: namespaces, cgroups and a read-only mount are the runtime's.
+// TestContainers builds every image as deploy/docs/operate/images.md describes, and checks its
+// content. It runs the program with only the files of the image, as the image's user. This is no
+// container: the machine of the tests offers no namespaces, cgroups and read-only mounts.
 func TestContainers(t *testing.T) {
 	t.Parallel()
 	s := newStorage(t)
@@ -127,7 +128,8 @@ func checkConfig(t *testing.T, program string, want shape, got image) {
 	}
 }
 
-// checkFiles wants the program and the certificates, folders for data, and nothing else.
+// checkFiles checks that an image has the program, the certificates and the folders for data, and
+// no other file.
 func checkFiles(t *testing.T, program string, want shape, tree string) {
 	t.Helper()
 	files := []string{}
@@ -143,7 +145,8 @@ func checkFiles(t *testing.T, program string, want shape, tree string) {
 		if !d.IsDir() {
 			files = append(files, name)
 		}
-		if owner := info.Sys().(*syscall.Stat_t).Uid; (owner != 0) != slices.Contains(want.folders, name) { //nolint:forcetypeassert // it is Linux
+		owner := info.Sys().(*syscall.Stat_t).Uid //nolint:forcetypeassert // it is Linux
+		if (owner != 0) != slices.Contains(want.folders, name) {
 			t.Errorf("%s belongs to %d", name, owner)
 		}
 		if info.Mode().Perm()&0o022 != 0 {
@@ -171,12 +174,14 @@ func number(t *testing.T, text string) uint32 {
 	return uint32(n)
 }
 
-// runIn runs a program that has nothing but an image's files, as a user, with an empty environment.
+// runIn runs a program with only the files of an image, as a user, with an empty environment.
 func runIn(t *testing.T, tree, user string, words ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	cmd.Env, cmd.Dir = []string{}, "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: tree, Credential: &syscall.Credential{Uid: number(t, user), Gid: number(t, group)}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Chroot: tree, Credential: &syscall.Credential{Uid: number(t, user), Gid: number(t, group)},
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %v\n%s", words, err, out)

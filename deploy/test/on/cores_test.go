@@ -12,7 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
 )
 
-// database is a PostgreSQL server by the settings that are shipped, with the databases that several/databases.sh makes of URLs.
+// database is a PostgreSQL server with the settings in deploy/on/postgres. several/databases.sh
+// creates its databases from the URLs.
 type database struct {
 	*server.Server
 	store, keys string // the URLs
@@ -56,8 +57,8 @@ func startDatabase(t *testing.T) *database {
 	return d
 }
 
-// ask returns what a statement shows.
-func (d *database) ask(t *testing.T, url, statement string) string {
+// query returns the result of a statement.
+func (d *database) query(t *testing.T, url, statement string) string {
 	t.Helper()
 	path, err := server.Find("psql")
 	if err != nil {
@@ -66,16 +67,19 @@ func (d *database) ask(t *testing.T, url, statement string) string {
 	return strings.TrimSpace(mustRun(t, "", path, "-X", "-q", "-A", "-t", url, "-c", statement))
 }
 
-// onDatabase has a machine's core and filter keep what they know on a server, by the drop-ins that are shipped.
+// onDatabase makes core and mle-filter of a machine store their data on a server, by the drop-ins
+// in deploy/on.
 func (m *machine) onDatabase(t *testing.T, d *database) {
 	t.Helper()
 	m.secret(t, "store", d.store)
 	m.secret(t, "mle-store", d.keys)
-	write(t, m.path("/etc/causeway/mle-filter.yaml"), []byte(m.here(string(mustRead(t, "deploy/on/systemd/several/mle-filter.yaml")))))
+	write(t, m.path("/etc/causeway/mle-filter.yaml"),
+		[]byte(m.here(string(mustRead(t, "deploy/on/systemd/several/mle-filter.yaml")))))
 	m.dropIns = "deploy/on/systemd/several/causeway-%s.conf"
 }
 
-// twoCores are two machines that share a server and secrets, the second one with core alone, and a key.
+// twoCores starts two machines that share a server and secrets, the second one with core only. It
+// returns an API key too.
 func twoCores(t *testing.T) (d *database, first, second *machine, key string) {
 	t.Helper()
 	d, first, second = startDatabase(t), newMachine(t), newMachine(t)
@@ -90,7 +94,8 @@ func twoCores(t *testing.T) (d *database, first, second *machine, key string) {
 	}
 	edge := string(mustRead(t, "deploy/on/systemd/config/edge.yaml"))
 	edge = substitute(t, "edge.yaml", first.here(edge), change{
-		"  core: {address: " + first.address + ":8080,", "  core: {address: '" + first.address + ":8080, " + second.address + ":8080',",
+		"  core: {address: " + first.address + ":8080,",
+		"  core: {address: '" + first.address + ":8080, " + second.address + ":8080',",
 	})
 	write(t, first.path("/etc/causeway/edge.yaml"), []byte(edge))
 	second.start(t, "core", "9080")
@@ -104,28 +109,31 @@ func twoCores(t *testing.T) (d *database, first, second *machine, key string) {
 	return d, first, second, first.must(t, "core keys create --merchant "+merchant)
 }
 
-// TestSeveralOnPostgreSQL: the units with what several cores change in them take payments, on a server by the settings that are shipped. One core
-// leads, neither role may open the other one's database, and no data is on a machine.
+// TestSeveralOnPostgreSQL checks that the units for several cores take payments, on a server with
+// the settings in deploy/on. One core leads, neither role can open the other's database, and the
+// machines store no data.
 func TestSeveralOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	d, first, second, key := twoCores(t)
-	for name, door := range map[string]struct{ url, body, want string }{
+	for name, endpoint := range map[string]struct{ url, body, want string }{
 		"v1":         {"https://api.example.com/v1/transactions", payment, `"status":"captured"`},
 		"provider-a": {"https://api.example.com/compat/provider-a/xml", legacyPayment, "<responseCode>1</responseCode>"},
 	} {
-		if status, answer := first.call(t, http.MethodPost, door.url, key, door.body); status > 201 || !strings.Contains(answer, door.want) {
-			t.Errorf("%s: got %d %s, want %s", name, status, answer, door.want)
+		if status, response := first.call(t, http.MethodPost, endpoint.url, key, endpoint.body); status > 201 ||
+			!strings.Contains(response, endpoint.want) {
+			t.Errorf("%s: got %d %s, want %s", name, status, response, endpoint.want)
 		}
 	}
-	if status, answer := first.call(t, http.MethodGet, "https://api.example.com/v1/mle/keys/current", key, ""); status != http.StatusOK {
-		t.Errorf("the filter's keys: got %d %s", status, answer)
+	if status, response := first.call(t, http.MethodGet,
+		"https://api.example.com/v1/mle/keys/current", key, ""); status != http.StatusOK {
+		t.Errorf("the filter's keys: got %d %s", status, response)
 	}
 	for question, want := range map[string]string{
 		"SELECT count(*) FROM cores WHERE beat > 0":              "2",
 		"SELECT count(*) FROM transactions":                      "2",
 		"SELECT count(*) > 0 FROM lead JOIN cores ON id=core_id": "t",
 	} {
-		if got := d.ask(t, d.store, question); got != want {
+		if got := d.query(t, d.store, question); got != want {
 			t.Errorf("%s: got %s, want %s", question, got, want)
 		}
 	}
@@ -134,7 +142,7 @@ func TestSeveralOnPostgreSQL(t *testing.T) {
 			return strings.Contains(first.envoy.Get(t, "/clusters"), "core::"+of.address+":8080::health_flags::healthy")
 		})
 	}
-	if got := d.ask(t, d.keys, "SELECT has_database_privilege('causeway', 'CONNECT')"); got != "f" {
+	if got := d.query(t, d.keys, "SELECT has_database_privilege('causeway', 'CONNECT')"); got != "f" {
 		t.Error("the filter's role may open core's database")
 	}
 	for _, of := range []*machine{first, second} {
@@ -145,7 +153,8 @@ func TestSeveralOnPostgreSQL(t *testing.T) {
 			}
 		}
 	}
-	if status, answer := second.call(t, http.MethodGet, "http://127.0.0.1:8080/v1/health", "", ""); status != http.StatusOK {
-		t.Errorf("the other core: got %d %s", status, answer)
+	if status, response := second.call(t, http.MethodGet,
+		"http://127.0.0.1:8080/v1/health", "", ""); status != http.StatusOK {
+		t.Errorf("the other core: got %d %s", status, response)
 	}
 }

@@ -1,4 +1,4 @@
-// Package on has no code: its tests hold deploy/on to the programs. They build the images, load the
-// manifests by the types of their readers, start the real programs by the settings that are shipped,
-// and compare every metric of a rule or a chart with the exported ones.
+// Package on has only tests. They compare deploy/on with the programs. They build the images, load
+// the manifests by the types of their readers, and start the real programs with the settings there.
+// They also compare every metric of a rule or a chart with the exported ones.
 package on

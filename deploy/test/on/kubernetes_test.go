@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// objects are what an installation consists of, in the types of the API of Kubernetes.
+// objects are the objects of an installation, in the types of the Kubernetes API.
 type objects struct {
 	pods     map[string]corev1.PodTemplateSpec // by kind and name
 	configs  map[string]corev1.ConfigMap
@@ -29,14 +29,17 @@ type objects struct {
 	claims   []corev1.PersistentVolumeClaim
 }
 
-// mustBuild runs kustomize and decodes all of what it makes, strictly: a field that the API does not have is an error, as is an unknown kind.
+// mustBuild runs kustomize and decodes its output strictly: an unknown field or kind is an error.
 func mustBuild(t *testing.T, dir string) objects {
 	t.Helper()
 	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		t.Fatalf("kustomize build %s: %v", dir, err)
 	}
-	out := objects{pods: map[string]corev1.PodTemplateSpec{}, configs: map[string]corev1.ConfigMap{}, secrets: map[string]corev1.Secret{}, deployed: map[string]appsv1.Deployment{}}
+	out := objects{
+		pods: map[string]corev1.PodTemplateSpec{}, configs: map[string]corev1.ConfigMap{},
+		secrets: map[string]corev1.Secret{}, deployed: map[string]appsv1.Deployment{},
+	}
 	for _, r := range made.Resources() {
 		text, err := r.AsYAML()
 		if err != nil {
@@ -84,12 +87,12 @@ func decode[T any](t *testing.T, text []byte) T {
 	return out
 }
 
-// all are the containers of a pod in the order of their start, those that never end among them.
+// all returns the containers of a pod in the order of their start, sidecars included.
 func all(p corev1.PodTemplateSpec) []corev1.Container {
 	return slices.Concat(p.Spec.InitContainers, p.Spec.Containers)
 }
 
-// installation is a copy of the example as a platform engineer fills it.
+// installation returns a copy of an example, filled in like an operator's.
 func installation(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,9 +100,14 @@ func installation(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	if of, ok := map[string]string{"example": "base", "several-example": "several"}[name]; ok {
-		write(t, filepath.Join(dir, name, "edge.yaml"), bytes.ReplaceAll(mustRead(t, "deploy/on/kubernetes/"+of+"/config/edge.yaml"), []byte("example.com"), []byte("example.net")))
+		write(t, filepath.Join(dir, name, "edge.yaml"),
+			bytes.ReplaceAll(mustRead(t, "deploy/on/kubernetes/"+of+"/config/edge.yaml"), []byte("example.com"),
+				[]byte("example.net")))
 	}
-	for _, secret := range []string{"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret", "store", "mle-store"} {
+	for _, secret := range []string{
+		"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token",
+		"hop-secret", "store", "mle-store",
+	} {
 		write(t, filepath.Join(dir, name, "secrets", secret), []byte("of "+secret+"\n"))
 	}
 	return filepath.Join(dir, name)
@@ -115,7 +123,8 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestKubernetes builds each folder, and holds its pods to the restricted profile and to what their volumes, ports and images have to be.
+// TestKubernetes builds each folder. It checks its pods against the restricted profile, and their
+// volumes, ports and images.
 func TestKubernetes(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
@@ -127,7 +136,8 @@ func TestKubernetes(t *testing.T) {
 			t.Parallel()
 			o := mustBuild(t, installation(t, name))
 			if len(o.pods) != 1 || len(o.policies) != 1 || len(o.budgets) != 1 {
-				t.Fatalf("got %d pods, %d network policies and %d budgets, want one of each", len(o.pods), len(o.policies), len(o.budgets))
+				t.Fatalf("got %d pods, %d network policies and %d budgets, want one of each", len(o.pods), len(o.policies),
+					len(o.budgets))
 			}
 			for who, pod := range o.pods {
 				var got []string
@@ -147,31 +157,39 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// checkRestricted is what the cluster's own admission demands of a pod in a namespace of the restricted profile, and a file system that is read only.
+// checkRestricted checks a container against the rules of the restricted profile. Its file system
+// must also be read-only.
 func checkRestricted(t *testing.T, who string, pod corev1.PodTemplateSpec, c corev1.Container) {
 	t.Helper()
 	s, p := c.SecurityContext, pod.Spec.SecurityContext
 	switch {
 	case s == nil || p == nil:
 		t.Errorf("%s/%s has no security context", who, c.Name)
-	case s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation, s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem,
-		s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(s.Capabilities.Add) > 0,
+	case s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation,
+		s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem,
+		s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
+			len(s.Capabilities.Add) > 0,
 		s.RunAsUser == nil || *s.RunAsUser < 10_000:
 		t.Errorf("%s/%s may do more than it needs: %+v", who, c.Name, s)
-	case p.RunAsNonRoot == nil || !*p.RunAsNonRoot, p.SeccompProfile == nil || p.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault:
+	case p.RunAsNonRoot == nil || !*p.RunAsNonRoot,
+		p.SeccompProfile == nil || p.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault:
 		t.Errorf("%s may do more than it needs: %+v", who, p)
-	case pod.Spec.HostNetwork || pod.Spec.HostPID || pod.Spec.HostIPC || pod.Spec.AutomountServiceAccountToken == nil || *pod.Spec.AutomountServiceAccountToken:
+	case pod.Spec.HostNetwork || pod.Spec.HostPID || pod.Spec.HostIPC || pod.Spec.AutomountServiceAccountToken == nil ||
+		*pod.Spec.AutomountServiceAccountToken:
 		t.Errorf("%s has a part of the node or of the cluster", who)
 	}
-	if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
+	if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Memory().IsZero() ||
+		c.Resources.Requests.Cpu().IsZero() {
 		t.Errorf("%s/%s has no bounds: %+v", who, c.Name, c.Resources)
 	}
-	if tag := c.Image[strings.LastIndex(c.Image, "/")+1:]; !strings.Contains(tag, ":") || strings.HasSuffix(tag, ":latest") {
+	if tag := c.Image[strings.LastIndex(c.Image, "/")+1:]; !strings.Contains(tag, ":") ||
+		strings.HasSuffix(tag, ":latest") {
 		t.Errorf("%s/%s: image %q has no release", who, c.Name, c.Image)
 	}
 }
 
-// checkMounts: what a container mounts exists, and no two mounts lie within each other, of which the inner one would have nowhere to be.
+// checkMounts checks that each mounted volume exists, and that no mount lies inside another: its
+// mount point could not be created.
 func checkMounts(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container) {
 	t.Helper()
 	for _, m := range c.VolumeMounts {
@@ -180,7 +198,9 @@ func checkMounts(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container) {
 				t.Errorf("%s: %s lies in %s", c.Name, m.MountPath, other.MountPath)
 			}
 		}
-		config := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name && (v.ConfigMap != nil || v.Secret != nil) })
+		config := slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.Name == m.Name && (v.ConfigMap != nil || v.Secret != nil)
+		})
 		if config && !m.ReadOnly {
 			t.Errorf("%s can write %s", c.Name, m.MountPath)
 		}
@@ -195,7 +215,8 @@ func checkMounts(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container) {
 	}
 }
 
-// checkSecretFile: a secret is given to those alone whose environment names it.
+// checkSecretFile checks that a secret is mounted only if the environment of the container names
+// it.
 func checkSecretFile(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Container, key string) {
 	t.Helper()
 	for _, m := range c.VolumeMounts {
@@ -208,10 +229,10 @@ func checkSecretFile(t *testing.T, pod corev1.PodTemplateSpec, c corev1.Containe
 			}
 		}
 	}
-	t.Errorf("%s is told of the secret %s, and not given it", c.Name, key)
+	t.Errorf("%s names the secret %s, which is not mounted", c.Name, key)
 }
 
-// checkSidecars: what comes before the containers is not run once and over, but for a migration.
+// checkSidecars checks that each init container is a sidecar, except for a migration.
 func checkSidecars(t *testing.T, pod corev1.PodTemplateSpec) {
 	t.Helper()
 	for _, c := range pod.Spec.InitContainers {
@@ -237,7 +258,7 @@ func checkVolumes(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 			t.Errorf("volume %s: there is no config map %s", v.Name, v.ConfigMap.Name)
 		}
 		if v.Secret == nil || len(v.Secret.Items) == 0 {
-			continue // it is not ours to make
+			continue // not one of our images
 		}
 		for _, i := range v.Secret.Items {
 			if len(o.secrets[v.Secret.SecretName].Data[i.Key]) == 0 {
@@ -254,7 +275,7 @@ func checkVolumes(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 	}
 }
 
-// checkPorts: whatever names a port names one that a container has.
+// checkPorts checks that each named port exists in a container.
 func checkPorts(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 	t.Helper()
 	known := map[string]bool{}
@@ -293,8 +314,9 @@ func checkPorts(t *testing.T, o objects, pod corev1.PodTemplateSpec) {
 	}
 }
 
-// TestKubernetesTakesYours: an installation's own files and secrets are in what is applied, and no placeholder is.
-func TestKubernetesTakesYours(t *testing.T) {
+// TestKubernetesKeepsOwnFiles checks that the built objects contain the files and secrets of the
+// installation, and no placeholder.
+func TestKubernetesKeepsOwnFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"example", "several-example"} {
 		t.Run(name, func(t *testing.T) {
@@ -320,7 +342,8 @@ func checkYours(t *testing.T, o objects) {
 	}
 	for _, pod := range o.pods {
 		for _, c := range all(pod) {
-			of := strings.NewReplacer("drain", "edge", "migrate", "core").Replace(c.Name) // commands of theirs
+			// these containers run commands of other programs
+			of := strings.NewReplacer("drain", "edge", "migrate", "core").Replace(c.Name)
 			if c.Name != "envoy" && c.Image != "registry.example.com/causeway/"+of+":v1.0.0" {
 				t.Errorf("%s: image %q", c.Name, c.Image)
 			}

@@ -12,21 +12,25 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// others are series of programs that are not ours, by who exports them: all were looked up in their sources (Patroni's in the package installed, api.py; of
-// postgres_exporter pg_replication, pg_replication_slot, pg_stat_user_tables, pg_database_wraparound; of node_exporter filesystem_common), and none is run here.
+// others are the series of foreign exporters, by exporter. The names come from their sources.
+// Patroni: api.py of the installed package. postgres_exporter: pg_replication, pg_replication_slot,
+// pg_stat_user_tables, pg_database_wraparound. node_exporter: filesystem_common. The tests run none
+// of them.
 var others = map[string][]string{
 	"Patroni 3.0.2, /metrics": {"patroni_primary", "patroni_sync_standby"},
 	"postgres_exporter": {
-		"pg_replication_lag_seconds", "pg_replication_slot_slot_is_active", "pg_stat_user_tables_n_dead_tup", "pg_stat_user_tables_n_live_tup",
-		"pg_database_wraparound_age_datfrozenxid_seconds", // --collector.database_wraparound, which is off by itself
+		"pg_replication_lag_seconds", "pg_replication_slot_slot_is_active", "pg_stat_user_tables_n_dead_tup",
+		"pg_stat_user_tables_n_live_tup",
+		"pg_database_wraparound_age_datfrozenxid_seconds", // needs --collector.database_wraparound
 	},
 	"node_exporter": {"node_filesystem_avail_bytes", "node_filesystem_size_bytes"},
 }
 
-// scraped are the names of all series that the programs of a machine and its Envoy export, of histograms each of the three.
+// scraped returns the names of all series that the programs of a machine and its Envoy export,
+// three for each histogram.
 func scraped(t *testing.T, m *machine) map[string]bool {
 	t.Helper()
-	names := map[string]bool{"up": true} // Prometheus' own
+	names := map[string]bool{"up": true} // made by Prometheus
 	kind := regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`)
 	for _, url := range []string{"9080/metrics", "9081/metrics", "9082/metrics", "9084/metrics", "9902/stats/prometheus"} {
 		status, text := m.call(t, http.MethodGet, "http://127.0.0.1:"+url, "", "")
@@ -43,7 +47,7 @@ func scraped(t *testing.T, m *machine) map[string]bool {
 	return names
 }
 
-// expression is one of a rule or of a chart.
+// expression is an expression of a rule or of a chart.
 type expression struct{ where, text string }
 
 func ruleExpressions(t *testing.T) []expression {
@@ -90,34 +94,40 @@ func chartExpressions(t *testing.T) []expression {
 	return out
 }
 
-// series finds what is named outside of a selector's braces and of the list of a grouping.
+// series returns the names of the series in an expression. It skips the braces of selectors and the
+// lists of groupings.
 func series(text string) []string {
 	text = regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(text, "")
 	text = regexp.MustCompile(`\b(by|without|on|ignoring)\s*\([^)]*\)`).ReplaceAllString(text, "")
-	return regexp.MustCompile(`\b(?:(?:causeway|envoy|process|go|patroni|pg|node)_[a-z0-9_]+|up)\b`).FindAllString(text, -1)
+	return regexp.MustCompile(`\b(?:(?:causeway|envoy|process|go|patroni|pg|node)_[a-z0-9_]+|up)\b`).
+		FindAllString(text, -1)
 }
 
-// TestMetrics runs the units of several cores with a real Envoy and PostgreSQL, takes payments through all of it, and wants every series of every rule and
-// chart to be there, or to be one of others.
+// TestMetrics runs the units of several cores with a real Envoy and PostgreSQL, and makes payments.
+// Every series of each rule and chart must be exported, or be one of others.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	_, m, _, key := twoCores(t)
-	for path, body := range map[string]string{"/v1/transactions": payment, "/compat/provider-a/xml": legacyPayment, "/v1/tokens": "not JSON"} {
+	for path, body := range map[string]string{
+		"/v1/transactions": payment, "/compat/provider-a/xml": legacyPayment,
+		"/v1/tokens": "not JSON",
+	} {
 		m.call(t, http.MethodPost, "https://api.example.com"+path, key, body)
 	}
-	// Refused by the filter itself, which counts it.
+	// mle-filter itself rejects and counts this request.
 	m.call(t, http.MethodGet, "https://api.example.com/v1/mle/keys/current?alg=none", "", "")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.com/v1/transactions", strings.NewReader("not a JWE"))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.com/v1/transactions",
+		strings.NewReader("not a JWE"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Content-Type", "application/jose")
-	answer, err := m.client.Do(r)
+	response, err := m.client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := answer.Body.Close(); err != nil {
+	if err := response.Body.Close(); err != nil {
 		t.Fatal(err)
 	}
 	known := scraped(t, m)
@@ -140,14 +150,15 @@ func TestMetrics(t *testing.T) {
 		}
 		for _, name := range names {
 			if !known[name] {
-				t.Errorf("%s asks for %s, which nobody exports", e.where, name)
+				t.Errorf("%s uses %s, which no program exports", e.where, name)
 			}
 		}
 	}
 }
 
-// TestPromtool has Prometheus' own tool judge the rules, have each of them fire and not fire, and read every chart's expression and the scrape
-// configurations; but for that of Kubernetes, whose discovery Debian's build does not have.
+// TestPromtool lets Prometheus' own tool check the rules, and test each alert both firing and
+// silent. It also parses each chart's expression and the scrape configurations. It cannot parse the
+// one of Kubernetes: Debian's build lacks its discovery.
 func TestPromtool(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(root, "deploy/on/monitoring")
@@ -167,7 +178,9 @@ func TestPromtool(t *testing.T) {
 	}
 	for _, c := range chartExpressions(t) {
 		text := strings.ReplaceAll(c.text, "$__rate_interval", "1m")
-		asRules.Groups = append(asRules.Groups, map[string]any{"name": c.where + " " + text, "rules": []any{map[string]any{"record": "chart", "expr": text}}})
+		asRules.Groups = append(asRules.Groups, map[string]any{
+			"name": c.where + " " + text, "rules": []any{map[string]any{"record": "chart", "expr": text}},
+		})
 	}
 	file, err := yaml.Marshal(asRules)
 	if err != nil {

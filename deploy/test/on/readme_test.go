@@ -8,36 +8,45 @@ import (
 	"testing"
 )
 
-// TestReadme: what the page names is there: its links, the files and folders of this repository, the alerts, and the commands of our programs.
-func TestReadme(t *testing.T) {
+// TestPagesForOperators compares the pages for operators with the repository: the files and
+// folders, the alerts, and the commands of our programs that they name exist.
+func TestPagesForOperators(t *testing.T) {
 	t.Parallel()
-	page := string(mustRead(t, "deploy/README.md"))
-	for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(page, -1) {
-		if _, err := os.Stat(filepath.Join(root, "deploy", link[1])); err != nil {
-			t.Errorf("a link: %v", err)
-		}
+	pages, err := filepath.Glob(filepath.Join(root, "deploy/docs/operate/*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("pages: %d, %v", len(pages), err)
 	}
-	for _, path := range regexp.MustCompile(`\bdeploy/[a-zA-Z0-9./_*-]+`).FindAllString(page, -1) {
-		path = strings.TrimRight(path, ".")
-		if found, err := filepath.Glob(filepath.Join(root, path)); err != nil || len(found) == 0 {
-			t.Errorf("%s is not there: %v", path, err)
-		}
-	}
-	known := map[string]bool{}
+	alerts := map[string]bool{}
 	for _, r := range ruleExpressions(t) {
-		known[r.where] = true
-	}
-	for _, alert := range regexp.MustCompile("`(Causeway[A-Za-z]+)`").FindAllStringSubmatch(page, -1) {
-		if !known[alert[1]] {
-			t.Errorf("there is no alert %s", alert[1])
-		}
+		alerts[r.where] = true
 	}
 	m := newMachine(t)
-	for program, command := range map[string]string{"core": "core help", "edge": "edge --help", "mle-filter": "mle-filter --help"} {
-		help := m.must(t, command)
-		for _, word := range regexp.MustCompile("[/`]"+program+" ([a-z]+)[^a-z/]").FindAllStringSubmatch(page, -1) {
-			if !strings.Contains(help, program+" "+word[1]) {
-				t.Errorf("%s has no command %s", program, word[1])
+	help := map[string]string{
+		"core": m.must(t, "core help"), "edge": m.must(t, "edge --help"), "mle-filter": m.must(t, "mle-filter --help"),
+	}
+	for _, path := range append(pages, filepath.Join(root, "deploy/README.md")) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, page := filepath.Base(path), string(text)
+		for _, path := range regexp.MustCompile(`\bdeploy/[a-zA-Z0-9./_*-]+`).FindAllString(page, -1) {
+			path = strings.TrimRight(path, ".")
+			if found, err := filepath.Glob(filepath.Join(root, path)); err != nil || len(found) == 0 {
+				t.Errorf("%s: %s does not exist: %v", name, path, err)
+			}
+		}
+		for _, alert := range regexp.MustCompile("`(Causeway[A-Za-z]+)`").FindAllStringSubmatch(page, -1) {
+			if !alerts[alert[1]] {
+				t.Errorf("%s: there is no alert %s", name, alert[1])
+			}
+		}
+		for program, usage := range help {
+			command := regexp.MustCompile("[/`]" + program + " ([a-z]+)[^a-z/]")
+			for _, word := range command.FindAllStringSubmatch(page, -1) {
+				if !strings.Contains(usage, program+" "+word[1]) {
+					t.Errorf("%s: %s has no command %s", name, program, word[1])
+				}
 			}
 		}
 	}

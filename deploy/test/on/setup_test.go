@@ -12,7 +12,7 @@ import (
 // bin is the folder of the programs under test.
 var bin string
 
-// root is the repository.
+// root is the folder of the repository.
 var root = mustRoot()
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func mustRead(tb testing.TB, path string) []byte {
 	return data
 }
 
-// mustRun runs a command and returns what it prints.
+// mustRun runs a command and returns its output.
 func mustRun(tb testing.TB, dir, name string, args ...string) string {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), name, args...)

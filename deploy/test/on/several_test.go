@@ -13,26 +13,39 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// keysElsewhere has the settings not say where the filter's keys are, for the variable says it.
-var keysElsewhere = change{"keys: /var/lib/causeway/mle/mle.db", "# keys: what CAUSEWAY_MLE_KEYS_FILE names says it"}
+// keysElsewhere removes the path of mle-filter's keys from the settings: the variable replaces it.
+var keysElsewhere = change{
+	"keys: /var/lib/causeway/mle/mle.db",
+	"# keys: in the file that CAUSEWAY_MLE_KEYS_FILE names",
+}
 
-// severals are the settings of shapes with several cores, made of those with one.
+// severals are the settings of platforms with several cores, as changes of the settings for one.
 var severals = map[string]struct {
 	of    string
 	files map[string][]change
 }{
-	"compose/several": {"compose/config", map[string][]change{"mle-filter.yaml": {keysElsewhere}, "compat-proxy.yaml": {{"notice: 0s", "notice: 5s"}}}},
+	"compose/several": {
+		"compose/config",
+		map[string][]change{"mle-filter.yaml": {keysElsewhere}, "compat-proxy.yaml": {{"notice: 0s", "notice: 5s"}}},
+	},
 	"systemd/several": {"systemd/config", map[string][]change{"mle-filter.yaml": {keysElsewhere}}},
 	"kubernetes/several/config": {"kubernetes/base/config", map[string][]change{
-		"mle-filter.yaml": {keysElsewhere, {"v1: http://127.0.0.1:8080", "v1: http://causeway-core:8080"}, {"operator: http://127.0.0.1:9080", "operator: http://causeway-core:9080"}},
+		"mle-filter.yaml": {
+			keysElsewhere,
+			{"v1: http://127.0.0.1:8080", "v1: http://causeway-core:8080"},
+			{"operator: http://127.0.0.1:9080", "operator: http://causeway-core:9080"},
+		},
 		"edge.yaml": {
-			{"  core: {address: 127.0.0.1:8080, health: /v1/health}", "  core: {address: causeway-core:8080, health: /v1/health}"},
+			{
+				"  core: {address: 127.0.0.1:8080, health: /v1/health}",
+				"  core: {address: causeway-core:8080, health: /v1/health}",
+			},
 			{"operator: http://127.0.0.1:9080", "operator: http://causeway-core:9080"},
 		},
 	}},
 }
 
-// TestConfigsOfSeveral holds the settings of several cores to those of one.
+// TestConfigsOfSeveral compares the settings for several cores with the settings for one.
 func TestConfigsOfSeveral(t *testing.T) {
 	t.Parallel()
 	for folder, from := range severals {
@@ -47,7 +60,8 @@ func TestConfigsOfSeveral(t *testing.T) {
 	}
 }
 
-// TestComposeSeveral: two cores and two proxies keep nothing where they run, and the filter's keys are on the server.
+// TestComposeSeveral checks that two cores and two proxies store no data in their containers. The
+// keys of mle-filter are on the server.
 func TestComposeSeveral(t *testing.T) {
 	t.Parallel()
 	project := mustLoad(t, "compose.yaml", "several.yaml", "postgres.yaml")
@@ -77,8 +91,8 @@ func TestComposeSeveral(t *testing.T) {
 	}
 }
 
-// TestKubernetesSeveral builds the shape with several cores: nobody has core's data, an update takes no core away before another one is there, and the
-// Service that the world comes in by leads to no core.
+// TestKubernetesSeveral checks that no pod has a volume for core's data. An update must start a new
+// core before it ends an old one. The public Service must select no core.
 func TestKubernetesSeveral(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"several", "several-example"} {
@@ -102,7 +116,8 @@ func TestKubernetesSeveral(t *testing.T) {
 				checkSidecars(t, pod)
 				checkVolumes(t, o, pod)
 			}
-			if len(o.pods) != len(want) || len(o.policies) != 2 || len(o.budgets) != 2 || len(o.claims) != 1 || o.claims[0].Name != "edge" {
+			if len(o.pods) != len(want) || len(o.policies) != 2 || len(o.budgets) != 2 || len(o.claims) != 1 ||
+				o.claims[0].Name != "edge" {
 				t.Errorf("got %d pods, %d policies, %d budgets, claims %v", len(o.pods), len(o.policies), len(o.budgets), o.claims)
 			}
 			checkCores(t, o.deployed["causeway-core"])
@@ -134,13 +149,15 @@ func checkCores(t *testing.T, d appsv1.Deployment) {
 		t.Fatal("a core ends without notice")
 	}
 	notice, err := time.ParseDuration(c.Args[at])
-	// Envoy has to have asked twice, and what is left is more than core's drain, of 10 s.
-	if left := time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second - notice; err != nil || notice < 3*time.Second || left < 20*time.Second {
+	// The notice must cover two health checks of Envoy, and the rest of the grace period core's drain
+	// of 10 s.
+	if left := time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second - notice; err != nil ||
+		notice < 3*time.Second || left < 20*time.Second {
 		t.Errorf("a core has %s of notice, and %s left for its drain (%v)", notice, left, err)
 	}
 }
 
-// checkSelected: each Service leads to one kind of pod, whose ports it names.
+// checkSelected checks that each Service selects one kind of pod, and names its ports.
 func checkSelected(t *testing.T, o objects) {
 	t.Helper()
 	for _, s := range o.services {
@@ -150,7 +167,9 @@ func checkSelected(t *testing.T, o objects) {
 				found = append(found, who)
 				for _, p := range s.Spec.Ports {
 					if !slices.ContainsFunc(all(pod), func(c corev1.Container) bool {
-						return slices.ContainsFunc(c.Ports, func(has corev1.ContainerPort) bool { return has.Name == p.TargetPort.StrVal })
+						return slices.ContainsFunc(c.Ports, func(has corev1.ContainerPort) bool {
+							return has.Name == p.TargetPort.StrVal
+						})
 					}) {
 						t.Errorf("service %s names the port %s, which %s does not have", s.Name, p.TargetPort.StrVal, who)
 					}
@@ -163,15 +182,19 @@ func checkSelected(t *testing.T, o objects) {
 	}
 }
 
-// TestUnitsOfSeveral has systemd judge the units with what several cores change in them.
+// TestUnitsOfSeveral lets systemd verify the units with the drop-ins for several cores.
 func TestUnitsOfSeveral(t *testing.T) {
 	t.Parallel()
 	machine := t.TempDir()
 	for _, unit := range []string{"causeway-core", "causeway-mle-filter"} {
 		install(t, machine, "deploy/on/systemd/"+unit+".service")
-		write(t, filepath.Join(machine, "etc/systemd/system", unit+".service.d/store.conf"), mustRead(t, "deploy/on/systemd/several/"+unit+".conf"))
+		write(t, filepath.Join(machine, "etc/systemd/system", unit+".service.d/store.conf"),
+			mustRead(t, "deploy/on/systemd/several/"+unit+".conf"))
 	}
-	for _, unit := range []string{"basic.target", "sysinit.target", "network-online.target", "multi-user.target", "shutdown.target", "system.slice", "causeway.target"} {
+	for _, unit := range []string{
+		"basic.target", "sysinit.target", "network-online.target", "multi-user.target",
+		"shutdown.target", "system.slice", "causeway.target",
+	} {
 		write(t, filepath.Join(machine, "etc/systemd/system", unit), []byte("[Unit]\nDescription=of the machine\n"))
 	}
 	for _, program := range []string{"core", "mle-filter"} {
@@ -181,7 +204,8 @@ func TestUnitsOfSeveral(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	verify := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", "--root="+machine, "causeway-core.service", "causeway-mle-filter.service")
+	verify := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", "--root="+machine,
+		"causeway-core.service", "causeway-mle-filter.service")
 	if out, err := verify.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}

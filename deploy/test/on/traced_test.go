@@ -17,11 +17,14 @@ var hops = []string{"compat-proxy", "core", "edge", "mle-filter"}
 
 const hopVariable = "CAUSEWAY_HOP_SECRET_FILE"
 
-// TestHopSecret: each shape gives the hop secret to each program, so that core records the address
-// of the client and not that of the hop in front of it.
+// TestHopSecret checks that each platform mounts the hop secret into each program. Without it, core
+// records the address of the hop in front of it instead of the client's.
 func TestHopSecret(t *testing.T) {
 	t.Parallel()
-	for _, files := range []string{"compose.yaml", "compose.yaml several.yaml", "compose.yaml several.yaml postgres.yaml"} {
+	for _, files := range []string{
+		"compose.yaml", "compose.yaml several.yaml",
+		"compose.yaml several.yaml postgres.yaml",
+	} {
 		project := mustLoad(t, strings.Fields(files)...)
 		for _, name := range hops {
 			if path := project.Services[name].Environment[hopVariable]; path == nil || *path != "/run/secrets/hop-secret" {
@@ -55,7 +58,9 @@ func TestHopSecret(t *testing.T) {
 // awaitLine waits until a unit has logged a request line with all of the words.
 func (m *machine) awaitLine(t *testing.T, unit string, words ...string) {
 	t.Helper()
-	programtest.WaitFor(t, fmt.Sprintf("%s logs a request line with %v", unit, words), func() bool { return m.hasLine(unit, words...) })
+	programtest.WaitFor(t, fmt.Sprintf("%s logs a request line with %v", unit, words), func() bool {
+		return m.hasLine(unit, words...)
+	})
 }
 
 // hasLine reports whether a unit has logged a request line with all of the words.
@@ -69,8 +74,9 @@ func (m *machine) hasLine(unit string, words ...string) bool {
 	return false
 }
 
-// checkTraced: the request lines of each program name the client address, the API key and the
-// payment, and the response to the client has no field that programs of ours send each other.
+// checkTraced checks that the request lines of each program name the client address, the API key
+// and the payment. The response to the client must have no header field that only our programs
+// exchange.
 func (m *machine) checkTraced(t *testing.T, key string) {
 	t.Helper()
 	_, shown := m.call(t, http.MethodGet, "https://api.example.com/v1/api_keys/current", key, "")
@@ -82,7 +88,7 @@ func (m *machine) checkTraced(t *testing.T, key string) {
 		t.Fatalf("got %d payments, want 3: %s", len(payments), list)
 	}
 	var lines [][]string
-	for _, p := range payments { // the filter gets that of v1 from Envoy, the others from compat-proxy
+	for _, p := range payments { // for v1 mle-filter gets it from Envoy, otherwise from compat-proxy
 		words := append(slices.Clone(from), `"object":"`+p[1]+`"`)
 		m.awaitLine(t, "core", append(words, `"route":"POST /v1/transactions"`)...)
 		m.awaitLine(t, "mle-filter", append(words, `"route":"POST /v1/transactions"`)...)
@@ -96,7 +102,8 @@ func (m *machine) checkTraced(t *testing.T, key string) {
 		})
 	}
 	m.call(t, http.MethodGet, "https://api.example.com/v1/transactions/"+payments[0][1], key, "")
-	m.awaitLine(t, "mle-filter", append(from, `"route":"GET /v1/transactions/{id}"`, `"addressed":"`+payments[0][1]+`"`)...)
+	m.awaitLine(t, "mle-filter",
+		append(from, `"route":"GET /v1/transactions/{id}"`, `"addressed":"`+payments[0][1]+`"`)...)
 	m.call(t, http.MethodGet, "https://api.example.com/v1/mle/keys/current", key, "")
 	m.awaitLine(t, "mle-filter", append(from, `"route":"GET /v1/mle/keys/current"`)...)
 }

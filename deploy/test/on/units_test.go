@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// exposure is the most that systemd may call a unit of ours exposed, of 10: what is left is the network, and files that its group can read.
+// exposure is the highest accepted exposure of a unit, of 10, as systemd rates it. The rest comes
+// from the network, and from files that the group can read.
 const exposure = 1.5
 
-// TestUnits has systemd judge the units on a machine that has the programs and nothing else: whether it understands all of them, and how exposed
-// each of them is.
+// TestUnits lets systemd verify the units, on a machine with only the programs, and rate the
+// exposure of each.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	machine := t.TempDir()
@@ -28,20 +29,27 @@ func TestUnits(t *testing.T) {
 		install(t, machine, "deploy/on/systemd/"+names[i])
 	}
 	install(t, machine, "deploy/on/systemd/causeway.target")
-	for _, unit := range []string{"basic", "sysinit", "network-online", "multi-user", "shutdown", "time-set", "local-fs", "system.slice"} {
+	for _, unit := range []string{
+		"basic", "sysinit", "network-online", "multi-user", "shutdown", "time-set", "local-fs",
+		"system.slice",
+	} {
 		if !strings.Contains(unit, ".") {
 			unit += ".target"
 		}
 		write(t, filepath.Join(machine, "etc/systemd/system", unit), []byte("[Unit]\nDescription=of the machine\n"))
 	}
-	for _, program := range []string{"core", "mle-filter", "compat-proxy", "edge", "standalone", "envoy", "../../../../bin/kill"} {
+	for _, program := range []string{
+		"core", "mle-filter", "compat-proxy", "edge", "standalone", "envoy",
+		"../../../../bin/kill",
+	} {
 		path := filepath.Join(machine, "usr/local/lib/causeway", program)
 		write(t, path, nil)
 		if err := os.Chmod(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	verify := exec.CommandContext(t.Context(), "systemd-analyze", append([]string{"verify", "--man=no", "--root=" + machine, "causeway.target"}, names...)...)
+	verify := exec.CommandContext(t.Context(), "systemd-analyze",
+		append([]string{"verify", "--man=no", "--root=" + machine, "causeway.target"}, names...)...)
 	if out, err := verify.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
@@ -50,7 +58,7 @@ func TestUnits(t *testing.T) {
 		out := mustRun(t, machine, "systemd-analyze", "security", "--offline=true", "--root="+machine, name)
 		found := score.FindStringSubmatch(out)
 		if found == nil {
-			t.Fatalf("%s: systemd-analyze security says %s", name, out)
+			t.Fatalf("%s: systemd-analyze security prints %s", name, out)
 		}
 		if got, err := strconv.ParseFloat(found[1], 64); err != nil || got > exposure {
 			t.Errorf("%s is exposed by %s, want %.1f at most\n%s", name, found[1], exposure, out)
@@ -63,29 +71,35 @@ func install(t *testing.T, machine, path string) {
 	write(t, filepath.Join(machine, "etc/systemd/system", filepath.Base(path)), mustRead(t, path))
 }
 
-// TestUnitsGiveSecrets: each secret that a unit's environment names is one that it is given, and the users are those of the images.
+// TestUnitsGiveSecrets checks that each unit has every secret that its environment names. Its user
+// must be that of the image.
 func TestUnitsGiveSecrets(t *testing.T) {
 	t.Parallel()
 	users := string(mustRead(t, "deploy/on/systemd/causeway.sysusers.conf"))
-	for program, unit := range map[string]string{"core": "core", "mle-filter": "mle-filter", "compat-proxy": "compat-proxy", "edge": "edge"} {
+	for program, unit := range map[string]string{
+		"core": "core", "mle-filter": "mle-filter",
+		"compat-proxy": "compat-proxy", "edge": "edge",
+	} {
 		lines := strings.Split(string(mustRead(t, "deploy/on/systemd/causeway-"+unit+".service")), "\n")
 		named, given := 0, 0
 		for _, line := range lines {
 			if _, secret, ok := strings.Cut(line, "_FILE=%d/"); ok {
 				named++
 				if !slices.Contains(lines, "LoadCredential="+secret+":/etc/causeway/secrets/"+secret) {
-					t.Errorf("%s is told of the secret %s, and not given it", program, secret)
+					t.Errorf("%s names the secret %s, which is not mounted", program, secret)
 				}
 			}
 			if strings.HasPrefix(line, "LoadCredential=") {
 				given++
 			}
-			if user, ok := strings.CutPrefix(line, "User="); ok && !strings.Contains(users, "u "+user+" "+shapes[program].user+":causeway ") {
-				t.Errorf("%s runs as %s, whom causeway.sysusers.conf does not make with the number %s", program, user, shapes[program].user)
+			if user, ok := strings.CutPrefix(line, "User="); ok &&
+				!strings.Contains(users, "u "+user+" "+shapes[program].user+":causeway ") {
+				t.Errorf("%s runs as %s, a user that causeway.sysusers.conf does not create with the number %s", program, user,
+					shapes[program].user)
 			}
 		}
 		if named != given {
-			t.Errorf("%s is given %d secrets, and told of %d", program, given, named)
+			t.Errorf("%s has %d secrets, and names %d", program, given, named)
 		}
 	}
 	if !strings.Contains(users, "g causeway "+group+"\n") {

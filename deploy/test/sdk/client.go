@@ -2,10 +2,8 @@ package sdk
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -14,41 +12,41 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Client is a real one, installed.
+// Client is an installed official client.
 type Client struct {
 	Name         string
 	Command, Env []string
-	Brief        bool     // it does not go all the way
-	blind        []string // what it cannot read in answers, for its models have no place for it
+	Brief        bool     // it runs only the first part of the script
+	blind        []string // response fields that its models lack
 }
 
-// open starts the client's program and returns how to have it execute a request. The test's end stops it.
+// clientPatience is the limit for all steps of a client.
+const clientPatience = 10 * time.Minute
+
+// open starts the client's program and returns a function that executes a request in it. The end of
+// the test closes the program's input, which ends the program.
 func (c Client) open(t *testing.T, s *System) func(values) values {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Minute) // it ends by itself, in the cleanup
-	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)                        //nolint:gosec // the program is ours to choose
-	cmd.Dir = t.TempDir()                                                                  // clients leave log files where they run
-	cmd.Env = append(os.Environ(), c.Env...)
+	stdin, in := pipe(t)
+	out, stdout := pipe(t)
 	stderr := &programtest.Log{}
-	cmd.Stderr = stderr
-	in, err := cmd.StdinPipe()
+	p, err := programtest.Launch(programtest.Command{
+		// clients write log files to their working directory
+		Path: c.Command[0], Args: c.Command[1:], Env: c.Env, Dir: t.TempDir(),
+		Stdin: stdin, Stdout: stdout, Stderr: stderr,
+	})
+	_, _ = stdin.Close(), stdout.Close() // the program has duplicates
 	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
 		t.Fatalf("%s: %v (this test needs it on PATH)", c.Name, err)
 	}
+	late := time.AfterFunc(clientPatience, p.Kill)
 	t.Cleanup(func() {
-		_ = in.Close() // which is how it is told to end
+		_ = in.Close()
 		_, _ = io.Copy(io.Discard, out)
-		if err := cmd.Wait(); err != nil && !t.Failed() {
+		if err := p.Err(); err != nil && !t.Failed() {
 			t.Errorf("%s: %v\n%s", c.Name, err, stderr)
 		}
-		cancel()
+		late.Stop()
 	})
 	lines := bufio.NewReader(out)
 	return func(send values) values {
@@ -61,14 +59,25 @@ func (c Client) open(t *testing.T, s *System) func(values) values {
 		if err != nil {
 			t.Fatalf("%s: %s: %v\n%s", c.Name, send["step"], err, stderr)
 		}
-		answer, err := lines.ReadString('\n')
+		printed, err := lines.ReadString('\n')
 		var got values
 		if err == nil {
-			err = json.Unmarshal([]byte(answer), &got)
+			err = json.Unmarshal([]byte(printed), &got)
 		}
 		if err != nil {
-			t.Fatalf("%s: %s: %v\nprinted %q\n%s\nthe system:\n%s", c.Name, send["step"], err, answer, stderr, s.Log)
+			t.Fatalf("%s: %s: %v\nprinted %q\n%s\nthe system:\n%s", c.Name, send["step"], err, printed, stderr, s.Log)
 		}
 		return got
 	}
+}
+
+// pipe returns both ends of a pipe, which the end of the test closes.
+func pipe(t *testing.T) (from, to *os.File) {
+	t.Helper()
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = from.Close(), to.Close() }) // they may be closed already
+	return from, to
 }

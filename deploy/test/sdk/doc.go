@@ -1,3 +1,5 @@
-// Package sdk runs the official clients of provider-a and provider-b, unmodified, through the days of a merchant, and the JOSE libraries of
-// mle-filter's README, against whatever serves the two dialects and v1 by HTTPS: the standalone, or an Envoy in front of the single programs. See README.md.
+// Package sdk runs the official clients of provider-a and provider-b, unmodified, through the days
+// of a merchant. It also runs the JOSE libraries in mle-filter's README. The server is any that
+// offers the two dialects and v1 over HTTPS: the standalone, or an Envoy in front of the separate
+// programs. See README.md.
 package sdk

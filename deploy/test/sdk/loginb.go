@@ -8,33 +8,36 @@ import (
 	"testing"
 )
 
-// LoginB is what a client of provider-b logs in with.
+// LoginB is a login of a provider-b client.
 type LoginB struct {
 	Merchant      string
 	KeyID, Secret string
-	P12, Password string // the path of the file, and what opens it
+	P12, Password string // the path of the key file, and its password
 	portfolio     string
-	named         bool // it names its requests in a header
+	named         bool // the client names its requests in a header
 }
 
-// LoginsB are the logins of the script by name: the merchant's own; "named", which is the same and names its requests; "wrong",
-// which has its name and key id and nothing else of it; "stranger", whom nobody knows; and "plain", issued beside it, which
-// may not credit a card without naming a payment. In portfolio a portfolio acts for the same ones.
+// LoginsB are the logins of the script by name. "named" is the merchant's own login with a name in
+// each request. "wrong" has its merchant and key id with another secret. "stranger" is unknown.
+// "plain" may not credit a card without a payment. In portfolio, a portfolio acts for the same
+// logins.
 type LoginsB struct {
 	own, portfolio map[string]LoginB
 }
 
-// IssueB issues them beside a file.
+// IssueB issues the logins into a file.
 func IssueB(t *testing.T, logins Issuer, own LoginB, apiKey string) LoginsB {
 	t.Helper()
 	text, err := os.ReadFile(logins.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Logins that no proxy reads, with the same certificate to encrypt to. It is the last part of the file.
+	// Logins for no proxy, with the certificate for encryption of the real one. It is the last part of
+	// the file.
 	const encryption = "provider_b_encryption:"
 	_, rest, _ := strings.Cut(string(text), encryption)
-	elsewhere, key := Issuer{logins.Program, filepath.Join(t.TempDir(), "elsewhere.yaml")}, filepath.Join(t.TempDir(), "api-key")
+	elsewhere, key := Issuer{logins.Program, filepath.Join(t.TempDir(), "elsewhere.yaml")},
+		filepath.Join(t.TempDir(), "api-key")
 	for path, content := range map[string]string{elsewhere.File: encryption + rest, key: apiKey + "\n"} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -59,7 +62,7 @@ func IssueB(t *testing.T, logins Issuer, own LoginB, apiKey string) LoginsB {
 	return out
 }
 
-// under is the login with another's names.
+// under returns the login with the names of another one.
 func (l LoginB) under(other LoginB) LoginB {
 	l.Merchant, l.portfolio, l.KeyID = other.Merchant, other.portfolio, other.KeyID
 	return l
@@ -72,13 +75,20 @@ func (i Issuer) IssueB(t *testing.T, merchant string, args ...string) LoginB {
 	t.Helper()
 	dir := t.TempDir()
 	out := i.Run(t, append([]string{
-		"issue", "--provider", "provider-b", "--name", merchant, "--secret-file", filepath.Join(dir, "secret"), "--p12", filepath.Join(dir, merchant+".p12"),
+		"issue", "--provider", "provider-b", "--name", merchant, "--secret-file", filepath.Join(dir, "secret"), "--p12",
+		filepath.Join(dir, merchant+".p12"),
 	}, args...)...)
 	shown := map[string]string{}
 	for _, m := range shownFields.FindAllStringSubmatch(out, -1) {
 		shown[m[1]] = m[2]
 	}
-	l := LoginB{Merchant: merchant, KeyID: shown["key id"], Secret: shown["shared secret"], P12: shown["P12"], Password: shown["P12 password"]}
+	l := LoginB{
+		Merchant: merchant,
+		KeyID:    shown["key id"],
+		Secret:   shown["shared secret"],
+		P12:      shown["P12"],
+		Password: shown["P12 password"],
+	}
 	if l.KeyID == "" || l.Secret == "" || l.P12 == "" || l.Password == "" {
 		t.Fatalf("issue showed %s", out)
 	}

@@ -1,8 +1,6 @@
 package sdk
 
 import (
-	"bytes"
-	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -10,12 +8,10 @@ import (
 	"encoding/base64"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-json-experiment/json"
@@ -25,80 +21,69 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-// mlePatience is how long a program may take, on a machine that is busy with all the other tests.
-const mlePatience = 2 * time.Minute
-
-// Algs are the ways to encrypt.
+// Algs are the algorithms of message-level encryption.
 var Algs = []string{mle.ECDHESA256KW, mle.RSAOAEP256}
 
-// WaitForKeys waits until there are keys of both kinds: RSA keys are made ahead, so the first one may have to be waited for.
+// WaitForKeys waits until keys of both kinds exist: the first RSA key is generated in the
+// background.
 func WaitForKeys(t *testing.T, s *System) {
 	t.Helper()
-	for {
+	programtest.WaitFor(t, "there is an RSA key", func() bool {
 		status, _ := s.do(t, http.MethodGet, "/v1/mle/keys/current?alg=RSA-OAEP-256", "")
-		if status != http.StatusServiceUnavailable {
-			return
-		}
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
+		return status != http.StatusServiceUnavailable
+	})
 }
 
-// RunMLE runs the program of mle-filter's README for node or python as it stands there, by one of Algs.
+// RunMLE runs the program in mle-filter's README for node or python unchanged, with one of Algs.
 func RunMLE(t *testing.T, s *System, language, alg string) {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(programtest.MustRoot(t), "mle-filter", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := string(mustRead(t, filepath.Join(programtest.MustRoot(t), "mle-filter", "README.md")))
 	dir := t.TempDir()
 	if language == "python" {
-		python := InstallPython(t, "python-mle", absolute(t, "mle/python"))
-		runMLE(t, s, dir, program(t, s, string(readme), "python", alg), "sale.py", "python3", "PYTHONPATH="+python, "SSL_CERT_FILE="+s.CA)
+		python := programtest.MustInstallPython(t, "python-mle", absolute(t, "mle/python"))
+		text := program(t, s, readme, "python", alg)
+		runMLE(t, s, dir, text, "sale.py", "python3", "PYTHONPATH="+python, "SSL_CERT_FILE="+s.CA)
 		return
 	}
-	if err := os.Symlink(InstallNode(t, "node-mle", absolute(t, "mle/node")), filepath.Join(dir, "node_modules")); err != nil {
+	if err := os.Symlink(InstallNode(t, "node-mle", absolute(t, "mle/node")),
+		filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	runMLE(t, s, dir, program(t, s, string(readme), "js", alg), "sale.mjs", "node", "NODE_EXTRA_CA_CERTS="+s.CA)
+	runMLE(t, s, dir, program(t, s, readme, "js", alg), "sale.mjs", "node", "NODE_EXTRA_CA_CERTS="+s.CA)
 }
 
-// runMLE wants the program to read of a payment that v1 then has.
+// runMLE checks that the program prints a payment, and that v1 has it.
 func runMLE(t *testing.T, s *System, dir, program, file, command string, env ...string) {
 	t.Helper()
 	path := filepath.Join(dir, file)
 	if err := os.WriteFile(path, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), mlePatience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, command, path) //nolint:gosec // the program is ours to choose
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	status, number, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	c := programtest.Command{Path: command, Args: []string{path}, Dir: dir, Env: env}
+	stdout, stderr, err := programtest.Output(t.Context(), c)
+	status, number, _ := strings.Cut(strings.TrimSpace(stdout), " ")
 	if err != nil || status != "captured" {
-		t.Fatalf("got %q, %v, want a captured payment\n%s\n%s", out, err, stderr.String(), s.Log)
+		t.Fatalf("got %q, %v, want a captured payment\n%s\n%s", stdout, err, stderr, s.Log)
 	}
 	var got v1.Transaction
-	if _, body := s.ask(t, http.MethodGet, "/v1/transactions/"+number); json.Unmarshal([]byte(body), &got) != nil || got.Status != v1.TransactionStatusCaptured {
+	_, body := s.ask(t, http.MethodGet, "/v1/transactions/"+number)
+	if json.Unmarshal([]byte(body), &got) != nil || got.Status != v1.TransactionStatusCaptured {
 		t.Errorf("v1 has %s as %s, want it captured", number, body)
 	}
 }
 
-// program is the program of a language in a document, for a running system and an algorithm.
+// program returns the program of a language in a document, for a running system and an algorithm.
 func program(t *testing.T, s *System, document, language, alg string) string {
 	t.Helper()
 	found := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(document, -1)
 	if len(found) != 1 {
 		t.Fatalf("programs in %s: got %d, want 1", language, len(found))
 	}
-	return strings.NewReplacer("https://pay.example.com", s.HTTPS, "your-api-key", s.Key, mle.ECDHESA256KW, alg).Replace(found[0][1])
+	return strings.NewReplacer("https://pay.example.com", s.HTTPS, "your-api-key", s.Key, mle.ECDHESA256KW, alg).
+		Replace(found[0][1])
 }
 
-// RegisterKey makes a pair for answers and registers it.
+// RegisterKey makes a key pair for responses and registers it.
 func RegisterKey(t *testing.T, s *System) *jose.JSONWebKey {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -125,7 +110,8 @@ func RegisterKey(t *testing.T, s *System) *jose.JSONWebKey {
 	if err := json.Unmarshal([]byte(body), &made); err != nil {
 		t.Fatalf("register: %d %s, %v", status, body, err)
 	}
-	object, err := jose.ParseEncryptedCompact(made.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	algs, encs := []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM}
+	object, err := jose.ParseEncryptedCompact(made.Challenge.JWE, algs, encs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +119,9 @@ func RegisterKey(t *testing.T, s *System) *jose.JSONWebKey {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, body := s.do(t, http.MethodPost, "/v1/mle/response_keys/"+key.KeyID+"/challenge", `{"answer":"`+string(text)+`"}`); status != http.StatusOK {
+	status, body = s.do(t, http.MethodPost, "/v1/mle/response_keys/"+key.KeyID+"/challenge",
+		`{"answer":"`+string(text)+`"}`)
+	if status != http.StatusOK {
 		t.Fatalf("prove: got %d %s", status, body)
 	}
 	return key

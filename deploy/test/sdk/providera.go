@@ -4,20 +4,20 @@ import (
 	"cmp"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// LoginA is what a client of provider-a logs in with.
+// LoginA is a login of a provider-a client.
 type LoginA struct{ Name, Key string }
 
-// Refunder is the login of provider-a's script that may refund a card without naming a payment.
+// Refunder is the login of provider-a's script that may refund a card without a payment.
 var Refunder = LoginA{"refunder", "refunderKey00001"}
 
-// MapRefunder maps it to an API key.
+// MapRefunder maps Refunder to an API key.
 func MapRefunder(t *testing.T, logins Issuer, apiKey string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,64 +27,39 @@ func MapRefunder(t *testing.T, logins Issuer, apiKey string) {
 			t.Fatal(err)
 		}
 	}
-	logins.Run(t, "map", "--name", Refunder.Name, "--transaction-key-file", own, "--api-key-file", file, "--unlinked-refunds")
+	logins.Run(t, "map", "--name", Refunder.Name, "--transaction-key-file", own, "--api-key-file", file,
+		"--unlinked-refunds")
 }
 
-// WalkA has a client of provider-a do all of its script, and looks at each step from both sides.
+// WalkA runs all steps of provider-a's script with a client, and compares each response with v1.
 func WalkA(t *testing.T, s *System, c Client) {
 	t.Helper()
 	walk(t, s, c, readScript(t, "providera/steps.json"), providerA{})
 }
 
-// NodeA is the Node client with a program, the one that walks if that is "".
+// NodeA returns the Node client with a program; "" is the program for the script.
 func NodeA(t *testing.T, s *System, program string) Client {
 	t.Helper()
-	return Client{
-		Name: "node", Command: []string{"node", cmp.Or(program, absolute(t, "providera/node/walk.js"))},
-		Env: []string{"NODE_PATH=" + InstallNode(t, "node", absolute(t, "providera/node")), "NODE_EXTRA_CA_CERTS=" + s.CA, gatewayA(s)},
-	}
+	return node(t, "node", "providera", program, "NODE_EXTRA_CA_CERTS="+s.CA, gatewayA(s))
 }
 
-// PythonA is the Python client with a program, the one that walks if that is "".
+// PythonA returns the Python client with a program; "" is the program for the script.
 func PythonA(t *testing.T, s *System, program string) Client {
 	t.Helper()
-	return Client{
-		Name: "python", Command: []string{"python3", cmp.Or(program, absolute(t, "providera/python/walk.py"))},
-		Env: []string{
-			"PYTHONPATH=" + InstallPython(t, "python", absolute(t, "providera/python")), "PYTHONDONTWRITEBYTECODE=1", "REQUESTS_CA_BUNDLE=" + s.CA, gatewayA(s),
-		},
-	}
+	packages := programtest.MustInstallPython(t, "python", absolute(t, "providera/python"))
+	return python(t, "providera", program, "PYTHONPATH="+packages, "REQUESTS_CA_BUNDLE="+s.CA, gatewayA(s))
 }
 
-// JavaA is the Java client with a program, the one that walks if that is "".
+// JavaA returns the Java client with a program; "" is the program for the script.
 func JavaA(t *testing.T, s *System, program string) Client {
 	t.Helper()
-	libraries := installJava(t, "java", absolute(t, "providera/java"))
-	return Client{
-		Name: "java", Command: javaCommand(t, s, libraries, cmp.Or(program, absolute(t, "providera/java/Walk.java"))), Env: []string{gatewayA(s)},
-	}
+	return java(t, s, "java", "providera", program, gatewayA(s))
 }
 
-// javaCommand runs a program with a trust store of the development authority, made as a user would.
-func javaCommand(t *testing.T, s *System, libraries, program string) []string {
-	t.Helper()
-	store := t.TempDir() + "/trust.p12"
-	//nolint:gosec // the program is the JDK's
-	keytool := exec.CommandContext(t.Context(), "keytool", "-importcert", "-noprompt", "-alias", "causeway", "-file", s.CA,
-		"-keystore", store, "-storetype", "PKCS12", "-storepass", "changeit")
-	if out, err := keytool.CombinedOutput(); err != nil {
-		t.Fatalf("keytool: %v\n%s", err, out)
-	}
-	return []string{
-		"java", "-XX:TieredStopAtLevel=1", "-Djavax.net.ssl.trustStore=" + store, "-Djavax.net.ssl.trustStorePassword=changeit",
-		"-cp", libraries + "/*", program,
-	}
-}
-
-// gatewayA tells a walking client where to send to.
+// gatewayA returns the variable with the URL of the service.
 func gatewayA(s *System) string { return "SDK_GATEWAY=" + s.HTTPS + "/xml/v1/request.api" }
 
-// providerA is what clients of provider-a have in common.
+// providerA is the common part of all clients of provider-a.
 type providerA struct{}
 
 func (providerA) number() string { return "trans_id" }
@@ -93,13 +68,14 @@ func (providerA) complete(w *walker, step string, send values) (sent, want value
 	ref := ("ref-" + step)[:min(len(step)+4, 20)]
 	sent = values{"login": w.s.A.Name, "key": w.s.A.Key, "step": step, "ref_id": ref}
 	maps.Copy(sent, send)
-	if (sent["zip"] != "" || sent["invoice"] != "") && sent["method"] == "transaction" { // the client's own name for the payment
+	// the client's own name for the payment
+	if (sent["zip"] != "" || sent["invoice"] != "") && sent["method"] == "transaction" {
 		sent["invoice"] = w.name + "-" + cmp.Or(sent["invoice"], step)
 	}
 	return sent, values{"ref_id": ref}
 }
 
-// check wants no numbers but those of payments and of the refunds the client made.
+// check checks that v1 has only the payments and refunds whose numbers the client read.
 func (providerA) check(t *testing.T, w *walker, payments map[string]v1.Transaction) {
 	t.Helper()
 	got, want := 0, 0
@@ -109,7 +85,7 @@ func (providerA) check(t *testing.T, w *walker, payments map[string]v1.Transacti
 		}
 	}
 	for _, s := range w.script.Steps {
-		if s.Answer == "refunded" {
+		if s.Response == "refunded" {
 			want++
 		}
 	}

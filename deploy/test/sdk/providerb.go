@@ -8,7 +8,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// WalkB has a client of provider-b do all of its script in one way, at a base URL, and looks at each step from both sides.
+// WalkB runs all steps of provider-b's script with a client that is configured in one way, at a
+// base URL. It compares each response with v1.
 func WalkB(t *testing.T, s *System, c ClientB, way WayB, base string, logins LoginsB) {
 	t.Helper()
 	steps, as := readScript(t, "providerb/steps.json"), logins.own
@@ -18,7 +19,7 @@ func WalkB(t *testing.T, s *System, c ClientB, way WayB, base string, logins Log
 	walk(t, s, c.configured(t, way, base, as, steps), steps, providerB{})
 }
 
-// providerB is what clients of provider-b have in common.
+// providerB is the common part of all clients of provider-b.
 type providerB struct{}
 
 func (providerB) number() string { return "id" }
@@ -28,7 +29,8 @@ func (providerB) complete(_ *walker, step string, send values) (sent, want value
 	return send, nil
 }
 
-// check wants no payments of the client's in v1 beside those whose numbers it read, and what it said of one order.
+// check checks that v1 has only the payments whose numbers the client read, and the data of one
+// order.
 func (providerB) check(t *testing.T, w *walker, payments map[string]v1.Transaction) {
 	t.Helper()
 	known := map[string]bool{}
@@ -45,7 +47,7 @@ func (providerB) check(t *testing.T, w *walker, payments map[string]v1.Transacti
 	}
 }
 
-// wantOrderB is what v1 has of the order that each program sends.
+// wantOrderB is the order in v1 that each program sends.
 const wantOrderB = `{"line_items":[{"id":"mug","name":"a mug","quantity":"2","unit_price":"20.00"},` +
 	`{"id":"lid","name":"a lid","quantity":"1","unit_price":"5.00"}],"purchase_order_number":"po-7731"}`
 
@@ -54,7 +56,10 @@ func checkOrderB(t *testing.T, x v1.Transaction) {
 	if got := encoded(t, x.Order); got != wantOrderB {
 		t.Errorf("order = %s, want %s", got, wantOrderB)
 	}
-	for field, want := range map[string]string{"field_1": "gift <&> wrap", "client_ip": "192.0.2.7", "customer_reference": "c-7"} {
+	for field, want := range map[string]string{
+		"field_1": "gift <&> wrap", "client_ip": "192.0.2.7",
+		"customer_reference": "c-7",
+	} {
 		if got := x.Metadata[field]; got != want {
 			t.Errorf("metadata %s = %q, want %q", field, got, want)
 		}

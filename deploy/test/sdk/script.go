@@ -9,32 +9,33 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// values are what a client is asked for, or read, by name: a line that its program takes or prints. What is not there is "".
+// values are the lines that a client's program takes or prints, by name. A missing line is "".
 type values map[string]string
 
-// script is a steps.json: what every client of a dialect does, and what it must read.
+// script is a steps.json: the requests of every client of a dialect, and the expected responses.
 type script struct {
-	Reads    values            `json:"reads"`    // what clients print of an answer: a name, and where it stands; for programs that are not told otherwise
-	Free     []string          `json:"free"`     // what of it may be anything where a step does not say
-	Brief    string            `json:"brief"`    // the last step of a walk that is to be a short one
-	Requests map[string]values `json:"requests"` // what steps begin from
-	Answers  map[string]values `json:"answers"`  // what their wants begin from
-	Steps    []step            `json:"steps"`
-	Books    map[string]book   `json:"books"` // what v1 has of a step's payment in the end
+	// printed lines, and their place in a response; for programs without their own list
+	Reads     values            `json:"reads"`
+	Free      []string          `json:"free"`      // lines with any value, unless a step names one
+	Brief     string            `json:"brief"`     // the last step of a brief walk
+	Requests  map[string]values `json:"requests"`  // templates of requests
+	Responses map[string]values `json:"responses"` // templates of expected responses
+	Steps     []step            `json:"steps"`
+	Final     map[string]record `json:"final"` // final state in v1 of a step's payment
 }
 
-// step is one request, or what befalls an earlier step's payment.
+// step is one request, or an event of an earlier step's payment.
 type step struct {
-	Settle  string `json:"settle"`
-	Expire  string `json:"expire"`
-	Step    string `json:"step"`
-	Request string `json:"request"`
-	Send    values `json:"send"`
-	Answer  string `json:"answer"`
-	Want    values `json:"want"`
+	Settle   string `json:"settle"`
+	Expire   string `json:"expire"`
+	Step     string `json:"step"`
+	Request  string `json:"request"`
+	Send     values `json:"send"`
+	Response string `json:"response"`
+	Want     values `json:"want"`
 }
 
-type book struct {
+type record struct {
 	Status     v1.TransactionStatus `json:"status"`
 	Amount     v1.Money             `json:"amount"`
 	Authorized v1.Money             `json:"authorized"`

@@ -13,18 +13,18 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// System is what clients are sent to.
+// System is the system under test.
 type System struct {
 	HTTPS string       // base URL of both dialects, and of v1
-	CA    string       // PEM file of the authority that clients are to trust
-	V1    string       // base URL by which a walk looks at v1
-	HTTP  *http.Client // for that
+	CA    string       // PEM file of the authority for clients
+	V1    string       // base URL of v1 for the checks
+	HTTP  *http.Client // client for V1
 	Key   string       // secret test key of the merchant
 	A     LoginA
-	Log   fmt.Stringer // what it said, shown where a client fails
+	Log   fmt.Stringer // its log, shown if a client fails
 }
 
-// ask has v1 do something without a body.
+// ask sends a v1 request without a body.
 func (s *System) ask(t *testing.T, method, path string) (status int, body string) {
 	t.Helper()
 	return s.do(t, method, path, "")
@@ -49,7 +49,7 @@ func (s *System) do(tb testing.TB, method, path, sent string) (status int, body 
 	return got.StatusCode, string(text)
 }
 
-// Transactions returns all transactions that the key reads, newest first.
+// Transactions returns all transactions that the key can read, newest first.
 func (s *System) Transactions(tb testing.TB) []v1.Transaction {
 	tb.Helper()
 	var all []v1.Transaction
@@ -66,13 +66,13 @@ func (s *System) Transactions(tb testing.TB) []v1.Transaction {
 	}
 }
 
-// Issuer issues logins by compat-proxy's own command.
+// Issuer issues logins with compat-proxy's own command.
 type Issuer struct {
-	Program string // compat-proxy
+	Program string // path of compat-proxy
 	File    string // of the credentials
 }
 
-// Run runs a credentials command on the file, and returns what it showed.
+// Run runs a credentials command on the file, and returns its output.
 func (i Issuer) Run(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append(append([]string{"credentials"}, args...), "--file", i.File)

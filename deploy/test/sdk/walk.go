@@ -13,17 +13,17 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// dialect is what the clients of one dialect have in common.
+// dialect is the common part of all clients of one dialect.
 type dialect interface {
-	// number is the field in which a client prints the number of what an answer is about.
+	// number returns the name of the line with the number of the response's object.
 	number() string
-	// complete returns a request as it is sent, and what is wanted of its answer beside what the script says.
+	// complete returns a complete request, and the expected response in addition to the script's.
 	complete(w *walker, step string, send values) (sent, want values)
-	// check looks at what v1 has in the end, beside the script's books.
+	// check checks the final state of v1, in addition to the script's.
 	check(t *testing.T, w *walker, payments map[string]v1.Transaction)
 }
 
-// walk has one client do all of a script, and looks at each step from both sides.
+// walk runs all steps of a script with one client, and compares each response with v1.
 func walk(t *testing.T, s *System, client Client, steps *script, d dialect) {
 	t.Helper()
 	w := &walker{
@@ -43,11 +43,11 @@ func walk(t *testing.T, s *System, client Client, steps *script, d dialect) {
 			break
 		}
 	}
-	w.checkBooks(t)
+	w.checkStored(t)
 	checkNoTrace(t, s)
 }
 
-// walker is one client on its way through the script.
+// walker is one client during its walk.
 type walker struct {
 	script  *script
 	dialect dialect
@@ -55,9 +55,9 @@ type walker struct {
 	blind   []string
 	s       *System
 	ask     func(values) values
-	at      string            // the step it is at
-	read    map[string]values // what it read, by step
-	ids     map[string]bool   // the numbers that were new when it read them
+	at      string            // the present step
+	read    map[string]values // read lines, by step
+	ids     map[string]bool   // numbers that were new
 }
 
 // befall settles a step's payment, or lets it expire.
@@ -72,9 +72,9 @@ func (w *walker) befall(t *testing.T, step, what string) {
 func (w *walker) step(t *testing.T, s step) {
 	t.Helper()
 	send, known := w.script.Requests[s.Request]
-	want, answered := w.script.Answers[s.Answer]
-	if !known || !answered {
-		t.Fatalf("%s: no request %q or answer %q", s.Step, s.Request, s.Answer)
+	want, expected := w.script.Responses[s.Response]
+	if !known || !expected {
+		t.Fatalf("%s: no request %q or response %q", s.Step, s.Request, s.Response)
 	}
 	w.at = s.Step
 	send, more := w.dialect.complete(w, s.Step, w.filled(send, s.Send))
@@ -93,8 +93,9 @@ func (w *walker) step(t *testing.T, s step) {
 	}
 }
 
-// filled merges lines, the later ones first, and puts what earlier steps read in the place of ${step} and ${step.field}, the client's
-// name in that of ${client}, and the step's own in that of ${this}.
+// filled merges lines, later ones first, and replaces the placeholders. ${step} and ${step.field}
+// stand for lines that earlier steps read, ${client} for the client's name, and ${this} for the
+// step's own.
 func (w *walker) filled(lines ...values) values {
 	out := values{}
 	for _, line := range lines {
@@ -107,7 +108,7 @@ func (w *walker) filled(lines ...values) values {
 	return out
 }
 
-// known is what stands for a name between ${ and }.
+// known returns the value of the placeholder with a name.
 func (w *walker) known(name string) string {
 	switch name {
 	case "client":
@@ -122,13 +123,14 @@ func (w *walker) known(name string) string {
 	return w.read[step][of]
 }
 
-// patterns are the wants that differ from run to run.
+// patterns are expected values that differ from run to run.
 var patterns = map[string]*regexp.Regexp{
 	"#new": regexp.MustCompile(`^[1-9][0-9]+$`), "#id": regexp.MustCompile(`^[1-9][0-9]+$`),
 	"#code": regexp.MustCompile(`^[0-9A-Z]{6}$`), "#network": regexp.MustCompile(`^[0-9A-Z]{15,}$`),
 }
 
-// fits reports whether a value is the wanted one, or like it when that begins with ~. A new number was never read before.
+// fits reports whether a value equals the expected one, or matches its pattern if that begins with
+// ~. A new number was never read before.
 func (w *walker) fits(got, want string) bool {
 	if like, is := strings.CutPrefix(want, "~"); is {
 		return regexp.MustCompile(like).MatchString(got)
@@ -155,19 +157,20 @@ func transaction(t *testing.T, number string) string {
 	return got
 }
 
-// checkBooks wants the payments in v1 as the client left them, each once and under the client's own name for it.
-func (w *walker) checkBooks(t *testing.T) {
+// checkStored checks that v1 has the client's payments in their final state, each once and under
+// the client's own name for it.
+func (w *walker) checkStored(t *testing.T) {
 	t.Helper()
 	byID := map[string]v1.Transaction{}
 	for _, x := range w.s.Transactions(t) {
 		byID[x.ID] = x
 	}
-	for step, want := range w.script.Books {
+	for step, want := range w.script.Final {
 		if w.read[step] == nil {
 			continue // a brief walk
 		}
 		x := byID[transaction(t, w.read[step][w.dialect.number()])]
-		got := book{x.Status, x.Amount, x.AmountAuthorized, x.AmountCaptured, x.AmountRefunded, x.Settlement}
+		got := record{x.Status, x.Amount, x.AmountAuthorized, x.AmountCaptured, x.AmountRefunded, x.Settlement}
 		if got != want {
 			t.Errorf("%s = %+v, want %+v", step, got, want)
 		}
@@ -181,12 +184,15 @@ func (w *walker) checkBooks(t *testing.T) {
 	w.dialect.check(t, w, byID)
 }
 
-// checkNoTrace wants no word of the legacy side in any payment v1 shows. (The scope compat:use, which a key may have, is v1's own.)
+// checkNoTrace checks that no payment in v1 has a word of the legacy dialects. The scope compat:use
+// is v1's own.
 func checkNoTrace(t *testing.T, s *System) {
 	t.Helper()
 	words := []string{
-		"compat", "proxy", "provider", "authorize.net", "authorizenet", "legacy", "sdk-", "transid", "refid", "ref_id", "invoicenumber", "invoice_number",
-		"transactionkey", "transactiontype", "authcapture", "priorauth", "responsecode\"", "clientid", "duplicatewindow", "billto", "poNumber",
+		"compat", "proxy", "provider", "authorize.net", "authorizenet", "legacy", "sdk-", "transid", "refid", "ref_id",
+		"invoicenumber", "invoice_number",
+		"transactionkey", "transactiontype", "authcapture", "priorauth", "responsecode\"", "clientid", "duplicatewindow",
+		"billto", "poNumber",
 	}
 	for _, path := range []string{"/v1/transactions", "/v1/refunds"} {
 		_, body := s.ask(t, http.MethodGet, path)

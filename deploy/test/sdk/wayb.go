@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,20 +10,22 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// WayB is one way for a client of provider-b to log in and to be pointed here.
+// WayB is one way to configure the login and the host of a provider-b client.
 type WayB struct {
 	Name      string
 	Encrypted bool
-	Without   string // the client that has no such way
-	Brief     bool   // the walk is a short one: only the login differs
+	Without   string // the client without this way
+	Brief     bool   // brief walks: only the login differs
 	settings  func(LoginB) settingsB
 	at        func(base string) settingsB
-	portfolio bool // who logs in acts for the merchant
+	portfolio bool // the login acts for the merchant
 }
 
-// WaysB are all there are.
+// WaysB returns all ways.
 func WaysB() []WayB {
 	return []WayB{
 		{Name: "signature", settings: signatureB, at: dropInB},
@@ -37,7 +38,7 @@ func WaysB() []WayB {
 	}
 }
 
-// settingsB are what a merchant writes into the client's configuration, by the names that the Node client has for them.
+// settingsB are settings of the client's configuration, by the names of the Node client.
 type settingsB map[string]any
 
 func signatureB(l LoginB) settingsB {
@@ -59,7 +60,7 @@ func certificateB(l LoginB) settingsB {
 	return s
 }
 
-// merchantB says for whom a client acts, and who it is itself if that is another.
+// merchantB returns the settings for the merchant, and for the login's own name if it differs.
 func merchantB(l LoginB) settingsB {
 	s := settingsB{"merchantID": l.Merchant}
 	if l.portfolio != "" {
@@ -68,7 +69,8 @@ func merchantB(l LoginB) settingsB {
 	return s
 }
 
-// encryptionB is certificateB with both bodies encrypted: the request to the certificate of ours in the P12, the answer to the client's own.
+// encryptionB returns certificateB with both bodies encrypted: the request to our certificate in
+// the P12, the response to the client's own.
 func encryptionB(l LoginB) settingsB {
 	s := certificateB(l)
 	s["enableRequestMLEForOptionalApisGlobally"], s["enableResponseMleGlobally"] = true, true
@@ -76,91 +78,79 @@ func encryptionB(l LoginB) settingsB {
 	return s
 }
 
-// dropInB gives a client another host and nothing else.
+// dropInB changes only the host.
 func dropInB(base string) settingsB {
 	return settingsB{"runEnvironment": strings.TrimPrefix(base, "https://")}
 }
 
-// prefixB gives a client another host, and a path before its own.
+// prefixB changes the host, and adds a path before the client's own.
 func prefixB(base string) settingsB {
-	return settingsB{"runEnvironment": strings.TrimPrefix(base, "https://"), "intermediateHost": base + "/compat/provider-b"}
+	return settingsB{
+		"runEnvironment":   strings.TrimPrefix(base, "https://"),
+		"intermediateHost": base + "/compat/provider-b",
+	}
 }
 
-// unawareB has a client send here and believe that it speaks to the provider's own host. With signatures the Node client sends that name as
-// Host, and Node then wants it in the certificate.
+// unawareB redirects a client that uses the provider's own host name. With signatures the Node
+// client sends that name as Host, and Node then requires it in the certificate.
 func unawareB(base string) settingsB {
 	return settingsB{"runEnvironment": "apitest.cybersource.com", "intermediateHost": base + "/compat/provider-b"}
 }
 
-// ClientB is a client of provider-b, installed.
+// ClientB is an installed client of provider-b.
 type ClientB struct {
 	Client
-	own   settingsB         // what its merchants set besides
-	names map[string]string // its names for settings that have others
+	own   settingsB         // further settings
+	names map[string]string // its names for settings that differ
 }
 
-// NodeB is the Node client; a setting of its own tells it whom to trust.
+// NodeB returns the Node client; a setting names its authority.
 func NodeB(t *testing.T, s *System, program string) ClientB {
 	t.Helper()
 	return ClientB{
-		Client: Client{
-			Name: "node", Command: []string{"node", cmp.Or(program, absolute(t, "providerb/node/walk.js"))},
-			Env: []string{"NODE_PATH=" + InstallNode(t, "node-providerb", absolute(t, "providerb/node"))},
-		},
-		own: settingsB{"sslCaCert": s.CA, "logConfiguration": settingsB{"enableLog": false}},
+		Client: node(t, "node-providerb", "providerb", program),
+		own:    settingsB{"sslCaCert": s.CA, "logConfiguration": settingsB{"enableLog": false}},
 	}
 }
 
-// PythonB is the Python client, which trusts whom the bundle of certifi has: one with the development authority behind it stands before
-// the other in its path.
+// PythonB returns the Python client, which trusts the bundle of certifi. A copy of the bundle with
+// the development authority is earlier in its path.
 func PythonB(t *testing.T, s *System, program string) ClientB {
 	t.Helper()
-	packages, first := InstallPython(t, "python-providerb", absolute(t, "providerb/python")), t.TempDir()
+	packages, first := programtest.MustInstallPython(t, "python-providerb", absolute(t, "providerb/python")), t.TempDir()
 	if err := os.CopyFS(filepath.Join(first, "certifi"), os.DirFS(filepath.Join(packages, "certifi"))); err != nil {
 		t.Fatal(err)
 	}
-	authority, err := os.ReadFile(s.CA)
-	if err != nil {
+	bundle := filepath.Join(first, "certifi", "cacert.pem")
+	if err := os.WriteFile(bundle, append(mustRead(t, bundle), mustRead(t, s.CA)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bundle, err := os.OpenFile(filepath.Join(first, "certifi", "cacert.pem"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = bundle.Write(authority)
-	if err := errors.Join(err, bundle.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return ClientB{
-		Client: Client{
-			Name: "python", Command: []string{"python3", cmp.Or(program, absolute(t, "providerb/python/walk.py"))},
-			Env: []string{"PYTHONPATH=" + first + string(os.PathListSeparator) + packages, "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore"},
-		},
-		names: pythonNames,
-	}
+	path := "PYTHONPATH=" + first + string(os.PathListSeparator) + packages
+	return ClientB{Client: python(t, "providerb", program, path), names: pythonNames}
 }
 
-// JavaB is the Java client, whose JWTs are of the older generation. Its models leave the most out.
+// JavaB returns the Java client, whose JWTs are of the older generation. Its models lack more
+// fields than the others'.
 func JavaB(t *testing.T, s *System, program string) ClientB {
 	t.Helper()
-	libraries := installJava(t, "java-providerb", absolute(t, "providerb/java"))
-	return ClientB{
-		Client: Client{
-			Name: "java", Command: javaCommand(t, s, libraries, cmp.Or(program, absolute(t, "providerb/java/Walk.java"))),
-			blind: []string{"reversal_link", "void_link", "refundable", "currency", "card_type"},
-		},
-	}
+	c := java(t, s, "java-providerb", "providerb", program)
+	c.blind = []string{"reversal_link", "void_link", "refundable", "currency", "card_type"}
+	return ClientB{Client: c}
 }
 
-// pythonNames are the settings that have other names in the Python client.
+// pythonNames are the settings with other names in the Python client.
 var pythonNames = map[string]string{
-	"authenticationType": "authentication_type", "jwtKeyType": "jwt_key_type", "merchantID": "merchantid", "merchantKeyId": "merchant_keyid",
-	"merchantsecretKey": "merchant_secretkey", "keyAlias": "key_alias", "keyPass": "key_password", "keysDirectory": "keys_directory",
-	"keyFileName": "key_file_name", "useMetaKey": "use_metakey", "portfolioID": "portfolio_id", "defaultHeaders": "default_headers",
+	"authenticationType": "authentication_type", "jwtKeyType": "jwt_key_type", "merchantID": "merchantid",
+	"merchantKeyId":     "merchant_keyid",
+	"merchantsecretKey": "merchant_secretkey", "keyAlias": "key_alias", "keyPass": "key_password",
+	"keysDirectory": "keys_directory",
+	"keyFileName":   "key_file_name", "useMetaKey": "use_metakey", "portfolioID": "portfolio_id",
+	"defaultHeaders": "default_headers",
 	"runEnvironment": "run_environment", "intermediateHost": "IntermediateHost",
 }
 
-// configured is the client as a merchant configures it: for each login in that way, at that base.
+// configured returns the client with the configuration of a merchant: for each login in that way,
+// at that base URL.
 func (c ClientB) configured(t *testing.T, way WayB, base string, logins map[string]LoginB, steps *script) Client {
 	t.Helper()
 	s := c.Client

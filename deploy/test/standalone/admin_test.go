@@ -9,25 +9,28 @@ import (
 	"testing"
 )
 
-// TestAdminShowsBothPrograms: one port shows what core and the proxy counted of a legacy sale.
+// TestAdminShowsBothPrograms checks that one port exports the metrics of core and of the proxy for
+// a legacy sale.
 func TestAdminShowsBothPrograms(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--admin", "127.0.0.1:0", "--log", "info")
 	m := merchantOf(t, p)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml", strings.NewReader(saleXML(p, "5.00")))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml",
+		strings.NewReader(saleXML(p, "5.00")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := m.http.Do(r)
+	response, err := m.http.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close() // what came of it is in the metrics
-	told := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).FindStringSubmatch(p.Log.String())
-	if told == nil {
+	_ = response.Body.Close() // the metrics show the outcome
+	match := regexp.MustCompile(`operators' port","listener":"admin","address":"([^"]+)"`).
+		FindStringSubmatch(p.Log.String())
+	if match == nil {
 		t.Fatalf("the address of the operators' port is not in\n%s", p.Log)
 	}
-	series := readMetrics(t, "http://"+told[1]+"/metrics")
+	series := readMetrics(t, "http://"+match[1]+"/metrics")
 	for _, want := range []string{
 		`causeway_compat_request_seconds_count{method="createTransactionRequest",outcome="approved"} 1`,
 		`causeway_compat_v1_call_seconds_count{attempt="1",route="POST /v1/transactions",status="201"} 1`,
@@ -48,12 +51,12 @@ func readMetrics(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
+	text, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return string(text)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestZeroWindowAfterAGap: of two equal payments with a window of 0 at one time, the earlier one
+// TestZeroWindowAfterAGap sends two equal payments with a window of 0 at one time. The earlier one
 // never reaches v1. A later request with a window is the duplicate of the other one.
 func TestZeroWindowAfterAGap(t *testing.T) {
 	t.Parallel()
@@ -43,20 +43,20 @@ func TestZeroWindowAfterAGap(t *testing.T) {
 	document := legacyDocument(p, zeroWindow(inner))
 
 	var both sync.WaitGroup
-	both.Go(func() { _, _ = legacyPost(t.Context(), client, proxy.base, document) }) // it has no effect
+	both.Go(func() { _, _ = legacyPost(t.Context(), client, proxy.base, document) }) // the request has no effect
 	<-entered
-	wantTold(t, "the other payment", mustPost(t, client, proxy.base, document), "1/1")
+	wantResult(t, "the other payment", mustPost(t, client, proxy.base, document), "1/1")
 	close(release)
 	both.Wait()
-	wantTold(t, "one with a window", mustPost(t, client, p.HTTP, legacyDocument(p, inner)), "3/11")
+	wantResult(t, "one with a window", mustPost(t, client, p.HTTP, legacyDocument(p, inner)), "3/11")
 	if got := len(named(t, m, "zero-gap")); got != 1 {
 		t.Errorf("payments = %d, want 1", got)
 	}
 	checkAgreed(t, p, dir)
 }
 
-// TestDuplicateBehindARefusal: a refund is the duplicate of an equal one, although v1 refused a third
-// one since then and keeps that refusal.
+// TestDuplicateBehindARefusal checks that a refund is the duplicate of an equal one, although v1
+// has refused a third one since and stored that refusal.
 func TestDuplicateBehindARefusal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -78,12 +78,12 @@ func TestDuplicateBehindARefusal(t *testing.T) {
 	without, with := legacyDocument(p, zeroWindow(refund)), legacyDocument(p, refund)
 
 	capture("1000")
-	wantTold(t, "more than was captured", mustPost(t, client, p.HTTP, without), "3/55")
+	wantResult(t, "more than was captured", mustPost(t, client, p.HTTP, without), "3/55")
 	capture("1001")
-	wantTold(t, "the refund", mustPost(t, client, p.HTTP, without), "1/1")
-	wantTold(t, "more than is left", mustPost(t, client, p.HTTP, without), "3/55")
+	wantResult(t, "the refund", mustPost(t, client, p.HTTP, without), "1/1")
+	wantResult(t, "more than is left", mustPost(t, client, p.HTTP, without), "3/55")
 	capture("3999")
-	wantTold(t, "one with a window", mustPost(t, client, p.HTTP, with), "3/11")
+	wantResult(t, "one with a window", mustPost(t, client, p.HTTP, with), "3/11")
 	if got := named(t, m, "refused-refund")[0].AmountRefunded; got != 1500 {
 		t.Errorf("refunded = %d, want 1500", got)
 	}

@@ -18,27 +18,29 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Tests whose names begin with TestBrowser drive a real browser; .ci/test installs it, and leaves them out, with its reason, where it cannot.
+// Tests whose names begin with TestBrowser use a real browser. .ci/test installs it. Where it
+// cannot, it skips these tests and prints the reason.
 
-// tab is a page in a browser of its own, which reaches nothing but this machine.
+// tab is a page in a separate browser, which can connect only to this machine.
 type tab struct {
 	ctx context.Context //nolint:containedctx // chromedp keeps the browser's state in it, so it is the tab
 
 	mu       sync.Mutex
-	requests []string // of the page, by URL; guarded by mu
-	faults   []string // what the console would show: errors, exceptions, violations of the policy; guarded by mu
+	requests []string // the URLs of the page; guarded by mu
+	faults   []string // errors, exceptions and violations of the policy, as in the console; guarded by mu
 }
 
-// openBrowser starts a browser, which the test's end stops.
+// openBrowser starts a browser. The end of the test stops it.
 func openBrowser(t *testing.T) *tab {
 	t.Helper()
 	path := browserPath(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("disable-component-update", true),
 	)
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // the sandbox refuses root
+		options = append(options, chromedp.NoSandbox) // the sandbox refuses to run as root
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	t.Cleanup(cancel)
@@ -50,11 +52,12 @@ func openBrowser(t *testing.T) *tab {
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
 	}
-	b.run(t, command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}), command(runtime.Enable, cdp.Empty{}))
+	b.run(t, command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}),
+		command(runtime.Enable, cdp.Empty{}))
 	return b
 }
 
-// command is a command of the protocol whose answer does not matter.
+// command returns a command of the protocol that ignores its result.
 func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, c, params)
@@ -90,7 +93,7 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// run acts in the browser, as a person would.
+// run runs actions of a user in the browser.
 func (b *tab) run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
@@ -98,13 +101,13 @@ func (b *tab) run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open goes to a URL and returns when all of it is there.
+// open opens a URL and returns when it has loaded completely.
 func (b *tab) open(t *testing.T, address string) {
 	t.Helper()
 	b.run(t, chromedp.Navigate(address), chromedp.WaitReady(chromedp.CSS("body")))
 }
 
-// read evaluates an expression in the page, and waits for it when it is a promise.
+// read evaluates an expression in the page, and awaits a promise.
 func read[T any](t *testing.T, b *tab, expression string) T {
 	t.Helper()
 	out, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -114,7 +117,7 @@ func read[T any](t *testing.T, b *tab, expression string) T {
 	return out
 }
 
-// wantQuiet wants that the page complained of nothing and asked nobody but its own server.
+// wantQuiet checks that the page logged no fault and sent requests only to its own server.
 func (b *tab) wantQuiet(t *testing.T, origin string) {
 	t.Helper()
 	b.mu.Lock()
@@ -132,14 +135,14 @@ func (b *tab) wantQuiet(t *testing.T, origin string) {
 	}
 }
 
-// sent is how many requests the page has made.
+// sent returns the number of requests of the page.
 func (b *tab) sent() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.requests)
 }
 
-// allowClipboard lets the page write what its buttons copy, as a browser does after a click.
+// allowClipboard lets the page's buttons write to the clipboard, as a browser does after a click.
 func (b *tab) allowClipboard(t *testing.T, origin string) {
 	t.Helper()
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
@@ -149,7 +152,7 @@ func (b *tab) allowClipboard(t *testing.T, origin string) {
 	}
 }
 
-// screenshot keeps a picture of the page for a person to look at, when the test is told where.
+// screenshot writes a picture of the page, if the test has a folder for it.
 func (b *tab) screenshot(t *testing.T, name string) {
 	t.Helper()
 	dir := os.Getenv("CAUSEWAY_SCREENSHOTS")

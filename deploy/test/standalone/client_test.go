@@ -22,8 +22,8 @@ type merchant struct {
 	http      *http.Client
 }
 
-// answer is what v1 said.
-type answer struct {
+// response is a response of v1.
+type response struct {
 	status   int
 	body     string
 	replayed bool
@@ -38,11 +38,12 @@ func merchantOf(tb testing.TB, p *process) *merchant {
 	return &merchant{base: p.HTTP, key: p.Keys.SKTest, http: &http.Client{Transport: transport, Timeout: patience}}
 }
 
-// do sends a request, with an idempotency key unless it is empty. The error says that there was no whole answer.
-func (m *merchant) do(ctx context.Context, method, path, key, body string) (answer, error) {
+// do sends a request, with an idempotency key unless it is empty. The error reports an incomplete
+// response.
+func (m *merchant) do(ctx context.Context, method, path, key, body string) (response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, m.base+path, strings.NewReader(body))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	r.Header.Set("Authorization", "Bearer "+m.key)
 	r.Header.Set("Content-Type", "application/json")
@@ -51,17 +52,18 @@ func (m *merchant) do(ctx context.Context, method, path, key, body string) (answ
 	}
 	got, err := m.http.Do(r)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	data, err := io.ReadAll(got.Body)
 	_ = got.Body.Close() // read to its end
-	return answer{
-		status: got.StatusCode, body: string(data), replayed: got.Header.Get("Idempotent-Replayed") == "true", retry: got.Header.Get("Retry-After"),
+	return response{
+		status: got.StatusCode, body: string(data), replayed: got.Header.Get("Idempotent-Replayed") == "true",
+		retry: got.Header.Get("Retry-After"),
 	}, err
 }
 
-// must is do on a process that is up.
-func (m *merchant) must(tb testing.TB, method, path, key, body string) answer {
+// must calls do on a running process.
+func (m *merchant) must(tb testing.TB, method, path, key, body string) response {
 	tb.Helper()
 	got, err := m.do(tb.Context(), method, path, key, body)
 	if err != nil {
@@ -70,14 +72,14 @@ func (m *merchant) must(tb testing.TB, method, path, key, body string) answer {
 	return got
 }
 
-// transactions returns all transactions that the key reads, newest first.
+// transactions returns all transactions that the key can read, newest first.
 func (m *merchant) transactions(tb testing.TB) []v1.Transaction {
 	tb.Helper()
 	return (&sdk.System{V1: m.base, HTTP: m.http, Key: m.key}).Transactions(tb)
 }
 
-// mustDecode reads a body of v1.
-func mustDecode[T any](tb testing.TB, a answer) T {
+// mustDecode decodes a body of v1.
+func mustDecode[T any](tb testing.TB, a response) T {
 	tb.Helper()
 	var into T
 	if err := json.Unmarshal([]byte(a.body), &into); err != nil {
@@ -86,7 +88,7 @@ func mustDecode[T any](tb testing.TB, a answer) T {
 	return into
 }
 
-// trusting returns a client for HTTPS which trusts the process's authority and nothing else.
+// trusting returns an HTTPS client that trusts only the process's authority.
 func trusting(tb testing.TB, p *process, policy *tls.Config) *http.Client {
 	tb.Helper()
 	pem, err := os.ReadFile(p.CA)

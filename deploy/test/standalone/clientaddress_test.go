@@ -10,20 +10,21 @@ import (
 	"testing"
 )
 
-// requestLines are the log events of the requests that a service ended, in order.
+// requestLines returns the log events of the requests that a service finished, in order.
 func requestLines(t *testing.T, p *process, service string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
 	for line := range strings.Lines(p.Log.String()) {
 		var event map[string]any
-		if json.Unmarshal(bytes.TrimSpace([]byte(line)), &event) == nil && event["msg"] == "request" && event["service"] == service {
+		if json.Unmarshal(bytes.TrimSpace([]byte(line)), &event) == nil && event["msg"] == "request" &&
+			event["service"] == service {
 			out = append(out, event)
 		}
 	}
 	return out
 }
 
-// fromAddress is an HTTP client whose connections come from one loopback address.
+// fromAddress returns an HTTP client whose connections come from one loopback address.
 func fromAddress(t *testing.T, address string) *http.Client {
 	t.Helper()
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
@@ -35,7 +36,7 @@ func fromAddress(t *testing.T, address string) *http.Client {
 }
 
 // TestClientAddressReachesCore checks that core logs the address of the client itself, for v1 and
-// for legacy requests, whatever address the client claims.
+// for legacy requests. The address that the client claims has no effect.
 func TestClientAddressReachesCore(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "info")
@@ -74,7 +75,8 @@ func TestClientAddressReachesCore(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"core POST /v1/customers 127.0.0.11", "core POST /v1/transactions 127.0.0.12", "compat-proxy POST /compat/provider-a/xml 127.0.0.12",
+		"core POST /v1/customers 127.0.0.11", "core POST /v1/transactions 127.0.0.12",
+		"compat-proxy POST /compat/provider-a/xml 127.0.0.12",
 	} {
 		if !seen[want] {
 			t.Errorf("no log event %q in %v", want, seen)

@@ -29,30 +29,31 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-// planter sends security codes by every way into the service, and keeps what a thief would know.
+// planter sends security codes by every way into the service, and records the facts that a thief
+// could have.
 type planter struct {
 	*process
 
 	dir     string // of its data
 	m       *merchant
 	http    *http.Client
-	at      time.Time // of all signatures
-	private *merchant // sends and reads encrypted
+	at      time.Time // the time of all signatures
+	private *merchant // encrypts requests and responses
 	profile string    // a stored card
 
 	codes     []string
-	bodies    []string // as they were sent
+	bodies    []string // as sent
 	responses []string
 	guesses   []guess
 }
 
-// guess is what a thief can compute for each security code and look for in the store.
+// guess is a value that a thief can compute for each security code, and search in the store.
 type guess struct {
 	way string
 	of  func(code string) string
 }
 
-// sent keeps a request with its response, and wants words in the response that show that it was
+// sent records a request with its response. The words in the response must show that it was
 // accepted.
 func (s *planter) sent(t *testing.T, way, body, response string, words ...string) {
 	t.Helper()
@@ -72,18 +73,18 @@ const (
 	plantedCode  = `"cardCode":"%s"`
 )
 
-// restCode is a payment of provider-b with a code.
+// restCode returns a payment of provider-b with a code.
 func restCode(code string, n int) string {
 	payment := restPayment(fmt.Sprintf("%d.00", 10+n), "USD", true, "")
 	return strings.Replace(payment, `"expirationMonth"`, `"securityCode":"`+code+`","expirationMonth"`, 1)
 }
 
-// xml is a payment of provider-a with a code.
+// xml returns a payment of provider-a with a code.
 func (s *planter) xml(amount, code string) string {
 	return strings.Replace(saleXML(s.process, amount), "</creditCard>", "<cardCode>"+code+"</cardCode></creditCard>", 1)
 }
 
-// v1Code is a payment of v1 with a code.
+// v1Code returns a payment of v1 with a code.
 func v1Code(code string, n int) string {
 	return fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111",`+
 		`"exp_month":4,"exp_year":2031,"cvc":"%s"}}`, 1000+n, code)
@@ -168,7 +169,7 @@ func (s *planter) waysOfMLE() []way {
 			got := s.private.must(t, http.MethodPost, "/v1/tokens", fmt.Sprint("token", n), card(code)).body
 			s.sent(t, "MLE token", card(code), got, `"value"`)
 			s.guesses = append(s.guesses, s.v1Guesses(t, "/v1/tokens", card)...)
-			value := mustDecode[v1.Token](t, answer{body: got}).Value.Reveal()
+			value := mustDecode[v1.Token](t, response{body: got}).Value.Reveal()
 			pays := fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":%q}`, 2000+n, value)
 			s.sent(t, "MLE token", pays, s.private.must(t, http.MethodPost, "/v1/transactions", "", pays).body, captured)
 		},
@@ -204,7 +205,7 @@ func withCode(card, code string) string {
 	return strings.Replace(card, `"2031-04"`, `"2031-04",`+fmt.Sprintf(plantedCode, code), 1)
 }
 
-// signedGuess computes the name that v1 remembers a signed request by, if it depends on the digest
+// signedGuess computes the name under which v1 stores a signed request, if it depends on the digest
 // of the body.
 func (s *planter) signedGuess(t *testing.T, n int) guess {
 	t.Helper()
@@ -227,8 +228,8 @@ func (s *planter) signedGuess(t *testing.T, n int) guess {
 	}}
 }
 
-// v1Guesses compute the fingerprint of a request to v1 under each lasting key, if it depends on the
-// whole body.
+// v1Guesses compute the fingerprint of a request to v1 under each permanent key, if it depends on
+// the whole body.
 func (s *planter) v1Guesses(t *testing.T, path string, body func(code string) string) (out []guess) {
 	t.Helper()
 	var root struct {
@@ -254,7 +255,7 @@ func (s *planter) v1Guesses(t *testing.T, path string, body func(code string) st
 	return out
 }
 
-// wantNoGuess tries 1,000 codes against all that the store keeps of Idempotency-Keys.
+// wantNoGuess tries 1,000 codes against all stored values of Idempotency-Keys.
 func (s *planter) wantNoGuess(t *testing.T) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(s.dir, "core", "causeway.db"))
@@ -266,7 +267,7 @@ func (s *planter) wantNoGuess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err reports it
+	defer func() { _ = rows.Close() }() // rows.Err is checked
 	stored := map[string]bool{}
 	for rows.Next() {
 		var key, fingerprint string
@@ -297,7 +298,8 @@ func (s *planter) wantNoGuess(t *testing.T) {
 	}
 }
 
-// wantAbsent wants no code behind a name of one in a text, and no digest of a body that held one.
+// wantAbsent checks that a text has no code after a name of one, and no digest of a body with a
+// code.
 func (s *planter) wantAbsent(t *testing.T, where, text string) {
 	t.Helper()
 	const name = `(?i)(cvc|cvv|card_?code|security_?code)[^0-9a-z]{1,12}(`
@@ -315,9 +317,9 @@ func (s *planter) wantAbsent(t *testing.T, where, text string) {
 	}
 }
 
-// TestNoSecurityCodeIsLeft sends 30 codes by every way into the service: both dialects, encrypted,
-// and in requests that are refused. After authorization no file, log, trace or response holds one,
-// and nothing that is stored confirms a guess of one.
+// TestNoSecurityCodeIsLeft sends 30 codes by every way into the service: in both dialects,
+// encrypted, and in requests that are refused. After the authorization no file, log, trace or
+// response contains one, and no stored value confirms a guess of one.
 func TestNoSecurityCodeIsLeft(t *testing.T) {
 	t.Parallel()
 	to, dir := telemetrytest.New(t), t.TempDir()
@@ -341,7 +343,7 @@ func TestNoSecurityCodeIsLeft(t *testing.T) {
 	programtest.WaitFor(t, "the spans have come", func() bool {
 		return len(to.Named("POST /compat/provider-a/xml")) > 0 && len(to.Named("acquirer authorize")) > len(s.codes)/2
 	})
-	p.Kill() // with the write-ahead log still there
+	p.Kill() // the write-ahead log stays
 	s.wantNoGuess(t)
 	s.wantAbsent(t, "the log", p.Log.String())
 	s.wantAbsent(t, "the spans", string(to.Bytes()))

@@ -16,17 +16,17 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// crashClients is how many legacy clients send at once.
+// crashClients is the number of concurrent legacy clients.
 const crashClients = 16
 
-// legacySale is one sale as a legacy client sends it, which knows no idempotency keys.
+// legacySale is one sale by a legacy client, which has no idempotency keys.
 type legacySale struct {
-	invoice string
-	amount  int // cents
-	answer  string
+	invoice  string
+	amount   int // cents
+	response string
 }
 
-// post sends the sale and keeps the answer. The error says that there was no whole answer.
+// post sends the sale and records the response. The error reports an incomplete response.
 func (s *legacySale) post(ctx context.Context, client *http.Client, p *process) error {
 	document := strings.Replace(saleXML(p, fmt.Sprintf("%d.%02d", s.amount/100, s.amount%100)), "</payment>",
 		"</payment><order><invoiceNumber>"+s.invoice+"</invoiceNumber></order>", 1)
@@ -41,25 +41,26 @@ func (s *legacySale) post(ctx context.Context, client *http.Client, p *process) 
 	body, err := io.ReadAll(got.Body)
 	_ = got.Body.Close() // read to its end
 	if err == nil {
-		s.answer = string(body)
+		s.response = string(body)
 	}
 	return err
 }
 
-// approved returns the number of the payment, or "" when the answer is no approval.
+// approved returns the number of the payment, or "" if the response is no approval.
 func (s *legacySale) approved() string {
-	if !strings.Contains(s.answer, "<responseCode>1</responseCode>") {
+	if !strings.Contains(s.response, "<responseCode>1</responseCode>") {
 		return ""
 	}
-	_, rest, _ := strings.Cut(s.answer, "<transId>")
+	_, rest, _ := strings.Cut(s.response, "<transId>")
 	number, _, _ := strings.Cut(rest, "</transId>")
 	return number
 }
 
-// legacyLoad has every client send sales until the process dies, and kills it once so many were answered.
-func legacyLoad(tb testing.TB, p *process, client *http.Client, round, answers int) []*legacySale {
+// legacyLoad lets every client send sales until the process dies. It kills the process after a
+// number of responses.
+func legacyLoad(tb testing.TB, p *process, client *http.Client, round, responses int) []*legacySale {
 	tb.Helper()
-	var answered atomic.Int64
+	var responded atomic.Int64
 	var mu sync.Mutex
 	var all []*legacySale // guarded by mu
 	var clients sync.WaitGroup
@@ -73,8 +74,8 @@ func legacyLoad(tb testing.TB, p *process, client *http.Client, round, answers i
 				if s.post(tb.Context(), client, p) != nil {
 					return
 				}
-				if answered.Add(1) == int64(answers) {
-					p.Signal(syscall.SIGKILL) // it cannot be gone before
+				if responded.Add(1) == int64(responses) {
+					p.Signal(syscall.SIGKILL) // the process runs
 				}
 			}
 		})
@@ -84,7 +85,8 @@ func legacyLoad(tb testing.TB, p *process, client *http.Client, round, answers i
 	return all
 }
 
-// What a legacy client was told stands, once; what it was not told stands at most once, and is never half done.
+// TestKillUnderLegacyLoad kills the process under legacy sales. An acknowledged sale exists exactly
+// once, another one at most once, and none is unfinished.
 func TestKillUnderLegacyLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -103,11 +105,11 @@ func TestKillUnderLegacyLoad(t *testing.T) {
 	}
 	for _, s := range all {
 		kept := byInvoice[s.invoice]
-		if s.answer == "" && len(kept) == 0 {
+		if s.response == "" && len(kept) == 0 {
 			continue // the kill came first
 		}
-		if len(kept) != 1 || s.answer != "" && s.approved() == "" {
-			t.Errorf("%s: transactions = %d, want 1; answer: %s", s.invoice, len(kept), s.answer)
+		if len(kept) != 1 || s.response != "" && s.approved() == "" {
+			t.Errorf("%s: transactions = %d, want 1; response: %s", s.invoice, len(kept), s.response)
 			continue
 		}
 		if kept[0].Status != v1.TransactionStatusCaptured || kept[0].AmountCaptured != int64(s.amount) {

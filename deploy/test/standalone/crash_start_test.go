@@ -6,16 +6,18 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/deploy/test/crash"
 )
 
-// TestKillWhileItMakesItsFolder kills first starts, at random moments, until one comes up: it must find what it needs, or make it, and take a
-// payment, and the next start must know that.
+// TestKillWhileItMakesItsFolder kills first starts at random moments until one succeeds. It must
+// complete the folder and take a payment, and the next start must have that payment.
 func TestKillWhileItMakesItsFolder(t *testing.T) {
 	t.Parallel()
-	seed := crashSeed(t)
+	seed := crash.Seed(t)
 	t.Logf("CAUSEWAY_CRASH_SEED=%d", seed)
 	rng := rand.New(rand.NewPCG(seed, 2))
-	for n := range crashRoundsOf(t) {
+	for n := range crash.Rounds(t, crashRounds) {
 		dir := t.TempDir()
 		for range 1 + rng.IntN(4) {
 			p := launch(t, "--json", "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
@@ -30,7 +32,8 @@ func TestKillWhileItMakesItsFolder(t *testing.T) {
 		}
 		p.Kill()
 		p = start(t, dir)
-		if again := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "first", body); again.body != paid.body || !again.replayed {
+		if again := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "first", body); again.body != paid.body ||
+			!again.replayed {
 			t.Errorf("start %d: %d %s, want %s", n, again.status, again.body, paid.body)
 		}
 		p.Kill()

@@ -6,17 +6,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestDiskFull: without space a payment is refused as such and changes nothing, and when space returns all goes on by itself. The test
-// mounts a small file system of its own, so it runs as root.
+// TestDiskFull fills the disk. A payment is then refused with the reason and changes no data. After
+// space returns, payments succeed without a restart. The test mounts a small file system, so it
+// runs as root.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := t.TempDir()
@@ -32,7 +32,8 @@ func TestDiskFull(t *testing.T) {
 	m := merchantOf(t, p)
 	pay := func(key string, want int) {
 		t.Helper()
-		got, err := m.do(t.Context(), http.MethodPost, "/v1/transactions", key, `{"amount":100,"currency":"usd","payment_method":"card"}`)
+		got, err := m.do(t.Context(), http.MethodPost, "/v1/transactions", key,
+			`{"amount":100,"currency":"usd","payment_method":"card"}`)
 		if err != nil || got.status != want {
 			t.Fatalf("got %d %s, %v, want %d", got.status, got.body, err, want)
 		}
@@ -64,7 +65,8 @@ func TestDiskFull(t *testing.T) {
 	p.Stop(t)
 }
 
-// TestStartOnAFullDisk: a start that finds no room says so, and is a good one once there is some.
+// TestStartOnAFullDisk checks that a start on a full disk reports the reason, and succeeds after
+// space returns.
 func TestStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := t.TempDir()
@@ -91,27 +93,23 @@ func TestStartOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = start(t, dir)
-	if again := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "before", body); again.body != paid.body || !again.replayed {
+	if again := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "before", body); again.body != paid.body ||
+		!again.replayed {
 		t.Errorf("with room: got %d %s, want %s", again.status, again.body, paid.body)
 	}
 	p.Stop(t)
 }
 
-// waitHealthy asks until the service says that it is well, as long as a check may be remembered and a busy machine takes.
+// waitHealthy waits until the service reports that it is healthy.
 func waitHealthy(t *testing.T, m *merchant) {
 	t.Helper()
-	for deadline := clock.System().Now().Add(patience); ; runtime.Gosched() {
+	programtest.WaitFor(t, "the service is healthy", func() bool {
 		got, err := m.do(t.Context(), http.MethodGet, "/v1/health", "", "")
-		if err == nil && got.status == http.StatusOK {
-			return
-		}
-		if clock.System().Now().After(deadline) {
-			t.Fatalf("got %d %s, %v, want it to be well", got.status, got.body, err)
-		}
-	}
+		return err == nil && got.status == http.StatusOK
+	})
 }
 
-// mustFill writes a file until there is no space left.
+// mustFill writes a file until the disk is full.
 func mustFill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)

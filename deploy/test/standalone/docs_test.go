@@ -8,27 +8,47 @@ import (
 	"testing"
 )
 
-// Links from our documents into the tree break silently when a file moves.
-func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
+var (
+	documentLink    = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]+))?\)`)
+	documentHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// TestLinksOfTheDocuments fails if a document links to a missing file or to a missing heading.
+func TestLinksOfTheDocuments(t *testing.T) {
 	t.Parallel()
-	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
-	for _, document := range []string{
-		"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "deploy/README.md", "deploy/standalone/README.md", "deploy/test/README.md", "deploy/test/sdk/README.md",
-		"deploy/test/hook/README.md",
-	} {
-		path := filepath.Join("../../..", document)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+	root := absolute(t, "../../..")
+	pages := documents(t)
+	links := 0
+	for name, text := range pages {
+		for _, m := range documentLink.FindAllStringSubmatch(text, -1) {
+			path, anchor := filepath.Join(filepath.Dir(name), m[1]), m[2]
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
-				t.Errorf("%s links to %s: %v", document, m[1], err)
+			if m[1] == "" {
+				path = name
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s links to %s: %v", name, m[1], err)
+			}
+			if anchor != "" && strings.HasSuffix(path, ".md") && !hasHeading(pages[path], anchor) {
+				t.Errorf("%s links to %s#%s: the page has no such heading", name, path, anchor)
 			}
 		}
 	}
+	if links < 100 {
+		t.Errorf("links found = %d, want at least 100", links)
+	}
+}
+
+// hasHeading reports whether a page has a heading with the anchor.
+func hasHeading(page, anchor string) bool {
+	for _, m := range documentHeading.FindAllStringSubmatch(page, -1) {
+		text := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		if strings.ReplaceAll(strings.TrimSpace(text), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
 }

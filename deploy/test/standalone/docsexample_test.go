@@ -16,11 +16,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// reported has curl tell the status of each answer on stderr, beside what it prints anyway.
+// reported makes curl print the status of each response on stderr, in addition to its output.
 const reported = `curl() { command curl --max-time 50 -w '%{stderr}status %{http_code}\n' "$@"; }
 `
 
-// paste runs a text in a shell, as if it were pasted there, and returns the status of its last request and its output.
+// paste runs a text in a shell, like a pasted one. It returns the status of its last request and
+// its output.
 func paste(t *testing.T, text string) (status, stdout string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -35,20 +36,21 @@ func paste(t *testing.T, text string) (status, stdout string) {
 	return strings.TrimPrefix(statuses[len(statuses)-1], "status "), out.String()
 }
 
-// TestBrowserExamplesWork runs every request that /docs shows, as the page shows it once it has a test key.
+// TestBrowserExamplesWork runs every request that /docs shows after it has a test key.
 func TestBrowserExamplesWork(t *testing.T) {
 	t.Parallel()
 	b, p := openDocs(t)
 	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
 	type example struct{ Name, Status, Text string }
 	list := read[[]example](t, b,
-		"[...document.querySelectorAll('pre.shell')].map((e) => ({Name: e.getAttribute('aria-label'), Status: e.dataset.status, Text: e.textContent}))")
+		"[...document.querySelectorAll('pre.shell')].map((e) => ({Name: e.getAttribute('aria-label'), Status: "+
+			"e.dataset.status, Text: e.textContent}))")
 	if got, want := len(list), len(operations(t, p))+3; got != want {
 		t.Errorf("examples = %d, want %d: one for each endpoint and three in the guide", got, want)
 	}
 	for _, e := range list {
 		if strings.HasSuffix(e.Name, "/challenge") {
-			continue // what it asks for is read with the merchant's own private key
+			continue // its encrypted response needs the merchant's private key
 		}
 		status, out := paste(t, e.Text)
 		if status != e.Status || strings.TrimSpace(out) == "" {
@@ -57,12 +59,13 @@ func TestBrowserExamplesWork(t *testing.T) {
 	}
 }
 
-// TestBrowserSignatureExample has the page's JavaScript judge signatures that were made as Standard Webhooks says.
+// TestBrowserSignatureExample lets the page's JavaScript verify signatures by Standard Webhooks.
 func TestBrowserSignatureExample(t *testing.T) {
 	t.Parallel()
 	b, _ := openDocs(t)
 	code := read[string](t, b, "document.getElementById('verify').textContent")
-	key, body := []byte("a signing key of thirty-two bytes"), `{"id":"evt_1","type":"transaction.captured","text":"schön"}`
+	key := []byte("a signing key of thirty-two bytes")
+	body := `{"id":"evt_1","type":"transaction.captured","text":"schön"}`
 	now := clock.System().Now().Unix()
 	sign := func(at int64) string {
 		mac := hmac.New(sha256.New, key)
@@ -82,7 +85,8 @@ func TestBrowserSignatureExample(t *testing.T) {
 		"no signature":       {now, "", body, false},
 		"of another version": {now, strings.Replace(sign(now), "v1,", "v1a,", 1), body, false},
 	} {
-		script := fmt.Sprintf("%s\nconsole.log(verify(%q, {\"webhook-id\": \"msg_1\", \"webhook-timestamp\": %q, \"webhook-signature\": %q}, %s));",
+		script := fmt.Sprintf("%s\nconsole.log(verify(%q, {\"webhook-id\": \"msg_1\", \"webhook-timestamp\": %q, "+
+			"\"webhook-signature\": %q}, %s));",
 			code, "whsec_"+base64.StdEncoding.EncodeToString(key), strconv.FormatInt(c.at, 10), c.signature, "`"+c.body+"`")
 		out, err := exec.CommandContext(t.Context(), "node", "-e", script).CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != strconv.FormatBool(c.want) {

@@ -43,7 +43,8 @@ func TestBrowserDocsIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^  - \{(?:payment_method: (\w+), )?number: "(\d+)"`).FindAllStringSubmatch(string(catalogue), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  - \{(?:payment_method: (\w+), )?number: "(\d+)"`).
+		FindAllStringSubmatch(string(catalogue), -1) {
 		if !strings.Contains(cards, m[1]) || !strings.Contains(cards, m[2]) {
 			t.Errorf("the page lacks the test card %s %s", m[1], m[2])
 		}
@@ -60,8 +61,10 @@ func TestBrowserDocsIsComplete(t *testing.T) {
 	b.wantQuiet(t, p.HTTP)
 }
 
-// catalogueValue finds what makes the simulator answer in its own way and is no card: codes, amounts, accounts and their limit.
-var catalogueValue = regexp.MustCompile(`(?m)^  "(\d+)": \{|^  - \{operation: \w+, amount: (\d+)|^  - \{account_number: "(\d+)"|^bank_account_limit: \{amount: (\d+)`)
+// catalogueValue matches the simulator's triggers other than cards: codes, amounts, accounts and
+// their limit.
+var catalogueValue = regexp.MustCompile(`(?m)^  "(\d+)": \{|^  - \{operation: \w+, amount: (\d+)|^  - ` +
+	`\{account_number: "(\d+)"|^bank_account_limit: \{amount: (\d+)`)
 
 // operation is an endpoint of the served contract.
 type operation struct{ id, method, path string }
@@ -116,12 +119,15 @@ func TestBrowserDocsFitsItsReader(t *testing.T) {
 	b.wantQuiet(t, p.HTTP)
 }
 
-// contrastScript lists the texts whose contrast with what lies behind them is under 4.5 (WCAG 2.2 AA).
+// contrastScript lists the texts whose contrast with their background is below 4.5 (WCAG 2.2 AA).
 const contrastScript = `(() => {
   const rgb = (c) => { const n = c.match(/[\d.]+/g).map(Number); return n.length > 3 && n[3] === 0 ? null : n; };
-  const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+  const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = (c) => { const [r, g, b] = c.map((v) => linear(v / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c; } return [255, 255, 255]; };
+  const behind = (e) => {
+    for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c; }
+    return [255, 255, 255]; };
   const low = new Map();
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
@@ -129,31 +135,41 @@ const contrastScript = `(() => {
     if (!walk.currentNode.data.trim() || !e.checkVisibility()) continue;
     const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) low.set(e.tagName + "." + e.className, ratio.toFixed(2) + " " + walk.currentNode.data.trim().slice(0, 40));
+    const text = walk.currentNode.data.trim().slice(0, 40);
+    if (ratio < 4.5) low.set(e.tagName + "." + e.className, ratio.toFixed(2) + " " + text);
   }
   return [...low].map(([k, v]) => k + " " + v);
 })()`
 
-// structureScript lists what would be in the way of somebody who does not see the page.
+// structureScript lists obstacles for users of a screen reader.
 const structureScript = `(() => {
   const faults = [], all = (s) => [...document.querySelectorAll(s)];
-  const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels[0] && e.labels[0].textContent);
+  const name = (e) => e.getAttribute("aria-label") || e.textContent.trim() ||
+    (e.labels && e.labels[0] && e.labels[0].textContent);
   if (document.documentElement.lang !== "en") faults.push("no language");
   if (!document.title) faults.push("no title");
-  for (const s of ["header", "nav[aria-label]", "main", "h1"]) if (all("body " + s).length !== 1) faults.push(all("body " + s).length + " of " + s);
+  for (const s of ["header", "nav[aria-label]", "main", "h1"])
+    if (all("body " + s).length !== 1) faults.push(all("body " + s).length + " of " + s);
   let level = 0;
-  for (const h of all("h1, h2, h3, h4")) { const n = +h.tagName[1]; if (n > level + 1) faults.push("heading jumps: " + h.textContent); level = n; }
+  for (const h of all("h1, h2, h3, h4")) {
+    const n = +h.tagName[1];
+    if (n > level + 1) faults.push("heading jumps: " + h.textContent);
+    level = n;
+  }
   const ids = all("[id]").map((e) => e.id);
   for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push("id twice: " + id);
-  for (const a of all("a[href^='#']")) if (!document.getElementById(a.hash.slice(1))) faults.push("dead link: " + a.hash);
+  for (const a of all("a[href^='#']"))
+    if (!document.getElementById(a.hash.slice(1))) faults.push("dead link: " + a.hash);
   for (const e of all("a, button, input")) if (!name(e)) faults.push("no name: " + e.outerHTML);
-  for (const t of all("table")) if (!t.caption || t.querySelector("th:not([scope])")) faults.push("table without caption or scopes: " + t.textContent.slice(0, 40));
-  for (const e of all("pre, .wide")) if (e.tabIndex !== 0 || !e.getAttribute("aria-label")) faults.push("scrolls, but not by keyboard: " + e.textContent.slice(0, 40));
+  for (const t of all("table")) if (!t.caption || t.querySelector("th:not([scope])"))
+    faults.push("table without caption or scopes: " + t.textContent.slice(0, 40));
+  for (const e of all("pre, .wide")) if (e.tabIndex !== 0 || !e.getAttribute("aria-label"))
+    faults.push("scrolls, but not by keyboard: " + e.textContent.slice(0, 40));
   for (const e of all("[tabindex]")) if (e.tabIndex > 0) faults.push("positive tabindex: " + e.outerHTML.slice(0, 40));
   return faults;
 })()`
 
-// focused is where the keyboard is: an id, or the text of what has none.
+// focused returns the focused element: its id, or its text without one.
 func (b *tab) focused(t *testing.T) string {
 	t.Helper()
 	return read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
@@ -178,8 +194,9 @@ func TestBrowserDocsByKeyboard(t *testing.T) {
 	if got, want := focused(), "search"; got != want {
 		t.Errorf("after / = %q, want %q", got, want)
 	}
-	b.run(t, chromedp.KeyEvent(kb.Escape)) // the / itself, which a real keyboard does not type: the page keeps it from the field
-	const shown = "[...document.querySelectorAll('article.endpoint')].filter((a) => a.checkVisibility()).map((a) => a.id).join(' ')"
+	b.run(t, chromedp.KeyEvent(kb.Escape)) // the test types the /, which a real keyboard does not: the page suppresses it
+	const shown = "[...document.querySelectorAll('article.endpoint')].filter((a) => a.checkVisibility()).map((a) => " +
+		"a.id).join(' ')"
 	all := read[string](t, b, shown)
 	b.run(t, chromedp.KeyEvent("redeliver once more"))
 	if got, want := read[string](t, b, shown), "redeliverEvent"; got != want {
@@ -204,7 +221,7 @@ func TestBrowserDocsCopiesByKeyboard(t *testing.T) {
 	b, p := openDocs(t)
 	b.allowClipboard(t, p.HTTP)
 	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // past the contents
-	for range 12 {                                                   // through the example and the links before it to the first button
+	for range 12 {                                                   // past the example and the links to the first button
 		if strings.HasPrefix(b.focused(t), "Copy") {
 			break
 		}
@@ -223,7 +240,8 @@ func TestBrowserDocsLinksLeadThere(t *testing.T) {
 	b, p := openDocs(t)
 	for _, e := range operations(t, p) {
 		b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector('nav a[href=\"#%s\"]').click()", e.id)))
-		if top := read[float64](t, b, fmt.Sprintf("document.getElementById(%q).getBoundingClientRect().top", e.id)); top < -1 || top > 800 {
+		if top := read[float64](t, b,
+			fmt.Sprintf("document.getElementById(%q).getBoundingClientRect().top", e.id)); top < -1 || top > 800 {
 			t.Errorf("the link to %s leads to %.0f pixels from it", e.id, top)
 		}
 	}
@@ -239,7 +257,8 @@ func TestBrowserDocsKeepsNoKey(t *testing.T) {
 	if got := read[string](t, b, examples); !strings.Contains(got, p.Keys.SKTest) {
 		t.Errorf("example = %s, want the key in it", got)
 	}
-	kept := read[string](t, b, "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])")
+	kept := read[string](t, b,
+		"JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])")
 	if strings.Contains(kept, "sk_test_") {
 		t.Errorf("kept: %s", kept)
 	}
@@ -247,7 +266,8 @@ func TestBrowserDocsKeepsNoKey(t *testing.T) {
 		t.Errorf("requests = %d, want %d: typing a key sends nothing", got, before)
 	}
 	b.run(t, chromedp.Reload(), chromedp.WaitReady(chromedp.CSS("body")))
-	if got := read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got, p.Keys.SKTest) {
+	if got := read[string](t, b, examples+" + document.getElementById('key').value"); strings.Contains(got,
+		p.Keys.SKTest) {
 		t.Error("the key outlived a reload")
 	}
 	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKLive))
@@ -257,7 +277,7 @@ func TestBrowserDocsKeepsNoKey(t *testing.T) {
 	b.wantQuiet(t, p.HTTP)
 }
 
-// TestBrowserAddresses opens what a person would open, by the addresses that the greeting and the documents name.
+// TestBrowserAddresses opens the addresses in the greeting and the documents.
 func TestBrowserAddresses(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -267,13 +287,14 @@ func TestBrowserAddresses(t *testing.T) {
 		if got := read[int](t, b, "performance.getEntriesByType('navigation')[0].responseStatus"); got != 200 {
 			t.Errorf("%s: status = %d, want 200", path, got)
 		}
-		if got := read[string](t, b, "document.body.innerText"); !strings.Contains(strings.ReplaceAll(got, `": "`, `":"`), want) {
+		if got := read[string](t, b, "document.body.innerText"); !strings.Contains(strings.ReplaceAll(got, `": "`, `":"`),
+			want) {
 			t.Errorf("%s shows %.200q, want %q in it", path, got, want)
 		}
 	}
 }
 
-// TestDocsSayTheSameWithoutAScript: what the script adds is comfort.
+// TestDocsSayTheSameWithoutAScript checks that the page is complete without its script.
 func TestDocsSayTheSameWithoutAScript(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())

@@ -2,7 +2,6 @@ package standalone_test
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -15,23 +14,28 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// half is a request of which the server has read the head and waits for the body.
+// half is a request without its body: the server has read the head.
 type half struct {
 	conn   net.Conn
 	reader *bufio.Reader
 	body   string
 }
 
-// begin sends the head of a POST, and returns when the handler asks for the body.
+// begin sends the head of a POST, and returns when the handler reads the body.
 func begin(tb testing.TB, conn net.Conn, path, headers, body string) *half {
 	tb.Helper()
 	tb.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil { //nolint:forbidigo // deadlines are of the machine's clock
+	if err := conn.SetDeadline( //nolint:forbidigo // deadlines are of the machine's clock
+		time.Now().Add(patience)); err != nil {
 		tb.Fatal(err)
 	}
-	_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, headers, len(body))
+	_, err := fmt.Fprintf(conn,
+		"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, headers,
+		len(body))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -46,29 +50,32 @@ func begin(tb testing.TB, conn net.Conn, path, headers, body string) *half {
 	return h
 }
 
-// finish sends the body and returns the answer.
+// finish sends the body and returns the response.
 func (h *half) finish(tb testing.TB) (status int, body string) {
 	tb.Helper()
 	if _, err := io.WriteString(h.conn, h.body); err != nil {
 		tb.Fatal(err)
 	}
-	answer, err := http.ReadResponse(h.reader, nil)
+	response, err := http.ReadResponse(h.reader, nil)
 	if err != nil {
 		tb.Fatalf("a request under way was dropped: %v", err)
 	}
-	data, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close() // read to its end
+	data, err := io.ReadAll(response.Body)
+	_ = response.Body.Close() // read to its end
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return answer.StatusCode, string(data)
+	return response.StatusCode, string(data)
 }
 
-// saleXML is a provider-a sale with the process's login.
+// saleXML returns a provider-a sale with the process's login.
 func saleXML(p *process, amount string) string {
-	return `<?xml version="1.0" encoding="utf-8"?><createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` +
-		p.ProviderA.Name + `</name><transactionKey>` + p.ProviderA.TransactionKey + `</transactionKey></merchantAuthentication><transactionRequest>` +
-		`<transactionType>authCaptureTransaction</transactionType><amount>` + amount + `</amount><payment><creditCard><cardNumber>4111111111111111</cardNumber>` +
+	return `<?xml version="1.0" encoding="utf-8"?><createTransactionRequest ` +
+		`xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` +
+		p.ProviderA.Name + `</name><transactionKey>` + p.ProviderA.TransactionKey +
+		`</transactionKey></merchantAuthentication><transactionRequest>` +
+		`<transactionType>authCaptureTransaction</transactionType><amount>` + amount +
+		`</amount><payment><creditCard><cardNumber>4111111111111111</cardNumber>` +
 		`<expirationDate>2031-04</expirationDate></creditCard></payment></transactionRequest></createTransactionRequest>`
 }
 
@@ -97,7 +104,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 	}
 	for name, h := range map[string]*half{"legacy": legacy, "legacy over https": secure} {
 		if _, body := h.finish(t); !strings.Contains(body, "<responseCode>1</responseCode>") {
-			t.Errorf("%s: answer = %s, want an approval", name, body)
+			t.Errorf("%s: response = %s, want an approval", name, body)
 		}
 	}
 	if err := p.Err(); err != nil {
@@ -123,20 +130,8 @@ func dialTLS(tb testing.TB, p *process) net.Conn {
 	return conn
 }
 
-// waitUntilRefused returns once nothing listens on addr any more.
+// waitUntilRefused waits until addr refuses connections.
 func waitUntilRefused(tb testing.TB, addr string) {
 	tb.Helper()
-	dialer := &net.Dialer{Timeout: patience}
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
-	defer cancel()
-	for {
-		conn, err := dialer.DialContext(ctx, "tcp", addr)
-		if ctx.Err() != nil {
-			tb.Fatalf("%s is still open", addr)
-		}
-		if err != nil {
-			return
-		}
-		_ = conn.Close()
-	}
+	programtest.WaitFor(tb, addr+" is closed", func() bool { return !programtest.Listening(tb.Context(), addr) })
 }

@@ -8,12 +8,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// restStep is one way to move money, on a payment of its own.
+// restStep is a step of a payment.
 type restStep struct {
-	sale bool   // the payment is a sale, else an authorization
-	take bool   // it is captured first, and {capture} is that capture's number
+	sale bool   // the payment is a sale, otherwise an authorization
+	take bool   // it is captured first, and {capture} is the number of that capture
 	path string // {payment} stands for its number
-	body string // {name} for the request's name
+	body string // {name} stands for the request's name
 	want string
 	left func(v1.Transaction) bool
 }
@@ -36,17 +36,20 @@ var restSteps = map[string]restStep{
 		left: func(t v1.Transaction) bool { return t.AmountCaptured == 2000 && t.AmountRefunded == 250 },
 	},
 	"void of a capture": {
-		take: true, path: "/pts/v2/captures/{capture}/voids", body: `{"clientReferenceInformation":{"transactionId":"{name}"}}`, want: "VOIDED",
+		take: true, path: "/pts/v2/captures/{capture}/voids",
+		body: `{"clientReferenceInformation":{"transactionId":"{name}"}}`, want: "VOIDED",
 		left: func(t v1.Transaction) bool { return t.Status == v1.TransactionStatusVoided },
 	},
 	"void of a sale": {
-		sale: true, path: "/pts/v2/payments/{payment}/voids", body: `{"clientReferenceInformation":{"transactionId":"{name}"}}`, want: "VOIDED",
+		sale: true, path: "/pts/v2/payments/{payment}/voids",
+		body: `{"clientReferenceInformation":{"transactionId":"{name}"}}`, want: "VOIDED",
 		left: func(t v1.Transaction) bool { return t.Status == v1.TransactionStatusVoided },
 	},
 }
 
-// prepare makes the payment that a step is on, by a proxy that nothing happens to, and returns its number and the step's path.
-func (s restStep) prepare(t *testing.T, d *restDoor) (number, path string) {
+// prepare makes the payment for a step through an undisturbed proxy. It returns its number and the
+// step's path.
+func (s restStep) prepare(t *testing.T, d *restClient) (number, path string) {
 	t.Helper()
 	number = d.must(t, restPayments, restPayment("20.00", "USD", s.sale, ""), "AUTHORIZED").ID
 	taken := ""
@@ -56,12 +59,13 @@ func (s restStep) prepare(t *testing.T, d *restDoor) (number, path string) {
 	return number, strings.NewReplacer("{payment}", number, "{capture}", taken).Replace(s.path)
 }
 
-// The proxy dies after v1 acted and before it answered. The same request again, by whatever proxy, gets the first one's answer.
-func TestProxyDiesBeforeItAnswersWhatFollows(t *testing.T) {
+// TestProxyDiesBeforeTheResponseToAStep kills the proxy after v1 acted and before the response. A
+// retry through any proxy gets the response to the first request.
+func TestProxyDiesBeforeTheResponseToAStep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	other := startReplica(t, p.HTTP, logins(dir))
 	for name, s := range restSteps {
 		number, path := s.prepare(t, d)
@@ -69,36 +73,37 @@ func TestProxyDiesBeforeItAnswersWhatFollows(t *testing.T) {
 		doomed := startReplica(t, way.base, logins(dir))
 		way.fate, way.die = once(diesAfter), doomed.Kill
 		body := strings.ReplaceAll(s.body, "{name}", strings.ReplaceAll(name, " ", "-"))
-		if got, err := (&restDoor{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, path, body); err == nil {
-			t.Fatalf("%s: the proxy answered, want it dead: %s", name, got.Body)
+		if got, err := (&restClient{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, path, body); err == nil {
+			t.Fatalf("%s: the proxy responded, want it dead: %s", name, got.Body)
 		}
-		again := (&restDoor{other.base, d.key, d.http}).must(t, path, body, s.want)
+		again := (&restClient{other.base, d.key, d.http}).must(t, path, body, s.want)
 		third := d.must(t, path, body, s.want)
 		if again.ID == "" || again.Body != third.Body {
-			t.Errorf("%s: answers differ:\n%s\n%s", name, again.Body, third.Body)
+			t.Errorf("%s: responses differ:\n%s\n%s", name, again.Body, third.Body)
 		}
-		if got := books(t, m, number); !s.left(got) {
+		if got := stored(t, m, number); !s.left(got) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	checkAgreed(t, p, dir)
 }
 
-// The connection between the proxy and v1 breaks, wherever: the client is told what became of its request, and it became so once.
-func TestConnectionToV1BreaksUnderWhatFollows(t *testing.T) {
+// TestConnectionToV1BreaksUnderAStep breaks the connection between the proxy and v1 at each point.
+// The client gets the outcome of its request, which has one effect.
+func TestConnectionToV1BreaksUnderAStep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	for f, broken := range fateNames {
 		way := startRelay(t, p.HTTP)
 		way.fate = func(*http.Request) fate { return passes }
-		proxy := restDoor{startReplica(t, way.base, logins(dir)).base, d.key, d.http}
+		proxy := restClient{startReplica(t, way.base, logins(dir)).base, d.key, d.http}
 		for name, s := range restSteps {
 			number, path := s.prepare(t, d)
 			way.fate = once(f)
 			proxy.must(t, path, strings.ReplaceAll(s.body, "{name}", strings.ReplaceAll(name, " ", "-")+"-"+broken), s.want)
-			if got := books(t, m, number); !s.left(got) {
+			if got := stored(t, m, number); !s.left(got) {
 				t.Errorf("%s, cut %s: %+v", name, broken, got)
 			}
 		}
@@ -106,26 +111,29 @@ func TestConnectionToV1BreaksUnderWhatFollows(t *testing.T) {
 	checkAgreed(t, p, dir)
 }
 
-// A payment whose answer never came is taken back by the client's own name for it, and stands no more in v1.
-func TestTakenBackByName(t *testing.T) {
+// TestReversedByName reverses a payment without a response by the client's own name for it. v1 then
+// holds no money for it.
+func TestReversedByName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
+	const reversals, voids = "/pts/v2/reversals", "/pts/v2/voids"
+	sale := func(name string) string { return restPayment("20.00", "USD", true, name) }
 	steps := []struct {
 		name    string // of the payment
 		payment string
-		dies    string // the end of the path of the call to v1 that is its proxy's last
+		dies    string // the proxy dies at the v1 call whose path ends so
 		path    string
 		want    string
 	}{
-		{"authorization", restPayment("20.00", "USD", false, "authorization"), "/transactions", "/pts/v2/reversals/", "REVERSED"},
-		{"sale", restPayment("20.00", "USD", true, "sale"), "/transactions", "/pts/v2/reversals", "REVERSED"},
-		{"voided", restPayment("20.00", "USD", true, "voided"), "/transactions", "/pts/v2/voids/", "VOIDED"},
-		{"cut", withAddress(restPayment("20.00", "USD", true, "cut")), "/transactions", "/pts/v2/reversals", "REVERSED"},
-		{"cut-voided", withAddress(restPayment("20.00", "USD", true, "cut-voided")), "/transactions", "/pts/v2/voids", "VOIDED"},
-		{"taken", withAddress(restPayment("20.00", "USD", true, "taken")), "/captures", "/pts/v2/reversals", "REVERSED"},
-		{"taken-voided", withAddress(restPayment("20.00", "USD", true, "taken-voided")), "/captures", "/pts/v2/voids", "VOIDED"},
+		{"held", restPayment("20.00", "USD", false, "held"), "/transactions", reversals + "/", "REVERSED"},
+		{"sale", sale("sale"), "/transactions", reversals, "REVERSED"},
+		{"voided", sale("voided"), "/transactions", voids + "/", "VOIDED"},
+		{"cut", withAddress(sale("cut")), "/transactions", reversals, "REVERSED"},
+		{"cut-voided", withAddress(sale("cut-voided")), "/transactions", voids, "VOIDED"},
+		{"taken", withAddress(sale("taken")), "/captures", reversals, "REVERSED"},
+		{"taken-voided", withAddress(sale("taken-voided")), "/captures", voids, "VOIDED"},
 	}
 	for _, s := range steps {
 		way := startRelay(t, p.HTTP)
@@ -137,12 +145,13 @@ func TestTakenBackByName(t *testing.T) {
 			}
 			return passes
 		}
-		if got, err := (&restDoor{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, s.payment); err == nil {
-			t.Fatalf("%s: the proxy answered, want it dead: %s", s.name, got.Body)
+		client := &restClient{doomed.base, d.key, d.http}
+		if got, err := client.do(t.Context(), http.MethodPost, restPayments, s.payment); err == nil {
+			t.Fatalf("%s: the proxy responded, want it dead: %s", s.name, got.Body)
 		}
 		back := d.must(t, s.path, restReversal("20.00", s.name), s.want)
 		if again := d.must(t, s.path, restReversal("20.00", s.name), s.want); again.Body != back.Body {
-			t.Errorf("%s: answers differ:\n%s\n%s", s.name, again.Body, back.Body)
+			t.Errorf("%s: responses differ:\n%s\n%s", s.name, again.Body, back.Body)
 		}
 	}
 	d.must(t, "/pts/v2/reversals", restReversal("20.00", "never-sent"), "INVALID_DATA")

@@ -16,17 +16,18 @@ var moneyCases = []moneyCase{
 	{"KWD", "2.000", "1.000", "1.001", "2.001"},
 }
 
-// books reads a payment in v1 by its number.
-func books(t *testing.T, m *merchant, number string) v1.Transaction {
+// stored returns a payment in v1 by its number.
+func stored(t *testing.T, m *merchant, number string) v1.Transaction {
 	t.Helper()
 	return mustDecode[v1.Transaction](t, m.must(t, http.MethodGet, "/v1/transactions/"+txn(t, number), "", ""))
 }
 
-// Nothing beyond what was authorized is captured and nothing beyond what was captured refunded, to the last minor unit of each currency.
+// TestNoMoreThanThereIs checks that no capture exceeds the authorized amount and no refund the
+// captured one, to the last minor unit of each currency.
 func TestNoMoreThanThereIs(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	for _, c := range moneyCases {
 		held := d.must(t, restPayments, restPayment(c.whole, c.currency, false, ""), "AUTHORIZED")
 		at := restPayments + "/" + held.ID
@@ -44,74 +45,76 @@ func TestNoMoreThanThereIs(t *testing.T) {
 		d.must(t, at+"/refunds", restAmount(c.halfAndOne, ""), "INVALID_AMOUNT")
 		d.must(t, at+"/refunds", restAmount(c.half, ""), "PENDING")
 		d.must(t, at+"/refunds", restAmount(c.half, ""), "INVALID_AMOUNT")
-		if got := books(t, m, held.ID); got.AmountCaptured != 2000 || got.AmountRefunded != 2000 {
+		if got := stored(t, m, held.ID); got.AmountCaptured != 2000 || got.AmountRefunded != 2000 {
 			t.Errorf("%s: captured %d and refunded %d, want 2000 of each", c.currency, got.AmountCaptured, got.AmountRefunded)
 		}
 	}
 }
 
-// Many at once take and give back what there is, and not one minor unit more.
+// TestNoMoreThanThereIsAtOnce checks that concurrent captures and refunds use exactly the available
+// amount.
 func TestNoMoreThanThereIsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	for _, c := range moneyCases {
 		held := d.must(t, restPayments, restPayment(c.whole, c.currency, false, ""), "AUTHORIZED")
 		at := restPayments + "/" + held.ID
-		if told := d.manyAtOnce(t, 6, at+"/captures", restAmount(c.half, "")); told["PENDING"] > 2 {
-			t.Errorf("%s: captures: %v, want at most two done", c.currency, told)
+		if results := d.manyAtOnce(t, 6, at+"/captures", restAmount(c.half, "")); results["PENDING"] > 2 {
+			t.Errorf("%s: captures: %v, want at most two done", c.currency, results)
 		}
-		for range 2 { // those that met another under way moved nothing
-			if books(t, m, held.ID).AmountCapturable > 0 {
+		for range 2 { // requests that met a concurrent one had no effect
+			if stored(t, m, held.ID).AmountCapturable > 0 {
 				d.must(t, at+"/captures", restAmount(c.half, ""), "PENDING")
 			}
 		}
-		if told := d.manyAtOnce(t, 6, at+"/refunds", restAmount(c.half, "")); told["PENDING"] != 2 {
-			t.Errorf("%s: refunds: %v, want two done", c.currency, told)
+		if results := d.manyAtOnce(t, 6, at+"/refunds", restAmount(c.half, "")); results["PENDING"] != 2 {
+			t.Errorf("%s: refunds: %v, want two done", c.currency, results)
 		}
-		if got := books(t, m, held.ID); got.AmountCaptured != 2000 || got.AmountRefunded != 2000 {
+		if got := stored(t, m, held.ID); got.AmountCaptured != 2000 || got.AmountRefunded != 2000 {
 			t.Errorf("%s: captured %d and refunded %d, want 2000 of each", c.currency, got.AmountCaptured, got.AmountRefunded)
 		}
 	}
 }
 
-// Requests that share a name are one, however many come at once.
+// TestOneNameOneEffect checks that concurrent requests with one name have one effect.
 func TestOneNameOneEffect(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	held := d.must(t, restPayments, restPayment("20.00", "USD", false, "held"), "AUTHORIZED")
 	at := restPayments + "/" + held.ID
-	if told := d.manyAtOnce(t, 4, at+"/captures", restAmount("5.00", "taken")); told["PENDING"] != 4 {
-		t.Errorf("captures: %v, want four times the same", told)
+	if results := d.manyAtOnce(t, 4, at+"/captures", restAmount("5.00", "taken")); results["PENDING"] != 4 {
+		t.Errorf("captures: %v, want four times the same", results)
 	}
 	d.must(t, at+"/captures", restAmount("5.01", "taken"), "DUPLICATE_REQUEST")
-	if told := d.manyAtOnce(t, 4, at+"/refunds", restAmount("2.00", "given")); told["PENDING"] != 4 {
-		t.Errorf("refunds: %v, want four times the same", told)
+	if results := d.manyAtOnce(t, 4, at+"/refunds", restAmount("2.00", "given")); results["PENDING"] != 4 {
+		t.Errorf("refunds: %v, want four times the same", results)
 	}
-	if got := books(t, m, held.ID); got.AmountCaptured != 500 || got.AmountRefunded != 200 {
+	if got := stored(t, m, held.ID); got.AmountCaptured != 500 || got.AmountRefunded != 200 {
 		t.Errorf("captured %d and refunded %d, want 500 and 200", got.AmountCaptured, got.AmountRefunded)
 	}
 }
 
-// A name under which nothing was done is free for the corrected request, once, and the void by name finds what that did.
+// TestNameIsFreeAfterARefusal checks that the name of a refused request is free for one corrected
+// request. A void by name finds that one.
 func TestNameIsFreeAfterARefusal(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	held := d.must(t, restPayments, restPayment("10.00", "USD", false, "held"), "AUTHORIZED")
 	at := restPayments + "/" + held.ID
 	d.must(t, at+"/captures", restAmount("11.00", "taken"), "EXCEEDS_AUTH_AMOUNT")
 	d.must(t, at+"/captures", restAmount("12.00", "taken"), "EXCEEDS_AUTH_AMOUNT")
-	if told := d.manyAtOnce(t, 4, at+"/captures", restAmount("5.00", "taken")); told["PENDING"] != 4 {
-		t.Errorf("captures: %v, want four times the same", told)
+	if results := d.manyAtOnce(t, 4, at+"/captures", restAmount("5.00", "taken")); results["PENDING"] != 4 {
+		t.Errorf("captures: %v, want four times the same", results)
 	}
 	d.must(t, at+"/captures", restAmount("5.01", "taken"), "DUPLICATE_REQUEST")
 	d.must(t, at+"/captures", restAmount("11.00", "taken"), "DUPLICATE_REQUEST")
 	d.must(t, at+"/refunds", restAmount("6.00", "given"), "INVALID_AMOUNT")
 	d.must(t, at+"/refunds", restAmount("5.00", "given"), "PENDING")
 	d.must(t, at+"/refunds", restAmount("5.00", "given"), "PENDING")
-	if got := books(t, m, held.ID); got.AmountCaptured != 500 || got.AmountRefunded != 500 {
+	if got := stored(t, m, held.ID); got.AmountCaptured != 500 || got.AmountRefunded != 500 {
 		t.Errorf("captured %d and refunded %d, want 500 of each", got.AmountCaptured, got.AmountRefunded)
 	}
 	other := d.must(t, restPayments, restPayment("10.00", "USD", false, ""), "AUTHORIZED")
@@ -120,11 +123,12 @@ func TestNameIsFreeAfterARefusal(t *testing.T) {
 	d.must(t, "/pts/v2/voids", `{"clientReferenceInformation":{"transactionId":"whole"}}`, "VOIDED")
 }
 
-// What is undone is exactly what the client named: a void of one capture never takes another with it, nor a reversal a capture.
+// TestWhatIsUndone checks that a void or reversal undoes exactly the named object. A void of one
+// capture leaves the other, and a reversal leaves captures.
 func TestWhatIsUndone(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	hold := func() string {
 		return restPayments + "/" + d.must(t, restPayments, restPayment("20.00", "USD", false, ""), "AUTHORIZED").ID
 	}
@@ -144,7 +148,7 @@ func TestWhatIsUndone(t *testing.T) {
 	d.must(t, two+"/captures", restAmount("15.00", ""), "PENDING")
 	d.must(t, two+"/reversals", restReversal("20.00", ""), "TRANSACTION_ALREADY_REVERSED_OR_SETTLED")
 	d.must(t, "/pts/v2/captures/"+one.ID+"/voids", `{}`, "NOT_VOIDABLE")
-	if got := books(t, m, two[len(restPayments)+1:]); got.AmountCaptured != 2000 {
+	if got := stored(t, m, two[len(restPayments)+1:]); got.AmountCaptured != 2000 {
 		t.Errorf("captured %d, want 2000 after all that was refused", got.AmountCaptured)
 	}
 
@@ -162,7 +166,7 @@ func TestWhatIsUndone(t *testing.T) {
 		for _, payment := range []string{oneStep, withAddress(oneStep)} {
 			sale := restPayments + "/" + d.must(t, restPayments, payment, "AUTHORIZED").ID
 			d.must(t, sale+undo.path, undo.body, undo.want)
-			if got := books(t, m, sale[len(restPayments)+1:]); got.Status != v1.TransactionStatusVoided {
+			if got := stored(t, m, sale[len(restPayments)+1:]); got.Status != v1.TransactionStatusVoided {
 				t.Errorf("sale%s: %s, want voided", undo.path, got.Status)
 			}
 		}

@@ -22,13 +22,14 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// signedRequest is a request with an HTTP signature of the process's own login, ready to be sent any number of times.
+// signedRequest returns a request with an HTTP signature of the process's own login. It can be sent
+// repeatedly.
 func signedRequest(tb testing.TB, p *process, base, path, body string) *http.Request {
 	tb.Helper()
 	return signedLater(tb, p, base, path, body, 0)
 }
 
-// signedLater is a request whose signature has the date of that time from now.
+// signedLater returns a request whose signature has a date that much later.
 func signedLater(tb testing.TB, p *process, base, path, body string, later time.Duration) *http.Request {
 	tb.Helper()
 	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, base+path, strings.NewReader(body))
@@ -43,11 +44,13 @@ func signedLater(tb testing.TB, p *process, base, path, body string, later time.
 	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
 	date := clock.System().Now().Add(later).UTC().Format(http.TimeFormat)
 	mac := hmac.New(sha256.New, key)
-	_, _ = fmt.Fprintf(mac, "host: %s\ndate: %s\nrequest-target: post %s\ndigest: %s\nv-c-merchant-id: %s", // it never fails
+	// a hash never fails
+	_, _ = fmt.Fprintf(mac, "host: %s\ndate: %s\nrequest-target: post %s\ndigest: %s\nv-c-merchant-id: %s",
 		r.URL.Host, date, path, digest, p.ProviderB.MerchantID)
 	for name, value := range map[string]string{
 		"Date": date, "Digest": digest, "V-C-Merchant-Id": p.ProviderB.MerchantID, "Content-Type": "application/json",
-		"Signature": fmt.Sprintf(`keyid="%s", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="%s"`,
+		"Signature": fmt.Sprintf(
+			`keyid="%s", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="%s"`,
 			p.ProviderB.KeyID, base64.StdEncoding.EncodeToString(mac.Sum(nil))),
 	} {
 		r.Header.Set(name, value)
@@ -55,8 +58,8 @@ func signedLater(tb testing.TB, p *process, base, path, body string, later time.
 	return r
 }
 
-// sendSigned sends the request once more and wants an answer that tells what is wanted.
-func sendSigned(tb testing.TB, client *http.Client, r *http.Request, want string) restAnswer {
+// sendSigned sends the request again and checks the result.
+func sendSigned(tb testing.TB, client *http.Client, r *http.Request, want string) restResponse {
 	tb.Helper()
 	again := r.Clone(tb.Context())
 	body, err := r.GetBody()
@@ -70,14 +73,14 @@ func sendSigned(tb testing.TB, client *http.Client, r *http.Request, want string
 	}
 	data, err := io.ReadAll(got.Body)
 	_ = got.Body.Close() // read to its end
-	a := restAnswer{HTTP: got.StatusCode, Body: string(data)}
-	if err != nil || json.Unmarshal(data, &a) != nil || a.told() != want {
+	a := restResponse{HTTP: got.StatusCode, Body: string(data)}
+	if err != nil || json.Unmarshal(data, &a) != nil || a.result() != want {
 		tb.Errorf("%s = %d %s (%v), want %s", r.URL.Path, got.StatusCode, data, err, want)
 	}
 	return a
 }
 
-// sendAndLeave sends the request and goes away before any answer.
+// sendAndLeave sends the request and disconnects before the response.
 func sendAndLeave(tb testing.TB, p *process, r *http.Request) {
 	tb.Helper()
 	var dialer net.Dialer
@@ -101,25 +104,27 @@ func sendAndLeave(tb testing.TB, p *process, r *http.Request) {
 	}
 }
 
-// A recorded request is sent again: at once, after its response was delivered or lost, at another
-// proxy, at one that was started since, and under headers that are not signed. It moves money once.
+// TestRecordedSignedRequest repeats a recorded request: after its response was delivered or lost,
+// at another proxy, at a newly started one, and with other unsigned headers. It moves money once.
 func TestRecordedSignedRequest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
 	client, m := patientClient(t), merchantOf(t, p)
-	sale := sendSigned(t, client, signedRequest(t, p, p.HTTP, restPayments, restPayment("20.00", "USD", true, "")), "AUTHORIZED")
+	sale := sendSigned(t, client, signedRequest(t, p, p.HTTP, restPayments, restPayment("20.00", "USD", true, "")),
+		"AUTHORIZED")
 	refunds := restPayments + "/" + sale.ID + "/refunds"
 	const body = `{"orderInformation":{"amountDetails":{"totalAmount":"2.00"}}}`
 	for _, first := range []string{"", "K-1"} {
-		before := books(t, m, sale.ID).AmountRefunded
-		recorded := signedRequest(t, p, p.HTTP, refunds, strings.Replace(body, "{", `{"clientReferenceInformation":{"code":"of `+first+`"},`, 1))
+		before := stored(t, m, sale.ID).AmountRefunded
+		recorded := signedRequest(t, p, p.HTTP, refunds,
+			strings.Replace(body, "{", `{"clientReferenceInformation":{"code":"of `+first+`"},`, 1))
 		under := func(header string, base *replica) *http.Request {
 			r := recorded.Clone(t.Context())
 			if header != "" {
 				r.Header.Set("v-c-idempotency-id", header)
 			}
-			if base != nil { // the host stays as it was signed
+			if base != nil { // the host stays as signed
 				r.URL.Host = strings.TrimPrefix(base.base, "http://")
 				r.Host = recorded.URL.Host
 			}
@@ -138,13 +143,14 @@ func TestRecordedSignedRequest(t *testing.T) {
 				}
 			}
 		}
-		if got := books(t, m, sale.ID).AmountRefunded; got != before+200 {
+		if got := stored(t, m, sale.ID).AmountRefunded; got != before+200 {
 			t.Errorf("first under %q: refunded %d, want %d", first, got-before, 200)
 		}
 	}
 }
 
-// A login that was not given leave to pay out without a payment before it moves nothing that way.
+// TestSignedCredit checks that a login without the permission for unlinked refunds moves no money
+// with one.
 func TestSignedCredit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -21,7 +21,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// inbox keeps the webhooks that it gets.
+// inbox records the webhooks that it gets.
 type inbox struct {
 	*httptest.Server
 
@@ -33,7 +33,7 @@ func newInbox(t *testing.T) *inbox {
 	t.Helper()
 	r := &inbox{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
-		body, _ := io.ReadAll(req.Body) // a broken one is sent again
+		body, _ := io.ReadAll(req.Body) // a broken request is repeated
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.got.Write(append(body, '\n'))
@@ -54,7 +54,7 @@ type texter struct {
 
 	m       *merchant
 	http    *http.Client
-	planted map[string]string // a number and where it was sent
+	planted map[string]string // where each number was sent
 }
 
 // number returns a new card number for a text.
@@ -78,25 +78,31 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// spaced is a number as it is printed on a card.
+// spaced returns a number in the form printed on a card.
 func spaced(number string) string {
 	return strings.Join([]string{number[:4], number[4:8], number[8:12], number[12:]}, " ")
 }
 
-// v1Texts sends each text of v1, and wants it refused.
+// v1Texts sends each text of v1, which must be refused.
 func (s *texter) v1Texts(t *testing.T) {
 	t.Helper()
-	const pay, card = `{"amount":100,"currency":"usd","payment_method":"card",`, `"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031`
+	const pay, card = `{"amount":100,"currency":"usd","payment_method":"card",`,
+		`"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031`
 	transactions := map[string]string{
 		"reference": pay + card + `},"reference":"%s"}`, "description": pay + card + `},"description":"to %s"}`,
 		"statement_descriptor": pay + card + `},"statement_descriptor":"%s"}`, "card.holder": pay + card + `,"holder":"%s"}}`,
 		"metadata.x": pay + card + `},"metadata":{"x":"%s"}}`, "metadata": pay + card + `},"metadata":{"%s":"x"}}`,
 		"billing.last_name": pay + card + `},"billing":{"last_name":"%s"}}`, "customer": pay + `"customer":"%s"}`,
-		"order.purchase_order_number": pay + card + `},"order":{"purchase_order_number":"%s"}}`, "payment_method": `{"amount":1,"currency":"usd","payment_method":"%s"}`,
+		"order.purchase_order_number": pay + card + `},"order":{"purchase_order_number":"%s"}}`,
+		"payment_method":              `{"amount":1,"currency":"usd","payment_method":"%s"}`,
 	}
 	paths := map[string]map[string]string{
 		"/v1/transactions": transactions,
-		"/v1/customers":    {"email": `{"email":"%s@example.com"}`, "description": `{"description":"%s"}`, "phone": `{"phone":"%s"}`},
+		"/v1/customers": {
+			"email":       `{"email":"%s@example.com"}`,
+			"description": `{"description":"%s"}`,
+			"phone":       `{"phone":"%s"}`,
+		},
 		"/v1/webhook_endpoints": {
 			"url":         `{"url":"` + hookURL + `/%s","enabled_events":["*"]}`,
 			"description": `{"url":"` + hookURL + `","enabled_events":["*"],"description":"%s"}`,
@@ -120,16 +126,18 @@ func (s *texter) v1Texts(t *testing.T) {
 
 const hookURL = "https://hooks.example.com"
 
-// providerATexts sends each text of provider-a that is stored, and wants the payment approved.
+// providerATexts sends each stored text of provider-a. The payment must be approved.
 func (s *texter) providerATexts(t *testing.T) {
 	t.Helper()
 	const end = "</payment>"
 	for i, text := range []string{
 		"<order><invoiceNumber>%s</invoiceNumber></order>", "<order><description>for %s</description></order>",
-		"<lineItems><lineItem><itemId>%[1]s</itemId><name>%[1]s</name><description>%[1]s</description><quantity>1</quantity><unitPrice>1</unitPrice></lineItem></lineItems>",
+		"<lineItems><lineItem><itemId>%[1]s</itemId><name>%[1]s</name><description>%[1]s</description>" +
+			"<quantity>1</quantity><unitPrice>1</unitPrice></lineItem></lineItems>",
 		"<tax><amount>1</amount><name>%[1]s</name><description>%[1]s</description></tax>", "<poNumber>%s</poNumber>",
 		"<customer><id>%s</id></customer>", "<customer><email>%s@example.com</email></customer>",
-		"<billTo><firstName>%[1]s</firstName><lastName>%[1]s</lastName><company>%[1]s</company><address>%[1]s</address><phoneNumber>%[1]s</phoneNumber></billTo>",
+		"<billTo><firstName>%[1]s</firstName><lastName>%[1]s</lastName><company>%[1]s</company><address>%[1]s</address>" +
+			"<phoneNumber>%[1]s</phoneNumber></billTo>",
 		"<shipTo><firstName>%[1]s</firstName><address>%[1]s</address></shipTo>",
 		"<userFields><userField><name>%[1]s</name><value>%[1]s</value></userField></userFields>",
 	} {
@@ -145,12 +153,15 @@ func (s *texter) providerATexts(t *testing.T) {
 		}
 	}
 	ref := s.number("provider-a refId")
-	got := postLegacy(t, s.m, s.process, strings.Replace(saleXML(s.process, "90.00"), "<transactionRequest>", "<refId>"+ref+"</refId><transactionRequest>", 1))
+	got := postLegacy(t, s.m, s.process,
+		strings.Replace(saleXML(s.process, "90.00"), "<transactionRequest>", "<refId>"+ref+"</refId><transactionRequest>", 1))
 	if !strings.Contains(got, approvedXML) || !strings.Contains(got, "<refId>"+ref+"</refId>") {
 		t.Errorf("refId: got %s, want it back as it came", got)
 	}
-	members := fmt.Sprintf(`"profile":{"merchantCustomerId":%q,"description":"of %s","email":"%s@example.org","paymentProfiles":{"billTo":{"firstName":%q},%s}}`,
-		s.number("profile id"), s.number("profile description"), s.number("profile email"), s.number("profile name"), legacyCard)
+	members := fmt.Sprintf(`"profile":{"merchantCustomerId":%q,"description":"of %s","email":"%s@example.org",`+
+		`"paymentProfiles":{"billTo":{"firstName":%q},%s}}`,
+		s.number("profile id"), s.number("profile description"), s.number("profile email"), s.number("profile name"),
+		legacyCard)
 	first := mustAsk(t, s.process, s.Keys.SKTest, "createCustomerProfileRequest", members).body
 	again := mustAsk(t, s.process, s.Keys.SKTest, "createCustomerProfileRequest", members).body
 	if !strings.Contains(first, "I00001") || !strings.Contains(again, "E00039") {
@@ -158,7 +169,7 @@ func (s *texter) providerATexts(t *testing.T) {
 	}
 }
 
-// providerBTexts sends texts of provider-b that are stored, and wants the payments approved.
+// providerBTexts sends stored texts of provider-b. The payments must be approved.
 func (s *texter) providerBTexts(t *testing.T) {
 	t.Helper()
 	at := clock.System().Now()
@@ -170,9 +181,19 @@ func (s *texter) providerBTexts(t *testing.T) {
 		{`"orderInformation":{`, `"buyerInformation":{"merchantCustomerID":"%s"},"orderInformation":{`},
 		{`"orderInformation":{`, `"merchantDefinedInformation":[{"key":"%[1]s","value":"%[1]s"}],"orderInformation":{`},
 		{`"orderInformation":{`, `"merchantInformation":{"merchantDescriptor":{"name":"My shop %s"}},"orderInformation":{`},
-		{`"orderInformation":{`, `"orderInformation":{"billTo":{"firstName":"A","lastName":"%[1]s","address1":"%[1]s","country":"US","email":"%[1]s@example.com"},`},
-		{`"orderInformation":{`, `"orderInformation":{"invoiceDetails":{"invoiceNumber":"%[1]s","purchaseOrderNumber":"%[1]s"},`},
-		{`"orderInformation":{`, `"orderInformation":{"lineItems":[{"productName":"%[1]s","productSku":"%[1]s","quantity":"1","unitPrice":"1"}],`},
+		{
+			`"orderInformation":{`,
+			`"orderInformation":{"billTo":{"firstName":"A","lastName":"%[1]s","address1":"%[1]s","country":"US",` +
+				`"email":"%[1]s@example.com"},`,
+		},
+		{
+			`"orderInformation":{`,
+			`"orderInformation":{"invoiceDetails":{"invoiceNumber":"%[1]s","purchaseOrderNumber":"%[1]s"},`,
+		},
+		{
+			`"orderInformation":{`,
+			`"orderInformation":{"lineItems":[{"productName":"%[1]s","productSku":"%[1]s","quantity":"1","unitPrice":"1"}],`,
+		},
 	} {
 		for j, form := range []func(string) string{func(n string) string { return n }, spaced} {
 			n := s.number("provider-b " + change[1])
@@ -189,12 +210,15 @@ func (s *texter) providerBTexts(t *testing.T) {
 	}
 }
 
-// wantNoNumber wants no planted number in a text, in none of its forms.
+// wantNoNumber checks that a text has no planted number in any form.
 func (s *texter) wantNoNumber(t *testing.T, where, text string) {
 	t.Helper()
 	for number, planted := range s.planted {
 		encoded := base64.StdEncoding.EncodeToString([]byte(number))
-		for _, form := range []string{number, spaced(number), number[:14], spaced(number)[:17], encoded[:20], hex.EncodeToString([]byte(number))} {
+		for _, form := range []string{
+			number, spaced(number), number[:14], spaced(number)[:17], encoded[:20],
+			hex.EncodeToString([]byte(number)),
+		} {
 			if strings.Contains(text, form) {
 				t.Errorf("%s holds the number of %s", where, planted)
 			}
@@ -203,7 +227,7 @@ func (s *texter) wantNoNumber(t *testing.T, where, text string) {
 }
 
 // TestNoCardNumberOfATextIsLeft puts card numbers into every kind of text, in v1 and in both
-// dialects. V1 refuses them. A legacy payment goes through. No file, webhook or list holds a number
+// dialects. V1 refuses them. A legacy payment succeeds. No file, webhook or list holds a number
 // afterwards.
 func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 	t.Parallel()
@@ -215,7 +239,8 @@ func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 	s.providerATexts(t)
 	s.providerBTexts(t)
 	last := `"reference":"the last one"`
-	s.m.must(t, http.MethodPost, "/v1/transactions", "", `{"amount":100,"currency":"usd","payment_method":"card",`+last+`}`)
+	s.m.must(t, http.MethodPost, "/v1/transactions", "",
+		`{"amount":100,"currency":"usd","payment_method":"card",`+last+`}`)
 	programtest.WaitFor(t, "the webhooks have come", func() bool { return strings.Contains(hook.text(), last) })
 	for _, list := range []string{"transactions", "customers", "events", "webhook_endpoints", "api_keys", "refunds"} {
 		got := s.m.must(t, http.MethodGet, "/v1/"+list+"?limit=100", "", "").body
@@ -225,7 +250,7 @@ func TestNoCardNumberOfATextIsLeft(t *testing.T) {
 		}
 	}
 	s.wantNoNumber(t, "a webhook", hook.text())
-	p.Kill() // with the write-ahead log still there
+	p.Kill() // the write-ahead log stays
 	s.wantNoNumber(t, "the log", p.Log.String())
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

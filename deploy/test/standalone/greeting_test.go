@@ -13,7 +13,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// greet starts the binary as a person does and returns all that it printed, once it is up.
+// greet starts the binary without --json and returns the greeting.
 func greet(tb testing.TB, dir string) (text string, p *process) {
 	tb.Helper()
 	p = launch(tb, "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
@@ -24,7 +24,7 @@ func greet(tb testing.TB, dir string) (text string, p *process) {
 	return p.stdout.String(), p
 }
 
-// pasted returns the blocks that a person would paste, indented as they are: from "curl", or the body that it sends, to an empty line.
+// pasted returns the indented blocks for pasting: from "curl", or its body, to an empty line.
 func pasted(text string) []string {
 	var blocks []string
 	for block := range strings.SplitSeq(text, "\n\n") {
@@ -37,7 +37,7 @@ func pasted(text string) []string {
 
 func TestEachPrintedRequestWorks(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "my data") // a space, as home folders have
+	dir := filepath.Join(t.TempDir(), "my data") // with a space, like some home folders
 	text, p := greet(t, dir)
 	wants := []struct{ name, want string }{
 		{"v1 create", `"status":"captured"`},
@@ -51,10 +51,11 @@ func TestEachPrintedRequestWorks(t *testing.T) {
 	if got, want := len(blocks), len(wants); got != want {
 		t.Fatalf("requests = %d, want %d, in:\n%s", got, want, text)
 	}
-	for round := range 2 { // pasted again they work again
+	for round := range 2 { // they must work repeatedly
 		for i, w := range wants {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			// No person pastes twice within a second, in which the same signed request would be the same payment.
+			// Within a second the same signed request would be the same payment. A person does not paste
+			// twice within a second.
 			block := strings.Replace(blocks[i], `"code": "first"`, `"code": "round `+strconv.Itoa(round)+`"`, 1)
 			out, err := exec.CommandContext(ctx, "bash", "-c", block).CombinedOutput()
 			cancel()
@@ -68,7 +69,7 @@ func TestEachPrintedRequestWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := mustDecode[v1.TransactionList](t, answer{status: http.StatusOK, body: string(out)})
+	all := mustDecode[v1.TransactionList](t, response{status: http.StatusOK, body: string(out)})
 	if got, want := len(all.Data), 8; got != want {
 		t.Errorf("listed = %d, want %d: two rounds of four payments", got, want)
 	}
@@ -95,7 +96,8 @@ func TestGreetingIsPlainOffATerminal(t *testing.T) {
 	}
 	p.Stop(t)
 	if r := start(t, dir); !strings.Contains(text, r.Keys.SKTest) || !strings.Contains(text, r.ProviderA.TransactionKey) ||
-		!strings.Contains(text, r.ProviderB.SharedSecret) || !strings.Contains(text, r.ProviderB.P12Password) || !strings.Contains(text, r.CA) {
+		!strings.Contains(text, r.ProviderB.SharedSecret) || !strings.Contains(text, r.ProviderB.P12Password) ||
+		!strings.Contains(text, r.CA) {
 		t.Errorf("a person and a program read different credentials; person:\n%s", text)
 	}
 }

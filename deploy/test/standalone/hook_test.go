@@ -15,7 +15,7 @@ import (
 // allowPrivate lets the process deliver to receivers of the tests.
 const allowPrivate = "--webhooks-allow-private"
 
-// events returns all events, newest first, as v1 shows them.
+// events returns all events, newest first.
 func (m *merchant) events(tb testing.TB) []v1.Event {
 	tb.Helper()
 	var all []v1.Event
@@ -44,7 +44,7 @@ func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 	p := start(t, t.TempDir(), allowPrivate)
 	m := merchantOf(t, p)
 	l := hook.Start(t)
-	earlier := len(m.events(t)) // of the merchant's keys, before there was an endpoint
+	earlier := len(m.events(t)) // of the merchant's keys, before the endpoint existed
 	endpoint := m.hook(t, l.URL)
 	l.Trust(t, endpoint.Secret.Reveal())
 	for n := range 12 { // each kind of life twice
@@ -52,14 +52,16 @@ func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.must(t, http.MethodPost, "/v1/transactions", "", `{"amount":100,"currency":"usd","payment_method":"pm_card_declined"}`)
+	m.must(t, http.MethodPost, "/v1/transactions", "",
+		`{"amount":100,"currency":"usd","payment_method":"pm_card_declined"}`)
 	events := m.events(t)
 	events = events[:len(events)-earlier] // newest first
 	programtest.WaitFor(t, "every event has come", func() bool { return len(l.All(t)) >= len(events) })
 	wantVerdicts(t, m, l.All(t), events, 1)
 
-	// During a roll both secrets verify, and afterwards none but the new one.
-	rolled := mustDecode[v1.WebhookEndpoint](t, m.must(t, http.MethodPost, "/v1/webhook_endpoints/"+endpoint.ID+"/roll_secret", "roll", ""))
+	// During a roll both secrets verify, afterwards only the new one.
+	rolled := mustDecode[v1.WebhookEndpoint](t,
+		m.must(t, http.MethodPost, "/v1/webhook_endpoints/"+endpoint.ID+"/roll_secret", "roll", ""))
 	for _, secret := range []string{endpoint.Secret.Reveal(), rolled.Secret.Reveal()} {
 		l.Trust(t, secret)
 		before := len(l.All(t))
@@ -67,7 +69,8 @@ func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 		programtest.WaitFor(t, "it was delivered again", func() bool { return len(l.All(t)) > before })
 		wantVerdicts(t, m, l.All(t)[before:], events[:1], 2)
 	}
-	ended := mustDecode[v1.WebhookEndpoint](t, m.must(t, http.MethodPost, "/v1/webhook_endpoints/"+endpoint.ID+"/roll_secret", "", `{"expires_in":0}`))
+	ended := mustDecode[v1.WebhookEndpoint](t,
+		m.must(t, http.MethodPost, "/v1/webhook_endpoints/"+endpoint.ID+"/roll_secret", "", `{"expires_in":0}`))
 	before := len(l.All(t))
 	m.must(t, http.MethodPost, "/v1/events/"+events[0].ID+"/redeliver", "", "")
 	programtest.WaitFor(t, "the old secret was tried", func() bool { return len(l.All(t)) > before })
@@ -81,7 +84,7 @@ func TestTheOfficialLibraryVerifiesEveryDelivery(t *testing.T) {
 	})
 }
 
-// wantVerdicts wants exactly one good delivery of each event, with the bytes that v1 shows.
+// wantVerdicts checks that each event has exactly one valid delivery, with the bytes that v1 shows.
 func wantVerdicts(t *testing.T, m *merchant, got []hook.Delivery, events []v1.Event, signatures int) {
 	t.Helper()
 	if len(got) != len(events) {
@@ -107,7 +110,8 @@ func TestThisMachineIsNoReceiverByDefault(t *testing.T) {
 	t.Parallel()
 	m := merchantOf(t, start(t, t.TempDir()))
 	for _, url := range []string{
-		m.base + "/v1/health", "http://localhost:80/", "http://[::1]/", "http://0.0.0.0/", "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/",
+		m.base + "/v1/health", "http://localhost:80/", "http://[::1]/", "http://0.0.0.0/",
+		"http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/",
 		"http://[::ffff:127.0.0.1]/", "http://100.64.0.1/", "file:///etc/passwd",
 	} {
 		got := m.must(t, http.MethodPost, "/v1/webhook_endpoints", "", `{"url":"`+url+`","enabled_events":["*"]}`)

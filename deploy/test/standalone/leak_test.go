@@ -13,20 +13,21 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 )
 
-// The card numbers that TestNothingLeaks plants: one that is approved, one whose check digit is wrong.
+// The card numbers that TestNothingLeaks plants: an approved one, and one with a wrong check digit.
 const (
 	plantedCard    = "4539578763621486"
 	plantedBadCard = "4539578763621487"
 )
 
-// plant sends the card through both doors, in requests that are good and in requests that are refused at each stage, and returns
-// the answers by name.
+// plant sends the card through v1 and the legacy endpoints, in valid requests and in requests that
+// are refused at each stage. It returns the responses by name.
 func plant(t *testing.T, p *process) map[string]string {
 	t.Helper()
 	m := merchantOf(t, p)
 	got := map[string]string{}
 	card := func(number, more string) string {
-		return `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":` + number + `,"exp_month":4,"exp_year":2031,"cvc":"900"` + more + `}`
+		return `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":` + number +
+			`,"exp_month":4,"exp_year":2031,"cvc":"900"` + more + `}`
 	}
 	for name, body := range map[string]string{
 		"v1 approved":      card(`"`+plantedCard+`"`, "") + "}",
@@ -41,7 +42,8 @@ func plant(t *testing.T, p *process) map[string]string {
 	}
 	got["v1 path"] = m.must(t, http.MethodGet, "/v1/transactions/"+plantedCard, "", "").body
 	got["v1 query"] = m.must(t, http.MethodGet, "/v1/transactions?starting_after="+plantedCard, "", "").body
-	got["v1 key"] = (&merchant{base: m.base, key: "sk_test_" + plantedCard, http: m.http}).must(t, http.MethodGet, "/v1/transactions", "", "").body
+	got["v1 key"] = (&merchant{base: m.base, key: "sk_test_" + plantedCard, http: m.http}).
+		must(t, http.MethodGet, "/v1/transactions", "", "").body
 	sale := strings.ReplaceAll(saleXML(p, "5.00"), "4111111111111111", plantedCard)
 	for name, body := range map[string]string{
 		"legacy approved":        sale,
@@ -50,9 +52,10 @@ func plant(t *testing.T, p *process) map[string]string {
 		"legacy wrong place":     strings.Replace(sale, "5.00", plantedCard+"x", 1),
 		"legacy wrong key":       strings.Replace(sale, p.ProviderA.TransactionKey, plantedCard, 1),
 		"legacy cut off":         sale[:len(sale)-40],
-		"legacy doctype":         strings.Replace(sale, "<createTransactionRequest", `<!DOCTYPE x [<!ENTITY n "`+plantedCard+`">]><createTransactionRequest`, 1),
-		"legacy json":            `{"createTransactionRequest":{"cardNumber":"` + plantedCard + `"`,
-		"legacy unknown root":    `<card` + plantedCard + ` xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"/>`,
+		"legacy doctype": strings.Replace(sale, "<createTransactionRequest",
+			`<!DOCTYPE x [<!ENTITY n "`+plantedCard+`">]><createTransactionRequest`, 1),
+		"legacy json":         `{"createTransactionRequest":{"cardNumber":"` + plantedCard + `"`,
+		"legacy unknown root": `<card` + plantedCard + ` xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"/>`,
 	} {
 		got[name] = postLegacy(t, m, p, body)
 	}
@@ -61,16 +64,17 @@ func plant(t *testing.T, p *process) map[string]string {
 
 func postLegacy(t *testing.T, m *merchant, p *process, body string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := m.http.Do(r)
+	response, err := m.http.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close() // read to its end
+	data, err := io.ReadAll(response.Body)
+	_ = response.Body.Close() // read to its end
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,21 +86,23 @@ func TestNothingLeaks(t *testing.T) {
 	dir := t.TempDir()
 	to := telemetrytest.New(t)
 	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + to.URL, "OTEL_BSP_SCHEDULE_DELAY=1"}, dir, "--log", "info")
-	answers := plant(t, p)
-	for _, name := range []string{"v1 approved", "legacy approved"} { // else the rest proves nothing
-		if !strings.Contains(answers[name], `"captured"`) && !strings.Contains(answers[name], "<responseCode>1</responseCode>") {
-			t.Errorf("%s: %s", name, answers[name])
+	responses := plant(t, p)
+	for _, name := range []string{"v1 approved", "legacy approved"} { // otherwise the test proves nothing
+		if !strings.Contains(responses[name], `"captured"`) &&
+			!strings.Contains(responses[name], "<responseCode>1</responseCode>") {
+			t.Errorf("%s: %s", name, responses[name])
 		}
 	}
 	programtest.WaitFor(t, "the spans have come", func() bool {
 		return len(to.Named("POST /compat/provider-a/xml")) > 0 && len(to.Named("acquirer authorize")) > 1
 	})
-	p.Kill() // with the write-ahead log still there
-	for name, answer := range answers {
-		checkAbsent(t, "the answer to "+name, answer, plantedCard, plantedBadCard)
+	p.Kill() // the write-ahead log stays
+	for name, response := range responses {
+		checkAbsent(t, "the response to "+name, response, plantedCard, plantedBadCard)
 	}
 	secrets := []string{
-		p.Keys.SKTest, p.Keys.PKTest, p.Keys.SKLive, p.Keys.PKLive, p.ProviderA.TransactionKey, p.ProviderB.SharedSecret, p.ProviderB.P12Password,
+		p.Keys.SKTest, p.Keys.PKTest, p.Keys.SKLive, p.Keys.PKLive, p.ProviderA.TransactionKey, p.ProviderB.SharedSecret,
+		p.ProviderB.P12Password,
 	}
 	checkAbsent(t, "the log", p.Log.String(), append(secrets, plantedCard, plantedBadCard)...)
 	checkAbsent(t, "the spans", string(to.Bytes()), append(secrets, plantedCard, plantedBadCard, p.ProviderA.Name)...)
@@ -106,7 +112,7 @@ func TestNothingLeaks(t *testing.T) {
 		}
 		data, err := os.ReadFile(path)
 		checkAbsent(t, entry.Name(), string(data), plantedCard, plantedBadCard)
-		if filepath.Base(filepath.Dir(path)) == "core" { // the folder itself holds the credentials files, on purpose
+		if filepath.Base(filepath.Dir(path)) == "core" { // the folder itself has the credentials files, on purpose
 			checkAbsent(t, entry.Name(), string(data), secrets...)
 		}
 		return err
@@ -116,7 +122,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// checkAbsent wants none of the words in a text.
+// checkAbsent checks that a text contains none of the words.
 func checkAbsent(t *testing.T, where, text string, words ...string) {
 	t.Helper()
 	for _, word := range words {

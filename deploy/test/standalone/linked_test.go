@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinked: what other programs serve or keep data in is not linked into this one. It costs memory although nobody uses it: what packages
-// set up when the program starts, and pages of the program itself.
+// TestLinked checks that packages for other programs are not linked into this one. Even unused they
+// cost memory: their initialization, and pages of the program.
 func TestLinked(t *testing.T) {
 	t.Parallel()
 	info, err := buildinfo.ReadFile(standalone())

@@ -12,12 +12,12 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
 )
 
-// issuer issues logins into a file, by the real program.
+// issuer issues logins into a file, with the real program.
 func issuer(file string) sdk.Issuer {
 	return sdk.Issuer{Program: filepath.Join(bin, "compat-proxy"), File: file}
 }
 
-// credentialsOf runs a credentials command on a file, and returns what it showed.
+// credentialsOf runs a credentials command on a file, and returns its output.
 func credentialsOf(t *testing.T, file string, args ...string) string {
 	t.Helper()
 	return issuer(file).Run(t, args...)
@@ -25,13 +25,17 @@ func credentialsOf(t *testing.T, file string, args ...string) string {
 
 var issuedKey = regexp.MustCompile(`(?m)^transaction key: (\S+)$`)
 
-// A login that is issued or mapped beside a running proxy charges without a restart of it, and one that is revoked is refused.
+// TestLoginsComeAndGo checks that a running proxy accepts a newly issued or mapped login without a
+// restart, and refuses a revoked one.
 func TestLoginsComeAndGo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, filepath.Join(dir, "data"))
 	file, apiKey, oldKey := filepath.Join(dir, "logins.yaml"), filepath.Join(dir, "api-key"), filepath.Join(dir, "old-key")
-	for path, text := range map[string]string{file: "provider_a: []\n", apiKey: p.Keys.SKTest + "\n", oldKey: "clientsOwnKey001\n"} {
+	for path, text := range map[string]string{
+		file: "provider_a: []\n", apiKey: p.Keys.SKTest + "\n",
+		oldKey: "clientsOwnKey001\n",
+	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +46,8 @@ func TestLoginsComeAndGo(t *testing.T) {
 		t.Errorf("before it was issued = %s, want E00007", got)
 	}
 
-	match := issuedKey.FindStringSubmatch(credentialsOf(t, file, "issue", "--name", "shop-eu", "--api-key-file", apiKey, "--currency", "eur"))
+	match := issuedKey.FindStringSubmatch(
+		credentialsOf(t, file, "issue", "--name", "shop-eu", "--api-key-file", apiKey, "--currency", "eur"))
 	if match == nil {
 		t.Fatal("issue showed no key")
 	}
@@ -58,11 +63,15 @@ func TestLoginsComeAndGo(t *testing.T) {
 		t.Errorf("the other login after that = %s, want 1/1", got)
 	}
 	for _, x := range merchantOf(t, p).transactions(t) {
-		if want := map[bool]string{true: "eur", false: "usd"}[strings.HasPrefix(*x.Reference, "shop-eu")]; x.Currency != want {
+		if want := map[bool]string{
+			true:  "eur",
+			false: "usd",
+		}[strings.HasPrefix(*x.Reference, "shop-eu")]; x.Currency != want {
 			t.Errorf("%s: currency = %s, want %s", *x.Reference, x.Currency, want)
 		}
 	}
-	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), match[1]) || strings.Contains(string(text), "clientsOwnKey001") {
+	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), match[1]) ||
+		strings.Contains(string(text), "clientsOwnKey001") {
 		t.Errorf("the file holds a key: %s %v", text, err)
 	}
 }
@@ -75,8 +84,9 @@ type loginDesk struct {
 
 func (l *loginDesk) charge(t *testing.T, name, key, what string) string {
 	t.Helper()
-	document := legacyDocument(&process{ready: l.as(name, key)}, legacyPayment("authCaptureTransaction", "3.00", name+"-"+what))
-	return mustPost(t, patientClient(t), l.proxy.base, document).told()
+	document := legacyDocument(&process{ready: l.as(name, key)},
+		legacyPayment("authCaptureTransaction", "3.00", name+"-"+what))
+	return mustPost(t, patientClient(t), l.proxy.base, document).result()
 }
 
 func (l *loginDesk) as(name, key string) ready {
@@ -85,7 +95,8 @@ func (l *loginDesk) as(name, key string) ready {
 	return r
 }
 
-// until charges, each time another payment, until it is told what is wanted: that may take the proxy a second, and must not take many.
+// until charges, each time another payment, until it gets the wanted result. The proxy may need a
+// second for that, but not many.
 func (l *loginDesk) until(t *testing.T, name, key, want string) {
 	t.Helper()
 	began := time.Now() //nolint:forbidigo // the real program's time is measured
@@ -95,7 +106,7 @@ func (l *loginDesk) until(t *testing.T, name, key, want string) {
 			return
 		}
 		if time.Since(began) > patience {
-			t.Fatalf("%s is told %s, want %s; log:\n%s", name, got, want, l.proxy.Log)
+			t.Fatalf("%s got %s, want %s; log:\n%s", name, got, want, l.proxy.Log)
 		}
 		<-time.After(50 * time.Millisecond)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/deploy/test/crash"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -25,7 +25,8 @@ const (
 	flockRounds   = 3
 )
 
-// flock is two proxies in front of one v1, each behind a relay, which die and come back while clients send.
+// flock is two proxies in front of one v1, each behind a relay. They die and restart while clients
+// send.
 type flock struct {
 	p      *process
 	logins string
@@ -33,7 +34,7 @@ type flock struct {
 	m      *merchant
 	ways   [2]*relay
 	alive  [2]atomic.Pointer[replica]
-	dead   chan int // who is to come back
+	dead   chan int // indexes of proxies to restart
 
 	mu  sync.Mutex
 	rng *rand.Rand // guarded by mu
@@ -43,7 +44,10 @@ type flock struct {
 
 func startFlock(t *testing.T, p *process, dir string, seed uint64) *flock {
 	t.Helper()
-	f := &flock{p: p, logins: logins(dir), client: patientClient(t), m: merchantOf(t, p), dead: make(chan int, 2), rng: rand.New(rand.NewPCG(seed, 4))}
+	f := &flock{
+		p: p, logins: logins(dir), client: patientClient(t), m: merchantOf(t, p), dead: make(chan int, 2),
+		rng: rand.New(rand.NewPCG(seed, 4)),
+	}
 	for i := range f.ways {
 		way := startRelay(t, p.HTTP)
 		way.fate, way.die = f.fate, func() { f.die(i) }
@@ -53,14 +57,15 @@ func startFlock(t *testing.T, p *process, dir string, seed uint64) *flock {
 	return f
 }
 
-// roll throws the flock's dice. A seed gives the same throws; who throws first is the scheduler's.
+// roll returns a random number. A seed gives the same sequence; its assignment to clients depends
+// on the scheduler.
 func (f *flock) roll(n int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.rng.IntN(n)
 }
 
-// fate lets most calls pass. Questions are lost as well as requests that change something.
+// fate lets most calls pass. Reads are lost as well as writes.
 func (f *flock) fate(r *http.Request) fate {
 	out := passes
 	switch n := f.roll(100); {
@@ -81,7 +86,7 @@ func (f *flock) fate(r *http.Request) fate {
 	return out
 }
 
-// die ends a proxy, if it is alive, and has it brought back.
+// die ends a running proxy, and requests its restart.
 func (f *flock) die(i int) {
 	doomed := f.alive[i].Swap(nil)
 	if doomed == nil {
@@ -92,7 +97,7 @@ func (f *flock) die(i int) {
 	f.dead <- i
 }
 
-// round has all clients send, and brings back the proxies that die.
+// round lets all clients send, and restarts the proxies that die.
 func (f *flock) round(t *testing.T, n int) []*flockPayment {
 	t.Helper()
 	all := make([]*flockPayment, 0, flockClients*flockPayments)
@@ -100,7 +105,7 @@ func (f *flock) round(t *testing.T, n int) []*flockPayment {
 	for name := range legacySteps {
 		names = append(names, name)
 	}
-	slices.Sort(names) // so that a seed means the same each time
+	slices.Sort(names) // a fixed order for the seed
 	for c := range flockClients * flockPayments {
 		all = append(all, &flockPayment{kind: names[f.roll(len(names))], invoice: fmt.Sprintf("F%d-%d", n, c)})
 	}
@@ -124,48 +129,50 @@ func (f *flock) round(t *testing.T, n int) []*flockPayment {
 	}
 }
 
-// ask sends a document until somebody knows what became of it, by whatever proxy is alive, as a merchant's retry loop does; at times it is
-// impatient and sends it twice at once. It returns whether another attempt may have been the one that had the effect.
-func (f *flock) ask(ctx context.Context, document string) (got legacyAnswer, lost bool, err error) {
+// send repeats a document until its outcome is known, through any running proxy, like a merchant's
+// retry loop. Sometimes it sends it twice at once. It reports whether another attempt may have had
+// the effect.
+func (f *flock) send(ctx context.Context, document string) (got legacyResponse, lost bool, err error) {
 	for range 2000 {
 		if f.roll(6) == 0 {
 			lost = true
-			twin := make(chan legacyAnswer, 1)
+			twin := make(chan legacyResponse, 1)
 			go func() { other, _ := f.try(ctx, document); twin <- other }()
 			got, err = f.try(ctx, document)
-			if other := <-twin; err != nil || other.told() == "1/1" {
+			if other := <-twin; err != nil || other.result() == "1/1" {
 				got, err = other, nil
 			}
 		} else {
 			got, err = f.try(ctx, document)
 		}
-		if err == nil && !slices.Contains([]string{"", "3/19", "E00001", "E00053"}, got.told()) {
+		if err == nil && !slices.Contains([]string{"", "3/19", "E00001", "E00053"}, got.result()) {
 			return got, lost, nil
 		}
 		lost = true
 		f.repeated.Add(1)
 	}
-	return got, lost, errors.New("nobody tells what became of it")
+	return got, lost, errors.New("the outcome stays unknown")
 }
 
-// try sends a document once, by one of the proxies that are alive.
-func (f *flock) try(ctx context.Context, document string) (legacyAnswer, error) {
+// try sends a document once, through a running proxy.
+func (f *flock) try(ctx context.Context, document string) (legacyResponse, error) {
 	for range 2000 {
 		if up := f.alive[f.roll(2)].Load(); up != nil {
 			return legacyPost(ctx, f.client, up.base, document)
 		}
-		<-time.After(5 * time.Millisecond) // it is on its way back
+		<-time.After(5 * time.Millisecond) // it restarts
 	}
-	return legacyAnswer{}, errors.New("no proxy came back")
+	return legacyResponse{}, errors.New("no proxy came back")
 }
 
-// flockPayment is a payment that a client wants, and what it was told of it.
+// flockPayment is a payment of a client, and its results.
 type flockPayment struct {
 	kind, invoice string
 	wrong         string
 }
 
-// live makes the payment, and what comes before it, asking again whenever an answer is lost. It notes what is wrong.
+// live makes the payment and the steps before it, and retries after each lost response. It records
+// faults.
 func (x *flockPayment) live(ctx context.Context, f *flock) {
 	s := legacySteps[x.kind]
 	number := ""
@@ -183,23 +190,23 @@ func (x *flockPayment) live(ctx context.Context, f *flock) {
 	}
 }
 
-// step sends one request of the payment's, and returns the payment's number.
+// step sends one request of the payment, and returns the payment's number.
 func (x *flockPayment) step(ctx context.Context, f *flock, kind, number string) (of, wrong string) {
-	got, lost, err := f.ask(ctx, legacySend(f.p, kind, x.invoice, number))
-	told := got.told()
-	if err != nil || told != "1/1" && (!lost || told != legacySteps[kind].again) {
-		return "", fmt.Sprintf("told %s (an answer was lost: %v), %v: %s", told, lost, err, got.body)
+	got, lost, err := f.send(ctx, legacySend(f.p, kind, x.invoice, number))
+	result := got.result()
+	if err != nil || result != "1/1" && (!lost || result != legacySteps[kind].again) {
+		return "", fmt.Sprintf("result %s (a response was lost: %v), %v: %s", result, lost, err, got.body)
 	}
 	if number != "" {
 		return number, ""
 	}
-	made, err := f.named(ctx, x.invoice) // where its number was lost, a merchant looks it up
+	made, err := f.named(ctx, x.invoice) // a merchant looks up a lost number
 	if err != nil || len(made) != 1 {
 		return "", fmt.Sprintf("payments: %+v, %v, want one", made, err)
 	}
 	number, err = id.ToDecimal(id.Transaction, made[0].ID)
-	if err != nil || told == "1/1" && number != got.number {
-		return "", fmt.Sprintf("told of %s, %v, want %s", got.number, err, number)
+	if err != nil || result == "1/1" && number != got.number {
+		return "", fmt.Sprintf("payment %s, %v, want %s", got.number, err, number)
 	}
 	return number, ""
 }
@@ -216,7 +223,7 @@ func (f *flock) settle(ctx context.Context, number string) string {
 	return ""
 }
 
-// named are the payments in v1 with a reference.
+// named returns the payments in v1 with a reference.
 func (f *flock) named(ctx context.Context, reference string) ([]v1.Transaction, error) {
 	got, err := f.m.do(ctx, http.MethodGet, "/v1/transactions?reference="+reference, "", "")
 	if err != nil {
@@ -227,19 +234,16 @@ func (f *flock) named(ctx context.Context, reference string) ([]v1.Transaction, 
 	return list.Data, err
 }
 
-// Many clients send every kind of request while connections break and proxies die, and ask again until they are told: no payment is charged
-// twice, none is lost, and v1 and the acquirer agree.
-func TestLostAnswersUnderLoad(t *testing.T) {
+// TestLostResponsesUnderLoad runs many clients with every kind of request while connections break
+// and proxies die. The clients retry until they get the outcome. No payment is charged twice or
+// lost, and v1 and the acquirer agree.
+func TestLostResponsesUnderLoad(t *testing.T) {
 	t.Parallel()
-	dir, seed := t.TempDir(), crashSeed(t)
+	dir, seed := t.TempDir(), crash.Seed(t)
 	p := start(t, dir, "--log", "error")
 	f := startFlock(t, p, dir, seed)
 	var all []*flockPayment
-	rounds := flockRounds
-	if os.Getenv("CAUSEWAY_CRASH_ROUNDS") != "" {
-		rounds = crashRoundsOf(t)
-	}
-	for n := range rounds {
+	for n := range crash.Rounds(t, flockRounds) {
 		all = append(all, f.round(t, n)...)
 	}
 	kept := map[string][]v1.Transaction{}
@@ -255,13 +259,13 @@ func TestLostAnswersUnderLoad(t *testing.T) {
 		}
 	}
 	if len(kept) != len(all) {
-		t.Errorf("payments = %d, want the %d that were asked for", len(kept), len(all))
+		t.Errorf("payments = %d, want the %d requested ones", len(kept), len(all))
 	}
 	checkAgreed(t, p, dir)
 	if f.deaths.Load() == 0 || f.cuts.Load() == 0 || f.repeated.Load() == 0 {
 		t.Error("nothing was lost, so nothing was shown")
 	}
-	t.Logf("seed %d: %d payments, %d calls cut, %d proxies killed, %d requests asked again",
+	t.Logf("seed %d: %d payments, %d calls cut, %d proxies killed, %d retries",
 		seed, len(all), f.cuts.Load(), f.deaths.Load(), f.repeated.Load())
 	if t.Failed() {
 		t.Logf("again with CAUSEWAY_CRASH_SEED=%d", seed)

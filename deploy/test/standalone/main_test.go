@@ -2,11 +2,9 @@ package standalone_test
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/causeway-pay/causeway/deploy/test/fleet"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -17,29 +15,8 @@ var bin string
 
 func TestMain(m *testing.M) { programtest.Main(m, &bin, "standalone", "compat-proxy") }
 
-// ready is the line of --json. Its shape is written out here again on purpose: other programs read it.
-type ready struct {
-	HTTP  string `json:"http"`
-	HTTPS string `json:"https"`
-	CA    string `json:"ca"`
-	Keys  struct {
-		SKTest string `json:"sk_test"`
-		PKTest string `json:"pk_test"`
-		SKLive string `json:"sk_live"`
-		PKLive string `json:"pk_live"`
-	} `json:"keys"`
-	ProviderA struct {
-		Name           string `json:"name"`
-		TransactionKey string `json:"transaction_key"`
-	} `json:"provider_a"`
-	ProviderB struct {
-		MerchantID   string `json:"merchant_id"`
-		KeyID        string `json:"key_id"`
-		SharedSecret string `json:"shared_secret"`
-		P12          string `json:"p12"`
-		P12Password  string `json:"p12_password"`
-	} `json:"provider_b"`
-}
+// ready is the line of --json.
+type ready = fleet.Ready
 
 // process is a running standalone.
 type process struct {
@@ -55,13 +32,10 @@ func start(tb testing.TB, dir string, args ...string) *process {
 	return startWith(tb, nil, dir, args...)
 }
 
-// startWith is start with more variables in the environment.
+// startWith is start with further environment variables.
 func startWith(tb testing.TB, env []string, dir string, args ...string) *process {
 	tb.Helper()
-	p := launchWith(tb, env, append([]string{
-		"--json", "--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0",
-		"--rate-limit", "0", // one key makes all the load
-	}, args...)...)
+	p := launchWith(tb, env, fleet.StandaloneArgs(dir, args...)...)
 	p.awaitReady(tb)
 	return p
 }
@@ -69,11 +43,9 @@ func startWith(tb testing.TB, env []string, dir string, args ...string) *process
 // awaitReady waits for the line of --json.
 func (p *process) awaitReady(tb testing.TB) {
 	tb.Helper()
-	if err := p.Until(tb.Context(), "is ready", func() bool { return strings.HasSuffix(p.stdout.String(), "\n") }); err != nil {
+	var err error
+	if p.ready, err = fleet.AwaitReady(tb.Context(), p.Program); err != nil {
 		tb.Fatalf("%v; stderr:\n%s", err, p.Log)
-	}
-	if err := json.Unmarshal([]byte(p.stdout.String()), &p.ready, json.RejectUnknownMembers(true)); err != nil {
-		tb.Fatalf("ready line %q: %v; stderr:\n%s", p.stdout, err, p.Log)
 	}
 }
 
@@ -83,7 +55,7 @@ func launch(tb testing.TB, args ...string) *process {
 	return launchWith(tb, nil, args...)
 }
 
-// launchWith runs the standalone with more variables in the environment.
+// launchWith runs the standalone with further environment variables.
 func launchWith(tb testing.TB, env []string, args ...string) *process {
 	tb.Helper()
 	p := &process{stdout: &programtest.Log{}}
@@ -93,7 +65,7 @@ func launchWith(tb testing.TB, env []string, args ...string) *process {
 
 func standalone() string { return filepath.Join(bin, "standalone") }
 
-// output runs the standalone to its end and returns what it printed and its exit code.
+// output runs the standalone to its end and returns its output and exit code.
 func output(tb testing.TB, args ...string) (stdout, stderr string, code int) {
 	tb.Helper()
 	stdout, stderr, err := programtest.Output(tb.Context(), programtest.Command{Path: standalone(), Args: args})

@@ -8,13 +8,13 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Two customer numbers that pass for card numbers. Masked, they are equal.
+// Two customer numbers in the form of card numbers. Masked, they are equal.
 const numberOfAna, numberOfBo = "4000000123081111", "4242424202021111"
 
 const createProfile = "createCustomerProfileRequest"
 
-// TestMaskedCustomersAreApart stores customers of provider-a whose numbers are equal once they are masked.
-// Each has a profile, cards and payments of its own. A further request for one finds that one.
+// TestMaskedCustomersAreApart stores customers of provider-a whose numbers are equal after masking.
+// Each has its own profile, cards and payments. A further request for one finds that one.
 func TestMaskedCustomersAreApart(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
@@ -22,7 +22,7 @@ func TestMaskedCustomersAreApart(t *testing.T) {
 	for field, form := range map[string]string{
 		"merchantCustomerId": "{number}", "description": "member {number}", "email": "{number}@example.org",
 	} {
-		ask := func(number, card string) dialectAnswer {
+		ask := func(number, card string) dialectResponse {
 			return mustAsk(t, p, p.Keys.SKTest, createProfile, strings.NewReplacer(
 				"{field}", field, "{value}", strings.Replace(form, "{number}", number, 1), "{card}", card,
 			).Replace(`"profile":{"{field}":"{value}","paymentProfiles":[{"payment":{"creditCard":`+
@@ -60,8 +60,8 @@ func TestMaskedCustomersAreApart(t *testing.T) {
 // cardsOf are the cards of the customers.
 var cardsOf = map[string]string{numberOfAna: "4111111111111111", numberOfBo: "5424000000000015"}
 
-// TestMaskedCustomersOfPaymentsAreApart stores the card of a payment of provider-a under customer numbers
-// that are equal once they are masked.
+// TestMaskedCustomersOfPaymentsAreApart stores the card of a payment of provider-a under customer
+// numbers that are equal after masking.
 func TestMaskedCustomersOfPaymentsAreApart(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
@@ -81,12 +81,12 @@ func TestMaskedCustomersOfPaymentsAreApart(t *testing.T) {
 	wantMaskedCustomers(t, merchantOf(t, p), 2)
 }
 
-// TestMaskedRESTCustomersAreApart stores cards of provider-b for customer numbers that are equal once they
-// are masked, and charges them.
+// TestMaskedRESTCustomersAreApart stores cards of provider-b for customer numbers that are equal
+// after masking, and charges them.
 func TestMaskedRESTCustomersAreApart(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	made := map[string]bool{}
 	for number, card := range cardsOf {
 		body := strings.NewReplacer(
@@ -119,7 +119,8 @@ func valueOf(body, name string) string {
 	return value
 }
 
-// wantMaskedCustomers wants so many customers at v1, with no number of a test in them.
+// wantMaskedCustomers checks the number of customers at v1, and that they contain no number of a
+// test.
 func wantMaskedCustomers(t *testing.T, m *merchant, want int) {
 	t.Helper()
 	got := m.must(t, http.MethodGet, "/v1/customers?limit=100", "", "")

@@ -14,9 +14,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-const encryptedSale = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`
+const encryptedSale = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111",` +
+	`"exp_month":4,"exp_year":2031}}`
 
-// TestClients_mle runs the programs of mle-filter's README as they stand there, with either algorithm, over HTTPS.
+// TestClients_mle runs the programs of mle-filter's README unchanged, with either algorithm, over
+// HTTPS.
 func TestClients_mle(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -24,15 +26,17 @@ func TestClients_mle(t *testing.T) {
 	sdk.WaitForKeys(t, s)
 	for _, alg := range sdk.Algs {
 		for _, language := range []string{"node", "python"} {
-			t.Run(language+" "+alg, func(t *testing.T) { //nolint:paralleltest // an answer is for the merchant's newest key, and each program registers one
+			// Not parallel: a response is for the merchant's newest key, and each program registers one.
+			t.Run(language+" "+alg, func(t *testing.T) { //nolint:paralleltest // see above
 				sdk.RunMLE(t, s, language, alg)
 			})
 		}
 	}
 }
 
-// TestEncryptedIsTheSame: an Idempotency-Key means the same for requests with and without encryption, whichever comes first, and by either
-// algorithm. Only an answer that was owed encrypted is told to nobody who does not ask for it so.
+// TestEncryptedIsTheSame checks that an Idempotency-Key is the same for requests with and without
+// encryption, in any order, and with either algorithm. A response that was demanded encrypted is
+// repeated only with encryption.
 func TestEncryptedIsTheSame(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -40,7 +44,11 @@ func TestEncryptedIsTheSame(t *testing.T) {
 	sdk.WaitForKeys(t, system(t, p))
 	private := sdk.RegisterKey(t, system(t, p))
 	encrypted := func(alg string, private *jose.JSONWebKey) *merchant {
-		return &merchant{base: p.HTTP, key: p.Keys.SKTest, http: &http.Client{Transport: mle.New(mle.Config{Alg: alg, Private: private}), Timeout: patience}}
+		return &merchant{
+			base: p.HTTP,
+			key:  p.Keys.SKTest,
+			http: &http.Client{Transport: mle.New(mle.Config{Alg: alg, Private: private}), Timeout: patience},
+		}
 	}
 	first := m.must(t, http.MethodPost, "/v1/transactions", "clear first", encryptedSale)
 	for _, alg := range sdk.Algs {
@@ -49,15 +57,17 @@ func TestEncryptedIsTheSame(t *testing.T) {
 		if made.status != http.StatusCreated || made.replayed {
 			t.Fatalf("%s: got %d %s", alg, made.status, made.body)
 		}
-		if got := both.must(t, http.MethodPost, "/v1/transactions", alg, encryptedSale); got.body != made.body || got.status != made.status || !got.replayed {
-			t.Errorf("%s: got %d %s, want the same answer again", alg, got.status, got.body)
+		if got := both.must(t, http.MethodPost, "/v1/transactions", alg, encryptedSale); got.body != made.body ||
+			got.status != made.status || !got.replayed {
+			t.Errorf("%s: got %d %s, want the same response again", alg, got.status, got.body)
 		}
-		for name, client := range map[string]*merchant{"answer in the clear": request, "in the clear": m} {
+		for name, client := range map[string]*merchant{"plain response": request, "in the clear": m} {
 			wantReused(t, alg+", "+name, client, alg, encryptedSale)
 		}
 		for name, client := range map[string]*merchant{"both encrypted": both, "the request": request, "in the clear": m} {
-			if got := client.must(t, http.MethodPost, "/v1/transactions", "clear first", encryptedSale); got.body != first.body || !got.replayed {
-				t.Errorf("%s, %s: what was made in the clear: got %d %s, want the same answer", alg, name, got.status, got.body)
+			if got := client.must(t, http.MethodPost, "/v1/transactions",
+				"clear first", encryptedSale); got.body != first.body || !got.replayed {
+				t.Errorf("%s, %s: what was made in the clear: got %d %s, want the same response", alg, name, got.status, got.body)
 			}
 			wantReused(t, alg+", another body, "+name, client, alg, strings.Replace(encryptedSale, "1250", "1251", 1))
 		}
@@ -67,43 +77,44 @@ func TestEncryptedIsTheSame(t *testing.T) {
 	}
 }
 
-// TestLegacyDoorsTakeNoEncryption: a request to a legacy path that asks for any is refused before the proxy sees it, and never answered in the
-// clear. Without the fields it gets through.
-func TestLegacyDoorsTakeNoEncryption(t *testing.T) {
+// TestLegacyEndpointsTakeNoEncryption checks that a legacy request that demands encryption is
+// refused before the proxy gets it, without a plain response. Without those fields it succeeds.
+func TestLegacyEndpointsTakeNoEncryption(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	for _, path := range []string{"/xml/v1/request.api", "/compat/methods", "/pts/v2/payments", "/compat/rpc"} {
 		for name, fields := range map[string]http.Header{
-			"the answer":         {"X-Svc-Mle-Response": {"required"}},
-			"the request":        {"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}},
-			"the type alone":     {"Content-Type": {"application/jose"}},
-			"the version alone":  {"X-Svc-Mle": {"v1"}},
-			"in words of nobody": {"X-Svc-Mle-Response": {"optional"}},
-			"nothing":            {"Content-Type": {"application/json"}},
+			"the response":      {"X-Svc-Mle-Response": {"required"}},
+			"the request":       {"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}},
+			"the type alone":    {"Content-Type": {"application/jose"}},
+			"the version alone": {"X-Svc-Mle": {"v1"}},
+			"unknown word":      {"X-Svc-Mle-Response": {"optional"}},
+			"nothing":           {"Content-Type": {"application/json"}},
 		} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+path, strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.Header = fields
-			answer, err := http.DefaultClient.Do(r)
+			response, err := http.DefaultClient.Do(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := io.ReadAll(answer.Body)
-			if err != nil || answer.Body.Close() != nil {
+			text, err := io.ReadAll(response.Body)
+			if err != nil || response.Body.Close() != nil {
 				t.Fatal(err)
 			}
 			var body v1.ErrorBody
-			refused := answer.StatusCode == http.StatusBadRequest && json.Unmarshal(text, &body) == nil && body.Error.Code == "mle_not_supported"
-			if refused != (name != "nothing") || refused && answer.Header.Get("Request-Id") != body.Error.RequestID {
-				t.Errorf("%s, %s: got %d %s", path, name, answer.StatusCode, text)
+			refused := response.StatusCode == http.StatusBadRequest && json.Unmarshal(text, &body) == nil &&
+				body.Error.Code == "mle_not_supported"
+			if refused != (name != "nothing") || refused && response.Header.Get("Request-Id") != body.Error.RequestID {
+				t.Errorf("%s, %s: got %d %s", path, name, response.StatusCode, text)
 			}
 		}
 	}
 }
 
-// wantReused wants a payment to count as another one than its Idempotency-Key was used with.
+// wantReused checks that a payment counts as a reuse of its Idempotency-Key with another body.
 func wantReused(t *testing.T, name string, client *merchant, key, body string) {
 	t.Helper()
 	got := client.must(t, http.MethodPost, "/v1/transactions", key, body)
@@ -112,12 +123,18 @@ func wantReused(t *testing.T, name string, client *merchant, key, body string) {
 	}
 }
 
-// TestEncryptedToken: a page encrypts a card to its merchant's key, with the key that it may have.
+// TestEncryptedToken encrypts a card to its merchant's key, as a web page with a publishable key
+// does.
 func TestEncryptedToken(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
-	page := &merchant{base: p.HTTP, key: p.Keys.PKTest, http: &http.Client{Transport: mle.New(mle.Config{Alg: mle.ECDHESA256KW}), Timeout: patience}}
-	made := page.must(t, http.MethodPost, "/v1/tokens", "", `{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`)
+	page := &merchant{
+		base: p.HTTP,
+		key:  p.Keys.PKTest,
+		http: &http.Client{Transport: mle.New(mle.Config{Alg: mle.ECDHESA256KW}), Timeout: patience},
+	}
+	made := page.must(t, http.MethodPost, "/v1/tokens", "",
+		`{"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`)
 	if made.status != http.StatusCreated || !strings.Contains(made.body, `"last4":"1111"`) {
 		t.Errorf("token: got %d %s", made.status, made.body)
 	}
@@ -126,7 +143,8 @@ func TestEncryptedToken(t *testing.T) {
 	}
 }
 
-// TestBareHeader: a protected header of alg, enc and kid alone is enough, as go-jose writes it.
+// TestBareHeader checks that a protected header with only alg, enc and kid suffices, as go-jose
+// writes it.
 func TestBareHeader(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -140,7 +158,8 @@ func TestBareHeader(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.body), &current); err != nil {
 			t.Fatalf("%s: %v", got.body, err)
 		}
-		encrypter, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(alg), Key: current.JWK}, nil)
+		encrypter, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(alg), Key: current.JWK},
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,24 +171,29 @@ func TestBareHeader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/v1/transactions", strings.NewReader(token))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/v1/transactions",
+			strings.NewReader(token))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header = http.Header{"Authorization": {"Bearer " + p.Keys.SKTest}, "Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}}
-		answer, err := http.DefaultClient.Do(r)
+		r.Header = http.Header{
+			"Authorization": {"Bearer " + p.Keys.SKTest},
+			"Content-Type":  {"application/jose"},
+			"X-Svc-Mle":     {"v1"},
+		}
+		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(answer.Body)
-		if err != nil || answer.Body.Close() != nil || answer.StatusCode != http.StatusCreated {
-			t.Errorf("%s: got %d %s, %v", alg, answer.StatusCode, text, err)
+		text, err := io.ReadAll(response.Body)
+		if err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusCreated {
+			t.Errorf("%s: got %d %s, %v", alg, response.StatusCode, text, err)
 		}
 	}
 }
 
-// TestMLEKeysFromAWebPage: core's refusal of a secret key with an Origin header holds for the paths
-// that mle-filter serves.
+// TestMLEKeysFromAWebPage checks that core's refusal of a secret key with an Origin header also
+// applies to the paths that mle-filter serves.
 func TestMLEKeysFromAWebPage(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -193,7 +217,8 @@ func TestMLEKeysFromAWebPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		var body v1.ErrorBody
-		if err := json.Unmarshal(text, &body); err != nil || response.StatusCode != 403 || body.Error.Code != "secret_key_in_browser" {
+		if err := json.Unmarshal(text, &body); err != nil || response.StatusCode != 403 ||
+			body.Error.Code != "secret_key_in_browser" {
 			t.Errorf("%s: got %d %s", path, response.StatusCode, text)
 		}
 	}

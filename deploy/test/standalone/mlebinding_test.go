@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-// intermediary changes the encrypted requests of a client on their way, after TLS, as a proxy can
-// that terminates TLS. It cannot read them.
+// intermediary changes the encrypted requests of a client after TLS, like a proxy that terminates
+// TLS. It cannot decrypt them.
 type intermediary func(r *http.Request)
 
 func (change intermediary) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -21,8 +21,8 @@ func (change intermediary) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestIntermediary: an intermediary can neither remove the demand for an encrypted response, nor
-// choose its key, nor have a recorded body executed again under another Idempotency-Key.
+// TestIntermediary checks that an intermediary cannot remove the demand for an encrypted response
+// or choose its key. It also cannot repeat a recorded body under another Idempotency-Key.
 func TestIntermediary(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEmptyOperatorToken: the data folder holds an empty operator token, as a crash during its write
-// can leave it. The start makes a token that authenticates, and the next start keeps it.
+// TestEmptyOperatorToken starts on an empty operator token, as after a crash during its write. The
+// start makes a token that authenticates, and the next start keeps it.
 func TestEmptyOperatorToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

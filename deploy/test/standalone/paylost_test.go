@@ -16,11 +16,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// restPaid is one kind of payment at the REST dialect's door, with what must be left of it in v1.
+// restPaid is a kind of payment at the REST endpoint, with its expected state in v1.
 type restPaid struct {
-	body     string // {name} for the request's name
+	body     string // {name} stands for the request's name
 	captured int64
-	keeps    bool // a customer is made of it
+	keeps    bool // it makes a customer
 }
 
 var restPayKinds = map[string]restPaid{
@@ -34,7 +34,8 @@ var restPayKinds = map[string]restPaid{
 	},
 }
 
-// nthCall gives the n-th call of a proxy that fate, not counting what it asks of its key, and lets all others pass.
+// nthCall applies a fate to the n-th call of a proxy, without the calls that read its key. All
+// others pass.
 func nthCall(n int32, f fate) func(*http.Request) fate {
 	var met atomic.Int32
 	return func(r *http.Request) fate {
@@ -45,13 +46,13 @@ func nthCall(n int32, f fate) func(*http.Request) fate {
 	}
 }
 
-// The proxy dies under a payment, at each of its calls to v1. The same request again, by whatever proxy, makes one whole payment of the two,
-// and whoever asks a third time is told the same.
+// TestProxyDiesUnderAPayment kills the proxy at each of its calls to v1 during a payment. A retry
+// through any proxy completes the same payment, and a further one gets the same result.
 func TestProxyDiesUnderAPayment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	other := startReplica(t, p.HTTP, logins(dir))
 	want := map[string]restPaid{} // by number
 	for kind, k := range restPayKinds {
@@ -61,14 +62,15 @@ func TestProxyDiesUnderAPayment(t *testing.T) {
 				way := startRelay(t, p.HTTP)
 				doomed := startReplica(t, way.base, logins(dir))
 				way.fate, way.die = nthCall(n, f), doomed.Kill
-				first, err := (&restDoor{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, body)
-				again := (&restDoor{other.base, d.key, d.http}).must(t, restPayments, body, "AUTHORIZED")
+				first, err := (&restClient{doomed.base, d.key, d.http}).do(t.Context(), http.MethodPost, restPayments, body)
+				again := (&restClient{other.base, d.key, d.http}).must(t, restPayments, body, "AUTHORIZED")
 				third := d.must(t, restPayments, body, "AUTHORIZED")
-				if again.Body != third.Body || err == nil && first.Body != again.Body || strings.Contains(again.Body, "tokenInformation") != k.keeps {
-					t.Errorf("%s, call %d: answers differ:\n%s\n%s\n%s", kind, n, first.Body, again.Body, third.Body)
+				if again.Body != third.Body || err == nil && first.Body != again.Body ||
+					strings.Contains(again.Body, "tokenInformation") != k.keeps {
+					t.Errorf("%s, call %d: responses differ:\n%s\n%s\n%s", kind, n, first.Body, again.Body, third.Body)
 				}
 				want[txn(t, again.ID)] = k
-				if err == nil { // it has no n-th call
+				if err == nil { // the payment has fewer calls
 					break
 				}
 			}
@@ -78,17 +80,18 @@ func TestProxyDiesUnderAPayment(t *testing.T) {
 	checkAgreed(t, p, dir)
 }
 
-// The connection between the proxy and v1 breaks under a payment, at each of its calls: the client is told that it went through, and it did once.
+// TestConnectionToV1BreaksUnderAPayment breaks the connection between the proxy and v1 at each call
+// of a payment. The client gets an approval, and the payment exists once.
 func TestConnectionToV1BreaksUnderAPayment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	want := map[string]restPaid{}
 	for f := range fateNames {
 		way := startRelay(t, p.HTTP)
 		way.fate = func(*http.Request) fate { return passes }
-		proxy := restDoor{startReplica(t, way.base, logins(dir)).base, d.key, d.http}
+		proxy := restClient{startReplica(t, way.base, logins(dir)).base, d.key, d.http}
 		for kind, k := range restPayKinds {
 			for n := int32(1); n <= 8; n++ {
 				way.fate = nthCall(n, f)
@@ -101,7 +104,7 @@ func TestConnectionToV1BreaksUnderAPayment(t *testing.T) {
 	checkAgreed(t, p, dir)
 }
 
-// checkPaid wants v1 to have these payments and no others, each once and whole.
+// checkPaid checks that v1 has exactly these payments, each once and complete.
 func checkPaid(t *testing.T, m *merchant, want map[string]restPaid) {
 	t.Helper()
 	all := m.transactions(t)
@@ -117,7 +120,8 @@ func checkPaid(t *testing.T, m *merchant, want map[string]restPaid) {
 	for _, x := range all {
 		k, known := want[x.ID]
 		if !known || x.AmountAuthorized != 2000 || x.AmountCaptured != k.captured {
-			t.Errorf("%s: known %v, authorized %d, captured %d, want 2000 and %d", x.ID, known, x.AmountAuthorized, x.AmountCaptured, k.captured)
+			t.Errorf("%s: known %v, authorized %d, captured %d, want 2000 and %d", x.ID, known, x.AmountAuthorized,
+				x.AmountCaptured, k.captured)
 		}
 	}
 	list := mustDecode[v1.CustomerList](t, m.must(t, http.MethodGet, "/v1/customers?limit=100", "", ""))
@@ -126,14 +130,16 @@ func checkPaid(t *testing.T, m *merchant, want map[string]restPaid) {
 	}
 }
 
-// signed sends a body to a path as a client that signs its requests does, at the time given. It returns the answer; none when that was lost.
+// signed sends a body to a path with a signature of the given time. It returns the response, or ""
+// if that was lost.
 func (p *process) signed(t *testing.T, client *http.Client, url, path, body string, at time.Time) string {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(p.ProviderB.SharedSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, url+path,
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +147,13 @@ func (p *process) signed(t *testing.T, client *http.Client, url, path, body stri
 	date, sum := at.UTC().Format(http.TimeFormat), sha256.Sum256([]byte(body))
 	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
 	mac := hmac.New(sha256.New, key)
-	_, _ = io.WriteString(mac, "host: "+host+"\ndate: "+date+"\nrequest-target: post "+path+"\ndigest: "+digest+"\nv-c-merchant-id: "+p.ProviderB.MerchantID)
+	_, _ = io.WriteString(mac, "host: "+host+"\ndate: "+date+"\nrequest-target: post "+path+"\ndigest: "+digest+
+		"\nv-c-merchant-id: "+p.ProviderB.MerchantID)
 	r.Host = host
 	for name, value := range map[string]string{
 		"Date": date, "Digest": digest, "V-C-Merchant-Id": p.ProviderB.MerchantID, "Content-Type": "application/json",
-		"Signature": `keyid="` + p.ProviderB.KeyID + `", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="` +
+		"Signature": `keyid="` + p.ProviderB.KeyID +
+			`", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="` +
 			base64.StdEncoding.EncodeToString(mac.Sum(nil)) + `"`,
 	} {
 		r.Header.Set(name, value)
@@ -162,23 +170,23 @@ func (p *process) signed(t *testing.T, client *http.Client, url, path, body stri
 	return string(text)
 }
 
-// signedPayment is signed with a payment: its number, "" when the answer was lost.
+// signedPayment calls signed for a payment, and returns its number, or "" if the response was lost.
 func (p *process) signedPayment(t *testing.T, client *http.Client, url, body string, at time.Time) string {
 	t.Helper()
 	text := p.signed(t, client, url, restPayments, body, at)
 	if text == "" {
 		return ""
 	}
-	a := mustDecode[restAnswer](t, answer{body: text})
+	a := mustDecode[restResponse](t, response{body: text})
 	if a.Status != "AUTHORIZED" {
 		t.Fatalf("got %s", text)
 	}
 	return a.ID
 }
 
-// A signed request that is sent again, byte for byte, is the same payment, also after its proxy
-// died: no proxy is left that saw its first response. Another one, or one that was signed in
-// another second, is another payment.
+// TestSignedPaymentComesAgain repeats a signed request byte for byte. It is the same payment, also
+// after its proxy died: no running proxy has seen its first response. A request with another body,
+// or signed in another second, is another payment.
 func TestSignedPaymentComesAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -193,7 +201,7 @@ func TestSignedPaymentComesAgain(t *testing.T) {
 		doomed := startReplica(t, way.base, logins(dir))
 		way.fate, way.die = nthCall(n, diesAfter), doomed.Kill
 		if id := p.signedPayment(t, client, doomed.base, lost, now); id != "" {
-			t.Fatalf("call %d: the proxy answered", n)
+			t.Fatalf("call %d: the proxy responded", n)
 		}
 	}
 	first := p.signedPayment(t, client, other.base, lost, now)
@@ -203,7 +211,8 @@ func TestSignedPaymentComesAgain(t *testing.T) {
 	if second := p.signedPayment(t, client, other.base, lost, now); second != first {
 		t.Errorf("after two proxies died: got payments %s and %s", first, second)
 	}
-	if a, b := p.signedPayment(t, client, other.base, another, now), p.signedPayment(t, client, p.HTTP, another, now); a != b || a == first {
+	if a, b := p.signedPayment(t, client, other.base, another, now),
+		p.signedPayment(t, client, p.HTTP, another, now); a != b || a == first {
 		t.Errorf("another request, twice: got payments %s and %s", a, b)
 	}
 	if later := p.signedPayment(t, client, other.base, lost, now.Add(time.Second)); later == first {

@@ -8,20 +8,21 @@ import (
 	"strings"
 )
 
-// payment is what one client wants done, request by request.
+// payment is a client's sequence of requests on one payment.
 type payment struct {
 	reference string
-	id        string // known from the first answer
+	id        string // from the first response
 	calls     []call
 }
 
-// call is one POST. {id} stands where the payment's id goes.
+// call is one POST. {id} stands for the payment's id.
 type call struct{ path, key, body string }
 
-// plan returns the n-th payment of a client: each kind of life a payment can have, in turn.
+// plan returns the n-th payment of a client: each kind of life in turn.
 func plan(reference string, n int) *payment {
 	p := &payment{reference: reference}
-	create := fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"card","reference":%q,"capture":"automatic"}`, 1000+n, reference)
+	create := fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":"card","reference":%q,"capture":"automatic"}`,
+		1000+n, reference)
 	held := strings.Replace(create, "automatic", "manual", 1)
 	const txn = "/v1/transactions/{id}"
 	switch n % 6 {
@@ -52,10 +53,11 @@ func (p *payment) add(path, body string) {
 	p.calls = append(p.calls, call{path: path, body: body, key: p.reference + "-" + strconv.Itoa(len(p.calls))})
 }
 
-// proceed sends all of it, in order, until the connection fails.
+// proceed sends all requests in order, until the connection fails.
 func (p *payment) proceed(ctx context.Context, m *merchant) error {
 	for _, c := range p.calls {
-		got, err := m.do(ctx, http.MethodPost, strings.ReplaceAll(c.path, "{id}", p.id), c.key, strings.ReplaceAll(c.body, "{id}", p.id))
+		got, err := m.do(ctx, http.MethodPost, strings.ReplaceAll(c.path, "{id}", p.id), c.key,
+			strings.ReplaceAll(c.body, "{id}", p.id))
 		if err != nil {
 			return err
 		}

@@ -9,49 +9,54 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// profileNumbers are the numbers that clients know a profile by.
+// profileNumbers are the numbers of a profile for clients.
 type profileNumbers struct {
 	Customer string   `json:"customerProfileId"`
 	Methods  []string `json:"customerPaymentProfileIdList"`
 }
 
-// mustProfile makes a profile of payment profiles.
+// mustProfile makes a profile with payment profiles.
 func mustProfile(t *testing.T, p *process, email, payments string) profileNumbers {
 	t.Helper()
-	made := mustAsk(t, p, p.Keys.SKTest, "createCustomerProfileRequest", `"profile":{"email":"`+email+`","paymentProfiles":[`+payments+`]}`)
+	made := mustAsk(t, p, p.Keys.SKTest, "createCustomerProfileRequest",
+		`"profile":{"email":"`+email+`","paymentProfiles":[`+payments+`]}`)
 	return readProfile(t, made)
 }
 
-// readProfile returns the numbers of a profile from the response to the request that made it.
-func readProfile(t *testing.T, made dialectAnswer) profileNumbers {
+// readProfile returns the numbers of a profile in the response to its creation.
+func readProfile(t *testing.T, made dialectResponse) profileNumbers {
 	t.Helper()
 	var ids profileNumbers
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(made.body, "\xef\xbb\xbf")), &ids); err != nil || ids.Customer == "" {
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(made.body, "\xef\xbb\xbf")), &ids); err != nil ||
+		ids.Customer == "" {
 		t.Fatalf("create: got %s, error %v", made.body, err)
 	}
 	return ids
 }
 
-// by is the profile of a charge; without a method it is the customer's default.
+// by returns the profile of a charge; without a method it is the customer's default.
 func by(customer, method, more string) string {
 	if method == "" {
 		return `"profile":{"customerProfileId":"` + customer + `"}`
 	}
-	return `"profile":{"customerProfileId":"` + customer + `","paymentProfile":{"paymentProfileId":"` + method + `"` + more + `}}`
+	return `"profile":{"customerProfileId":"` + customer + `","paymentProfile":{"paymentProfileId":"` + method + `"` +
+		more + `}}`
 }
 
-// TestLegacyProfileCharge charges what is stored by the real core: it must be the customer's own and of a
-// brand that is taken. A default and the same payment profile by its number are different requests.
+// TestLegacyProfileCharge charges stored cards with the real core: a card must be the customer's
+// own and of an accepted brand. A default and the same payment profile by its number are different
+// requests.
 func TestLegacyProfileCharge(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
 	const (
 		strange = `"payment":{"creditCard":{"cardNumber":"9999999999999995","expirationDate":"2031-04"}}`
-		bank    = `"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"123456789","nameOnAccount":"Ana Ruiz"}}`
+		bank    = `"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"123456789","nameOnAccount":"Ana ` +
+			`Ruiz"}}`
 	)
 	ana := mustProfile(t, p, "ana@example.org", `{`+legacyCard+`,"defaultPaymentProfile":true},{`+strange+`},{`+bank+`}`)
 	bo := mustProfile(t, p, "bo@example.org", `{`+legacyCard+`}`)
-	charge := func(kind, amount, profile string) dialectAnswer {
+	charge := func(kind, amount, profile string) dialectResponse {
 		t.Helper()
 		return mustAsk(t, p, p.Keys.SKTest, transact, txnOf(`"`+kind+`","amount":"`+amount+`",`+profile))
 	}
@@ -66,7 +71,10 @@ func TestLegacyProfileCharge(t *testing.T) {
 		{"of no brand", sale, "14.00", by(ana.Customer, ana.Methods[1], ""), "3/6"},
 		{"a bank account with a card code", sale, "14.00", by(ana.Customer, ana.Methods[2], `,"cardCode":"900"`), "1/1"},
 		{"approved before", forced, "15.00", by(ana.Customer, ana.Methods[0], "") + `,"authCode":"A1B2C3"`, "1/1"},
-		{"a bank account approved before", forced, "15.00", by(ana.Customer, ana.Methods[2], "") + `,"authCode":"A1B2C3"`, "3/53"},
+		{
+			"a bank account approved before", forced, "15.00", by(ana.Customer, ana.Methods[2], "") + `,"authCode":"A1B2C3"`,
+			"3/53",
+		},
 	} {
 		if a := charge(tt.kind, tt.amount, tt.profile); a.outcome() != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.what, a.body, tt.want)
@@ -81,7 +89,7 @@ func TestLegacyProfileCharge(t *testing.T) {
 	}
 }
 
-// TestLegacyProfileChargedAtOnce sends equal requests at the same moment, in each round by default or by
+// TestLegacyProfileChargedAtOnce sends equal requests at once, in each round by default or by
 // number. One of them charges the stored card.
 func TestLegacyProfileChargedAtOnce(t *testing.T) {
 	t.Parallel()
@@ -92,11 +100,12 @@ func TestLegacyProfileChargedAtOnce(t *testing.T) {
 	for round := range 8 {
 		var all sync.WaitGroup
 		for range 6 {
-			document := legacyDocument(p, fmt.Sprintf("<transactionType>authCaptureTransaction</transactionType><amount>%d.00</amount><profile>"+
-				"<customerProfileId>%s</customerProfileId>%s</profile>", round+1, ana.Customer, []string{"", named}[round%2]))
+			document := legacyDocument(p,
+				fmt.Sprintf("<transactionType>authCaptureTransaction</transactionType><amount>%d.00</amount><profile>"+
+					"<customerProfileId>%s</customerProfileId>%s</profile>", round+1, ana.Customer, []string{"", named}[round%2]))
 			all.Go(func() {
 				a, err := legacyPost(t.Context(), client, p.HTTP, document)
-				if got := a.told(); err != nil || got != "1/1" && got != "3/11" {
+				if got := a.result(); err != nil || got != "1/1" && got != "3/11" {
 					t.Errorf("got %s, error %v, want one approved and the others duplicates", a.body, err)
 				}
 			})

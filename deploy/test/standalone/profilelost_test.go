@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// nth is the fate of the nth call that changes anything, counted from 1; all others pass.
+// nth applies a fate to the nth writing call, counted from 1. All others pass.
 func nth(n int32, f fate) func(*http.Request) fate {
 	var met atomic.Int32
 	return func(r *http.Request) fate {
@@ -20,8 +20,9 @@ func nth(n int32, f fate) func(*http.Request) fate {
 	}
 }
 
-// The proxy dies at any call of a payment that is to leave a profile behind. The same request by another proxy is told of the duplicate, and
-// of the profile where that was not whole: there is one payment and one customer, with one card.
+// TestProxyDiesBeforeTheProfile kills the proxy at each call of a payment that also makes a
+// profile. A retry through another proxy reports the duplicate, and the profile if it was
+// incomplete. One payment and one customer with one card exist.
 func TestProxyDiesBeforeTheProfile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,15 +38,15 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 		doomed := startReplica(t, way.base, logins(dir))
 		way.fate, way.die = nth(n, diesAfter), doomed.Kill
 		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
-			t.Fatalf("%s: the proxy answered, want it dead: %s", who, got.body)
+			t.Fatalf("%s: the proxy responded, want it dead: %s", who, got.body)
 		}
 		got := mustPost(t, client, other.base, document)
-		wantTold(t, who, got, "3/11")
+		wantResult(t, who, got, "3/11")
 		if made := element(got.body, "customerPaymentProfileId") != ""; made != (n < calls) {
 			t.Errorf("%s: got %s, want the profile in it only when it was not whole", who, got.body)
 		}
 		last := mustPost(t, client, other.base, document)
-		if wantTold(t, who+" again", last, "3/11"); strings.Contains(last.body, "rofile") {
+		if wantResult(t, who+" again", last, "3/11"); strings.Contains(last.body, "rofile") {
 			t.Errorf("%s again: got %s, want no word of the profile", who, last.body)
 		}
 		if made := named(t, m, who); len(made) != 1 {
@@ -55,7 +56,8 @@ func TestProxyDiesBeforeTheProfile(t *testing.T) {
 	}
 }
 
-// What a proxy that died had begun does not keep the next request from storing another card under the same name, at once.
+// TestProxyDiesBeforeTheFirstCard checks that an unfinished request of a dead proxy does not delay
+// a request that stores another card under the same name.
 func TestProxyDiesBeforeTheFirstCard(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -68,58 +70,62 @@ func TestProxyDiesBeforeTheFirstCard(t *testing.T) {
 		doomed := startReplica(t, way.base, logins(dir))
 		way.fate, way.die = nth(n, diesAfter), doomed.Kill
 		if got, err := legacyPost(t.Context(), client, doomed.base, legacyProfile(p, who, "4111111111111111")); err == nil {
-			t.Fatalf("%s: the proxy answered, want it dead: %s", who, got.body)
+			t.Fatalf("%s: the proxy responded, want it dead: %s", who, got.body)
 		}
-		wantTold(t, who, mustPost(t, client, other.base, legacyProfile(p, who, "5424000000000015")), "I00001")
+		wantResult(t, who, mustPost(t, client, other.base, legacyProfile(p, who, "5424000000000015")), "I00001")
 		oneCustomer(t, m, who, 1)
 	}
 }
 
-// legacyProfile is a request to store cards under a customer's name.
+// legacyProfile returns a request to store cards under a customer's name.
 func legacyProfile(p *process, who string, numbers ...string) string {
 	cards := ""
 	for _, n := range numbers {
-		cards += "<paymentProfiles><payment><creditCard><cardNumber>" + n + "</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment></paymentProfiles>"
+		cards += "<paymentProfiles><payment><creditCard><cardNumber>" + n +
+			"</cardNumber><expirationDate>2031-04</expirationDate></creditCard></payment></paymentProfiles>"
 	}
-	return `<createCustomerProfileRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` + p.ProviderA.Name +
-		`</name><transactionKey>` + p.ProviderA.TransactionKey + `</transactionKey></merchantAuthentication><profile><merchantCustomerId>` + who +
+	return `<createCustomerProfileRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>` +
+		p.ProviderA.Name +
+		`</name><transactionKey>` + p.ProviderA.TransactionKey +
+		`</transactionKey></merchantAuthentication><profile><merchantCustomerId>` + who +
 		`</merchantCustomerId>` + cards + `</profile></createCustomerProfileRequest>`
 }
 
-// Of requests for the same customer with different cards, by two proxies at once, one stores its cards, and the others are told of that one.
+// TestProfilesAtOnce sends requests for one customer with different cards through two proxies at
+// once. One stores its cards, and the others get a duplicate of that one.
 func TestProfilesAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
 	client, m := patientClient(t), merchantOf(t, p)
-	doors := []string{p.HTTP, startReplica(t, p.HTTP, logins(dir)).base}
+	bases := []string{p.HTTP, startReplica(t, p.HTTP, logins(dir)).base}
 	const visa, mastercard = "4111111111111111", "5424000000000015"
 	for round := range 8 {
 		who := fmt.Sprintf("race-%d", round)
-		var made, told atomic.Int32
+		var made, duplicates atomic.Int32
 		var wg sync.WaitGroup
 		for i, cards := range [][]string{{visa}, {visa, mastercard}, {mastercard}, {mastercard, visa}} {
 			wg.Go(func() {
-				a, err := legacyPost(t.Context(), client, doors[i%2], legacyProfile(p, who, cards...))
+				a, err := legacyPost(t.Context(), client, bases[i%2], legacyProfile(p, who, cards...))
 				switch {
 				case err == nil && a.code == "I00001":
 					made.Store(int32(len(cards)))
 				case err == nil && a.code == "E00039":
-					told.Add(1)
+					duplicates.Add(1)
 				default:
 					t.Errorf("%s: got %s, error %v", who, a.body, err)
 				}
 			})
 		}
 		wg.Wait()
-		if told.Load() != 3 {
-			t.Errorf("%s: %d were told that there is one, want three", who, told.Load())
+		if duplicates.Load() != 3 {
+			t.Errorf("%s: %d duplicates, want three", who, duplicates.Load())
 		}
 		oneCustomer(t, m, who, int(made.Load()))
 	}
 }
 
-// oneCustomer wants a customer that is whole, with so many payment methods.
+// oneCustomer checks that one complete customer exists, with the number of payment methods.
 func oneCustomer(t *testing.T, m *merchant, reference string, want int) {
 	t.Helper()
 	type list struct {

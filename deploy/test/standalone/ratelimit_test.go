@@ -9,10 +9,12 @@ import (
 	"testing"
 )
 
-// TestDefaultRateLimitIsTold: --help and the README name the limit that answers tell.
-func TestDefaultRateLimitIsTold(t *testing.T) {
+// TestDefaultRateLimitIsDocumented checks that --help and the README name the limit in the
+// response's fields.
+func TestDefaultRateLimitIsDocumented(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0") // start would set a limit
+	// start would set a limit
+	p := launch(t, "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
 	p.awaitReady(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.HTTP+"/v1/api_keys/current", http.NoBody)
 	if err != nil {
@@ -37,8 +39,8 @@ func TestDefaultRateLimitIsTold(t *testing.T) {
 		t.Errorf("help lacks %q: exit code %d", want, code)
 	}
 	readme, err := os.ReadFile("../../standalone/README.md")
-	told := regexp.MustCompile(`may make ([\d,]+) requests a second`).FindSubmatch(readme)
-	if err != nil || told == nil || strings.ReplaceAll(string(told[1]), ",", "") != strconv.Itoa(twice/2) {
-		t.Errorf("README tells another limit than %d: %q, %v", twice/2, told, err)
+	named := regexp.MustCompile(`may make ([\d,]+) requests a second`).FindSubmatch(readme)
+	if err != nil || named == nil || strings.ReplaceAll(string(named[1]), ",", "") != strconv.Itoa(twice/2) {
+		t.Errorf("README names another limit than %d: %q, %v", twice/2, named, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// documents are all texts for people in the repository, by path from its root.
+// documents returns all Markdown files of the repository, by path from its root.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -39,16 +39,17 @@ func documents(t *testing.T) map[string]string {
 
 var fence = regexp.MustCompile("(?m)^```.*$")
 
-// filled puts a running system's addresses and credentials where a document has placeholders.
+// filled replaces the placeholders of a document by a running system's addresses and credentials.
 func filled(p *process, block string) string {
 	return strings.NewReplacer(
-		"https://api.example.com", p.HTTP, "http://127.0.0.1:8080", p.HTTP, "http://127.0.0.1:8081", p.HTTP, // the proxy apart, and the same door in one process
+		// compat-proxy as a program, and in one process
+		"https://api.example.com", p.HTTP, "http://127.0.0.1:8080", p.HTTP, "http://127.0.0.1:8081", p.HTTP,
 		"sk_test_…", p.Keys.SKTest, "sk_test_...", p.Keys.SKTest, "<name>…</name>", "<name>"+p.ProviderA.Name+"</name>",
 		"<transactionKey>…</transactionKey>", "<transactionKey>"+p.ProviderA.TransactionKey+"</transactionKey>",
 	).Replace(block)
 }
 
-// TestEachRequestOfTheDocumentsWorks pastes every request that stands in one of our documents into a shell.
+// TestEachRequestOfTheDocumentsWorks pastes every request of our documents into a shell.
 func TestEachRequestOfTheDocumentsWorks(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -56,7 +57,7 @@ func TestEachRequestOfTheDocumentsWorks(t *testing.T) {
 	for name, text := range documents(t) {
 		blocks := pasted(fence.ReplaceAllString(text, "\n"))
 		if got, want := len(blocks), len(regexp.MustCompile(`(?m)^\s*(\$ )?curl `).FindAllString(text, -1)); got != want {
-			t.Errorf("%s: requests found = %d, want %d: put each in a block of its own", name, got, want)
+			t.Errorf("%s: requests found = %d, want %d: put each into a separate block", name, got, want)
 		}
 		for _, block := range blocks {
 			tried++
@@ -76,18 +77,19 @@ func TestEachRequestOfTheDocumentsWorks(t *testing.T) {
 	}
 }
 
-// went reports whether the answer to a request that a legacy door takes says that it went through; theirs do not tell by their status alone.
-func went(request, answer string) bool {
+// went reports whether a response reports success. The status of a legacy response does not
+// suffice.
+func went(request, response string) bool {
 	switch {
 	case strings.Contains(request, "/pts/v2/"):
-		return strings.Contains(answer, `"status":"AUTHORIZED"`)
+		return strings.Contains(response, `"status":"AUTHORIZED"`)
 	case strings.Contains(request, "/compat/") || strings.Contains(request, "/xml/v1/"):
-		return strings.Contains(answer, "<resultCode>Ok<") || strings.Contains(answer, `"resultCode":"Ok"`)
+		return strings.Contains(response, "<resultCode>Ok<") || strings.Contains(response, `"resultCode":"Ok"`)
 	}
 	return true
 }
 
-// addresses are the paths that documents tell a person to open.
+// addresses returns the paths that documents show for a browser.
 func addresses(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{"/docs": "Causeway v1", "/v1/openapi.json": `"openapi":`, "/v1/health": `"status":"ok"`}
@@ -101,7 +103,7 @@ func addresses(t *testing.T) map[string]string {
 	return out
 }
 
-// needsKey reports whether a browser's address bar is not enough to ask for a path.
+// needsKey reports whether a browser cannot open a path without a key.
 func needsKey(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/admin/") || path == "/metrics"
 }

@@ -17,8 +17,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// losing returns a directory with a catalogue of the simulator that does not respond to some payments
-// and has no effect of them.
+// losing returns a directory with a catalogue of the simulator that sends no response to some
+// payments, and does not make them.
 func losing(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "configs", "simulator.yaml"))
@@ -33,12 +33,12 @@ func losing(t *testing.T) string {
 	return dir
 }
 
-// unsure is a relay that holds back each response of v1 to a payment of unknown outcome.
+// unsure is a relay that delays each response of v1 to a payment of unknown outcome.
 type unsure struct {
 	relay
 
 	unknown chan string   // gets the payment's id
-	goOn    chan struct{} // gets one value for each id, which lets the response pass
+	goOn    chan struct{} // one value for each id lets its response pass
 }
 
 func startUnsure(t *testing.T, v1Base string) *unsure {
@@ -74,12 +74,12 @@ func (u *unsure) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	}
 	maps.Copy(w.Header(), got.head)
 	w.WriteHeader(got.status)
-	_, _ = w.Write(got.body) // a proxy that went away is none of the relay's troubles
+	_, _ = w.Write(got.body) // the proxy may have disconnected
 }
 
-// TestDuplicateBehindARecoveredKey: the outcome of a payment is unknown, and an equal one with a
-// window of 0 is charged by another proxy. Recovery finds that the acquirer never had the first one,
-// and frees its key. A later request with a window is the duplicate of the charged one.
+// TestDuplicateBehindARecoveredKey lets the outcome of a payment stay unknown while another proxy
+// charges an equal one with a window of 0. Recovery finds that the acquirer never had the first
+// one, and frees its key. A later request with a window is the duplicate of the charged one.
 func TestDuplicateBehindARecoveredKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -104,14 +104,14 @@ func TestDuplicateBehindARecoveredKey(t *testing.T) {
 	}
 }
 
-// recovers sends a payment by the relay's proxy, and an equal one by the other proxy if the outcome
-// of the first is unknown. It returns when v1's recovery has failed the first one, and reports
+// recovers sends a payment through the relay's proxy. If its outcome is unknown, it sends an equal
+// one through the other proxy. It returns after v1's recovery has failed the first one, and reports
 // whether the other one was charged before that.
 func (u *unsure) recovers(t *testing.T, p *process, proxy *replica, first, other string) bool {
 	t.Helper()
 	client, m := patientClient(t), merchantOf(t, p)
 	ended := make(chan error, 1)
-	var response legacyAnswer
+	var response legacyResponse
 	go func() {
 		var err error
 		response, err = legacyPost(t.Context(), client, proxy.base, legacyDocument(p, first))
@@ -128,22 +128,22 @@ func (u *unsure) recovers(t *testing.T, p *process, proxy *replica, first, other
 			got := m.must(t, http.MethodGet, "/v1/transactions/"+id, "", "")
 			return mustDecode[v1.Transaction](t, got).Status == v1.TransactionStatusFailed
 		}
-		charged := mustPost(t, client, p.HTTP, legacyDocument(p, zeroWindow(other))).told() == "1/1"
-		early := failed() // the other one may have got the first one's key
+		charged := mustPost(t, client, p.HTTP, legacyDocument(p, zeroWindow(other))).result() == "1/1"
+		early := failed() // the other one may have got the key of the first
 		programtest.WaitFor(t, "the first payment has failed", failed)
 		u.goOn <- struct{}{}
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
-		wantTold(t, "the first payment", response, "3/19")
+		wantResult(t, "the first payment", response, "3/19")
 		return charged && !early
 	}
 }
 
-// wantOneCharge sends a payment with a window that is a duplicate.
+// wantOneCharge sends a payment with a window, which must be a duplicate.
 func wantOneCharge(t *testing.T, p *process, invoice, inner string) {
 	t.Helper()
-	wantTold(t, "the duplicate", mustPost(t, patientClient(t), p.HTTP, legacyDocument(p, inner)), "3/11")
+	wantResult(t, "the duplicate", mustPost(t, patientClient(t), p.HTTP, legacyDocument(p, inner)), "3/11")
 	charged := 0
 	for _, made := range named(t, merchantOf(t, p), invoice) {
 		if made.Status != v1.TransactionStatusFailed {

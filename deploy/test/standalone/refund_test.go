@@ -6,20 +6,24 @@ import (
 	"testing"
 )
 
-// A linked refund goes to what paid, or nowhere: by the real core, which tells a card from a bank account, and whose account it is.
+// TestLegacyRefundGoesToWhatPaid checks that a linked refund goes to the card or account of the
+// payment, or is refused, with the real core.
 func TestLegacyRefundGoesToWhatPaid(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
 	m := merchantOf(t, p)
 	const (
-		bank   = `"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"000123456789","nameOnAccount":"Ana Ruiz"}}`
-		masked = `"payment":{"bankAccount":{"routingNumber":"XXXX3602","accountNumber":"XXXX6789","nameOnAccount":"Ana Ruiz"}}`
-		ends   = `"payment":{"creditCard":{"cardNumber":"6789","expirationDate":"XXXX"}}`
-		test   = `,"transactionSettings":{"setting":{"settingName":"testRequest","settingValue":"1"}}`
+		bank = `"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"000123456789",` +
+			`"nameOnAccount":"Ana Ruiz"}}`
+		masked = `"payment":{"bankAccount":{"routingNumber":"XXXX3602","accountNumber":"XXXX6789","nameOnAccount":"Ana ` +
+			`Ruiz"}}`
+		ends = `"payment":{"creditCard":{"cardNumber":"6789","expirationDate":"XXXX"}}`
+		test = `,"transactionSettings":{"setting":{"settingName":"testRequest","settingValue":"1"}}`
 	)
 	sale := func(payment string) string {
 		t.Helper()
-		a := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"authCaptureTransaction","amount":20,`+payment+`,"profile":{"createProfile":false}`)
+		a := mustTransact(t, p, p.Keys.SKTest,
+			`"transactionType":"authCaptureTransaction","amount":20,`+payment+`,"profile":{"createProfile":false}`)
 		if a.outcome() != "1/1" {
 			t.Fatalf("sale: got %s", a.body)
 		}
@@ -28,7 +32,8 @@ func TestLegacyRefundGoesToWhatPaid(t *testing.T) {
 	byBank, byCard := sale(bank), sale(legacyCard)
 	refund := func(what, number, payment, more, want string) {
 		t.Helper()
-		a := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"refundTransaction","amount":2,`+payment+`,"refTransId":"`+number+`"`+more)
+		a := mustTransact(t, p, p.Keys.SKTest,
+			`"transactionType":"refundTransaction","amount":2,`+payment+`,"refTransId":"`+number+`"`+more)
 		if got := a.outcome(); got != want {
 			t.Errorf("%s: got %s, want %s: %s", what, got, want, a.body)
 		}
@@ -53,7 +58,8 @@ func TestLegacyRefundGoesToWhatPaid(t *testing.T) {
 	}
 }
 
-// An account number too short for v1 to show four digits of is refunded all the same: by its own digits and by what the sale's answer showed.
+// TestLegacyRefundToAShortAccount refunds to an account number that is too short for four visible
+// digits. Its own digits work, and so do the ones in the sale's response.
 func TestLegacyRefundToAShortAccount(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
@@ -62,7 +68,8 @@ func TestLegacyRefundToAShortAccount(t *testing.T) {
 		"9834": "XXXXXX34", "98345": "XXXXXX45", "983456": "XXXXX456", "9834567": "XXXXX567", "98345678": "XXXX5678",
 	} {
 		account := func(number string) string {
-			return `"payment":{"bankAccount":{"routingNumber":"121042882","accountNumber":"` + number + `","nameOnAccount":"Ana Ruiz"}}`
+			return `"payment":{"bankAccount":{"routingNumber":"121042882","accountNumber":"` + number +
+				`","nameOnAccount":"Ana Ruiz"}}`
 		}
 		sale := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"authCaptureTransaction","amount":20,`+account(number))
 		if sale.outcome() != "1/1" || !strings.Contains(sale.body, `"accountNumber":"`+shown+`"`) {
@@ -70,14 +77,16 @@ func TestLegacyRefundToAShortAccount(t *testing.T) {
 		}
 		settle(t, m, txn(t, sale.Response.ID))
 		for i, given := range []string{number, number[len(number)-4:], "XXXX" + number[len(number)-4:], shown} {
-			refund := mustTransact(t, p, p.Keys.SKTest, fmt.Sprintf(`"transactionType":"refundTransaction","amount":%d,%s,"refTransId":%q`,
-				i+1, account(given), sale.Response.ID))
+			refund := mustTransact(t, p, p.Keys.SKTest,
+				fmt.Sprintf(`"transactionType":"refundTransaction","amount":%d,%s,"refTransId":%q`,
+					i+1, account(given), sale.Response.ID))
 			if refund.outcome() != "1/1" {
 				t.Errorf("%s as %s: got %s", number, given, refund.body)
 			}
 		}
-		other := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"refundTransaction","amount":9,`+account(number[1:]+"0")+
-			`,"refTransId":"`+sale.Response.ID+`"`)
+		other := mustTransact(t, p, p.Keys.SKTest,
+			`"transactionType":"refundTransaction","amount":9,`+account(number[1:]+"0")+
+				`,"refTransId":"`+sale.Response.ID+`"`)
 		if other.outcome() != "3/54" {
 			t.Errorf("%s to another account: got %s", number, other.body)
 		}

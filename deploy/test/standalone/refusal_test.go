@@ -16,7 +16,8 @@ func TestRefusalsOfV1LeaveTheStoreAlone(t *testing.T) {
 	publishable := &merchant{base: m.base, key: p.Keys.PKTest, http: m.http}
 	wrong := &merchant{base: m.base, key: p.Keys.SKTest[:len(p.Keys.SKTest)-1] + "~", http: m.http}
 	card := func(number string, year string) string {
-		return `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"` + number + `","exp_month":1,"exp_year":` + year + `}}`
+		return `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"` + number +
+			`","exp_month":1,"exp_year":` + year + `}}`
 	}
 	for name, c := range map[string]struct {
 		by     *merchant
@@ -46,7 +47,8 @@ func TestRefusalsOfV1LeaveTheStoreAlone(t *testing.T) {
 		if e.Param != nil {
 			param = *e.Param
 		}
-		if got.status != c.status || c.code != "" && e.Code != c.code || !strings.HasPrefix(param, c.param) || c.param != "" && param == "" {
+		if got.status != c.status || c.code != "" && e.Code != c.code || !strings.HasPrefix(param, c.param) ||
+			c.param != "" && param == "" {
 			t.Errorf("%s: %d %s, param %q, want %d %s, param %q", name, got.status, e.Code, param, c.status, c.code, c.param)
 		}
 	}
@@ -64,24 +66,26 @@ func TestRefusalsOfProviderALeaveTheStoreAlone(t *testing.T) {
 	sale := saleXML(p, "5.00")
 	const open = "<createTransactionRequest"
 	for name, c := range map[string]struct{ body, code string }{
-		"doctype":         {strings.Replace(sale, open, "<!DOCTYPE x>"+open, 1), "E00003"},
-		"entity":          {strings.Replace(sale, open, `<!DOCTYPE x [<!ENTITY a "b">]>`+open, 1), "E00003"},
-		"two roots":       {sale + "<again/>", "E00003"},
-		"depth bomb":      {strings.Replace(sale, "<payment>", strings.Repeat("<a>", 10000), 1), "E00003"},
-		"wrong order":     {strings.Replace(strings.Replace(sale, "<amount>5.00</amount>", "", 1), "</payment>", "</payment><amount>5.00</amount>", 1), "E00003"},
+		"doctype":    {strings.Replace(sale, open, "<!DOCTYPE x>"+open, 1), "E00003"},
+		"entity":     {strings.Replace(sale, open, `<!DOCTYPE x [<!ENTITY a "b">]>`+open, 1), "E00003"},
+		"two roots":  {sale + "<again/>", "E00003"},
+		"depth bomb": {strings.Replace(sale, "<payment>", strings.Repeat("<a>", 10000), 1), "E00003"},
+		"wrong order": {strings.Replace(strings.Replace(sale, "<amount>5.00</amount>", "", 1), "</payment>",
+			"</payment><amount>5.00</amount>", 1), "E00003"},
 		"unknown element": {strings.Replace(sale, "<payment>", "<colour>red</colour><payment>", 1), "E00003"},
-		"a mebibyte":      {strings.Replace(sale, "</payment>", "</payment><order><description>"+strings.Repeat("x", 1<<20)+"</description></order>", 1), "E00003"},
-		"cut off":         {sale[:len(sale)-10], "E00003"},
-		"unknown root":    {strings.ReplaceAll(sale, "createTransactionRequest", "createNothingRequest"), "E00004"},
-		"no namespace":    {strings.Replace(sale, ` xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"`, "", 1), "E00045"},
-		"wrong key":       {strings.Replace(sale, p.ProviderA.TransactionKey, "wrong00000000000", 1), "E00007"},
-		"wrong name":      {strings.Replace(sale, p.ProviderA.Name, "nobody", 1), "E00007"},
-		"unknown type":    {strings.Replace(sale, "authCaptureTransaction", "giftTransaction", 1), "E00060"},
-		"amount 0":        {strings.Replace(sale, "5.00", "0.00", 1), "E00027"},
-		"check digit":     {strings.Replace(sale, "4111111111111111", "4111111111111112", 1), "E00027"},
-		"expired":         {strings.Replace(sale, "2031-04", "2020-04", 1), "E00027"},
-		"json, cut off":   {`{"createTransactionRequest":{`, "E0000"}, // recordings have E00001 and E00003
-		"nothing":         {"", "E0000"},
+		"a mebibyte": {strings.Replace(sale, "</payment>",
+			"</payment><order><description>"+strings.Repeat("x", 1<<20)+"</description></order>", 1), "E00003"},
+		"cut off":       {sale[:len(sale)-10], "E00003"},
+		"unknown root":  {strings.ReplaceAll(sale, "createTransactionRequest", "createNothingRequest"), "E00004"},
+		"no namespace":  {strings.Replace(sale, ` xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"`, "", 1), "E00045"},
+		"wrong key":     {strings.Replace(sale, p.ProviderA.TransactionKey, "wrong00000000000", 1), "E00007"},
+		"wrong name":    {strings.Replace(sale, p.ProviderA.Name, "nobody", 1), "E00007"},
+		"unknown type":  {strings.Replace(sale, "authCaptureTransaction", "giftTransaction", 1), "E00060"},
+		"amount 0":      {strings.Replace(sale, "5.00", "0.00", 1), "E00027"},
+		"check digit":   {strings.Replace(sale, "4111111111111111", "4111111111111112", 1), "E00027"},
+		"expired":       {strings.Replace(sale, "2031-04", "2020-04", 1), "E00027"},
+		"json, cut off": {`{"createTransactionRequest":{`, "E0000"}, // recordings have E00001 and E00003
+		"nothing":       {"", "E0000"},
 	} {
 		got := postLegacy(t, m, p, c.body)
 		if !strings.Contains(got, c.code) || strings.Contains(got, "<responseCode>1<") {

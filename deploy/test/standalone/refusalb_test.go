@@ -13,19 +13,22 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// signedB is a provider-b request before it is sent; its headers are made by sign or bear.
+// signedB is a provider-b request; sign or bear makes its headers.
 type signedB struct {
 	path, body, secret, keyID, merchant, list string
 	header                                    http.Header
 }
 
-const saleB = `{"clientReferenceInformation":{"code":"r-1"},"processingInformation":{"capture":true},"paymentInformation":{"card":{"number":` +
-	`"4111111111111111","expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"5.00","currency":"USD"}}}`
+const saleB = `{"clientReferenceInformation":{"code":"r-1"},"processingInformation":{"capture":true},` +
+	`"paymentInformation":{"card":{"number":` +
+	`"4111111111111111","expirationMonth":"12","expirationYear":"2031"}},` +
+	`"orderInformation":{"amountDetails":{"totalAmount":"5.00","currency":"USD"}}}`
 
 func signedOf(p *process) signedB {
 	return signedB{
-		path: "/pts/v2/payments", body: saleB, secret: p.ProviderB.SharedSecret, keyID: p.ProviderB.KeyID, merchant: p.ProviderB.MerchantID,
-		list: "host date request-target digest v-c-merchant-id",
+		path: "/pts/v2/payments", body: saleB, secret: p.ProviderB.SharedSecret, keyID: p.ProviderB.KeyID,
+		merchant: p.ProviderB.MerchantID,
+		list:     "host date request-target digest v-c-merchant-id",
 		header: http.Header{
 			"Date":            {time.Now().UTC().Format(http.TimeFormat)}, //nolint:forbidigo // the real program's time
 			"V-C-Merchant-Id": {p.ProviderB.MerchantID}, "Content-Type": {"application/json"},
@@ -49,7 +52,7 @@ func hmac256(t *testing.T, secret, text string) []byte {
 	return mac.Sum(nil)
 }
 
-// sign gives the request its HTTP signature.
+// sign adds an HTTP signature to the request.
 func (s *signedB) sign(t *testing.T, host string) {
 	t.Helper()
 	s.header.Set("Digest", "SHA-256="+base64SHA256(s.body))
@@ -68,22 +71,25 @@ func (s *signedB) sign(t *testing.T, host string) {
 		base64.StdEncoding.EncodeToString(hmac256(t, s.secret, strings.Join(lines, "\n")))+`"`)
 }
 
-// bear gives the request a JWT by its shared secret.
+// bear adds a JWT by the shared secret to the request.
 func (s *signedB) bear(t *testing.T, nonce string, life time.Duration) {
 	t.Helper()
 	now := time.Now() //nolint:forbidigo // the real program's time
 	claims, err := json.Marshal(map[string]any{
-		"digest": base64SHA256(s.body), "digestAlgorithm": "SHA-256", "iat": now.Unix(), "exp": now.Add(life).Unix(), "iss": s.merchant, "jti": nonce,
+		"digest": base64SHA256(s.body), "digestAlgorithm": "SHA-256", "iat": now.Unix(), "exp": now.Add(life).Unix(),
+		"iss": s.merchant, "jti": nonce,
 		"request-method": "post", "request-resource-path": s.path, "v-c-jwt-version": "2", "v-c-merchant-id": s.merchant,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT","kid":"`+s.keyID+`"}`)) + "." + base64.RawURLEncoding.EncodeToString(claims)
-	s.header.Set("Authorization", "Bearer "+content+"."+base64.RawURLEncoding.EncodeToString(hmac256(t, s.secret, content)))
+	content := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT","kid":"`+s.keyID+`"}`)) + "." +
+		base64.RawURLEncoding.EncodeToString(claims)
+	s.header.Set("Authorization",
+		"Bearer "+content+"."+base64.RawURLEncoding.EncodeToString(hmac256(t, s.secret, content)))
 }
 
-// send posts the request and returns what it was told.
+// send posts the request and returns the status and the reason.
 func (s *signedB) send(t *testing.T, m *merchant) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.base+s.path, strings.NewReader(s.body))
@@ -91,19 +97,20 @@ func (s *signedB) send(t *testing.T, m *merchant) (int, string) {
 		t.Fatal(err)
 	}
 	r.Header = s.header
-	answer, err := m.http.Do(r)
+	response, err := m.http.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kind := answer.Header.Get("Content-Type"); !strings.Contains(kind, "json") || answer.Header.Get("V-C-Correlation-Id") == "" {
-		t.Errorf("content type = %q, correlation id = %q, want JSON and one", kind, answer.Header.Get("V-C-Correlation-Id"))
+	if kind := response.Header.Get("Content-Type"); !strings.Contains(kind, "json") ||
+		response.Header.Get("V-C-Correlation-Id") == "" {
+		t.Errorf("content type = %q, correlation id = %q, want JSON and one", kind, response.Header.Get("V-C-Correlation-Id"))
 	}
-	return answer.StatusCode, string(body)
+	return response.StatusCode, string(body)
 }
 
 func TestRefusalsOfProviderBLeaveTheStoreAlone(t *testing.T) {
@@ -115,9 +122,11 @@ func TestRefusalsOfProviderBLeaveTheStoreAlone(t *testing.T) {
 	wrong := base64.StdEncoding.EncodeToString(make([]byte, 32))
 	day := 24 * time.Hour
 	for name, c := range map[string]struct{ before, after func(*signedB) }{
-		"a byte of the body":  {after: func(s *signedB) { s.body = strings.Replace(s.body, "5.00", "9.00", 1) }},
-		"another path":        {after: func(s *signedB) { s.path = "/pts/v2/credits" }},
-		"a stale date":        {before: func(s *signedB) { s.header.Set("Date", time.Now().UTC().Add(-day).Format(http.TimeFormat)) }}, //nolint:forbidigo // see above
+		"a byte of the body": {after: func(s *signedB) { s.body = strings.Replace(s.body, "5.00", "9.00", 1) }},
+		"another path":       {after: func(s *signedB) { s.path = "/pts/v2/credits" }},
+		"a stale date": {before: func(s *signedB) { //nolint:forbidigo // see above
+			s.header.Set("Date", time.Now().UTC().Add(-day).Format(http.TimeFormat))
+		}},
 		"a foreign key id":    {before: func(s *signedB) { s.keyID = "00000000-0000-4000-8000-000000000000" }},
 		"a wrong secret":      {before: func(s *signedB) { s.secret = wrong }},
 		"another merchant":    {before: func(s *signedB) { s.header.Set("V-C-Merchant-Id", "another") }},
@@ -139,7 +148,8 @@ func TestRefusalsOfProviderBLeaveTheStoreAlone(t *testing.T) {
 		if c.after != nil {
 			c.after(&s)
 		}
-		if status, got := s.send(t, m); status != http.StatusUnauthorized || got != `{"response":{"rmsg":"Authentication Failed"}}` {
+		if status, got := s.send(t, m); status != http.StatusUnauthorized ||
+			got != `{"response":{"rmsg":"Authentication Failed"}}` {
 			t.Errorf("%s: %d %s, want 401 Authentication Failed", name, status, got)
 		}
 	}
@@ -148,7 +158,8 @@ func TestRefusalsOfProviderBLeaveTheStoreAlone(t *testing.T) {
 	}
 }
 
-// A token that comes again is the same payment; what is signed anew is another.
+// TestTokenThatComesAgainPaysOnce checks that a repeated token is the same payment, and a newly
+// signed one another.
 func TestTokenThatComesAgainPaysOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -158,7 +169,7 @@ func TestTokenThatComesAgainPaysOnce(t *testing.T) {
 	_, first := s.send(t, m)
 	for range 3 {
 		if status, got := s.send(t, m); status != http.StatusCreated || got != first {
-			t.Errorf("again: %d %s, want 201 and the first answer %s", status, got, first)
+			t.Errorf("again: %d %s, want 201 and the first response %s", status, got, first)
 		}
 	}
 	s.bear(t, "another", time.Minute)

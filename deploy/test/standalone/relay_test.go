@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// fate is what becomes of a call on its way from a proxy to v1.
+// fate is the treatment of a call from a proxy to v1.
 type fate int
 
 const (
-	passes     fate = iota // it is answered
-	cutBefore              // the connection breaks before v1 has it
-	cutAmid                // the connection breaks at both ends while v1 is at it
-	cutAfter               // v1 acts, and the connection breaks before the answer is there
-	diesBefore             // the proxy dies before v1 has it
-	diesAfter              // v1 acts, and the proxy dies before the answer is there
+	passes     fate = iota // the call and its response pass
+	cutBefore              // the connection breaks before v1 gets the call
+	cutAmid                // the connection breaks at both ends while v1 handles it
+	cutAfter               // v1 acts, and the connection breaks before the response
+	diesBefore             // the proxy dies before v1 gets the call
+	diesAfter              // v1 acts, and the proxy dies before the response
 )
 
-// relay stands between a proxy and v1.
+// relay forwards the calls of a proxy to v1.
 type relay struct {
 	base string
 	v1   string
 	http *http.Client
 	fate func(*http.Request) fate
-	die  func() // ends the proxy, and returns when it is gone
+	die  func() // ends the proxy, and returns after its end
 }
 
-// startRelay starts one. Its fate and die are set before anything is sent.
+// startRelay starts a relay. Set its fate and die before the first request.
 func startRelay(tb testing.TB, v1Base string) *relay {
 	tb.Helper()
 	r := &relay{v1: v1Base, http: patientClient(tb)}
@@ -43,7 +43,8 @@ func startRelay(tb testing.TB, v1Base string) *relay {
 	return r
 }
 
-// ServeHTTP implements http.Handler. What v1 was sent is never taken back because the proxy went away.
+// ServeHTTP implements http.Handler. A call to v1 is never cancelled because the proxy has
+// disconnected.
 func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	body, err := io.ReadAll(in.Body)
 	if err != nil {
@@ -66,7 +67,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		ctx = soon
 	case passes, cutAfter, diesAfter:
 	}
-	answer, err := r.forward(ctx, in, body)
+	response, err := r.forward(ctx, in, body)
 	switch {
 	case f == diesAfter:
 		r.die()
@@ -74,13 +75,13 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	case f == cutAfter || f == cutAmid || err != nil:
 		cut(w)
 	default:
-		maps.Copy(w.Header(), answer.head)
-		w.WriteHeader(answer.status)
-		_, _ = w.Write(answer.body) // a proxy that went away is none of the relay's troubles
+		maps.Copy(w.Header(), response.head)
+		w.WriteHeader(response.status)
+		_, _ = w.Write(response.body) // the proxy may have disconnected
 	}
 }
 
-// relayed is an answer of v1, whole.
+// relayed is a complete response of v1.
 type relayed struct {
 	status int
 	head   http.Header
@@ -93,20 +94,20 @@ func (r *relay) forward(ctx context.Context, in *http.Request, body []byte) (rel
 		return relayed{}, err
 	}
 	out.Header = in.Header.Clone()
-	answer, err := r.http.Do(out)
+	response, err := r.http.Do(out)
 	if err != nil {
 		return relayed{}, err
 	}
-	data, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close() // read to its end
-	return relayed{answer.StatusCode, answer.Header, data}, err
+	data, err := io.ReadAll(response.Body)
+	_ = response.Body.Close() // read to its end
+	return relayed{response.StatusCode, response.Header, data}, err
 }
 
-// cut breaks the connection: a reset, with nothing said.
+// cut resets the connection without a response.
 func cut(w http.ResponseWriter) {
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
-		panic("not a connection of its own")
+		panic("not a hijackable connection")
 	}
 	conn, _, err := hijacker.Hijack()
 	if err != nil {

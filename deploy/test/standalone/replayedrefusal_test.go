@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// A request that was refused is recorded and sent again when it would no longer be: it moves nothing,
-// under whichever name it came. The client's own retry, signed anew under the same name, is carried
-// out.
+// TestRecordedRefusal repeats a recorded refused request when it would be accepted. It moves no
+// money under any name. The client's own retry, signed anew under the same name, is carried out.
 func TestRecordedRefusal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	other := startReplica(t, p.HTTP, logins(dir))
 	client := patientClient(t)
 	for name, tt := range map[string]struct{ transaction, header string }{
@@ -48,7 +47,7 @@ func TestRecordedRefusal(t *testing.T) {
 					}
 					recorded.URL.Host, recorded.Host = other.base[len("http://"):], recorded.URL.Host
 				}
-				got := books(t, m, held.ID)
+				got := stored(t, m, held.ID)
 				if got.AmountRefunded != 0 || got.Status != "captured" {
 					t.Errorf("got %s, %d refunded, want it captured and none", got.Status, got.AmountRefunded)
 				}

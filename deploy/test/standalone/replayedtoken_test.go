@@ -15,8 +15,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// pathlessToken returns an Authorization header for the body that covers no path, as tokens of older
-// clients do; nonce is its jti, "" for none.
+// pathlessToken returns an Authorization header for the body that covers no path, like tokens of
+// older clients. nonce is its jti, "" for none.
 func pathlessToken(tb testing.TB, p *process, body, nonce string) string {
 	tb.Helper()
 	key, err := base64.StdEncoding.DecodeString(p.ProviderB.SharedSecret)
@@ -41,19 +41,19 @@ func pathlessToken(tb testing.TB, p *process, body, nonce string) string {
 	}
 	signed := part(map[string]string{"alg": "HS256", "kid": p.ProviderB.KeyID}) + "." + part(claims)
 	mac := hmac.New(sha256.New, key)
-	_, _ = io.WriteString(mac, signed) // it never fails
+	_, _ = io.WriteString(mac, signed) // a hash never fails
 	return "Bearer " + signed + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// recordedToken is a request that is sent at several paths with the same token and bytes.
+// recordedToken is a request that is sent to several paths with the same token and bytes.
 type recordedToken struct {
 	p            *process
 	token, body  string
-	header, base string // of v-c-idempotency-id, and of the proxy
+	header, base string // v-c-idempotency-id, and the proxy's address
 }
 
-// at sends it at a path and wants a response that tells what is wanted.
-func (r recordedToken) at(tb testing.TB, path, want string) restAnswer {
+// at sends it to a path and checks the result.
+func (r recordedToken) at(tb testing.TB, path, want string) restResponse {
 	tb.Helper()
 	sent, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, r.base+path, strings.NewReader(r.body))
 	if err != nil {
@@ -67,14 +67,14 @@ func (r recordedToken) at(tb testing.TB, path, want string) restAnswer {
 	return sendSigned(tb, patientClient(tb), sent, want)
 }
 
-// A token that covers no path is recorded and sent to other paths: it moves the money that its
-// client meant and no other, whichever name the client gave and whichever proxy gets it. The same
-// bytes at the same path are its retry.
+// TestRecordedTokenAtAnotherPath repeats a recorded token that covers no path, at other paths. It
+// moves only the money that its client meant, under any name and at any proxy. The same bytes at
+// the same path are its retry.
 func TestRecordedTokenAtAnotherPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	other := startReplica(t, p.HTTP, logins(dir))
 	for name, tt := range map[string]struct{ nonce, transaction, header string }{
 		"neither": {}, "jti": {"n-1", "", ""},
@@ -84,7 +84,8 @@ func TestRecordedTokenAtAnotherPath(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			record := func(body, suffix string) recordedToken {
-				body = strings.Replace(body, `{"clientReferenceInformation":{`, `{"clientReferenceInformation":{"comments":"`+name+suffix+`",`, 1)
+				body = strings.Replace(body, `{"clientReferenceInformation":{`,
+					`{"clientReferenceInformation":{"comments":"`+name+suffix+`",`, 1)
 				if tt.nonce != "" {
 					suffix = tt.nonce + suffix
 				} else {
@@ -119,25 +120,25 @@ func TestRecordedTokenAtAnotherPath(t *testing.T) {
 			if again := capture.at(t, captures, "PENDING"); again.ID != taken.ID {
 				t.Errorf("the retry made another capture: %s and %s", taken.ID, again.ID)
 			}
-			if got := books(t, m, one.ID); got.AmountCaptured != 500 || got.AmountRefunded != 0 {
+			if got := stored(t, m, one.ID); got.AmountCaptured != 500 || got.AmountRefunded != 0 {
 				t.Errorf("payment 1: got %d captured, %d refunded, want 500 and 0", got.AmountCaptured, got.AmountRefunded)
 			}
-			if got := books(t, m, two.ID); got.Status != v1.TransactionStatusAuthorized {
+			if got := stored(t, m, two.ID); got.Status != v1.TransactionStatusAuthorized {
 				t.Errorf("payment 2: got %s with %d captured, want it as it was", got.Status, got.AmountCaptured)
 			}
-			if got := books(t, m, first.ID).Status; got != v1.TransactionStatusCaptured {
+			if got := stored(t, m, first.ID).Status; got != v1.TransactionStatusCaptured {
 				t.Errorf("the sale: got %s, want it captured", got)
 			}
 		})
 	}
 }
 
-// A token that covers no path has no second use either if its request was refused, also before v1
-// was called, and if it was for a lookup.
+// TestRecordedTokenOfARefusal checks that a token that covers no path has no second use. That also
+// holds after a refusal, before or by v1, and after a lookup.
 func TestRecordedTokenOfARefusal(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d, m := restDoorOf(t, p), merchantOf(t, p)
+	d, m := restClientOf(t, p), merchantOf(t, p)
 	held := d.must(t, restPayments, restPayment("12.50", "USD", true, ""), "AUTHORIZED")
 	at := restPayments + "/" + held.ID
 	for _, refused := range []struct{ path, body, want string }{
@@ -155,7 +156,7 @@ func TestRecordedTokenOfARefusal(t *testing.T) {
 	if got := lookup.at(t, at+"/voids", ""); got.HTTP != http.StatusUnauthorized {
 		t.Errorf("a token of a lookup: got %d, want 401", got.HTTP)
 	}
-	if got := books(t, m, held.ID).Status; got != v1.TransactionStatusCaptured {
+	if got := stored(t, m, held.ID).Status; got != v1.TransactionStatusCaptured {
 		t.Errorf("got %s, want it captured", got)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// called is a JSON-RPC request of a provider-b method; id is the one that the path would have.
+// called returns a JSON-RPC request of a provider-b method; id is the id in the path of its HTTP
+// form.
 func called(method, id, body string) string {
 	if id != "" {
 		body = strings.Replace(body, "{", `{"id":"`+id+`",`, 1)
@@ -20,18 +21,18 @@ func called(method, id, body string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.%s","params":%s}`, method, body)
 }
 
-// result is the answer that an RPC answer holds.
-func result(t *testing.T, text string) restAnswer {
+// result returns the REST response inside an RPC response.
+func result(t *testing.T, text string) restResponse {
 	t.Helper()
 	whole := mustDecode[struct {
 		Result jsontext.Value `json:"result"`
-	}](t, answer{body: text})
-	a := mustDecode[restAnswer](t, answer{body: string(whole.Result)})
+	}](t, response{body: text})
+	a := mustDecode[restResponse](t, response{body: string(whole.Result)})
 	a.Body = text
 	return a
 }
 
-// All four methods run by the RPC door, for who has a key and for who signs.
+// TestRPCRunsProviderB runs all four methods at the RPC endpoint, with a key and with a signature.
 func TestRPCRunsProviderB(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
@@ -45,8 +46,8 @@ func TestRPCRunsProviderB(t *testing.T) {
 	} {
 		step := func(method, id, body, want string) string {
 			a := result(t, ask(called(method, id, body)))
-			if a.told() != want {
-				t.Errorf("with %s: %s = %s, want %s: %s", name, method, a.told(), want, a.Body)
+			if a.result() != want {
+				t.Errorf("with %s: %s = %s, want %s: %s", name, method, a.result(), want, a.Body)
 			}
 			return a.ID
 		}
@@ -59,7 +60,8 @@ func TestRPCRunsProviderB(t *testing.T) {
 		step("reversePayment", "", restReversal("30.00", ""), "MISSING_FIELD")
 		step("capturePayment", "12", restAmount("5.00", ""), "INVALID_DATA")
 	}
-	both := "[" + called("createPayment", "", restPayment("7.00", "USD", false, "")) + "," + called("createPayment", "", restPayment("7.00", "USD", false, "")) + "]"
+	both := "[" + called("createPayment", "", restPayment("7.00", "USD", false, "")) + "," +
+		called("createPayment", "", restPayment("7.00", "USD", false, "")) + "]"
 	text := p.signed(t, client, p.HTTP, "/compat/rpc", both, at)
 	if strings.Count(text, `"AUTHORIZED"`) != 2 || p.signed(t, client, p.HTTP, "/compat/rpc", both, at) != text {
 		t.Errorf("a signed batch, and again: got %s", text)
@@ -77,7 +79,8 @@ func TestRPCRunsProviderB(t *testing.T) {
 
 func bearerRPC(t *testing.T, p *process, client *http.Client, body string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, p.HTTP+"/compat/rpc", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, p.HTTP+"/compat/rpc",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,17 +6,22 @@ import (
 	"testing"
 )
 
-// What merchants' tests of the REST dialect send to a sandbox, and what it tells.
+// TestRESTSandbox sends the test requests of merchants to a sandbox in the REST dialect, and checks
+// the responses.
 func TestRESTSandbox(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	d := restDoorOf(t, p)
+	d := restClientOf(t, p)
 	pay := withAddress(restPayment("102.21", "USD", false, ""))
 	other := func(old, text string) string { return strings.Replace(pay, old, text, 1) }
 	bank := func(number, routing string) string {
-		return strings.Replace(strings.Replace(pay, `"card":{"number":"4111111111111111","expirationMonth":"12","expirationYear":"2031"}`,
-			`"bank":{"account":{"type":"C","number":"`+number+`"},"routingNumber":"`+routing+`"}`, 1), `"billTo":{`, `"billTo":{"lastName":"Lopez",`, 1)
+		return strings.Replace(strings.Replace(pay,
+			`"card":{"number":"4111111111111111","expirationMonth":"12","expirationYear":"2031"}`,
+			`"bank":{"account":{"type":"C","number":"`+number+`"},"routingNumber":"`+routing+`"}`, 1), `"billTo":{`,
+			`"billTo":{"lastName":"Lopez",`, 1)
 	}
+	small := func(body string) string { return strings.Replace(body, "102.21", "1.00", 1) }
+	unnamed := strings.Replace(bank("4100", "121042882"), "billTo", "nobody", 1)
 	for _, tt := range []struct{ name, body, want string }{
 		{"Visa", pay, `"status":"AUTHORIZED"`},
 		{"Mastercard", other("4111111111111111", "5555555555554444"), `"type":"002"`},
@@ -42,9 +47,9 @@ func TestRESTSandbox(t *testing.T) {
 		{"ZIP 46282", other("73301", "46282"), `"reason":"PROCESSOR_DECLINED"`},
 		{"address that does not match", other("73301", "46205"), `"status":"AUTHORIZED_PENDING_REVIEW"`},
 		{"bank debit over the simulator's limit", bank("4100", "121042882"), `"reason":"GENERAL_DECLINE"`},
-		{"small bank debit", strings.Replace(bank("4100", "121042882"), "102.21", "1.00", 1), `"status":"PENDING"`},
-		{"bank account without anybody", strings.Replace(bank("4100", "121042882"), "billTo", "nobody", 1), `"field":"orderInformation.billTo.country"`},
-		{"bank account that declines", strings.Replace(bank("550111", "121107882"), "102.21", "1.00", 1), `"reason":"GENERAL_DECLINE"`},
+		{"small bank debit", small(bank("4100", "121042882")), `"status":"PENDING"`},
+		{"bank account without a name", unnamed, `"field":"orderInformation.billTo.country"`},
+		{"bank account that declines", small(bank("550111", "121107882")), `"reason":"GENERAL_DECLINE"`},
 	} {
 		a, err := d.do(t.Context(), http.MethodPost, restPayments, tt.body)
 		if err != nil || !strings.Contains(a.Body, tt.want) {

@@ -10,8 +10,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The API key behind the logins is rolled. One proxy still uses the old key and another the new
-// one: no retry is paid twice, and a timeout reversal finds the payment.
+// TestRolledKeyForgetsNothing rolls the API key behind the logins. One proxy still uses the old key
+// and another the new one. No retry is paid twice, and a timeout reversal finds the payment.
 func TestRolledKeyForgetsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -24,14 +24,15 @@ func TestRolledKeyForgetsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "rolled.yaml")
-	if err := os.WriteFile(file, bytes.ReplaceAll(own, []byte(p.Keys.SKTest), []byte(rolled.Secret.Reveal())), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		bytes.ReplaceAll(own, []byte(p.Keys.SKTest), []byte(rolled.Secret.Reveal())), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	other := startReplica(t, p.HTTP, file)
 
 	document := legacyDocument(p, legacyPayment("authCaptureTransaction", "12.34", "rolled"))
-	wantTold(t, "the sale", mustPost(t, client, p.HTTP, document), "1/1")
-	wantTold(t, "its retry under the rolled key", mustPost(t, client, other.base, document), "3/11")
+	wantResult(t, "the sale", mustPost(t, client, p.HTTP, document), "1/1")
+	wantResult(t, "its retry under the rolled key", mustPost(t, client, other.base, document), "3/11")
 	if got := len(named(t, m, "rolled")); got != 1 {
 		t.Errorf("got %d payments of provider-a, want 1", got)
 	}
@@ -44,7 +45,7 @@ func TestRolledKeyForgetsNothing(t *testing.T) {
 	}
 	reversal := `{"clientReferenceInformation":{"transactionId":"rolled-1"}}`
 	sendSigned(t, client, signedRequest(t, p, other.base, "/pts/v2/reversals", reversal), "REVERSED")
-	if got := books(t, m, first.ID).Status; got != v1.TransactionStatusVoided {
+	if got := stored(t, m, first.ID).Status; got != v1.TransactionStatusVoided {
 		t.Errorf("after the reversal: got %s, want it voided", got)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// dialectAnswer is what a test reads of an answer of the provider-a door.
-type dialectAnswer struct {
+// dialectResponse has the fields of a provider-a response that the tests read.
+type dialectResponse struct {
 	body     string
 	Response struct {
 		Code        string `json:"responseCode"`
@@ -40,13 +40,13 @@ type dialectAnswer struct {
 	} `json:"messages"`
 }
 
-// dialectMessage is one of either kind.
+// dialectMessage is a message of either kind.
 type dialectMessage struct {
 	Code string `json:"code"`
 }
 
-// outcome is the response code with the reason, or the envelope's code.
-func (a dialectAnswer) outcome() string {
+// outcome returns the response code with the reason, or the envelope's code.
+func (a dialectResponse) outcome() string {
 	for _, m := range a.Response.Messages {
 		return a.Response.Code + "/" + m.Code
 	}
@@ -56,11 +56,13 @@ func (a dialectAnswer) outcome() string {
 	return a.Messages.Message[0].Code
 }
 
-// mustAsk posts a request of the dialect, as JSON with a key for its login; members follow the login.
-func mustAsk(tb testing.TB, p *process, key, method, members string) dialectAnswer {
+// mustAsk posts a request of the dialect, as JSON with a key for its login; members follow the
+// login.
+func mustAsk(tb testing.TB, p *process, key, method, members string) dialectResponse {
 	tb.Helper()
 	body := fmt.Sprintf(`{%q:{"merchantAuthentication":{"name":"me","transactionKey":%q},%s}}`, method, key, members)
-	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, p.HTTP+"/xml/v1/request.api", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, p.HTTP+"/xml/v1/request.api",
+		strings.NewReader(body))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -73,34 +75,35 @@ func mustAsk(tb testing.TB, p *process, key, method, members string) dialectAnsw
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a := dialectAnswer{body: string(data)}
+	a := dialectResponse{body: string(data)}
 	if err := json.Unmarshal(data[len("\xef\xbb\xbf"):], &a); err != nil || len(a.Messages.Message) == 0 {
 		tb.Fatalf("%s: %s: %v", members, data, err)
 	}
 	return a
 }
 
-// mustTransact is mustAsk for a transaction.
-func mustTransact(tb testing.TB, p *process, key, members string) dialectAnswer {
+// mustTransact calls mustAsk for a transaction.
+func mustTransact(tb testing.TB, p *process, key, members string) dialectResponse {
 	tb.Helper()
 	return mustAsk(tb, p, key, "createTransactionRequest", `"transactionRequest":{`+members+`}`)
 }
 
 // mustDetails reads a transaction by its number.
-func mustDetails(tb testing.TB, p *process, number string) dialectAnswer {
+func mustDetails(tb testing.TB, p *process, number string) dialectResponse {
 	tb.Helper()
 	return mustAsk(tb, p, p.Keys.SKTest, "getTransactionDetailsRequest", `"transId":"`+number+`"`)
 }
 
 const legacyCard = `"payment":{"creditCard":{"cardNumber":"4111111111111111","expirationDate":"2031-04"}}`
 
-// The sandbox's triggers, row by row of the contract's two tables, by the real simulator.
+// TestSandboxTriggers checks the sandbox's triggers, row by row of the contract's two tables, with
+// the real simulator.
 func TestSandboxTriggers(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
 	for _, tt := range []struct {
 		zip, code string
-		want      string // outcome and letters
+		want      string // outcome and result codes
 		prepaid   string // requested, approved and balance
 	}{
 		{zip: "98004", want: "1/1 Y P 2"},
@@ -134,14 +137,16 @@ func TestSandboxTriggers(t *testing.T) {
 			if tt.code != "" {
 				card = strings.Replace(card, `"2031-04"`, `"2031-04","cardCode":"`+tt.code+`"`, 1)
 			}
-			a := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"authCaptureTransaction","amount":24.5,`+card+`,"billTo":{"zip":"`+tt.zip+`"},`+
-				`"transactionSettings":{"setting":[{"settingName":"allowPartialAuth","settingValue":"true"},`+
-				`{"settingName":"duplicateWindow","settingValue":"0"}]}`)
+			a := mustTransact(t, p, p.Keys.SKTest,
+				`"transactionType":"authCaptureTransaction","amount":24.5,`+card+`,"billTo":{"zip":"`+tt.zip+`"},`+
+					`"transactionSettings":{"setting":[{"settingName":"allowPartialAuth","settingValue":"true"},`+
+					`{"settingName":"duplicateWindow","settingValue":"0"}]}`)
 			r := a.Response
 			if got := strings.Join([]string{a.outcome(), r.AVS, r.CVV, r.CAVV}, " "); got != tt.want {
 				t.Errorf("got %s, want %s: %s", got, tt.want, a.body)
 			}
-			if got := strings.Join([]string{r.Prepaid.Requested, r.Prepaid.Approved, r.Prepaid.Balance}, " "); strings.TrimLeft(got, " ") != tt.prepaid {
+			if got := strings.Join([]string{r.Prepaid.Requested, r.Prepaid.Approved, r.Prepaid.Balance},
+				" "); strings.TrimLeft(got, " ") != tt.prepaid {
 				t.Errorf("prePaidCard: got %q, want %q", got, tt.prepaid)
 			}
 			if (r.SplitTender != "") != (r.Code == "4") || r.SplitTender != "" && r.SplitTender != r.ID {
@@ -151,28 +156,34 @@ func TestSandboxTriggers(t *testing.T) {
 	}
 }
 
-// Without allowPartialAuth less is never approved, and one cent decides.
+// TestPartialApprovalIsAskedFor checks that a partial approval needs allowPartialAuth, to the cent.
 func TestPartialApprovalIsAskedFor(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
 	const zip = `,"billTo":{"zip":"46225"}`
 	for _, tt := range []struct{ amount, allow, want string }{
-		{"1.22", "", "1/1"}, {"1.23", "", "1/1"}, {"1.24", "", "2/2"}, {"1.23", "TRUE", "1/1"}, {"1.24", "1", "4/295"}, {"1.25", "false", "2/2"},
+		{"1.22", "", "1/1"},
+		{"1.23", "", "1/1"},
+		{"1.24", "", "2/2"},
+		{"1.23", "TRUE", "1/1"},
+		{"1.24", "1", "4/295"},
+		{"1.25", "false", "2/2"},
 	} {
-		a := mustTransact(t, p, p.Keys.SKTest, `"transactionType":"authCaptureTransaction","amount":`+tt.amount+`,`+legacyCard+zip+
-			`,"transactionSettings":{"setting":[{"settingName":"duplicateWindow","settingValue":"0"},`+
-			`{"settingName":"allowPartialAuth","settingValue":"`+tt.allow+`"}]}`)
+		a := mustTransact(t, p, p.Keys.SKTest,
+			`"transactionType":"authCaptureTransaction","amount":`+tt.amount+`,`+legacyCard+zip+
+				`,"transactionSettings":{"setting":[{"settingName":"duplicateWindow","settingValue":"0"},`+
+				`{"settingName":"allowPartialAuth","settingValue":"`+tt.allow+`"}]}`)
 		if got := a.outcome(); got != tt.want {
 			t.Errorf("%s, allowed %q: got %s, want %s: %s", tt.amount, tt.allow, got, tt.want, a.body)
 		}
 	}
 }
 
-// An order that is paid by two cards, and let go of.
+// TestSplitTender pays an order with two cards, and releases it.
 func TestSplitTender(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	do := func(members, want string) dialectAnswer {
+	do := func(members, want string) dialectResponse {
 		t.Helper()
 		a := mustTransact(t, p, p.Keys.SKTest, members)
 		if got := a.outcome(); got != want {
@@ -203,11 +214,12 @@ func TestSplitTender(t *testing.T) {
 	do(sale+`1,`+legacyCard+of, "3/298")
 }
 
-// A voice authorization and a refund without a payment, by the real simulator.
+// TestLegacyOddTypes makes a voice authorization and a refund without a payment, with the real
+// simulator.
 func TestLegacyOddTypes(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--log", "error")
-	do := func(members, want string) dialectAnswer {
+	do := func(members, want string) dialectResponse {
 		t.Helper()
 		a := mustTransact(t, p, p.Keys.SKTest, members)
 		if got := a.outcome(); got != want {
@@ -221,7 +233,8 @@ func TestLegacyOddTypes(t *testing.T) {
 	if r := forced.Response; r.AuthCode != "AB12C9" || r.AVS+r.CVV+r.CAVV != "P" {
 		t.Errorf("captureOnly: got %s", forced.body)
 	}
-	if d := mustDetails(t, p, forced.Response.ID).Transaction; d.Type != "captureOnlyTransaction" || d.Status != "capturedPendingSettlement" {
+	if d := mustDetails(t, p, forced.Response.ID).Transaction; d.Type != "captureOnlyTransaction" ||
+		d.Status != "capturedPendingSettlement" {
 		t.Errorf("details: got %+v", d)
 	}
 	do(`"transactionType":"voidTransaction","refTransId":"`+forced.Response.ID+`"`, "1/1")
@@ -229,19 +242,29 @@ func TestLegacyOddTypes(t *testing.T) {
 
 	const credit = `"transactionType":"refundTransaction","amount":8,`
 	given := do(credit+legacyCard, "1/1")
-	if d := mustDetails(t, p, given.Response.ID).Transaction; d.Type != "refundTransaction" || d.Status != "refundPendingSettlement" &&
-		d.Status != "refundSettledSuccessfully" {
+	if d := mustDetails(t, p, given.Response.ID).Transaction; d.Type != "refundTransaction" ||
+		d.Status != "refundPendingSettlement" && d.Status != "refundSettledSuccessfully" {
 		t.Errorf("details: got %+v", d)
 	}
 	do(credit+legacyCard, "3/11")
 	do(credit+legacyCard+`,"transactionSettings":{"setting":{"settingName":"duplicateWindow","settingValue":"0"}}`, "1/1")
 	do(`"transactionType":"refundTransaction","amount":1313.13,`+legacyCard, "2/2")
-	do(credit+`"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"000123456789","nameOnAccount":"Ana Ruiz"}}`, "1/1")
+	do(credit+`"payment":{"bankAccount":{"routingNumber":"244183602","accountNumber":"000123456789",`+
+		`"nameOnAccount":"Ana Ruiz"}}`, "1/1")
 	do(credit+`"payment":{"creditCard":{"cardNumber":"XXXX1111","expirationDate":"XXXX"}}`, "3/33")
 	do(`"transactionType":"voidTransaction","refTransId":"`+given.Response.ID+`"`, "3/175")
 
 	login := strings.Replace(saleXML(p, "8"), "authCaptureTransaction", "refundTransaction", 1)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/xml/v1/request.api", strings.NewReader(login))
+	if body := mustPostXML(t, p, login); !strings.Contains(body, "<errorCode>33</errorCode>") {
+		t.Errorf("a login whose entry does not allow it: got %s", body)
+	}
+}
+
+// mustPostXML posts a document of provider-a and returns the response's body.
+func mustPostXML(t *testing.T, p *process, document string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/xml/v1/request.api",
+		strings.NewReader(document))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +274,8 @@ func TestLegacyOddTypes(t *testing.T) {
 	}
 	body, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close() // read to its end
-	if err != nil || !strings.Contains(string(body), "<errorCode>33</errorCode>") {
-		t.Errorf("a login whose entry does not allow it: got %s, %v", body, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(body)
 }

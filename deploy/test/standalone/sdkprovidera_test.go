@@ -8,7 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// TestClients sends unmodified clients of provider-a through the days of a merchant, side by side, over HTTPS by the development authority.
+// TestClients runs unmodified clients of provider-a through the days of a merchant, in parallel,
+// over HTTPS with the development authority.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -25,14 +26,15 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// mapRefunder gives the running proxy a second login, which may refund a card without naming a payment.
+// mapRefunder gives the running proxy a second login, which may refund a card without a payment.
 func mapRefunder(t *testing.T, p *process, logins string) {
 	t.Helper()
 	sdk.MapRefunder(t, issuer(logins), p.Keys.SKTest)
-	(&loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}).until(t, sdk.Refunder.Name, sdk.Refunder.Key, "1/1")
+	(&loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}).
+		until(t, sdk.Refunder.Name, sdk.Refunder.Key, "1/1")
 }
 
-// system is a standalone as clients see it.
+// system returns a standalone in the form for clients.
 func system(tb testing.TB, p *process) *sdk.System {
 	tb.Helper()
 	return &sdk.System{

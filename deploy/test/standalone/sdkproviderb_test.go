@@ -9,8 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
 )
 
-// TestClients_providerB sends unmodified clients of provider-b through the days of a merchant, side by side, over HTTPS by the development
-// authority: by every way that each has to log in, and to be pointed here.
+// TestClients_providerB runs unmodified clients of provider-b through the days of a merchant, in
+// parallel, over HTTPS with the development authority. It covers every way of login, and of
+// configuring the host.
 func TestClients_providerB(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -42,7 +43,8 @@ func TestClients_providerB(t *testing.T) {
 	}
 }
 
-// awaitReload asks for a login until the proxy has looked at its file again: it does so for requests, at most once a second.
+// awaitReload sends requests with a login until the proxy has read its file again, which it does
+// for requests, at most once a second.
 func awaitReload(t *testing.T, p *process) {
 	t.Helper()
 	desk := &loginDesk{p: p, proxy: &replica{Program: p.Program, base: p.HTTP}}

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/test/sdk"
 )
 
-// TestClients_readme runs the programs that compat-proxy's README has for a merchant, as they stand there.
+// TestClients_readme runs the programs in compat-proxy's README for merchants, unchanged.
 func TestClients_readme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../compat-proxy/README.md")
@@ -22,18 +22,20 @@ func TestClients_readme(t *testing.T) {
 	}
 	t.Run("node", func(t *testing.T) {
 		t.Parallel()
-		p := start(t, t.TempDir()) // one for each, for all send the same sale
+		p := start(t, t.TempDir()) // one for each, because all send the same sale
 		runExample(t, p, sdk.NodeA(t, system(t, p), writeExample(t, p, string(text), "js", "authorizenet", "sale.js")), "1")
 	})
 	t.Run("python", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.PythonA(t, system(t, p), writeExample(t, p, string(text), "python", "authorizenet", "sale.py")), "1")
+		runExample(t, p, sdk.PythonA(t, system(t, p), writeExample(t, p, string(text), "python", "authorizenet", "sale.py")),
+			"1")
 	})
 	t.Run("java", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.JavaA(t, system(t, p), writeExample(t, p, string(text), "java", "net.authorize", "Sale.java")), "1")
+		runExample(t, p, sdk.JavaA(t, system(t, p), writeExample(t, p, string(text), "java", "net.authorize", "Sale.java")),
+			"1")
 	})
 	t.Run("node-providerb", func(t *testing.T) {
 		t.Parallel()
@@ -45,11 +47,13 @@ func TestClients_readme(t *testing.T) {
 	t.Run("python-providerb", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, t.TempDir())
-		runExample(t, p, sdk.PythonB(t, system(t, p), writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).Client, "AUTHORIZED")
+		runExample(t, p, sdk.PythonB(t, system(t, p), writeExample(t, p, string(text), "python", "CyberSource", "sale.py")).
+			Client, "AUTHORIZED")
 	})
 }
 
-// writeExample writes the one program of a language and a client in a document into a file, with a running system's address and login in it.
+// writeExample writes the program of a language and a client in a document into a file, with a
+// running system's address and login.
 func writeExample(t *testing.T, p *process, document, language, client, file string) string {
 	t.Helper()
 	found := []string{}
@@ -73,13 +77,13 @@ func writeExample(t *testing.T, p *process, document, language, client, file str
 	return path
 }
 
-// runExample wants the program to be told of an approval, and to print what its dialect calls one.
+// runExample checks that the program gets an approval and prints it in its dialect's form.
 func runExample(t *testing.T, p *process, client sdk.Client, approval string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, client.Command[0], client.Command[1:]...)
-	cmd.Dir = t.TempDir() // clients leave log files where they run
+	cmd.Dir = t.TempDir() // clients write log files into their working directory
 	cmd.Env = append(os.Environ(), client.Env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -16,16 +16,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// wire is an HTTPS listener before the standalone, with the same certificate, that looks at the bodies which pass.
+// wire is an HTTPS listener in front of the standalone, with the same certificate, that reads the
+// bodies.
 type wire struct {
 	*httptest.Server
 
 	mu        sync.Mutex
-	encrypted map[string]int // guarded by mu; by what passed, how many were nothing but encrypted
-	open      map[string]int // guarded by mu; how many were anything else
+	encrypted map[string]int // number of encrypted bodies, by kind; guarded by mu
+	open      map[string]int // number of other bodies; guarded by mu
 }
 
-// watch starts a wire. The test's end stops it.
+// watch starts a wire. The end of the test stops it.
 func watch(t *testing.T, p *process, data string) *wire {
 	t.Helper()
 	file := filepath.Join(data, "tls", "server-with-key.pem")
@@ -57,7 +58,7 @@ func watch(t *testing.T, p *process, data string) *wire {
 	return w
 }
 
-// see counts a body, and puts it back.
+// see counts a body, and restores it.
 func (w *wire) see(body *io.ReadCloser, what, member string) {
 	text, err := io.ReadAll(*body)
 	_ = (*body).Close() // read to its end
@@ -75,7 +76,8 @@ func (w *wire) see(body *io.ReadCloser, what, member string) {
 	}
 }
 
-// check wants all bodies to have been encrypted, but the answers to who could not be told.
+// check checks that all bodies were encrypted, except for responses to clients that could not be
+// authenticated.
 func (w *wire) check(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()

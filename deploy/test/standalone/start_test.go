@@ -19,8 +19,9 @@ func TestReadyLine(t *testing.T) {
 		"sk_test": {p.Keys.SKTest, "sk_test_"}, "pk_test": {p.Keys.PKTest, "pk_test_"},
 		"sk_live": {p.Keys.SKLive, "sk_live_"}, "pk_live": {p.Keys.PKLive, "pk_live_"},
 		"name": {p.ProviderA.Name, "dev-"}, "transaction_key": {p.ProviderA.TransactionKey, ""},
-		"merchant_id": {p.ProviderB.MerchantID, "dev_"}, "key_id": {p.ProviderB.KeyID, ""}, "shared_secret": {p.ProviderB.SharedSecret, ""},
-		"p12": {p.ProviderB.P12, "/"}, "p12_password": {p.ProviderB.P12Password, ""},
+		"merchant_id": {p.ProviderB.MerchantID, "dev_"}, "key_id": {p.ProviderB.KeyID, ""},
+		"shared_secret": {p.ProviderB.SharedSecret, ""},
+		"p12":           {p.ProviderB.P12, "/"}, "p12_password": {p.ProviderB.P12Password, ""},
 	} {
 		if !strings.HasPrefix(c.got, c.prefix) || len(c.got) <= len(c.prefix) {
 			t.Errorf("%s = %q, want %q and more", name, c.got, c.prefix)
@@ -36,7 +37,8 @@ func TestSecondStartPrintsTheSameCredentials(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, dir)
-	merchantOf(t, first).must(t, http.MethodPost, "/v1/transactions", "one", `{"amount":1250,"currency":"usd","payment_method":"card"}`)
+	merchantOf(t, first).must(t, http.MethodPost, "/v1/transactions", "one",
+		`{"amount":1250,"currency":"usd","payment_method":"card"}`)
 	first.Stop(t)
 	second := start(t, dir)
 	if got, want := second.Keys, first.Keys; got != want {
@@ -60,14 +62,15 @@ func TestFirstStartThatDiedHeals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	start(t, dir).Kill()
-	// What a death leaves that came after the keys were made and before they were kept.
+	// The state after a death between the creation of the keys and their storage.
 	for _, name := range []string{"credentials.json", "compat-credentials.yaml"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := start(t, dir)
-	if got, want := merchantOf(t, p).must(t, http.MethodGet, "/v1/transactions", "", "").status, http.StatusOK; got != want {
+	if got, want := merchantOf(t, p).must(t, http.MethodGet, "/v1/transactions", "", "").status,
+		http.StatusOK; got != want {
 		t.Errorf("status with the healed key = %d, want %d", got, want)
 	}
 	p.Stop(t)
@@ -83,7 +86,8 @@ func TestRemovedStoreHeals(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "core")); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := merchantOf(t, start(t, dir)).must(t, http.MethodGet, "/v1/transactions", "", "").status, http.StatusOK; got != want {
+	if got, want := merchantOf(t, start(t, dir)).must(t, http.MethodGet, "/v1/transactions", "", "").status,
+		http.StatusOK; got != want {
 		t.Errorf("status = %d, want %d", got, want)
 	}
 }
@@ -98,16 +102,16 @@ func TestHTTPSByTheDevelopmentAuthority(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer, err := client.Do(r)
+			response, err := client.Do(r)
 			if err != nil {
 				t.Errorf("%s %s: %v", tls.VersionName(version), base, err)
 				continue
 			}
-			_ = answer.Body.Close() // only the head matters
-			if got, want := answer.StatusCode, http.StatusOK; got != want {
+			_ = response.Body.Close() // only the head matters
+			if got, want := response.StatusCode, http.StatusOK; got != want {
 				t.Errorf("%s: status = %d, want %d", base, got, want)
 			}
-			if answer.Header.Get("Strict-Transport-Security") == "" {
+			if response.Header.Get("Strict-Transport-Security") == "" {
 				t.Errorf("%s: no HSTS", base)
 			}
 		}
@@ -153,24 +157,28 @@ func TestFlags(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
+	const noPort = "127.0.0.1:99999"
+	a, b, c, d := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), filepath.Join(dir, "d")
+	for name, tt := range map[string]struct {
 		args []string
 		code int
 		want []string // on stderr
 	}{
-		"unknown flag":        {[]string{"--date", dir}, 2, []string{"-date", "--help"}},
-		"missing value":       {[]string{"--data"}, 2, []string{"-data"}},
-		"stray argument":      {[]string{"serve"}, 2, []string{`"serve"`}},
-		"address, no port":    {[]string{"--listen", "localhost"}, 2, []string{"--listen", "host:port"}},
-		"tls address":         {[]string{"--listen-tls", "8443"}, 2, []string{"--listen-tls", "host:port"}},
-		"log level":           {[]string{"--log", "loud"}, 2, []string{"--log", "info, warn or error"}},
-		"no folder":           {[]string{"--data", ""}, 2, []string{"--data"}},
-		"folder is a file":    {[]string{"--data", file}, 1, []string{"--data", file}},
-		"port taken":          {[]string{"--data", filepath.Join(dir, "a"), "--listen", taken}, 1, []string{"--listen " + taken}},
-		"tls port taken":      {[]string{"--data", filepath.Join(dir, "b"), "--listen", "127.0.0.1:0", "--listen-tls", taken}, 1, []string{"--listen-tls " + taken}},
-		"no such port":        {[]string{"--data", filepath.Join(dir, "c"), "--listen", "127.0.0.1:99999"}, 1, []string{"--listen 127.0.0.1:99999"}},
+		"unknown flag":     {[]string{"--date", dir}, 2, []string{"-date", "--help"}},
+		"missing value":    {[]string{"--data"}, 2, []string{"-data"}},
+		"stray argument":   {[]string{"serve"}, 2, []string{`"serve"`}},
+		"address, no port": {[]string{"--listen", "localhost"}, 2, []string{"--listen", "host:port"}},
+		"tls address":      {[]string{"--listen-tls", "8443"}, 2, []string{"--listen-tls", "host:port"}},
+		"log level":        {[]string{"--log", "loud"}, 2, []string{"--log", "info, warn or error"}},
+		"no folder":        {[]string{"--data", ""}, 2, []string{"--data"}},
+		"folder is a file": {[]string{"--data", file}, 1, []string{"--data", file}},
+		"port taken":       {[]string{"--data", a, "--listen", taken}, 1, []string{"--listen " + taken}},
+		"tls port taken": {
+			[]string{"--data", b, "--listen", "127.0.0.1:0", "--listen-tls", taken}, 1, []string{"--listen-tls " + taken},
+		},
+		"no such port":        {[]string{"--data", c, "--listen", noPort}, 1, []string{"--listen " + noPort}},
 		"rate limit":          {[]string{"--rate-limit", "-1"}, 2, []string{"--rate-limit"}},
-		"no simulator":        {[]string{"--data", filepath.Join(dir, "d"), "--configs", dir}, 1, []string{"--configs", "simulator.yaml"}},
+		"no simulator":        {[]string{"--data", d, "--configs", dir}, 1, []string{"--configs", "simulator.yaml"}},
 		"help":                {[]string{"--help"}, 0, nil},
 		"help beside others":  {[]string{"--json", "-h"}, 0, nil},
 		"help in the middle":  {[]string{"--data", dir, "--help"}, 0, nil},
@@ -178,16 +186,16 @@ func TestFlags(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			stdout, stderr, code := output(t, c.args...)
-			if got, want := code, c.code; got != want {
+			stdout, stderr, code := output(t, tt.args...)
+			if got, want := code, tt.code; got != want {
 				t.Errorf("exit code = %d, want %d; stderr: %s", got, want, stderr)
 			}
-			for _, want := range c.want {
+			for _, want := range tt.want {
 				if !strings.Contains(stderr, want) {
 					t.Errorf("stderr = %q, want %q in it", stderr, want)
 				}
 			}
-			if got, want := strings.Contains(stdout, "--listen-tls ADDR"), c.code == 0; got != want {
+			if got, want := strings.Contains(stdout, "--listen-tls ADDR"), tt.code == 0; got != want {
 				t.Errorf("help on stdout = %v, want %v", got, want)
 			}
 		})
@@ -197,7 +205,8 @@ func TestFlags(t *testing.T) {
 func TestConfigsFolder(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--configs", "../../../configs")
-	got := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "one", `{"amount":1250,"currency":"usd","payment_method":"card"}`)
+	got := merchantOf(t, p).
+		must(t, http.MethodPost, "/v1/transactions", "one", `{"amount":1250,"currency":"usd","payment_method":"card"}`)
 	if got.status != http.StatusCreated {
 		t.Errorf("status = %d, want %d: %s", got.status, http.StatusCreated, got.body)
 	}

@@ -13,10 +13,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// storm sends one request n times at once, each until it is no longer told that the key is in use.
-func storm(tb testing.TB, m *merchant, n int, path, key, body string) []answer {
+// storm sends one request n times at once, each until its key is no longer in use.
+func storm(tb testing.TB, m *merchant, n int, path, key, body string) []response {
 	tb.Helper()
-	answers := make([]answer, n)
+	responses := make([]response, n)
 	errs := make([]error, n)
 	gate := make(chan struct{})
 	var ready, done sync.WaitGroup
@@ -25,7 +25,7 @@ func storm(tb testing.TB, m *merchant, n int, path, key, body string) []answer {
 		done.Go(func() {
 			ready.Done()
 			<-gate
-			answers[i], errs[i] = m.persist(tb.Context(), path, key, body)
+			responses[i], errs[i] = m.persist(tb.Context(), path, key, body)
 		})
 	}
 	ready.Wait()
@@ -36,11 +36,11 @@ func storm(tb testing.TB, m *merchant, n int, path, key, body string) []answer {
 			tb.Fatal(err)
 		}
 	}
-	return answers
+	return responses
 }
 
-// persist posts until the answer is something other than "that key is in use", waiting as long as it is told to.
-func (m *merchant) persist(ctx context.Context, path, key, body string) (answer, error) {
+// persist repeats a POST while its key is in use, with the pause of Retry-After.
+func (m *merchant) persist(ctx context.Context, path, key, body string) (response, error) {
 	for {
 		got, err := m.do(ctx, http.MethodPost, path, key, body)
 		if err != nil || got.status != http.StatusConflict || !strings.Contains(got.body, `"idempotency_key_in_use"`) {
@@ -69,14 +69,14 @@ func TestEqualKeysAtOnceHaveOneEffect(t *testing.T) {
 	fresh := 0
 	for i, a := range first {
 		if a.status != http.StatusCreated || a.body != first[0].body {
-			t.Fatalf("answer %d = %d %s, want 201 %s", i, a.status, a.body, first[0].body)
+			t.Fatalf("response %d = %d %s, want 201 %s", i, a.status, a.body, first[0].body)
 		}
 		if !a.replayed {
 			fresh++
 		}
 	}
 	if got, want := fresh, 1; got != want {
-		t.Errorf("answers not marked as replayed = %d, want %d", got, want)
+		t.Errorf("responses not marked as replayed = %d, want %d", got, want)
 	}
 	p.Kill()
 
@@ -84,13 +84,15 @@ func TestEqualKeysAtOnceHaveOneEffect(t *testing.T) {
 	m := merchantOf(t, p)
 	for i, a := range storm(t, m, many, path, key, body) {
 		if a.status != http.StatusCreated || a.body != first[0].body || !a.replayed {
-			t.Fatalf("after the restart, answer %d = %d replayed=%v %s, want 201 true %s", i, a.status, a.replayed, a.body, first[0].body)
+			t.Fatalf("after the restart, response %d = %d replayed=%v %s, want 201 true %s", i, a.status, a.replayed, a.body,
+				first[0].body)
 		}
 	}
 	if got, want := len(m.transactions(t)), 1; got != want {
 		t.Errorf("transactions = %d, want %d", got, want)
 	}
-	other := m.must(t, http.MethodPost, path, key, `{"amount":4322,"currency":"usd","payment_method":"card","reference":"storm"}`)
+	other := m.must(t, http.MethodPost, path, key,
+		`{"amount":4322,"currency":"usd","payment_method":"card","reference":"storm"}`)
 	if got, want := other.status, http.StatusUnprocessableEntity; got != want {
 		t.Errorf("status of another body = %d, want %d", got, want)
 	}
@@ -111,15 +113,16 @@ func TestEqualKeysAtOnceOnEveryPost(t *testing.T) {
 		{"settle", "/v1/test_helpers/transactions/" + held.ID + "/settle", "", http.StatusOK},
 		{"refund", "/v1/refunds", `{"transaction":"` + held.ID + `","amount":700}`, http.StatusCreated},
 	} {
-		answers := storm(t, m, 32, step.path, "storm-"+step.name, step.body)
-		for i, a := range answers {
-			if a.status != step.status || a.body != answers[0].body {
-				t.Fatalf("%s: answer %d = %d %s, want %d %s", step.name, i, a.status, a.body, step.status, answers[0].body)
+		responses := storm(t, m, 32, step.path, "storm-"+step.name, step.body)
+		for i, a := range responses {
+			if a.status != step.status || a.body != responses[0].body {
+				t.Fatalf("%s: response %d = %d %s, want %d %s", step.name, i, a.status, a.body, step.status, responses[0].body)
 			}
 		}
 	}
 	got := mustDecode[v1.Transaction](t, m.must(t, http.MethodGet, base, "", ""))
 	if got.AmountCaptured != 3000 || got.AmountRefunded != 700 || got.Settlement != v1.SettlementSettled {
-		t.Errorf("captured, refunded, settlement = %d, %d, %s, want 3000, 700, settled", got.AmountCaptured, got.AmountRefunded, got.Settlement)
+		t.Errorf("captured, refunded, settlement = %d, %d, %s, want 3000, 700, settled", got.AmountCaptured,
+			got.AmountRefunded, got.Settlement)
 	}
 }

@@ -33,10 +33,11 @@ func TestHTTPSObeysThePolicy(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerOverHTTPSHasHSTS(t *testing.T) {
+func TestEveryHTTPSResponseHasHSTS(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
-	sale := `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":12,"exp_year":2031,"cvc":"900"}}`
+	sale := `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":12,` +
+		`"exp_year":2031,"cvc":"900"}}`
 	calls := []struct {
 		method, path, key, body string
 		status                  int
@@ -49,10 +50,13 @@ func TestEveryAnswerOverHTTPSHasHSTS(t *testing.T) {
 		{http.MethodPost, "/v1/transactions", p.Keys.PKTest, sale, http.StatusForbidden},
 		{http.MethodGet, "/", "", "", http.StatusNotFound},
 		{http.MethodDelete, "/v1/health", "", "", http.StatusMethodNotAllowed},
-		{http.MethodPost, "/v1/transactions", p.Keys.SKTest, `"` + strings.Repeat("a", 1<<20) + `"`, http.StatusRequestEntityTooLarge},
+		{
+			http.MethodPost, "/v1/transactions", p.Keys.SKTest, `"` + strings.Repeat("a", 1<<20) + `"`,
+			http.StatusRequestEntityTooLarge,
+		},
 		{http.MethodPost, "/v1/transactions", p.Keys.SKLive, sale, http.StatusServiceUnavailable}, // no acquirer
-		{http.MethodGet, "/v1/mle/keys", "", "", http.StatusUnauthorized},                         // the filter's own
-		{http.MethodGet, "/compat/provider-a/xml", "", "", http.StatusMethodNotAllowed},           // the proxy's own
+		{http.MethodGet, "/v1/mle/keys", "", "", http.StatusUnauthorized},                         // of the filter
+		{http.MethodGet, "/compat/provider-a/xml", "", "", http.StatusMethodNotAllowed},           // of the proxy
 		{http.MethodPost, "/pts/v2/payments", "", "{}", http.StatusUnauthorized},
 		{http.MethodGet, "/compat/nowhere", "", "", http.StatusNotFound},
 	}
@@ -76,7 +80,7 @@ func TestEveryAnswerOverHTTPSHasHSTS(t *testing.T) {
 	}
 }
 
-// The opinion of others on the same listener.
+// TestAuditOfHTTPS lets independent programs check the listener.
 func TestAuditOfHTTPS(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -89,13 +93,28 @@ func TestAuditOfHTTPS(t *testing.T) {
 	})
 	for name, tt := range map[string]struct {
 		args  []string
-		wants []string // lines of s_client's
+		wants []string // lines of s_client's output
 	}{
-		"openssl":         {[]string{"-alpn", "h2"}, []string{"New, TLSv1.3, Cipher is TLS_AES_", "ALPN protocol: h2", "Verify return code: 0 (ok)"}},
-		"openssl 1.2":     {[]string{"-tls1_2", "-alpn", "http/1.1"}, []string{"New, TLSv1.2, Cipher is ECDHE-ECDSA-", "ALPN protocol: http/1.1", "Server Temp Key: X25519"}},
-		"openssl 1.1":     {[]string{"-tls1_1", "-cipher", "ALL:@SECLEVEL=0"}, []string{"Cipher is (NONE)", "alert protocol version"}},
-		"openssl CBC":     {[]string{"-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0"}, []string{"Cipher is (NONE)", "alert handshake failure"}},
-		"openssl SHA-1":   {[]string{"-tls1_2", "-sigalgs", "ECDSA+SHA1", "-cipher", "ALL:@SECLEVEL=0"}, []string{"Cipher is (NONE)", "alert handshake failure"}},
+		"openssl": {
+			[]string{"-alpn", "h2"},
+			[]string{"New, TLSv1.3, Cipher is TLS_AES_", "ALPN protocol: h2", "Verify return code: 0 (ok)"},
+		},
+		"openssl 1.2": {
+			[]string{"-tls1_2", "-alpn", "http/1.1"},
+			[]string{"New, TLSv1.2, Cipher is ECDHE-ECDSA-", "ALPN protocol: http/1.1", "Server Temp Key: X25519"},
+		},
+		"openssl 1.1": {
+			[]string{"-tls1_1", "-cipher", "ALL:@SECLEVEL=0"},
+			[]string{"Cipher is (NONE)", "alert protocol version"},
+		},
+		"openssl CBC": {
+			[]string{"-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0"},
+			[]string{"Cipher is (NONE)", "alert handshake failure"},
+		},
+		"openssl SHA-1": {
+			[]string{"-tls1_2", "-sigalgs", "ECDSA+SHA1", "-cipher", "ALL:@SECLEVEL=0"},
+			[]string{"Cipher is (NONE)", "alert handshake failure"},
+		},
 		"openssl tickets": {[]string{"-tls1_2"}, []string{"New, TLSv1.2", "Verify return code: 0 (ok)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +123,7 @@ func TestAuditOfHTTPS(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "openssl", args...) // it ends with its input, which is empty
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
-			_ = cmd.Run() // what it says is looked at
+			_ = cmd.Run() // its output is checked
 			for _, want := range tt.wants {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("got\n%s\nwant %s", &out, want)
@@ -126,7 +145,7 @@ func mustHost(t *testing.T, base string) string {
 	return u.Host
 }
 
-// head is what comes before a body.
+// head has the status and the fields of a response.
 type head struct {
 	proto  string
 	status int

@@ -13,13 +13,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 )
 
-// startTraced runs the binary with these variables beside the environment's.
+// startTraced runs the binary with these additional environment variables.
 func startTraced(t *testing.T, dir string, vars []string, args ...string) *process {
 	t.Helper()
 	return startWith(t, vars, dir, args...)
 }
 
-// receiver is a webhook endpoint that keeps the headers it was sent.
+// receiver is a webhook endpoint that records the headers.
 type receiver struct {
 	url string
 
@@ -46,7 +46,8 @@ func (r *receiver) all() []http.Header {
 	return append([]http.Header(nil), r.sent...)
 }
 
-// TestOneLegacySaleIsOneTrace follows a sale from the legacy client's own span to the webhook's receiver.
+// TestOneLegacySaleIsOneTrace follows a sale from the legacy client's own span to the webhook's
+// receiver.
 func TestOneLegacySaleIsOneTrace(t *testing.T) {
 	t.Parallel()
 	const trace, caller = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -54,20 +55,25 @@ func TestOneLegacySaleIsOneTrace(t *testing.T) {
 	p := startTraced(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + to.URL}, allowPrivate, "--log", "info")
 	m := merchantOf(t, p)
 	m.hook(t, hook.url)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml", strings.NewReader(saleXML(p, "5.00")))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml",
+		strings.NewReader(saleXML(p, "5.00")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header = http.Header{"Traceparent": {"00-" + trace + "-" + caller + "-01"}, "Tracestate": {"vendor=1"}, "Baggage": {"card=1"}}
-	answer, err := m.http.Do(r)
+	r.Header = http.Header{
+		"Traceparent": {"00-" + trace + "-" + caller + "-01"},
+		"Tracestate":  {"vendor=1"},
+		"Baggage":     {"card=1"},
+	}
+	response, err := m.http.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close() // what came of it is in the spans
+	_ = response.Body.Close() // the spans show the outcome
 	programtest.WaitFor(t, "the webhook has come", func() bool { return len(hook.all()) > 0 })
-	p.Stop(t) // which sends the last spans
+	p.Stop(t) // the stop sends the last spans
 
-	parents := map[string]string{} // span id by span id
+	parents := map[string]string{} // by span id
 	names := map[string][]telemetrytest.Span{}
 	for _, s := range to.Spans() {
 		if s.TraceID == trace {
@@ -95,7 +101,7 @@ func TestOneLegacySaleIsOneTrace(t *testing.T) {
 	}
 }
 
-// wantChild wants a span of that kind under parent, and returns its id.
+// wantChild checks that a span of that kind exists under parent, and returns its id.
 func wantChild(t *testing.T, names map[string][]telemetrytest.Span, name, kind, parent string) string {
 	t.Helper()
 	for _, s := range names[name] {
@@ -107,21 +113,23 @@ func wantChild(t *testing.T, names map[string][]telemetrytest.Span, name, kind, 
 	return "none"
 }
 
-// TestTracesOffPassOn: without an exporter the caller's trace is still named by both programs' log events.
+// TestTracesOffPassOn checks that without an exporter both programs' log events still have the
+// caller's trace.
 func TestTracesOffPassOn(t *testing.T) {
 	t.Parallel()
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	p := startTraced(t, t.TempDir(), nil, "--log", "info")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml", strings.NewReader(saleXML(p, "5.00")))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.HTTP+"/compat/provider-a/xml",
+		strings.NewReader(saleXML(p, "5.00")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Traceparent", "00-"+trace+"-00f067aa0ba902b7-01")
-	answer, err := merchantOf(t, p).http.Do(r)
+	response, err := merchantOf(t, p).http.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close() // the log tells
+	_ = response.Body.Close() // the log has the result
 	named := func(service string) bool {
 		for line := range strings.Lines(p.Log.String()) {
 			if strings.Contains(line, `"service":"`+service+`"`) && strings.Contains(line, `"trace_id":"`+trace+`"`) {
@@ -133,7 +141,8 @@ func TestTracesOffPassOn(t *testing.T) {
 	programtest.WaitFor(t, "both have logged it", func() bool { return named("core") && named("compat-proxy") })
 }
 
-// TestADeadCollectorHoldsUpNoPayment: one that takes connections and never answers.
+// TestADeadCollectorHoldsUpNoPayment checks a collector that accepts connections and never
+// responds.
 func TestADeadCollectorHoldsUpNoPayment(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -142,11 +151,13 @@ func TestADeadCollectorHoldsUpNoPayment(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = silent.Close() })
 	p := startTraced(t, t.TempDir(), []string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + silent.Addr().String(), "OTEL_BSP_MAX_QUEUE_SIZE=16", "OTEL_BSP_SCHEDULE_DELAY=1",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + silent.Addr().String(), "OTEL_BSP_MAX_QUEUE_SIZE=16",
+		"OTEL_BSP_SCHEDULE_DELAY=1",
 	})
 	m := merchantOf(t, p)
-	for range 100 { // many times what the queue takes
-		if got := m.must(t, http.MethodPost, "/v1/transactions", "", `{"amount":100,"currency":"usd","payment_method":"card"}`); got.status != http.StatusCreated {
+	for range 100 { // many times the length of the queue
+		if got := m.must(t, http.MethodPost, "/v1/transactions", "",
+			`{"amount":100,"currency":"usd","payment_method":"card"}`); got.status != http.StatusCreated {
 			t.Fatalf("payment: %d %s", got.status, got.body)
 		}
 	}
@@ -157,14 +168,16 @@ func TestADeadCollectorHoldsUpNoPayment(t *testing.T) {
 	}
 }
 
-// TestWrongTraceVariables: what would send spans nowhere ends the start, with exit code 1 and the variable's name.
+// TestWrongTraceVariables checks that a setting without a valid target stops the start, with exit
+// code 1 and the variable's name.
 func TestWrongTraceVariables(t *testing.T) {
 	t.Parallel()
-	p := launchWith(t, []string{"OTEL_TRACES_EXPORTER=hunter2"}, "--json", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
+	p := launchWith(t, []string{"OTEL_TRACES_EXPORTER=hunter2"}, "--json", "--data", t.TempDir(), "--listen",
+		"127.0.0.1:0", "--listen-tls", "127.0.0.1:0")
 	if err := p.Err(); programtest.ExitCode(err) != 1 {
 		t.Errorf("got %v, want exit code 1", err)
 	}
 	if said := p.Log.String(); !strings.Contains(said, "OTEL_TRACES_EXPORTER") || strings.Contains(said, "hunter2") {
-		t.Errorf("it says %q", said)
+		t.Errorf("the log has %q", said)
 	}
 }

@@ -12,13 +12,12 @@ import (
 // raceBench is a platform with a second proxy. Before v1 gets a request of that proxy, another
 // client acts.
 type raceBench struct {
-	door, proxy *restDoor
-	m           *merchant
-	next        *atomic.Pointer[func()] // runs before the next request, once
+	client, proxy *restClient
+	m             *merchant
+	next          *atomic.Pointer[func()] // runs once before the next request
 }
 
-// startRace starts one. suffix is the end of the path of the proxy's requests that next comes
-// before.
+// startRace starts one. next runs before a request of the proxy whose path ends with suffix.
 func startRace(t *testing.T, suffix string) raceBench {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,10 +31,12 @@ func startRace(t *testing.T, suffix string) raceBench {
 		}
 		return passes
 	}
-	door := restDoorOf(t, p)
+	client := restClientOf(t, p)
 	return raceBench{
-		door: door, proxy: &restDoor{base: startReplica(t, way.base, logins(dir)).base, key: door.key, http: door.http},
-		m: merchantOf(t, p), next: next,
+		client: client,
+		proxy:  &restClient{base: startReplica(t, way.base, logins(dir)).base, key: client.key, http: client.http},
+		m:      merchantOf(t, p),
+		next:   next,
 	}
 }
 
@@ -46,36 +47,36 @@ func TestReversalLeavesAnotherWorkersCapture(t *testing.T) {
 	t.Parallel()
 	b := startRace(t, "/void")
 	for _, name := range []string{"rev-1", ""} {
-		number := b.door.must(t, restPayments, restPayment("20.00", "USD", false, ""), "AUTHORIZED").ID
-		capture := func() { b.door.must(t, restPayments+"/"+number+"/captures", restAmount("20.00", ""), "PENDING") }
+		number := b.client.must(t, restPayments, restPayment("20.00", "USD", false, ""), "AUTHORIZED").ID
+		capture := func() { b.client.must(t, restPayments+"/"+number+"/captures", restAmount("20.00", ""), "PENDING") }
 		b.next.Store(&capture)
 		path, want := restPayments+"/"+number+"/reversals", "TRANSACTION_ALREADY_REVERSED_OR_SETTLED"
 		for range 2 {
 			b.proxy.must(t, path, restReversal("20.00", name), want)
 		}
-		if x := books(t, b.m, number); x.Status != v1.TransactionStatusCaptured || x.AmountCaptured != 2000 {
+		if x := stored(t, b.m, number); x.Status != v1.TransactionStatusCaptured || x.AmountCaptured != 2000 {
 			t.Errorf("reversal named %q: the payment is %s with %d captured, want 2000", name, x.Status, x.AmountCaptured)
 		}
 	}
 }
 
-// TestVoidOfAHeldSaleLeavesACapture captures a part of a sale that waits for its review, while a
-// proxy that has read "authorized" is about to void the sale by its name.
+// TestVoidOfAHeldSaleLeavesACapture captures a part of a sale that waits for its review. Meanwhile
+// a proxy that has read "authorized" is about to void the sale by its name.
 func TestVoidOfAHeldSaleLeavesACapture(t *testing.T) {
 	t.Parallel()
 	b := startRace(t, "/void")
 	sale := strings.Replace(withAddress(restPayment("20.00", "USD", true, "held-1")), "73301", "46205", 1)
-	number := b.door.must(t, restPayments, sale, "AUTHORIZED_PENDING_REVIEW").ID
-	capture := func() { b.door.must(t, restPayments+"/"+number+"/captures", restAmount("5.00", ""), "PENDING") }
+	number := b.client.must(t, restPayments, sale, "AUTHORIZED_PENDING_REVIEW").ID
+	capture := func() { b.client.must(t, restPayments+"/"+number+"/captures", restAmount("5.00", ""), "PENDING") }
 	b.next.Store(&capture)
 	b.proxy.must(t, "/pts/v2/voids", `{"clientReferenceInformation":{"transactionId":"held-1"}}`, "NOT_VOIDABLE")
-	if x := books(t, b.m, number); x.Status != v1.TransactionStatusPartiallyCaptured || x.AmountCaptured != 500 {
+	if x := stored(t, b.m, number); x.Status != v1.TransactionStatusPartiallyCaptured || x.AmountCaptured != 500 {
 		t.Errorf("the payment is %s with %d captured, want 500", x.Status, x.AmountCaptured)
 	}
 }
 
-// TestTimeoutReversalOvertakesItsPayment has a payment reach v1 after its reversal by name, or void
-// by name, found none: the payment and its retry are refused, and no money is held.
+// TestTimeoutReversalOvertakesItsPayment lets a payment reach v1 after its reversal or void by name
+// found none. The payment and its retry are refused, and no money is held.
 func TestTimeoutReversalOvertakesItsPayment(t *testing.T) {
 	t.Parallel()
 	b := startRace(t, "/v1/transactions")
@@ -83,7 +84,7 @@ func TestTimeoutReversalOvertakesItsPayment(t *testing.T) {
 		name := "late" + strings.ReplaceAll(path, "/", "-")
 		undo := func() {
 			for range 2 {
-				b.door.must(t, path, `{"clientReferenceInformation":{"transactionId":"`+name+`"}}`, "INVALID_DATA")
+				b.client.must(t, path, `{"clientReferenceInformation":{"transactionId":"`+name+`"}}`, "INVALID_DATA")
 			}
 		}
 		b.next.Store(&undo)

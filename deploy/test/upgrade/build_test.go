@@ -9,21 +9,25 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// nextVersion is how the newer programs call themselves.
+// nextVersion is the version of the newer programs.
 const nextVersion = "v9.9.9-next"
 
-// nextSteps are the migrations of the newer core: all kinds that migration/README.md has, on the tables that grow.
+// nextSteps are the migrations of the newer core, one of each kind in migration/README.md, on the
+// tables that grow.
 var nextSteps = map[string]string{
-	"90001_next_column.sql":  "-- +goose Up\nALTER TABLE transactions ADD COLUMN next_mark BIGINT NOT NULL DEFAULT 7;\n",
-	"90002_next_events.sql":  "-- +goose Up\nALTER TABLE events ADD COLUMN next_note TEXT;\n",
-	"90003_next_table.sql":   "-- +goose Up\nCREATE TABLE next_things (id BIGINT PRIMARY KEY, name TEXT NOT NULL);\n",
-	"90004_next_bound.sql":   "-- +goose Up\nALTER TABLE transactions ADD CONSTRAINT next_bound CHECK (next_mark >= 0) NOT VALID;\n",
+	"90001_next_column.sql": "-- +goose Up\nALTER TABLE transactions ADD COLUMN next_mark BIGINT NOT NULL DEFAULT 7;\n",
+	"90002_next_events.sql": "-- +goose Up\nALTER TABLE events ADD COLUMN next_note TEXT;\n",
+	"90003_next_table.sql":  "-- +goose Up\nCREATE TABLE next_things (id BIGINT PRIMARY KEY, name TEXT NOT NULL);\n",
+	"90004_next_bound.sql": "-- +goose Up\nALTER TABLE transactions ADD CONSTRAINT next_bound CHECK (next_mark >= 0) " +
+		"NOT VALID;\n",
 	"90005_next_bounded.sql": "-- +goose Up\nALTER TABLE transactions VALIDATE CONSTRAINT next_bound;\n",
-	"90006_next_index.sql": "-- +goose NO TRANSACTION\n-- +goose Up\nSET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS transactions_by_next;\n" +
+	"90006_next_index.sql": "-- +goose NO TRANSACTION\n-- +goose Up\nSET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF " +
+		"EXISTS transactions_by_next;\n" +
 		"CREATE INDEX CONCURRENTLY transactions_by_next ON transactions (next_mark, id);\nRESET lock_timeout;\n",
 }
 
-// buildNext builds the programs of the next release: this tree's, with another version and further migrations laid over it.
+// buildNext builds the programs of the next release from this tree, with another version and
+// further migrations overlaid.
 func buildNext(t *testing.T) string {
 	t.Helper()
 	added := map[string]string{}

@@ -1,3 +1,3 @@
-// Package upgrade has no code: its tests replace every program of a fleet behind a real Envoy by a newer one, whose schema is newer too, while
-// clients pay by every door, and want no request to fail.
+// Package upgrade has only tests. They replace every program of a fleet behind a real Envoy by a
+// newer one with a newer schema, while clients pay through every endpoint. No request may fail.
 package upgrade

@@ -22,14 +22,14 @@ import (
 
 const host = "api.example.com"
 
-// front is an Envoy in front of a fleet, configured by the edge program by the keys that are there for it.
+// front is an Envoy in front of a fleet. The edge program configures it from a file.
 type front struct {
 	envoy *envoytest.Envoy
 	at    string
 	tls   *tls.Config
 }
 
-// startFront starts it. sockets are those of the filters' external processors.
+// startFront starts an Envoy. sockets are the unix sockets of the mle-filters' external processors.
 func startFront(t *testing.T, f *fleet.Fleet, dir string, sockets []string) *front {
 	t.Helper()
 	bin := programtest.MustPrograms(t, "edge")
@@ -42,7 +42,10 @@ func startFront(t *testing.T, f *fleet.Fleet, dir string, sockets []string) *fro
 		t.Fatal(err)
 	}
 	authority.Issue(t, certtest.Hosts(host)).Write(t, filepath.Join(dir, "certs"), "edge")
-	fr := &front{at: one.Hostname() + ":18443", tls: &tls.Config{RootCAs: authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12}}
+	fr := &front{
+		at:  one.Hostname() + ":18443",
+		tls: &tls.Config{RootCAs: authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12},
+	}
 	settings := fmt.Sprintf(`hosts: [%[1]s]
 trust: {url: "https://%[2]s"}
 data: %[3]s/edge
@@ -56,16 +59,19 @@ upstreams:
   core: {address: "%[6]s", health: /v1/health}
   mle: {address: "%[7]s", health: /v1/health}
   compat: {address: "%[8]s", health: /health}
-`, host, fr.at, dir, one.Hostname(), "unix:"+strings.Join(sockets, ", unix:"), places(f.Cores), places(f.Filters), places(f.Proxies))
+`, host, fr.at, dir, one.Hostname(), "unix:"+strings.Join(sockets, ", unix:"), addresses(f.Cores), addresses(f.Filters),
+		addresses(f.Proxies))
 	settings = strings.Replace(settings, "https://"+fr.at, "https://"+host, 1)
 	mustWrite(t, filepath.Join(dir, "edge.yaml"), []byte(settings))
-	programtest.Start(t, programtest.Command{Path: filepath.Join(bin, "edge"), Args: []string{"--config", filepath.Join(dir, "edge.yaml")}})
+	programtest.Start(t, programtest.Command{
+		Path: filepath.Join(bin, "edge"), Args: []string{"--config", filepath.Join(dir, "edge.yaml")},
+	})
 	fr.startEnvoy(t, bin, dir)
 	return fr
 }
 
-// places are the addresses of a program's instances.
-func places(g *fleet.Group) string {
+// addresses returns the addresses of a program's instances, comma-separated.
+func addresses(g *fleet.Group) string {
 	var out []string
 	for _, i := range g.All() {
 		out = append(out, strings.TrimPrefix(i.URL(), "http://"))
@@ -76,7 +82,11 @@ func places(g *fleet.Group) string {
 func (fr *front) startEnvoy(t *testing.T, bin, dir string) {
 	t.Helper()
 	text := programtest.MustOutput(t, programtest.Command{
-		Path: filepath.Join(bin, "edge"), Args: []string{"bootstrap", "--config", filepath.Join(dir, "edge.yaml"), "--node", "envoy-1", "--admin", "127.0.0.1:0"},
+		Path: filepath.Join(bin, "edge"),
+		Args: []string{
+			"bootstrap", "--config", filepath.Join(dir, "edge.yaml"), "--node", "envoy-1", "--admin",
+			"127.0.0.1:0",
+		},
 	})
 	mustWrite(t, filepath.Join(dir, "envoy.yaml"), []byte(text))
 	fr.envoy = envoytest.Start(t, filepath.Join(dir, "envoy.yaml"))
@@ -87,7 +97,7 @@ func (fr *front) startEnvoy(t *testing.T, bin, dir string) {
 	})
 }
 
-// client is a connection or more to Envoy, as clients have it that keep theirs. Nothing that is sent by it is sent again.
+// client returns a client that keeps its connections to Envoy. It never repeats a request.
 func (fr *front) client(t *testing.T) *http.Client {
 	t.Helper()
 	transport := &http.Transport{
@@ -100,8 +110,8 @@ func (fr *front) client(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport, Timeout: programtest.Patience}
 }
 
-// allWell waits until Envoy sends requests to all of n instances of an upstream.
-func (fr *front) allWell(t *testing.T, upstream string, n int) {
+// awaitHealthy waits until Envoy sends requests to all n instances of an upstream.
+func (fr *front) awaitHealthy(t *testing.T, upstream string, n int) {
 	t.Helper()
 	want := fmt.Sprintf("cluster.%s.membership_healthy: %d\n", upstream, n)
 	programtest.WaitFor(t, upstream+" is well", func() bool {

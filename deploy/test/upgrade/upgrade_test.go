@@ -19,13 +19,13 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// three is how many there are of each program.
+// three is the number of instances of each program.
 const three = 3
 
-// notice is what each program gives before its end: Envoy asks every second.
+// notice is the time that each program serves after SIGTERM. Envoy checks its health every second.
 const notice = "2500ms"
 
-// size is of a run: in make test a small one; CAUSEWAY_UPGRADE_REQUESTS says how many requests another has.
+// size is the size of a run: small in make test, otherwise CAUSEWAY_UPGRADE_REQUESTS requests.
 type size struct {
 	requests, clients, rows int
 	pause                   time.Duration
@@ -33,18 +33,15 @@ type size struct {
 
 func sizeOf(t *testing.T) size {
 	t.Helper()
-	text := os.Getenv("CAUSEWAY_UPGRADE_REQUESTS")
-	if text == "" {
+	n := int(programtest.Number(t, "CAUSEWAY_UPGRADE_REQUESTS", 0))
+	if n == 0 {
 		return size{requests: 5000, clients: 12, rows: 20_000, pause: 40 * time.Millisecond}
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("CAUSEWAY_UPGRADE_REQUESTS is %q, not a number", text)
 	}
 	return size{requests: n, clients: 16, rows: 500_000}
 }
 
-// TestRollingUpgradePostgreSQL: three of each program are replaced one by one, after a migration, and no client has a request fail.
+// TestRollingUpgradePostgreSQL migrates the schema, then replaces three of each program one by one.
+// No request may fail.
 func TestRollingUpgradePostgreSQL(t *testing.T) {
 	t.Parallel()
 	run := sizeOf(t)
@@ -74,7 +71,7 @@ func TestRollingUpgradePostgreSQL(t *testing.T) {
 	u.wantEachOnce(t)
 }
 
-// upgrade is a fleet behind an Envoy, and what it is to become.
+// upgrade is a fleet behind an Envoy, and the programs that will replace it.
 type upgrade struct {
 	fleet   *fleet.Fleet
 	front   *front
@@ -102,7 +99,8 @@ func newUpgrade(t *testing.T, run size) *upgrade {
 	u := &upgrade{next: buildNext(t), run: run}
 	u.fleet = fleet.Start(t, fleet.Config{
 		Cores: three, Filters: three, Proxies: three, Store: store,
-		CoreArgs: []string{"--notice", notice}, CoreEnv: []string{"CAUSEWAY_FILTER_SECRET=0123456789abcdef0123456789abcdef0123456789a"},
+		CoreArgs:   []string{"--notice", notice},
+		CoreEnv:    []string{"CAUSEWAY_FILTER_SECRET=0123456789abcdef0123456789abcdef0123456789a"},
 		FilterArgs: func(n int) []string { return []string{"--config", settings, "--extproc", sockets[n]} },
 		ProxyArgs:  func(int) []string { return []string{"--config", settings} },
 	})
@@ -112,22 +110,25 @@ func newUpgrade(t *testing.T, run size) *upgrade {
 	}
 	t.Cleanup(func() { _ = u.db.Close() })
 	for _, upstream := range []string{"core", "mle", "compat", "mle-extproc"} {
-		u.front.allWell(t, upstream, three)
+		u.front.awaitHealthy(t, upstream, three)
 	}
 	return u
 }
 
-// fill puts payments of somebody else into the store, so that a migration has something to do.
+// fill inserts payments of another merchant, so that the migrations change existing rows.
 func (u *upgrade) fill(t *testing.T, rows int) {
 	t.Helper()
-	_, err := u.db.ExecContext(t.Context(), `INSERT INTO transactions (id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at)
-		SELECT n, 1, 0, 'declined', 1, 100, 'usd', 'card', repeat('x', 500), 1, 1 FROM generate_series(1, $1::bigint) AS n`, rows)
+	_, err := u.db.ExecContext(t.Context(),
+		`INSERT INTO transactions (id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details,
+			created_at, updated_at)
+		SELECT n, 1, 0, 'declined', 1, 100, 'usd', 'card', repeat('x', 500), 1, 1 FROM generate_series(1, $1::bigint) AS n`,
+		rows)
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// step does one thing of the upgrade, after its share of the requests.
+// step runs one step of the upgrade, after its share of the requests.
 func (u *upgrade) step(t *testing.T, what string, do func()) {
 	t.Helper()
 	const steps = 1 + 3*three
@@ -135,15 +136,15 @@ func (u *upgrade) step(t *testing.T, what string, do func()) {
 	u.await(t, u.run.requests*u.steps/(steps+2))
 	begun := time.Now() //nolint:forbidigo // for the log
 	do()
-	t.Logf("%s: %s, after %d requests", what, time.Since(begun).Round(time.Millisecond), u.traffic.asked.Load())
+	t.Logf("%s: %s, after %d requests", what, time.Since(begun).Round(time.Millisecond), u.traffic.requests.Load())
 }
 
-// await waits until so many requests were made.
+// await waits until the clients have made the number of requests.
 func (u *upgrade) await(t *testing.T, requests int) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for u.traffic.asked.Load() < int64(requests) {
+	for u.traffic.requests.Load() < int64(requests) {
 		select {
 		case <-tick.C:
 		case <-t.Context().Done():
@@ -152,51 +153,57 @@ func (u *upgrade) await(t *testing.T, requests int) {
 	}
 }
 
-// replace is what deploy/README.md says of one program.
+// replace replaces one program as deploy/docs/operate/upgrade.md describes.
 func (u *upgrade) replace(t *testing.T, upstream string, i *fleet.Instance) {
 	t.Helper()
 	i.Stop(t)
 	i.Use(u.next)
 	i.Start(t)
-	u.front.allWell(t, upstream, three)
+	u.front.awaitHealthy(t, upstream, three)
 	if upstream == "mle" {
-		u.front.allWell(t, "mle-extproc", three)
+		u.front.awaitHealthy(t, "mle-extproc", three)
 	}
 }
 
-// command runs a command of a core.
+// command runs a command of core.
 func (u *upgrade) command(t *testing.T, folder string, args ...string) {
 	t.Helper()
 	programtest.MustOutput(t, u.fleet.Command(folder, args...))
 }
 
-// wantMigrated wants the newer schema, whole.
+// wantMigrated fails the test unless the whole newer schema exists.
 func (u *upgrade) wantMigrated(t *testing.T) {
 	t.Helper()
 	var version, mark int64
 	var valid, whole bool
-	err := u.db.QueryRowContext(t.Context(), `SELECT (SELECT MAX(version_id) FROM core_schema), (SELECT MAX(next_mark) FROM transactions),
+	err := u.db.QueryRowContext(t.Context(),
+		`SELECT (SELECT MAX(version_id) FROM core_schema), (SELECT MAX(next_mark) FROM transactions),
 		(SELECT convalidated FROM pg_constraint WHERE conname = 'next_bound' AND conrelid = 'transactions'::regclass),
-		(SELECT indisvalid FROM pg_index WHERE indexrelid = 'transactions_by_next'::regclass)`).Scan(&version, &mark, &valid, &whole)
+		(SELECT indisvalid FROM pg_index WHERE indexrelid = 'transactions_by_next'::regclass)`).
+		Scan(&version, &mark, &valid, &whole)
 	if err != nil || version != 90006 || mark != 7 || !valid || !whole {
 		t.Errorf("schema %d, column %d, constraint %t, index %t, %v", version, mark, valid, whole, err)
 	}
 }
 
-// wantOlderRefused: a core of the release before that is started anew says what is wrong, and ends.
+// wantOlderRefused fails the test unless a core of the old release refuses to start, with the
+// reason.
 func (u *upgrade) wantOlderRefused(t *testing.T) {
 	t.Helper()
 	_, log, err := programtest.Output(t.Context(), u.fleet.Command(fleet.Binaries(t), "serve", "--listen", "127.0.0.1:0"))
-	if programtest.ExitCode(err) != 1 || !strings.Contains(log, "schema version 90006") || !strings.Contains(log, "use a newer build") {
+	if programtest.ExitCode(err) != 1 || !strings.Contains(log, "schema version 90006") ||
+		!strings.Contains(log, "use a newer build") {
 		t.Errorf("an older core on the newer schema: %v, %s", err, log)
 	}
 }
 
-// wantEachOnce: what was acknowledged is there once, nothing else is, and nothing is open.
+// wantEachOnce fails the test unless the store has each acknowledged payment once, no other
+// payment, and no unfinished operation.
 func (u *upgrade) wantEachOnce(t *testing.T) {
 	t.Helper()
 	var made, open int64
-	err := u.db.QueryRowContext(t.Context(), `SELECT COUNT(*), COUNT(*) FILTER (WHERE status IN ('processing', 'unknown') OR operation <> '')
+	err := u.db.QueryRowContext(t.Context(),
+		`SELECT COUNT(*), COUNT(*) FILTER (WHERE status IN ('processing', 'unknown') OR operation <> '')
 		FROM transactions WHERE merchant_id <> 1`).Scan(&made, &open)
 	if want := u.traffic.made.Load(); err != nil || made != want || open != 0 {
 		t.Errorf("got %d payments, %d open, %v, want the %d that were acknowledged", made, open, err, want)

@@ -36,13 +36,17 @@ func Give(dir string) error {
 	return os.Chown(dir, uid, gid)
 }
 
-// AsServer makes a command run as the server's user, which is not root.
+// AsServer makes a command run as the server's user, which is not root, and keeps its other
+// attributes.
 func AsServer(cmd *exec.Cmd) {
 	if os.Geteuid() != 0 {
 		return
 	}
 	if uid, gid, err := ids(); err == nil {
 		as := &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // ids of a user
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+		if cmd.SysProcAttr == nil {
+			cmd.SysProcAttr = &syscall.SysProcAttr{}
+		}
+		cmd.SysProcAttr.Credential = as
 	}
 }

@@ -15,8 +15,9 @@ import net.authorize.api.controller.GetTransactionDetailsController;
 import net.authorize.api.controller.base.ApiOperationBase;
 
 /**
- * The official Java client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
- * itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+ * The official Java client as a merchant uses it. It reads one request a line, a flat JSON object, and executes it.
+ * It prints the fields of the response that the client read, as another object. steps.json in the folder above has the
+ * requests and the expected responses.
  */
 final class Walk {
   private static final String BASE = System.getenv("SDK_GATEWAY").replace("/xml/v1/request.api", "");
@@ -31,7 +32,7 @@ final class Walk {
     }
   }
 
-  /** Values are what is asked and what was read, by name; what is not there is null. */
+  /** Values are the requested and the read values, by name; a missing one is null. */
   static final class Values extends LinkedHashMap<String, String> {
     Values with(String name, Object value) {
       if (value != null) {
@@ -63,7 +64,7 @@ final class Walk {
     return request;
   }
 
-  /** envelope reads what every answer has, from the method's own or from an ErrorResponse. */
+  /** envelope reads the common part of every response, from the method's own type or from an ErrorResponse. */
   private static Values envelope(Values r, ApiOperationBase<?, ?> controller) {
     ANetApiResponse answer = controller.getApiResponse();
     if (answer == null) {
@@ -158,7 +159,7 @@ final class Walk {
     }
   }
 
-  /** profileOf is the stored profile that a transaction charges, or its wish for one. */
+  /** profileOf returns the stored profile that a transaction charges, or the request to create one. */
   private static CustomerProfilePaymentType profileOf(Values r) {
     CustomerProfilePaymentType profile = new CustomerProfilePaymentType();
     if (r.containsKey("create_profile")) {
@@ -207,7 +208,7 @@ final class Walk {
     return readIDs(line, t.getProfile());
   }
 
-  /** readMade reads what a payment with the wish for a profile says of it. */
+  /** readMade reads the profile that a payment created. */
   private static void readMade(Values line, CreateProfileResponse made) {
     if (made != null) {
       line.with("made_code", made.getMessages().getMessage().get(0).getCode()).with("made_profile", made.getCustomerProfileId())

@@ -1,13 +1,14 @@
 'use strict';
-// The official Node client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
-// itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+// The official Node client as a merchant uses it. It reads one request a line, a flat JSON object, and executes it.
+// It prints the fields of the response that the client read, as another object. steps.json in the folder above has the
+// requests and the expected responses.
 
 const readline = require('readline');
 const {APIContracts, APIControllers} = require('authorizenet');
 
 const gateway = process.env.SDK_GATEWAY;
 
-// make sets what there is of the values on a new object of the client's.
+// make returns a new object of the client with the defined values.
 const make = (Type, values) => {
   const made = new Type();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) made[`set${name}`](value);
@@ -40,7 +41,7 @@ const settings = (r) => {
   });
 };
 
-// profileOf is the stored profile that a transaction charges, or its wish for one.
+// profileOf returns the stored profile that a transaction charges, or the request to create one.
 const profileOf = (r) => {
   if (r.create_profile) return make(APIContracts.CustomerProfilePaymentType, {CreateProfile: true});
   if (!r.customer_profile) return undefined;
@@ -76,10 +77,10 @@ const requests = {
 
 const money = (amount) => (amount === undefined ? undefined : Number(amount).toFixed(2));
 
-// first is the first of a list of the client's, which may be missing or empty.
+// first returns the first element of a list, which may be missing or empty.
 const first = (list) => (list && list.length ? list[0] : undefined);
 
-// readMade is what a payment with the wish for a profile says of it.
+// readMade returns the profile that a payment created.
 const readMade = (made) => (!made ? {} : {
   made_code: made.getMessages().getMessage()[0].getCode(), made_profile: made.getCustomerProfileId(),
   made_payment: first(made.getCustomerPaymentProfileIdList().getNumericString()),
@@ -103,7 +104,7 @@ const readTransaction = (body) => {
   };
 };
 
-// readIDs are the numbers of the stored profile that paid.
+// readIDs returns the numbers of the stored profile that paid.
 const readIDs = (ids) => (!ids ? {} : {
   customer_profile: ids.getCustomerProfileId(), payment_profile: ids.getCustomerPaymentProfileId(), shipping_profile: ids.getCustomerAddressId(),
 });
@@ -135,7 +136,7 @@ const readProfile = (body) => {
 
 const readers = {login: () => ({}), transaction: readTransaction, details: readDetails, profile: readProfile};
 
-// execute sends one request; the client never calls back when the exchange itself fails, so that is what the time limit is for.
+// execute sends one request. If the exchange itself fails, the client never calls back: hence the time limit.
 const execute = (r) => new Promise((resolve, reject) => {
   const [Request, Controller, values] = requests[r.method](r);
   const request = make(Request, {MerchantAuthentication: credentials(r), RefId: r.ref_id, ...values});

@@ -1,5 +1,6 @@
-"""The official Python client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
-itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+"""The official Python client as a merchant uses it. It reads one request a line, a flat JSON object, and executes it.
+It prints the fields of the response that the client read, as another object. steps.json in the folder above has the
+requests and the expected responses.
 """
 
 import json
@@ -15,7 +16,7 @@ GATEWAY = os.environ["SDK_GATEWAY"]
 
 
 def make(kind, **values):
-    """An object of the client's with what there is of the values."""
+    """Returns an object of the client with the defined values."""
     return kind(**{name: value for name, value in values.items() if value})
 
 
@@ -51,7 +52,7 @@ def address(r):
 
 
 def profile_of(r):
-    """The stored profile that a transaction charges, or its wish for one."""
+    """Returns the stored profile that a transaction charges, or the request to create one."""
     if "create_profile" in r:
         return api.customerProfilePaymentType(createProfile=True)
     if "customer_profile" not in r:
@@ -132,7 +133,7 @@ REQUESTS = {
 
 
 def text(parent, *names):
-    """The text of a child, or nothing: the client has no attribute for what the answer leaves out."""
+    """Returns the text of a child, or None: the client has no attribute for a missing field."""
     for name in names:
         parent = getattr(parent, name, None)
     return "" if parent is None else parent.text or ""
@@ -147,7 +148,7 @@ def reason(t):
 
 
 def read_ids(parent):
-    """The numbers of the stored profile that paid."""
+    """Returns the numbers of the stored profile that paid."""
     return {
         "customer_profile": text(parent, "profile", "customerProfileId"),
         "payment_profile": text(parent, "profile", "customerPaymentProfileId"),
@@ -156,7 +157,7 @@ def read_ids(parent):
 
 
 def read_made(answer):
-    """What a payment with the wish for a profile says of it."""
+    """Returns the profile that a payment created."""
     made = getattr(answer, "profileResponse", None)
     if made is None:
         return {}
@@ -216,7 +217,7 @@ def read_details(answer):
         "balance": "prepaidBalanceRemaining",
     }
     for key, name in amounts.items():
-        if text(t, name):  # the client writes what it read anew, and numbers without their last zeros
+        if text(t, name):  # the client serializes numbers again, without their last zeros
             line[key] = format(Decimal(text(t, name)), ".2f")
     if hasattr(t.payment, "creditCard"):
         return line | {
@@ -239,7 +240,7 @@ READERS = {"login": lambda answer: {}, "transaction": read_transaction, "details
 
 
 def execute(r):
-    # The client refuses to send what its own schema forbids. The one request that the other side is to refuse must get past that.
+    # The client refuses requests that its schema forbids. One such request must reach the server, which refuses it.
     pyxb.RequireValidWhenGenerating("expiry" in r or "number" not in r)
     kind, controller_of, values = REQUESTS[r["method"]]
     request = kind()

@@ -23,8 +23,9 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * The official Java client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
- * itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+ * The official Java client as a merchant uses it. It reads one request a line, a flat JSON object, and executes it.
+ * It prints the fields of the response that the client read, as another object. steps.json in the folder above has the
+ * requests and the expected responses.
  */
 final class Walk {
   private static final Gson GSON = new Gson();
@@ -32,10 +33,10 @@ final class Walk {
   /** The client's own settings, by name. */
   private static final JsonObject LOGINS = JsonParser.parseString(System.getenv("SDK_LOGINS")).getAsJsonObject();
 
-  /** What is looked at in an answer: a name, and the way there. */
+  /** Printed lines: a name, and its path in a response. */
   private static final JsonObject READS = JsonParser.parseString(System.getenv("SDK_READS")).getAsJsonObject();
 
-  /** Where what a line says stands in the client's models. */
+  /** The path of a line in the client's models. */
   private static final Map<String, String> WRITES = Map.ofEntries(
       Map.entry("code", "clientReferenceInformation.code"),
       Map.entry("transaction_id", "clientReferenceInformation.transactionId"),
@@ -67,7 +68,7 @@ final class Walk {
       Map.entry("eci", "consumerAuthenticationInformation.eciRaw"),
       Map.entry("ds_transaction", "consumerAuthenticationInformation.directoryServerTransactionId"));
 
-  /** What comes with something that a line says. */
+  /** Further values that a line implies. */
   private static final Map<String, String> BESIDE = Map.of(
       "zip", "{'orderInformation':{'billTo':{'firstName':'Ana','lastName':'Wåhlin','address1':'1 Elm St','locality':'Bellevue',"
           + "'administrativeArea':'WA','country':'US','email':'ana@example.org'}}}",
@@ -89,7 +90,7 @@ final class Walk {
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       out.println(GSON.toJson(execute(JsonParser.parseString(line).getAsJsonObject())));
     }
-    System.exit(0); // the client's connections would keep it
+    System.exit(0); // the client's connections would keep the process alive
   }
 
   private static JsonObject execute(JsonObject r) throws Exception {
@@ -123,7 +124,7 @@ final class Walk {
         settings.setProperty(e.getKey(), e.getValue().getAsString());
       }
     }
-    Cache.cacheP12.clear(); // else the first merchant's P12 is that of all in this process
+    Cache.cacheP12.clear(); // otherwise the first merchant's P12 applies to all in this process
     MerchantConfig config = new MerchantConfig(settings);
     ApiClient client = new ApiClient(config);
     client.merchantConfig = config;
@@ -167,7 +168,7 @@ final class Walk {
     }
   }
 
-  /** A request as one of the client's own; its amount stands below that name. */
+  /** A request as an object of the client; its amount is below that name. */
   private static <T> T model(JsonObject r, String amounts, Class<T> type) {
     JsonObject tree = new JsonObject();
     for (String name : r.keySet()) {
@@ -185,7 +186,7 @@ final class Walk {
     return GSON.fromJson(tree, type);
   }
 
-  /** A value below a path; a yes is true. */
+  /** A value at a path; "yes" becomes true. */
   private static JsonObject nested(String path, JsonElement value) {
     String yes = value.getAsString();
     JsonElement inner = yes.equals("yes") || yes.equals("true") ? JsonParser.parseString("true") : value;
@@ -208,7 +209,7 @@ final class Walk {
     }
   }
 
-  /** What an answer has at a path; null when the path ends before. */
+  /** The value at a path of a response; null if the path does not exist. */
   private static JsonElement at(JsonElement inner, String path) {
     for (String name : path.split("\\.")) {
       if (inner instanceof JsonArray) {

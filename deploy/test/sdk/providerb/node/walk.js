@@ -1,14 +1,15 @@
 'use strict';
-// The official Node client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
-// itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+// The official Node client as a merchant uses it. It reads one request a line, a flat JSON object, and executes it.
+// It prints the fields of the response that the client read, as another object. steps.json in the folder above has the
+// requests and the expected responses.
 
 const readline = require('readline');
 const api = require('cybersource-rest-client');
 
 const logins = JSON.parse(process.env.SDK_LOGINS); // the client's own settings, by name
-const reads = Object.entries(JSON.parse(process.env.SDK_READS)); // what is looked at in an answer: a name, and the way there
+const reads = Object.entries(JSON.parse(process.env.SDK_READS)); // printed lines: a name, and its path in a response
 
-// make sets what there is of the values on a new object of the client's; nothing when there is none of them.
+// make returns a new object of the client with the defined values; undefined if none is defined.
 const make = (Type, values) => {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.length ? Object.assign(new Type(), Object.fromEntries(given)) : undefined;
@@ -31,7 +32,7 @@ const authorization = (r) => make(api.ProcessingInfoAuthorizationOptions, {
   partialAuthIndicator: r.partial && true, ignoreAvsResult: r.ignore_avs && true, ignoreCvResult: r.ignore_cv && true, initiator: initiator(r),
 });
 
-// initiator says who asks, and that the card is kept or was.
+// initiator returns the initiator of the request, and whether the card is or was stored.
 const initiator = (r) => make(api.ProcessingInfoAuthorizationOptionsInitiator, {
   type: r.initiator, credentialStoredOnFile: r.stores && true, storedCredentialUsed: r.previous && true,
   merchantInitiatedTransaction: make(api.ProcessingInfoAuthorizationOptionsInitiatorMerchantInitiatedTransaction, {
@@ -39,7 +40,7 @@ const initiator = (r) => make(api.ProcessingInfoAuthorizationOptionsInitiator, {
   }),
 });
 
-// order is what a shop says of the goods, the buyer and the device.
+// order returns the goods, the buyer and the device.
 const order = (r) => (!r.order ? {} : {
   lineItems: [['mug', '2', '20.00'], ['lid', '1', '5.00']].map(([productSku, quantity, unitPrice]) => (
     make(api.Ptsv2paymentsOrderInformationLineItems, {productSku, productName: `a ${productSku}`, quantity: Number(quantity), unitPrice}))),
@@ -112,7 +113,7 @@ const timeoutReversal = (r) => make(api.MitReversalRequest, {
   }),
 });
 
-// voiding names nothing but the client's own reference: the rest is in the path.
+// voiding has only the client's own reference: the rest is in the path.
 const voiding = (Type) => (r) => make(Type, {clientReferenceInformation: reference(api.Ptsv2paymentsidreversalsClientReferenceInformation, r)});
 
 const credit = (r) => make(api.CreateCreditRequest, {
@@ -132,7 +133,7 @@ const increment = (r) => make(api.IncrementAuthRequest, {
   }),
 });
 
-// calls are the client's methods, each with how its request is made and the order of its arguments.
+// calls are the client's methods, each with the function that makes its request and the order of its arguments.
 const calls = {
   payment: (client, done, r) => new api.PaymentsApi(...client).createPayment(payment(r), done),
   capture: (client, done, r) => new api.CaptureApi(...client).capturePayment(capture(r), r.id, done),
@@ -150,10 +151,10 @@ const calls = {
   details: (client, done, r) => new api.TransactionDetailsApi(...client).getTransaction(r.id, done),
 };
 
-// at is what an object has at a path; nothing when the path ends before.
+// at returns the value at a path of an object; undefined if the path does not exist.
 const at = (object, path) => path.split('.').reduce((inner, key) => inner?.[key], object);
 
-// execute sends one request. What the client cannot read it takes for a fault of its own, without a status.
+// execute sends one request. The client reports an unreadable response as its own error, without a status.
 const execute = (r) => new Promise((resolve, reject) => {
   const done = (error, data, response) => {
     if (error && !error.status) {
@@ -162,7 +163,7 @@ const execute = (r) => new Promise((resolve, reject) => {
     }
     const line = {step: r.step, http: (error || response).status};
     const body = JSON.parse((error ? error.response : response).text);
-    for (const [name, path] of reads) line[name] = at(data, path) ?? at(body, path); // its models leave some of the answer out
+    for (const [name, path] of reads) line[name] = at(data, path) ?? at(body, path); // its models lack some fields of the response
     resolve(line);
   };
   calls[r.method]([logins[r.login], new api.ApiClient()], done, r);

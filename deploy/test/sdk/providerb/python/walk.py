@@ -1,5 +1,6 @@
-"""The official Python client as a merchant uses it: reads one request a line, a flat JSON object, executes it, and prints what the client
-itself read from the answer, as another. The Go test above this folder says which requests, and what the answers must be.
+"""The official Python client as a merchant uses it. It reads one request a line, a flat JSON object, and executes it.
+It prints the fields of the response that the client read, as another object. steps.json in the folder above has the
+requests and the expected responses.
 """
 
 import json
@@ -11,11 +12,11 @@ from CyberSource.logging.log_configuration import LogConfiguration
 from CyberSource.rest import ApiException
 
 LOGINS = json.loads(os.environ["SDK_LOGINS"])  # the client's own settings, by name
-READS = json.loads(os.environ["SDK_READS"])  # what is looked at in an answer: a name, and the way there
+READS = json.loads(os.environ["SDK_READS"])  # printed lines: a name, and its path in a response
 
 
 def logging():
-    """As the client's own examples have it. Without a log, it takes no settings that are true or false."""
+    """Like the client's own examples. Without a log, it accepts no boolean settings."""
     log = LogConfiguration()
     log.set_enable_log(True)
     log.set_log_directory(os.getcwd())
@@ -23,7 +24,7 @@ def logging():
 
 
 def make(kind, **values):
-    """An object of the client's with what there is of the values; nothing when there is none of them."""
+    """Returns an object of the client with the defined values; None if none is defined."""
     given = {name: value for name, value in values.items() if value}
     return kind(**given) if given else None
 
@@ -73,7 +74,7 @@ def address(r):
 
 
 def initiator(r):
-    """Who asks, and that the card is kept or was."""
+    """Returns the initiator of the request, and whether the card is or was stored."""
     return make(
         api.ProcessingInfoAuthorizationOptionsInitiator,
         type=r.get("initiator"),
@@ -106,7 +107,7 @@ def processing(r):
 
 
 def order(r):
-    """What a shop says of the goods."""
+    """Returns the goods."""
     if "order" not in r:
         return {}
     items = [("mug", 2, "20.00"), ("lid", 1, "5.00")]
@@ -135,7 +136,7 @@ def order(r):
 
 
 def shop(r):
-    """What it says of the buyer and the device."""
+    """Returns the buyer and the device."""
     if "order" not in r:
         return {}
     return {
@@ -215,7 +216,7 @@ def reversal(kind, referred, reason):
 
 
 def giving_back(kind, referred):
-    """A refund, or a credit, which says to which card."""
+    """Returns a refund, or a credit, which names a card."""
     return lambda r: make(
         kind,
         client_reference_information=reference(referred, r),
@@ -236,7 +237,7 @@ def giving_back(kind, referred):
 
 
 def voiding(kind):
-    """It names nothing but the client's own reference: the rest is in the path."""
+    """Has only the client's own reference: the rest is in the path."""
     return lambda r: make(
         kind, client_reference_information=reference(api.Ptsv2paymentsidreversalsClientReferenceInformation, r)
     )
@@ -255,7 +256,8 @@ REFUND = api.Ptsv2paymentsidrefundsClientReferenceInformation
 REVERSAL = api.Ptsv2paymentsidreversalsClientReferenceInformation
 PAYMENT = api.Ptsv2paymentsClientReferenceInformation
 
-# By the method's name: the client's own, how its request is made, and whether the number of what it is about goes "before" or "after" it.
+# By the method's name: the client's method, the function that makes its request, and whether the number of its
+# object is an argument "before" or "after" it.
 CALLS = {
     "payment": (api.PaymentsApi, "create_payment", payment, None),
     "capture": (api.CaptureApi, "capture_payment", capture, "after"),
@@ -275,7 +277,7 @@ CALLS = {
 
 
 def at(inner, path):
-    """What an answer has at a path; nothing when the path ends before."""
+    """Returns the value at a path of a response; None if the path does not exist."""
     for key in path.split("."):
         if isinstance(inner, list):
             inner = inner[int(key)] if int(key) < len(inner) else None
@@ -288,7 +290,7 @@ def at(inner, path):
 
 
 def plain(inner):
-    """A request as the client's own examples have it: without what was not set."""
+    """Returns a request like the client's own examples, without undefined values."""
     if isinstance(inner, dict):
         return {name: plain(value) for name, value in inner.items() if value is not None}
     if isinstance(inner, list):
@@ -312,7 +314,7 @@ def execute(r):
     line = {"step": r["step"], "http": status}
     for name, path in READS.items():
         value = at(data, path)
-        line[name] = at(raw, path) if value is None else value  # its models leave some of the answer out
+        line[name] = at(raw, path) if value is None else value  # its models lack some fields of the response
     return {name: str(value) for name, value in line.items() if value is not None}
 
 

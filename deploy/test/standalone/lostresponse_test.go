@@ -9,11 +9,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// legacyStep is one way to move money, on a payment of its own.
+// legacyStep is a step of a payment.
 type legacyStep struct {
-	before []string // what makes the payment it is on: "sale", "authorize" or "settle"
+	before []string // the steps that make its payment: "sale", "authorize" or "settle"
 	send   string
-	again  string // what a client is told who asks for it a second time
+	again  string // the result of a retry
 	want   func(v1.Transaction) bool
 }
 
@@ -46,7 +46,7 @@ var legacySteps = map[string]legacyStep{
 	},
 }
 
-// legacySend is the document of one kind of step on the payment of an invoice and number.
+// legacySend returns the document of a kind of step on the payment of an invoice and number.
 func legacySend(p *process, kind, invoice, number string) string {
 	switch kind {
 	case "sale":
@@ -54,14 +54,16 @@ func legacySend(p *process, kind, invoice, number string) string {
 	case "authorize":
 		return legacyDocument(p, legacyPayment("authOnlyTransaction", "20.00", invoice))
 	case "capture":
-		return legacyDocument(p, "<transactionType>priorAuthCaptureTransaction</transactionType><amount>5.00</amount><refTransId>"+number+"</refTransId>")
+		return legacyDocument(p,
+			"<transactionType>priorAuthCaptureTransaction</transactionType><amount>5.00</amount><refTransId>"+number+
+				"</refTransId>")
 	case "void":
 		return legacyDocument(p, "<transactionType>voidTransaction</transactionType><refTransId>"+number+"</refTransId>")
 	}
 	return legacyDocument(p, legacyRefund("2.50", number))
 }
 
-// prepare makes the payment that a step is on, by a proxy that nothing happens to, and returns its number.
+// prepare makes the payment for a step through an undisturbed proxy, and returns its number.
 func (s legacyStep) prepare(t *testing.T, p *process, client *http.Client, invoice string) string {
 	t.Helper()
 	number := ""
@@ -71,7 +73,7 @@ func (s legacyStep) prepare(t *testing.T, p *process, client *http.Client, invoi
 			continue
 		}
 		got := mustPost(t, client, p.HTTP, legacySend(p, kind, invoice, ""))
-		wantTold(t, kind, got, "1/1")
+		wantResult(t, kind, got, "1/1")
 		number = got.number
 	}
 	return number
@@ -79,12 +81,13 @@ func (s legacyStep) prepare(t *testing.T, p *process, client *http.Client, invoi
 
 func settle(tb testing.TB, m *merchant, id string) {
 	tb.Helper()
-	if got := m.must(tb, http.MethodPost, "/v1/test_helpers/transactions/"+id+"/settle", "", ""); got.status != http.StatusOK {
+	if got := m.must(tb, http.MethodPost,
+		"/v1/test_helpers/transactions/"+id+"/settle", "", ""); got.status != http.StatusOK {
 		tb.Fatalf("settle = %d %s", got.status, got.body)
 	}
 }
 
-// oneEffect wants the payment of an invoice once in v1, as the step leaves it.
+// oneEffect checks that v1 has the payment of an invoice once, in the state after the step.
 func (s legacyStep) oneEffect(t *testing.T, p *process, invoice string) {
 	t.Helper()
 	if made := named(t, merchantOf(t, p), invoice); len(made) != 1 || !s.want(made[0]) {
@@ -92,7 +95,7 @@ func (s legacyStep) oneEffect(t *testing.T, p *process, invoice string) {
 	}
 }
 
-// once is the fate of the first call that changes anything; all others pass.
+// once applies a fate to the first writing call; all others pass.
 func once(f fate) func(*http.Request) fate {
 	var met atomic.Bool
 	return func(r *http.Request) fate {
@@ -103,7 +106,7 @@ func once(f fate) func(*http.Request) fate {
 	}
 }
 
-// checkAgreed wants the acquirer's own journal to say what v1 shows.
+// checkAgreed compares the acquirer's own journal with v1.
 func checkAgreed(t *testing.T, p *process, dir string) {
 	t.Helper()
 	wrong, err := crash.Agree(t.Context(), dir, p.HTTP, crash.Keys{Secret: p.Keys.SKTest, Publishable: p.Keys.PKTest})
@@ -115,8 +118,9 @@ func checkAgreed(t *testing.T, p *process, dir string) {
 	}
 }
 
-// The proxy dies after v1 acted and before it answered. Whoever asks again, by whatever proxy, is told that it is done already.
-func TestProxyDiesBeforeItAnswers(t *testing.T) {
+// TestProxyDiesBeforeTheResponse kills the proxy after v1 acted and before the response. A retry
+// through any proxy reports that the request has taken effect already.
+func TestProxyDiesBeforeTheResponse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -130,18 +134,19 @@ func TestProxyDiesBeforeItAnswers(t *testing.T) {
 		way.fate, way.die = once(diesAfter), doomed.Kill
 		document := legacySend(p, s.send, invoice, number)
 		if got, err := legacyPost(t.Context(), client, doomed.base, document); err == nil {
-			t.Fatalf("%s: the proxy answered, want it dead: %s", name, got.body)
+			t.Fatalf("%s: the proxy responded, want it dead: %s", name, got.body)
 		}
-		wantTold(t, name+", by another proxy", mustPost(t, client, other.base, document), s.again)
+		wantResult(t, name+", by another proxy", mustPost(t, client, other.base, document), s.again)
 		restarted := startReplica(t, way.base, logins(dir))
-		wantTold(t, name+", after a restart", mustPost(t, client, restarted.base, document), s.again)
+		wantResult(t, name+", after a restart", mustPost(t, client, restarted.base, document), s.again)
 		restarted.Kill()
 		s.oneEffect(t, p, invoice)
 	}
 	checkAgreed(t, p, dir)
 }
 
-// The connection between the proxy and v1 breaks, wherever: the client is told what became of its request, and it became so once.
+// TestConnectionToV1Breaks breaks the connection between the proxy and v1 at each point. The client
+// gets the outcome of its request, which has one effect.
 func TestConnectionToV1Breaks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -160,13 +165,13 @@ func TestConnectionToV1Breaks(t *testing.T) {
 			number := s.prepare(t, p, client, invoice)
 			document := legacySend(p, s.send, invoice, number)
 			ways[f].fate = once(f)
-			wantTold(t, name+", cut "+broken, mustPost(t, client, proxies[f].base, document), "1/1")
-			wantTold(t, name+" again, cut "+broken, mustPost(t, client, proxies[f].base, document), s.again)
+			wantResult(t, name+", cut "+broken, mustPost(t, client, proxies[f].base, document), "1/1")
+			wantResult(t, name+" again, cut "+broken, mustPost(t, client, proxies[f].base, document), s.again)
 			s.oneEffect(t, p, invoice)
 		}
 	}
 	checkAgreed(t, p, dir)
 }
 
-// fateNames are the fates after which the proxy still lives.
+// fateNames are the fates that leave the proxy running.
 var fateNames = map[fate]string{cutBefore: "before", cutAmid: "amid", cutAfter: "after"}

@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package programtest
-
-import "syscall"
-
-func withTest() *syscall.SysProcAttr { return nil }
