@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the roles and databases that the URLs in the secrets name, each of which its role alone may use. The image runs it on an empty volume.
+# Creates the roles and databases that the URLs in the secrets name. Only its role may use a database. The image runs
+# this on an empty volume.
 set -euo pipefail
 
 make() {
@@ -11,7 +12,7 @@ make() {
 	PASSWORD=${rest%%@*}
 	rest=${rest#*/}
 	DATABASE=${rest%%\?*}
-	# By the environment: a command line can be seen, and what is in a text could end it.
+	# By the environment: a command line is visible to other users, and a quote in a value could end an SQL text.
 	psql --quiet --no-psqlrc --variable ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres <<'SQL'
 \getenv role ROLE
 \getenv password PASSWORD
