@@ -18,9 +18,9 @@ help: ## Show this list
 run: build ## Build and start everything in one process; data in ./data, extra flags in ARGS
 	@exec bin/standalone --data $(DATA) $(ARGS)
 
-build: ## Build bin/standalone
+build: ## Build bin/standalone; packages are named as they are compiled
 	@mkdir -p bin
-	@go build -trimpath -o bin/standalone ./deploy/standalone
+	@go build -v -trimpath -o bin/standalone ./deploy/standalone
 
 test: lint borders ## Install what the tests need, then run everything; ends with a table of what was skipped and why
 	@.ci/test
@@ -37,7 +37,7 @@ lint: $(LINT) $(VALE) ## Build, vet, lint and tidy-check every module, with and 
 prose: $(VALE) ## Check comments and Markdown of the clean packages, or of the directories in ARGS
 	@.ci/prose $(VALE) $(ARGS)
 
-borders: $(LINT) $(VALE) ## Plant a violation of every border and want the linter to find it
+borders: $(LINT) $(VALE) ## Plant a violation of every border and fail unless the linter reports it
 	@.ci/borders $(LINT) $(VALE)
 
 fmt: $(LINT) ## Format every module
