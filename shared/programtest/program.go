@@ -229,7 +229,7 @@ func (p *Program) MustAddress(tb testing.TB, listener string) string {
 // Output runs a program to its end. The error is an *exec.ExitError if the exit code is not 0; a
 // program that does not end in time is killed.
 func Output(ctx context.Context, c Command) (stdout, stderr string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*Patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*Patience)
 	defer cancel()
 	cmd := c.exec(ctx)
 	var out, errOut bytes.Buffer
