@@ -80,7 +80,7 @@ func (o operators) broadcast(t *testing.T, body string) (out broadcast) {
 // merchants. Each merchant gets each event once in each mode.
 func TestKillOverABroadcast(t *testing.T) {
 	t.Parallel()
-	const merchants, rounds = 300, 8
+	const merchants = 300
 	dir := t.TempDir()
 	p, port := startOperated(t, dir)
 	for i := range merchants - 1 { // the development merchant exists already
@@ -89,9 +89,12 @@ func TestKillOverABroadcast(t *testing.T) {
 			t.Fatalf("merchant: %d %s", status, text)
 		}
 	}
-	cut := 0
-	for i := range rounds {
-		body := fmt.Sprintf(`{"type":"certificate.rotated","name":"rot-%d","object":{"object":"certificate"}}`, i)
+	cut, rounds := 0, 0
+	for ; rounds < 8 || cut < 4; rounds++ { // on a busy machine a broadcast can end before the kill
+		if rounds == 100 {
+			t.Fatalf("cut short %d times of %d", cut, rounds)
+		}
+		body := fmt.Sprintf(`{"type":"certificate.rotated","name":"rot-%d","object":{"object":"certificate"}}`, rounds)
 		var now broadcast
 		programtest.WaitFor(t, "some merchants have the event", func() bool {
 			now = port.broadcast(t, body)
@@ -108,9 +111,6 @@ func TestKillOverABroadcast(t *testing.T) {
 		}
 	}
 	p.Stop(t)
-	if cut < rounds/2 {
-		t.Errorf("cut short %d times of %d", cut, rounds)
-	}
 	wantEvents(t, dir, rounds, 2*merchants)
 }
 
