@@ -84,6 +84,7 @@ func TestZeroWindowWhenTheConnectionBreaks(t *testing.T) {
 		document := legacyDocument(p, zeroWindow(inner))
 		wantResult(t, "one before, by another proxy, cut "+broken, mustPost(t, client, p.HTTP, document), "1/1")
 		wantResult(t, "cut "+broken, mustPost(t, client, doomed.base, document), "1/1")
+		way.wantBroken(t, invoice)
 		if got := len(named(t, m, invoice)); got != 2 {
 			t.Errorf("cut %s: payments = %d, want 2", broken, got)
 		}

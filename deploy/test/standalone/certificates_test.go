@@ -1,6 +1,7 @@
 package standalone_test
 
 import (
+	"context"
 	"crypto/elliptic"
 	"crypto/sha256"
 	"crypto/tls"
@@ -8,6 +9,7 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +40,12 @@ func handshake(t *testing.T, p *process, roots *x509.CertPool) string {
 // fetch reads a public document.
 func fetch(t *testing.T, client *http.Client, url string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	return fetchWith(t.Context(), t, client, url)
+}
+
+func fetchWith(ctx context.Context, t *testing.T, client *http.Client, url string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +140,7 @@ func TestOwnCertificates(t *testing.T) {
 	})
 	now := fingerprints(t, p)
 	wantServed(t, p, ca.Pool(), now)
-	fetch(t, kept, p.HTTPS+"/v1/health")
+	wantKept(t, kept, p)
 	programtest.WaitFor(t, "the webhook is there", func() bool { return len(receiver.All(t)) == 1 })
 	checkRotated(t, receiver.All(t)[0], before, now)
 	if err := os.WriteFile(files.Key, certtest.Root(t).Issue(t).KeyPEM(t), 0o600); err != nil {
@@ -151,6 +158,18 @@ func TestOwnCertificates(t *testing.T) {
 	checkPolicyChanged(t, receiver.All(t)[1])
 	if events := platformEvents(t, p); len(events) != 2 {
 		t.Errorf("events: got %d, want one of each kind", len(events))
+	}
+}
+
+// wantKept checks that a client's connection is still open.
+func wantKept(t *testing.T, client *http.Client, p *process) {
+	t.Helper()
+	reused := false
+	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused },
+	})
+	if fetchWith(traced, t, client, p.HTTPS+"/v1/health"); !reused {
+		t.Error("the rotation has closed a connection")
 	}
 }
 

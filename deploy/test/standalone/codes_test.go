@@ -45,6 +45,7 @@ type planter struct {
 	bodies    []string // as sent
 	responses []string
 	guesses   []guess
+	controls  []guess // of requests without a code
 }
 
 // guess is a value that a thief can compute for each security code, and search in the store.
@@ -133,7 +134,7 @@ func (s *planter) waysOfProviderB() []way {
 			t.Helper()
 			body := restCode(code, n)
 			s.sent(t, "signature", body, s.signed(t, s.http, s.HTTP, restPayments, body, s.at), approvedREST)
-			s.guesses = append(s.guesses, s.signedGuess(t, n))
+			s.guesses = append(s.guesses, s.signedGuesses(t, func(code string) string { return restCode(code, n) })...)
 		},
 		func(t *testing.T, code string, n int) {
 			t.Helper()
@@ -205,32 +206,44 @@ func withCode(card, code string) string {
 	return strings.Replace(card, `"2031-04"`, `"2031-04",`+fmt.Sprintf(plantedCode, code), 1)
 }
 
-// signedGuess computes the name under which v1 stores a signed request, if it depends on the digest
-// of the body.
-func (s *planter) signedGuess(t *testing.T, n int) guess {
+// signedGuesses compute the name under which v1 stores a signed request, under each permanent key.
+// It would depend on a hash of the whole body: the signed digest, or the hash that replaces it.
+func (s *planter) signedGuesses(t *testing.T, body func(code string) string) (out []guess) {
 	t.Helper()
-	key := mustDecode[v1.APIKey](t, s.m.must(t, http.MethodGet, "/v1/api_keys/current", "", ""))
+	tenant := mustDecode[v1.APIKey](t, s.m.must(t, http.MethodGet, "/v1/api_keys/current", "", ""))
 	secret := deduplicationSecret(t, s.dir)
-	return guess{"signature", func(code string) string {
+	login := base64.RawURLEncoding.EncodeToString(hmac256(t, s.ProviderB.SharedSecret, "evidence"))
+	name := func(digest string) string {
 		content := "host: apitest.cybersource.com\ndate: " + s.at.UTC().Format(http.TimeFormat) +
-			"\nrequest-target: post " + restPayments + "\ndigest: SHA-256=" + base64SHA256(restCode(code, n)) +
-			"\nv-c-merchant-id: " + s.ProviderB.MerchantID
+			"\nrequest-target: post " + restPayments + "\ndigest: " + digest + "\nv-c-merchant-id: " + s.ProviderB.MerchantID
 		var text []byte
 		for _, part := range []string{
-			"name", key.Merchant, string(key.Mode), "payment.authorize",
-			"evidence/" + s.ProviderB.MerchantID + "/payments//" + s.ProviderB.KeyID + "\n" + content,
+			"name", tenant.Merchant, string(tenant.Mode), "payment.authorize",
+			"evidence/" + s.ProviderB.MerchantID + "/" + login + "\n" + content,
 		} {
 			text = append(bytesof.BigEndian.AppendUint64(text, uint64(len(part))), part...)
 		}
 		mac := hmac.New(sha256.New, []byte(secret))
 		mac.Write(text)
 		return "named-" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-	}}
+	}
+	for _, lasting := range s.lastingKeys(t) {
+		for _, digest := range []func(body string) string{
+			func(body string) string { return "SHA-256=" + base64SHA256(body) },
+			func(body string) string { sum := sha256.Sum256([]byte(body)); return string(sum[:]) },
+		} {
+			out = append(out, guess{"signature", func(code string) string {
+				mac := hmac.New(sha256.New, lasting) // core stores no key in the form in which it was sent
+				mac.Write([]byte("\x01" + name(digest(body(code)))))
+				return hex.EncodeToString(mac.Sum(nil)[:16])
+			}})
+		}
+	}
+	return out
 }
 
-// v1Guesses compute the fingerprint of a request to v1 under each permanent key, if it depends on
-// the whole body.
-func (s *planter) v1Guesses(t *testing.T, path string, body func(code string) string) (out []guess) {
+// lastingKeys returns the permanent keys of core.
+func (s *planter) lastingKeys(t *testing.T) map[string][]byte {
 	t.Helper()
 	var root struct {
 		Lasting map[string][]byte `json:"lasting"`
@@ -239,9 +252,32 @@ func (s *planter) v1Guesses(t *testing.T, path string, body func(code string) st
 	if err != nil || json.Unmarshal(text, &root) != nil || len(root.Lasting) == 0 {
 		t.Fatalf("the root secret cannot be read: %v", err)
 	}
-	for name, key := range root.Lasting {
+	return root.Lasting
+}
+
+// control sends requests without a code. Their stored values must fit the guesses, which proves
+// that the guesses have the form of stored values.
+func (s *planter) control(t *testing.T) {
+	t.Helper()
+	const path, plain = "/v1/transactions", `{"amount":900,"currency":"usd","payment_method":"card"}`
+	if got := s.private.must(t, http.MethodPost, path, "control", plain); got.status != http.StatusCreated {
+		t.Fatalf("control: got %d %s", got.status, got.body)
+	}
+	signed := restPayment("9.00", "USD", true, "")
+	if got := s.signed(t, s.http, s.HTTP, restPayments, signed, s.at); !strings.Contains(got, approvedREST) {
+		t.Fatalf("control: got %s", got)
+	}
+	s.controls = append(s.v1Guesses(t, path, func(string) string { return plain }),
+		s.signedGuesses(t, func(string) string { return signed })...)
+}
+
+// v1Guesses compute the fingerprint of a request to v1 under each permanent key, if it depends on
+// the whole body.
+func (s *planter) v1Guesses(t *testing.T, path string, body func(code string) string) (out []guess) {
+	t.Helper()
+	for _, key := range s.lastingKeys(t) {
 		for _, mark := range []string{"", "\x01"} {
-			out = append(out, guess{"MLE, " + name, func(code string) string {
+			out = append(out, guess{"MLE", func(code string) string {
 				canonical := jsontext.Value(body(code))
 				if err := canonical.Canonicalize(); err != nil {
 					t.Fatal(err)
@@ -279,6 +315,7 @@ func (s *planter) wantNoGuess(t *testing.T) {
 	if err := rows.Err(); err != nil || len(stored) < len(s.codes) {
 		t.Fatalf("%d values are stored for %d codes: %v", len(stored), len(s.codes), err)
 	}
+	s.wantControls(t, stored)
 	for _, g := range s.guesses {
 		var fits []int
 		for code := range 1000 {
@@ -295,6 +332,18 @@ func (s *planter) wantNoGuess(t *testing.T) {
 	err = db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM transactions").Scan(&left)
 	if err != nil || left < len(s.codes)/2 {
 		t.Errorf("%d transactions for %d codes: %v", left, len(s.codes), err)
+	}
+}
+
+// wantControls checks that a control of each way fits a stored value.
+func (s *planter) wantControls(t *testing.T, stored map[string]bool) {
+	t.Helper()
+	fits := map[string]bool{}
+	for _, g := range s.controls {
+		fits[g.way] = fits[g.way] || stored[g.of("")]
+	}
+	if !fits["MLE"] || !fits["signature"] {
+		t.Errorf("controls that fit a stored value: %v, want both", fits)
 	}
 }
 
@@ -331,6 +380,7 @@ func TestNoSecurityCodeIsLeft(t *testing.T) {
 	encrypted := &http.Client{Transport: mle.New(mle.Config{Private: own}), Timeout: patience}
 	s.private = &merchant{base: p.HTTP, key: p.Keys.SKTest, http: encrypted}
 	s.profile = s.makeProfile(t)
+	s.control(t)
 	ways := s.ways()
 	for n := 0; n < 30; {
 		for _, plant := range ways {

@@ -103,6 +103,7 @@ func TestConnectionToV1BreaksUnderAStep(t *testing.T) {
 			number, path := s.prepare(t, d)
 			way.fate = once(f)
 			proxy.must(t, path, strings.ReplaceAll(s.body, "{name}", strings.ReplaceAll(name, " ", "-")+"-"+broken), s.want)
+			way.wantBroken(t, name+", cut "+broken)
 			if got := stored(t, m, number); !s.left(got) {
 				t.Errorf("%s, cut %s: %+v", name, broken, got)
 			}

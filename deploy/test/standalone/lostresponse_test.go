@@ -166,6 +166,7 @@ func TestConnectionToV1Breaks(t *testing.T) {
 			document := legacySend(p, s.send, invoice, number)
 			ways[f].fate = once(f)
 			wantResult(t, name+", cut "+broken, mustPost(t, client, proxies[f].base, document), "1/1")
+			ways[f].wantBroken(t, name+", cut "+broken)
 			wantResult(t, name+" again, cut "+broken, mustPost(t, client, proxies[f].base, document), s.again)
 			s.oneEffect(t, p, invoice)
 		}

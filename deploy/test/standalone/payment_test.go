@@ -61,6 +61,9 @@ func (p *payment) proceed(ctx context.Context, m *merchant) error {
 		if err != nil {
 			return err
 		}
+		if got.status/100 != 2 {
+			return fmt.Errorf("%s: %d %s", c.path, got.status, got.body)
+		}
 		if p.id == "" {
 			_, rest, _ := strings.Cut(got.body, `"txn_`)
 			number, _, _ := strings.Cut(rest, `"`)

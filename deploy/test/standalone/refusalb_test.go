@@ -156,6 +156,11 @@ func TestRefusalsOfProviderBLeaveTheStoreAlone(t *testing.T) {
 	if got, want := len(m.transactions(t)), 0; got != want {
 		t.Errorf("transactions = %d, want %d", got, want)
 	}
+	sound := signedOf(p) // otherwise the refusals prove nothing
+	sound.sign(t, host)
+	if status, got := sound.send(t, m); status != http.StatusCreated {
+		t.Errorf("as it should be: %d %s, want 201", status, got)
+	}
 }
 
 // TestTokenThatComesAgainPaysOnce checks that a repeated token is the same payment, and a newly

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -31,6 +32,8 @@ type relay struct {
 	http *http.Client
 	fate func(*http.Request) fate
 	die  func() // ends the proxy, and returns after its end
+
+	broken atomic.Int64 // calls that did not pass
 }
 
 // startRelay starts a relay. Set its fate and die before the first request.
@@ -52,6 +55,9 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		return
 	}
 	f := r.fate(in)
+	if f != passes {
+		r.broken.Add(1)
+	}
 	ctx := context.WithoutCancel(in.Context())
 	switch f {
 	case cutBefore:
@@ -78,6 +84,15 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		maps.Copy(w.Header(), response.head)
 		w.WriteHeader(response.status)
 		_, _ = w.Write(response.body) // the proxy may have disconnected
+	}
+}
+
+// wantBroken checks that a call did not pass since the last check. Otherwise the test shows
+// nothing.
+func (r *relay) wantBroken(t *testing.T, what string) {
+	t.Helper()
+	if r.broken.Swap(0) == 0 {
+		t.Errorf("%s: no call was broken", what)
 	}
 }
 
