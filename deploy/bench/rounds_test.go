@@ -92,14 +92,20 @@ func TestRepeatCountsWholeStepsOnly(t *testing.T) {
 
 func TestRunRefusesWhatItCannotMeasure(t *testing.T) {
 	t.Parallel()
-	for name, cfg := range map[string]bench.Config{
-		"unknown row": {Rounds: 1, Each: time.Second, Only: []string{"P11"}},
-		"no rounds":   {Each: time.Second},
-		"no time":     {Rounds: 1},
-		"few rows":    {Rounds: 1, Each: time.Second, Only: []string{"P10"}, Rows: 9_999},
+	for name, c := range map[string]struct {
+		cfg  bench.Config
+		want string
+	}{
+		"unknown row": {bench.Config{Rounds: 1, Each: time.Second, Only: []string{"P0"}}, `no measure "P0"`},
+		"no rounds":   {bench.Config{Each: time.Second}, "must be positive"},
+		"no time":     {bench.Config{Rounds: 1}, "must be positive"},
+		"few rows": {
+			bench.Config{Rounds: 1, Each: time.Second, Only: []string{"P10"}, Rows: 9_999},
+			"at least 10000 rows",
+		},
 	} {
-		if _, err := bench.Run(t.Context(), cfg); err == nil {
-			t.Errorf("%s: got no error", name)
+		if _, err := bench.Run(t.Context(), c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q in it", name, err, c.want)
 		}
 	}
 }

@@ -65,12 +65,14 @@ const later = `routes:
 func (r *room) pushes(t *testing.T) int {
 	t.Helper()
 	n := 0
-	for _, kind := range []string{"listener_manager.lds", "cluster_manager.cds", "http.edge.rds.https", "sds.edge-cert"} {
-		for _, what := range []string{".update_success", ".update_rejected"} {
-			if text := r.envoy.Get(t, "/stats?filter=^"+strings.ReplaceAll(kind+what, ".", "\\.")+"$"); text != "" {
-				n += r.stat(t, kind+what)
-			}
+	for _, kind := range []string{
+		"listener_manager.lds", "cluster_manager.cds", "http.edge.rds.edge_routes", "sds.edge-cert",
+	} {
+		accepted := r.stat(t, kind+".update_success")
+		if accepted == 0 {
+			t.Errorf("Envoy has accepted no resource of %s", kind)
 		}
+		n += accepted + r.stat(t, kind+".update_rejected")
 	}
 	return n
 }

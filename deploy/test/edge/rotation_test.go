@@ -162,7 +162,7 @@ func (r *room) checkCalendars(t *testing.T, before, byFile, last calendar) {
 			t.Errorf("the library reads an event %q of which we know nothing", e.UID)
 		}
 	}
-	if past != 3 || len(read.Events) != len(last.events) {
+	if past != 3 || policy != 1 || len(read.Events) != len(last.events) {
 		t.Errorf("read %+v", read)
 	}
 	t.Logf("%d events, %d of rotations, %d of the policy", len(read.Events), past, policy)

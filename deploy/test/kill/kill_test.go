@@ -206,6 +206,9 @@ func (o *killing) run(t *testing.T, seed uint64) {
 		o.l.agree(t, o.store)
 		t.Logf("legacy clients: %d payments, %d requests, %d responses lost", o.l.judged.Load(), o.l.requests.Load(),
 			o.l.lost.Load())
+		if o.l.judged.Load() == 0 {
+			t.Error("no payment of a legacy client was judged")
+		}
 	}
 	f := o.h.Figures()
 	t.Logf("%d rounds in %s: %s; %+v", o.rounds, clock.System().Now().Sub(begun), o.r, f)

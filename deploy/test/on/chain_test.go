@@ -287,9 +287,14 @@ func TestPlaceholdersStartNothing(t *testing.T) {
 		t.Run(secret, func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)
+			placeholder := ""
 			for _, s := range secrets {
-				m.secret(t, secret, string(s.Data[secret]))
+				placeholder += string(s.Data[secret])
 			}
+			if !strings.Contains(placeholder, "CHANGE-ME") { // an empty file is refused for another reason
+				t.Fatalf("the placeholder of %s is %q", secret, placeholder)
+			}
+			m.secret(t, secret, placeholder)
 			words, env := m.unit(t, unit)
 			stdout, stderr, err := programtest.Output(t.Context(),
 				programtest.Command{Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: m.dir})

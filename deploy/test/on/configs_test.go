@@ -130,10 +130,12 @@ func TestNoSteering(t *testing.T) {
 	spaces := strings.NewReplacer(" ", "", "\n", "", "-", "", "{", "", "}", "", "[", "", "]", "")
 	for _, file := range files {
 		text := spaces.Replace(string(mustRead(t, file)))
+		managers := 0
 		for manager := range strings.SplitSeq(text, "http_connection_manager.v3.HttpConnectionManager") {
 			if manager = strings.TrimSpace(manager); strings.HasPrefix(text, manager) {
 				continue // text before the first one
 			}
+			managers++
 			for _, want := range []string{
 				"use_remote_address:true", "internal_address_config:cidr_ranges:address_prefix",
 				"early_header_mutation_extensions:", "prefix:xenvoy",
@@ -142,6 +144,9 @@ func TestNoSteering(t *testing.T) {
 					t.Errorf("%s: a connection manager without %s", file, want)
 				}
 			}
+		}
+		if managers == 0 && file != "configs/envoy-bootstrap.yaml" { // its listeners come by xDS
+			t.Errorf("%s: found no connection manager", file)
 		}
 	}
 }

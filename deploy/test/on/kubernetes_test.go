@@ -328,6 +328,9 @@ func TestKubernetesKeepsOwnFiles(t *testing.T) {
 
 func checkYours(t *testing.T, o objects) {
 	t.Helper()
+	if len(o.secrets) == 0 || len(o.configs) == 0 || len(o.pods) == 0 {
+		t.Errorf("got %d secrets, %d config maps and %d pods", len(o.secrets), len(o.configs), len(o.pods))
+	}
 	for _, s := range o.secrets {
 		for key, value := range s.Data {
 			if want := "of " + key + "\n"; string(value) != want {

@@ -160,6 +160,9 @@ func checkCores(t *testing.T, d appsv1.Deployment) {
 // checkSelected checks that each Service selects one kind of pod, and names its ports.
 func checkSelected(t *testing.T, o objects) {
 	t.Helper()
+	if len(o.services) == 0 {
+		t.Error("there is no service")
+	}
 	for _, s := range o.services {
 		var found []string
 		for who, pod := range o.pods {

@@ -98,8 +98,11 @@ func TestUnitsGiveSecrets(t *testing.T) {
 					shapes[program].user)
 			}
 		}
-		if named != given {
+		if named != given || named == 0 {
 			t.Errorf("%s has %d secrets, and names %d", program, given, named)
+		}
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "User=causeway") }) {
+			t.Errorf("%s runs as no user of its own", program)
 		}
 	}
 	if !strings.Contains(users, "g causeway "+group+"\n") {

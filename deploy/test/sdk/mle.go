@@ -30,7 +30,7 @@ func WaitForKeys(t *testing.T, s *System) {
 	t.Helper()
 	programtest.WaitFor(t, "there is an RSA key", func() bool {
 		status, _ := s.do(t, http.MethodGet, "/v1/mle/keys/current?alg=RSA-OAEP-256", "")
-		return status != http.StatusServiceUnavailable
+		return status == http.StatusOK
 	})
 }
 
