@@ -248,7 +248,7 @@ func TestAuditPurge(t *testing.T) {
 	(&coretest.Database{Path: filepath.Join(dir, "causeway.db")}).MustConfirm(t, now)
 	c = open()
 	defer func() { _ = c.Close() }()
-	until(t, "the head is logged", func() bool { return strings.Contains(logs.String(), `"msg":"audit head","head":"3:`) })
+	programtest.WaitFor(t, "the head is logged", func() bool { return strings.Contains(logs.String(), `"msg":"audit head","head":"3:`) })
 	got := auditRecords(t, c.Admin)
 	if len(got) != 2 || got[0].Sequence != 2 || got[1].Action != "audit.purge" {
 		t.Errorf("got %+v", got)

@@ -115,7 +115,7 @@ func TestBackupUnderLoadSQLite(t *testing.T) {
 	for _, id := range before {
 		next.wantTransaction(t, id, v1.TransactionStatusAuthorized, amounts{100, 0, 0, 100, 0})
 	}
-	until(t, "payments that were open in the backup end", func() bool {
+	programtest.WaitFor(t, "payments that were open in the backup end", func() bool {
 		return next.number(t, "SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown')") == 0
 	})
 	// The simulator remembers them, keys and stored answers work, and new payments are taken.

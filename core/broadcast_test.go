@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -22,7 +23,7 @@ const (
 func (p port) told(t *testing.T, body string) operator.Broadcast {
 	t.Helper()
 	var got operator.Broadcast
-	until(t, "the broadcast is finished", func() bool {
+	programtest.WaitFor(t, "the broadcast is finished", func() bool {
 		got = MustDecode[operator.Broadcast](t, p.post(t, broadcasts, body), 200)
 		return got.Status == operator.Told
 	})

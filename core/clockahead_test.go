@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -18,7 +19,7 @@ func TestRestartByAClockThatIsAhead(t *testing.T) {
 	b := setup(t)
 	first := b.post(t, "/v1/transactions", create(5, ""), keyed("k"))
 	made := MustDecode[v1.Transaction](t, first, 201)
-	until(t, "the confirmed time is stored", func() bool { return b.number(t, "SELECT COUNT(*) FROM confirmed_clock") == 1 })
+	programtest.WaitFor(t, "the confirmed time is stored", func() bool { return b.number(t, "SELECT COUNT(*) FROM confirmed_clock") == 1 })
 	b.stop(t)
 	b.clock.Step(25 * time.Hour)
 	b.start(t)
@@ -41,7 +42,7 @@ func (b *bundle) wantDate(t *testing.T, name string, want time.Time) {
 // confirms waits until a column of the row that a restarted core continues from has a value.
 func (b *bundle) confirms(t *testing.T, column string, want int64) {
 	t.Helper()
-	until(t, fmt.Sprintf("%s is %d", column, want), func() bool {
+	programtest.WaitFor(t, fmt.Sprintf("%s is %d", column, want), func() bool {
 		return b.number(t, "SELECT COUNT(*) FROM confirmed_clock WHERE "+column+" = ?", want) == 1
 	})
 }
@@ -198,7 +199,7 @@ func TestATimeAheadIsForgottenAcrossRestarts(t *testing.T) {
 	b.clock.Advance(time.Hour)
 	b.confirms(t, "lag", ahead.Milliseconds())
 	b.clock.Step(-ahead)
-	until(t, "the time ahead is to end", func() bool { return b.number(t, "SELECT low_until FROM confirmed_clock") > 0 })
+	programtest.WaitFor(t, "the time ahead is to end", func() bool { return b.number(t, "SELECT low_until FROM confirmed_clock") > 0 })
 	b.clock.Advance(4 * 24 * time.Hour)
 	b.confirms(t, "at", b.clock.Now().Add(ahead).UnixMilli())
 	b.stop(t)

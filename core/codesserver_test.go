@@ -18,6 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/pgtest/server"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // replicatedServer is a server with an archive and a standby.
@@ -108,7 +109,7 @@ func (s *replicatedServer) flush(t *testing.T, c *codes) {
 	if err := row.Scan(&position); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the standby has replayed the log", func() bool {
+	programtest.WaitFor(t, "the standby has replayed the log", func() bool {
 		return c.number(t, "SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn >= '"+position+"'") > 0
 	})
 	coretest.OnServer(s.URL(url.Values{"port": {standbyPort}})).MustExec(t, "CHECKPOINT")

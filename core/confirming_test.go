@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -100,7 +101,7 @@ func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 					return err == nil && n == 1
 				}
 			}
-			until(t, "the confirmed time is stored", stored("at > 0"))
+			programtest.WaitFor(t, "the confirmed time is stored", stored("at > 0"))
 			if c.server {
 				server.SetClock(t, 0)
 			}
@@ -108,7 +109,7 @@ func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 			if c.stops && !closed() {
 				t.Fatal("core does not close")
 			}
-			until(t, "the step is stored", stored("step BETWEEN 172740000 AND 172860000"))
+			programtest.WaitFor(t, "the step is stored", stored("step BETWEEN 172740000 AND 172860000"))
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -45,8 +46,8 @@ func TestDeletedCustomerReachesItsPayments(t *testing.T) {
 			return !strings.Contains(shown, "Erika") && !strings.Contains(shown, customer) && !strings.Contains(shown, method)
 		}
 	}
-	soon(t, erased(old.ID))
-	soon(t, func() bool {
+	programtest.WaitFor(t, "the old payment is erased", erased(old.ID))
+	programtest.WaitFor(t, "the personal data are erased", func() bool {
 		return b.number(t, "SELECT COUNT(*) FROM events WHERE object_id = ? AND data LIKE '%Erika%'", MustNumber(t, id.Transaction, old.ID)) == 0
 	})
 	for _, kept := range []v1.Transaction{young, other} {
@@ -62,8 +63,8 @@ func TestDeletedCustomerReachesItsPayments(t *testing.T) {
 	}
 	b.clock.Advance(core.LeastKeepPersonal + time.Hour)
 	b.again(t)
-	soon(t, erased(young.ID))
-	soon(t, func() bool { return b.number(t, linked) == 0 })
+	programtest.WaitFor(t, "the young payment is erased", erased(young.ID))
+	programtest.WaitFor(t, "no payment is linked", func() bool { return b.number(t, linked) == 0 })
 	b.again(t) // a pass that finds nothing to erase
 	if got := b.transaction(t, other.ID); got.Billing == nil {
 		t.Errorf("a payment without the customer: got %+v", got)
@@ -87,7 +88,7 @@ func TestRefundAfterErasure(t *testing.T) {
 	b.keepPersonal = core.LeastKeepPersonal
 	before := b.number(t, money)
 	b.again(t)
-	soon(t, func() bool { return b.transaction(t, old.ID).Billing == nil })
+	programtest.WaitFor(t, "the personal data are erased", func() bool { return b.transaction(t, old.ID).Billing == nil })
 	if got := b.number(t, money); got != before {
 		t.Errorf("the erasure changed amounts, states or versions: %d, before %d", got, before)
 	}
@@ -104,8 +105,8 @@ func TestRefundAfterErasure(t *testing.T) {
 	b.keepPersonal = 0 // the refund follows its payment, whatever the period is now
 	b.clock.Advance(core.LeastKeepPersonal + time.Hour)
 	b.again(t)
-	soon(t, func() bool { return !strings.Contains(string(b.get(t, "/v1/refunds/"+r.ID).body), "Erika") })
-	soon(t, func() bool { return b.number(t, "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'") == 0 })
+	programtest.WaitFor(t, "the personal data are erased", func() bool { return !strings.Contains(string(b.get(t, "/v1/refunds/"+r.ID).body), "Erika") })
+	programtest.WaitFor(t, "the personal data are erased", func() bool { return b.number(t, "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'") == 0 })
 	if got := b.transaction(t, old.ID); got.AmountRefunded != 100 || got.Billing != nil {
 		t.Errorf("got %+v", got)
 	}
@@ -137,8 +138,8 @@ func TestPeriodOfAMerchant(t *testing.T) {
 	b.wantDue(t, b.merchant, 0)
 	b.again(t)
 	shown := func() string { return string(b.get(t, "/v1/transactions/"+theirs.ID, as(key)).body) }
-	soon(t, func() bool { return !strings.Contains(shown(), "Erika") })
-	soon(t, func() bool {
+	programtest.WaitFor(t, "the personal data are erased", func() bool { return !strings.Contains(shown(), "Erika") })
+	programtest.WaitFor(t, "the merchant's rows are erased", func() bool {
 		return b.number(t, "SELECT COUNT(*) FROM erasures WHERE name = 'payment_methods' OR name = 'events'") > 0
 	})
 	if got := b.transaction(t, mine.ID); got.Billing == nil {
@@ -148,7 +149,7 @@ func TestPeriodOfAMerchant(t *testing.T) {
 	update(b.merchant) // its payment is older than the one that was erased
 	b.wantDue(t, b.merchant, 1)
 	b.again(t)
-	soon(t, func() bool { return b.transaction(t, mine.ID).Billing == nil })
+	programtest.WaitFor(t, "the personal data are erased", func() bool { return b.transaction(t, mine.ID).Billing == nil })
 }
 
 // wantDue checks how many transactions are due for a merchant.
@@ -186,11 +187,11 @@ func TestInactiveCustomersAreDeleted(t *testing.T) {
 	b.clock.Advance(time.Hour)
 	b.keepCustomers = core.LeastKeepPersonal
 	b.again(t)
-	soon(t, func() bool { return b.get(t, "/v1/customers/"+inactive).status == 404 })
+	programtest.WaitFor(t, "the customer is deleted", func() bool { return b.get(t, "/v1/customers/"+inactive).status == 404 })
 	if got := b.number(t, "SELECT COUNT(*) FROM payment_methods WHERE number IS NOT NULL"); got != 1 {
 		t.Errorf("got %d stored cards, want the one of an active customer", got)
 	}
-	soon(t, func() bool { return strings.Contains(b.logs.String(), `"of":"customers"`) })
+	programtest.WaitFor(t, "the pass is logged", func() bool { return strings.Contains(b.logs.String(), `"of":"customers"`) })
 	for _, active := range []string{payer, changed, attached} {
 		if got := b.get(t, "/v1/customers/"+active); got.status != 200 {
 			t.Errorf("%s: got %d %s", active, got.status, got.body)
@@ -214,13 +215,13 @@ func TestPayerStaysAfterItsPaymentIsErased(t *testing.T) {
 	b.clock.Advance(170 * day)
 	b.keepPersonal, b.keepCustomers = core.LeastKeepPersonal, 365*day
 	b.again(t)
-	soon(t, func() bool { return b.number(t, "SELECT COUNT(*) FROM transactions WHERE erased_at > 0") == 1 })
+	programtest.WaitFor(t, "the personal data are erased", func() bool { return b.number(t, "SELECT COUNT(*) FROM transactions WHERE erased_at > 0") == 1 })
 	if got := b.get(t, "/v1/customers/"+inactive); got.status != 200 {
 		t.Fatalf("after the first pass: got %d %s", got.status, got.body)
 	}
 	b.clock.Advance(day)
 	b.again(t)
-	soon(t, func() bool { return b.get(t, "/v1/customers/"+inactive).status == 404 })
+	programtest.WaitFor(t, "the customer is deleted", func() bool { return b.get(t, "/v1/customers/"+inactive).status == 404 })
 	if got := b.get(t, "/v1/customers/"+payer); got.status != 200 {
 		t.Errorf("the customer paid 171 days ago, and the period is 365 days: got %d %s", got.status, got.body)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -153,7 +154,7 @@ func TestErasureLeavesTheBooks(t *testing.T) {
 	b.clock.Advance(2 * core.LeastKeepPersonal)
 	b.keepPersonal = core.LeastKeepPersonal
 	b.again(t)
-	soon(t, func() bool { // the stored payment method keeps its holder
+	programtest.WaitFor(t, "the personal data are erased", func() bool { // the stored payment method keeps its holder
 		return b.number(t, `SELECT (SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%')
 			+ (SELECT COUNT(*) FROM captures WHERE details LIKE '%Erika%')
 			+ (SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%')

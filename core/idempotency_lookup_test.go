@@ -11,6 +11,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -95,13 +96,9 @@ func TestRetention(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(5, ""), keyed("d")), 201)
 	b.clock.Advance(23 * time.Hour)
 	b.restart(t)
-	for deadline := time.After(30 * time.Second); b.number(t, "SELECT COUNT(*) FROM idempotency_keys") != 1; {
-		select {
-		case <-deadline:
-			t.Fatal("the expired keys are still there")
-		default:
-		}
-	}
+	programtest.WaitFor(t, "the expired keys are removed", func() bool {
+		return b.number(t, "SELECT COUNT(*) FROM idempotency_keys") == 1
+	})
 	if got := MustDecode[v1.IdempotencyKeyRecord](t, b.lookUp(t, "d"), 200); *got.HTTPStatus != 201 {
 		t.Errorf("got %+v", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestKeepEvents: events are removed once they have been kept for as long as is said, at the start already. Less than the least is refused.
@@ -59,12 +60,6 @@ func TestKeepEvents(t *testing.T) {
 	now.Advance(core.LeastKeepEvents + time.Second)
 	(&coretest.Database{Path: filepath.Join(dir, "causeway.db")}).MustConfirm(t, now)
 	c = open(core.LeastKeepEvents)
-	for over := time.After(30 * time.Second); events() > 0; {
-		select {
-		case <-over:
-			t.Fatal("the event is there still")
-		default:
-		}
-	}
+	programtest.WaitFor(t, "the event is removed", func() bool { return events() == 0 })
 	stop(c)
 }

@@ -9,12 +9,6 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// until waits for a condition that the service's own work brings about.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	programtest.WaitFor(t, what, holds)
-}
-
 // TestLateApproval: the acquirer approves a minute after it was asked, when the payment has long failed. The service finds that out and gives
 // the money back, a restart in between or not, and the payment stays failed.
 func TestLateApproval(t *testing.T) {
@@ -26,15 +20,15 @@ func TestLateApproval(t *testing.T) {
 			e := wantRefusal(t, b.post(t, "/v1/transactions", create1("pm_card_late_approval", "")), refusal{504, v1.ErrorTypeAPIError, "outcome_unknown", ""})
 			txn := e.Transaction.ID
 			b.clock.Advance(time.Second)
-			until(t, "failed", func() bool { return b.transaction(t, txn).Status == v1.TransactionStatusFailed })
-			until(t, "told", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 1") == 1 })
+			programtest.WaitFor(t, "failed", func() bool { return b.transaction(t, txn).Status == v1.TransactionStatusFailed })
+			programtest.WaitFor(t, "told", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 1") == 1 })
 			if restarted {
 				b.restart(t)
 			}
 			b.clock.Advance(30 * time.Second) // not yet: it is looked for, and not found
-			until(t, "looked for", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE version = 2") == 1 })
+			programtest.WaitFor(t, "looked for", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE version = 2") == 1 })
 			b.clock.Advance(time.Minute)
-			until(t, "let go of", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals") == 0 })
+			programtest.WaitFor(t, "let go of", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals") == 0 })
 			if !strings.Contains(b.logs.String(), "late approval reversed") {
 				t.Error("nobody is told")
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -26,7 +27,7 @@ func (b *bundle) wantSeries(t *testing.T, lines ...string) {
 	t.Helper()
 	var series string
 	holds := func(line string) bool { return regexp.MustCompile(`(?m)^causeway_` + line + `$`).MatchString(series) }
-	deadline := time.NewTimer(30 * time.Second)
+	deadline := time.NewTimer(programtest.Patience)
 	defer deadline.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -131,7 +132,7 @@ func TestMetricsOfOverload(t *testing.T) {
 	}
 	// The body is asked for by the handler, so once a byte of it is taken the one place is.
 	r.Header = http.Header{"Authorization": {"Bearer " + b.key}, "Content-Type": {"application/json"}, "Expect": {"100-continue"}}
-	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: programtest.Patience}}
 	t.Cleanup(client.CloseIdleConnections)
 	slow := make(chan int, 1)
 	go func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -117,7 +118,7 @@ func TestDisabledMerchant(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/transactions", as(strangeKey(t))), refusal{401, v1.ErrorTypeAuthenticationError, "invalid_api_key", ""})
 	b.clock.Advance(24 * time.Hour)
 	b.restart(t) // settles at its start what is due
-	until(t, "the payment is settled", func() bool {
+	programtest.WaitFor(t, "the payment is settled", func() bool {
 		return b.number(t, "SELECT COUNT(*) FROM events WHERE type = 'transaction.settled'") > 0
 	})
 	wantRefusal(t, b.get(t, "/v1/transactions/"+paid.ID), refused)
@@ -194,14 +195,12 @@ func TestDisabledMerchantsOpenWorkGoesOn(t *testing.T) {
 	MustDecode[operator.Merchant](t, p.post(t, merchants+"/"+b.merchant+"/disable", ""), 200)
 	wantRefusal(t, b.get(t, "/v1/transactions"), refusal{403, v1.ErrorTypePermissionError, "merchant_disabled", ""})
 	b.clock.Advance(time.Second)
-	deadline := time.NewTimer(30 * time.Second)
-	defer deadline.Stop()
 	select {
 	case body := <-told:
 		if !strings.Contains(body, `"transaction.failed"`) || !strings.Contains(body, lost.Transaction.ID) {
 			t.Errorf("told: got %s", body)
 		}
-	case <-deadline.C:
+	case <-time.After(programtest.Patience):
 		t.Fatal("nobody was told what became of the payment")
 	}
 	if got := b.number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'failed'"); got != 1 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -38,7 +39,7 @@ func TestOperatorResolvesAStep(t *testing.T) {
 	wantRefusal(t, p.post(t, path+"/resolve", `{"outcome":"approved",`+reason+`}`), invalid("invalid_value", "outcome"))
 	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", `{"outcome":"approved",`+reason+`}`), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 	var done operator.Step
-	b.until(t, func() bool { // an attempt of recovery may be under way
+	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be under way
 		r := p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r"))
 		if r.status == 409 {
 			return false

@@ -3,10 +3,10 @@ package core_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -45,7 +45,7 @@ func TestPersonalDataIsErased(t *testing.T) {
 	b.keepPersonal = core.LeastKeepPersonal
 	b.again(t)
 	show := func(path string) string { return string(b.get(t, path).body) }
-	soon(t, func() bool { return !strings.Contains(show("/v1/transactions/"+old.ID), "Erika") })
+	programtest.WaitFor(t, "the personal data are erased", func() bool { return !strings.Contains(show("/v1/transactions/"+old.ID), "Erika") })
 	got := MustDecode[v1.Transaction](t, b.get(t, "/v1/transactions/"+old.ID), 200)
 	if got.Amount != 500 || got.Currency != "usd" || got.Card.Brand != v1.CardBrandMastercard || got.Card.Last4 != "4444" || *got.Reference != "order 7" ||
 		got.AmountRefunded != 100 || got.Card.Fingerprint != "" || got.CreatedAt != old.CreatedAt {
@@ -54,7 +54,7 @@ func TestPersonalDataIsErased(t *testing.T) {
 	if is := MustDecode[v1.Transaction](t, b.get(t, "/v1/transactions/"+young.ID), 200); *is.Card.Holder != "Erika M" || is.Billing == nil {
 		t.Errorf("a younger one: got %+v", is)
 	}
-	soon(t, func() bool {
+	programtest.WaitFor(t, "the personal data are erased", func() bool {
 		return b.number(t, "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'") == 1 &&
 			b.number(t, "SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%'") == 0 &&
 			b.number(t, "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'") == 1 &&
@@ -97,18 +97,4 @@ func (b *bundle) requestKeys(t *testing.T) (n int64) {
 		n += b.number(t, "SELECT COUNT(*) FROM "+c[0]+" WHERE "+c[1]+"api_key_id <> 0")
 	}
 	return n
-}
-
-// soon waits for the background pass.
-func soon(t *testing.T, is func() bool) {
-	t.Helper()
-	tick, over := time.NewTicker(20*time.Millisecond), time.After(time.Minute)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-over:
-			t.Fatal("not within a minute")
-		case <-tick.C:
-		}
-	}
 }

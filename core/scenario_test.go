@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/config"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -232,21 +233,11 @@ func TestScenarioBehaviours(t *testing.T) {
 }
 
 // resolved waits until a payment's outcome is known: on a busy machine a start goes on to serve before it has asked for all of them.
-func (b *bundle) resolved(t *testing.T, id string) v1.TransactionStatus {
+func (b *bundle) resolved(t *testing.T, id string) (got v1.TransactionStatus) {
 	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
-	defer deadline.Stop()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for {
-		got := b.transaction(t, id).Status
-		if got != v1.TransactionStatusUnknown && got != v1.TransactionStatusProcessing {
-			return got
-		}
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			return got
-		}
-	}
+	programtest.WaitFor(t, "the payment has an outcome", func() bool {
+		got = b.transaction(t, id).Status
+		return got != v1.TransactionStatusUnknown && got != v1.TransactionStatusProcessing
+	})
+	return got
 }

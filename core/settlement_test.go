@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -77,7 +78,7 @@ func TestDueWhileTheServiceWasDown(t *testing.T) {
 	sale, held := b.MustCreate(t, 100, "").ID, b.MustCreate(t, 100, manual).ID
 	b.clock.Advance(8 * 24 * time.Hour)
 	b.restart(t)
-	b.until(t, func() bool {
+	programtest.WaitFor(t, "both payments have ended", func() bool {
 		return b.transaction(t, sale).Settlement == v1.SettlementSettled && b.transaction(t, held).Status == v1.TransactionStatusExpired
 	})
 	b.wantTransaction(t, held, v1.TransactionStatusExpired, amounts{100, 0, 0, 0, 0})

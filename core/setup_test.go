@@ -105,7 +105,8 @@ func (b *bundle) start(t *testing.T) {
 	if b.inner {
 		b.server.Config.Handler = c.Inner()
 	}
-	b.client = &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport.(*http.Transport).Clone()), Timeout: 30 * time.Second}
+	transport := coretest.NewContract(t, http.DefaultTransport.(*http.Transport).Clone())
+	b.client = &http.Client{Transport: transport, Timeout: programtest.Patience}
 }
 
 // testKEK is the key-encryption key of the tests' databases.

@@ -82,7 +82,7 @@ func TestPassesHaveSpans(t *testing.T) {
 	first := b.trace(t)
 	b.start(t)
 	b.resolved(t, lost)
-	b.until(t, func() bool {
+	programtest.WaitFor(t, "both passes have run", func() bool {
 		return b.countEvents(t, "transaction.expired") == 1 && b.countEvents(t, "transaction.settled") == 1
 	})
 	passed := func(name string) string {

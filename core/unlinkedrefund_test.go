@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -164,7 +165,7 @@ func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/refunds", giving(500, "usd", "pm_card_unavailable", "")), refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""})
 	b.restart(t)
 	const unseen = "pm_card_timeout_before_effect"
-	until(t, "looked for", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 1") == 1 })
+	programtest.WaitFor(t, "looked for", func() bool { return b.number(t, "SELECT COUNT(*) FROM reversals WHERE asked = 1") == 1 })
 	if got := b.number(t, "SELECT COUNT(*) FROM refunds WHERE state = 'pending'"); got != 1 {
 		t.Errorf("%d refunds are pending, want the one that the acquirer does not know", got)
 	}
@@ -177,7 +178,7 @@ func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 		}
 		looked := b.number(t, "SELECT COALESCE(SUM(version), 0) FROM reversals")
 		b.clock.Advance(time.Hour)
-		until(t, "looked again", func() bool { return b.number(t, "SELECT COALESCE(SUM(version), 0) FROM reversals") != looked })
+		programtest.WaitFor(t, "looked again", func() bool { return b.number(t, "SELECT COALESCE(SUM(version), 0) FROM reversals") != looked })
 	}
 	want := map[string]v1.RefundStatus{seen: "succeeded", unseen: "failed", "pm_card_unavailable": "failed"}
 	for _, f := range MustDecode[v1.RefundList](t, b.get(t, "/v1/refunds"), 200).Data {
@@ -188,23 +189,13 @@ func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 }
 
 // refunded waits until a refund's outcome is known.
-func (b *bundle) refunded(t *testing.T, id string) v1.RefundStatus {
+func (b *bundle) refunded(t *testing.T, id string) (got v1.RefundStatus) {
 	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
-	defer deadline.Stop()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for {
-		got := MustDecode[v1.Refund](t, b.get(t, "/v1/refunds/"+id), 200).Status
-		if got != v1.RefundStatusPending {
-			return got
-		}
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			return got
-		}
-	}
+	programtest.WaitFor(t, "the refund has an outcome", func() bool {
+		got = MustDecode[v1.Refund](t, b.get(t, "/v1/refunds/"+id), 200).Status
+		return got != v1.RefundStatusPending
+	})
+	return got
 }
 
 // TestUnlinkedRefundsShowNothing plants cards along every path that gives money to one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -117,7 +118,7 @@ func TestRotationOfWipedRows(t *testing.T) {
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+m, ""), 200)
 	b.clock.Advance(time.Hour)
 	b.restart(t) // which sweeps
-	until(t, "the numbers of tokens are removed", func() bool {
+	programtest.WaitFor(t, "the numbers of tokens are removed", func() bool {
 		return b.number(t, "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL") == 0
 	})
 	b.MustRotate(t, true)

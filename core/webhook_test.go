@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -246,7 +247,7 @@ func TestWebhookRoundTrip(t *testing.T) {
 	b.MustCreate(t, 1250, "")
 	wait := func(n int) {
 		t.Helper()
-		b.until(t, func() bool {
+		programtest.WaitFor(t, "the deliveries have succeeded", func() bool {
 			log := b.deliveries(t, made.ID)
 			return len(log) == n && !slices.ContainsFunc(log, func(d v1.WebhookDelivery) bool { return d.Status != v1.WebhookDeliveryStatusSucceeded })
 		})
@@ -287,22 +288,6 @@ func TestWebhookRoundTrip(t *testing.T) {
 	none := MustDecode[v1.WebhookDeliveryList](t, b.post(t, "/v1/events/"+event.ID+"/redeliver", ""), 201)
 	if len(none.Data) != 0 {
 		t.Errorf("delivered to a disabled endpoint: %+v", none)
-	}
-}
-
-// until waits for a condition.
-func (b *bundle) until(t *testing.T, holds func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(30 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatal("waited in vain")
-		}
 	}
 }
 

@@ -3,9 +3,9 @@ package postgres_test
 import (
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestGroupsThatAreCutPostgreSQL: connections are cut where payments are written together, before a group reaches the server, between its statements and before
@@ -20,14 +20,14 @@ func TestGroupsThatAreCutPostgreSQL(t *testing.T) {
 	for round := range 4 {
 		for _, reach := range []reach{nowhere, halfway, through} {
 			before := l.done()
-			soon(t, 60*time.Second, "payments are taken", func() bool { return l.done() > before+24 })
+			programtest.WaitFor(t, "payments are taken", func() bool { return l.done() > before+24 })
 			r.cut(1+(3*round+int(reach))%5, reach) // whatever is the next
-			soon(t, 60*time.Second, "one is cut", func() bool { return !r.waits() })
+			programtest.WaitFor(t, "one is cut", func() bool { return !r.waits() })
 			cuts++
 		}
 	}
 	before := l.done()
-	soon(t, 60*time.Second, "payments are taken", func() bool { return l.done() > before+24 })
+	programtest.WaitFor(t, "payments are taken", func() bool { return l.done() > before+24 })
 	l.judge(t, server.URL(nil))
 	if told := l.answers["503 store_unavailable"] + l.answers["504 outcome_unknown"]; told <= cuts {
 		t.Errorf("%d cuts were told to %d: no group of several was cut", cuts, told)

@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/postgres"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -30,7 +31,7 @@ func open(t *testing.T, store string) *node {
 func openOn(t *testing.T, database core.Database) *node {
 	t.Helper()
 	var c *core.Core
-	soon(t, 60*time.Second, "it opens", func() (is bool) { // a busy server may answer later than a core has patience
+	programtest.WaitFor(t, "it opens", func() (is bool) { // a busy server may answer later than a core has patience
 		var err error
 		if c, err = core.Open(t.Context(), core.Config{
 			Database: database, VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="), RateLimit: -1,
@@ -47,7 +48,7 @@ func openOn(t *testing.T, database core.Database) *node {
 		}
 	})
 	var key secret.String
-	soon(t, 60*time.Second, "it has a merchant with a key", func() bool {
+	programtest.WaitFor(t, "it has a merchant with a key", func() bool {
 		merchant, err := c.CreateMerchant(t.Context(), "Shop")
 		if err == nil {
 			key, err = c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
@@ -75,7 +76,7 @@ var routes = []string{
 func TestStoreDownPostgreSQL(t *testing.T) {
 	server := pgtest.Own(t)
 	n := open(t, server.URL(nil))
-	txn := n.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"capture":"manual"`), "")["id"].(string)
+	txn := n.until(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"capture":"manual"`), "k")["id"].(string)
 	for what, c := range map[string]struct{ down, up func() }{
 		"stands still": {server.Pause, server.Resume},
 		"is stopped":   {func() { server.Halt(t) }, func() { server.Again(t) }},
@@ -97,19 +98,19 @@ func TestStoreDownPostgreSQL(t *testing.T) {
 			t.Errorf("%s: goroutines pile up: %d before, %d under 200 clients", what, before, most)
 		}
 		c.up()
-		took := soon(t, 60*time.Second, "payments are taken again", func() bool {
+		programtest.WaitFor(t, "payments are taken again", func() bool {
 			a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
 			return err == nil && a.status == 201
 		})
-		soon(t, 60*time.Second, "health is green", n.healthy(t))
-		t.Logf("%s: payments again after %s", what, took)
-		soon(t, 60*time.Second, "the goroutines are gone", func() bool { return runtime.NumGoroutine() < before+250 })
+		programtest.WaitFor(t, "health is green", n.healthy(t))
+		programtest.WaitFor(t, "the goroutines are gone", func() bool { return runtime.NumGoroutine() < before+250 })
 	}
 }
 
-// promptly is within what time clients are told that the store is away. Two seconds are promised, which the log compares with; a machine that is busy with
-// other tests adds to them.
-const promptly = 10 * time.Second
+// promptly bounds the time to the response that the store is away. Two seconds are promised, and the
+// log shows the time. A defect waits for the server, which returns only after the responses. The rest
+// is for a machine that is busy with other tests.
+const promptly = 2 * time.Minute
 
 // wantUnavailable sends a request, METHOD path and perhaps a body, and wants to be told that the store is away.
 func (n *node) wantUnavailable(t *testing.T, what, route string) {
@@ -190,9 +191,9 @@ func TestReadOnlyStorePostgreSQL(t *testing.T) {
 		return a.status
 	}
 	set("on")
-	soon(t, 60*time.Second, "payments are refused", func() bool { return pay() == 503 })
+	programtest.WaitFor(t, "payments are refused", func() bool { return pay() == 503 })
 	db.SetMaxIdleConns(0) // a session of the server's reads a setting when it comes to it; one that begins has it
-	soon(t, 60*time.Second, "new sessions take no writes", func() bool {
+	programtest.WaitFor(t, "new sessions take no writes", func() bool {
 		return number(t, db, "SELECT current_setting('default_transaction_read_only')::bool::int") == 1
 	})
 	if _, err := db.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid, 60000) "+ours); err != nil {
@@ -203,6 +204,6 @@ func TestReadOnlyStorePostgreSQL(t *testing.T) {
 		t.Errorf("health: got %d, %v", a.status, err)
 	}
 	set("off")
-	soon(t, 60*time.Second, "payments are taken again", func() bool { return pay() == 201 })
-	soon(t, 60*time.Second, "health is green", n.healthy(t))
+	programtest.WaitFor(t, "payments are taken again", func() bool { return pay() == 201 })
+	programtest.WaitFor(t, "health is green", n.healthy(t))
 }

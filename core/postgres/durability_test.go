@@ -2,9 +2,9 @@ package postgres_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestFlushTurnedOffPostgreSQL: an operator turns fsync off by a reload while core serves. Payments
@@ -21,13 +21,11 @@ func TestFlushTurnedOffPostgreSQL(t *testing.T) {
 		}
 		return a.status
 	}
-	if got := status(); got != 201 {
-		t.Fatalf("got %d", got)
-	}
+	programtest.WaitFor(t, "payments are taken", func() bool { return status() == 201 })
 	server.Set(t, "fsync", "off")
-	soon(t, 60*time.Second, "payments are refused", func() bool { return status() == 503 })
-	soon(t, 60*time.Second, "health is red", func() bool { return !n.healthy(t)() })
+	programtest.WaitFor(t, "payments are refused", func() bool { return status() == 503 })
+	programtest.WaitFor(t, "health is red", func() bool { return !n.healthy(t)() })
 	server.Set(t, "fsync", "on")
-	soon(t, 60*time.Second, "payments are taken again", func() bool { return status() == 201 })
-	soon(t, 60*time.Second, "health is green", n.healthy(t))
+	programtest.WaitFor(t, "payments are taken again", func() bool { return status() == 201 })
+	programtest.WaitFor(t, "health is green", n.healthy(t))
 }

@@ -97,7 +97,7 @@ func (d *doomed) serve(t *testing.T) {
 			cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
 		},
 	})
-	soon(t, time.Minute, "the server serves", func() bool { return d.db.PingContext(t.Context()) == nil })
+	programtest.WaitFor(t, "the server serves", func() bool { return d.db.PingContext(t.Context()) == nil })
 }
 
 // kill ends the namespace, and returns once all of its processes are gone.

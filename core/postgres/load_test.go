@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // load are clients that pay without a pause, and ask again under their key until they are told the outcome.
@@ -42,7 +44,7 @@ func loaded(t *testing.T, clients int, within time.Duration, nodes ...*node) *lo
 // pay pays once, however often it must ask.
 func (l *load) pay(t *testing.T, client int, key string, within time.Duration) {
 	t.Helper()
-	for try, over := 0, time.After(2*time.Minute); ; try++ {
+	for try, over := 0, time.After(programtest.Patience); ; try++ {
 		select {
 		case <-over:
 			t.Errorf("%s: no outcome", key)
@@ -106,7 +108,7 @@ func (l *load) judge(t *testing.T, store string) {
 	if l.answers["503 store_unavailable"] == 0 && len(l.nodes) == 1 {
 		t.Error("nobody has noticed anything")
 	}
-	soon(t, 60*time.Second, "nothing is under way", func() bool {
+	programtest.WaitFor(t, "nothing is under way", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 0
 	})
 	for what, count := range map[string]string{
@@ -121,7 +123,7 @@ func (l *load) judge(t *testing.T, store string) {
 	}
 	for key, id := range l.paid {
 		var again said
-		soon(t, 60*time.Second, "it is told again", func() bool { // a core on a busy machine may find its server away
+		programtest.WaitFor(t, "it is told again", func() bool { // a core on a busy machine may find its server away
 			var err error
 			again, err = l.nodes[len(key)%len(l.nodes)].ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), key)
 			return err == nil && again.status != 503

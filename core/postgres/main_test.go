@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -114,20 +113,19 @@ func (n *node) must(t *testing.T, status int, method, path, body, idempotency st
 	return a.body
 }
 
-// soon wants a thing to come true, and returns how long it took.
-func soon(t *testing.T, within time.Duration, what string, is func() bool) time.Duration {
+// until repeats a request until its response has a status: a busy server may take longer for a
+// command than a core waits.
+func (n *node) until(t *testing.T, status int, method, path, body, idempotency string) (got map[string]any) {
 	t.Helper()
-	begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
-	over, tick := time.After(within), time.NewTicker(20*time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-over:
-			t.Fatalf("%s: not within %s", what, within)
-		case <-tick.C:
+	programtest.WaitFor(t, fmt.Sprintf("%s %s returns %d", method, path, status), func() bool {
+		a, err := n.ask(t.Context(), method, path, body, idempotency)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	return time.Since(begun)
+		got = a.body
+		return a.status == status
+	})
+	return got
 }
 
 const visa = `{"card":{"number":"4111111111111111","exp_month":12,"exp_year":2030,"cvc":"900"}}`

@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // relay stands between cores and a server, and cuts connections at a COMMIT. Where payments are written together every statement is one.
@@ -222,12 +222,11 @@ func TestUnknownCommitPostgreSQL(t *testing.T) {
 			}
 		}
 		t.Logf("%s: first told %d", c.name, got.status)
-		took := soon(t, 45*time.Second, "the key has an answer", func() bool {
+		programtest.WaitFor(t, "the key has an answer", func() bool {
 			var err error
 			got, err = n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key)
 			return err == nil && got.status == 201
 		})
-		t.Logf("%s: told after %s", c.name, took)
 		now := books(t, db)
 		for i, what := range []string{"payments", "events", "authorizations"} {
 			if got := now[i] - before[i]; got != 1 {

@@ -3,9 +3,9 @@ package postgres_test
 import (
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestCancelledWaitPostgreSQL: a commit whose wait for the standby an operator has cancelled returns as if it were done, with a warning. Nobody is told that
@@ -25,7 +25,7 @@ func TestCancelledWaitPostgreSQL(t *testing.T) {
 		told <- a.status
 	}()
 	status, cancelled := 0, int64(0)
-	soon(t, 60*time.Second, "the client is told something", func() bool {
+	programtest.WaitFor(t, "the client is told something", func() bool {
 		cancelled += number(t, db, "SELECT COUNT(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 		select {
 		case status = <-told:
@@ -38,7 +38,7 @@ func TestCancelledWaitPostgreSQL(t *testing.T) {
 		t.Errorf("got %d, with %d waits cancelled", status, cancelled)
 	}
 	server.Standby(t, "")
-	soon(t, 60*time.Second, "the payment is acknowledged", func() bool {
+	programtest.WaitFor(t, "the payment is acknowledged", func() bool {
 		a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), "k")
 		return err == nil && a.status == 201
 	})
@@ -53,11 +53,11 @@ func TestAnsweredAgainPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
 	n := open(t, server.URL(nil))
-	n.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
+	n.until(t, 201, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
 	server.Standby(t, "nobody")
 	n.must(t, 503, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
 	n.must(t, 503, "GET", "/v1/idempotency_keys/k", "", "")
 	server.Standby(t, "")
-	n.must(t, 201, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
-	n.must(t, 200, "GET", "/v1/idempotency_keys/k", "", "")
+	n.until(t, 201, "POST", "/v1/transactions", payment(1000, "card", ""), "k")
+	n.until(t, 200, "GET", "/v1/idempotency_keys/k", "", "")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestCommitThatNoStandbyHasPostgreSQL: while no standby confirms a commit, nobody is told that it took place, whatever becomes of the connection that
@@ -35,7 +36,7 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 	}
 	first := make(chan int, 1)
 	go func() { first <- pay(t.Context()) }()
-	soon(t, 60*time.Second, "the acquirer is asked", func() bool {
+	programtest.WaitFor(t, "the acquirer is asked", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 1
 	})
 	release := held(t, db)
@@ -62,13 +63,12 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 		t.Error("the outcome is seen by all, and no standby has it")
 	}
 	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") // which commits
-	soon(t, 60*time.Second, "the outcome is seen by all", func() bool {
+	programtest.WaitFor(t, "the outcome is seen by all", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 201") == 1
 	})
 	hold("the outcome is seen by all")
 	server.Standby(t, "")
-	took := soon(t, 60*time.Second, "the retry is answered", func() bool { return pay(t.Context()) == 201 })
-	t.Logf("after %s", took)
+	programtest.WaitFor(t, "the retry is answered", func() bool { return pay(t.Context()) == 201 })
 	if got := number(t, db, "SELECT COUNT(*) FROM transactions WHERE amount_captured = 1000"); got != 1 {
 		t.Errorf("%d payments, want one", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -103,20 +104,10 @@ func (s *stage) until(t *testing.T, current, next *certfile.Pair) {
 	if next != nil {
 		want += next.Leaf().SerialNumber.Text(16)
 	}
-	deadline, tick := time.After(30*time.Second), time.NewTicker(5*time.Millisecond)
-	defer tick.Stop()
-	for {
+	programtest.WaitFor(t, want+" is published", func() bool {
 		got := s.fingerprints(t)
-		now := serials(got.Current) + "/" + serials(got.Next)
-		if now == want {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("published: got %s, want %s", now, want)
-		}
-	}
+		return serials(got.Current)+"/"+serials(got.Next) == want
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.served.Equal(current) {

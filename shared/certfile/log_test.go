@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // waitingLog hands on log events, line by line.
@@ -23,7 +25,7 @@ func (l *waitingLog) next(t *testing.T) string {
 	select {
 	case line := <-l.said:
 		return line
-	case <-time.After(patience):
+	case <-time.After(programtest.Patience):
 		t.Fatal("nothing is logged")
 		return ""
 	}

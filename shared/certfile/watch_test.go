@@ -13,9 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
-
-const patience = 20 * time.Second
 
 func soon(w *certfile.Watcher) { w.Settle = 10 * time.Millisecond }
 
@@ -61,7 +60,7 @@ func (w *watched) next(t *testing.T) certfile.Update {
 	select {
 	case u := <-w.updates:
 		return u
-	case <-time.After(patience):
+	case <-time.After(programtest.Patience):
 		t.Fatal("no update")
 		return certfile.Update{}
 	}

@@ -11,13 +11,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
-
-// startPatience is how long a test waits for an Envoy to start.
-const startPatience = 30 * time.Second
 
 // Envoy is a running one.
 type Envoy struct {
@@ -83,7 +79,7 @@ func (e *Envoy) Listeners(tb testing.TB) map[string]string {
 // Wait waits until done is true, and fails the test with Envoy's log when it never is.
 func (e *Envoy) Wait(tb testing.TB, what string, done func() bool) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), startPatience)
+	ctx, cancel := context.WithTimeout(tb.Context(), programtest.Patience)
 	defer cancel()
 	if !programtest.Poll(ctx, done) {
 		tb.Fatalf("Envoy %s:\n%s", what, e.program.Log)

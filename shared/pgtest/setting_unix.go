@@ -5,13 +5,15 @@ package pgtest
 import (
 	"context"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Set changes a setting in the server's configuration and reloads that. It returns once new
 // sessions have the value; sessions that live have it before their next statement or shortly after.
 func (s *Server) Set(tb testing.TB, name, value string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(tb.Context(), programtest.Patience)
 	defer cancel()
 	db := dial(tb, s.URL(nil))
 	db.SetMaxIdleConns(0) // each statement has a new session

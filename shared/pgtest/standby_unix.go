@@ -8,17 +8,16 @@ import (
 	"net/url"
 	"testing"
 	"time"
-)
 
-// patience is how long a test waits for a change within a server.
-const patience = 60 * time.Second
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
 
 // Standby makes each commit wait for a standby of this name, which never comes; "" ends that. It
 // returns once commits behave so. The processes of a server read a setting one after the other, and
 // a session can show a setting that commits do not follow yet.
 func (s *Server) Standby(tb testing.TB, name string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(tb.Context(), programtest.Patience)
 	defer cancel()
 	db := dial(tb, s.URL(url.Values{"synchronous_commit": {"local"}})) // its commits wait for no standby
 	for _, statement := range []string{

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestAnswers: a response of any form is read as a whole, and the connection serves the next
@@ -310,7 +311,7 @@ func TestManyAtOnce(t *testing.T) {
 	for i := range 16 {
 		wg.Go(func() {
 			for j := range 40 {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)
 				want := strings.Repeat(fmt.Sprintf("%d/%d ", i, j), 1+i*j)
 				r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader(want))
 				if err != nil {

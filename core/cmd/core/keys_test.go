@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // keyID finds the id of the key with a name in what `keys list` prints.
@@ -25,19 +27,9 @@ func keyID(t *testing.T, data, merchant, name string) string {
 // wantSoon waits until a payment under a key is answered with a status.
 func wantSoon(t *testing.T, url, key string, want int) {
 	t.Helper()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.After(30 * time.Second); ; {
-		got := send(t, url, key, `{"amount":1,"currency":"usd","payment_method":"card"}`)
-		if got == want {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("got %d, want %d", got, want)
-		case <-again.C:
-		}
-	}
+	programtest.WaitFor(t, fmt.Sprint("a payment gets ", want), func() bool {
+		return send(t, url, key, `{"amount":1,"currency":"usd","payment_method":"card"}`) == want
+	})
 }
 
 // TestLifeOfAKey rolls and revokes keys beside a running service, which notices within a second.

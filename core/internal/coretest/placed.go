@@ -3,7 +3,8 @@ package coretest
 import (
 	"database/sql"
 	"testing"
-	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Placed waits until every command has ended that runs now, of other tests too: on one server they are cores like this one, and a list of events waits for
@@ -17,21 +18,12 @@ func (d *Database) Placed(tb testing.TB, inspect *sql.DB) {
 	if err := inspect.QueryRowContext(tb.Context(), "SELECT CAST(clock_timestamp() AS TEXT)").Scan(&now); err != nil {
 		tb.Fatal(err)
 	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for over := time.After(time.Minute); ; {
+	programtest.WaitFor(tb, "all commands have ended", func() bool {
 		var running int
 		if err := inspect.QueryRowContext(tb.Context(), `SELECT COUNT(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL
 			AND application_name LIKE 'causeway-core%' AND xact_start < CAST(CAST(? AS TEXT) AS TIMESTAMPTZ)`, now).Scan(&running); err != nil {
 			tb.Fatal(err)
 		}
-		if running == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-over:
-			tb.Fatalf("%d commands do not end", running)
-		}
-	}
+		return running == 0
+	})
 }

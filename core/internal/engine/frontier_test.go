@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // mustEvent writes an event of a number. during is called before it is written, when the command has a number of its own.
@@ -53,19 +54,19 @@ func TestAForeignTransactionHoldsNoEventsBackPostgreSQL(t *testing.T) {
 	if _, err := foreign.ExecContext(t.Context(), "INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (1, 1)"); err != nil {
 		t.Fatal(err)
 	}
-	quickest := time.Hour
 	for n := int64(1); n <= 10; n++ {
 		mustEvent(t, s, n, nil)
 		s.Database.Placed(t, s.Inspect)
-		begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
 		if got := eventIDs(t, s, store.Page{}); len(got) != int(n) || got[0] != n {
 			t.Fatalf("after event %d: got %v", n, got)
 		}
-		quickest = min(quickest, time.Since(begun))
 	}
-	if quickest > 900*time.Millisecond { // where lists wait each takes a second, and on a busy machine some do
-		t.Errorf("the quickest took %s", quickest)
-	}
+	// Each list takes a second if lists wait. A busy machine delays some of them.
+	programtest.WaitFor(t, "a list returns within 900 ms", func() bool {
+		begun := time.Now() //nolint:forbidigo // the test measures time
+		eventIDs(t, s, store.Page{})
+		return time.Since(begun) < 900*time.Millisecond
+	})
 }
 
 // TestASlowWriterIsWaitedForPostgreSQL: a command of another core that has a number and no event yet, while later ones are through: who pages sees

@@ -20,6 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // hooks responds with 200 to webhooks whose path begins with /healthy, and with 500 to others.
@@ -54,18 +55,12 @@ func (h *hooks) requests() []string {
 // mustWait returns the requests so far when they meet a condition.
 func (h *hooks) mustWait(t *testing.T, what string, holds func([]string) bool) []string {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.After(15 * time.Second); ; {
-		if got := h.requests(); holds(got) {
-			return got
-		}
-		select {
-		case <-end:
-			t.Fatalf("%s: not after 15 s and %d requests", what, len(h.requests()))
-		case <-tick.C:
-		}
-	}
+	var got []string
+	programtest.WaitFor(t, what, func() bool {
+		got = h.requests()
+		return holds(got)
+	})
+	return got
 }
 
 // mustEndpoint makes an endpoint of a tenant for all events.

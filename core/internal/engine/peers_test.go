@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // MustBeat has cores say that they live, in this order.
@@ -63,16 +64,10 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	if got := len(first.Acquirer.Calls(coretest.Inquire)); got != 0 {
 		t.Errorf("%d questions while all cores live", got)
 	}
-	tick := time.NewTicker(100 * time.Millisecond) // the first beats no more
-	defer tick.Stop()
-	for over := time.After(30 * time.Second); !second.Peers.Leads() && !third.Peers.Leads(); {
+	programtest.WaitFor(t, "another core leads", func() bool { // the first sends no heartbeat
 		MustBeat(t, second, third)
-		select {
-		case <-over:
-			t.Fatal("nobody took the lead")
-		case <-tick.C:
-		}
-	}
+		return second.Peers.Leads() || third.Peers.Leads()
+	})
 	for range 6 {
 		MustBeat(t, second, third)
 	}
@@ -91,15 +86,11 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	}
 	first.Acquirer.Before = nil
 	first.Clock.Advance(time.Minute)
-	for over := time.After(30 * time.Second); first.Acquirer.HeldInAll() != 50; {
-		MustBeat(t, second, third) // who leads does so for seconds, which a busy machine may have taken for what was above
+	programtest.WaitFor(t, "the acquirer holds the living core's 50 alone", func() bool {
+		MustBeat(t, second, third) // a busy machine may have outlasted the lease
 		passes()
-		select {
-		case <-over:
-			t.Fatalf("held: got %d, want the living core's 50", first.Acquirer.HeldInAll())
-		default:
-		}
-	}
+		return first.Acquirer.HeldInAll() == 50
+	})
 	wantSettledBooks(t, first)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // reclaimed takes a step whose first attempt stalls before it is sent. Meanwhile the recovery of
@@ -105,12 +106,10 @@ func TestReclaimBetweenTwoCores(t *testing.T) {
 func mustLead(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	s.Clock.Advance(time.Second)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for !s.Peers.Leads() {
+	programtest.WaitFor(t, "the core leads", func() bool {
 		MustBeat(t, s)
-		<-tick.C
-	}
+		return s.Peers.Leads()
+	})
 	for range 6 {
 		MustBeat(t, s)
 	}

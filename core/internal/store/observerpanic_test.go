@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestAnObserverThatPanics: a panic of the function that counts commits is reported, changes no
@@ -33,7 +34,7 @@ func TestAnObserverThatPanics(t *testing.T) {
 			results <- b.db.Update(context.WithoutCancel(t.Context()), func(tx *store.Tx) error { return tx.InsertMerchant(int64(i+100), "Shop") })
 		}()
 	}
-	late := time.After(30 * time.Second)
+	late := time.After(programtest.Patience)
 	for range commands {
 		select {
 		case err := <-results:
@@ -96,7 +97,7 @@ func TestALeaderThatPanics(t *testing.T) {
 			if err != nil {
 				t.Errorf("after a panic at reading %d: %v", due, err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(programtest.Patience):
 			t.Fatalf("after a panic at reading %d: nothing leads the writer", due)
 		}
 	}

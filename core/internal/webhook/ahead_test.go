@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // aDay is how far the clock was ahead in these tests.
@@ -21,7 +22,7 @@ func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
 	stop := run(t, b.deliverer())
-	until(t, "the first attempt has failed", func() bool {
+	programtest.WaitFor(t, "the first attempt has failed", func() bool {
 		got := b.deliveries(t, e)[0]
 		return got.Attempts == 1 && !got.Leased
 	})
@@ -33,7 +34,7 @@ func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 
 	r.respond(nil)
 	run(t, b.deliverer())
-	until(t, "all are delivered", func() bool { return b.delivered(t, e) == 3 })
+	programtest.WaitFor(t, "all are delivered", func() bool { return b.delivered(t, e) == 3 })
 }
 
 // TestAClockSetBackBesideADeliverer: a deliverer that runs while the clock is set back delivers
@@ -46,13 +47,13 @@ func TestAClockSetBackBesideADeliverer(t *testing.T) {
 	e := b.MustEndpoint(t, r.URL)
 	run(t, b.deliverer())
 	b.MustPay(t)
-	until(t, "the first attempt has failed", func() bool {
+	programtest.WaitFor(t, "the first attempt has failed", func() bool {
 		got := b.deliveries(t, e)[0]
 		return got.Attempts == 1 && !got.Leased
 	})
 	r.respond(nil)
 	b.Clock.Advance(-aDay)
-	until(t, "it is delivered", func() bool { return b.delivered(t, e) == 1 })
+	programtest.WaitFor(t, "it is delivered", func() bool { return b.delivered(t, e) == 1 })
 }
 
 // TestDeliveriesOfTheRightTimeWait: neither the pause of a retry nor a lease ends early when the
@@ -64,7 +65,7 @@ func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
 	stop := run(t, b.deliverer())
-	until(t, "the first attempt has failed", func() bool {
+	programtest.WaitFor(t, "the first attempt has failed", func() bool {
 		got := b.deliveries(t, e)[0]
 		return got.Attempts == 1 && !got.Leased
 	})
@@ -78,7 +79,7 @@ func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 	b.MustEndpoint(t, witness.URL)
 	b.MustPay(t)
 	witness.wait(t, 1)
-	until(t, "the new delivery has come", func() bool { return b.delivered(t, e) == 1 })
+	programtest.WaitFor(t, "the new delivery has come", func() bool { return b.delivered(t, e) == 1 })
 	for i, got := range b.deliveries(t, e)[:2] {
 		if got.Status != store.DeliveryPending || got.Attempts != 1 || got.Leased != (i == 1) {
 			t.Errorf("delivery %d: got %+v, want it as it was", i, got)

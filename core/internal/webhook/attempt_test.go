@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 func TestHTTPS(t *testing.T) {
@@ -31,7 +32,7 @@ func TestHTTPS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
 	if got := version.Load(); got < tls.VersionTLS12 {
 		t.Errorf("TLS version: got %x", got)
 	}
@@ -54,7 +55,7 @@ func TestAnEndlessAnswerIsCutOff(t *testing.T) {
 		b.MustPay(t)
 	}
 	r.wait(t, 8)
-	until(t, "all succeed", func() bool {
+	programtest.WaitFor(t, "all succeed", func() bool {
 		for _, d := range b.deliveries(t, e) {
 			if d.Status != store.DeliverySucceeded {
 				return false
@@ -88,8 +89,8 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 		}
 	}))
 	r.wait(t, 1)
-	until(t, "the other is over", func() bool { return b.deliveries(t, e)[1].Status == store.DeliverySucceeded })
-	until(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Leased })
+	programtest.WaitFor(t, "the other is over", func() bool { return b.deliveries(t, e)[1].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Leased })
 	got := b.deliveries(t, e)[0]
 	if got.Attempts != 1 || got.Status != store.DeliveryPending || got.Last.Error != webhook.ErrorInternal {
 		t.Errorf("got %+v, want a failed attempt", got)
@@ -102,7 +103,7 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 	}
 	for n := 2; b.deliveries(t, e)[0].Status == store.DeliveryPending; n++ { // it ends as any other does
 		b.Clock.Advance(13 * time.Hour)
-		until(t, "the next attempt is over", func() bool {
+		programtest.WaitFor(t, "the next attempt is over", func() bool {
 			d := b.deliveries(t, e)[0]
 			return !d.Leased && (d.Attempts == int64(n) || d.Status != store.DeliveryPending)
 		})
@@ -110,7 +111,7 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 	if got := b.deliveries(t, e)[0]; got.Status != store.DeliveryFailed || got.Attempts > 13 {
 		t.Errorf("got %+v, want it to have failed", got)
 	}
-	until(t, "the log tells", func() bool { return strings.Contains(b.Log.String(), "an attempt panicked") })
+	programtest.WaitFor(t, "the log tells", func() bool { return strings.Contains(b.Log.String(), "an attempt panicked") })
 	if strings.Contains(b.Log.String(), "does not encode") {
 		t.Error("the log holds what was panicked with")
 	}
@@ -126,7 +127,7 @@ func TestProvenEndpointsAreForgotten(t *testing.T) {
 	b.MustPay(t)
 	d := b.deliverer()
 	run(t, d)
-	until(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
 	if got := d.Proven(b.Clock.Now()); got != 1 {
 		t.Errorf("after a success: got %d, want 1", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // leftovers counts the deleted endpoints that are stored, and the pending deliveries.
@@ -69,12 +70,12 @@ func TestTheRestOfALongQueueIsPurgedSoon(t *testing.T) {
 	old := b.MustEndpoint(t, "https://old.example")
 	b.MustExec(t, "UPDATE webhook_endpoints SET status = 'deleted' WHERE id = ?", old.ID)
 	run(t, b.deliverer(func(c *webhook.Config) { c.Policy = webhook.Policy{} }))
-	until(t, "the first purge has ended", func() bool { return b.leftovers(t) == [2]int64{} })
+	programtest.WaitFor(t, "the first purge has ended", func() bool { return b.leftovers(t) == [2]int64{} })
 	e := b.mustQueue(t, 300, 0)
 	if _, err := b.Engine.DeleteEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, e.ID); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "nothing is left", func() bool {
+	programtest.WaitFor(t, "nothing is left", func() bool {
 		return b.leftovers(t) == [2]int64{} && b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries") == 0
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // setupServer is setup on a server. Commands are not rehearsed, so that a lock stops each of them once.
@@ -43,7 +44,7 @@ func (b *bundle) mustHoldLocks(t *testing.T, statement string, args ...any) (com
 // waitForLocks waits until that many commands of the service wait for a lock.
 func (b *bundle) waitForLocks(t *testing.T, commands int64) {
 	t.Helper()
-	until(t, "the commands wait for a lock", func() bool {
+	programtest.WaitFor(t, "the commands wait for a lock", func() bool {
 		return b.Number(t, `SELECT COUNT(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid IN (
 			SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
 			WHERE c.relnamespace = CAST(CAST(current_schema() AS TEXT) AS regnamespace))`) == commands

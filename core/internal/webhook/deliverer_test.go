@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 func TestDelivers(t *testing.T) {
@@ -30,7 +31,7 @@ func TestDelivers(t *testing.T) {
 	if n := b.Number(t, "SELECT COUNT(*) FROM events WHERE id = ?", event); n != 1 || !strings.Contains(m.body, `"id":"`+m.id+`"`) {
 		t.Errorf("the message is not the event: %+v", m)
 	}
-	until(t, "the log says so", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "the log says so", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
 	d := b.deliveries(t, e)
 	if len(d) != 1 || d[0].Event != event || d[0].Attempts != 1 || d[0].Leased || d[0].Last.Status != 204 || d[0].Last.Error != "" {
 		t.Errorf("log: got %+v", d[0])
@@ -65,7 +66,7 @@ func TestRetriesAreTheSameMessage(t *testing.T) {
 	steps := webhook.Schedule()
 	for n := range len(steps) + 1 {
 		r.wait(t, n+1)
-		until(t, "the attempt is in the log", func() bool { return !b.deliveries(t, e)[0].Leased })
+		programtest.WaitFor(t, "the attempt is in the log", func() bool { return !b.deliveries(t, e)[0].Leased })
 		d := b.deliveries(t, e)[0]
 		if d.Attempts != int64(n+1) || d.Last.Error != webhook.ErrorStatus || d.Last.Status != 500 || !d.Last.At.Equal(b.Clock.Now()) {
 			t.Fatalf("attempt %d: got %+v", n+1, d)
@@ -103,10 +104,10 @@ func TestARecoveredEndpointIsNotFailing(t *testing.T) {
 	r := newReceiver(t, status(http.StatusServiceUnavailable))
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
-	until(t, "it fails", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	programtest.WaitFor(t, "it fails", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
 	r.respond(nil)
 	b.Clock.Advance(time.Minute)
-	until(t, "it recovers", func() bool { return b.endpoint(t, e).FailingSince.IsZero() })
+	programtest.WaitFor(t, "it recovers", func() bool { return b.endpoint(t, e).FailingSince.IsZero() })
 	if d := b.deliveries(t, e)[0]; d.Status != store.DeliverySucceeded || d.Attempts != 2 {
 		t.Errorf("got %+v", d)
 	}
@@ -143,15 +144,15 @@ func TestDaysOfFailureDisable(t *testing.T) {
 	r := newReceiver(t, status(http.StatusBadGateway))
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
-	until(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	programtest.WaitFor(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
 	b.Clock.Advance(5*24*time.Hour - time.Second)
-	until(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
+	programtest.WaitFor(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
 	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled {
 		t.Errorf("a second before the five days: %s", got.Status)
 	}
 	b.Clock.Advance(time.Second)
 	b.MustPay(t)
-	until(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
+	programtest.WaitFor(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
 	if got := b.endpoint(t, e).Reason; got != store.ReasonFailing {
 		t.Errorf("reason: got %s", got)
 	}
@@ -166,9 +167,9 @@ func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
 	r := newReceiver(t, status(http.StatusBadGateway))
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
-	until(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	programtest.WaitFor(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
 	b.Clock.Step(6 * 24 * time.Hour)
-	until(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
+	programtest.WaitFor(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
 	if got := b.deliveries(t, e)[0]; got.Status != store.DeliveryPending || !got.DueAt.After(b.Clock.Now()) {
 		t.Errorf("the delivery: got %s, due %s, want it pending after %s", got.Status, got.DueAt, b.Clock.Now())
 	}
@@ -176,7 +177,7 @@ func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
 		t.Errorf("the endpoint: got %s, want %s", got.Status, store.EndpointEnabled)
 	}
 	b.Clock.Advance(time.Hour) // by now the clock is believed
-	until(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
+	programtest.WaitFor(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
@@ -189,14 +190,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	})
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
-	until(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
+	programtest.WaitFor(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
 	if d := b.deliveries(t, e)[0]; d.Last.Error != webhook.ErrorRedirect || d.Last.Status != 307 || len(target.messages()) != 0 {
 		t.Errorf("got %+v, and %d messages behind it", d, len(target.messages()))
 	}
 }
 
 // patient has attempts take longer than a test may.
-func patient(c *webhook.Config) { c.Timeout = 10 * patience }
+func patient(c *webhook.Config) { c.Timeout = 10 * programtest.Patience }
 
 func TestADeadEndpointDelaysNothing(t *testing.T) {
 	t.Parallel()
@@ -274,7 +275,7 @@ func TestAFailingEndpointGetsOneAttemptAtATime(t *testing.T) {
 	r := newReceiver(t, status(http.StatusInternalServerError))
 	e := b.MustEndpoint(t, r.URL)
 	b.MustPay(t)
-	until(t, "it fails", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
+	programtest.WaitFor(t, "it fails", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
 	var now, most atomic.Int64
 	r.respond(func(w http.ResponseWriter, _ *http.Request) {
 		most.Store(max(most.Load(), now.Add(1)))

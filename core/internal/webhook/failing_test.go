@@ -7,6 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestFailureBesideASuccessPostgreSQL: an endpoint that fails at one core while its failing is over by a success at another one stays as it is. It
@@ -27,7 +28,7 @@ func TestFailureBesideASuccessPostgreSQL(t *testing.T) {
 	}
 	b.MustPay(t)
 	run(t, b.deliverer())
-	until(t, "the failure waits for the success", func() bool {
+	programtest.WaitFor(t, "the failure waits for the success", func() bool {
 		var waiting int
 		err := success.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid").Scan(&waiting)
 		if err != nil {
@@ -38,7 +39,7 @@ func TestFailureBesideASuccessPostgreSQL(t *testing.T) {
 	if err := success.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the failure is written down", func() bool {
+	programtest.WaitFor(t, "the failure is written down", func() bool {
 		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 0 AND response_status = 500") == 1
 	})
 	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled || got.FailingSince.IsZero() {

@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 func TestTwoDeliverersNeverShareADelivery(t *testing.T) {
@@ -41,7 +42,7 @@ func TestTwoDeliverersNeverShareADelivery(t *testing.T) {
 		})
 	}
 	payers.Wait()
-	until(t, "all are delivered", func() bool {
+	programtest.WaitFor(t, "all are delivered", func() bool {
 		return !slices.ContainsFunc(b.deliveries(t, e), func(d *store.Delivery) bool { return d.Status != store.DeliverySucceeded })
 	})
 	if got := len(r.messages()); got != payments || clashes != 0 {
@@ -73,7 +74,7 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 		t.Errorf("before the lease ran out: %+v", got)
 	}
 	b.Clock.Advance(time.Millisecond)
-	until(t, "it is taken again", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is taken again", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
 	late := func(tx *store.Tx) error {
 		return tx.EndAttempt(dead[0], store.Attempt{Error: webhook.ErrorTimeout}, store.DeliveryPending, tx.Now)
 	}
@@ -134,7 +135,7 @@ func TestAStopHandsBackWhatIsUnderWay(t *testing.T) {
 	}
 	r.respond(nil)
 	run(t, b.deliverer())
-	until(t, "the next process delivers it", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "the next process delivers it", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
 }
 
 func TestPurge(t *testing.T) {

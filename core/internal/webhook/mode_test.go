@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestOneMerchantsNewEndpointsLeaveAttemptsToOthers is TestOneMerchantLeavesAttemptsToOthers of
@@ -73,7 +74,7 @@ func TestModesTakeTurns(t *testing.T) {
 			if got != want {
 				t.Errorf("the next attempt: got %s, want %s", got, want)
 			}
-		case <-time.After(patience):
+		case <-time.After(programtest.Patience):
 			t.Fatalf("no attempt at %s", want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 func TestURLs(t *testing.T) {
@@ -279,7 +280,7 @@ func TestWhereAConnectionLeadsDecides(t *testing.T) {
 			e := b.MustEndpoint(t, c.url)
 			run(t, b.deliverer(func(cfg *webhook.Config) { cfg.Policy, cfg.Resolver = webhook.Policy{}, resolver }))
 			b.MustPay(t)
-			until(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
+			programtest.WaitFor(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
 			if d := b.deliveries(t, e)[0]; d.Last.Error != webhook.ErrorAddress || d.Last.Status != 0 || d.Status != store.DeliveryPending {
 				t.Errorf("got %+v", d.Last)
 			}
@@ -325,7 +326,7 @@ func TestErrorClasses(t *testing.T) {
 				}
 			}))
 			b.MustPay(t)
-			until(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
+			programtest.WaitFor(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
 			if got := b.deliveries(t, e)[0].Last.Error; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

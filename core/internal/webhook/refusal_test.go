@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // mustOther makes another merchant, with an endpoint and a delivery to it.
@@ -42,13 +43,13 @@ func TestRefusedLeaseStopsNoDelivery(t *testing.T) {
 	end := b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.id <= %d AND NEW.leased = 1", last))
 	run(t, b.deliverer())
 	other.wait(t, 1)
-	until(t, "all others are delivered", func() bool { return b.delivered(t, e) == all-refused })
+	programtest.WaitFor(t, "all others are delivered", func() bool { return b.delivered(t, e) == all-refused })
 	if got := strings.Count(b.Log.String(), fmt.Sprintf(`"kind":"webhook_delivery","id":%d,`, last)); got != 1 {
 		t.Errorf("tries of a refused delivery within its pause: got %d, want 1", got)
 	}
 	end()
 	b.Clock.Advance(time.Minute)
-	until(t, "the refused ones are delivered", func() bool { return b.delivered(t, e) == all })
+	programtest.WaitFor(t, "the refused ones are delivered", func() bool { return b.delivered(t, e) == all })
 }
 
 // TestRefusedHasteStopsNoDelivery: a delivery that a clock wrote while it was ahead cannot be made
@@ -66,7 +67,7 @@ func TestRefusedHasteStopsNoDelivery(t *testing.T) {
 	b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.id = %d", first))
 	b.Clock.Advance(-aDay)
 	run(t, b.deliverer())
-	until(t, "the others are delivered", func() bool { return b.delivered(t, e) == 2 })
+	programtest.WaitFor(t, "the others are delivered", func() bool { return b.delivered(t, e) == 2 })
 }
 
 // TestMissingEventStopsNoDelivery: an event is gone. Its delivery fails and has the pauses of the
@@ -80,8 +81,8 @@ func TestMissingEventStopsNoDelivery(t *testing.T) {
 	b.MustExec(t, "DELETE FROM events")
 	b.MustPay(t)
 	run(t, b.deliverer())
-	until(t, "the other is delivered", func() bool { return b.delivered(t, e) == 1 })
-	until(t, "the attempt has failed", func() bool {
+	programtest.WaitFor(t, "the other is delivered", func() bool { return b.delivered(t, e) == 1 })
+	programtest.WaitFor(t, "the attempt has failed", func() bool {
 		d := b.deliveries(t, e)[0]
 		return !d.Leased && d.Attempts == 1 && d.Last.Error == "internal_error" && d.Status == store.DeliveryPending
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -93,7 +94,7 @@ func TestRollOverlap(t *testing.T) {
 		t.Helper()
 		b.MustPay(t)
 		n++
-		until(t, "the delivery is over", func() bool { return b.deliveries(t, e)[n-1].Status == store.DeliverySucceeded })
+		programtest.WaitFor(t, "the delivery is over", func() bool { return b.deliveries(t, e)[n-1].Status == store.DeliverySucceeded })
 		return r.messages()[n-1]
 	}
 	want := func(when string, signatures int, valid ...int64) {

@@ -16,10 +16,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
-
-// patience is how long a test waits for what takes milliseconds.
-const patience = 30 * time.Second
 
 // bundle is a service with deliverers beside it.
 type bundle struct {
@@ -106,22 +104,6 @@ func (b *bundle) deliveries(t *testing.T, e *store.Endpoint) []*store.Delivery {
 	return out
 }
 
-// until waits for a condition.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 // message is a request that a receiver got.
 type message struct {
 	id, timestamp, signature string
@@ -179,7 +161,7 @@ func (r *receiver) messages() []message {
 // wait returns the first n messages.
 func (r *receiver) wait(t *testing.T, n int) []message {
 	t.Helper()
-	until(t, fmt.Sprintf("%d messages have come", n), func() bool { return len(r.messages()) >= n })
+	programtest.WaitFor(t, fmt.Sprintf("%d messages have come", n), func() bool { return len(r.messages()) >= n })
 	return r.messages()
 }
 

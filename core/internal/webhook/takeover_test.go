@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // cores are two services on one server, of which the second leads.
@@ -76,7 +77,7 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 		t.Errorf("it comes back and tells of its attempt: got %v, want a conflict", err)
 	}
 	run(t, second.deliverer())
-	until(t, "it is delivered", func() bool { return second.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return second.deliveries(t, e)[0].Status == store.DeliverySucceeded })
 	if got := len(r.messages()); got != 1 {
 		t.Errorf("%d messages, want one", got)
 	}
@@ -103,12 +104,12 @@ func TestLeasesByAWrongClockPostgreSQL(t *testing.T) {
 		c.Poll = 10 * time.Millisecond
 		c.Agrees = func() bool { asked.Add(1); return right.Load() }
 	}))
-	until(t, "it has looked for work", func() bool { return asked.Load() > 20 })
+	programtest.WaitFor(t, "it has looked for work", func() bool { return asked.Load() > 20 })
 	if got := len(r.messages()); got != 0 {
 		t.Errorf("%d messages of a delivery that another core is at", got)
 	}
 	right.Store(true)
-	until(t, "it is delivered", func() bool { return len(r.messages()) == 1 })
+	programtest.WaitFor(t, "it is delivered", func() bool { return len(r.messages()) == 1 })
 }
 
 // TestAStaleLease: a process that stood still between its lease and its request does not send: somebody else may have.
@@ -128,7 +129,7 @@ func TestAStaleLease(t *testing.T) {
 			return body(e)
 		}
 	}))
-	until(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
 	stop()
 	if got := b.deliveries(t, e)[0]; got.Attempts != 1 || len(r.messages()) != 1 || shown.Load() != 2 {
 		t.Errorf("got %+v, %d messages and %d attempts begun, want the first as if it had not been", got, len(r.messages()), shown.Load())

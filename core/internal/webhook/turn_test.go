@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // slowReceiver holds each request to it until a status is sent to respond.
@@ -41,7 +42,7 @@ func (r *slowReceiver) mustArrive(t *testing.T) string {
 	select {
 	case path := <-r.arrived:
 		return path
-	case <-time.After(patience):
+	case <-time.After(programtest.Patience):
 		t.Fatal("no further request arrived")
 		return ""
 	}
@@ -123,7 +124,7 @@ func (b *bundle) mustPayEach(t *testing.T, tenants []payment.Tenant, payments in
 // awaitSuccesses waits until that many deliveries have succeeded.
 func (b *bundle) awaitSuccesses(t *testing.T, deliveries int64) {
 	t.Helper()
-	until(t, fmt.Sprintf("%d deliveries have succeeded", deliveries), func() bool {
+	programtest.WaitFor(t, fmt.Sprintf("%d deliveries have succeeded", deliveries), func() bool {
 		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'succeeded'") == deliveries
 	})
 }
@@ -256,11 +257,11 @@ func (b *bundle) mustHold(t *testing.T, tenant payment.Tenant, r *holdingReceive
 	for generation := range 4 {
 		b.mustReplace(t, tenant, r.URL, generation)
 		b.mustEvents(t, tenant, 1)
-		until(t, "all new endpoints have taken a delivery", func() bool {
+		programtest.WaitFor(t, "all new endpoints have taken a delivery", func() bool {
 			return b.Number(t, took, tenant.Merchant, live) == endpoints
 		})
 		b.mustEvents(t, tenant, each+1)
-		until(t, "their further requests are held", func() bool {
+		programtest.WaitFor(t, "their further requests are held", func() bool {
 			return r.count() >= min(most, endpoints*each*(generation+1))
 		})
 	}
@@ -350,7 +351,7 @@ func TestMerchantsTakeTurns(t *testing.T) {
 			if got != want {
 				t.Errorf("the next attempt: got %s, want %s", got, want)
 			}
-		case <-time.After(patience):
+		case <-time.After(programtest.Patience):
 			t.Fatalf("no attempt at %s", want)
 		}
 	}

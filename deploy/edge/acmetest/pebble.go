@@ -22,10 +22,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-const (
-	pebble   = "github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1"
-	patience = 60 * time.Second
-)
+const pebble = "github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1"
 
 // install returns the path of the authority's program, which is built once.
 func install(t *testing.T) string {

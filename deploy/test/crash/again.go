@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -76,7 +77,7 @@ func (h *Harness) RetryUntil(ctx context.Context, at int, kill func()) {
 // askAgain retries until it has the outcome. A request whose acquirer never responds stays open:
 // each 504 was another attempt.
 func (h *Harness) askAgain(ctx context.Context, c *Call) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -14,10 +14,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-)
 
-// patience bounds every wait for what takes milliseconds on a machine that has nothing else to do.
-const patience = 60 * time.Second
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
 
 // client sends requests to the process that serves at the moment, or to several in turn. It is
 // safe for concurrent use.
@@ -31,7 +30,8 @@ type client struct {
 }
 
 func newClient(key string) *client {
-	return &client{key: key, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: patience}}
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	return &client{key: key, http: &http.Client{Transport: transport, Timeout: programtest.Patience}}
 }
 
 func (c *client) move(bases ...string) {
@@ -52,7 +52,7 @@ func (c *client) many() int {
 // processes it uses the next one if one does not listen. It sends a request that only reads to the
 // next one too if a response was lost.
 func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	c.mu.RLock()
 	bases := c.bases
@@ -78,7 +78,7 @@ func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
 // insist sends a request that may be retried until it has the outcome: on an overloaded machine
 // the store is unavailable for moments.
 func (c *client) insist(ctx context.Context, call *Call) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	for {
 		a, err := c.send(ctx, call)

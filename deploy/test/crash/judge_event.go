@@ -182,7 +182,7 @@ func (j *judge) promised() error {
 
 // comes waits for an event at a path.
 func (h *Harness) comes(ctx context.Context, path, event string) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	return programtest.Poll(ctx, func() bool {
 		_, ok := h.hook.receipt(path, event)

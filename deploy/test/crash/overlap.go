@@ -54,7 +54,7 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 
 // signed waits for a delivery that is signed by these secrets.
 func (h *Harness) signed(ctx context.Context, event string, by []int) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	return programtest.Poll(ctx, func() bool {
 		got, _ := h.hook.receipt(mainPath, event)

@@ -98,7 +98,7 @@ func (s *shelf) count(ctx context.Context, query string, args ...any) (int, erro
 
 // quiet waits until nothing is open. It returns the rows that are still open when the wait is over.
 func (s *shelf) quiet(ctx context.Context) (left []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	programtest.Poll(ctx, func() bool {
 		left, err = s.found(context.WithoutCancel(ctx), open)

@@ -74,7 +74,7 @@ func (v *verdict) Faults() (out []string) {
 // pending reversal, so judge waits for a verdict without a fault.
 func (s *shop) judge(t *testing.T, db *sql.DB, since time.Time, loads ...*load) *verdict {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience(t))
 	defer cancel()
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestPasswordRotated: a filter whose password is no longer the server's says so once it needs new connections, and goes on by itself when the new URL is in
@@ -65,13 +65,5 @@ func TestPasswordRotated(t *testing.T) {
 // wantHealth waits until a filter's health is so.
 func wantHealth(t *testing.T, operators string, want int) {
 	t.Helper()
-	over, tick := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
-	defer tick.Stop()
-	for got := 0; got != want; got = status(t, operators+"/health") {
-		select {
-		case <-over:
-			t.Fatalf("health is %d still, want %d", got, want)
-		case <-tick.C:
-		}
-	}
+	programtest.WaitFor(t, fmt.Sprint("health is ", want), func() bool { return status(t, operators+"/health") == want })
 }

@@ -3,10 +3,10 @@ package keyring_test
 import (
 	"database/sql"
 	"testing"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestKeysetDroppedMeanwhilePostgreSQL: a filter has read private keys, and before it reads the keyset they are encrypted anew and the old key is dropped:
@@ -30,14 +30,14 @@ func TestKeysetDroppedMeanwhilePostgreSQL(t *testing.T) {
 	}
 	opened := make(chan error, 1)
 	go func() { opened <- reads.Opens(t.Context(), shop, key.Kid) }()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for waiting := 0; waiting == 0; <-tick.C {
+	programtest.WaitFor(t, "the read waits for the table", func() bool {
 		const query = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = 'mle_response_keys'::regclass"
+		var waiting int
 		if err := db.QueryRowContext(t.Context(), query).Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return waiting > 0
+	})
 	if older, err := operator.rotateKeyset(t.Context(), true, quiet); err != nil || older != 0 {
 		t.Fatalf("got %d older keys, %v", older, err)
 	}

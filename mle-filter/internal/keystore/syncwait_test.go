@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestWriteThatNoStandbyHas: while no standby confirms a write, nobody is told that it took place and nobody sees it, whoever ceases to wait for it: it would
@@ -42,13 +43,7 @@ func TestWriteThatNoStandbyHas(t *testing.T) {
 		t.Error("it is seen by all, and no standby has it")
 	}
 	server.Standby(t, "")
-	for over := time.After(60 * time.Second); !seen(); {
-		select {
-		case <-over:
-			t.Fatal("it is not there")
-		default:
-		}
-	}
+	programtest.WaitFor(t, "the key is seen", seen)
 	if err := put(t.Context(), b); err != nil {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -15,7 +16,7 @@ import (
 // each connection, so the request must fail. The client's hello must offer no more than the policy.
 func Calls(tb testing.TB, p tlspolicy.Policy, call func(url string)) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(tb.Context(), programtest.Patience)
 	defer cancel()
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -91,7 +92,7 @@ func strangers(p tlspolicy.Policy) []tls.SignatureScheme {
 // offer reports whether the server took the hello.
 func offer(tb testing.TB, addr string, h Hello) (Taken, bool) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	ctx, cancel := context.WithTimeout(tb.Context(), programtest.Patience)
 	defer cancel()
 	got, err := Offer(ctx, addr, h)
 	if err != nil && !errors.Is(err, ErrRefused) {

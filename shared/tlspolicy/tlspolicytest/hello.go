@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"time"
 )
 
 // Hello is the offer of a client, with fields that Go's client does not have: any version, suite
@@ -173,6 +172,3 @@ func words[T ~uint16](list []T) []byte {
 func prefixed(b []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(b))), b...) //nolint:gosec // our own, and short
 }
-
-// patience is for one handshake on a machine that has others to do.
-const patience = 20 * time.Second

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Finding is one finding of testssl.sh.
@@ -21,9 +23,8 @@ type Finding struct {
 	Text     string `json:"finding"`
 }
 
-// audit is how long one run may take: half a minute alone, and several where tests fill the
-// machine.
-const audit = 8 * time.Minute
+// audit is how long one run may take. Alone, it takes half a minute.
+const audit = 2 * programtest.Patience
 
 // Audit runs testssl.sh against the HTTPS server at addr, which responds to GET /, and returns its
 // findings. It checks versions, suites, the header and known attacks. It does not check the chain,

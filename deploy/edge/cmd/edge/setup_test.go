@@ -41,9 +41,8 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	host     = "api.example.com"
-	patience = 30 * time.Second
-	look     = 100 * time.Millisecond // includes the time for a handshake on a busy machine
+	host = "api.example.com"
+	look = 100 * time.Millisecond // includes the time for a handshake on a busy machine
 )
 
 // bed is an edge with stand-ins for its upstreams.

@@ -26,8 +26,6 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-const patience = 60 * time.Second
-
 // world is an authority with the ports at which it validates.
 type world struct {
 	*acmetest.Pebble
@@ -118,7 +116,7 @@ func (r *run) open(t *testing.T, p *world) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle(acme.ChallengePath, r.source.Handler())
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: patience}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: programtest.Patience}
 	done := make(chan struct{}, 2)
 	go func() { _ = server.Serve(p.httpPort); done <- struct{}{} }()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -136,7 +134,7 @@ func (r *run) next(t *testing.T) certfile.Update {
 	select {
 	case u := <-r.updates:
 		return u
-	case <-time.After(patience):
+	case <-time.After(programtest.Patience):
 		t.Fatalf("nothing came of it; log:\n%s", r.log)
 		return certfile.Update{}
 	}

@@ -25,12 +25,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-const (
-	patience = 20 * time.Second
-	ahead    = 24 * time.Hour
-)
+const ahead = 24 * time.Hour
 
 // world is a rollout with stand-ins. It can be stopped and restarted on the same folder.
 type world struct {
@@ -197,7 +195,7 @@ func (s *source) Run(ctx context.Context, tell func(context.Context, certfile.Up
 // taken one more.
 func (w *world) finds(u certfile.Update) {
 	w.t.Helper()
-	late := time.After(patience)
+	late := time.After(programtest.Patience)
 	select {
 	case w.source.updates <- u:
 	case <-late:
@@ -243,22 +241,11 @@ func (s *publisher) Live(_ context.Context, pairs ...*certfile.Pair) error {
 // wait waits until the publisher's state is as wanted.
 func (w *world) wait(what string, done func(*publisher) bool) {
 	w.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	late := time.After(patience)
-	for {
+	programtest.WaitFor(w.t, what, func() bool {
 		w.publisher.mu.Lock()
-		ok := done(w.publisher)
-		w.publisher.mu.Unlock()
-		if ok {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-late:
-			w.t.Fatalf("never: %s", what)
-		}
-	}
+		defer w.publisher.mu.Unlock()
+		return done(w.publisher)
+	})
 }
 
 func live(pairs ...*certfile.Pair) func(*publisher) bool {

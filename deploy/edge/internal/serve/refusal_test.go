@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // listening returns a snapshot whose listeners have these ports.
@@ -34,7 +35,7 @@ func changed(t *testing.T, s *serve.Server, snap *snapshot.Snapshot) *serve.Chan
 // waitedFor calls Wait for a change, with a limit.
 func waitedFor(t *testing.T, s *serve.Server, c *serve.Change) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)
 	defer cancel()
 	return s.Wait(ctx, c)
 }

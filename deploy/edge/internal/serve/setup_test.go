@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"net"
 	"testing"
-	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
@@ -21,13 +20,11 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-const (
-	cluster  = "edge-test"
-	patience = 20 * time.Second
-)
+const cluster = "edge-test"
 
 // made returns a snapshot with a certificate of this text.
 func made(t *testing.T, chain string) *snapshot.Snapshot {
@@ -74,7 +71,7 @@ func started(t *testing.T, policy *tls.Config, change func(*serve.Config)) (*ser
 	}
 	s.Start(l, policy)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), programtest.Patience)
 		defer cancel()
 		if err := s.Stop(ctx); err != nil {
 			t.Error(err)
@@ -114,7 +111,7 @@ func dial(t *testing.T, at string, with *tls.Config) *grpc.ClientConn {
 
 func connect(t *testing.T, at, id string, with *tls.Config) *client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)
 	t.Cleanup(cancel)
 	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(dial(t, at, with)).DeltaAggregatedResources(ctx)
 	if err != nil {
@@ -190,7 +187,7 @@ func (c *client) refused(want codes.Code) {
 // connectMaybe returns nil if no stream can be opened.
 func connectMaybe(t *testing.T, at string, with *tls.Config) *client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)
 	t.Cleanup(cancel)
 	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(dial(t, at, with)).DeltaAggregatedResources(ctx)
 	if err != nil {
@@ -202,7 +199,7 @@ func connectMaybe(t *testing.T, at string, with *tls.Config) *client {
 // waited calls Wait with a limit.
 func waited(t *testing.T, s *serve.Server) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), programtest.Patience)
 	defer cancel()
 	return s.Wait(ctx, nil)
 }
