@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -26,9 +27,13 @@ const hopVariable = "CAUSEWAY_HOP_SECRET"
 // minHop is the length of 32 random bytes in base64 without padding.
 const minHop = 43
 
+// hopCharacters are the characters of base64, also in its form for URLs.
+const hopCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_"
+
 // HopSecret reads the secret by which trusted hops authenticate the client address to each other,
 // from CAUSEWAY_HOP_SECRET or the file that CAUSEWAY_HOP_SECRET_FILE names. It returns the zero
 // secret if neither is set, and an error if the secret is shorter than 32 random bytes in base64.
+// Other characters are an error too: Envoy substitutes its commands in the header field.
 func HopSecret(getenv func(string) string) (secret.String, error) {
 	hop, err := config.Environment(getenv, hopVariable)
 	if err != nil {
@@ -37,6 +42,10 @@ func HopSecret(getenv func(string) string) (secret.String, error) {
 	if n := len(hop.Reveal()); n > 0 && n < minHop {
 		return secret.String{}, fmt.Errorf("%s has %d characters: want at least %d, as from `openssl rand -base64 32`",
 			hopVariable, n, minHop)
+	}
+	if strings.ContainsFunc(hop.Reveal(), func(c rune) bool { return !strings.ContainsRune(hopCharacters, c) }) {
+		return secret.String{}, fmt.Errorf(
+			"%s has a character outside of base64: want a secret as from `openssl rand -base64 32`", hopVariable)
 	}
 	return hop, nil
 }

@@ -133,7 +133,8 @@ func TestForwardClientAddress(t *testing.T) {
 	}
 }
 
-// TestHopSecret checks how the secret is read and that a short one is refused without being shown.
+// TestHopSecret checks how the secret is read, and that an unusable one is refused without being
+// shown.
 func TestHopSecret(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "hop")
@@ -149,9 +150,13 @@ func TestHopSecret(t *testing.T) {
 			t.Errorf("%v: got %q, %v", vars, got, err)
 		}
 	}
-	if _, err := read(map[string]string{"CAUSEWAY_HOP_SECRET": "short-secret"}); err == nil ||
-		strings.Contains(err.Error(), "short-secret") ||
-		!strings.Contains(err.Error(), "CAUSEWAY_HOP_SECRET") {
-		t.Errorf("a short secret: got %v", err)
+	for name, hop := range map[string]string{
+		"a short secret": "short-secret", "a command of Envoy": hopText + "%REQ(A)%", "two lines": hopText + "\n" + hopText,
+	} {
+		if _, err := read(map[string]string{"CAUSEWAY_HOP_SECRET": hop}); err == nil ||
+			strings.Contains(err.Error(), hop[:12]) ||
+			!strings.Contains(err.Error(), "CAUSEWAY_HOP_SECRET") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }

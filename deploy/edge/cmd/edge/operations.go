@@ -11,7 +11,7 @@ import (
 )
 
 // operations returns the handler of the operators' port. /metrics and /health need no certificate.
-// /ready succeeds if Envoys can get resources, and /config returns these without keys.
+// /ready succeeds if Envoys can get resources, and /config returns these without secrets.
 func (e *edge) operations(registry *prometheus.Registry) http.Handler {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()

@@ -55,9 +55,10 @@ type bed struct {
 	filter      *filter
 	authority   *certtest.Authority
 
-	certificates string // the setting; "": the folder
-	upstreams    string // further ones, each after a comma
-	routes       string // further ones, a line each
+	env          []string // of the process
+	certificates string   // the setting; "": the folder
+	upstreams    string   // further ones, each after a comma
+	routes       string   // further ones, a line each
 }
 
 // newBed returns a bed with one certificate in its folder, and no process.
@@ -170,7 +171,7 @@ func (b *bed) process(t *testing.T) (kill func()) {
 		t.Fatal(err)
 	}
 	return programtest.Start(t, programtest.Command{
-		Path: self, Env: []string{runVariable + "=--config\n" + b.path("edge.yaml")}, Stderr: b.log(t),
+		Path: self, Env: append([]string{runVariable + "=--config\n" + b.path("edge.yaml")}, b.env...), Stderr: b.log(t),
 	}).Kill
 }
 

@@ -39,9 +39,9 @@ const (
 	bufferLimit = 2 << 20
 	// acmeProtocol is the protocol of TLS-ALPN-01 (RFC 8737).
 	acmeProtocol = "acme-tls/1"
-	// internalPrefix is the prefix of header fields that our services exchange. Envoy removes the
+	// InternalPrefix is the prefix of header fields that our services exchange. Envoy removes the
 	// client's, and sends none to the client.
-	internalPrefix = "x-svc-int-"
+	InternalPrefix = "x-svc-int-"
 )
 
 func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.Listener {
@@ -185,11 +185,11 @@ func (b *builder) headers(https bool) *headerv3.HeaderMutation {
 	m := &headerv3.HeaderMutation{Mutations: &headerv3.Mutations{
 		// Envoy has added its own fields to the request by now, such as the client's address. No service
 		// behind it reads them.
-		RequestMutations: []*mutationv3.HeaderMutation{remove(internalPrefix), remove(steeringPrefix)},
+		RequestMutations: []*mutationv3.HeaderMutation{remove(InternalPrefix), remove(steeringPrefix)},
 	}}
 	if https {
 		m.Mutations.RequestMutations = append(m.Mutations.RequestMutations, b.forwardAddress()...)
-		m.Mutations.ResponseMutations = []*mutationv3.HeaderMutation{remove(internalPrefix), {
+		m.Mutations.ResponseMutations = []*mutationv3.HeaderMutation{remove(InternalPrefix), {
 			Action: &mutationv3.HeaderMutation_Append{Append: overwrite(tlspolicy.HSTSHeader, tlspolicy.HSTS)},
 		}}
 	}

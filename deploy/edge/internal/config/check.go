@@ -85,10 +85,12 @@ func (c *Config) checkHosts(f *faults) {
 }
 
 func checkURL(text string, schemes ...string) error {
+	if strings.Contains(text, "@") {
+		return errors.New("a URL has no login; its value is not shown, because it may hold a password")
+	}
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" ||
-		u.User != nil {
-		return fmt.Errorf("%q is no URL that begins with %s:// and has a host, without a login, a query or a fragment", text,
+	if err != nil || u.Hostname() == "" || !slices.Contains(schemes, u.Scheme) || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is no URL that begins with %s:// and has a host, without a query or a fragment", text,
 			strings.Join(schemes, ":// or "))
 	}
 	return nil

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -223,5 +224,16 @@ func TestRefusesAll(t *testing.T) {
 	_, err = config.Decode("c.yaml", []byte(least+"htttp: x\n"))
 	if err == nil || !strings.Contains(err.Error(), `c.yaml:4: unknown key "htttp"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestLoginInURL checks that an error about a URL with a login does not show its password.
+func TestLoginInURL(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"http://core:planted@core.example", "http://core:planted%@core.example"} {
+		_, err := config.Decode("c", fmt.Appendf(nil, "hosts: [a.example]\noperator: '%s'\n", url))
+		if err == nil || strings.Contains(err.Error(), "planted") || !strings.Contains(err.Error(), "c: operator: ") {
+			t.Errorf("%s: got %v", url, err)
+		}
 	}
 }

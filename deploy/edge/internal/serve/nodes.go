@@ -23,6 +23,7 @@ type nodes struct {
 
 	mu      sync.Mutex
 	snap    *snapshot.Snapshot // guarded by mu: the snapshot for all nodes
+	past    *snapshot.Snapshot // guarded by mu: the snapshot before it, which a node may still refuse
 	streams map[int64]*stream  // guarded by mu
 	changed chan struct{}      // guarded by mu: closed and replaced at each change of the state
 	turns   int                // guarded by mu: number of connections and disconnections
@@ -56,7 +57,7 @@ func (n *nodes) want(to *snapshot.Snapshot) *Change {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c := n.change(to)
-	n.snap = to
+	n.past, n.snap = n.snap, to
 	for _, s := range n.streams {
 		for url, k := range s.kinds {
 			k.forget(to.Resources(url))
@@ -70,7 +71,7 @@ func (n *nodes) want(to *snapshot.Snapshot) *Change {
 func (n *nodes) unwant(before *snapshot.Snapshot) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.snap = before
+	n.past, n.snap = n.snap, before
 	n.notify()
 }
 
@@ -169,7 +170,7 @@ func (n *nodes) acknowledged(s *stream, k *kind, r *discoveryv3.DeltaDiscoveryRe
 	}
 	short := shortType(r.GetTypeUrl())
 	if e := r.GetErrorDetail(); e != nil {
-		version, reason := k.sent[r.GetResponseNonce()].version, printable(e.GetMessage())
+		version, reason := k.sent[r.GetResponseNonce()].version, printable(n.scrub(e.GetMessage()))
 		k.refuse(r.GetResponseNonce(), reason, n.snap.Resources(r.GetTypeUrl()))
 		n.cfg.Metrics.responses.WithLabelValues(s.id, short, "nack").Inc()
 		n.cfg.Log.Error("edge: node refused configuration", slog.String("node", s.id), slog.String("type", short),
@@ -181,6 +182,14 @@ func (n *nodes) acknowledged(s *stream, k *kind, r *discoveryv3.DeltaDiscoveryRe
 		n.cfg.Log.Info("edge: node has configuration", slog.String("node", s.id), slog.String("type", short),
 			slog.String("version", version))
 	}
+}
+
+// scrub removes the secrets that a node quotes from its resources. The mutex is held.
+func (n *nodes) scrub(text string) string {
+	if n.past != nil {
+		text = n.past.Scrub(text)
+	}
+	return n.snap.Scrub(text)
 }
 
 // OnStreamDeltaResponse records a delivery.

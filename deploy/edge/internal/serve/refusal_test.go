@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,5 +212,28 @@ func (c *client) next(url string) *discoveryv3.DeltaDiscoveryResponse {
 			return r
 		}
 		c.ack(r)
+	}
+}
+
+// TestRefusalShowsNoSecret checks a refusal that quotes the present hop secret and the one before.
+// Neither the log nor operators see it.
+func TestRefusalShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	var log programtest.Log
+	s, at := started(t, nil, func(c *serve.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	first, second := strings.Repeat("planted-1", 6), strings.Repeat("planted-2", 6)
+	set(t, s, snapshotWith(t, least+"listen: {https: '127.0.0.1:1', http: ''}\n", "chain", first))
+	c := connect(t, at, "n1", nil)
+	c.ask(resourcev3.ListenerType)
+	delivered := c.receive()
+	set(t, s, snapshotWith(t, least+"listen: {https: '127.0.0.1:2', http: ''}\n", "chain", second))
+	c.nack(delivered, strings.Repeat("x", 480)+first) // the log has the first 500 characters
+	c.nack(c.receive(), first+second)
+	var refused *serve.RefusedError
+	if err := waited(t, s); !errors.As(err, &refused) || refused.Reason != "Listener: [redacted][redacted]" {
+		t.Errorf("got %v", err)
+	}
+	if got := log.String(); strings.Contains(got, "planted") || strings.Count(got, "refused configuration") != 2 {
+		t.Errorf("got %s", got)
 	}
 }

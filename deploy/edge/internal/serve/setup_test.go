@@ -37,10 +37,17 @@ const least = "hosts: [a.example]\ncertificates: {folder: c}\nextproc: {address:
 // snapshotOf returns the snapshot of a configuration.
 func snapshotOf(t *testing.T, text, chain string) *snapshot.Snapshot {
 	t.Helper()
+	return snapshotWith(t, text, chain, "")
+}
+
+// snapshotWith is snapshotOf with a hop secret.
+func snapshotWith(t *testing.T, text, chain, hop string) *snapshot.Snapshot {
+	t.Helper()
 	c, err := config.Decode("c", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.HopSecret = secret.New(hop)
 	pair := &certfile.Pair{Chain: []byte(chain), Key: secret.New("key")}
 	r, err := build.Build(build.Input{Config: c, Certificates: []build.Certificate{build.FromPair(pair)}})
 	if err != nil {

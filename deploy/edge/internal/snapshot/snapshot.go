@@ -18,7 +18,10 @@ import (
 var Types = []string{resourcev3.SecretType, resourcev3.ClusterType, resourcev3.RouteType, resourcev3.ListenerType}
 
 // Snapshot has all resources of a node. It is immutable.
-type Snapshot struct{ cache *cachev3.Snapshot }
+type Snapshot struct {
+	cache   *cachev3.Snapshot
+	secrets []string // the lines of all sensitive values, for Scrub
+}
 
 // New makes a snapshot. The version of a kind is a hash of its content. So a restart with the same
 // files changes no version, and a new certificate changes only secrets.
@@ -56,7 +59,11 @@ func New(r build.Resources) (*Snapshot, error) {
 	if err := out.ConstructVersionMap(); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
-	return &Snapshot{cache: out}, nil
+	lines, err := secretLines(out)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{cache: out, secrets: lines}, nil
 }
 
 func version(items []types.Resource) (string, error) {

@@ -1,8 +1,10 @@
 package snapshot_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +14,13 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/snapshot"
 	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+const (
+	plantedHop = "planted-hop-secret-of-at-least-43-characters"
+	plantedKey = "-----BEGIN PRIVATE KEY-----\nplanted-line-of-a-private-key\n-----END PRIVATE KEY-----\n"
 )
 
 func made(t *testing.T, chain, more string) *snapshot.Snapshot {
@@ -22,7 +30,8 @@ func made(t *testing.T, chain, more string) *snapshot.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair := &certfile.Pair{Chain: []byte(chain), Key: secret.New("planted-key")}
+	c.HopSecret = secret.New(plantedHop)
+	pair := &certfile.Pair{Chain: []byte(chain), Key: secret.New(plantedKey)}
 	r, err := build.Build(build.Input{Config: c, Certificates: []build.Certificate{build.FromPair(pair)}})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +66,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestDump checks that the dump has all resources, without keys.
+// TestDump checks that the dump has all resources, without private keys and the hop secret.
 func TestDump(t *testing.T) {
 	t.Parallel()
 	dump, err := made(t, "chain", "").Dump()
@@ -68,14 +77,31 @@ func TestDump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, hidden := range []string{"planted-key", "cGxhbnRlZC1rZXk"} {
+	for _, hidden := range []string{
+		"planted", base64.StdEncoding.EncodeToString([]byte(plantedKey)),
+		base64.StdEncoding.EncodeToString([]byte(plantedHop)),
+	} {
 		if strings.Contains(string(text), hidden) {
-			t.Errorf("the dump shows the key: %s", text)
+			t.Errorf("the dump shows %q: %s", hidden, text)
 		}
 	}
-	for _, shown := range []string{"[redacted]", "edge-cert", "mle-extproc", "x-mle-policy"} {
+	for _, shown := range []string{"[redacted]", "edge-cert", "mle-extproc", "x-mle-policy", httpx.HopField} {
 		if !strings.Contains(string(text), shown) {
 			t.Errorf("the dump lacks %s", shown)
 		}
+	}
+}
+
+// TestScrub checks that a text of an Envoy, which may quote its resources, loses their secrets.
+func TestScrub(t *testing.T) {
+	t.Parallel()
+	s := made(t, "chain", "")
+	quoted := strconv.Quote(plantedKey)
+	got := s.Scrub("edge_https: \"" + plantedHop + "\" is refused, and so is " + plantedKey + " or " + quoted)
+	if strings.Contains(got, "planted") || !strings.HasPrefix(got, `edge_https: "[redacted]" is refused`) {
+		t.Errorf("got %q", got)
+	}
+	if got := s.Scrub("edge_https: cannot bind"); got != "edge_https: cannot bind" {
+		t.Errorf("got %q", got)
 	}
 }
