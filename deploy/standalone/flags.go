@@ -16,7 +16,7 @@ import (
 var help = strings.ReplaceAll(`standalone runs all of Causeway in one process, for development and tests.
 
   standalone [--data DIR] [--listen ADDR] [--listen-tls ADDR] [--json] [--configs DIR] [--log LEVEL] [--admin ADDR]
-             [--rate-limit N] [--webhooks-allow-private] [--certificates DIR]
+             [--rate-limit N] [--webhooks-allow-private] [--certificates DIR] [--insecure-http]
   standalone health [--admin ADDR]     check the health of a running one, on its operators' port (127.0.0.1:9083)
   standalone version
 
@@ -26,14 +26,15 @@ addresses, the credentials and one request to paste for each endpoint. Ctrl-C or
 progress, within 10 s.
 
   --data DIR         folder of all data (default ./data), for one process at a time
-  --listen ADDR      host:port of plain HTTP (default 127.0.0.1:8080); port 0 picks a free one
+  --listen ADDR      host:port of plain HTTP, a loopback address (default 127.0.0.1:8080); port 0 picks a free one
   --listen-tls ADDR  host:port of HTTPS (default 127.0.0.1:8443); port 0 picks a free one
   --json             print one line of JSON when ready, for programs, and no other text on stdout
   --configs DIR      read simulator.yaml, the test cards, from DIR instead of the built-in one
   --log LEVEL        lowest level of the JSON lines on stderr: info (one line for each request), warn or error
                      (default warn, with --json info)
   --admin ADDR       host:port for operators: Prometheus metrics at /metrics, /v1/health, and the operator's API for
-                     merchants and keys at /admin/v1. Its token is in DIR/operator-token (default none)
+                     merchants and keys at /admin/v1, on a loopback address. Its token is in DIR/operator-token
+                     (default none)
   --rate-limit N     requests a second for each API key (default RATE, above the load of every test), with bursts of
                      twice as many; 0 for no limit
   --webhooks-allow-private
@@ -41,6 +42,8 @@ progress, within 10 s.
   --certificates DIR serve HTTPS with your own certificate instead of the development one: NAME.crt with its chain and
                      NAME.key, one pair, or one ECDSA and one RSA. New files are served at once, without a restart. An
                      invalid pair is refused with the reason, and the previous one stays
+  --insecure-http    allow --listen and --admin on every address. Plain HTTP shows card numbers and keys to the network:
+                     only for a network that no other machine reaches
 
 Both addresses serve every endpoint:
 
@@ -72,6 +75,7 @@ type Flags struct {
 	Certificates string // folder of the user's own certificates; "" for a development one
 
 	WebhooksAllowPrivate bool // webhook endpoints may be on this machine
+	InsecureHTTP         bool // plain HTTP may be served on every address
 }
 
 // ParseFlags parses the command line. It returns flag.ErrHelp for --help; any other error names the
@@ -91,6 +95,7 @@ func ParseFlags(args []string) (Flags, error) {
 	set.StringVar(&level, "log", "", "")
 	set.IntVar(&f.RateLimit, "rate-limit", defaultRateLimit, "")
 	set.BoolVar(&f.WebhooksAllowPrivate, "webhooks-allow-private", false, "")
+	set.BoolVar(&f.InsecureHTTP, "insecure-http", false, "")
 	if err := set.Parse(args); err != nil {
 		return Flags{}, err
 	}
@@ -103,15 +108,41 @@ func ParseFlags(args []string) (Flags, error) {
 	if f.RateLimit < 0 {
 		return Flags{}, fmt.Errorf("--rate-limit %d: want a number of requests a second, 0 for no limit", f.RateLimit)
 	}
-	for _, listener := range []struct{ flag, addr string }{{"--listen", f.Listen}, {"--listen-tls", f.ListenTLS}} {
-		if _, _, err := net.SplitHostPort(listener.addr); err != nil {
-			return Flags{}, fmt.Errorf("%s %q: want host:port", listener.flag, listener.addr)
-		}
+	if err := f.checkAddresses(); err != nil {
+		return Flags{}, err
 	}
 	if level == "" && f.JSON {
 		level = "info"
 	}
 	return f, parseLevel(cmp.Or(level, "warn"), &f.Log)
+}
+
+// checkAddresses checks the form of the public addresses, and refuses plain HTTP for other
+// machines.
+func (f Flags) checkAddresses() error {
+	for _, listener := range []struct{ flag, addr string }{{"--listen", f.Listen}, {"--listen-tls", f.ListenTLS}} {
+		if _, _, err := net.SplitHostPort(listener.addr); err != nil {
+			return fmt.Errorf("%s %q: want host:port", listener.flag, listener.addr)
+		}
+	}
+	for _, plain := range []struct{ flag, addr string }{{"--listen", f.Listen}, {"--admin", f.Admin}} {
+		if !f.InsecureHTTP && plain.addr != "" && !isLocal(plain.addr) {
+			return fmt.Errorf("%s %s: plain HTTP shows card numbers and keys to the network, so it is served on a loopback "+
+				"address, such as 127.0.0.1: use --listen-tls for other machines, or allow it with --insecure-http",
+				plain.flag, plain.addr)
+		}
+	}
+	return nil
+}
+
+// isLocal reports whether only programs on this machine reach an address: loopback or a unix
+// socket. Of names only localhost is one, because another name can mean another address tomorrow.
+func isLocal(addr string) bool {
+	if strings.HasPrefix(addr, "unix:") {
+		return true
+	}
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 func parseLevel(text string, into *slog.Level) error {

@@ -202,6 +202,22 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// TestInsecureHTTP checks that the program serves plain HTTP for other machines with the flag only.
+func TestInsecureHTTP(t *testing.T) {
+	t.Parallel()
+	for _, listener := range [][]string{{"--listen", "0.0.0.0:0"}, {"--admin", ":0"}} {
+		_, stderr, code := output(t, append(listener, "--data", t.TempDir())...)
+		if want := strings.Join(listener, " "); code != 2 || !strings.Contains(stderr, want) ||
+			!strings.Contains(stderr, "--insecure-http") {
+			t.Errorf("%s: got exit code %d, %s", want, code, stderr)
+		}
+	}
+	p := start(t, t.TempDir(), "--listen", "0.0.0.0:0", "--insecure-http")
+	if got := merchantOf(t, p).must(t, http.MethodGet, "/v1/health", "", ""); got.status != http.StatusOK {
+		t.Errorf("status = %d, want %d: %s", got.status, http.StatusOK, got.body)
+	}
+}
+
 func TestConfigsFolder(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "--configs", "../../../configs")
