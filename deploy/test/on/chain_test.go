@@ -28,8 +28,9 @@ type machine struct {
 	dir, address string
 	from         string                      // the address of its clients
 	logs         map[string]*programtest.Log // by unit
-	dropIns      string                      // pattern of the drop-ins' paths, with %s for the unit's name; "" for none
-	env          []string                    // of commands, added to the units' environment
+	programs     map[string]*programtest.Program
+	dropIns      string   // pattern of the drop-ins' paths, with %s for the unit's name; "" for none
+	env          []string // of commands, added to the units' environment
 	authority    *certtest.Authority
 	client       *http.Client // connects to Envoy
 	envoy        *envoytest.Envoy
@@ -42,7 +43,10 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	m := &machine{dir: dir, address: programtest.Host(t), from: programtest.Host(t), logs: map[string]*programtest.Log{}}
+	m := &machine{
+		dir: dir, address: programtest.Host(t), from: programtest.Host(t), logs: map[string]*programtest.Log{},
+		programs: map[string]*programtest.Program{},
+	}
 	for _, folder := range []string{
 		"etc/causeway/certificates", "etc/causeway/secrets", "run/causeway/edge",
 		"run/causeway/mle", "var/lib/causeway",
@@ -135,7 +139,7 @@ func (m *machine) start(t *testing.T, name, port string) {
 	t.Helper()
 	words, env := m.unit(t, name)
 	p := programtest.Start(t, programtest.Command{Path: words[0], Args: words[1:], Env: env, Bare: true, Dir: m.dir})
-	m.logs[name] = p.Log
+	m.logs[name], m.programs[name] = p.Log, p
 	t.Cleanup(func() {
 		if err := p.Terminate(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, p.Log)

@@ -78,28 +78,24 @@ func (m *machine) onDatabase(t *testing.T, d *database) {
 	m.dropIns = "deploy/on/systemd/several/causeway-%s.conf"
 }
 
-// twoCores starts two machines that share a server and secrets, the second one with core only. It
-// returns an API key too.
+// twoCores starts two machines that share a server and secrets, each with all programs. It returns
+// an API key too.
 func twoCores(t *testing.T) (d *database, first, second *machine, key string) {
 	t.Helper()
 	d, first, second = startDatabase(t), newMachine(t), newMachine(t)
 	first.onDatabase(t, d)
 	second.onDatabase(t, d)
-	for _, name := range []string{"vault-kek", "filter-secret", "filter-token", "hop-secret"} {
+	for _, name := range []string{
+		"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token", "hop-secret",
+	} {
 		text, err := os.ReadFile(first.path("/etc/causeway/secrets/" + name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, second.path("/etc/causeway/secrets/"+name), text)
 	}
-	edge := string(mustRead(t, "deploy/on/systemd/config/edge.yaml"))
-	edge = substitute(t, "edge.yaml", first.here(edge), change{
-		"  core: {address: " + first.address + ":8080,",
-		"  core: {address: '" + first.address + ":8080, " + second.address + ":8080',",
-	})
-	write(t, first.path("/etc/causeway/edge.yaml"), []byte(edge))
-	second.start(t, "core", "9080")
 	first.startAll(t)
+	second.startAll(t)
 	kek, err := os.ReadFile(first.path("/etc/causeway/secrets/vault-kek"))
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +134,8 @@ func TestSeveralOnPostgreSQL(t *testing.T) {
 		}
 	}
 	for _, of := range []*machine{first, second} {
-		first.envoy.Wait(t, "does not find each core well", func() bool {
-			return strings.Contains(first.envoy.Get(t, "/clusters"), "core::"+of.address+":8080::health_flags::healthy")
+		of.envoy.Wait(t, "does not find its core well", func() bool {
+			return strings.Contains(of.envoy.Get(t, "/clusters"), "core::"+of.address+":8080::health_flags::healthy")
 		})
 	}
 	if got := d.query(t, d.keys, "SELECT has_database_privilege('causeway', 'CONNECT')"); got != "f" {
@@ -153,8 +149,30 @@ func TestSeveralOnPostgreSQL(t *testing.T) {
 			}
 		}
 	}
-	if status, response := second.call(t, http.MethodGet,
-		"http://127.0.0.1:8080/v1/health", "", ""); status != http.StatusOK {
-		t.Errorf("the other core: got %d %s", status, response)
+	checkCoreEnds(t, first, second, key)
+}
+
+// checkCoreEnds stops the first machine's core. That machine's health check fails, and the other
+// machine takes payments of every kind.
+func checkCoreEnds(t *testing.T, first, second *machine, key string) {
+	t.Helper()
+	if err := first.programs["core"].Terminate(); err != nil {
+		t.Fatal(err)
+	}
+	const health = "https://api.example.com/v1/health"
+	if status, response := first.call(t, http.MethodGet, health, "", ""); status != http.StatusServiceUnavailable {
+		t.Errorf("health without a core: got %d %s, want %d", status, response, http.StatusServiceUnavailable)
+	}
+	if status, response := second.call(t, http.MethodGet, health, "", ""); status != http.StatusOK {
+		t.Errorf("health of the other machine: got %d %s", status, response)
+	}
+	for url, body := range map[string]string{
+		"https://api.example.com/v1/transactions":       payment,
+		"https://api.example.com/compat/provider-a/xml": strings.Replace(legacyPayment, "12.50", "12.52", 1),
+	} {
+		if status, response := second.call(t, http.MethodPost, url, key, body); status > 201 ||
+			strings.Contains(response, "<resultCode>Error") {
+			t.Errorf("%s on the other machine: got %d %s", url, status, response)
+		}
 	}
 }
