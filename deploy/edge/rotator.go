@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -26,8 +27,8 @@ type Rotator struct {
 	Publisher *Publisher
 	// Serve makes the listener use the pairs. After it returns nil, new handshakes get them.
 	Serve func(ctx context.Context, pairs []*certfile.Pair) error
-	// Ahead is how long a pair is published before it is served, unless the present one ends earlier.
-	// With 0 it is served at once.
+	// Ahead is how long a pair is published before it is served; shorter if the present one ends
+	// earlier. With 0 it is served at once.
 	Ahead time.Duration
 	Clock clock.Clock  // nil: the machine's clock
 	Log   *slog.Logger // nil: no log
@@ -97,10 +98,7 @@ func (r *Rotator) found(ctx context.Context, u certfile.Update) {
 		return
 	}
 	r.next, r.unrecorded, r.wait = u.Pairs, true, time.Time{}
-	now := r.Clock.Now()
-	if r.at = now.Add(r.Ahead); ends(r.current).Before(r.at) {
-		r.at = now
-	}
+	r.at = trust.ServedFrom(r.Clock.Now(), r.Ahead, ends(r.current))
 	if same(u.Pairs, r.current) { // the source withdrew the next pair
 		r.next = nil
 	}

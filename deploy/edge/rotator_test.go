@@ -63,7 +63,7 @@ func start(t *testing.T, first *certfile.Pair, ahead time.Duration) *stage {
 	t.Helper()
 	c := clock.NewFake(clock.System().Now())
 	publisher, err := edge.OpenPublisher(
-		edge.Trust{Folder: t.TempDir(), Hosts: []string{"localhost"}, URL: "https://localhost", Clock: c})
+		edge.Trust{Folder: t.TempDir(), Hosts: []string{"localhost"}, URL: "https://localhost", Ahead: ahead, Clock: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,12 +146,25 @@ func TestRotator(t *testing.T) {
 		tell(s, certfile.Update{Pairs: []*certfile.Pair{a}})
 		s.until(t, a, nil)
 	})
-	t.Run("at once where the present one ends before", func(t *testing.T) {
+	t.Run("before the end of the present one", func(t *testing.T) {
 		t.Parallel()
-		a, b := pair(), pair()
+		a, b, c := pair(), pair(), pair()
 		s := start(t, a, 365*24*time.Hour)
+		s.until(t, a, nil)
+		latest := a.Leaf().NotAfter.Add(-time.Hour)
+		if got := s.fingerprints(t).Rotation.EffectiveAt; !got.Equal(latest) {
+			t.Errorf("planned for %s, want %s", got, latest)
+		}
 		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
+		s.until(t, a, b)
+		if got := s.fingerprints(t).Rotation.EffectiveAt; !got.Equal(latest) {
+			t.Errorf("announced for %s, want %s", got, latest)
+		}
+		s.clock.Set(latest)
 		s.until(t, b, nil)
+		s.clock.Set(b.Leaf().NotAfter.Add(-time.Hour))
+		tell(s, certfile.Update{Pairs: []*certfile.Pair{c}})
+		s.until(t, c, nil)
 	})
 	t.Run("again when it could not be served", func(t *testing.T) {
 		t.Parallel()

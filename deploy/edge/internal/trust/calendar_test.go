@@ -1,6 +1,7 @@
 package trust_test
 
 import (
+	"crypto/x509"
 	"maps"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func TestCalendarFollowsARotation(t *testing.T) {
 		t.Errorf("got %+v", plan)
 	}
 	e := plan.only(t, "TLS certificate changes on api.example.com (planned)")
-	renewal := birth.Add(61 * day).Truncate(time.Hour) // 60 days, and a day published ahead
+	renewal := birth.Add(61 * day) // 60 days, and a day published ahead
 	if len(plan.Events) != 1 || e.Status != "TENTATIVE" || e.Sequence != 0 || e.Start != at(renewal) ||
 		e.End != at(renewal.Add(time.Hour)) || e.Stamp != at(birth) ||
 		!strings.HasPrefix(e.UID, "tls-rot_") || !strings.HasSuffix(e.UID, "-live@trust.example.com") ||
@@ -167,28 +168,92 @@ func TestCalendarKeepsAYear(t *testing.T) {
 	}
 }
 
-// TestCalendarPutsOff checks that a planned time without a rotation is postponed, by a day each
-// day.
+// TestCalendarPutsOff checks that the planned time is postponed by a day if the successor is an hour
+// late: it can no longer be published for the whole time before.
 func TestCalendarPutsOff(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	pair := s.pair(t)
 	s.live(t, pair)
-	planned := birth.Add(61 * day).Truncate(time.Hour)
-	s.clock.Set(planned.Add(time.Hour))
-	s.live(t, pair)
-	if e := s.calendar(t).Events[0]; e.Sequence != 0 {
+	renewal := birth.Add(60 * day)
+	s.clock.Set(renewal.Add(time.Hour))
+	s.replan(t)
+	if e := s.calendar(t).Events[0]; e.Sequence != 0 || e.Start != at(renewal.Add(day)) {
 		t.Errorf("within an hour: got %+v", e)
 	}
 	s.clock.Advance(time.Second)
-	s.live(t, pair)
-	if e := s.calendar(t).Events[0]; e.Sequence != 1 || e.Start != at(planned.Add(25*time.Hour)) {
-		t.Errorf("an hour late: got %+v", e)
+	s.replan(t)
+	late := at(s.clock.Now().Add(2 * day)) // found in a day, and published for one
+	if e := s.calendar(t).Events[0]; e.Sequence != 1 || e.Start != late {
+		t.Errorf("an hour late: got %+v, want %s", e, late)
 	}
-	s.clock.Advance(time.Hour)
+	s.clock.Advance(25 * time.Hour)
 	s.live(t, pair)
 	if e := s.calendar(t).Events[0]; e.Sequence != 1 {
-		t.Errorf("put off twice: got %+v", e)
+		t.Errorf("postponed twice: got %+v", e)
+	}
+}
+
+// TestPlannedDate checks that the planned date is the one at which the rotator serves a successor
+// that comes when the source expects it.
+func TestPlannedDate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ renews, ahead, want time.Duration }{
+		"the source's renewal":   {renews: 30 * day, ahead: day, want: 31 * day},
+		"to the second":          {renews: 30*day + 59*time.Minute + 7*time.Second, want: 30*day + 59*time.Minute + 7*time.Second},
+		"before the end":         {renews: 80 * day, ahead: 30 * day, want: 90*day - time.Hour},
+		"found in the last hour": {renews: 90*day - time.Minute, ahead: day, want: 90*day - time.Minute},
+	} {
+		s := begin(t, func(cfg *trust.Config) {
+			cfg.Ahead = c.ahead
+			cfg.Renews = func(leaf *x509.Certificate) time.Time { return leaf.NotBefore.Add(c.renews) }
+		})
+		s.live(t, s.pair(t))
+		want := birth.Add(c.want)
+		if got := s.fingerprints(t).Rotation; got.Status != v1.TrustRotationStatusPlanned || !got.EffectiveAt.Equal(want) {
+			t.Errorf("%s: got %+v, want %s", name, got, want)
+		}
+	}
+}
+
+// TestPlannedDateFollowsTheSource checks that the planned date changes with the source's: an
+// authority may advise another date at any time.
+func TestPlannedDateFollowsTheSource(t *testing.T) {
+	t.Parallel()
+	renews := birth.Add(60 * day)
+	s := begin(t, func(cfg *trust.Config) { cfg.Renews = func(*x509.Certificate) time.Time { return renews } })
+	s.live(t, s.pair(t))
+	for name, c := range map[string]struct{ renews, want time.Duration }{
+		"earlier": {10 * day, 11 * day}, "later": {70 * day, 71 * day}, "at once": {-time.Hour, 2 * day},
+	} {
+		renews = birth.Add(c.renews)
+		s.replan(t)
+		if got := s.fingerprints(t).Rotation; !got.EffectiveAt.Equal(birth.Add(c.want)) {
+			t.Errorf("%s: got %s, want %s", name, got.EffectiveAt, birth.Add(c.want))
+		}
+		renews = birth.Add(60 * day)
+		s.replan(t)
+	}
+	s.open(t)
+	s.replan(t) // before Live
+	if got := s.fingerprints(t).Rotation; !got.EffectiveAt.Equal(birth.Add(61 * day)) {
+		t.Errorf("restarted: got %s", got.EffectiveAt)
+	}
+}
+
+// TestAnnouncedDateStays checks that an announced date is the rotator's, although no Envoy has the
+// certificate yet: the first one to connect serves it at once.
+func TestAnnouncedDateStays(t *testing.T) {
+	t.Parallel()
+	s := begin(t)
+	first, second := s.pair(t), s.pair(t)
+	s.live(t, first)
+	due := birth.Add(day)
+	s.next(t, due, second)
+	s.clock.Set(due.Add(3 * time.Hour))
+	s.live(t, first)
+	if got := s.fingerprints(t).Rotation; got.Status != v1.TrustRotationStatusAnnounced || !got.EffectiveAt.Equal(due) {
+		t.Errorf("got %+v, want %s", got, due)
 	}
 }
 

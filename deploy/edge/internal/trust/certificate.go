@@ -26,7 +26,7 @@ var errNoPair = errors.New("trust: no certificate")
 type set struct {
 	Leaves  []v1.TrustCertificate `json:"leaves"`
 	Issuers []v1.TrustCertificate `json:"issuers"`
-	Renews  time.Time             `json:"renews"` // when the first of the leaves will be replaced
+	Renews  time.Time             `json:"renews"` // when the source will have a successor
 }
 
 // same reports whether two sets have the same leaves.
@@ -53,6 +53,7 @@ func (s *set) notAfter() time.Time {
 // look returns the set of the pairs. Its order does not depend on theirs.
 func (s *Publisher) look(pairs []*certfile.Pair) (*set, error) {
 	out := &set{}
+	var leaves []*x509.Certificate
 	for _, p := range pairs {
 		chain, err := certificates(p)
 		if err != nil {
@@ -65,17 +66,23 @@ func (s *Publisher) look(pairs []*certfile.Pair) (*set, error) {
 			out.Issuers = append(out.Issuers, shown)
 		}
 		out.Leaves = append(out.Leaves, leaf)
-		if at := s.cfg.Renews(chain[0]).Add(s.cfg.Ahead).UTC().Truncate(time.Hour); out.Renews.IsZero() ||
-			at.Before(out.Renews) {
-			out.Renews = at
-		}
+		leaves = append(leaves, chain[0])
 	}
 	slices.SortFunc(out.Leaves, byKey)
 	out.Issuers = distinct(out.Issuers)
-	if end := out.notAfter(); out.Renews.After(end) {
-		out.Renews = end.Truncate(time.Hour)
-	}
+	out.Renews = s.renews(leaves)
 	return out, nil
+}
+
+// renews returns when the source will have a successor for the first of the leaves.
+func (s *Publisher) renews(leaves []*x509.Certificate) time.Time {
+	first := s.cfg.Renews(leaves[0])
+	for _, leaf := range leaves[1:] {
+		if at := s.cfg.Renews(leaf); at.Before(first) {
+			first = at
+		}
+	}
+	return first.UTC().Truncate(time.Second)
 }
 
 // distinct sorts certificates and removes duplicates.

@@ -51,6 +51,7 @@ type pending struct {
 	Name     string         `json:"name"`
 	Object   jsontext.Value `json:"object"`
 	Attempts int            `json:"attempts"`
+	Since    time.Time      `json:"since"` // when it was queued
 	Due      time.Time      `json:"due"`
 }
 
@@ -136,10 +137,13 @@ func (h *history) equal(other *history) bool {
 	return err == nil && otherErr == nil && bytes.Equal(a, b)
 }
 
-// prune removes changes that ended more than keepFor months ago.
-func (h *history) prune(now time.Time) {
+// prune removes changes that ended more than keepFor months ago. It returns the events for which the
+// outbox has no room.
+func (h *history) prune(now time.Time) (dropped []pending) {
 	since := now.AddDate(0, -keepFor, 0)
 	h.Past = slices.DeleteFunc(h.Past, func(c change) bool { return c.At.Before(since) && c.Entry.Revised.Before(since) })
 	h.Past = h.Past[max(0, len(h.Past)-maxPast):]
-	h.Outbox = h.Outbox[max(0, len(h.Outbox)-maxNews):]
+	over := max(0, len(h.Outbox)-maxNews)
+	dropped, h.Outbox = h.Outbox[:over], h.Outbox[over:]
+	return dropped
 }

@@ -3,6 +3,7 @@ package trust
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -11,16 +12,17 @@ import (
 
 const (
 	look   = 5 * time.Second // interval of the deliveries, in addition to the immediate ones
-	replan = time.Minute     // interval of the checks for missed planned rotations
+	replan = time.Minute     // interval of the updates of the planned rotation
 )
 
-// Run delivers events to core, and postpones missed planned rotations in the calendar, until ctx
-// ends.
+// Run delivers events to core, repeats failed publications of the policy, and updates the planned
+// rotation in the calendar, until ctx ends.
 func (s *Publisher) Run(ctx context.Context) {
 	tick, late := time.NewTicker(look), time.NewTicker(replan)
 	defer tick.Stop()
 	defer late.Stop()
 	for {
+		s.retryPolicy(ctx)
 		s.Deliver(ctx)
 		select {
 		case <-ctx.Done():
@@ -28,7 +30,7 @@ func (s *Publisher) Run(ctx context.Context) {
 		case <-s.queued:
 		case <-tick.C:
 		case <-late.C:
-			if err := s.update(func(h *history, now time.Time) error { s.plan(h, now); return nil }); err != nil {
+			if err := s.replan(ctx); err != nil {
 				s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
 			}
 		}
@@ -42,14 +44,14 @@ func (s *Publisher) Deliver(ctx context.Context) {
 		return
 	}
 	for _, n := range s.due() {
-		err := s.cfg.Port.Everybody(ctx, announce.News{Type: n.Type, Name: n.Name, Object: n.Object})
+		err := s.send(ctx, announce.News{Type: n.Type, Name: n.Name, Object: n.Object})
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
 			s.complain(ctx, n, err)
 		}
-		if err := s.delivered(n.Name, err); err != nil { // core recognises the repetition
+		if err := s.delivered(ctx, n.Name, err); err != nil { // core recognises the repetition
 			s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
 			return
 		}
@@ -58,6 +60,19 @@ func (s *Publisher) Deliver(ctx context.Context) {
 			return // core is unreachable for the next one too
 		}
 	}
+}
+
+// send sends an event with the present token.
+func (s *Publisher) send(ctx context.Context, n announce.News) error {
+	port := *s.cfg.Port
+	if s.cfg.Token != nil {
+		token, err := s.cfg.Token()
+		if err != nil {
+			return fmt.Errorf("trust: the operator token: %w", err)
+		}
+		port.Token = token
+	}
+	return port.Everybody(ctx, n)
 }
 
 func (s *Publisher) due() []pending {
@@ -74,8 +89,8 @@ func (s *Publisher) due() []pending {
 }
 
 // delivered removes an accepted event from the outbox, or postpones a rejected one.
-func (s *Publisher) delivered(name string, failure error) error {
-	return s.update(func(h *history, now time.Time) error {
+func (s *Publisher) delivered(ctx context.Context, name string, failure error) error {
+	return s.update(ctx, func(h *history, now time.Time) {
 		for i := range h.Outbox {
 			n := &h.Outbox[i]
 			switch {
@@ -87,10 +102,20 @@ func (s *Publisher) delivered(name string, failure error) error {
 				n.Attempts++
 				n.Due = now.Add(announce.Gap(n.Attempts))
 			}
-			return nil
+			return
 		}
-		return nil
 	})
+}
+
+// drop reports events that the full outbox has lost: no merchant will get them. It is called with
+// the mutex held.
+func (s *Publisher) drop(ctx context.Context, all []pending) {
+	for _, n := range all {
+		s.dropped++
+		s.cfg.Log.ErrorContext(ctx, "event dropped: the outbox is full, because core accepts none",
+			slog.String("type", n.Type), slog.String("name", n.Name), slog.Int("attempts", n.Attempts),
+			slog.Time("since", n.Since))
+	}
 }
 
 func (s *Publisher) complain(ctx context.Context, n pending, err error) {

@@ -3,16 +3,21 @@ package trust_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 	"github.com/causeway-pay/causeway/shared/announce"
@@ -23,15 +28,17 @@ import (
 
 // core accepts events, or fails in a chosen way.
 type core struct {
-	mu   sync.Mutex
-	got  []string // guarded by mu
-	fail int      // the status of all responses, 0 for 201; guarded by mu
+	mu    sync.Mutex
+	got   []string // guarded by mu
+	token string   // of the last request; guarded by mu
+	fail  int      // the status of all responses, 0 for 201; guarded by mu
 }
 
 func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.token = r.Header.Get("Authorization")
 	c.got = append(c.got, r.Method+" "+r.URL.Path+" "+string(body))
 	w.WriteHeader(cmp.Or(c.fail, 201))
 	_, _ = io.WriteString(w, `{"error":{"code":"a_code"}}`)
@@ -164,6 +171,120 @@ func TestEventsOfPolicy(t *testing.T) {
 		if !strings.Contains(sent, want) {
 			t.Errorf("no %s in %s", want, sent)
 		}
+	}
+}
+
+// TestEventsDropped checks that an event for which the outbox has no room is logged and counted.
+func TestEventsDropped(t *testing.T) {
+	t.Parallel()
+	s, c, log := telling(t)
+	c.set(503)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(s)
+	a, b := s.pair(t), s.pair(t)
+	s.live(t, b)
+	for range 50 {
+		s.live(t, a)
+		s.live(t, b)
+	}
+	oldest := s.oldestRotation(t)
+	s.clock.Advance(time.Hour)
+	s.wantEvents(t, registry, 0, 100, 3600)
+	s.live(t, a)
+	s.wantEvents(t, registry, 1, 100, 3600)
+	if text := log.String(); strings.Count(text, "event dropped") != 1 || !strings.Contains(text, oldest) ||
+		!strings.Contains(text, `"level":"ERROR"`) {
+		t.Errorf("log: got %s, want %s", text, oldest)
+	}
+}
+
+// oldestRotation returns the id of the first rotation in the calendar.
+func (s *published) oldestRotation(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSuffix(strings.TrimPrefix(s.calendar(t).Events[0].UID, "tls-"), "-live@trust.example.com")
+}
+
+func (s *published) wantEvents(t *testing.T, registry *prometheus.Registry, dropped, pending, oldest int) {
+	t.Helper()
+	want := fmt.Sprintf(`
+# HELP causeway_edge_events_dropped_total Events for merchants that were lost, because the outbox was full.
+# TYPE causeway_edge_events_dropped_total counter
+causeway_edge_events_dropped_total %d
+# HELP causeway_edge_events_oldest_pending_seconds Age of the oldest of them; 0 without one.
+# TYPE causeway_edge_events_oldest_pending_seconds gauge
+causeway_edge_events_oldest_pending_seconds %d
+# HELP causeway_edge_events_pending Events for merchants that core has not accepted yet.
+# TYPE causeway_edge_events_pending gauge
+causeway_edge_events_pending %d
+`, dropped, oldest, pending)
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTokenIsReadAgain checks that each request has the present token: operators rotate its file.
+func TestTokenIsReadAgain(t *testing.T) {
+	t.Parallel()
+	c := &core{}
+	token, missing := "old", error(nil)
+	s := begin(t, func(cfg *trust.Config) {
+		cfg.Port = announce.InProcess(c, secret.String{})
+		cfg.Token = func() (secret.String, error) { return secret.New(token), missing }
+	})
+	s.live(t, s.pair(t))
+	s.live(t, s.pair(t))
+	c.set(401)
+	s.deliver(t, c, 1)
+	if c.token != "Bearer old" {
+		t.Errorf("got %q", c.token)
+	}
+	missing = errors.New("no such file")
+	s.clock.Advance(5 * time.Second)
+	s.deliver(t, c, 1)
+	missing, token = nil, "new"
+	c.set(0)
+	s.clock.Advance(10 * time.Second)
+	s.deliver(t, c, 2)
+	if c.token != "Bearer new" {
+		t.Errorf("got %q", c.token)
+	}
+}
+
+// TestPolicyIsRetried checks that a policy whose publication failed is published later, without a
+// further change, with one event. The pauses grow.
+func TestPolicyIsRetried(t *testing.T) {
+	t.Parallel()
+	s, c, log := telling(t)
+	set := func(suites ...string) error { return s.Policy(t.Context(), v1.TLSPolicy{CipherSuites: suites}) }
+	if err := set("A"); err != nil {
+		t.Fatal(err)
+	}
+	aside := s.cfg.Folder + "-aside"
+	if err := os.Rename(s.cfg.Folder, aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := set("B"); err == nil {
+		t.Fatal("no error")
+	}
+	s.clock.Advance(5 * time.Second)
+	s.RetryPolicy(t.Context())
+	if err := os.Rename(aside, s.cfg.Folder); err != nil {
+		t.Fatal(err)
+	}
+	s.clock.Advance(10*time.Second - time.Nanosecond)
+	s.RetryPolicy(t.Context())
+	if _, body := s.get(t, "/v1/trust"); !strings.Contains(body, `"cipher_suites":["A"]`) {
+		t.Errorf("before it is due: got %s", body)
+	}
+	s.clock.Advance(time.Nanosecond)
+	s.RetryPolicy(t.Context())
+	s.RetryPolicy(t.Context())
+	if _, body := s.get(t, "/v1/trust"); !strings.Contains(body, `"cipher_suites":["B"]`) {
+		t.Errorf("got %s", body)
+	}
+	s.deliver(t, c, 1)
+	if text := log.String(); strings.Count(text, "TLS policy not published") != 1 {
+		t.Errorf("log: %s", text)
 	}
 }
 

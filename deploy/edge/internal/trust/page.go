@@ -32,8 +32,8 @@ type page struct {
 
 type pages struct{ index, fingerprints, calendar *page }
 
-// publish replaces the pages by the ones of a history.
-func (s *Publisher) publish(h *history) error {
+// render returns the pages of a history.
+func (s *Publisher) render(h *history) (*pages, error) {
 	hosts := h.Hosts
 	if len(hosts) == 0 {
 		hosts = s.cfg.Hosts
@@ -62,17 +62,16 @@ func (s *Publisher) publish(h *history) error {
 	}
 	calendar, err := s.calendar(h)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p := &pages{calendar: newPage("text/calendar; charset=utf-8", "public, max-age=3600", []byte(calendar))}
 	if p.index, err = jsonPage(index); err != nil {
-		return err
+		return nil, err
 	}
 	if p.fingerprints, err = jsonPage(shown); err != nil {
-		return err
+		return nil, err
 	}
-	s.pages.Store(p)
-	return nil
+	return p, nil
 }
 
 func jsonPage(v any) (*page, error) {

@@ -1,9 +1,9 @@
 package trust
 
 import (
+	"context"
 	"crypto/x509"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -14,10 +14,27 @@ import (
 
 const (
 	renewAfter = 60 * 24 * time.Hour
-	// overdue is by how much a rotation that did not take place within patience is postponed.
+	// overdue is by how much a planned rotation is postponed whose successor is later than patience.
 	overdue  = 24 * time.Hour
 	patience = time.Hour
+	// margin is the least time before its end at which a certificate is replaced, even if its successor
+	// was published only shortly.
+	margin = time.Hour
 )
+
+// ServedFrom returns when a certificate that the source has found is served: after it was published
+// for a duration, but margin before the end of the present one. It is never before the time at which
+// the certificate was found. The rotators use it, so that they serve at the published date.
+func ServedFrom(found time.Time, ahead time.Duration, end time.Time) time.Time {
+	at := found.Add(ahead)
+	if latest := end.Add(-margin); at.After(latest) {
+		at = latest
+	}
+	if at.Before(found) {
+		return found
+	}
+	return at
+}
 
 // DefaultRenewal returns when a certificate is 60 days old, or begins the last third of its life if
 // that is earlier.
@@ -68,7 +85,8 @@ func (s *Publisher) rotate(h *history, to *set, now time.Time) {
 	})
 }
 
-// plan puts the expected replacement of the present set into the calendar, unless one is announced.
+// plan puts the expected replacement of the present set into the calendar, unless one is announced:
+// then the rotator has set its date, which stays also if Envoys are late.
 func (s *Publisher) plan(h *history, now time.Time) {
 	if h.Current == nil {
 		return
@@ -77,14 +95,36 @@ func (s *Publisher) plan(h *history, now time.Time) {
 		h.Next = s.begin(id.Rotation, "tls", now)
 		h.Next.At = time.Time{}
 	}
-	c := h.Next
-	if c.Status == planned && h.Current.Renews.After(now) {
-		c.At = h.Current.Renews
+	if h.Next.Status == planned {
+		h.Next.At = s.expected(h, now)
 	}
-	if c.At.Add(patience).Before(now) { // missed: it may take place any day
-		c.At = now.Add(overdue).Truncate(time.Hour)
+	s.describe(h, h.Next, now)
+}
+
+// expected returns when the rotator will serve the successor of the present set. If the successor is
+// late it can come at any time, and the date is at most a day later than if it came now.
+func (s *Publisher) expected(h *history, now time.Time) time.Time {
+	served := func(found time.Time) time.Time { return ServedFrom(found, s.cfg.Ahead, h.Current.notAfter()) }
+	if h.Current.Renews.After(now) {
+		return served(h.Current.Renews)
 	}
-	s.describe(h, c, now)
+	before, late := h.Next.At, served(now.Add(overdue))
+	if before.Add(patience).Before(served(now)) || before.After(late) {
+		return late
+	}
+	return before
+}
+
+// replan updates the planned replacement: the source may have another date for it, or be late.
+func (s *Publisher) replan(ctx context.Context) error {
+	return s.update(ctx, func(h *history, now time.Time) {
+		if len(s.live) > 0 {
+			current := *h.Current
+			current.Renews = s.renews(s.live)
+			h.Current = &current
+		}
+		s.plan(h, now)
+	})
 }
 
 // withdraw cancels the announced change.
@@ -97,20 +137,6 @@ func (s *Publisher) withdraw(h *history, now time.Time) {
 	h.Past, h.Next = append(h.Past, *h.Next), nil
 }
 
-// changePolicy makes p the present policy.
-func (s *Publisher) changePolicy(h *history, before, p v1.TLSPolicy, now time.Time) {
-	c := s.begin(id.PolicyChange, "policy", now)
-	c.Status = done
-	delta := v1.TLSPolicyChange{
-		Object: v1.TLSPolicyChangeObjectTLSPolicy, Change: c.ID, EffectiveAt: v1.Time{Time: now}, Hosts: h.Hosts,
-		Previous: before, Current: p,
-		Added: without(p, before), Removed: without(before, p),
-	}
-	s.describePolicy(c, delta, now)
-	h.Past = append(h.Past, *c)
-	s.enqueue(h, v1.EventTypeTLSCipherPolicyChanged, c.ID, now, delta)
-}
-
 // enqueue adds an event to the outbox, if core is configured.
 func (s *Publisher) enqueue(h *history, kind v1.EventType, name string, now time.Time, object any) {
 	if s.cfg.Port == nil {
@@ -120,27 +146,5 @@ func (s *Publisher) enqueue(h *history, kind v1.EventType, name string, now time
 	if err != nil {
 		panic(err) // a year of five digits, which no certificate has
 	}
-	h.Outbox = append(h.Outbox, pending{Type: string(kind), Name: name, Object: body, Due: now})
-}
-
-func sorted(p v1.TLSPolicy) v1.TLSPolicy { return without(p, v1.TLSPolicy{}) }
-
-func samePolicy(a, b v1.TLSPolicy) bool {
-	return slices.Equal(a.Versions, b.Versions) && slices.Equal(a.CipherSuites, b.CipherSuites) &&
-		slices.Equal(a.SignatureAlgorithms, b.SignatureAlgorithms)
-}
-
-// without returns the parts of a that b lacks.
-func without(a, b v1.TLSPolicy) v1.TLSPolicy {
-	return v1.TLSPolicy{
-		Versions: difference(a.Versions, b.Versions), CipherSuites: difference(a.CipherSuites, b.CipherSuites),
-		SignatureAlgorithms: difference(a.SignatureAlgorithms, b.SignatureAlgorithms),
-	}
-}
-
-func difference(a, b []string) []string {
-	out := slices.Concat([]string{}, a)
-	out = slices.DeleteFunc(out, func(s string) bool { return slices.Contains(b, s) })
-	slices.Sort(out)
-	return slices.Compact(out)
+	h.Outbox = append(h.Outbox, pending{Type: string(kind), Name: name, Object: body, Since: now, Due: now})
 }

@@ -164,6 +164,14 @@ func (s *published) next(tb testing.TB, at time.Time, pairs ...*certfile.Pair) {
 	}
 }
 
+// replan does the periodic update of the planned rotation.
+func (s *published) replan(tb testing.TB) {
+	tb.Helper()
+	if err := s.Replan(context.Background()); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // get sends a request to the handler.
 func (s *published) get(tb testing.TB, path string,
 	fields ...string,

@@ -19,8 +19,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
-	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Config has the settings of a Publisher. Folder, Hosts and URL are required.
@@ -29,16 +29,19 @@ type Config struct {
 	Hosts  []string // in the certificates; the first one is in the titles
 	URL    string   // the public URL of the index, without a final /; the calendar is at URL/calendar.ics
 
-	// Renews returns when a certificate will be replaced, unless Next sets the time; nil for
-	// DefaultRenewal. Ahead is added to it: for that time the successor is published before it is
-	// served.
+	// Renews returns when the source will have the successor of a certificate; nil for DefaultRenewal.
+	// The successor is then served as ServedFrom returns. Next replaces this date by the real one.
 	Renews func(leaf *x509.Certificate) time.Time
-	Ahead  time.Duration
+	Ahead  time.Duration // how long a successor is published before it is served
 
 	// Authorities are candidates for the issuer of a certificate whose chain lacks it.
 	Authorities []*x509.Certificate
 
-	Port   *announce.Port    // core's operators' port; nil for no events
+	Port *announce.Port // core's operators' port; nil for no events
+	// Token returns the operator token of the next request to Port. It replaces Port's, so that a
+	// rotated token needs no restart. Nil for Port's.
+	Token func() (secret.String, error)
+
 	Clock  clock.Clock       // nil: the machine's clock
 	Log    *slog.Logger      // nil: no log
 	Tracer *telemetry.Tracer // nil: no spans
@@ -54,7 +57,10 @@ type Publisher struct {
 	queued  chan struct{} // signals a new event in the outbox
 
 	mu      sync.Mutex
-	history *history // guarded by mu; replaced, never changed
+	history *history            // guarded by mu; replaced, never changed
+	live    []*x509.Certificate // the leaves of history.Current; empty until Live; guarded by mu
+	policy  *unpublished        // nil if the last policy is published; guarded by mu
+	dropped int                 // number of events that the full outbox has lost; guarded by mu
 
 	pages atomic.Pointer[pages] // made from the history
 }
@@ -95,9 +101,11 @@ func Open(cfg Config) (*Publisher, error) {
 	}
 	s.history = h
 	s.handler = s.routes(u.Path)
-	if err := s.publish(h); err != nil {
+	made, err := s.render(h)
+	if err != nil {
 		return nil, err
 	}
+	s.pages.Store(made)
 	s.knock()
 	return s, nil
 }
@@ -106,7 +114,7 @@ func Open(cfg Config) (*Publisher, error) {
 // on the disk, and every merchant will get the rotation's event once. On an error no change is
 // published, and the call can be repeated. A call with the same pairs, as at every start, has no
 // effect.
-func (s *Publisher) Live(_ context.Context, pairs ...*certfile.Pair) error {
+func (s *Publisher) Live(ctx context.Context, pairs ...*certfile.Pair) error {
 	if len(pairs) == 0 {
 		return errNoPair
 	}
@@ -114,55 +122,48 @@ func (s *Publisher) Live(_ context.Context, pairs ...*certfile.Pair) error {
 	if err != nil {
 		return err
 	}
-	return s.update(func(h *history, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = s.change(ctx, func(h *history, now time.Time) {
 		h.Hosts = s.cfg.Hosts
 		if !set.same(h.Current) {
 			s.rotate(h, set, now)
 		}
 		h.Current = set
 		s.plan(h, now)
-		return nil
 	})
+	if err != nil {
+		return err
+	}
+	s.live = s.live[:0]
+	for _, p := range pairs {
+		s.live = append(s.live, p.Leaf())
+	}
+	return nil
 }
 
 // Next announces the pairs that will be served from a time on. Without pairs it cancels the
 // announcement.
-func (s *Publisher) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
+func (s *Publisher) Next(ctx context.Context, at time.Time, pairs ...*certfile.Pair) error {
 	if len(pairs) == 0 {
-		return s.update(func(h *history, now time.Time) error {
+		return s.update(ctx, func(h *history, now time.Time) {
 			s.withdraw(h, now)
 			s.plan(h, now)
-			return nil
 		})
 	}
 	set, err := s.look(pairs)
 	if err != nil {
 		return err
 	}
-	return s.update(func(h *history, now time.Time) error {
+	return s.update(ctx, func(h *history, now time.Time) {
 		if set.same(h.Current) {
-			return nil
+			return
 		}
 		if h.Next == nil {
 			h.Next = s.begin(id.Rotation, "tls", now)
 		}
 		h.Next.Status, h.Next.To, h.Next.At = announced, set, at.UTC().Truncate(time.Second)
 		s.describe(h, h.Next, now)
-		return nil
-	})
-}
-
-// Policy sets the TLS policy. Every merchant gets one event with the differences to the previous
-// policy.
-func (s *Publisher) Policy(_ context.Context, p v1.TLSPolicy) error {
-	p = sorted(p)
-	return s.update(func(h *history, now time.Time) error {
-		if before := h.Policy; before != nil && !samePolicy(*before, p) {
-			h.Hosts = s.cfg.Hosts
-			s.changePolicy(h, *before, p, now)
-		}
-		h.Policy = &p
-		return nil
 	})
 }
 
@@ -170,26 +171,36 @@ func (s *Publisher) Policy(_ context.Context, p v1.TLSPolicy) error {
 // trust host. Every other path gets v1's 404.
 func (s *Publisher) Handler() http.Handler { return s.handler }
 
-// update changes the history: first on the disk, then in the published pages.
-func (s *Publisher) update(change func(h *history, now time.Time) error) error {
+// update is change with the mutex.
+func (s *Publisher) update(ctx context.Context, modify func(h *history, now time.Time)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.change(ctx, modify)
+}
+
+// change changes the history: first on the disk, then in the published pages. On an error neither
+// changes. It is called with the mutex held.
+func (s *Publisher) change(ctx context.Context, modify func(h *history, now time.Time)) error {
 	h, now := s.history.clone(), s.cfg.Clock.Now().UTC().Truncate(time.Second)
-	if err := change(h, now); err != nil {
-		return err
-	}
-	h.prune(now)
+	modify(h, now)
+	dropped := h.prune(now)
 	if h.equal(s.history) {
 		return nil
+	}
+	made, err := s.render(h)
+	if err != nil {
+		return err
 	}
 	if err := h.write(s.path); err != nil {
 		return err
 	}
 	s.history = h
+	s.pages.Store(made)
+	s.drop(ctx, dropped)
 	if len(h.Outbox) > 0 {
 		s.knock()
 	}
-	return s.publish(h)
+	return nil
 }
 
 func (s *Publisher) knock() {
