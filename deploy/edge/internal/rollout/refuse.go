@@ -31,17 +31,20 @@ func (r *Rollout) unfit(ctx context.Context, err error) {
 // alarm is on while the source's last certificate is neither served nor next.
 func (r *Rollout) alarm() { r.cfg.Alarm.Refused(r.bad || r.dropped != nil) }
 
-// refuse drops the next certificate. Pairs are retried after other Envoys have connected.
+// refuse drops a certificate, which is no longer the next one. Pairs are retried after other Envoys
+// have connected, unless the source has a newer certificate.
 func (r *Rollout) refuse(ctx context.Context, err error, pairs ...*certfile.Pair) {
-	r.next, r.at = nil, time.Time{}
-	d := &dropped{pairs: pairs, turns: r.cfg.Server.Turnover()}
-	if r.dropped != nil {
-		d.tried = r.dropped.tried
+	if len(r.next) == 0 {
+		d := &dropped{pairs: pairs, turns: r.cfg.Server.Turnover()}
+		if r.dropped != nil {
+			d.tried = r.dropped.tried
+		}
+		r.dropped = d
 	}
-	r.dropped = d
 	r.alarm()
 	r.cfg.Metrics.certificate("refused")
-	r.logRefused(ctx, errors.Join(err, r.cfg.Publisher.Next(ctx, time.Time{})))
+	r.logRefused(ctx, err)
+	r.record(ctx)
 }
 
 func (r *Rollout) logRefused(ctx context.Context, err error) {
@@ -76,8 +79,7 @@ func (r *Rollout) rollBack(ctx context.Context, why error) {
 	pairs := r.live
 	r.live = r.before
 	change, err := r.cfg.Plane.Certify(ctx, r.live)
-	err = errors.Join(why, r.save(), err)
 	r.published, r.before, r.change = false, nil, change
-	r.refuse(ctx, err, pairs...)
+	r.refuse(ctx, errors.Join(why, err), pairs...)
 	r.cfg.Alarm.Serve(ctx, r.live...)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
+	"github.com/causeway-pay/causeway/shared/announce"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -59,13 +61,12 @@ type Rollout struct {
 	published  bool             // live is published
 	trouble    string           // last logged reason for a delay of the publication
 	unsaved    string           // last logged reason for a failed write of the state
+	unrecorded bool             // the disk or the publisher lacks next
+	failures   int              // consecutive failures to record it
+	again      time.Time        // the next attempt
 	bad        bool             // the source refused its last certificate
 	dropped    *dropped         // a certificate that was refused later; nil for none
 }
-
-// margin is the least time before its end at which a certificate is replaced, even if its successor
-// was published only shortly.
-const margin = time.Hour
 
 // New reads the certificates of the previous run and pushes them: a restart does not wait for the
 // source.
@@ -174,7 +175,8 @@ func (r *Rollout) withdraw(ctx context.Context) {
 		return
 	}
 	r.next, r.at = nil, time.Time{}
-	r.log(ctx, "edge: the next certificate was withdrawn", errors.Join(r.save(), r.cfg.Publisher.Next(ctx, time.Time{})))
+	r.cfg.Log.InfoContext(ctx, "edge: the next certificate was withdrawn")
+	r.record(ctx)
 }
 
 // covers reports whether the live certificate is valid for all hosts: a restart may have added
@@ -190,25 +192,41 @@ func (r *Rollout) covers() bool {
 	return true
 }
 
-// announce publishes the next certificate after it has written it to the disk: a restart must not
-// delay it.
+// announce publishes the next certificate.
 func (r *Rollout) announce(ctx context.Context, pairs []*certfile.Pair) {
 	now := r.cfg.Clock.Now()
-	at, latest := now.Add(r.cfg.Ahead), end(r.live).Add(-margin)
-	if at.After(latest) {
-		at = latest
-	}
-	if at.Before(now) || !r.covers() {
+	at := trust.ServedFrom(now, r.cfg.Ahead, end(r.live))
+	if !r.covers() {
 		at = now
 	}
 	r.next, r.at = pairs, at
-	r.log(ctx, "edge: the next certificate is published", errors.Join(r.save(), r.cfg.Publisher.Next(ctx, at, pairs...)),
-		slog.Time("served_from", at))
+	if r.record(ctx) {
+		r.cfg.Log.InfoContext(ctx, "edge: the next certificate is published", slog.Time("served_from", at))
+	}
 }
 
-// step serves the next certificate when it is due, and publishes the live one after it is served.
+// record writes the next certificate to the disk, because a restart must not delay it, and publishes
+// it. Without one it withdraws the publication. step repeats a failed record, with growing pauses.
+func (r *Rollout) record(ctx context.Context) (recorded bool) {
+	err := errors.Join(r.save(), r.cfg.Publisher.Next(ctx, r.at, r.next...))
+	if err == nil {
+		r.unrecorded, r.failures = false, 0
+		return true
+	}
+	r.unrecorded, r.failures = true, r.failures+1
+	r.again = r.cfg.Clock.Now().Add(announce.Gap(r.failures))
+	r.cfg.Log.ErrorContext(ctx, "edge: the next certificate is not published: it is retried",
+		slog.Int("attempts", r.failures), slog.Time("next", r.again), slog.Any("error", err))
+	return false
+}
+
+// step serves the next certificate when it is due, and publishes the live one after it is served. It
+// repeats failed publications.
 func (r *Rollout) step(ctx context.Context) {
 	r.retry()
+	if r.unrecorded && !r.cfg.Clock.Now().Before(r.again) && r.record(ctx) {
+		r.cfg.Log.InfoContext(ctx, "edge: the publication of the next certificate is up to date")
+	}
 	if len(r.next) > 0 && !r.cfg.Clock.Now().Before(r.at) {
 		r.push(ctx)
 	}
@@ -219,26 +237,27 @@ func (r *Rollout) step(ctx context.Context) {
 
 // push serves the next certificate. The disk has it as live before any Envoy gets it.
 func (r *Rollout) push(ctx context.Context) {
-	before, pairs := r.live, r.next
+	before, pairs, at := r.live, r.next, r.at
 	// the source has checked it, but a push must not fail half-way
 	if _, err := Snapshot(r.cfg.Plane.Config(), pairs); err != nil {
+		r.next, r.at = nil, time.Time{}
 		r.refuse(ctx, err)
 		return
 	}
 	r.live, r.next, r.at = pairs, nil, time.Time{}
 	if err := r.save(); err != nil {
-		r.live, r.next = before, pairs // retried at the next check
+		r.live, r.next, r.at = before, pairs, at // retried at the next check
 		if text := err.Error(); text != r.unsaved {
 			r.unsaved = text
-			r.log(ctx, "", err)
+			r.cfg.Log.ErrorContext(ctx, "edge: certificate", slog.Any("error", err))
 		}
 		return
 	}
-	r.unsaved = ""
+	r.unsaved, r.unrecorded = "", false
 	change, err := r.cfg.Plane.Certify(ctx, pairs)
 	if err != nil {
 		r.live = before
-		r.refuse(ctx, errors.Join(err, r.save()))
+		r.refuse(ctx, err)
 		return
 	}
 	r.published, r.before, r.change = false, before, change
@@ -276,7 +295,7 @@ func (r *Rollout) confirm(ctx context.Context) {
 		r.alarm()
 	}
 	r.cfg.Metrics.certificate("live")
-	r.log(ctx, "edge: certificate is live", nil, slog.Time("not_after", end(r.live)))
+	r.cfg.Log.InfoContext(ctx, "edge: certificate is live", slog.Time("not_after", end(r.live)))
 }
 
 // publish publishes the state again: the process may have died between a step and its publication.
@@ -285,15 +304,6 @@ func (r *Rollout) publish(ctx context.Context) error {
 		return err
 	}
 	return r.cfg.Publisher.Next(ctx, r.at, r.next...)
-}
-
-// log logs the result of a step.
-func (r *Rollout) log(ctx context.Context, what string, err error, more ...any) {
-	if err != nil {
-		r.cfg.Log.ErrorContext(ctx, "edge: certificate", slog.Any("error", err))
-		return
-	}
-	r.cfg.Log.InfoContext(ctx, what, more...) //nolint:sloglint // a constant of this package
 }
 
 // end returns the earliest end of the pairs.

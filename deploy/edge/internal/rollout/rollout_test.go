@@ -97,6 +97,105 @@ func TestPublishesAgain(t *testing.T) {
 	w.wait("it is published", live(one))
 }
 
+// TestAnnouncesAgain checks that a failed announcement, and a failed withdrawal, are repeated with
+// growing pauses, without an update of the source. The published date stays the first one.
+func TestAnnouncesAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(true)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	due := w.clock.Now().Add(ahead)
+	w.publisher.breaks(true)
+	w.finds(found(two))
+	w.wait("the announcement fails", func(s *publisher) bool { return s.asked == 1 })
+	w.clock.Advance(5 * time.Second)
+	w.wait("and fails again", func(s *publisher) bool { return s.asked == 2 })
+	w.publisher.breaks(false)
+	w.clock.Advance(10 * time.Second)
+	w.wait("it is published for the same time", func(s *publisher) bool {
+		return len(s.next) == 1 && s.next[0].Equal(two) && s.at.Equal(due)
+	})
+	w.publisher.breaks(true)
+	w.finds(found(one))
+	w.wait("the withdrawal fails", func(s *publisher) bool { return s.asked > 0 })
+	w.publisher.breaks(false)
+	w.clock.Advance(5 * time.Second)
+	w.wait("it is withdrawn", func(s *publisher) bool { return len(s.next) == 0 })
+}
+
+// TestNotAnnouncedInTime checks that a certificate is served at its time although its announcement
+// failed, and that the announcement is not repeated after that.
+func TestNotAnnouncedInTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(true)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.wait("the first is live", live(one))
+	w.publisher.breaks(true)
+	w.finds(found(two))
+	w.wait("the announcement fails", func(s *publisher) bool { return s.asked > 0 })
+	w.clock.Advance(ahead)
+	w.wait("an Envoy has it", func(*publisher) bool { return w.takes() == 2 })
+	before := strings.Count(w.logged(), "is not published")
+	w.clock.Advance(time.Hour)
+	w.finds(found(two))
+	w.finds(found(two)) // the clock was checked
+	w.publisher.breaks(false)
+	w.wait("the next is live", live(one, two))
+	if got := strings.Count(w.logged(), "is not published"); got != before {
+		t.Errorf("announced again after it was served: got %d failures, want %d", got, before)
+	}
+}
+
+// TestNewerBehindARefused checks that the refusal of a certificate does not drop the newer one that
+// is announced behind it.
+func TestNewerBehindARefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(false)
+	one, two, three := w.pair(), w.pair(), w.pair()
+	w.finds(found(one))
+	w.finds(found(two))
+	w.wait("the second is announced", func(s *publisher) bool { return len(s.next) == 1 })
+	w.clock.Advance(ahead)
+	w.finds(found(two))
+	w.finds(found(two)) // the second has been pushed
+	w.finds(found(three))
+	w.wait("the third is announced", func(s *publisher) bool { return len(s.next) == 1 && s.next[0].Equal(three) })
+	w.refuses("edge-cert")
+	w.connect()
+	w.wait("the second is refused", func(*publisher) bool { return strings.Contains(w.logged(), "certificate refused") })
+	w.refuses("")
+	w.comesAgain()
+	w.wait("the first is live", live(one))
+	w.clock.Advance(ahead)
+	w.wait("the third is live", live(one, three))
+}
+
+// TestFullDiskKeepsTheDate checks that a certificate that cannot be written keeps its published date.
+func TestFullDiskKeepsTheDate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(false)
+	one, two := w.pair(), w.pair()
+	w.finds(found(one))
+	w.finds(found(two))
+	due := w.clock.Now().Add(ahead)
+	w.wait("the second is announced", func(s *publisher) bool { return len(s.next) == 1 && s.at.Equal(due) })
+	file := filepath.Join(w.folder, "certificates.json")
+	if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Set(due)
+	w.wait("the write fails", func(*publisher) bool { return strings.Contains(w.logged(), "certificates.json") })
+	w.connect()
+	w.wait("the first is live", live(one))
+	w.wait("the date stays", func(s *publisher) bool { return len(s.next) == 1 && s.at.Equal(due) })
+}
+
 // TestEndsSooner checks that a certificate close to its end is replaced before the end, even if the
 // next one was published only shortly.
 func TestEndsSooner(t *testing.T) {

@@ -41,6 +41,7 @@ type world struct {
 	alarm     alarm
 	hosts     []string // of the configuration, and of pairs
 	plane     *rollout.Plane
+	connect   func() // starts the node
 
 	mu     sync.Mutex
 	refuse string   // the name of the resource that the node refuses
@@ -101,8 +102,9 @@ func (w *world) start(node bool) (stop func()) {
 			w.t.Error(err)
 		}
 	})
+	w.connect = func() { all.Go(func() { w.node(ctx, l.Addr().String(), c.XDS.Cluster) }) }
 	if node {
-		all.Go(func() { w.node(ctx, l.Addr().String(), c.XDS.Cluster) })
+		w.connect()
 	}
 	var once sync.Once
 	stop = func() {
@@ -218,9 +220,20 @@ type publisher struct {
 	asked int // number of failed calls
 }
 
+// breaks makes all calls fail from now on, or succeed.
+func (s *publisher) breaks(fail bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail, s.asked = fail, 0
+}
+
 func (s *publisher) Next(_ context.Context, at time.Time, pairs ...*certfile.Pair) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.fail {
+		s.asked++
+		return errors.New("the disk is full")
+	}
 	s.next, s.at = pairs, at
 	return nil
 }
