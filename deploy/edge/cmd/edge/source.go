@@ -100,7 +100,8 @@ func (e *edge) challenges(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("certificates.acme.listen: %w", err)
 	}
-	return e.authority.ServeTLS(ctx, l)
+	e.authority.ServeTLS(ctx, l)
+	return nil
 }
 
 // listenOn listens on unix:PATH or host:port.

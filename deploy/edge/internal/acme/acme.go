@@ -62,6 +62,7 @@ var _ certfile.Source = (*Source)(nil)
 // Status is the state of the source.
 type Status struct {
 	Renewal  time.Time // of the present certificate; zero without one
+	Serial   string    // of that certificate; "" if it does not fit, so that it is replaced at once
 	Failures int       // consecutive failed attempts
 	Err      error     // of the last attempt, nil if it succeeded
 	Next     time.Time // the next attempt; zero after a success
@@ -131,6 +132,15 @@ func (s *Source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.status
+}
+
+// Renews returns when the source will order the successor of a leaf.
+func (s *Source) Renews(leaf *x509.Certificate) time.Time {
+	status := s.Status()
+	if !status.Renewal.IsZero() && (status.Serial == "" || status.Serial == leaf.SerialNumber.String()) {
+		return status.Renewal
+	}
+	return newIssued(leaf, state{}).due(s.RenewAfter)
 }
 
 func (s *Source) setStatus(to Status) {

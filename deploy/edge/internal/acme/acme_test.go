@@ -120,7 +120,7 @@ func (r *run) open(t *testing.T, p *world) {
 	done := make(chan struct{}, 2)
 	go func() { _ = server.Serve(p.httpPort); done <- struct{}{} }()
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { _ = r.source.ServeTLS(ctx, p.tlsPort); done <- struct{}{} }()
+	go func() { r.source.ServeTLS(ctx, p.tlsPort); done <- struct{}{} }()
 	t.Cleanup(func() {
 		cancel()
 		_ = server.Close()
@@ -269,11 +269,17 @@ func TestRenews(t *testing.T) {
 		at.After(first.Leaf().NotAfter.Add(-19*time.Minute)) {
 		t.Errorf("renewal at %s of a certificate from %s to %s", at, first.Leaf().NotBefore, first.Leaf().NotAfter)
 	}
+	if got, want := r.source.Renews(first.Leaf()), r.source.Status().Renewal; !got.Equal(want) {
+		t.Errorf("renews: got %s, want %s", got, want)
+	}
 	r.clock.Advance(35 * time.Minute)
 	r.nothing(t)
 	r.clock.Advance(10 * time.Minute)
 	second := r.pair(t)
 	wantIssued(t, p, second)
+	if at := r.source.Renews(first.Leaf()); at.After(r.clock.Fake.Now()) {
+		t.Errorf("the first was renewed, but renews at %s", at)
+	}
 	if first.Equal(second) || first.Leaf().PublicKey.(*ecdsa.PublicKey).Equal(second.Leaf().PublicKey) {
 		t.Error("the certificate, or its key, is the same again")
 	}
@@ -369,6 +375,9 @@ func TestRestartKeepsWhatItHas(t *testing.T) {
 
 	more := start(t, p, folder, func(s *acme.Settings) { s.Hosts = append([]string{"new.example.test"}, hostsOf(t)...) })
 	more.failure(t, "connection refused") // one more host: the stored certificate lacks it
+	if at := more.source.Renews(first.Leaf()); at.After(more.clock.Fake.Now()) {
+		t.Errorf("it is replaced at once, but renews at %s", at)
+	}
 	more.stop()
 
 	p.Start(t)
@@ -392,6 +401,9 @@ func TestAnotherAuthority(t *testing.T) {
 	r.open(t, other)
 	if got := r.pair(t); !got.Equal(first) {
 		t.Error("what was kept is not served")
+	}
+	if at := r.source.Renews(first.Leaf()); at.After(r.clock.Fake.Now()) {
+		t.Errorf("the other authority replaces it at once, but it renews at %s", at)
 	}
 	second := r.pair(t)
 	wantIssued(t, other, second)

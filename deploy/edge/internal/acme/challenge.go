@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"iter"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -33,22 +35,16 @@ const (
 var errNoChallenge = errors.New("acme: not a challenge")
 
 // ServeTLS serves TLS-ALPN-01 on a listener that gets the connections of port 443 with the protocol
-// acme-tls/1. It returns when ctx ends or the listener is closed, and closes the listener.
-func (s *Source) ServeTLS(ctx context.Context, listener net.Listener) error {
+// acme-tls/1. It returns when ctx ends or the listener is closed, and closes the listener. Other
+// errors of the listener, such as too many open files, do not end it.
+func (s *Source) ServeTLS(ctx context.Context, listener net.Listener) {
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
 	defer listener.Close() //nolint:errcheck // it may be closed already
 	var all sync.WaitGroup
 	defer all.Wait()
 	slots := make(chan struct{}, handshakes)
-	for {
-		c, err := listener.Accept()
-		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return nil
-			}
-			return err
-		}
+	for c := range s.connections(ctx, listener) {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
@@ -57,6 +53,42 @@ func (s *Source) ServeTLS(ctx context.Context, listener net.Listener) error {
 			defer cancel()
 			_ = tls.Server(c, s.challengeTLS()).HandshakeContext(ctx) // the authority reports a failure
 		})
+	}
+}
+
+const (
+	shortestAcceptPause = 5 * time.Millisecond // it doubles with each failure
+	longestAcceptPause  = time.Second
+)
+
+// connections returns the connections of a listener until it is closed or ctx ends. After any other
+// error it pauses, then continues: a shortage of files or memory passes.
+func (s *Source) connections(ctx context.Context, listener net.Listener) iter.Seq[net.Conn] {
+	return func(yield func(net.Conn) bool) {
+		pause := shortestAcceptPause
+		for {
+			c, err := listener.Accept()
+			switch {
+			case err == nil:
+				pause = shortestAcceptPause
+				if !yield(c) {
+					return
+				}
+				continue
+			case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+				return
+			}
+			s.Log.WarnContext(ctx, "acme: no connection accepted: it is retried", slog.Any("error", err),
+				slog.Duration("pause", pause))
+			retry := time.NewTimer(pause)
+			select {
+			case <-ctx.Done():
+				retry.Stop()
+				return
+			case <-retry.C:
+			}
+			pause = min(2*pause, longestAcceptPause)
+		}
 	}
 }
 

@@ -100,11 +100,7 @@ func (s *Source) occupy(ctx context.Context) (release func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
+		for c := range s.connections(ctx, listener) {
 			_ = c.Close()
 		}
 	}()

@@ -58,6 +58,7 @@ func (r *running) resume(ctx context.Context, pair *certfile.Pair) {
 	if pair == nil {
 		return
 	}
+	r.report("", r.Clock.Now()) // until step finds that it fits
 	warnings, err := r.examine(pair)
 	if err != nil {
 		r.Log.WarnContext(ctx, "acme: the certificate that was kept does not fit any more, so another one is ordered",
@@ -74,7 +75,7 @@ func (r *running) step(ctx context.Context) {
 	if r.pair != nil && r.by == r.Directory {
 		r.ask(ctx)
 		at := newIssued(r.pair.Leaf(), r.state).due(r.RenewAfter)
-		r.report(at)
+		r.report(r.pair.Leaf().SerialNumber.String(), at)
 		if now.Before(at) {
 			return
 		}
@@ -119,7 +120,7 @@ func (r *running) attempt(ctx context.Context, now time.Time) (*certfile.Pair, e
 	at := newIssued(pair.Leaf(), r.state).due(r.RenewAfter)
 	r.Log.InfoContext(ctx, "acme: a certificate was issued", slog.String("serial", r.state.Serial),
 		slog.Time("not_after", pair.Leaf().NotAfter), slog.Time("renewal", at))
-	r.report(at)
+	r.report(r.state.Serial, at)
 	return pair, nil
 }
 
@@ -144,8 +145,8 @@ func (r *running) fail(ctx context.Context, err error) {
 }
 
 // report sets the time of the renewal in the status. Failures stay until an attempt succeeds.
-func (r *running) report(at time.Time) {
-	status := Status{Renewal: at}
+func (r *running) report(serial string, at time.Time) {
+	status := Status{Renewal: at, Serial: serial}
 	if before := r.Status(); r.state.Failures > 0 {
 		status.Failures, status.Err, status.Next = before.Failures, before.Err, before.Next
 	}
