@@ -71,7 +71,8 @@ type Main struct {
 	Look time.Duration
 
 	path   string
-	config config.Config
+	seen   []byte        // digest of the file, from before it was read
+	config config.Config // of the start; rollout.Plane has the present one
 }
 
 // NewMain returns the program without a configuration.
@@ -100,11 +101,12 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 	if f.config == "" {
 		return program.Misused(m.Stderr, name, "--config is required")
 	}
+	seen := digest(f.config)
 	c, err := load(f.config)
 	if err != nil {
 		return err
 	}
-	m.path, m.config = f.config, c
+	m.path, m.seen, m.config = f.config, seen, c
 	return run(ctx, f)
 }
 

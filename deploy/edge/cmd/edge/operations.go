@@ -33,7 +33,11 @@ func (e *edge) ready(w http.ResponseWriter, r *http.Request) {
 	for _, n := range e.server.Nodes() {
 		nodes = append(nodes, map[string]any{"id": n.ID, "current": n.Current, "refused": n.Refused})
 	}
-	e.respond(w, r, status, map[string]any{"status": word, "nodes": nodes})
+	refused := ""
+	if reason := e.refusal.Load(); reason != nil {
+		refused = *reason
+	}
+	e.respond(w, r, status, map[string]any{"status": word, "nodes": nodes, "configuration_refused": refused})
 }
 
 func (e *edge) dump(w http.ResponseWriter, r *http.Request) {

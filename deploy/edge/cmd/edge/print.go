@@ -26,7 +26,7 @@ func (m *Main) check(context.Context, *flags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.path, err)
 	}
-	if _, err := m.filterToken(); err != nil {
+	if _, err := filterToken(m.config); err != nil {
 		return fmt.Errorf("%s: %w", m.path, err)
 	}
 	if m.config.Certificates.Folder != "" {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 	"github.com/causeway-pay/causeway/shared/announce"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -24,26 +25,30 @@ func (e *edge) openPublisher(ctx context.Context) (*trust.Publisher, error) {
 		Ahead: e.config.Certificates.PublishAhead,
 		Log:   e.frame.Log, Tracer: e.frame.Traces.Tracer(name),
 	}
-	token, err := e.filterToken()
-	if err != nil {
+	if e.authority != nil {
+		cfg.Renews = e.authority.Renews
+	}
+	if _, err := filterToken(e.config); err != nil {
 		return nil, err
 	}
 	if e.config.Operator != "" {
-		cfg.Port = &announce.Port{URL: strings.TrimSuffix(e.config.Operator, "/"), Token: token}
+		cfg.Port = &announce.Port{URL: strings.TrimSuffix(e.config.Operator, "/")}
+		cfg.Token = func() (secret.String, error) { return filterToken(e.plane.Config()) }
 	}
 	s, err := trust.Open(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return s, e.publishPolicy(ctx, s)
+	return s, publishPolicy(ctx, s, e.config)
 }
 
-// filterToken returns core's filter token, or zero if the configuration names no operators' port.
-func (m *Main) filterToken() (secret.String, error) {
-	if m.config.Operator == "" {
+// filterToken reads core's filter token. It returns zero if the configuration names no operators'
+// port.
+func filterToken(c config.Config) (secret.String, error) {
+	if c.Operator == "" {
 		return secret.String{}, nil
 	}
-	token, err := m.config.FilterToken.ResolveOr(os.Getenv, tokenVariable)
+	token, err := c.FilterToken.ResolveOr(os.Getenv, tokenVariable)
 	if err != nil {
 		return secret.String{}, fmt.Errorf("filter_token: %w", err)
 	}
@@ -51,8 +56,8 @@ func (m *Main) filterToken() (secret.String, error) {
 }
 
 // publishPolicy publishes the TLS policy: this release's table, narrowed by the configuration.
-func (e *edge) publishPolicy(ctx context.Context, s *trust.Publisher) error {
-	policy, err := e.config.Policy()
+func publishPolicy(ctx context.Context, s *trust.Publisher, c config.Config) error {
+	policy, err := c.Policy()
 	if err != nil {
 		return err
 	}

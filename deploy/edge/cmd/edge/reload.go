@@ -24,7 +24,7 @@ func (e *edge) reload(ctx context.Context) {
 	defer signal.Stop(hangup)
 	tick := time.NewTicker(cmp.Or(e.Look, time.Second))
 	defer tick.Stop()
-	seen := digest(e.path)
+	seen := e.seen
 	for {
 		asked := false
 		select {
@@ -47,18 +47,23 @@ func (e *edge) reload(ctx context.Context) {
 func (e *edge) again(ctx context.Context) {
 	c, err := load(e.path)
 	if err == nil {
-		err = e.plane.Reload(ctx, c, refusalPatience)
+		_, err = filterToken(c)
 	}
 	if err == nil {
-		e.config = c
-		err = e.publishPolicy(ctx, e.publisher)
+		err = e.plane.Reload(ctx, c, refusalPatience)
 	}
 	e.counts.Reloaded(err)
 	if err != nil {
+		reason := err.Error()
+		e.refusal.Store(&reason)
 		e.frame.Log.ErrorContext(ctx, "edge: configuration refused, the present one stays", slog.Any("error", err))
 		return
 	}
+	e.refusal.Store(nil)
 	e.frame.Log.InfoContext(ctx, "edge: configuration read again")
+	if err := publishPolicy(ctx, e.publisher, c); err != nil {
+		e.frame.Log.ErrorContext(ctx, "edge: the TLS policy is not published: it is retried", slog.Any("error", err))
+	}
 }
 
 // digest returns the hash of a file, or nil.

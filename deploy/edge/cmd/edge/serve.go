@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -35,6 +36,8 @@ type edge struct {
 
 	from      certfile.Source
 	authority *acme.Source // nil with a folder
+
+	refusal atomic.Pointer[string] // why the present content of the file was refused; nil if it was not
 }
 
 // serve runs until ctx ends.
@@ -107,6 +110,7 @@ func (e *edge) open(ctx context.Context) error {
 	if e.publisher, err = e.openPublisher(ctx); err != nil {
 		return err
 	}
+	registry.MustRegister(e.publisher)
 	cfg := rollout.Config{
 		Plane: e.plane, Server: e.server, Publisher: e.publisher, Folder: e.config.Data,
 		Ahead: e.config.Certificates.PublishAhead,

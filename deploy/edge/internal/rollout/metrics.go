@@ -6,6 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type Metrics struct {
 	certificates *prometheus.CounterVec
 	reloads      *prometheus.CounterVec
+	refused      prometheus.Gauge
 }
 
 // NewMetrics returns metrics; register them.
@@ -17,6 +18,10 @@ func NewMetrics() *Metrics {
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_edge_config_reloads_total", Help: "Configurations that were read again, by result: ok or refused.",
 		}, []string{"result"}),
+		refused: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "causeway_edge_config_refused",
+			Help: "1 if the configuration file was refused, so that the previous content is in effect.",
+		}),
 	}
 }
 
@@ -26,19 +31,23 @@ func (m *Metrics) certificate(result string) { m.certificates.WithLabelValues(re
 func (m *Metrics) Reloaded(err error) {
 	if err != nil {
 		m.reloads.WithLabelValues("refused").Inc()
+		m.refused.Set(1)
 		return
 	}
 	m.reloads.WithLabelValues("ok").Inc()
+	m.refused.Set(0)
 }
 
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	m.certificates.Describe(to)
 	m.reloads.Describe(to)
+	m.refused.Describe(to)
 }
 
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.certificates.Collect(to)
 	m.reloads.Collect(to)
+	m.refused.Collect(to)
 }

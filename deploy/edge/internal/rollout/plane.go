@@ -2,11 +2,13 @@ package rollout
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -155,7 +157,9 @@ func startOnly(before, after config.Config) []string {
 		{"certificates", before.Certificates, after.Certificates},
 		{"trust", before.Trust, after.Trust},
 		{"operator", before.Operator, after.Operator},
-		{"hosts", sorted(before.Names()), sorted(after.Names())},
+		{"drain", before.Drain, after.Drain},
+		{"hosts", before.Hosts, after.Hosts}, // with their order: the first one is in the calendar's titles
+		{"tls.cipher_suites (kinds of keys)", keyKinds(before), keyKinds(after)},
 	} {
 		if !reflect.DeepEqual(k.a, k.b) {
 			out = append(out, k.key)
@@ -164,7 +168,15 @@ func startOnly(before, after config.Config) []string {
 	return out
 }
 
-func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
+// keyKinds reports whether the policy leaves cipher suites for RSA and for ECDSA keys. The source of
+// the certificates checks new ones by the policy of the start.
+func keyKinds(c config.Config) (kinds [2]bool) {
+	policy, err := c.Policy()
+	if err != nil { // Load has rejected it
+		return kinds
+	}
+	return [2]bool{policy.Takes(&rsa.PublicKey{}) == nil, policy.Takes(&ecdsa.PublicKey{Curve: elliptic.P256()}) == nil}
+}
 
 func short(urls []string) []string {
 	out := make([]string, 0, len(urls))
