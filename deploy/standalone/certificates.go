@@ -38,7 +38,8 @@ type certificates struct {
 	authorities []*x509.Certificate
 	ca          string // path of the development authority's certificate; "" for the user's own certificates
 	ahead       time.Duration
-	publisher   atomic.Pointer[edge.Publisher] // nil until the listener has an address
+	renews      func(leaf *x509.Certificate) time.Time // when the source replaces a leaf; nil for the user's own
+	publisher   atomic.Pointer[edge.Publisher]         // nil until the listener has an address
 }
 
 // openCertificates loads the first certificates: the user's own, or a development one.
@@ -55,7 +56,7 @@ func (m *Main) openCertificates(ctx context.Context) (*certificates, error) {
 	}
 	c.source, c.first, c.ca, c.authorities, c.ahead = source, []*certfile.Pair{id.Pair()}, id.CA,
 		[]*x509.Certificate{id.Authority}, published
-	c.hosts = devca.Hosts(hosts...)
+	c.hosts, c.renews = devca.Hosts(hosts...), devca.Renews
 	c.holder.Hold(c.first...)
 	return c, nil
 }
@@ -100,8 +101,8 @@ func (m *Main) openTrust(ctx context.Context, v1 *core.Core, c *certificates, ba
 	log := m.log.With("service", "edge")
 	publisher, err := edge.OpenPublisher(edge.Trust{
 		Folder: filepath.Join(m.data, "edge"), Hosts: c.hosts, URL: base + trustPath, Ahead: c.ahead,
-		Authorities: c.authorities,
-		Port:        announce.InProcess(v1.Operations(), m.filterToken), Clock: m.clock, Log: log,
+		Renews: c.renews, Authorities: c.authorities,
+		Port: announce.InProcess(v1.Operations(), m.filterToken), Clock: m.clock, Log: log,
 		Tracer: m.frame.Traces.Tracer("edge"),
 	})
 	if err != nil {

@@ -90,6 +90,9 @@ func serves(leaf, authority *x509.Certificate, now time.Time, hosts []string) bo
 	return true
 }
 
+// Renews returns from when on Ensure replaces a leaf.
+func Renews(leaf *x509.Certificate) time.Time { return leaf.NotAfter.Add(-leafMargin) }
+
 func expired(c *x509.Certificate, now time.Time, margin time.Duration) bool {
 	return now.Add(margin).After(c.NotAfter) || now.Before(c.NotBefore)
 }

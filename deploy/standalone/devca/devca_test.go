@@ -191,3 +191,17 @@ func TestSourceRenews(t *testing.T) {
 		t.Errorf("got %+v, want a new one", u)
 	}
 }
+
+// TestRenews checks that Ensure replaces a leaf after the published date, and not before.
+func TestRenews(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	id, _ := mustEnsure(t, dir, start)
+	at := devca.Renews(id.Certificate.Leaf)
+	if kept, _ := mustEnsure(t, dir, at); !kept.Certificate.Leaf.Equal(id.Certificate.Leaf) {
+		t.Errorf("replaced at %s or before", at)
+	}
+	if next, _ := mustEnsure(t, dir, at.Add(time.Nanosecond)); next.Certificate.Leaf.Equal(id.Certificate.Leaf) {
+		t.Errorf("not replaced after %s", at)
+	}
+}

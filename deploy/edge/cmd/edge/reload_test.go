@@ -37,7 +37,7 @@ func TestRefusedReload(t *testing.T) {
 	programtest.WaitFor(t, "the correction is reported", reports(`"`, "0"))
 }
 
-// ready returns the body of /ready, whatever its status is.
+// ready returns the body of /ready, with any status.
 func ready(t *testing.T, url string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/ready", http.NoBody)
@@ -56,15 +56,16 @@ func ready(t *testing.T, url string) string {
 	return string(text)
 }
 
-// TestChangedDuringTheStart checks that a change of the file between its reading and the first check
-// for changes is not lost.
+// TestChangedDuringTheStart checks that a change of the file is not lost between its reading and
+// the first check for changes.
 func TestChangedDuringTheStart(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.configure(t, "admin: "+programtest.Host(t)+":9084")
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
-	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, AdminReady: func(net.Addr) { b.configure(t, "unknown: 1") }}
+	change := func(net.Addr) { b.configure(t, "unknown: 1") }
+	m := &Main{Stdout: io.Discard, Stderr: b.log(t), Look: look, AdminReady: change}
 	go func() { ended <- m.Command(ctx, []string{"--config", b.path("edge.yaml")}) }()
 	t.Cleanup(func() {
 		cancel()
@@ -100,8 +101,8 @@ func (o *operatorPort) accepted() int {
 	return len(o.events)
 }
 
-// TestPolicyReachesMerchants checks that a policy whose publication failed is published without a
-// further change of the file, and that the event is sent with the present token.
+// TestPolicyReachesMerchants checks that a policy whose publication failed is published later,
+// without a change of the file. Its event is sent with the present token.
 func TestPolicyReachesMerchants(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

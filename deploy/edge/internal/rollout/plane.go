@@ -168,8 +168,8 @@ func startOnly(before, after config.Config) []string {
 	return out
 }
 
-// keyKinds reports whether the policy leaves cipher suites for RSA and for ECDSA keys. The source of
-// the certificates checks new ones by the policy of the start.
+// keyKinds reports whether the policy leaves cipher suites for RSA and for ECDSA keys. The source
+// of the certificates checks new ones by the policy of the start.
 func keyKinds(c config.Config) (kinds [2]bool) {
 	policy, err := c.Policy()
 	if err != nil { // Load has rejected it

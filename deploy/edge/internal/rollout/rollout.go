@@ -205,8 +205,9 @@ func (r *Rollout) announce(ctx context.Context, pairs []*certfile.Pair) {
 	}
 }
 
-// record writes the next certificate to the disk, because a restart must not delay it, and publishes
-// it. Without one it withdraws the publication. step repeats a failed record, with growing pauses.
+// record writes the next certificate to the disk, because a restart must not delay it. Then it
+// publishes it, or withdraws the publication without one. step repeats a failed record, with
+// growing pauses.
 func (r *Rollout) record(ctx context.Context) (recorded bool) {
 	err := errors.Join(r.save(), r.cfg.Publisher.Next(ctx, r.at, r.next...))
 	if err == nil {
@@ -220,8 +221,8 @@ func (r *Rollout) record(ctx context.Context) (recorded bool) {
 	return false
 }
 
-// step serves the next certificate when it is due, and publishes the live one after it is served. It
-// repeats failed publications.
+// step serves the next certificate when it is due, and publishes the live one after it is served.
+// It repeats failed publications.
 func (r *Rollout) step(ctx context.Context) {
 	r.retry()
 	if r.unrecorded && !r.cfg.Clock.Now().Before(r.again) && r.record(ctx) {

@@ -175,7 +175,8 @@ func TestNewerBehindARefused(t *testing.T) {
 	w.wait("the third is live", live(one, three))
 }
 
-// TestFullDiskKeepsTheDate checks that a certificate that cannot be written keeps its published date.
+// TestFullDiskKeepsTheDate checks that a certificate that cannot be written keeps its published
+// date.
 func TestFullDiskKeepsTheDate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -137,8 +137,8 @@ func (h *history) equal(other *history) bool {
 	return err == nil && otherErr == nil && bytes.Equal(a, b)
 }
 
-// prune removes changes that ended more than keepFor months ago. It returns the events for which the
-// outbox has no room.
+// prune removes changes that ended more than keepFor months ago. It returns the events for which
+// the outbox has no room.
 func (h *history) prune(now time.Time) (dropped []pending) {
 	since := now.AddDate(0, -keepFor, 0)
 	h.Past = slices.DeleteFunc(h.Past, func(c change) bool { return c.At.Before(since) && c.Entry.Revised.Before(since) })

@@ -17,14 +17,14 @@ const (
 	// overdue is by how much a planned rotation is postponed whose successor is later than patience.
 	overdue  = 24 * time.Hour
 	patience = time.Hour
-	// margin is the least time before its end at which a certificate is replaced, even if its successor
-	// was published only shortly.
+	// margin is the least time before its end at which a certificate is replaced, even if its
+	// successor was published only shortly.
 	margin = time.Hour
 )
 
-// ServedFrom returns when a certificate that the source has found is served: after it was published
-// for a duration, but margin before the end of the present one. It is never before the time at which
-// the certificate was found. The rotators use it, so that they serve at the published date.
+// ServedFrom returns when a certificate is served: after it was published for a duration, but
+// margin before the end of the present one. It never returns a time before the source found it. The
+// rotators use it, so that they serve at the published date.
 func ServedFrom(found time.Time, ahead time.Duration, end time.Time) time.Time {
 	at := found.Add(ahead)
 	if latest := end.Add(-margin); at.After(latest) {
@@ -85,8 +85,8 @@ func (s *Publisher) rotate(h *history, to *set, now time.Time) {
 	})
 }
 
-// plan puts the expected replacement of the present set into the calendar, unless one is announced:
-// then the rotator has set its date, which stays also if Envoys are late.
+// plan puts the expected replacement of the present set into the calendar, unless one is announced.
+// The date of an announced one is the rotator's, and stays even if Envoys are late.
 func (s *Publisher) plan(h *history, now time.Time) {
 	if h.Current == nil {
 		return
@@ -101,8 +101,8 @@ func (s *Publisher) plan(h *history, now time.Time) {
 	s.describe(h, h.Next, now)
 }
 
-// expected returns when the rotator will serve the successor of the present set. If the successor is
-// late it can come at any time, and the date is at most a day later than if it came now.
+// expected returns when the rotator will serve the successor of the present set. A late successor
+// can come at any time: its date is at most a day later than if it came now.
 func (s *Publisher) expected(h *history, now time.Time) time.Time {
 	served := func(found time.Time) time.Time { return ServedFrom(found, s.cfg.Ahead, h.Current.notAfter()) }
 	if h.Current.Renews.After(now) {
