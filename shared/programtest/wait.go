@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for an event before it fails. It is generous, because the machine
-// may be slow and busy with all the other tests.
+// Patience is how long a test waits for an event before it fails. It is generous, because the
+// machine may be slow and busy with all the other tests.
 const Patience = 5 * time.Minute
 
 // Poll waits for a condition until ctx ends, and reports whether the condition holds.

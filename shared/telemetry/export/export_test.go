@@ -273,7 +273,9 @@ func TestASilentCollectorIsLogged(t *testing.T) {
 		"OTEL_BSP_SCHEDULE_DELAY":     "1", "OTEL_BSP_EXPORT_TIMEOUT": "200",
 	})
 	one(t, p.Tracer("x"))
-	programtest.WaitFor(t, "the timeout is logged", func() bool { return strings.Contains(log.String(), `"class":"timeout"`) })
+	programtest.WaitFor(t, "the timeout is logged", func() bool {
+		return strings.Contains(log.String(), `"class":"timeout"`)
+	})
 }
 
 // TestWhatTheCollectorSaysIsNotLogged: its responses, and its address, may hold secrets.
