@@ -202,12 +202,12 @@ func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 			}
 			read += len(content)
 			for i, p := range c.planted {
-				for _, text := range []string{`"cvc":"` + p.code + `"`, `cvc=` + p.code, string(p.sealed.Text)} {
+				for _, text := range []string{`"cvc":"` + p.code + `"`, `cvc=` + p.code, string(end(p.sealed.Text))} {
 					if bytes.Contains(content, []byte(text)) {
 						t.Errorf("%s: %s: code %d lies in %s", when, name, i, path)
 					}
 				}
-				if bytes.Contains(content, p.sealed.Key.Sealed) {
+				if bytes.Contains(content, end(p.sealed.Key.Sealed)) {
 					t.Fatalf("%s: %s: the key of code %d lies in %s", when, name, i, path)
 				}
 			}
@@ -221,6 +221,9 @@ func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 		t.Fatalf("%s: only %d bytes were read", when, read)
 	}
 }
+
+// end returns the last bytes of a ciphertext, which are random. Go finds at most 63 bytes fast.
+func end(ciphertext []byte) []byte { return ciphertext[max(0, len(ciphertext)-48):] }
 
 // advanceBeyondKeys lets the hours of all code keys pass, and waits until a service that starts has
 // destroyed them.

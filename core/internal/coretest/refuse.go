@@ -1,8 +1,13 @@
 package coretest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // MustRefuse makes the database refuse an operation, INSERT, UPDATE or DELETE, on the rows of a table
@@ -16,7 +21,26 @@ func (s *Service) MustRefuse(tb testing.TB, operation, table, condition string) 
 		return func() { s.MustExec(tb, "DROP TRIGGER "+name) }
 	}
 	s.MustExec(tb, `CREATE OR REPLACE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE check_violation USING CONSTRAINT = ''refused''; END'`)
-	s.MustExec(tb, fmt.Sprintf("CREATE TRIGGER %s BEFORE %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION refused()",
+	s.mustDefine(tb, fmt.Sprintf("CREATE TRIGGER %s BEFORE %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION refused()",
 		name, operation, table, condition))
-	return func() { s.MustExec(tb, "DROP TRIGGER "+name+" ON "+table) }
+	return func() { s.mustDefine(tb, "DROP TRIGGER "+name+" ON "+table) }
+}
+
+// mustDefine runs a statement that locks a table and then each of its partitions. A command that
+// locked a partition first can be in its way: PostgreSQL then ends either with a deadlock, and the
+// statement is run again.
+func (s *Service) mustDefine(tb testing.TB, statement string) {
+	tb.Helper()
+	db := s.Database.mustWrite(tb)
+	defer func() { _ = db.Close() }() // the statement below has reported
+	programtest.WaitFor(tb, "no command is in the way of "+statement, func() bool {
+		_, err := db.ExecContext(tb.Context(), statement)
+		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "40P01" {
+			return false
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return true
+	})
 }
