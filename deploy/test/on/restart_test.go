@@ -1,0 +1,43 @@
+package on_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestUnitsNeverGiveUp checks that systemd restarts each program until it runs. While PostgreSQL is
+// away, a program ends at once at each start, and a failover takes up to 35 s.
+func TestUnitsNeverGiveUp(t *testing.T) {
+	t.Parallel()
+	units, err := filepath.Glob(filepath.Join(root, "deploy/on/systemd/causeway*.service"))
+	if err != nil || len(units) == 0 {
+		t.Fatalf("units: %v, %v", units, err)
+	}
+	for _, path := range units {
+		name := filepath.Base(path)
+		lines := strings.Split(string(mustRead(t, "deploy/on/systemd/"+name)), "\n")
+		if !slices.Contains(lines, "StartLimitIntervalSec=0") || !slices.Contains(lines, "Restart=on-failure") {
+			t.Errorf("%s: systemd stops restarting it", name)
+		}
+		checkRestartPause(t, name, lines)
+	}
+}
+
+// checkRestartPause checks that a program that fails at each start leaves the machine to the others.
+func checkRestartPause(t *testing.T, name string, lines []string) {
+	t.Helper()
+	for _, line := range lines {
+		value, ok := strings.CutPrefix(line, "RestartSec=")
+		if !ok {
+			continue
+		}
+		if pause, err := time.ParseDuration(value); err != nil || pause < 2*time.Second || pause > 5*time.Second {
+			t.Errorf("%s restarts after %s, want 2 to 5 s: %v", name, value, err)
+		}
+		return
+	}
+	t.Errorf("%s has no RestartSec", name)
+}
