@@ -11,34 +11,39 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// mustLoad loads files as docker compose does, including the files that they name.
+// mustLoad loads files of a release as docker compose does, including the files that they name.
 func mustLoad(t *testing.T, files ...string) *types.Project {
 	t.Helper()
-	var paths []string
-	for _, file := range files {
-		paths = append(paths, filepath.Join(root, "deploy/on/compose", file))
-	}
-	options, err := cli.NewProjectOptions(paths,
-		cli.WithEnv([]string{"CAUSEWAY_VERSION=v1.0.0"}), cli.WithProfiles([]string{"*"}), cli.WithResolvedPaths(true))
-	if err != nil {
-		t.Fatal(err)
-	}
-	project, err := options.LoadProject(t.Context())
+	project, err := load(t, []string{"CAUSEWAY_VERSION=v1.0.0"}, files...)
 	if err != nil {
 		t.Fatalf("%s: %v", files, err)
 	}
 	return project
 }
 
+func load(t *testing.T, env []string, files ...string) (*types.Project, error) {
+	t.Helper()
+	var paths []string
+	for _, file := range files {
+		paths = append(paths, filepath.Join(root, "deploy/on/compose", file))
+	}
+	options, err := cli.NewProjectOptions(paths, cli.WithEnv(env), cli.WithProfiles([]string{"*"}),
+		cli.WithResolvedPaths(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options.LoadProject(t.Context())
+}
+
 // TestCompose checks the privileges, image and files of every service.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[string][]string{
-		"compose.yaml":              {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
-		"compose.yaml several.yaml": {"compat-proxy", "core", "edge", "envoy", "mle-filter", "prometheus"},
+		"compose.yaml":              {"compat-proxy", "core", "edge", "envoy", "front", "mle-filter", "prometheus"},
+		"compose.yaml several.yaml": {"compat-proxy", "core", "edge", "envoy", "front", "mle-filter", "prometheus"},
 		"compose.yaml several.yaml postgres.yaml": {
-			"compat-proxy", "core", "edge", "envoy", "mle-filter", "postgres",
-			"prometheus",
+			"compat-proxy", "core", "edge", "envoy", "front", "mle-filter",
+			"postgres", "prometheus",
 		},
 		"standalone.yaml": {"standalone"},
 	} {
@@ -54,6 +59,7 @@ func TestCompose(t *testing.T) {
 				checkLocked(t, s)
 				checkOwn(t, s)
 				checkVolumesOf(t, s)
+				checkNetwork(t, project, s)
 			}
 		})
 	}
@@ -104,6 +110,23 @@ func checkOwn(t *testing.T, s types.ServiceConfig) {
 		}) {
 			t.Errorf("%s has no volume for %s, which its image writes", s.Name, folder)
 		}
+	}
+}
+
+// checkNetwork checks that a service joins the network only of a service that does no work. A
+// restart of a container leaves the containers that joined its network in a dead one.
+func checkNetwork(t *testing.T, project *types.Project, s types.ServiceConfig) {
+	t.Helper()
+	of, ok := strings.CutPrefix(s.NetworkMode, types.ServicePrefix)
+	if !ok {
+		return
+	}
+	owner := project.Services[of]
+	if len(owner.Command) < 2 || !slices.Equal(owner.Command[:2], []string{"drain", "--on-term"}) {
+		t.Errorf("%s loses its network at a restart of %s, which runs %v", s.Name, of, owner.Command)
+	}
+	if d := s.DependsOn[of]; !d.Restart {
+		t.Errorf("%s stays in the old network when %s is replaced", s.Name, of)
 	}
 }
 
