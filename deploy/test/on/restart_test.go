@@ -9,7 +9,7 @@ import (
 )
 
 // TestUnitsNeverGiveUp checks that systemd restarts each program until it runs. While PostgreSQL is
-// away, a program ends at once at each start, and a failover takes up to 35 s.
+// away, a program ends at once at each start, and a failover can last 35 s.
 func TestUnitsNeverGiveUp(t *testing.T) {
 	t.Parallel()
 	units, err := filepath.Glob(filepath.Join(root, "deploy/on/systemd/causeway*.service"))
@@ -26,7 +26,7 @@ func TestUnitsNeverGiveUp(t *testing.T) {
 	}
 }
 
-// checkRestartPause checks that a program that fails at each start leaves the machine to the others.
+// checkRestartPause checks that a program that fails at each start does not keep the machine busy.
 func checkRestartPause(t *testing.T, name string, lines []string) {
 	t.Helper()
 	for _, line := range lines {
