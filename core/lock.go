@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // lockFolder keeps a second service off the same store: it would take the first one's running payments for a dead process's. The lock
@@ -15,7 +17,7 @@ func lockFolder(path string) (*os.File, error) {
 
 // lockOnly takes a lock, or says who else may have it.
 func lockOnly(path, taken string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := durable.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock data folder: %w", err)
 	}

@@ -11,6 +11,9 @@ import (
 // WriteFile replaces the file at path by data. Only its owner can read it, unless perm allows more.
 // When it returns nil the content is on the disk, not only in its cache. Two writers of one path
 // must not run at once.
+//
+// A file that root writes belongs to the owner and group of the file that it replaces, or else of
+// its folder: the program that reads it runs as that user.
 func WriteFile(path string, data []byte, perm os.FileMode) error {
 	return write(path, data, perm, os.Rename)
 }
@@ -29,13 +32,34 @@ func write(path string, data []byte, perm os.FileMode, put func(from, to string)
 	}
 	// Best effort: a leftover is hidden and never read. A rename has moved it already.
 	defer func() { _ = os.Remove(f.Name()) }()
-	if err := fill(f, data, perm); err != nil {
+	err = giveTo(f, path, filepath.Dir(path))
+	if filling := fill(f, data, perm); err == nil {
+		err = filling
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
 	if err := put(f.Name(), path); err != nil {
 		return fmt.Errorf("put %s in place: %w", path, cause(err))
 	}
 	return SyncFolder(filepath.Dir(path))
+}
+
+// OpenFile opens the file at path, and creates it if there is none. A file that root creates
+// belongs to the owner and group of its folder.
+func OpenFile(path string, flags int, perm os.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|os.O_CREATE|os.O_EXCL, perm)
+	if errors.Is(err, fs.ErrExist) {
+		// Never change its owner: the folder's owner could have put a link there, to a file of root.
+		return os.OpenFile(path, flags, perm)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := giveTo(f, filepath.Dir(path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), f.Close())
+	}
+	return f, nil
 }
 
 // Remove removes the file at path. When it returns nil, the file does not return after a crash.

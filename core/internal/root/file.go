@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/causeway-pay/causeway/shared/durable"
 )
@@ -28,28 +27,10 @@ func (f File) Read(context.Context) ([]byte, error) {
 
 // Make writes the first set, whole and durably, and leaves one that another process made first.
 func (f File) Make(first []byte) error {
-	dir := filepath.Dir(string(f))
-	tmp, err := os.CreateTemp(dir, ".root-*") // mode 0600
-	if err != nil {
+	if err := durable.CreateFile(string(f), first, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("make root secret: %w", err)
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // the link below is what stays
-	_, err = tmp.Write(first)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Link(tmp.Name(), string(f))
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("make root secret: %w", err)
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("make root secret: %w", err)
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return nil
 }
 
 // Replace writes next in the place of the set. The caller holds the lock of the folder's secrets.

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // File is a keyset's path.
@@ -19,35 +20,16 @@ func (f File) Read() ([]byte, error) { return os.ReadFile(string(f)) }
 
 // Make implements Place.
 func (f File) Make(next []byte) error {
-	return f.write(next, func(from, to string) error {
-		if err := os.Link(from, to); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		return nil
-	})
+	if err := durable.CreateFile(string(f), next, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("vault: write keyset: %w", err)
+	}
+	return nil
 }
 
 // Replace implements Place. The caller holds the lock of the keyset.
-func (f File) Replace(_, next []byte) error { return f.write(next, os.Rename) }
-
-// write makes the file durable, whole or not at all: place gives it its name.
-func (f File) write(b []byte, place func(from, to string) error) error {
-	dir := filepath.Dir(string(f))
-	tmp, err := os.CreateTemp(dir, ".vault-*") // mode 0600
-	if err != nil {
+func (f File) Replace(_, next []byte) error {
+	if err := durable.WriteFile(string(f), next, 0o600); err != nil {
 		return fmt.Errorf("vault: write keyset: %w", err)
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // a rename has taken it away already
-	_, err = tmp.Write(b)
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("vault: write keyset: %w", err)
-	}
-	if err := place(tmp.Name(), string(f)); err != nil {
-		return fmt.Errorf("vault: write keyset: %w", err)
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("vault: write keyset: %w", err)
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return nil
 }
