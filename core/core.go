@@ -55,8 +55,12 @@ type Config struct {
 	Data string // folder of the store, made with mode 0700 when missing; unused with a Database
 	// Database opens the store, where it is one that several cores share: package core/postgres makes it.
 	Database  Database
-	Simulator string      // path of the simulator's catalogue; "" for the built-in one
-	Clock     clock.Clock // nil for the system's
+	Simulator string // path of the simulator's catalogue; "" for the built-in one
+	// SimulatorJournal is the path of the file in which the simulator records its effects, and which
+	// several cores of one machine may share. "" is a file in Data, and with a Database this process's
+	// memory.
+	SimulatorJournal string
+	Clock            clock.Clock // nil for the system's
 	// ClockApart lets Clock be off that of the Database's server, where it is a test's. Else such a core says that it is not well, and leaves work to others.
 	ClockApart bool
 	Log        *slog.Logger // nil for none
@@ -139,7 +143,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
-	sim, err := openSimulator(cfg, admin.db)
+	sim, err := openSimulator(cfg)
 	if err != nil {
 		return nil, errors.Join(err, admin.Close(), unlock())
 	}
@@ -180,7 +184,7 @@ func (cfg Config) limiter() *ratelimit.Limiter {
 	return ratelimit.New(cmp.Or(cfg.RateLimit, DefaultRateLimit))
 }
 
-func openSimulator(cfg Config, db *store.DB) (*simulator.Simulator, error) {
+func openSimulator(cfg Config) (*simulator.Simulator, error) {
 	var catalogue []byte
 	if cfg.Simulator != "" {
 		var err error
@@ -188,11 +192,11 @@ func openSimulator(cfg Config, db *store.DB) (*simulator.Simulator, error) {
 			return nil, fmt.Errorf("simulator catalogue: %w", err)
 		}
 	}
-	memory := simulator.Config{Catalogue: catalogue, Journal: filepath.Join(cfg.Data, journalFile), Clock: cfg.Clock}
-	if cfg.Database != nil {
-		memory.Journal, memory.Book = "", simulatorBook{db}
+	journal := cfg.SimulatorJournal
+	if journal == "" && cfg.Database == nil {
+		journal = filepath.Join(cfg.Data, journalFile)
 	}
-	sim, err := simulator.Open(memory)
+	sim, err := simulator.Open(simulator.Config{Catalogue: catalogue, Journal: journal, Clock: cfg.Clock})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}

@@ -30,7 +30,7 @@ func keepPurging(ctx context.Context, db *store.DB, peers *engine.Peers, series 
 		if peers.Leads() {
 			n, err = db.PurgeIdempotencyKeys(ctx, now)
 			series.KeysPurged(n, err)
-			err = errors.Join(err, purgeSimulated(ctx, db, peers), db.MakeParts(ctx), purgeEvents(ctx, db, series, cfg))
+			err = errors.Join(err, db.MakeParts(ctx), purgeEvents(ctx, db, series, cfg))
 		}
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -44,24 +44,6 @@ func keepPurging(ctx context.Context, db *store.DB, peers *engine.Peers, series 
 		case <-tick.C:
 		}
 	}
-}
-
-const (
-	// simulatedFor is how long the simulators of several cores remember a request: longer than any authorization lives.
-	simulatedFor = 90 * 24 * time.Hour
-	// purgeBatch is how many of these one commit removes.
-	purgeBatch = 500
-)
-
-// purgeSimulated removes what the simulators need no more. One that has a file forgets by itself.
-func purgeSimulated(ctx context.Context, db *store.DB, peers *engine.Peers) error {
-	for n := int64(purgeBatch); peers != nil && n == purgeBatch; {
-		err := db.Update(ctx, func(tx *store.Tx) (err error) { n, err = tx.PurgeSimulated(simulatedFor, purgeBatch); return err })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // LeastKeepEvents is the shortest time for which events can be kept: longer than any delivery of one is, and than lists look back for clocks.

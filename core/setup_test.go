@@ -116,7 +116,10 @@ func testKEK() secret.String {
 
 // place is where the bundle's store is, as its commands are told.
 func (b *bundle) place() core.Config {
-	cfg := core.Config{Data: b.dir, Clock: b.clock, ClockApart: true}
+	cfg := core.Config{
+		Data: b.dir, Clock: b.clock, ClockApart: true,
+		SimulatorJournal: filepath.Join(b.dir, "simulator.journal"), // of a store on a server, too
+	}
 	if b.on != nil || coretest.Shared() && !b.file {
 		cfg.Database, cfg.VaultKEK = b.database.Open, testKEK()
 	}

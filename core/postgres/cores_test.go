@@ -131,8 +131,8 @@ func TestWorkOfADeadCorePostgreSQL(t *testing.T) {
 	open(killed, "pm_card_timeout_after_effect", "after")
 	open(alive, "pm_card_timeout_before_effect", "running")
 	programtest.WaitFor(t, "three payments run", func() bool {
-		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 3 &&
-			number(t, db, "SELECT COUNT(*) FROM simulator_requests") == 1
+		approved, _ := c.authorizations(t)
+		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 3 && approved == 1
 	})
 	living := strconv.FormatInt(number(t, db, "SELECT MIN(core_id) FROM transactions GROUP BY core_id HAVING COUNT(*) = 1"), 10)
 	killed.Kill()

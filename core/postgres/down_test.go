@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -31,10 +32,12 @@ func open(t *testing.T, store string) *node {
 func openOn(t *testing.T, database core.Database) *node {
 	t.Helper()
 	var c *core.Core
+	journal := filepath.Join(t.TempDir(), "simulator.journal")
 	programtest.WaitFor(t, "it opens", func() (is bool) { // a busy server may answer later than a core has patience
 		var err error
 		if c, err = core.Open(t.Context(), core.Config{
 			Database: database, VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="), RateLimit: -1,
+			SimulatorJournal: journal,
 		}); err != nil {
 			t.Log(err)
 		}
@@ -58,7 +61,7 @@ func openOn(t *testing.T, database core.Database) *node {
 		}
 		return err == nil
 	})
-	return &node{cluster: &cluster{key: key.Reveal()}, url: server.URL}
+	return &node{cluster: &cluster{key: key.Reveal(), journal: journal}, url: server.URL}
 }
 
 // routes are requests that need the store, one of each kind; %s is a transaction.

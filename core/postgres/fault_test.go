@@ -42,7 +42,6 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 		},
 		"a backend is killed": func(t *testing.T, server *pgtest.Server, _ *sql.DB, l *load) { // of which the server recovers
 			t.Helper()
-			l.forgets = true
 			for range 3 {
 				db := inspect(t, server.URL(nil)) // the last one's connection was cut
 				own, err := db.Conn(t.Context())
@@ -59,7 +58,6 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 		},
 		"the server is killed": func(t *testing.T, server *pgtest.Server, _ *sql.DB, l *load) {
 			t.Helper()
-			l.forgets = true
 			for range 2 {
 				before := l.done()
 				server.Kill()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,14 +22,18 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // cluster is some cores on one database.
 type cluster struct {
-	store string // its URL
-	kek   string
-	key   string // a secret test key of its one merchant
+	store   string // its URL
+	kek     string
+	key     string // a secret test key of its one merchant
+	journal string // path of the simulator's journal
 }
 
 func newCluster(t *testing.T, store string) *cluster {
 	t.Helper()
-	c := &cluster{store: store + "&patience=20s", kek: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))}
+	c := &cluster{
+		store: store + "&patience=20s", kek: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)),
+		journal: filepath.Join(t.TempDir(), "simulator.journal"),
+	}
 	merchant := c.run(t, "merchants", "create", "Shop")
 	c.key = c.run(t, "keys", "create", "--merchant", merchant)
 	return c
@@ -69,8 +74,34 @@ type node struct {
 // start starts a core, with more arguments. It is killed when the test ends.
 func (c *cluster) start(t *testing.T, more ...string) *node {
 	t.Helper()
-	p := programtest.Start(t, c.command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--rate-limit", "0"}, more...)...))
+	p := programtest.Start(t, c.command(t, append([]string{
+		"serve", "--listen", "127.0.0.1:0", "--rate-limit", "0", "--simulator-journal", c.journal,
+	}, more...)...))
 	return &node{Program: p, cluster: c, url: "http://" + p.MustAddress(t, "listen")}
+}
+
+// authorizations returns the number of authorizations that the acquirer approved, and the number of
+// those that no void released later.
+func (c *cluster) authorizations(t *testing.T) (approved, held int64) {
+	t.Helper()
+	text, err := os.ReadFile(c.journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest is being written
+	holds := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // kind, reference, authorization, response code and more
+		switch {
+		case f[3] != "00":
+		case f[0] == "a":
+			approved++
+			holds[f[1]] = true
+		case f[0] == "v":
+			delete(holds, f[2])
+		}
+	}
+	return approved, int64(len(holds))
 }
 
 // said is an answer.

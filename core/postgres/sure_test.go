@@ -42,7 +42,7 @@ func TestCancelledWaitPostgreSQL(t *testing.T) {
 		a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), "k")
 		return err == nil && a.status == 201
 	})
-	if got := books(t, db); got != [3]int64{1, 1, 1} {
+	if got := n.books(t, db); got != [3]int64{1, 1, 1} {
 		t.Errorf("got %d payments, events and authorizations, want one of each", got)
 	}
 }

@@ -29,9 +29,8 @@
 //     transaction of 32 clients on the same server. Core has an empty database each round, pgbench
 //     64 branches. fsync, full_page_writes and synchronous_commit are on, and the run prints the
 //     other settings (serve.Settings). Each side begins with a checkpoint. A payment is two
-//     commits, and a third of the simulated acquirer that does not wait for the disk. A TPC-B
-//     transaction is one. The p50 of pgbench is its mean. The server's data is always in the
-//     system's folder for temporary files, since another user must reach it.
+//     commits. A TPC-B transaction is one. The p50 of pgbench is its mean. The server's data is
+//     always in the system's folder for temporary files, since another user must reach it.
 //
 //   - P5: the time of a payment for a legacy client at compat-proxy, against a v1 client at package
 //     passthrough. Both proxies stand in front of the same core. Before it measures, the run proves

@@ -27,6 +27,8 @@ Usage:
   core serve     [--listen ADDR]               serve v1 over plain HTTP, behind an edge that ends TLS (127.0.0.1:8080)
                  [--admin ADDR]                metrics, health and the operator's API on a port for operators (none)
                  [--simulator FILE]            the test cards, instead of the built-in ones
+                 [--simulator-journal FILE]    record the simulator's effects in FILE, which cores of one machine may share (simulator.journal
+                                               in the data folder; with --store in memory only)
                  [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
                                                limit
                  [--notice 0s]                 how long to go on serving once it is to stop, with health red, so that nobody sends requests here

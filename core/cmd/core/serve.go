@@ -27,6 +27,7 @@ func (m *Main) serve(ctx context.Context, args []string) error {
 	f, at := m.flags("serve")
 	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address")
 	f.StringVar(&cfg.Simulator, "simulator", "", "the simulator's catalogue")
+	f.StringVar(&cfg.SimulatorJournal, "simulator-journal", "", "the file in which the simulator records its effects")
 	f.IntVar(&s.limit, "rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
 	f.StringVar(&s.admin, "admin", "", "address of the operators' port")
 	f.DurationVar(&s.notice, "notice", 0, "how long to serve with red health before the end")

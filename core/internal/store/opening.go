@@ -16,8 +16,6 @@ type grouper interface {
 	Open(ctx context.Context, o *Opening) (claim int64, done bool, err error)
 	// Finish writes what a closing says, all of it or nothing. Not done means certainly not.
 	Finish(ctx context.Context, c *Closing) (done bool, err error)
-	// Note writes down a request that the simulator was asked, and reports whether nobody named it before.
-	Note(ctx context.Context, r Simulated) (first, done bool, err error)
 }
 
 // Opening is what the first commit of a payment writes: its intent.

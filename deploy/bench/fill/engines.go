@@ -25,7 +25,7 @@ var lite = engine{
 }
 
 var server = engine{
-	tables: append(append([]string{}, lite.tables...), "simulator_requests", "webhook_deliveries"),
+	tables: append(append([]string{}, lite.tables...), "webhook_deliveries"),
 	columns: `SELECT attname FROM pg_attribute WHERE attrelid = '%s'::regclass AND attnum > 0 AND NOT attisdropped
 		ORDER BY attnum`,
 }

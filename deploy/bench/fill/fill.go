@@ -58,7 +58,6 @@ var varying = map[string]map[string]string{
 	"idempotency_keys": {
 		"merchant_id": `merchant_id` + whose, "key": `md5('key' || n)`, "created_at": made, "expires_at": made + year,
 	},
-	"simulator_requests": {"key": `encode(sha256(('request' || n)::bytea), 'hex')`, "at": made},
 }
 
 // deliveries are the columns of a delivery of a removed endpoint: core neither delivers nor purges

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -124,7 +125,8 @@ func (p *Programs) Core(ctx context.Context, s *Postgres) (*Core, error) {
 
 // Start starts the core, and returns when it listens.
 func (c *Core) Start(ctx context.Context) (*Process, error) {
-	return c.programs.listen(ctx, c.env, c.programs.path("core"), "serve", "--rate-limit", "0", "--listen")
+	return c.programs.listen(ctx, c.env, c.programs.path("core"), "serve", "--rate-limit", "0",
+		"--simulator-journal", filepath.Join(c.programs.logs, c.database+".journal"), "--listen")
 }
 
 // SQL runs statements in its database, each in its own transaction, and returns their output.

@@ -9,7 +9,7 @@ import (
 
 // Unfinished returns the steps and pending reversals that the store at place still works on, one
 // line a kind.
-func (h *Harness) Unfinished(ctx context.Context, place string) (left []string, err error) {
+func (h *Harness) Unfinished(ctx context.Context, place Place) (left []string, err error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (h *Harness) Unfinished(ctx context.Context, place string) (left []string, 
 }
 
 // Due returns how many pending reversals the store at place must look at by a time.
-func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, error) {
+func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (int, error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {
 		return 0, err
@@ -32,7 +32,7 @@ func (h *Harness) Due(ctx context.Context, place string, by time.Time) (int, err
 // in which responses were lost at both ends and clocks jumped. It judges money only. Every
 // acknowledged payment, capture, void and refund is there, and no request had two effects. The
 // acquirer's effects equal v1's. Nothing may be unfinished.
-func (h *Harness) JudgeBooks(ctx context.Context, place string) ([]string, error) {
+func (h *Harness) JudgeBooks(ctx context.Context, place Place) ([]string, error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (j *judge) creditsOnce() {
 }
 
 // Agree compares the acquirer's journal with the state of v1 at base, after the load of other
-// clients, and returns the faults. The service must be idle. place is that of Judge.
-func Agree(ctx context.Context, place, base string, keys Keys) ([]string, error) {
+// clients, and returns the faults. The service must be idle.
+func Agree(ctx context.Context, place Place, base string, keys Keys) ([]string, error) {
 	h := &Harness{keys: keys, api: newClient(keys.Secret)}
 	h.Attach(base)
 	s, err := openShelf(ctx, place)

@@ -1,9 +1,9 @@
 package crash
 
-// Held returns the amount that the acquirer holds or took for a transaction, by its journal in
-// folder.
-func Held(folder, transaction string) (int64, error) {
-	j, err := readJournal(folder)
+// Held returns the amount that the acquirer holds or took for a transaction, by its journal at
+// path.
+func Held(path, transaction string) (int64, error) {
+	j, err := readJournal(path)
 	if err != nil {
 		return 0, err
 	}
@@ -15,9 +15,9 @@ func Held(folder, transaction string) (int64, error) {
 }
 
 // Moved returns the references of the requests of a kind that moved money and stand, by the
-// journal in folder.
-func Moved(folder string, kind byte) ([]string, error) {
-	j, err := readJournal(folder)
+// journal at path.
+func Moved(path string, kind byte) ([]string, error) {
+	j, err := readJournal(path)
 	if err != nil {
 		return nil, err
 	}

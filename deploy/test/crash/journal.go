@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,22 +35,15 @@ type journal struct {
 	byTxn    map[string][]entry
 }
 
-// journal reads the acquirer's lines of the merchant, without the transactions of others.
-func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
-	if !s.server {
-		return readJournal(s.folder)
-	}
-	lines, err := s.book(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	foreign, err := s.texts(ctx, `SELECT id FROM transactions WHERE merchant_id <> $1`, merchant)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	j, err := newJournal([]byte(strings.Join(lines, "\n")))
+// readJournal reads the acquirer's journal, without the transactions of other merchants.
+func (s *shelf) readJournal(ctx context.Context, merchant int64) (*journal, error) {
+	j, err := readJournal(s.journal)
 	if err != nil {
 		return nil, err
+	}
+	foreign, err := s.texts(ctx, `SELECT id FROM transactions WHERE merchant_id <> ?1`, merchant)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
 	}
 	for _, text := range foreign {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -61,28 +53,32 @@ func (s *shelf) journal(ctx context.Context, merchant int64) (*journal, error) {
 	return j, nil
 }
 
-// book reads the lines of the simulator's table, which has one line for a reference and no order.
-// It puts a void where its effect shows. That is before the request that it names if that request
-// took effect later, else behind it.
-func (s *shelf) book(ctx context.Context) ([]string, error) {
-	return s.texts(ctx, `SELECT b.line FROM simulator_requests b
-		LEFT JOIN simulator_requests named ON b.line LIKE 'v%' AND split_part(named.line, ' ', 2) = split_part(b.line, ' ', 3)
-		WHERE b.line <> ''
-		ORDER BY CASE WHEN b.line NOT LIKE 'v%' THEN 1 WHEN named.voided = 0 THEN 0 WHEN b.line LIKE 'v void%' THEN 3
-			ELSE 2 END, b.at`)
-}
-
-// readJournal reads the acquirer's journal, which a start has mended.
-func readJournal(folder string) (*journal, error) {
+// readJournal reads both files of the acquirer's journal. It ignores an unfinished last line, as a
+// killed process leaves it.
+func readJournal(path string) (*journal, error) {
 	var text []byte
-	for _, name := range []string{"simulator.journal.1", "simulator.journal"} {
-		part, err := os.ReadFile(filepath.Join(folder, name))
+	for _, name := range []string{path + ".1", path} {
+		part, err := os.ReadFile(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("journal: %w", err)
 		}
 		text = append(text, part...)
 	}
-	return newJournal(text)
+	return newJournal(text[:bytes.LastIndexByte(text, '\n')+1])
+}
+
+// Taken returns for each transaction the number of authorizations that the acquirer holds or took,
+// by its journal at path.
+func Taken(path string) (map[string]int, error) {
+	j, err := readJournal(path)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for transaction := range j.byTxn {
+		out[transaction] = len(j.held(transaction))
+	}
+	return out, nil
 }
 
 func newJournal(text []byte) (*journal, error) {

@@ -30,15 +30,16 @@ func TestHeld(t *testing.T) {
 		},
 		{"voided by its merchant", "a " + txn + " - 00 - 500 0 ppp n\nv void_x " + txn + " 00 - 500 0 --- -\n", 500},
 		{"the second attempt", "v reverse_x " + txn + " 00 - 500 0 --- -\na " + txn + "_2 - 00 - 600 0 ppp n\n", 600},
+		{"approved, with an unfinished line behind", "a " + txn + " - 00 - 500 0 ppp n\nv reverse_x " + txn, 500},
 		{"both attempts", "a " + txn + " - 00 - 500 0 ppp n\na " + txn + "_2 - 00 - 600 0 ppp n\n", 1100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "simulator.journal"), []byte(c.lines), 0o600); err != nil {
+			path := filepath.Join(t.TempDir(), "simulator.journal")
+			if err := os.WriteFile(path, []byte(c.lines), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := crash.Held(dir, txn)
+			got, err := crash.Held(path, txn)
 			if err != nil || got != c.want {
 				t.Errorf("held = %d, %v, want %d", got, err, c.want)
 			}
@@ -78,11 +79,11 @@ func TestMoved(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "simulator.journal"), []byte(c.lines), 0o600); err != nil {
+			path := filepath.Join(t.TempDir(), "simulator.journal")
+			if err := os.WriteFile(path, []byte(c.lines), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := crash.Moved(dir, c.kind)
+			got, err := crash.Moved(path, c.kind)
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("moved = %v, %v, want %v", got, err, c.want)
 			}
@@ -92,11 +93,11 @@ func TestMoved(t *testing.T) {
 
 func TestHeld_unreadable(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "simulator.journal"), []byte("a txn_1 - 00\n"), 0o600); err != nil {
+	path := filepath.Join(t.TempDir(), "simulator.journal")
+	if err := os.WriteFile(path, []byte("a txn_1 - 00\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := crash.Held(dir, "txn_1"); err == nil {
+	if _, err := crash.Held(path, "txn_1"); err == nil {
 		t.Error("got no error for a line that is none, want one")
 	}
 }

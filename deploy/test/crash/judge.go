@@ -43,18 +43,18 @@ type event struct {
 	object string // its object's id
 }
 
-// Judge inspects everything since the last inspection, and returns the faults. The place of the
-// store is a data folder, or the URL of a server. The process must be idle.
-func (h *Harness) Judge(ctx context.Context, place string) ([]string, error) {
+// Judge inspects everything since the last inspection, and returns the faults. The process must be
+// idle.
+func (h *Harness) Judge(ctx context.Context, place Place) ([]string, error) {
 	return h.judged(ctx, place, h.calls, h.since, false)
 }
 
 // JudgeAll looks at everything there ever was.
-func (h *Harness) JudgeAll(ctx context.Context, place string) ([]string, error) {
+func (h *Harness) JudgeAll(ctx context.Context, place Place) ([]string, error) {
 	return h.judged(ctx, place, h.all, h.base, true)
 }
 
-func (h *Harness) judged(ctx context.Context, place string, calls []*Call, since marks, all bool) ([]string, error) {
+func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since marks, all bool) ([]string, error) {
 	s, err := openShelf(ctx, place)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (h *Harness) judge(ctx context.Context, s *shelf, calls []*Call) *judge {
 // look reads the acquirer's journal and the objects of v1.
 func (j *judge) look(since marks) (err error) {
 	api, ctx := j.h.api, j.ctx
-	if j.journal, err = j.shelf.journal(ctx, j.h.merchant); err != nil {
+	if j.journal, err = j.shelf.readJournal(ctx, j.h.merchant); err != nil {
 		return err
 	}
 	if j.transactions, err = listOf[v1.Transaction](ctx, api, "/v1/transactions", since.transaction); err != nil {

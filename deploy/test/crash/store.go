@@ -14,20 +14,30 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// shelf is the service's store, read by separate code.
-type shelf struct {
-	db     *sql.DB
-	server bool   // PostgreSQL
-	folder string // of SQLite's file, and of the acquirer's journal
+// Place names the data of a service.
+type Place struct {
+	Store   string // a standalone's data folder, or the URL of a PostgreSQL server
+	Journal string // path of the simulated acquirer's journal
 }
 
-// openShelf opens the store at a place: a standalone's data folder, or the URL of a PostgreSQL
-// server. The test must link the driver "pgx".
-func openShelf(ctx context.Context, place string) (*shelf, error) {
-	s := &shelf{server: strings.HasPrefix(place, "postgres://"), folder: filepath.Join(place, "core")}
-	driver, source := "pgx", place
+// Folder returns the place of a standalone's data folder.
+func Folder(data string) Place {
+	return Place{Store: data, Journal: filepath.Join(data, "core", "simulator.journal")}
+}
+
+// shelf is the service's store, read by separate code.
+type shelf struct {
+	db      *sql.DB
+	server  bool   // PostgreSQL
+	journal string // path of the acquirer's journal
+}
+
+// openShelf opens the store at a place. For a server, the test must link the driver "pgx".
+func openShelf(ctx context.Context, place Place) (*shelf, error) {
+	s := &shelf{server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
+	driver, source, folder := "pgx", place.Store, filepath.Join(place.Store, "core")
 	if !s.server {
-		driver, source = "sqlite", "file:"+filepath.Join(s.folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(10000)"
+		driver, source = "sqlite", "file:"+filepath.Join(folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(10000)"
 	}
 	var err error
 	if s.db, err = sql.Open(driver, source); err != nil {
@@ -36,7 +46,7 @@ func openShelf(ctx context.Context, place string) (*shelf, error) {
 	if !s.server {
 		s.db.SetMaxOpenConns(1) // an attached database belongs to one connection
 		s.db.SetConnMaxLifetime(0)
-		if _, err := s.db.ExecContext(ctx, "ATTACH DATABASE ? AS codes", filepath.Join(s.folder, "codes.db")); err != nil {
+		if _, err := s.db.ExecContext(ctx, "ATTACH DATABASE ? AS codes", filepath.Join(folder, "codes.db")); err != nil {
 			return nil, errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
 		}
 	}
@@ -124,7 +134,7 @@ func (s *shelf) found(ctx context.Context, of []check, args ...any) (out []strin
 // Integrity returns the result of the storage engine's integrity check of the store that a stopped
 // process left in data: "ok", or the faults.
 func Integrity(ctx context.Context, data string) (string, error) {
-	s, err := openShelf(ctx, data)
+	s, err := openShelf(ctx, Folder(data))
 	if err != nil {
 		return "", err
 	}

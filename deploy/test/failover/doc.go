@@ -7,10 +7,8 @@
 // and closes no connection, without a packet filter. The tests run a single etcd and leave it
 // alone: the failure of an etcd cluster is not their subject.
 //
-// The simulated acquirer keeps its records on a separate server that no fault affects. Each node
-// has core's table for them as a foreign table. So the oracle requires each acknowledged payment
-// exactly once, in the store and at the acquirer. Core reaches the records through the primary, so
-// the tests lose no acquirer response other than by the end of the primary.
+// The simulated acquirer records its effects in a file that no fault affects. So the oracle
+// requires each acknowledged payment exactly once, in the store and at the acquirer.
 //
 // CAUSEWAY_FAILOVER_ROUNDS=20 runs that many rounds, with the faults in turn. It limits the time
 // until payments are accepted again to the 35 s that deploy/on/patroni promises. Without it, each

@@ -23,7 +23,7 @@ import (
 type shop struct {
 	key     string
 	cores   []string // their addresses
-	records *records
+	journal string   // of the simulated acquirer
 }
 
 func openShop(t *testing.T, c *cluster, cores int) *shop {
@@ -35,8 +35,7 @@ func openShop(t *testing.T, c *cluster, cores int) *shop {
 	})
 	// Settlement at the cutoff would change captured payments after their acknowledgement.
 	f.Run(t, "merchants", "update", f.Merchant, "--cutoff", clock.System().Now().UTC().Add(12*time.Hour).Format("15:04"))
-	s := &shop{key: f.Secret, records: startRecords(t)}
-	s.records.Attach(t, c.Healthy(t, true))
+	s := &shop{key: f.Secret, journal: f.Journal}
 	for _, core := range f.Cores.All() {
 		s.cores = append(s.cores, core.URL())
 	}
@@ -102,7 +101,10 @@ func (s *shop) judgeOnce(t *testing.T, db *sql.DB, since time.Time, loads ...*lo
 	})
 	there := map[string][]jsontext.Value{} // by reference
 	s.list(t, since, func(reference string, v jsontext.Value) { there[reference] = append(there[reference], v) })
-	taken := s.records.Taken(t)
+	taken, err := crash.Taken(s.journal)
+	if err != nil {
+		t.Fatal(err)
+	}
 	v := &verdict{}
 	for _, l := range loads {
 		for _, p := range l.payments {

@@ -33,6 +33,7 @@ type Fleet struct {
 	Secret, Publishable     string // its API keys, in test mode
 	ProviderA               ProviderA
 	ProviderB               ProviderB
+	Journal                 string // path of the simulated acquirer's journal, which all cores share
 
 	config Config
 	dir    string
@@ -61,7 +62,8 @@ func Start(tb testing.TB, c Config) *Fleet {
 	if c.Binaries == "" {
 		c.Binaries = Binaries(tb)
 	}
-	f := &Fleet{config: c, dir: tb.TempDir(), env: append([]string{
+	dir := tb.TempDir()
+	f := &Fleet{config: c, dir: dir, Journal: filepath.Join(dir, "simulator.journal"), env: append([]string{
 		"CAUSEWAY_STORE=" + c.Store, "CAUSEWAY_VAULT_KEK=" + random(), "CAUSEWAY_MLE_KEK=" + random(),
 		"CAUSEWAY_DEDUPLICATION_SECRET=" + random(),
 	}, c.CoreEnv...)}
@@ -69,7 +71,9 @@ func Start(tb testing.TB, c Config) *Fleet {
 	f.enroll(tb)
 	at := programtest.Host(tb)
 	f.Cores = f.group(tb, "core", at, 18080, c.Cores, func(_ int, listen, admin string) []string {
-		return append([]string{"serve", "--listen", listen, "--admin", admin, "--rate-limit", "0"}, c.CoreArgs...)
+		return append([]string{
+			"serve", "--listen", listen, "--admin", admin, "--rate-limit", "0", "--simulator-journal", f.Journal,
+		}, c.CoreArgs...)
 	})
 	f.Filters = f.group(tb, "mle-filter", at, 18180, c.Filters, func(n int, listen, admin string) []string {
 		args := []string{"--listen", listen, "--admin", admin, "--v1", f.Cores.URL(), "--keys", c.Store}

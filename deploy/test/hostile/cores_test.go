@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/deploy/test/crash"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -19,7 +20,7 @@ import (
 // PostgreSQL server. No other round uses that server, because its clock jumps.
 type arrangement struct {
 	binary, folder string
-	store          string         // a data folder, or the URL of the server's database
+	place          crash.Place
 	server         *pgtest.Server // nil on SQLite
 	cores          []*process
 	args, env      []string // of each core and command
@@ -51,15 +52,15 @@ func arrange(t *testing.T, cores int) *arrangement {
 		})
 	}
 	if cores == 1 {
-		a.store, a.args = a.folder, []string{"--data", filepath.Join(a.folder, "core")}
+		a.place, a.args = crash.Folder(a.folder), []string{"--data", filepath.Join(a.folder, "core")}
 		a.setClock(t, 0)
 		return a
 	}
 	a.server = pgtest.Steered(t)
-	a.store = a.server.URL(nil)
+	a.place = crash.Place{Store: a.server.URL(nil), Journal: filepath.Join(a.folder, "simulator.journal")}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // it never fails
-	a.env = []string{"CAUSEWAY_STORE=" + a.store, "CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(key)}
+	a.env = []string{"CAUSEWAY_STORE=" + a.place.Store, "CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(key)}
 	a.setClock(t, 0)
 	a.run(t, "migrate")
 	return a
@@ -95,7 +96,7 @@ func (a *arrangement) launch(t *testing.T, p *process) {
 		Path: a.binary, Env: append(a.env, "HOSTILE_CLOCK="+p.clock), Stderr: &a.log,
 		Args: append([]string{
 			"serve", "--listen", p.address, "--rate-limit", "0", "--webhooks-allow-private",
-			"--simulator", filepath.Join(a.folder, "simulator.yaml"),
+			"--simulator", filepath.Join(a.folder, "simulator.yaml"), "--simulator-journal", a.place.Journal,
 		}, a.args...),
 	})
 	if err != nil {

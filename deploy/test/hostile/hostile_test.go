@@ -176,14 +176,14 @@ func (r *round) settle(t *testing.T) {
 	for range 80 {
 		programtest.WaitFor(t, "each pending reversal has looked", func() bool {
 			now := time.Now().Add(r.offset) //nolint:forbidigo // as the steered clock reads it
-			due, err := r.h.Due(t.Context(), r.store, now)
+			due, err := r.h.Due(t.Context(), r.place, now)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return due == 0
 		})
 		var err error
-		if left, err = r.h.Unfinished(t.Context(), r.store); err != nil {
+		if left, err = r.h.Unfinished(t.Context(), r.place); err != nil {
 			t.Fatal(err)
 		}
 		if len(left) == 0 {
@@ -221,7 +221,7 @@ func (r *round) complete(t *testing.T, seed uint64) {
 	r.kill()
 	r.suffer(t, 1+r.rng.IntN(3))
 	r.settle(t)
-	faults, err := r.h.JudgeBooks(t.Context(), r.store)
+	faults, err := r.h.JudgeBooks(t.Context(), r.place)
 	if err != nil {
 		t.Error(err)
 	}

@@ -5,7 +5,10 @@ package kill_test
 import (
 	"context"
 	"database/sql"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,19 +39,20 @@ func TestJudgePostgreSQL(t *testing.T) {
 	if err := h.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	judged := func(ctx context.Context) []string {
+	place := crash.Place{Store: store, Journal: f.Journal}
+	judged := func(ctx context.Context, place crash.Place) []string {
 		t.Helper()
-		faults, err := h.JudgeAll(ctx, store)
+		faults, err := h.JudgeAll(ctx, place)
 		if err != nil {
 			t.Fatal(err)
 		}
-		more, err := crash.Agree(ctx, store, f.Cores.URL(), keys)
+		more, err := crash.Agree(ctx, place, f.Cores.URL(), keys)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return append(faults, more...)
 	}
-	if faults := judged(t.Context()); len(faults) > 0 {
+	if faults := judged(t.Context(), place); len(faults) > 0 {
 		t.Fatalf("before anything is wrong: %v", faults)
 	}
 	db, err := sql.Open("pgx", store)
@@ -62,31 +66,47 @@ func TestJudgePostgreSQL(t *testing.T) {
 		{"events", "type = 'transaction.captured'", "DELETE FROM events", "the events of|its last event shows"},
 		{"captures", "state = 'succeeded'", "UPDATE captures SET amount = amount + 1", "its captures come to"},
 		{"tokens", "used_by <> 0", "UPDATE tokens SET used_by = 0, used_at = 0", "can be used again"},
-		{
-			"simulator_requests", "line LIKE 'c %00 - %'", "DELETE FROM simulator_requests",
-			"at the acquirer it is done: false",
-		},
-		{
-			"simulator_requests", "line LIKE 'r %00 - %'",
-			"UPDATE simulator_requests SET line = replace(line, 'r re_', 'r rx_')", "which v1 does not show",
-		},
 	} {
-		const saved = "CREATE TABLE saved AS SELECT * FROM %t WHERE %w ORDER BY %k LIMIT 1"
-		row := " WHERE %k = (SELECT %k FROM %t WHERE %w ORDER BY %k LIMIT 1)"
-		key := map[string]string{"simulator_requests": "key"}[c.table]
-		if key == "" {
-			key = "id"
-		}
-		fill := strings.NewReplacer("%t", c.table, "%w", c.where, "%k", key).Replace
+		const saved = "CREATE TABLE saved AS SELECT * FROM %t WHERE %w ORDER BY id LIMIT 1"
+		row := " WHERE id = (SELECT id FROM %t WHERE %w ORDER BY id LIMIT 1)"
+		fill := strings.NewReplacer("%t", c.table, "%w", c.where).Replace
 		mustExec(t, db, fill(saved), fill(c.harm+row))
-		if faults := judged(t.Context()); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
+		if faults := judged(t.Context(), place); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
 			t.Errorf("%s: found %v, want %q", c.harm, faults, c.want)
 		}
-		mustExec(t, db, fill("DELETE FROM %t WHERE %k IN (SELECT %k FROM saved)"),
+		mustExec(t, db, fill("DELETE FROM %t WHERE id IN (SELECT id FROM saved)"),
 			fill("INSERT INTO %t OVERRIDING SYSTEM VALUE SELECT * FROM saved"), "DROP TABLE saved")
 	}
-	if faults := judged(t.Context()); len(faults) > 0 {
+	for line, c := range map[string]struct{ becomes, want string }{
+		`(?m)^c cap_\S+ \S+ 00 .*\n`:  {"", "at the acquirer it is done: false"},
+		`(?m)^r re_(\S+ \S+ 00 .*\n)`: {"r rx_$1", "which v1 does not show"},
+		`(?m)^(a \S+ - 00 .*\n)`:      {"$1$1", "the acquirer did .* twice"},
+	} {
+		harmed := crash.Place{Store: store, Journal: filepath.Join(t.TempDir(), "simulator.journal")}
+		mustChangeLine(t, f.Journal, harmed.Journal, regexp.MustCompile(line), c.becomes)
+		if faults := judged(t.Context(), harmed); !regexp.MustCompile(c.want).MatchString(strings.Join(faults, "\n")) {
+			t.Errorf("%s: found %v, want %q", line, faults, c.want)
+		}
+	}
+	if faults := judged(t.Context(), place); len(faults) > 0 {
 		t.Errorf("with all put right again: %v", faults)
+	}
+}
+
+// mustChangeLine copies a journal and changes the first line that matches.
+func mustChangeLine(t *testing.T, from, to string, line *regexp.Regexp, becomes string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := line.FindSubmatchIndex(text)
+	if at == nil {
+		t.Fatalf("no line matches %s", line)
+	}
+	changed := slices.Concat(text[:at[0]], line.Expand(nil, []byte(becomes), text, at), text[at[1]:])
+	if err := os.WriteFile(to, changed, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

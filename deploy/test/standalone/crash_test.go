@@ -61,7 +61,7 @@ func (o *killing) round(t *testing.T, n int) {
 	if err := o.h.Recover(ctx); err != nil {
 		t.Errorf("round %d: %v", n, err)
 	}
-	o.report(t, n, func() ([]string, error) { return o.h.Judge(ctx, o.dir) })
+	o.report(t, n, func() ([]string, error) { return o.h.Judge(ctx, crash.Folder(o.dir)) })
 	o.report(t, n, func() ([]string, error) { return o.h.Overlap(ctx, n) })
 	if err := o.h.Clear(ctx); err != nil {
 		t.Error(err)
@@ -114,7 +114,7 @@ func TestKillOverAllCommands(t *testing.T) {
 		o.round(t, n)
 	}
 	o.report(t, rounds, func() ([]string, error) { return h.Delivered(t.Context()) })
-	o.report(t, rounds, func() ([]string, error) { return h.JudgeAll(t.Context(), o.dir) })
+	o.report(t, rounds, func() ([]string, error) { return h.JudgeAll(t.Context(), crash.Folder(o.dir)) })
 	o.p.Stop(t)
 	if whole, err := crash.Integrity(t.Context(), o.dir); err != nil || whole != "ok" {
 		t.Errorf("integrity: %s, %v", whole, err)

@@ -109,7 +109,8 @@ func once(f fate) func(*http.Request) fate {
 // checkAgreed compares the acquirer's own journal with v1.
 func checkAgreed(t *testing.T, p *process, dir string) {
 	t.Helper()
-	wrong, err := crash.Agree(t.Context(), dir, p.HTTP, crash.Keys{Secret: p.Keys.SKTest, Publishable: p.Keys.PKTest})
+	wrong, err := crash.Agree(t.Context(), crash.Folder(dir), p.HTTP,
+		crash.Keys{Secret: p.Keys.SKTest, Publishable: p.Keys.PKTest})
 	if err != nil {
 		t.Fatal(err)
 	}

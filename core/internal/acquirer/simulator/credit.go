@@ -21,7 +21,7 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (a
 		return acquirer.Answer{}, err
 	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
-	if answer, ok, err := s.recall(ctx, id, credit, card); ok || err != nil {
+	if answer, ok, err := s.recall(id, credit, card); ok || err != nil {
 		return answer, err
 	}
 	if err := card.hold(ctx); err != nil {
@@ -31,7 +31,7 @@ func (s *Simulator) credit(ctx context.Context, r acquirer.Credit, late bool) (a
 		kind: credit, amount: r.Amount, network: r.BankAccount.Number.IsZero(),
 		verdict: firstDecline(card.verdict, s.judgePayee(r), s.catalogue.refusals[step{refund, r.Amount}]),
 	}
-	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, late: late, record: rec})
+	answer, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: rec})
 	if err == nil && card.behaviour == timeoutAfter {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: credit: %w", acquirer.ErrUnknown)

@@ -6,9 +6,12 @@
 //
 //   - Memory holds two generations of 25,000 references; when the younger is full the older is dropped. A reference that was dropped
 //     counts as never seen.
-//   - The journal, when there is one, is two files of up to 8 MiB: the path given to Open and the same with ".1" behind it. One line an
-//     effect, handed to the operating system before the answer is given: it survives the death of the process, but as nothing is fsynced not
-//     a power cut. It holds references, answers and amounts, never a card number or CVC. One process at a time may use a journal.
+//   - The journal is two files of about 8 MiB: the path given to Open and the same with ".1" behind
+//     it. Each effect is one line, which the operating system has before the response is sent. So it
+//     survives the death of every process. Nothing is fsynced, so it does not survive a power cut.
+//     It holds references, responses and amounts, never a card number or CVC. Several processes of
+//     one machine may share it, on a file system with flock: they are then one acquirer. Without a
+//     journal, only memory remembers, which is for unit tests.
 //
 // When an effect happens:
 //

@@ -6,102 +6,157 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
-// segmentSize is how large a file of the journal grows before it becomes the older of the two.
+// segmentSize is the size at which the journal's file becomes the older of two.
 const segmentSize = 8 << 20
 
-// journal is the file that outlives the process. It is not safe for concurrent use.
+// journal is the file in which the simulators of all processes of a machine record their effects.
+// The lock of the file puts the effects in one order: a simulator takes it, reads the lines of the
+// others, decides and appends its own line. It is not safe for concurrent use.
 type journal struct {
 	path   string
-	limit  int64
-	file   *os.File
+	limits limits
+	memory *memory
+	file   *os.File // nil before the first use, and after another process has begun a new file
+	info   os.FileInfo
+	loaded bool // the memory has all lines of file up to size, and those before it
 	size   int64
 	line   []byte // reused
-	broken error  // what left the file in a state unknown
 }
 
-// openJournal gives the effects of both segments to apply, oldest first, and opens the younger for more.
-func openJournal(path string, l limits, apply func(effect)) (*journal, error) {
-	younger, err := readIfThere(path)
-	if err != nil {
+// openJournal returns the journal after it has filled the memory.
+func openJournal(path string, l limits, m *memory) (*journal, error) {
+	j := &journal{path: path, limits: l, memory: m}
+	if err := j.lock(); err != nil {
 		return nil, err
 	}
-	// A line that a killed process left unfinished must go, or the next would be glued to it.
-	younger = younger[:bytes.LastIndexByte(younger, '\n')+1]
-
-	j := &journal{path: path, limit: l.segment, size: int64(len(younger))}
-	// Two generations hold no more, so older lines are not worth the start's time.
-	younger, left := lastLines(younger, 2*l.generation)
-	if left > 0 {
-		older, err := readIfThere(path + ".1")
-		if err != nil {
-			return nil, err
-		}
-		older, _ = lastLines(older, left)
-		replay(older, apply)
-	}
-	replay(younger, apply)
-
-	if err := j.open(); err != nil {
-		return nil, err
-	}
-	if err := j.file.Truncate(j.size); err != nil {
-		return nil, errors.Join(err, j.file.Close())
-	}
+	j.unlock()
 	return j, nil
 }
 
-// append hands the line for e to the operating system in one write. After an error the effect is not in the journal.
+// lock excludes the other processes and reads their lines. It starts a new file if the present one
+// is full.
+func (j *journal) lock() error {
+	for {
+		current, err := j.lockFile()
+		full := j.size >= j.limits.segment
+		if err == nil && current && !full {
+			return nil
+		}
+		if err == nil && current {
+			err = os.Rename(j.path, j.path+".1")
+		}
+		if err = errors.Join(err, j.close()); err != nil {
+			return err
+		}
+	}
+}
+
+// lockFile locks the file and reads it to its end. It returns false if another process has begun a
+// new file meanwhile.
+func (j *journal) lockFile() (current bool, err error) {
+	if j.file == nil {
+		if err := j.open(); err != nil {
+			return false, err
+		}
+	}
+	if err := flock(j.file, syscall.LOCK_EX); err != nil {
+		return false, err
+	}
+	named, err := os.Stat(j.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !os.SameFile(j.info, named) || named.Size() < j.size:
+		return false, nil
+	default:
+		return true, j.read(named.Size())
+	}
+}
+
+// open opens the file, of which nothing is read yet.
+func (j *journal) open() (err error) {
+	j.loaded, j.size = false, 0
+	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err == nil {
+		j.info, err = j.file.Stat()
+	}
+	return err
+}
+
+// read applies the lines up to end. The process that wrote an unfinished last line has ended, since
+// it held the lock: the line is cut off, and its effect never took place.
+func (j *journal) read(end int64) error {
+	if j.loaded && j.size == end {
+		return nil
+	}
+	text := make([]byte, end-j.size)
+	if _, err := j.file.ReadAt(text, j.size); err != nil {
+		return err
+	}
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	if j.loaded {
+		replay(text, j.memory.apply)
+	} else if err := j.load(text); err != nil {
+		return err
+	}
+	if j.size += int64(len(text)); j.size < end {
+		return j.file.Truncate(j.size)
+	}
+	return nil
+}
+
+// load fills the memory from the older file and the lines of the younger one.
+func (j *journal) load(younger []byte) error {
+	j.memory.clear()
+	// Two generations hold no more, so older lines are not worth the time.
+	younger, left := lastLines(younger, 2*j.limits.generation)
+	if left > 0 {
+		older, err := os.ReadFile(j.path + ".1")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		older, _ = lastLines(older, left)
+		replay(older, j.memory.apply)
+	}
+	replay(younger, j.memory.apply)
+	j.loaded = true
+	return nil
+}
+
+// append hands the line for e to the operating system in one write. After an error the effect is
+// not in the journal: the next lock cuts off what was written of the line.
 func (j *journal) append(e effect) error {
-	if j.broken != nil {
-		return j.broken
-	}
 	j.line = e.appendLine(j.line[:0])
-	if j.size > 0 && j.size+int64(len(j.line)) > j.limit {
-		if err := j.rotate(); err != nil {
-			j.broken = fmt.Errorf("rotate: %w", err)
-			return j.broken
-		}
-	}
 	if _, err := j.file.Write(j.line); err != nil {
-		// A part may have been written, which would be read as this effect later.
-		if undo := j.file.Truncate(j.size); undo != nil {
-			j.broken = fmt.Errorf("undo a write: %w", undo)
-		}
 		return fmt.Errorf("append: %w", err)
 	}
 	j.size += int64(len(j.line))
 	return nil
 }
 
-func (j *journal) rotate() error {
-	if err := j.file.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(j.path, j.path+".1"); err != nil {
-		return err
-	}
-	j.size = 0
-	return j.open()
-}
+func (j *journal) unlock() { _ = flock(j.file, syscall.LOCK_UN) } // fails for a closed file only
 
-func (j *journal) open() error {
-	var err error
-	j.file, err = os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	return err
-}
-
+// close also unlocks the file.
 func (j *journal) close() error {
-	return j.file.Close()
+	if j.file == nil {
+		return nil
+	}
+	file := j.file
+	j.file = nil
+	return file.Close()
 }
 
-func readIfThere(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how) //nolint:gosec // a descriptor
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
 	}
-	return data, err
 }
 
 // lastLines returns the last n lines of data, and how many fewer than n there are.

@@ -87,22 +87,55 @@ func TestJournal_damage(t *testing.T) {
 	}
 }
 
+// TestJournal_tornBesideAnother: a process was killed in the middle of a line. The others go on, and
+// the half of the line counts for nothing.
+func TestJournal_tornBesideAnother(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	s, beside := mustOpen(t, simulator.Config{Journal: path}), mustOpen(t, simulator.Config{Journal: path})
+	mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
+	torn, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := torn.WriteString("a txn_torn - 00 - 1999 0 pp"); err != nil {
+		t.Fatal(err)
+	}
+	if err := torn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := beside.Inquire(t.Context(), "txn_torn"); !errors.Is(err, acquirer.ErrNotFound) {
+		t.Errorf("torn: got %v, want %v", err, acquirer.ErrNotFound)
+	}
+	want := mustAuthorize(t, s, request(t, s, "txn_2", "pm_card_visa"))
+	for name, s := range map[string]*simulator.Simulator{"beside": beside, "new": mustOpen(t, simulator.Config{Journal: path})} {
+		if got, err := s.Inquire(t.Context(), "txn_2"); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, want)
+		}
+	}
+	if got := bytes.Count(mustRead(t, path), []byte("\n")); got != 2 {
+		t.Errorf("got %d lines, want 2", got)
+	}
+}
+
 func TestJournal_bounded(t *testing.T) {
 	t.Parallel()
 	const generation, segment, requests = 10, 600, 200
+	const line = 64 // a file ends with the line that reaches its limit
 	path := filepath.Join(t.TempDir(), "journal")
 	cfg := simulator.Config{Journal: path, Clock: clock.NewFake(now)}
 	s := mustOpenSmall(t, cfg, generation, segment)
+	beside := mustOpenSmall(t, cfg, generation, segment) // as another process
 	for i := range requests {
 		mustAuthorize(t, s, request(t, s, fmt.Sprint("txn_", i), "pm_card_visa"))
 		for _, file := range []string{path, path + ".1"} {
-			if info, err := os.Stat(file); err == nil && info.Size() > segment {
-				t.Fatalf("%s: got %d bytes, want at most %d", filepath.Base(file), info.Size(), segment)
+			if info, err := os.Stat(file); err == nil && info.Size() > segment+line {
+				t.Fatalf("%s: got %d bytes, want at most %d", filepath.Base(file), info.Size(), segment+line)
 			}
 		}
 	}
 	again := mustOpenSmall(t, cfg, generation, segment)
-	for name, s := range map[string]*simulator.Simulator{"running": s, "reopened": again} {
+	for name, s := range map[string]*simulator.Simulator{"running": s, "idle beside it": beside, "reopened": again} {
 		if got := remembered(t, s, requests); got < generation || got > 2*generation {
 			t.Errorf("%s: got %d of the last requests, want %d to %d", name, got, generation, 2*generation)
 		}
@@ -137,8 +170,14 @@ func TestJournal_fails(t *testing.T) {
 			t.Errorf("got %v, want %v", err, acquirer.ErrUnavailable)
 		}
 	}
+	if err := os.RemoveAll(path + ".1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Inquire(t.Context(), "txn_1"); err != nil {
+		t.Errorf("recorded: got %v, want no error", err)
+	}
 	if _, err := s.Inquire(t.Context(), "txn_2"); !errors.Is(err, acquirer.ErrNotFound) {
-		t.Errorf("inquire: got %v, want %v", err, acquirer.ErrNotFound)
+		t.Errorf("not recorded: got %v, want %v", err, acquirer.ErrNotFound)
 	}
 }
 
@@ -152,7 +191,7 @@ func TestOpen_unreadableJournal(t *testing.T) {
 func TestClose(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, simulator.Config{Journal: filepath.Join(t.TempDir(), "journal")})
-	want := mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
+	mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: got %v, want no error", err)
@@ -161,8 +200,8 @@ func TestClose(t *testing.T) {
 	if _, err := s.Authorize(t.Context(), request(t, s, "txn_2", "pm_card_visa")); !errors.Is(err, acquirer.ErrUnavailable) {
 		t.Errorf("got %v, want %v", err, acquirer.ErrUnavailable)
 	}
-	if got, err := s.Inquire(t.Context(), "txn_1"); err != nil || got != want {
-		t.Errorf("inquire: got %+v, %v, want %+v", got, err, want)
+	if _, err := s.Inquire(t.Context(), "txn_1"); !errors.Is(err, acquirer.ErrUnavailable) {
+		t.Errorf("inquire: got %v, want %v", err, acquirer.ErrUnavailable)
 	}
 }
 

@@ -13,6 +13,11 @@ func newMemory(size int) *memory {
 	return &memory{size: size, young: map[key]record{}, old: map[key]record{}}
 }
 
+func (m *memory) clear() {
+	clear(m.young)
+	clear(m.old)
+}
+
 func (m *memory) get(k key) (record, bool) {
 	if r, ok := m.young[k]; ok {
 		return r, true

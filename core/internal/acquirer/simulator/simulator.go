@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -14,10 +15,9 @@ import (
 type Config struct {
 	// Catalogue is the YAML text of the catalogue; nil means the embedded one.
 	Catalogue []byte
-	// Journal is the path of the file that outlives the process; "" means that nothing does. One process at a time may use it.
+	// Journal is the path of the file that outlives the process. Several processes of one machine may
+	// share it: they are then one acquirer. "" keeps the recording in memory, for unit tests.
 	Journal string
-	// Book is where several processes remember together, in place of a Journal; nil for none.
-	Book Book
 	// Clock dates authorizations and test cards, and tells which cards have expired; nil means the machine's.
 	Clock clock.Clock
 }
@@ -26,7 +26,6 @@ type Config struct {
 type Simulator struct {
 	catalogue *catalogue
 	clock     clock.Clock
-	book      Book // nil where this process remembers by itself
 	delays    *delays
 
 	mu      sync.Mutex // guards what is below, and puts effects in one order
@@ -34,6 +33,8 @@ type Simulator struct {
 	journal *journal // nil without one
 	closed  bool
 }
+
+var errClosed = errors.New("closed")
 
 var _ acquirer.Acquirer = (*Simulator)(nil)
 
@@ -61,11 +62,11 @@ func open(cfg Config, l limits) (*Simulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: catalogue: %w", err)
 	}
-	s := &Simulator{catalogue: cat, clock: cfg.Clock, book: cfg.Book, memory: newMemory(l.generation), delays: newDelays()}
+	s := &Simulator{catalogue: cat, clock: cfg.Clock, memory: newMemory(l.generation), delays: newDelays()}
 	if cfg.Journal == "" {
 		return s, nil
 	}
-	s.journal, err = openJournal(cfg.Journal, l, s.memory.apply)
+	s.journal, err = openJournal(cfg.Journal, l, s.memory)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: journal: %w", err)
 	}
@@ -77,11 +78,10 @@ func (s *Simulator) Close() error {
 	s.delays.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.journal == nil {
-		s.closed = true
+	s.closed = true
+	if s.journal == nil {
 		return nil
 	}
-	s.closed = true
 	if err := s.journal.close(); err != nil {
 		return fmt.Errorf("simulator: journal: %w", err)
 	}
@@ -102,13 +102,13 @@ func (s *Simulator) authorize(ctx context.Context, r acquirer.Authorize, late bo
 		return acquirer.Answer{}, err
 	}
 	card := s.catalogue.cards[asCard(r.Source).Number.Reveal()]
-	if answer, ok, err := s.recall(ctx, id, authorize, card); ok || err != nil {
+	if answer, ok, err := s.recall(id, authorize, card); ok || err != nil {
 		return answer, err // a retry neither waits nor fails again
 	}
 	if err := card.hold(ctx); err != nil {
 		return acquirer.Answer{}, err
 	}
-	answer, err := s.commit(ctx, effect{id: id, reference: r.Reference, late: late, record: s.judge(r, card)})
+	answer, err := s.commit(effect{id: id, reference: r.Reference, late: late, record: s.judge(r, card)})
 	if err == nil && card.loses() {
 		wait(ctx, card.delay)
 		return acquirer.Answer{}, fmt.Errorf("simulator: authorize: %w", acquirer.ErrUnknown)
@@ -149,7 +149,7 @@ func (s *Simulator) inquire(ctx context.Context, reference string) (acquirer.Ans
 		return acquirer.Answer{}, err
 	}
 	id := digest(reference)
-	rec, err := s.known(ctx, id.key())
+	rec, err := s.known(id.key())
 	if err != nil {
 		return acquirer.Answer{}, err
 	}
@@ -180,19 +180,53 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 	rec := record{
 		kind: k, amount: r.Amount, verdict: s.catalogue.refusals[step{k, r.Amount}], final: k == capture && r.Final,
 	}
-	return s.commit(ctx, effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
+	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
 }
 
-// recall returns the answer that a request of a kind has had. Where the card answers at once, it is left to commit to find that out.
-func (s *Simulator) recall(ctx context.Context, id identity, k kind, c card) (acquirer.Answer, bool, error) {
-	if s.book != nil && c.behaviour == answersAtOnce {
+// recall returns the response that a request of a kind has had. If the card responds at once, commit
+// finds it.
+func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Answer, bool, error) {
+	if c.behaviour == answersAtOnce {
 		return acquirer.Answer{}, false, nil
 	}
-	rec, err := s.known(ctx, id.key())
+	rec, err := s.known(id.key())
 	if err != nil || rec.kind != k || s.underway(rec) {
 		return acquirer.Answer{}, false, err
 	}
 	return rec.answer(id), true, nil
+}
+
+// known returns the record of a request, the zero record if there is none.
+func (s *Simulator) known(k key) (record, error) {
+	if err := s.lock(); err != nil {
+		return record{}, err
+	}
+	defer s.unlock()
+	r, _ := s.memory.get(k)
+	return r, nil
+}
+
+// lock returns with the effects of all processes in memory. No process adds one until unlock.
+func (s *Simulator) lock() error {
+	s.mu.Lock()
+	var err error
+	if s.closed {
+		err = errClosed
+	} else if s.journal != nil {
+		err = s.journal.lock()
+	}
+	if err != nil {
+		s.mu.Unlock()
+		return fmt.Errorf("simulator: journal: %w: %w", acquirer.ErrUnavailable, err)
+	}
+	return nil
+}
+
+func (s *Simulator) unlock() {
+	if s.journal != nil {
+		s.journal.unlock()
+	}
+	s.mu.Unlock()
 }
 
 // effect is a request about to happen, with the answer it gets unless an earlier request says otherwise.
@@ -205,15 +239,11 @@ type effect struct {
 }
 
 // commit makes the effect happen once: it answers a repeated reference as before, and otherwise writes the journal before it answers.
-func (s *Simulator) commit(ctx context.Context, e effect) (acquirer.Answer, error) {
-	if s.book != nil {
-		return s.share(ctx, e)
+func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
+	if err := s.lock(); err != nil {
+		return acquirer.Answer{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return acquirer.Answer{}, fmt.Errorf("simulator: closed: %w", acquirer.ErrUnavailable)
-	}
+	defer s.unlock()
 	own, _ := s.memory.get(e.id.key())
 	var named record
 	known := false

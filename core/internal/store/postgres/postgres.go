@@ -53,7 +53,6 @@ type engine struct {
 
 	openings *groups[*store.Opening, int64]
 	closings *groups[*store.Closing, struct{}]
-	notes    *groups[store.Simulated, bool]
 
 	// rehearse has every command run once more before, for nothing: a test then sees one that cannot be run again.
 	rehearse bool
@@ -83,7 +82,7 @@ func OpenRotating(ctx context.Context, source string, again func() (string, erro
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c, again: again}
 		t := new(turns)
-		e.openings, e.closings, e.notes = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings), newGroups(t, e.writeNotes)
+		e.openings, e.closings = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings)
 		err := e.openPools(ctx, source)
 		if err == nil {
 			err = e.preflight(ctx)

@@ -450,15 +450,6 @@ CREATE TABLE lead (
 );
 INSERT INTO lead (core_id, until) VALUES (0, 0);
 
--- The simulator's record of the requests of all cores.
-CREATE TABLE simulator_requests (
-    key    TEXT     PRIMARY KEY,
-    line   TEXT     NOT NULL,
-    voided SMALLINT NOT NULL CHECK (voided IN (0, 1)),
-    at     BIGINT   NOT NULL
-);
-CREATE INDEX simulator_requests_by_age ON simulator_requests (at);
-
 CREATE TABLE operators (
     id         BIGINT PRIMARY KEY,
     name       TEXT   NOT NULL,
