@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/backup"
@@ -18,7 +17,7 @@ import (
 
 // backupFiles are the files of a data folder that a backup holds, and whether it must.
 func backupFiles() map[string]bool {
-	return map[string]bool{databaseFile: true, rootFile: true, vaultFile: false, journalFile: false, journalFile + ".1": false}
+	return map[string]bool{databaseFile: true, rootFile: true, vaultFile: false}
 }
 
 // Backup copies the data folder into the new folder to, beside a running service: the database as it is at one moment after the call, so
@@ -70,8 +69,7 @@ func copyData(ctx context.Context, cfg Config, to string) (err error) {
 	return nil
 }
 
-// copyFolder copies what a backup holds and returns the names. The journal goes last: the simulator then remembers at least what the
-// database thinks it did.
+// copyFolder copies the files of a backup and returns their names.
 func copyFolder(ctx context.Context, from, to string) ([]string, error) {
 	names := []string{databaseFile, rootFile}
 	if err := backup.Copy(filepath.Join(from, rootFile), filepath.Join(to, rootFile)); err != nil {
@@ -80,61 +78,18 @@ func copyFolder(ctx context.Context, from, to string) ([]string, error) {
 	if err := store.Backup(ctx, filepath.Join(from, databaseFile), filepath.Join(to, databaseFile)); err != nil {
 		return nil, err
 	}
-	keys, err := copyThere(from, to, vaultFile) // after what it opens: a first start beside this may just be making it
-	if err != nil {
+	// After the database that it opens: a first start may create both meanwhile.
+	err := backup.Copy(filepath.Join(from, vaultFile), filepath.Join(to, vaultFile))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return append(names, vaultFile), err
+	}
+	switch found, err := store.BackupHoldsSealed(ctx, filepath.Join(to, databaseFile)); {
+	case err != nil:
 		return nil, err
+	case found:
+		return nil, lostKeyset(from)
 	}
-	if len(keys) == 0 { // as in a folder that no service has opened yet
-		switch found, err := store.BackupHoldsSealed(ctx, filepath.Join(to, databaseFile)); {
-		case err != nil:
-			return nil, err
-		case found:
-			return nil, lostKeyset(from)
-		}
-	}
-	journal, err := copyJournal(from, to)
-	return slices.Concat(names, keys, journal), err
-}
-
-// A rotation of the journal takes moments; if it does not end, the process that began it is dead.
-const (
-	journalTries = 50
-	journalPause = 10 * time.Millisecond
-)
-
-// copyJournal copies both segments of the simulator's journal, again when they were rotated meanwhile.
-func copyJournal(from, to string) ([]string, error) {
-	for try := 1; ; try++ {
-		before, _ := os.Stat(filepath.Join(from, journalFile)) // nil when there is none
-		names, err := copyThere(from, to, journalFile, journalFile+".1")
-		if err != nil {
-			return nil, err
-		}
-		after, _ := os.Stat(filepath.Join(from, journalFile))
-		if len(names) == 0 || before != nil && after != nil && os.SameFile(before, after) || try == journalTries {
-			return names, nil
-		}
-		for _, name := range names {
-			if err := os.Remove(filepath.Join(to, name)); err != nil {
-				return nil, fmt.Errorf("backup: %w", err)
-			}
-		}
-		time.Sleep(journalPause)
-	}
-}
-
-// copyThere copies those of the named files that are there, and returns their names.
-func copyThere(from, to string, names ...string) ([]string, error) {
-	var copied []string
-	for _, name := range names {
-		switch err := backup.Copy(filepath.Join(from, name), filepath.Join(to, name)); {
-		case err == nil:
-			copied = append(copied, name)
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
-		}
-	}
-	return copied, nil
+	return names, nil
 }
 
 // Restore makes the backup in the folder from the data folder, which must be empty or missing. It believes nothing that it has not checked:

@@ -118,7 +118,7 @@ func TestBackupUnderLoadSQLite(t *testing.T) {
 	programtest.WaitFor(t, "payments that were open in the backup end", func() bool {
 		return next.number(t, "SELECT COUNT(*) FROM transactions WHERE status IN ('processing', 'unknown')") == 0
 	})
-	// The simulator remembers them, keys and stored answers work, and new payments are taken.
+	// Steps, keys and stored responses work, and new payments are taken.
 	MustDecode[v1.Capture](t, next.capture(t, before[0], ""), 201)
 	if a := next.post(t, "/v1/transactions", create(100, manual), keyed("w0-0")); a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("not replayed: %d %s", a.status, a.body)
@@ -148,7 +148,7 @@ func TestBackupIsThePrivateWholeSQLite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(names[1:], " "), "causeway.db manifest.json root.secret simulator.journal vault.keyset"; got != want {
+	if got, want := strings.Join(names[1:], " "), "causeway.db manifest.json root.secret vault.keyset"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	left, err := os.ReadDir(filepath.Dir(dir))
@@ -214,7 +214,7 @@ func harms() map[string]func(dir string) error {
 		},
 		"no manifest":         func(dir string) error { return os.Remove(filepath.Join(dir, "manifest.json")) },
 		"no database":         func(dir string) error { return os.Remove(filepath.Join(dir, "causeway.db")) },
-		"database not listed": edit("manifest.json", replace(`"causeway.db"`, `"simulator.journal.1"`)),
+		"database not listed": edit("manifest.json", replace(`"causeway.db"`, `"other.db"`)),
 	}
 }
 
