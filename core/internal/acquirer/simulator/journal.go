@@ -13,15 +13,15 @@ import (
 const segmentSize = 8 << 20
 
 // journal is the file in which the simulators of all processes of a machine record their effects.
-// The lock of the file puts the effects in one order: a simulator takes it, reads the lines of the
-// others, decides and appends its own line. It is not safe for concurrent use.
+// The lock of the file puts the effects in one order. A simulator takes the lock, reads the lines
+// of the others, decides, and appends its own line. A journal is not safe for concurrent use.
 type journal struct {
 	path   string
 	limits limits
 	memory *memory
 	file   *os.File // nil before the first use, and after another process has begun a new file
 	info   os.FileInfo
-	loaded bool // the memory has all lines of file up to size, and those before it
+	loaded bool // the memory has all lines of file up to size, and the older lines
 	size   int64
 	line   []byte // reused
 }
@@ -87,8 +87,8 @@ func (j *journal) open() (err error) {
 	return err
 }
 
-// read applies the lines up to end. The process that wrote an unfinished last line has ended, since
-// it held the lock: the line is cut off, and its effect never took place.
+// read applies the lines up to end. It cuts off an unfinished last line, whose effect never took
+// place: the process that wrote the line held the lock, so it has ended.
 func (j *journal) read(end int64) error {
 	if j.loaded && j.size == end {
 		return nil
@@ -128,7 +128,7 @@ func (j *journal) load(younger []byte) error {
 }
 
 // append hands the line for e to the operating system in one write. After an error the effect is
-// not in the journal: the next lock cuts off what was written of the line.
+// not in the journal: the next lock cuts off the written part of the line.
 func (j *journal) append(e effect) error {
 	j.line = e.appendLine(j.line[:0])
 	if _, err := j.file.Write(j.line); err != nil {
@@ -152,7 +152,7 @@ func (j *journal) close() error {
 
 func flock(f *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), how) //nolint:gosec // a descriptor
+		err := syscall.Flock(int(f.Fd()), how)
 		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}

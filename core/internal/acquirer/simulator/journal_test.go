@@ -120,12 +120,12 @@ func TestJournal_tornBesideAnother(t *testing.T) {
 
 func TestJournal_bounded(t *testing.T) {
 	t.Parallel()
-	const generation, segment, requests = 10, 600, 200
+	const generation, segment, requests = smallGeneration, 600, 200
 	const line = 64 // a file ends with the line that reaches its limit
 	path := filepath.Join(t.TempDir(), "journal")
 	cfg := simulator.Config{Journal: path, Clock: clock.NewFake(now)}
-	s := mustOpenSmall(t, cfg, generation, segment)
-	beside := mustOpenSmall(t, cfg, generation, segment) // as another process
+	s := mustOpenSmall(t, cfg, segment)
+	beside := mustOpenSmall(t, cfg, segment) // as another process
 	for i := range requests {
 		mustAuthorize(t, s, request(t, s, fmt.Sprint("txn_", i), "pm_card_visa"))
 		for _, file := range []string{path, path + ".1"} {
@@ -134,7 +134,7 @@ func TestJournal_bounded(t *testing.T) {
 			}
 		}
 	}
-	again := mustOpenSmall(t, cfg, generation, segment)
+	again := mustOpenSmall(t, cfg, segment)
 	for name, s := range map[string]*simulator.Simulator{"running": s, "idle beside it": beside, "reopened": again} {
 		if got := remembered(t, s, requests); got < generation || got > 2*generation {
 			t.Errorf("%s: got %d of the last requests, want %d to %d", name, got, generation, 2*generation)
@@ -160,7 +160,7 @@ func TestJournal_holdsNoCardData(t *testing.T) {
 func TestJournal_fails(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
-	s := mustOpenSmall(t, simulator.Config{Journal: path}, 10, 1)
+	s := mustOpenSmall(t, simulator.Config{Journal: path}, 1)
 	mustAuthorize(t, s, request(t, s, "txn_1", "pm_card_visa"))
 	if err := os.MkdirAll(filepath.Join(path+".1", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
@@ -243,9 +243,12 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-func mustOpenSmall(tb testing.TB, cfg simulator.Config, generation int, segment int64) *simulator.Simulator {
+// smallGeneration is the number of references in a generation of a small memory.
+const smallGeneration = 10
+
+func mustOpenSmall(tb testing.TB, cfg simulator.Config, segment int64) *simulator.Simulator {
 	tb.Helper()
-	s, err := simulator.OpenSmall(cfg, generation, segment)
+	s, err := simulator.OpenSmall(cfg, smallGeneration, segment)
 	if err != nil {
 		tb.Fatalf("open: %v", err)
 	}

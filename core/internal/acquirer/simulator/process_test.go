@@ -49,7 +49,9 @@ func runTask(task string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("opened")
+	if _, err := fmt.Fprintln(os.Stdout, "opened"); err != nil {
+		return err
+	}
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
@@ -93,7 +95,9 @@ func contest(s *simulator.Simulator, amount int64, follow func(n int) error) err
 		if err != nil {
 			return err
 		}
-		fmt.Printf("txn_%d %+v\n", n, a)
+		if _, err := fmt.Fprintf(os.Stdout, "txn_%d %+v\n", n, a); err != nil {
+			return err
+		}
 		if err := follow(n); err != nil {
 			return err
 		}
