@@ -241,7 +241,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.db.Observe(series.Group, func(err error) { cfg.Log.ErrorContext(ctx, "store: commit not counted", slog.Any("error", err)) })
 	c.db.Trace(cfg.Tracer)
 	eng := engine.New(engine.Config{
-		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Present: api.Presenter{}, Log: cfg.Log,
+		Store: c.db, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Render: api.Render, Erase: api.Erased, Log: cfg.Log,
 		Test: acquirer.Traced(series.Acquirer(c.sim, cfg.Clock), cfg.Tracer), Tracer: cfg.Tracer, Roots: c.roots, Sealer: c.sealer, AuditKey: c.audit,
 		Observer: series, Peers: c.peers,
 	})
@@ -262,8 +262,8 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	v1 := api.New(api.Config{ //nolint:contextcheck // a handler takes the context of its request
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
-		FingerprintKey: c.roots.Lasting(root.CardFingerprints), IdempotencyKey: c.roots.Lasting(root.Requests), Roots: c.roots, Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
-		WebhookPolicy: hooks.Policy, WebhookSecrets: hooks.Secrets, FilterSecret: cfg.FilterSecret, FilterToken: cfg.FilterToken,
+		FingerprintKey: c.roots.Lasting(root.CardFingerprints), IdempotencyKey: c.roots.Lasting(root.Requests), Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
+		WebhookPolicy: hooks.Policy, FilterSecret: cfg.FilterSecret, FilterToken: cfg.FilterToken,
 		LoggedIn:    series.OperatorLogin,
 		HopSecret:   cfg.HopSecret,
 		ClockOffset: c.clockOffset(),
@@ -326,7 +326,7 @@ func (c *Core) server() *metrics.Server {
 func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine, series *metrics.Metrics) (*webhook.Deliverer, error) {
 	hooks := webhook.New(webhook.Config{
 		Store: c.db, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: series, Secrets: webhook.NewSecrets(c.roots.Lasting(root.WebhookSecrets)),
-		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Presenter{}.Event, Disable: eng.DisableEndpoint, Leads: eng.Peers.Leads,
+		Policy: webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Event, Disable: eng.DisableEndpoint, Leads: eng.Peers.Leads,
 		Agrees: eng.Peers.Agrees,
 	})
 	return hooks, hooks.TakeOver(ctx)

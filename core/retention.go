@@ -57,12 +57,12 @@ func keepErasing(ctx context.Context, eng *engine.Engine, peers *engine.Peers, s
 				n, err := eng.DeleteInactiveCustomers(ctx, int(cfg.KeepCustomers/day))
 				cfg.logErased(ctx, series, "customers", n, err)
 			}
-			n, err := eng.Store.ErasePersonal(ctx, cfg.Clock.Now(), int(cfg.KeepPersonal/day), api.Presenter{}.Impersonal)
+			n, err := eng.Store.ErasePersonal(ctx, cfg.Clock.Now(), int(cfg.KeepPersonal/day), api.Impersonal)
 			cfg.logErased(ctx, series, "payments", n, err)
-			n, err = eng.Store.EraseCustomerEvents(ctx, cfg.Clock.Now(), api.Presenter{}.Erased)
+			n, err = eng.Store.EraseCustomerEvents(ctx, cfg.Clock.Now(), api.Erased)
 			cfg.logErased(ctx, series, "events of deleted customers", n, err)
 			if long {
-				n, err := eng.Store.ErasePersonalEvents(ctx, cfg.Clock.Now(), api.Presenter{}.Impersonal)
+				n, err := eng.Store.ErasePersonalEvents(ctx, cfg.Clock.Now(), api.Impersonal)
 				cfg.logErased(ctx, series, "events", n, err)
 			}
 			passes++

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,7 +8,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -20,17 +18,17 @@ const maxEventName = 200
 var platformEvents = []v1.EventType{v1.EventTypeMleKeyRotated, v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // announce tells a merchant of what happened elsewhere on the platform.
-func (o *Operator) announce(c *call, left *trail) (engine.Answer, error) {
+func (o *Operator) announce(c *call, left *trail) (engine.Result, error) {
 	n, err := merchantID(c.Request, left)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in operator.EventCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if f := checkAnnouncement(&in); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	return o.Engine.Announce(c.Context(), c.request, engine.Announcement{
 		Tenant: payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, Type: string(in.Type), Name: in.Name, Object: in.Object,
@@ -64,13 +62,4 @@ func checkNews(types []v1.EventType, kind v1.EventType, name string, object json
 		return &fault{code: codeInvalidType, param: "object"}
 	}
 	return nil
-}
-
-// Announced shows an event of the platform's, which was just made or was there before.
-func (p Presenter) Announced(e *store.Event, created bool) engine.Answer {
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	return engine.Answer{Status: status, Body: p.Event(e)}
 }

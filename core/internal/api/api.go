@@ -16,7 +16,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
-	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -52,11 +51,9 @@ type Config struct {
 	Triggers       []docs.Trigger     // and what else the simulator answers in its own way
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
-	Roots          *root.Ring         // for the secrets that confirm transactions
 	Concurrent     int                // requests at once; more are refused with 503
 	RateLimit      *ratelimit.Limiter // of each key; nil sets none
 	WebhookPolicy  webhook.Policy
-	WebhookSecrets webhook.Secrets
 	FilterSecret   secret.String       // of the filter in front; zero for none
 	HopSecret      secret.String       // authenticates the client address that the hop in front forwards; zero for none
 	FilterToken    secret.String       // the token of mle-filter and the edge, with the role filter-identify; zero for none
@@ -241,19 +238,19 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, status int, body []b
 
 var contentType = []string{"application/json"}
 
-// answer sends what the engine said.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, out engine.Answer, err error) error {
+// respond sends the response to a changing request.
+func (a *API) respond(w http.ResponseWriter, r *http.Request, out engine.Result, err error) error {
 	if err != nil {
 		return err
 	}
 	if out.Replayed {
-		out.Outcome = "replayed"
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
-	if out.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(out.RetryAfter))
+	word := outcome(&out)
+	if s, ok := retryAfter[word]; ok {
+		w.Header().Set("Retry-After", strconv.Itoa(s))
 	}
-	httpx.EventFrom(r.Context()).SetOutcome(out.Outcome)
+	httpx.EventFrom(r.Context()).SetOutcome(word)
 	logObject(w, r, out.Status, out.Body)
 	a.write(w, r, out.Status, out.Body)
 	return nil

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -13,29 +11,24 @@ import (
 var commonEvents = []v1.EventType{v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
 // broadcast has all merchants told of what happened elsewhere on the platform.
-func (o *Operator) broadcast(c *call, _ *trail) (engine.Answer, error) {
+func (o *Operator) broadcast(c *call, _ *trail) (engine.Result, error) {
 	var in operator.BroadcastCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if f := checkNews(commonEvents, in.Type, in.Name, in.Object); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	return o.Engine.Broadcast(c.Context(), c.request, string(in.Type), in.Name, in.Object)
 }
 
-// Broadcast shows what all merchants are told, which was just accepted or was there before.
-func (Presenter) Broadcast(b *store.Broadcast, created bool) engine.Answer {
-	out := operator.Broadcast{
+func showBroadcast(b *store.Broadcast) *operator.Broadcast {
+	out := &operator.Broadcast{
 		Object: operator.ObjectBroadcast, Type: v1.EventType(b.Type), Name: b.Name, Status: operator.Telling, Merchants: b.Told,
 		CreatedAt: v1.Time{Time: b.CreatedAt}, FinishedAt: optionalTime(b.FinishedAt),
 	}
 	if !b.FinishedAt.IsZero() {
 		out.Status = operator.Told
 	}
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	return engine.Answer{Status: status, Body: encode(&out)}
+	return out
 }

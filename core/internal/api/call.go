@@ -3,13 +3,11 @@ package api
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -21,18 +19,18 @@ type call struct {
 	body    []byte
 	// show turns a response as it is stored into the one that is sent. Nil: they are the same. A
 	// command sets it before it can refuse the request.
-	show func(*engine.Answer) error
+	show func(*engine.Result) error
 	// counted is the transaction whose refused confirmations the refusal counts towards. Nil: none.
 	counted *payment.Transaction
 	// end runs once the outcome is stored, before the response is sent. Nil: nothing runs.
 	end func()
 	// sent is the response that carryOut has sent; zero after an error.
-	sent engine.Answer
+	sent engine.Result
 }
 
 // command carries out a changing request. It may refuse one by time or stored state:
 // see carryOut.
-type command func(c *call) (engine.Answer, error)
+type command func(c *call) (engine.Result, error)
 
 // changing returns the handler of a POST or PATCH. It is the only way to a command, so that no
 // command can refuse a request whose idempotency key has a stored response.
@@ -63,11 +61,11 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	if err == nil {
 		c.sent = out
 	}
-	return a.answer(w, c.Request, out, err)
+	return a.respond(w, c.Request, out, err)
 }
 
 // outcome runs a command and stores its refusal, if that is to be stored.
-func (a *API) outcome(c *call, run command) (engine.Answer, error) {
+func (a *API) outcome(c *call, run command) (engine.Result, error) {
 	defer func() {
 		if c.end != nil {
 			c.end()
@@ -83,27 +81,26 @@ func (a *API) outcome(c *call, run command) (engine.Answer, error) {
 // refusal returns the response to a request that a command refused with why: the one that its
 // idempotency key stands for, or why. A refusal that counts is counted in the commit that stores
 // it.
-func (a *API) refusal(c *call, why error) (engine.Answer, error) {
+func (a *API) refusal(c *call, why error) (engine.Result, error) {
 	f := faultOf(why)
 	switch {
 	case !outranked(f.code):
-		return engine.Answer{}, why
+		return engine.Result{}, why
 	case c.counted != nil:
-		return a.Engine.RefuseConfirmation(c.Context(), c.request, c.counted, f.answer(c))
+		return a.Engine.RefuseConfirmation(c.Context(), c.request, c.counted, f.refusal())
 	case f.revocable():
-		return a.Engine.ReserveKey(c.Context(), c.request, func(_, _ time.Time) engine.Answer { return f.answer(c) })
+		return a.Engine.KeepRefusal(c.Context(), c.request, f.refusal())
 	}
 	kept, err := a.Engine.Kept(c.Context(), c.request)
 	if errors.Is(err, store.ErrNotFound) {
-		return engine.Answer{}, why
+		return engine.Result{}, why
 	}
 	return kept, err
 }
 
-// answer returns the refusal of a request as it is stored under its key.
-func (f *fault) answer(c *call) engine.Answer {
-	status, body := f.body(httpx.RequestIDFrom(c.Context()))
-	return engine.Answer{Status: status, Body: encode(body), Outcome: f.code}
+// refusal returns the reason of a refusal, to be stored under the request's key.
+func (f *fault) refusal() *payment.Refusal {
+	return &payment.Refusal{Code: f.code, Param: f.param, Message: f.message}
 }
 
 // errOfDefault is the cause of a refusal that depends on a customer's default payment method.

@@ -28,14 +28,14 @@ type stepDetails struct {
 	shownSource
 }
 
-func (a *API) createCapture(c *call) (engine.Answer, error) {
+func (a *API) createCapture(c *call) (engine.Result, error) {
 	n, err := pathID(c.Request, id.Transaction)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.CaptureCreate
 	if err := c.decode(&in, true); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	amount, f := optionalAmount(in.Amount, c.body)
 	if f == nil {
@@ -45,7 +45,7 @@ func (a *API) createCapture(c *call) (engine.Answer, error) {
 		f = metadataFault(in.Metadata)
 	}
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	details := encode(&stepDetails{Reference: in.Reference, Metadata: in.Metadata})
 	return a.Engine.Capture(c.Context(), c.request, n, amount, in.Final != nil && *in.Final, details)

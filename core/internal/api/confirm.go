@@ -8,20 +8,18 @@ import (
 )
 
 // prepareTransaction creates a transaction that waits to be confirmed.
-func (a *API) prepareTransaction(c *call, in *v1.TransactionCreate) (engine.Answer, error) {
+func (a *API) prepareTransaction(c *call, in *v1.TransactionCreate) (engine.Result, error) {
 	if f := earlyFault(in); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	named, err := a.namedPayer(c, in)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return a.Engine.Prepare(c.Context(), c.request, engine.Payment{
 		Amount: in.Amount, Currency: in.Currency, AutoCapture: autoCapture(in), Partial: partial(in), PaymentMethod: in.PaymentMethod,
 		Drawn:   named.drawn,
 		Details: encode(details(in, shownSource{}, named.customer)), Terms: terms(named.customer, in.Reference),
-	}, func(t *payment.Transaction) engine.Answer {
-		return a.withClientSecret(Presenter{}.Created(c.request.ID, t), t)
 	})
 }
 
@@ -65,49 +63,49 @@ func (a *API) namedPayer(c *call, in *v1.TransactionCreate) (payer, error) {
 	return p, nil
 }
 
-func (a *API) confirmTransaction(c *call) (engine.Answer, error) {
+func (a *API) confirmTransaction(c *call) (engine.Result, error) {
 	if c.publishable() {
-		c.show = func(out *engine.Answer) error { out.Body = forPayer(out.Body); return nil }
+		c.show = func(out *engine.Result) error { out.Body = forPayer(out.Body); return nil }
 	}
 	n, err := pathID(c.Request, id.Transaction)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.TransactionConfirm
 	if err := c.decode(&in, true); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if f := a.confirmFault(c, n, &in); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	if in.PaymentMethod == "" && given(c.body, "payment_method") { // a client that lost the id would pay with what the create named
-		return engine.Answer{}, &fault{code: codeMissingField, param: "payment_method"}
+		return engine.Result{}, &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if c.publishable() {
 		return a.confirmBounded(c, n, &in)
 	}
 	t, err := a.Store.Transaction(c.Context(), c.key.Tenant, n)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return a.confirm(c, t, &in)
 }
 
 // confirmBounded carries out a confirmation by a publishable key. It refuses the confirmation if too
 // many of the transaction's were refused for their source, or may be: a client repeats it then.
-func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engine.Answer, error) {
+func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engine.Result, error) {
 	var others int
 	others, c.end = a.confirmations.begin(n)
 	t, err := a.Store.Transaction(c.Context(), c.key.Tenant, n)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	switch left := payment.MaxRefusedConfirmations - t.RefusedConfirmations; {
 	case left <= 0:
-		return engine.Answer{}, &fault{code: codeTooManyConfirmations}
+		return engine.Result{}, &fault{code: codeTooManyConfirmations}
 	case int64(others) >= left:
 		busy := payment.Busy()
-		return engine.Answer{}, &fault{code: busy.Code, message: busy.Message}
+		return engine.Result{}, &fault{code: busy.Code, message: busy.Message}
 	}
 	out, err := a.confirm(c, t, in)
 	if engine.RefusedForSource(err) {
@@ -116,10 +114,10 @@ func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engin
 	return out, err
 }
 
-func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Answer, error) {
+func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Result, error) {
 	p, err := a.confirmation(c, t, in)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return a.Engine.Confirm(c.Context(), c.request, t, p)
 }
@@ -131,7 +129,7 @@ func (a *API) confirmFault(c *call, n int64, in *v1.TransactionConfirm) *fault {
 	if in.ClientSecret == nil && c.publishable() {
 		return &fault{code: codeMissingField, param: param}
 	}
-	if in.ClientSecret != nil && !a.isClientSecret(c.Context(), *in.ClientSecret, c.key.Tenant, n) {
+	if in.ClientSecret != nil && !a.Engine.IsClientSecret(c.Context(), *in.ClientSecret, c.key.Tenant, n) {
 		return &fault{code: codeInvalidClientSecret, param: param}
 	}
 	for _, f := range []*fault{

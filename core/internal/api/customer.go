@@ -83,13 +83,13 @@ func contact(c *v1.Contact) *v1.Contact {
 	return c
 }
 
-func (a *API) createCustomer(c *call) (engine.Answer, error) {
+func (a *API) createCustomer(c *call) (engine.Result, error) {
 	in, err := customerInput(c)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if textOf(in.DefaultPaymentMethod) != "" {
-		return engine.Answer{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods yet."}
+		return engine.Result{}, &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "A new customer has no payment methods yet."}
 	}
 	return a.Engine.CreateCustomer(c.Context(), c.request, merged(nil, in))
 }
@@ -105,18 +105,18 @@ func customerInput(c *call) (*v1.CustomerInput, error) {
 	return &in, nil
 }
 
-func (a *API) updateCustomer(c *call) (engine.Answer, error) {
+func (a *API) updateCustomer(c *call) (engine.Result, error) {
 	n, err := pathID(c.Request, id.Customer)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	in, err := customerInput(c)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	method, f := defaultOf(in)
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) []byte { return merged(details, in) })
 	if errors.Is(err, engine.ErrNoSource) {
@@ -161,7 +161,7 @@ func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Ke
 		return err
 	}
 	out, err := a.Engine.DeleteCustomer(r.Context(), requestOf(r, k), n, expected)
-	return a.answer(w, r, out, err)
+	return a.respond(w, r, out, err)
 }
 
 func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -211,26 +211,6 @@ func customerFilter(q url.Values) (store.CustomerFilter, error) {
 		}
 	}
 	return store.CustomerFilter{Reference: q.Get("reference"), Email: q.Get("email")}, nil
-}
-
-// CustomerCreated answers the making of a customer.
-func (Presenter) CustomerCreated(c *payment.Customer) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showCustomer(c))}
-}
-
-// Customer shows a customer.
-func (Presenter) Customer(c *payment.Customer) engine.Answer {
-	return engine.Answer{Status: http.StatusOK, Body: encode(showCustomer(c))}
-}
-
-// CustomerDeleted answers the end of a customer.
-func (Presenter) CustomerDeleted(c *payment.Customer) engine.Answer {
-	return deleted(id.Format(id.Customer, c.ID), string(v1.CustomerObjectCustomer))
-}
-
-// deleted answers the end of any object.
-func deleted(name, object string) engine.Answer {
-	return engine.Answer{Status: http.StatusOK, Body: encode(&v1.Deleted{ID: name, Object: object, Deleted: true})}
 }
 
 func showCustomer(c *payment.Customer) v1.Customer {

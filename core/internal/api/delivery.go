@@ -30,27 +30,22 @@ func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request, k *store.Ke
 	return nil
 }
 
-func (a *API) redeliver(c *call) (engine.Answer, error) {
+func (a *API) redeliver(c *call) (engine.Result, error) {
 	n, err := pathID(c.Request, id.Event)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.EventRedeliver
 	if err := c.decode(&in, true); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	endpoint := int64(0)
 	if in.Endpoint != nil {
 		if endpoint, err = id.Parse(id.WebhookEndpoint, *in.Endpoint); err != nil {
-			return engine.Answer{}, &fault{code: codeNotFound, param: "endpoint", cause: err}
+			return engine.Result{}, &fault{code: codeNotFound, param: "endpoint", cause: err}
 		}
 	}
 	return a.Engine.Redeliver(c.Context(), c.request, n, endpoint)
-}
-
-// Deliveries answers a redelivery.
-func (Presenter) Deliveries(made []*store.Delivery) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: showDeliveries(made, false)}
 }
 
 func showDeliveries(rows []*store.Delivery, more bool) []byte {

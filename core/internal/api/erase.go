@@ -6,8 +6,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Erased is the data of an event of a customer or payment method without what tells of a person, a card or an account.
-func (Presenter) Erased(kind string, data []byte) []byte {
+// Erased returns the data of an event of a customer or payment method without personal data.
+func Erased(kind string, data []byte) []byte {
 	if strings.HasPrefix(kind, string(v1.CustomerObjectCustomer)+".") {
 		var c v1.Customer
 		decodeDetails(data, &c)

@@ -89,12 +89,12 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request, k *store.Key) err
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, Presenter{}.Event(e))
+	a.write(w, r, http.StatusOK, Event(e))
 	return nil
 }
 
 // Event is the event as the contract shows it: the same bytes every time.
-func (Presenter) Event(e *store.Event) []byte {
+func Event(e *store.Event) []byte {
 	shown := showEvent(e)
 	return encode(&shown)
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"net/http"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -53,26 +52,28 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store
 
 // reserveKey stores the request's key with a response and no effect. Its purpose is part of the request's fingerprint, so the key
 // serves no other one.
-func (a *API) reserveKey(c *call) (engine.Answer, error) {
+func (a *API) reserveKey(c *call) (engine.Result, error) {
 	var in v1.IdempotencyKeyReserve
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	switch {
 	case in.Purpose == "":
-		return engine.Answer{}, &fault{code: codeMissingField, param: "purpose"}
+		return engine.Result{}, &fault{code: codeMissingField, param: "purpose"}
 	case c.request.Key == "":
-		return engine.Answer{}, &fault{code: codeInvalidIdempotencyKey, message: "This request needs an Idempotency-Key."}
+		return engine.Result{}, &fault{code: codeInvalidIdempotencyKey, message: "This request needs an Idempotency-Key."}
 	}
 	if f := lengthFault(field{"purpose", &in.Purpose, 255}); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
-	return a.Engine.ReserveKey(c.Context(), c.request, func(created, expires time.Time) engine.Answer {
-		return engine.Answer{Status: http.StatusCreated, Body: encode(&v1.IdempotencyKeyReservation{
-			Object: v1.IdempotencyKeyReservationObjectIdempotencyKeyReservation, Purpose: in.Purpose,
-			CreatedAt: v1.Time{Time: created}, ExpiresAt: v1.Time{Time: expires},
-		})}
-	})
+	return a.Engine.ReserveKey(c.Context(), c.request, in.Purpose)
+}
+
+func showReservation(r *engine.Reservation) *v1.IdempotencyKeyReservation {
+	return &v1.IdempotencyKeyReservation{
+		Object: v1.IdempotencyKeyReservationObjectIdempotencyKeyReservation, Purpose: r.Purpose,
+		CreatedAt: v1.Time{Time: r.CreatedAt}, ExpiresAt: v1.Time{Time: r.ExpiresAt},
+	}
 }
 
 // resourceOf returns the id of the object that a stored response shows, "" if it shows none.

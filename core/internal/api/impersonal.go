@@ -12,7 +12,7 @@ import (
 // and the expiry stay for the books and for disputes. Holder, addresses, customer, stored payment
 // method, description, metadata, fingerprints and 3-D Secure data go. Data of another kind stays as
 // it is.
-func (Presenter) Impersonal(kind string, data []byte) []byte {
+func Impersonal(kind string, data []byte) []byte {
 	object, _, event := strings.Cut(kind, ".")
 	switch {
 	case object == "transaction" && event:

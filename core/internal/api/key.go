@@ -12,7 +12,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -57,15 +56,15 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *store.Key) err
 	return nil
 }
 
-func (a *API) createKey(c *call) (engine.Answer, error) {
+func (a *API) createKey(c *call) (engine.Result, error) {
 	c.request.Scopes = c.key.Scopes
 	var in v1.APIKeyCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	n, f := a.newKey(&in)
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	out, err := a.Engine.CreateKey(c.Context(), c.request, c.key.Scopes, n)
 	return out, scopeFault(err)
@@ -117,19 +116,19 @@ func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
 	return slices.DeleteFunc(apikey.AllScopes(), func(s string) bool { return !slices.Contains(in, v1.Scope(s)) }), nil
 }
 
-func (a *API) rollKey(c *call) (engine.Answer, error) {
+func (a *API) rollKey(c *call) (engine.Result, error) {
 	c.request.Scopes = c.key.Scopes
 	n, err := pathID(c.Request, id.APIKey)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.APIKeyRoll
 	if err := c.decode(&in, true); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	overlap, f := overlap(&in)
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	out, err := a.Engine.RollKey(c.Context(), c.request, c.key.Scopes, n, overlap)
 	a.Auth.Forget()
@@ -223,24 +222,6 @@ func optionalTime(t time.Time) *v1.Time {
 		return nil
 	}
 	return &v1.Time{Time: t}
-}
-
-// APIKey answers with a key, and its secret when that is not empty.
-func (Presenter) APIKey(k *store.Key, now time.Time, key secret.String) engine.Answer {
-	shown := ShowKey(k, now)
-	if key.IsZero() {
-		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
-	}
-	shown.Secret = &key
-	return engine.Answer{Status: http.StatusCreated, Body: encodeSecret(&shown), Secret: true}
-}
-
-// NotRollable answers the roll of a key that is not active.
-func (Presenter) NotRollable(requestID string, k *store.Key, now time.Time) engine.Answer {
-	status, body := (&fault{
-		code: codeKeyNotRollable, message: "A key that is " + string(k.Status(now)) + " cannot be rolled.",
-	}).body(requestID)
-	return engine.Answer{Status: status, Body: encode(body)}
 }
 
 // ended has every key looked at anew where err says that one has ended elsewhere. It returns err.

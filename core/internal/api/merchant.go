@@ -48,50 +48,50 @@ func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, left *tra
 	return nil
 }
 
-func (o *Operator) createMerchant(c *call, left *trail) (engine.Answer, error) {
+func (o *Operator) createMerchant(c *call, left *trail) (engine.Result, error) {
 	var in operator.MerchantCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if in.Name == "" {
-		return engine.Answer{}, &fault{code: codeMissingField, param: "name"}
+		return engine.Result{}, &fault{code: codeMissingField, param: "name"}
 	}
 	change, err := merchantChange(operator.MerchantUpdate{
 		Name: &in.Name, TimeZone: in.TimeZone, Cutoff: in.Cutoff, UnlinkedRefunds: in.UnlinkedRefunds,
 		KeepPersonalDays: in.KeepPersonalDays, KeepCustomersDays: in.KeepCustomersDays,
 	})
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
-	c.show = func(out *engine.Answer) error { left.merchant = resourceOf(out.Body); return nil }
+	c.show = func(out *engine.Result) error { left.merchant = resourceOf(out.Body); return nil }
 	return o.Engine.CreateMerchant(c.Context(), c.request, change)
 }
 
-func (o *Operator) updateMerchant(c *call, left *trail) (engine.Answer, error) {
+func (o *Operator) updateMerchant(c *call, left *trail) (engine.Result, error) {
 	n, err := merchantID(c.Request, left)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in operator.MerchantUpdate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	change, err := merchantChange(in)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return o.Engine.UpdateMerchant(c.Context(), c.request, n, change)
 }
 
 // switchMerchant takes merchants out of service, or puts them back.
 func (o *Operator) switchMerchant(disabled bool) operatorCommand {
-	return func(c *call, left *trail) (engine.Answer, error) {
+	return func(c *call, left *trail) (engine.Result, error) {
 		n, err := merchantID(c.Request, left)
 		if err != nil {
-			return engine.Answer{}, err
+			return engine.Result{}, err
 		}
 		if err := c.decode(&struct{}{}, true); err != nil {
-			return engine.Answer{}, err
+			return engine.Result{}, err
 		}
 		out, err := o.Engine.DisableMerchant(c.Context(), c.request, n, disabled)
 		o.Auth.Forget() // the merchant's keys, before the response is sent
@@ -132,15 +132,6 @@ func merchantChange(in operator.MerchantUpdate) (store.MerchantChange, error) {
 	return c, nil
 }
 
-// Merchant shows a merchant, which was just created or was there before.
-func (Presenter) Merchant(m store.Merchant, created bool) engine.Answer {
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	return engine.Answer{Status: status, Body: encode(showMerchant(m))}
-}
-
 func showMerchant(m store.Merchant) *operator.Merchant {
 	out := &operator.Merchant{
 		ID: id.Format(id.Merchant, m.ID), Object: operator.ObjectMerchant, Name: m.Name, Status: operator.Enabled, TimeZone: m.TimeZone,
@@ -154,7 +145,7 @@ func showMerchant(m store.Merchant) *operator.Merchant {
 }
 
 // ReadMerchant reads back what an answer shows of a merchant.
-func ReadMerchant(a engine.Answer) (m operator.Merchant, err error) {
+func ReadMerchant(a engine.Result) (m operator.Merchant, err error) {
 	err = json.Unmarshal(a.Body, &m)
 	return m, err
 }

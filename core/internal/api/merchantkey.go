@@ -47,44 +47,44 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, left
 	return nil
 }
 
-func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Answer, error) {
+func (o *Operator) createMerchantKey(c *call, left *trail) (engine.Result, error) {
 	n, err := merchantID(c.Request, left)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	c.request.Scopes = apikey.AllScopes()
-	c.show = func(out *engine.Answer) error { left.key = resourceOf(out.Body); return nil }
+	c.show = func(out *engine.Result) error { left.key = resourceOf(out.Body); return nil }
 	var in operator.APIKeyCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	switch {
 	case in.Mode == "":
-		return engine.Answer{}, &fault{code: codeMissingField, param: "mode"}
+		return engine.Result{}, &fault{code: codeMissingField, param: "mode"}
 	case !in.Mode.Valid():
-		return engine.Answer{}, &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+		return engine.Result{}, &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
 	}
 	made, f := o.newKey(&v1.APIKeyCreate{Kind: in.Kind, Name: in.Name, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt})
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	return o.Engine.CreateKeyOf(c.Context(), c.request, payment.Tenant{Merchant: n, Live: in.Mode == v1.ModeLive}, apikey.AllScopes(), made)
 }
 
 // rollMerchantKey puts a new key in the place of another. An operator has all scopes, so it may roll any.
-func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Answer, error) {
+func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) {
 	c.request.Scopes = apikey.AllScopes()
 	var in v1.APIKeyRoll
 	if err := c.decode(&in, true); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	stay, f := overlap(&in)
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	k, err := o.merchantKey(c.Request, left)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	out, err := o.Engine.RollKeyOf(c.Context(), c.request, k.Tenant, apikey.AllScopes(), k.ID, stay)
 	o.Auth.Forget()

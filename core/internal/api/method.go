@@ -22,35 +22,35 @@ func (a *API) methodRoutes() []route {
 	}
 }
 
-func (a *API) attachMethod(c *call) (engine.Answer, error) {
+func (a *API) attachMethod(c *call) (engine.Result, error) {
 	n, err := pathID(c.Request, id.Customer)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.PaymentMethodCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if in.Token == "" {
-		return engine.Answer{}, &fault{code: codeMissingField, param: "token"}
+		return engine.Result{}, &fault{code: codeMissingField, param: "token"}
 	}
 	if f := contactFault("billing", in.Billing); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	if f := metadataFault(in.Metadata); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	out, err := a.attach(c, n, &in)
 	return out, atToken(err)
 }
 
-func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engine.Answer, error) {
+func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engine.Result, error) {
 	if _, ok := payment.TokenOfValue(in.Token); !ok {
-		return engine.Answer{}, engine.ErrNoSource
+		return engine.Result{}, engine.ErrNoSource
 	}
 	token, err := a.Engine.Stored(c.Context(), c.key.Tenant, in.Token)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return a.Engine.Attach(c.Context(), c.request, customer, token, func(details []byte) ([]byte, string) {
 		var d sourceDetails
@@ -157,22 +157,7 @@ func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *store.Key)
 		return err
 	}
 	out, err := a.Engine.Detach(r.Context(), requestOf(r, k), n, number)
-	return a.answer(w, r, out, err)
-}
-
-// MethodAttached answers the making of a payment method.
-func (Presenter) MethodAttached(m *payment.Method) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showMethod(m))}
-}
-
-// Method shows a payment method.
-func (Presenter) Method(m *payment.Method) engine.Answer {
-	return engine.Answer{Status: http.StatusOK, Body: encode(showMethod(m))}
-}
-
-// MethodDetached answers the end of a payment method.
-func (Presenter) MethodDetached(m *payment.Method) engine.Answer {
-	return deleted(id.Format(id.PaymentMethod, m.ID), string(v1.PaymentMethodObjectPaymentMethod))
+	return a.respond(w, r, out, err)
 }
 
 func showMethod(m *payment.Method) v1.PaymentMethod {

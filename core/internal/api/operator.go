@@ -178,7 +178,7 @@ func merchantID(r *http.Request, left *trail) (int64, error) {
 }
 
 // operatorCommand is a command of the operator's API.
-type operatorCommand func(c *call, left *trail) (engine.Answer, error)
+type operatorCommand func(c *call, left *trail) (engine.Result, error)
 
 // changing returns the handler of an operator's POST or PATCH, as changing of API does.
 func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http.Request, *trail) error {
@@ -192,12 +192,12 @@ func (o *Operator) changing(run operatorCommand) func(http.ResponseWriter, *http
 			return err
 		}
 		c := &call{Request: r, request: req, body: body}
-		err = o.carryOut(w, c, func(c *call) (engine.Answer, error) { return run(c, left) })
+		err = o.carryOut(w, c, func(c *call) (engine.Result, error) { return run(c, left) })
 		switch {
 		case c.sent.Replayed:
 			left.outcome = audit.Replayed
 		case c.sent.Status >= http.StatusBadRequest:
-			left.outcome = cmp.Or(c.sent.Outcome, "refused")
+			left.outcome = outcome(&c.sent)
 		}
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -34,16 +33,16 @@ func (o *Operator) listOperators(w http.ResponseWriter, r *http.Request, _ *trai
 	return nil
 }
 
-func (o *Operator) createOperator(c *call, left *trail) (engine.Answer, error) {
+func (o *Operator) createOperator(c *call, left *trail) (engine.Result, error) {
 	var in operator.TokenCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	made, err := NewOperator(in.Name, in.Role, in.ExpiresAt, o.Clock.Now())
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
-	c.show = func(out *engine.Answer) error { left.operator = resourceOf(out.Body); return nil }
+	c.show = func(out *engine.Result) error { left.operator = resourceOf(out.Body); return nil }
 	return o.Engine.CreateOperator(c.Context(), c.request, made)
 }
 
@@ -74,18 +73,13 @@ func (o *Operator) revokeOperator(w http.ResponseWriter, r *http.Request, left *
 	if _, err := query(r); err != nil {
 		return err
 	}
-	out, err := o.Engine.RevokeOperator(r.Context(), engine.Request{ID: httpx.RequestIDFrom(r.Context()), Actor: o.actor(r)}, n)
-	return o.answer(w, r, out, err)
-}
-
-// Operator shows an operator token, and the token itself if it is not empty.
-func (Presenter) Operator(o *store.OperatorToken, now time.Time, token secret.String) engine.Answer {
-	shown := ShowOperator(o, now)
-	if token.IsZero() {
-		return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
+	revoked, err := o.Engine.RevokeOperator(r.Context(), engine.Request{ID: httpx.RequestIDFrom(r.Context()), Actor: o.actor(r)}, n)
+	if err != nil {
+		return err
 	}
-	shown.Token = &token
-	return engine.Answer{Status: http.StatusCreated, Body: encodeSecret(&shown), Secret: true}
+	shown := ShowOperator(revoked, o.Clock.Now())
+	o.write(w, r, http.StatusOK, encode(&shown))
+	return nil
 }
 
 // ShowOperator shows an operator token as it stands at a time.

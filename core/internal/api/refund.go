@@ -17,10 +17,10 @@ func (a *API) refundRoutes() []route {
 	}
 }
 
-func (a *API) createRefund(c *call) (engine.Answer, error) {
+func (a *API) createRefund(c *call) (engine.Result, error) {
 	var in v1.RefundCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	amount, f := optionalAmount(in.Amount, c.body)
 	if f == nil {
@@ -33,19 +33,19 @@ func (a *API) createRefund(c *call) (engine.Answer, error) {
 		f = linkFault(&in)
 	}
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	if in.Transaction == "" {
 		return a.createCredit(c, &in)
 	}
 	n, err := id.Parse(id.Transaction, in.Transaction)
 	if err != nil {
-		return engine.Answer{}, &fault{code: codeNotFound, param: "transaction", cause: err}
+		return engine.Result{}, &fault{code: codeNotFound, param: "transaction", cause: err}
 	}
 	capture := int64(0)
 	if in.Capture != nil {
 		if capture, err = id.Parse(id.Capture, *in.Capture); err != nil {
-			return engine.Answer{}, &fault{code: codeNotFound, param: "capture", cause: err}
+			return engine.Result{}, &fault{code: codeNotFound, param: "capture", cause: err}
 		}
 	}
 	details := encode(&stepDetails{Reason: in.Reason, Reference: in.Reference, Metadata: in.Metadata})

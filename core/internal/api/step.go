@@ -99,20 +99,20 @@ func (o *Operator) getStep(w http.ResponseWriter, r *http.Request, _ *trail) err
 }
 
 // resolveStep ends an unfinished step as the operator decides.
-func (o *Operator) resolveStep(c *call, left *trail) (engine.Answer, error) {
+func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 	name := mux.Vars(c.Request)["id"]
 	f, err := engine.ParseStep(name)
 	if err != nil {
-		return engine.Answer{}, engine.ErrNotFound
+		return engine.Result{}, engine.ErrNotFound
 	}
 	left.step = name
 	var in operator.StepResolve
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	d, err := Resolution(in)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	out, err := o.Engine.ResolveStep(c.Context(), c.request, f, d)
 	switch {
@@ -135,12 +135,6 @@ func Resolution(in operator.StepResolve) (engine.Resolution, error) {
 		return d, &fault{code: codeInvalidValue, param: "reason", message: "A reason has 10 to 500 characters."}
 	}
 	return d, nil
-}
-
-// Unfinished shows an unfinished step, with the resolution that has ended it unless that is nil.
-func (Presenter) Unfinished(u *store.Unfinished, d *engine.Resolution) engine.Answer {
-	shown := ShowStep(u, d)
-	return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
 }
 
 // ShowStep shows an unfinished step as the operator's API has it.

@@ -16,24 +16,24 @@ func (a *API) testHelperRoutes() []route {
 	}
 }
 
-func (a *API) settleTransaction(c *call) (engine.Answer, error) {
+func (a *API) settleTransaction(c *call) (engine.Result, error) {
 	if err := c.testMode(); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	n, err := a.bareStep(c)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return a.Engine.Settle(c.Context(), c.request, n)
 }
 
-func (a *API) expireTransaction(c *call) (engine.Answer, error) {
+func (a *API) expireTransaction(c *call) (engine.Result, error) {
 	if err := c.testMode(); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	n, err := a.bareStep(c)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return a.Engine.Expire(c.Context(), c.request, n)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -28,23 +27,23 @@ type sourceDetails struct {
 	Metadata    *v1.Metadata    `json:"metadata,omitempty"` // payment methods only
 }
 
-func (a *API) createToken(c *call) (engine.Answer, error) {
+func (a *API) createToken(c *call) (engine.Result, error) {
 	var in v1.TokenCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	g := givenSource{method: kindCard, card: in.Card}
 	switch {
 	case in.Card != nil && in.BankAccount != nil:
-		return engine.Answer{}, &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account."}
+		return engine.Result{}, &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account."}
 	case in.BankAccount != nil:
 		g = givenSource{method: kindBankAccount, bankAccount: in.BankAccount}
 	case in.Card == nil:
-		return engine.Answer{}, &fault{code: codeMissingField, param: kindCard}
+		return engine.Result{}, &fault{code: codeMissingField, param: kindCard}
 	}
 	p, err := a.source(c.Context(), c.key.Tenant, g)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	secrets := vault.Secrets{Number: p.Card.Number, CVC: p.Card.CVC}
 	if in.BankAccount != nil {
@@ -66,14 +65,6 @@ func (a *API) getToken(w http.ResponseWriter, r *http.Request, k *store.Key) err
 	shown := showToken(t)
 	a.write(w, r, http.StatusOK, encode(&shown))
 	return nil
-}
-
-// Token is the response to the creation of a token. It is stored encrypted, because it shows the
-// token's value.
-func (Presenter) Token(t *payment.Token, value secret.String) engine.Answer {
-	shown := showToken(t)
-	shown.Value = &value
-	return engine.Answer{Status: http.StatusCreated, Body: encodeSecret(&shown), Secret: true}
 }
 
 func showToken(t *payment.Token) v1.Token {

@@ -41,26 +41,26 @@ type transactionDetails struct {
 	Metadata            *v1.Metadata           `json:"metadata,omitempty"`
 }
 
-func (a *API) createTransaction(c *call) (engine.Answer, error) {
+func (a *API) createTransaction(c *call) (engine.Result, error) {
 	var in v1.TransactionCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if f := createFault(&in, c.body); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	if unconfirmed(&in) {
 		return a.prepareTransaction(c, &in)
 	}
 	payer, err := a.payer(c.Context(), c.key.Tenant, givenSource{in.PaymentMethod, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, in.Customer})
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if f := payer.debitFault(autoCapture(&in), in.Currency, in.ThreeDSecure); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	if f := payer.priorFault(&in); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	if in.Billing == nil {
 		in.Billing = payer.billing
@@ -198,17 +198,17 @@ func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *store.Ke
 	return nil
 }
 
-func (a *API) voidTransaction(c *call) (engine.Answer, error) {
+func (a *API) voidTransaction(c *call) (engine.Result, error) {
 	n, err := pathID(c.Request, id.Transaction)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.TransactionVoid
 	if err := c.decode(&in, true); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if f := versionFault(in.ExpectedVersion); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	return a.Engine.Void(c.Context(), c.request, n, in.ExpectedVersion)
 }

@@ -49,13 +49,13 @@ func unlinkedFault(in *v1.RefundCreate) *fault {
 }
 
 // createCredit gives money to where none was taken from.
-func (a *API) createCredit(c *call, in *v1.RefundCreate) (engine.Answer, error) {
+func (a *API) createCredit(c *call, in *v1.RefundCreate) (engine.Result, error) {
 	payee, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: *in.PaymentMethod, card: in.Card, bankAccount: in.BankAccount})
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if f := payee.debitFault(true, *in.Currency, nil); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	return a.Engine.Credit(c.Context(), c.request, engine.Credit{
 		Amount: *in.Amount, Currency: *in.Currency, PaymentMethod: payee.method, Source: payee.Source, Drawn: payee.drawn,

@@ -34,23 +34,22 @@ type endpointDetails struct {
 	Metadata    *v1.Metadata `json:"metadata,omitempty"`
 }
 
-func (a *API) createEndpoint(c *call) (engine.Answer, error) {
+func (a *API) createEndpoint(c *call) (engine.Result, error) {
 	var in v1.WebhookEndpointCreate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	if in.URL == "" {
-		return engine.Answer{}, &fault{code: codeMissingField, param: "url"}
+		return engine.Result{}, &fault{code: codeMissingField, param: "url"}
 	}
 	if in.EnabledEvents == nil {
-		return engine.Answer{}, &fault{code: codeMissingField, param: "enabled_events"}
+		return engine.Result{}, &fault{code: codeMissingField, param: "enabled_events"}
 	}
 	if f := a.endpointFault(c.key.Tenant.Live, &in.URL, &in.EnabledEvents, in.Description, in.Metadata); f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	details := encode(&endpointDetails{Description: in.Description, Metadata: in.Metadata})
-	return a.Engine.CreateEndpoint(c.Context(), c.request, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details},
-		a.endpointSecret(http.StatusCreated))
+	return a.Engine.CreateEndpoint(c.Context(), c.request, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
 }
 
 // endpointFault checks the fields of an endpoint that are given.
@@ -91,21 +90,21 @@ func typesFault(types v1.WebhookEventTypes) *fault {
 	return nil
 }
 
-func (a *API) changeEndpoint(c *call) (engine.Answer, error) {
+func (a *API) changeEndpoint(c *call) (engine.Result, error) {
 	n, err := pathID(c.Request, id.WebhookEndpoint)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.WebhookEndpointUpdate
 	if err := c.decode(&in, false); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	f := a.endpointFault(c.key.Tenant.Live, in.URL, in.EnabledEvents, in.Description, in.Metadata)
 	if f == nil && in.Status != nil && !in.Status.Valid() {
 		f = &fault{code: codeInvalidValue, param: "status", message: "A status is \"enabled\" or \"disabled\"."}
 	}
 	if f != nil {
-		return engine.Answer{}, f
+		return engine.Result{}, f
 	}
 	return a.Engine.ChangeEndpoint(c.Context(), c.request, n, func(e *store.Endpoint) { edit(e, &in) })
 }
@@ -141,36 +140,26 @@ func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *store.Ke
 		return err
 	}
 	out, err := a.Engine.DeleteEndpoint(r.Context(), requestOf(r, k), n)
-	return a.answer(w, r, out, err)
+	return a.respond(w, r, out, err)
 }
 
-func (a *API) rollSecret(c *call) (engine.Answer, error) {
+func (a *API) rollSecret(c *call) (engine.Result, error) {
 	n, err := pathID(c.Request, id.WebhookEndpoint)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	var in v1.WebhookSecretRoll
 	if err := c.decode(&in, true); err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	overlap := maxOverlap
 	if in.ExpiresIn != nil {
 		if *in.ExpiresIn < 0 || *in.ExpiresIn > int(maxOverlap/time.Second) {
-			return engine.Answer{}, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap is 0 to 86400 seconds."}
+			return engine.Result{}, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap is 0 to 86400 seconds."}
 		}
 		overlap = time.Duration(*in.ExpiresIn) * time.Second
 	}
-	return a.Engine.RollSecret(c.Context(), c.request, n, overlap, a.endpointSecret(http.StatusOK))
-}
-
-// endpointSecret returns a function that shows an endpoint with its signing secret. The response is
-// stored encrypted.
-func (a *API) endpointSecret(status int) func(*store.Endpoint) engine.Answer {
-	return func(e *store.Endpoint) engine.Answer {
-		shown, value := showEndpoint(e), a.WebhookSecrets.Of(e.ID, e.Generation)
-		shown.Secret = &value
-		return engine.Answer{Status: status, Body: encodeSecret(&shown), Secret: true}
-	}
+	return a.Engine.RollSecret(c.Context(), c.request, n, overlap)
 }
 
 func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *store.Key) error {
@@ -201,19 +190,9 @@ func (a *API) getEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) 
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, Presenter{}.Endpoint(e).Body)
-	return nil
-}
-
-// Endpoint answers a step on a webhook endpoint.
-func (Presenter) Endpoint(e *store.Endpoint) engine.Answer {
 	shown := showEndpoint(e)
-	return engine.Answer{Status: http.StatusOK, Body: encode(&shown)}
-}
-
-// EndpointDeleted answers the end of a webhook endpoint.
-func (Presenter) EndpointDeleted(e *store.Endpoint) engine.Answer {
-	return deleted(id.Format(id.WebhookEndpoint, e.ID), string(v1.WebhookEndpointObjectWebhookEndpoint))
+	a.write(w, r, http.StatusOK, encode(&shown))
+	return nil
 }
 
 func showEndpoint(e *store.Endpoint) v1.WebhookEndpoint {

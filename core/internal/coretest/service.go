@@ -25,7 +25,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
-	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/pgtest"
@@ -143,11 +142,11 @@ func (s *Service) open(tb testing.TB) {
 		s.Peers.ID, s.Peers.Store, s.Peers.Log = s.IDs.Next(), db, log
 		db.WorkAs(s.Peers.ID)
 	}
-	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Present: api.Presenter{}, Log: log, Test: s.Acquirer, Roots: Roots(), Sealer: seal.New(Roots()), Peers: s.Peers})
+	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Render: api.Render, Erase: api.Erased, Log: log, Test: s.Acquirer, Roots: Roots(), Sealer: seal.New(Roots()), Peers: s.Peers})
 	db.ObserveSkips(s.Engine.Skipped)
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, Roots()), Clock: s.Clock, Log: log, Test: testMethods{},
-		FingerprintKey: lasting(), IdempotencyKey: lasting(), Roots: Roots(), Concurrent: 64, WebhookSecrets: webhook.NewSecrets(lasting()),
+		FingerprintKey: lasting(), IdempotencyKey: lasting(), Concurrent: 64,
 	})
 	s.Inspect = s.Database.MustInspect(tb)
 }
@@ -268,33 +267,30 @@ func Files(tb testing.TB, dir string) map[string][]byte {
 }
 
 // Pay creates a payment of amount minor units through the engine.
-func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
+func (s *Service) Pay(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Result, error) {
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture})
 }
 
 // PayPart is Pay of a payment that can be partially approved.
-func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
+func (s *Service) PayPart(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Result, error) {
 	return s.pay(ctx, r, engine.Payment{Amount: amount, AutoCapture: capture, Partial: true})
 }
 
-func (s *Service) pay(ctx context.Context, r engine.Request, p engine.Payment) (engine.Answer, error) {
+func (s *Service) pay(ctx context.Context, r engine.Request, p engine.Payment) (engine.Result, error) {
 	p.Currency, p.PaymentMethod, p.Source, p.Details = "usd", "pm_card_visa", acquirer.Source{Card: visa()}, []byte("{}")
 	return s.Engine.Authorize(ctx, r, p)
 }
 
 // Prepare creates a payment of amount minor units that waits to be confirmed.
-func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Answer, error) {
-	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")}, Prepared)
+func (s *Service) Prepare(ctx context.Context, r engine.Request, amount int64, capture bool) (engine.Result, error) {
+	return s.Engine.Prepare(ctx, r, engine.Payment{Amount: amount, Currency: "usd", AutoCapture: capture, Details: []byte("{}")})
 }
 
-// Prepared is the response to a payment that waits to be confirmed, without its client secret.
-func Prepared(t *payment.Transaction) engine.Answer { return api.Presenter{}.Created("", t) }
-
 // Confirm takes a waiting payment, as it stands in the store, from a card.
-func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Answer, error) {
+func (s *Service) Confirm(ctx context.Context, r engine.Request, transaction int64) (engine.Result, error) {
 	t, err := s.DB.Transaction(ctx, s.Tenant, transaction)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return s.Engine.Confirm(ctx, r, t, engine.Payment{
 		PaymentMethod: "pm_card_visa", Source: acquirer.Source{Card: visa()}, Details: []byte(`{"reference":"confirmed"}`),

@@ -110,7 +110,7 @@ func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 			s := open(t)
 			s.Peers.Clock = s.Clock
 			s.DB.ClaimBy(s.Peers.Trusts)
-			pay := func(off time.Duration, key string) (engine.Answer, error) {
+			pay := func(off time.Duration, key string) (engine.Result, error) {
 				s.Clock.Set(clock.System().Now().Add(off))
 				return s.Pay(t.Context(), s.Request(key), 100, true)
 			}

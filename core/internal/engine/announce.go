@@ -19,15 +19,15 @@ type Announcement struct {
 
 // Announce makes an event of the platform's, which webhooks and the list of events bring to the merchant. Told of again, the event that there
 // is answers. ErrNotFound when there is no such merchant.
-func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Answer, error) {
+func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Result, error) {
 	defer e.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		if _, err := tx.Merchant(a.Tenant.Merchant); err != nil {
 			return nil, err
 		}
 		before, err := tx.Announced(a.Tenant, a.Type, a.Name)
 		if err == nil {
-			shown := e.Present.Announced(before, false)
+			shown := e.existing(before)
 			return &shown, nil
 		}
 		if !errors.Is(err, store.ErrNotFound) {
@@ -37,7 +37,7 @@ func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Answe
 		if err != nil {
 			return nil, err
 		}
-		shown := e.Present.Announced(made, true)
+		shown := e.created(made)
 		done := Action{Name: "events.announce", Object: id.Format(id.Merchant, a.Tenant.Merchant), After: string(shown.Body)}
 		return &shown, e.Audit(tx, r, done)
 	})

@@ -14,7 +14,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // MaxOverlap is how long a rolled key may stay valid.
@@ -35,29 +34,29 @@ type NewKey struct {
 }
 
 // CreateKey makes a key of the tenant for whoever has the scopes by. A MissingScopeError when the new key would have another one.
-func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey) (Answer, error) {
+func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey) (Result, error) {
 	return e.CreateKeyOf(ctx, r, r.Tenant, by, n)
 }
 
 // CreateKeyOf is CreateKey for a key of another tenant than the one that asks.
-func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Answer, error) {
+func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Result, error) {
 	if n.Scopes == nil {
 		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by, s) })
 	}
 	if err := within(by, n.Scopes); err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	m, err := e.mint(t, n)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	r.Scopes = by
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		if err := e.insertNew(func(id int64) error { m.Key.ID = id; return tx.InsertKey(m.Key, m.Hash) }); err != nil {
 			return nil, err
 		}
-		a := e.Present.APIKey(m.Key, tx.Now, m.Secret)
+		a := e.minted(tx, m)
 		if err := e.keyEvent(tx, "api_key.created", m.Key, sequenceCreated); err != nil {
 			return nil, err
 		}
@@ -68,18 +67,18 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 
 // RollKey puts a new key in the place of the key id, which stays valid for overlap. The asking key needs all scopes in by that the key has,
 // else it is a MissingScopeError.
-func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, overlap time.Duration) (Answer, error) {
+func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, overlap time.Duration) (Result, error) {
 	return e.RollKeyOf(ctx, r, r.Tenant, by, id, overlap)
 }
 
 // RollKeyOf is RollKey for a key of another tenant than the one that asks.
-func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration) (Answer, error) {
+func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration) (Result, error) {
 	if overlap < 0 || overlap > MaxOverlap {
-		return Answer{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
+		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
 	}
 	r.Scopes = by
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		old, err := tx.Key(t, id)
 		if err != nil {
 			return nil, err
@@ -96,13 +95,13 @@ func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by 
 			return tx.RollKey(old.ID, tx.Now.Add(overlap), m.Key, m.Hash)
 		})
 		if errors.Is(err, store.ErrConflict) {
-			a := e.Present.NotRollable(r.ID, old, tx.Now)
+			a := e.refused(r.ID, notRollable(old, tx.Now), nil)
 			return &a, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		a := e.Present.APIKey(m.Key, tx.Now, m.Secret)
+		a := e.minted(tx, m)
 		if err := e.rolled(tx, old.ID, m.Key); err != nil {
 			return nil, err
 		}
@@ -146,7 +145,18 @@ func (e *Engine) keyEvent(tx *store.Tx, kind string, k *store.Key, sequence int6
 
 // shownKey is a key as the contract shows it, without its secret.
 func (e *Engine) shownKey(tx *store.Tx, k *store.Key) string {
-	return string(e.Present.APIKey(k, tx.Now, secret.String{}).Body)
+	return string(e.rendered(Result{Kind: Existing, Object: k, At: tx.Now}).Body)
+}
+
+// minted returns the result of a request that made a key, with its secret.
+func (e *Engine) minted(tx *store.Tx, m auth.Minted) Result {
+	return e.rendered(Result{Kind: Created, Object: m.Key, At: tx.Now, Credential: m.Secret})
+}
+
+func notRollable(k *store.Key, now time.Time) *payment.Refusal {
+	return &payment.Refusal{
+		Code: keyNotRollable, Message: "A key that is " + string(k.Status(now)) + " cannot be rolled.",
+	}
 }
 
 func keyID(n int64) string { return id.Format(id.APIKey, n) }

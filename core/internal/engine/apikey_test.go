@@ -51,7 +51,7 @@ func TestRollForTooLong(t *testing.T) {
 func TestSealedAnswersStayInTheirPlace(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	ask := func(key string) (engine.Answer, error) {
+	ask := func(key string) (engine.Result, error) {
 		return s.Engine.CreateKey(t.Context(), s.Request(key), apikey.AllScopes(), engine.NewKey{Kind: apikey.Secret})
 	}
 	for _, key := range []string{"mine", "yours"} {

@@ -31,10 +31,10 @@ type Payment struct {
 }
 
 // Authorize creates a transaction.
-func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Answer, error) {
+func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
@@ -91,23 +91,23 @@ func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acqui
 // commit writes the outcome of an open payment. An approval of less than the payment accepts is
 // released first, and is a decline then. If the acquirer refuses the release, the pending reversal
 // of the part is in the commit of the decline.
-func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
 	if unwantedPart(s.t, a) {
 		if err := s.releasePart(ctx, a); err != nil {
-			return Answer{}, err
+			return Result{}, err
 		}
 		a = tooLittle(a)
 	}
 	t := *s.t
 	if err := resolve(&t, a, s.Clock.Now().UTC().Truncate(time.Millisecond)); err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	answer := s.Present.Created(from.request, &t)
+	result := s.decided(from.request, &t)
 	if s.refused == 0 {
-		return answer, s.end(ctx, &t, s.t.Claim, answer)
+		return result, s.end(ctx, &t, s.t.Claim, result)
 	}
-	return answer, s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		if err := s.writeOutcome(tx, &t, s.t.Claim, answer); err != nil {
+	return result, s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		if err := s.writeOutcome(tx, &t, s.t.Claim, result); err != nil {
 			return err
 		}
 		part := s.about().reversal(tx.Now)
@@ -142,29 +142,30 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 // correct never records an authorization: one that was closed is released. It is closed if the
 // payment has ended without money, or waits to be confirmed again. A part that was released is no
 // effect.
-func (s *authorization) correct(tx *store.Tx, a acquirer.Answer, _ *payment.Reversal) (Answer, correction, error) {
+func (s *authorization) correct(tx *store.Tx, a acquirer.Answer, _ *payment.Reversal) (Result, correction, error) {
 	if unwantedPart(s.t, a) && s.refused == 0 {
-		return Answer{}, notClosed, nil
+		return Result{}, notClosed, nil
 	}
 	now, err := tx.Transaction(s.t.Tenant, s.t.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return Answer{}, notRecordable, nil
+		return Result{}, notRecordable, nil
 	}
 	if err != nil {
-		return Answer{}, "", err
+		return Result{}, "", err
 	}
 	withoutMoney := []payment.Status{payment.Failed, payment.Declined, payment.RequiresConfirmation, payment.Canceled}
 	switch {
 	case now.Attempt == s.t.Attempt && !slices.Contains(withoutMoney, now.Status):
-		return Answer{}, notClosed, nil
+		return Result{}, notClosed, nil
 	case unwantedPart(s.t, a) && declinedFor(now, s.t.Attempt, a):
-		return Answer{}, samePart, nil
+		return Result{}, samePart, nil
 	}
-	return Answer{}, notRecordable, nil
+	return Result{}, notRecordable, nil
 }
 
-// writeOutcome writes a resolved payment, the capture it is when it was captured at once, its event and its answer.
-func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64, answer Answer) error {
+// writeOutcome writes a resolved payment, its capture if it was captured at once, its event and its
+// response.
+func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64, result Result) error {
 	if err := tx.ResolveTransaction(t); err != nil {
 		return err
 	}
@@ -183,19 +184,20 @@ func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64,
 			return err
 		}
 	}
-	event := e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, answer))
+	event := e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, result))
 	if err := tx.InsertEvent(event); err != nil {
 		return err
 	}
-	return tx.CompleteKey(claim, answer.Status, answer.Body)
+	return tx.CompleteKey(claim, result.Status, result.Body)
 }
 
-// eventBody is the transaction as its event shows it: the answer's own body when that is the plain transaction.
-func (e *Engine) eventBody(t *payment.Transaction, answer Answer) []byte {
-	if t.Status == payment.Authorized || t.Status == payment.Captured {
-		return answer.Body
+// eventBody is the transaction as its event shows it: the body of the response if that is the plain
+// transaction.
+func (e *Engine) eventBody(t *payment.Transaction, result Result) []byte {
+	if result.Kind != Refused {
+		return result.Body
 	}
-	return e.Present.Transaction(t).Body
+	return e.shown(t)
 }
 
 // resolve applies the acquirer's answer to an open payment.
@@ -237,9 +239,9 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 	return nil
 }
 
-func value(a *Answer) Answer {
+func value(a *Result) Result {
 	if a == nil {
-		return Answer{}
+		return Result{}
 	}
 	return *a
 }

@@ -56,14 +56,11 @@ func TestAReservedKeyOfAClockThatWasBehind(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	s.Clock.Step(-24 * time.Hour)
-	var shown time.Time
-	_, err := s.Engine.ReserveKey(t.Context(), s.Request("k"), func(_, expires time.Time) engine.Answer {
-		shown = expires
-		return engine.Answer{Status: 201, Body: []byte("{}")}
-	})
+	a, err := s.Engine.ReserveKey(t.Context(), s.Request("k"), "a purpose")
 	if err != nil {
 		t.Fatal(err)
 	}
+	shown := a.Object.(*engine.Reservation).ExpiresAt
 	want := s.Clock.Now().Add(24*time.Hour + store.KeyLifetime)
 	if k, err := s.Engine.IdempotencyKey(t.Context(), s.Tenant, "k"); err != nil || !k.ExpiresAt.Equal(want) || !shown.Equal(want) {
 		t.Errorf("got %+v, %v and %s in the response, want expiry at %s", k, err, shown, want)

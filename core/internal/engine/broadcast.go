@@ -18,9 +18,9 @@ const broadcastRetry = time.Minute
 
 // Broadcast has every merchant that there is told, in both modes. The answer comes once that is sure to happen, whatever dies: BroadcastDue
 // does it. Of a type and name there is one; asked for again, how far it has come answers.
-func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, object []byte) (Answer, error) {
+func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, object []byte) (Result, error) {
 	defer e.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		b, err := tx.Broadcast(kind, name)
 		created := errors.Is(err, store.ErrNotFound)
 		if created {
@@ -32,11 +32,12 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 		if err != nil {
 			return nil, err
 		}
-		shown := e.Present.Broadcast(b, created)
 		if !created {
-			return &shown, nil
+			result := e.existing(b)
+			return &result, nil
 		}
-		return &shown, e.Audit(tx, r, Action{Name: "events.broadcast", After: string(shown.Body)})
+		result := e.created(b)
+		return &result, e.Audit(tx, r, Action{Name: "events.broadcast", After: string(result.Body)})
 	})
 	if err == nil {
 		select {

@@ -13,10 +13,10 @@ import (
 // releases the rest in the same request, and recovery repeats it with the flag that its row has.
 func (e *Engine) Capture(
 	ctx context.Context, r Request, transaction, amount int64, final bool, details []byte,
-) (Answer, error) {
+) (Result, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
 	c := &payment.Capture{
@@ -24,7 +24,7 @@ func (e *Engine) Capture(
 	}
 	s, w := &capture{e, c}, e.inFlight.request()
 	defer w.end()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		c.Claim = claim
 		err := e.insertNew(func(id int64) error {
 			c.ID, c.Amount = id, amount
@@ -71,34 +71,34 @@ func (s *capture) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.An
 	})
 }
 
-func (s *capture) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+func (s *capture) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
 // write writes the outcome and announces a capture that was taken.
-func (s *capture) write(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+func (s *capture) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
 	s.c.State = payment.StepSucceeded
 	if refused != nil {
 		s.c.State, s.c.FailureCode, s.c.FailureMessage = payment.StepFailed, refused.Code, refused.Message
 	}
 	if err := tx.EndCapture(s.c); err != nil || refused != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	return s.announceCapture(tx, s.c)
 }
 
 // announceCapture writes the events of a capture that was taken, and returns the response to it.
-func (e *Engine) announceCapture(tx *store.Tx, c *payment.Capture) (Answer, error) {
+func (e *Engine) announceCapture(tx *store.Tx, c *payment.Capture) (Result, error) {
 	t, err := tx.Transaction(c.Tenant, c.Transaction)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	answer := e.Present.Capture(c)
-	if err := tx.InsertEvent(e.event("capture.created", c.Tenant, c.ID, 1, answer.Body)); err != nil {
-		return Answer{}, err
+	result := e.created(c)
+	if err := tx.InsertEvent(e.event("capture.created", c.Tenant, c.ID, 1, result.Body)); err != nil {
+		return Result{}, err
 	}
-	return answer, tx.InsertEvent(
-		e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.Present.Transaction(t).Body))
+	return result, tx.InsertEvent(
+		e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.shown(t)))
 }
 
 func (s *capture) cancel(tx *store.Tx) error {
@@ -112,14 +112,14 @@ func (s *capture) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *capture) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error) {
+func (s *capture) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error) {
 	c, err := tx.Capture(s.c.Tenant, s.c.ID)
 	if err != nil {
-		return Answer{}, "", err
+		return Result{}, "", err
 	}
-	return correctFollow(tx, s.about(), c.State, a, look, func() (Answer, error) {
+	return correctFollow(tx, s.about(), c.State, a, look, func() (Result, error) {
 		if err := tx.CorrectCapture(c); err != nil {
-			return Answer{}, err
+			return Result{}, err
 		}
 		return s.announceCapture(tx, c)
 	})

@@ -10,12 +10,12 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Prepare creates a transaction that waits to be confirmed, and returns the response of show. The
-// acquirer gets no request yet, so p needs no source. The payment source that p names must exist,
-// and is not used.
-func (e *Engine) Prepare(ctx context.Context, r Request, p Payment, show func(*payment.Transaction) Answer) (Answer, error) {
+// Prepare creates a transaction that waits to be confirmed. Its response shows the client secret.
+// The acquirer gets no request yet, so p needs no source. The payment source that p names must
+// exist, and is not used.
+func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Result, error) {
 	if _, err := e.acquirer(r.Tenant); err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
@@ -26,7 +26,7 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment, show func(*p
 	}
 	named := p.Drawn
 	named.Token = 0
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		err := e.insertNew(func(id int64) error { t.ID = id; return tx.InsertUnconfirmed(t) })
 		if err != nil {
 			return nil, err
@@ -34,25 +34,25 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment, show func(*p
 		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil {
 			return nil, err
 		}
-		answer := show(t)
-		return &answer, e.draw(tx, r.Tenant, named, t.ID)
+		result := e.rendered(Result{Kind: Created, Object: t, Credential: e.clientSecret(t.Tenant, t.ID)})
+		return &result, e.draw(tx, r.Tenant, named, t.ID)
 	})
 	return value(done), err
 }
 
 // Confirm takes a waiting transaction, as it was read, from the source of p. Of p only what has to do with the source counts; amount,
 // currency, capture and whether less will do are the transaction's.
-func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transaction, p Payment) (Answer, error) {
+func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transaction, p Payment) (Result, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
 	t := *waiting
 	t.Status, t.PaymentMethod, t.Details, t.Confirmer = payment.Processing, p.PaymentMethod, p.Details, r.client()
 	w := e.inFlight.request()
 	defer w.end()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		t.Claim, t.UpdatedAt = claim, tx.Now
 		err := tx.BeginConfirmation(&t)
 		if errors.Is(err, store.ErrConflict) {
@@ -95,20 +95,20 @@ func RefusedForSource(err error) bool {
 // and is not counted; ErrKeyReused if another request has the key. It outlives the client's
 // connection, so that a client cannot avoid the count.
 func (e *Engine) RefuseConfirmation(
-	ctx context.Context, r Request, t *payment.Transaction, refusal Answer,
-) (Answer, error) {
+	ctx context.Context, r Request, t *payment.Transaction, why *payment.Refusal,
+) (Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	defer e.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		answer := refusal
-		return &answer, tx.CountRefusedConfirmation(t.Tenant, t.ID)
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		result := e.refused(r.ID, why, nil)
+		return &result, tx.CountRefusedConfirmation(t.Tenant, t.ID)
 	})
 	return value(out), err
 }
 
 // refuseConfirm answers a confirmation of what does not wait for it. When it waits again, another attempt came and went since the
 // transaction was read, and the next request finds it as it is.
-func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Answer, error) {
+func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Result, error) {
 	return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal {
 		if why := t.WhyNoConfirm(); why != nil {
 			return why
@@ -119,7 +119,7 @@ func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Ans
 
 // cancelWaiting cancels a transaction that waits to be confirmed. No acquirer has seen it.
 // store.ErrConflict if it does not wait, or has another version than expected; nil is any.
-func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64, expected *int64) (*Answer, error) {
+func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64, expected *int64) (*Result, error) {
 	if err := tx.CancelTransaction(r.Tenant, transaction, expected, r.client()); err != nil {
 		return nil, err
 	}
@@ -127,6 +127,6 @@ func (e *Engine) cancelWaiting(tx *store.Tx, r Request, transaction int64, expec
 	if err != nil {
 		return nil, err
 	}
-	answer := e.Present.Transaction(t)
-	return &answer, tx.InsertEvent(e.event("transaction.canceled", t.Tenant, t.ID, t.Version, answer.Body))
+	result := e.existing(t)
+	return &result, tx.InsertEvent(e.event("transaction.canceled", t.Tenant, t.ID, t.Version, result.Body))
 }

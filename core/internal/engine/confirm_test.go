@@ -186,7 +186,7 @@ func TestARefusedConfirmationOfALostClientCounts(t *testing.T) {
 	}
 	gone, hangUp := context.WithCancel(t.Context())
 	hangUp()
-	refusal := engine.Answer{Status: 400, Body: []byte("{}")}
+	refusal := &payment.Refusal{Code: "token_used"}
 	for _, replayed := range []bool{false, true} {
 		a, err := s.Engine.RefuseConfirmation(gone, s.Request("k"), waiting, refusal)
 		if err != nil || a.Status != 400 || a.Replayed != replayed {

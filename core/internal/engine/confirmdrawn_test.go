@@ -12,14 +12,14 @@ import (
 )
 
 // confirmBy confirms a transaction by a stored payment method.
-func confirmBy(ctx context.Context, s *coretest.Service, key string, txn int64, method string) (engine.Answer, error) {
+func confirmBy(ctx context.Context, s *coretest.Service, key string, txn int64, method string) (engine.Result, error) {
 	found, err := s.Engine.Stored(ctx, s.Tenant, method)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	t, err := s.DB.Transaction(ctx, s.Tenant, txn)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return s.Engine.Confirm(ctx, s.Request(key), t, engine.Payment{
 		PaymentMethod: idOf(method), Drawn: found.Drawn, Details: []byte("{}"),

@@ -31,8 +31,8 @@ func mustPass(t *testing.T, s *coretest.Service) int64 {
 	}
 	count(s.DB.PurgeIdempotencyKeys(t.Context(), now))
 	count(s.DB.PurgeEvents(t.Context(), now, 60*24*time.Hour))
-	count(s.DB.ErasePersonal(t.Context(), now, 60, api.Presenter{}.Impersonal))
-	count(s.DB.ErasePersonalEvents(t.Context(), now, api.Presenter{}.Impersonal))
+	count(s.DB.ErasePersonal(t.Context(), now, 60, api.Impersonal))
+	count(s.DB.ErasePersonalEvents(t.Context(), now, api.Impersonal))
 	count(s.Engine.DeleteInactiveCustomers(t.Context(), 60))
 	n, err := s.Engine.ExpireDue(t.Context())
 	count(int64(n), err)

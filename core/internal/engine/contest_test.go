@@ -26,7 +26,7 @@ const (
 var raceRounds = map[bool]int{false: 1000, true: 400}[coretest.Shared()]
 
 // action is a step that somebody takes.
-type action = func(context.Context) (engine.Answer, error)
+type action = func(context.Context) (engine.Result, error)
 
 // contest is one repetition of a race.
 type contest struct {
@@ -129,7 +129,7 @@ func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 }
 
 // mustSay is an answer in a word: its status, or the name of a refusal that a race may end in.
-func mustSay(t *testing.T, a engine.Answer, err error) string {
+func mustSay(t *testing.T, a engine.Result, err error) string {
 	t.Helper()
 	for name, refusal := range map[string]error{
 		"token_used": engine.ErrTokenUsed, "no_source": engine.ErrNoSource, "not_found": engine.ErrNotFound,
@@ -171,7 +171,7 @@ func wantOutcomes(t *testing.T, got map[string]int, must []string, may ...string
 }
 
 // made is the number of the object that an answer shows, or an error when the answer is not the wanted one.
-func made(prefix id.Prefix, a engine.Answer, err error) (int64, error) {
+func made(prefix id.Prefix, a engine.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err
 	}

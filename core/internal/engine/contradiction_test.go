@@ -149,7 +149,7 @@ func TestLateStepBesideAnother(t *testing.T) {
 					t.Fatalf("got %d, %v", a.Status, err)
 				}
 				txn := MustTransaction(t, s).ID
-				take := func(key string, amount int64) (engine.Answer, error) {
+				take := func(key string, amount int64) (engine.Result, error) {
 					if verb == coretest.Refund {
 						return s.Engine.Refund(t.Context(), s.Request(key), txn, amount, []byte("{}"))
 					}

@@ -26,16 +26,16 @@ type Credit struct {
 // Credit makes a refund without a transaction. Only its first attempt has the number to pay to: a
 // lost one is not sent again. It stays pending while its pending reversal looks for it, for
 // payment.LateWindow.
-func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Answer, error) {
+func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Result, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
 	f := &payment.Refund{Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details, Client: r.client()}
 	s, w := &unlinkedRefund{refund{e, f}, c}, e.inFlight.request()
 	defer w.end()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		f.Claim = claim
 		err := e.beginCredit(tx, f, c.Drawn)
 		w.of(s.about().StepID)
@@ -64,7 +64,7 @@ func (e *Engine) beginCredit(tx *store.Tx, f *payment.Refund, from Drawn) error 
 	if err := e.draw(tx, f.Tenant, from, f.ID); err != nil {
 		return err
 	}
-	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f).Body))
+	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.shown(f)))
 }
 
 // unlinkedRefund is the step of a refund without a transaction. Only the first attempt has the

@@ -26,12 +26,12 @@ func MustOpenGiving(t *testing.T) *coretest.Service {
 }
 
 // give refunds 100 to a stored payment method, or to none that is stored.
-func give(ctx context.Context, s *coretest.Service, key, method string) (engine.Answer, error) {
+func give(ctx context.Context, s *coretest.Service, key, method string) (engine.Result, error) {
 	c := engine.Credit{Amount: 100, Currency: "usd", PaymentMethod: idOf(method), Details: []byte("{}")}
 	if method != "card" {
 		found, err := s.Engine.Stored(ctx, s.Tenant, method)
 		if err != nil {
-			return engine.Answer{}, err
+			return engine.Result{}, err
 		}
 		c.Drawn, c.Card = found.Drawn, acquirer.Card{Number: found.Secrets.Number, ExpMonth: 12, ExpYear: 2030}
 	}

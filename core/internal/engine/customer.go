@@ -10,31 +10,31 @@ import (
 )
 
 // CreateCustomer stores a customer.
-func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) (Answer, error) {
+func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) (Result, error) {
 	defer e.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		c := &payment.Customer{Tenant: r.Tenant, Details: details, Client: r.client()}
 		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCustomer(c) }); err != nil {
 			return nil, err
 		}
-		answer := e.Present.CustomerCreated(c)
-		return &answer, tx.InsertEvent(e.event("customer.created", c.Tenant, c.ID, c.Version, answer.Body))
+		result := e.created(c)
+		return &result, tx.InsertEvent(e.event("customer.created", c.Tenant, c.ID, c.Version, result.Body))
 	})
 	return value(out), err
 }
 
 // UpdateCustomer replaces a customer's details by what change makes of them, and its default payment method by method: nil leaves that as it
 // is, 0 takes it away. It is not told when nothing changes. ErrNoSource when the customer has no such payment method.
-func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte) (Answer, error) {
-	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte) (Result, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		was := *c
 		c.Details = change(c.Details)
 		if method != nil {
 			c.Default = *method
 		}
 		if c.Default == was.Default && bytes.Equal(c.Details, was.Details) {
-			answer := e.Present.Customer(c)
-			return &answer, nil
+			result := e.existing(c)
+			return &result, nil
 		}
 		if c.Default != was.Default && c.Default != 0 {
 			m, err := tx.Method(c.Tenant, c.Default)
@@ -45,27 +45,27 @@ func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, 
 				return nil, err
 			}
 		}
-		answer, err := e.customerUpdated(tx, c)
-		return &answer, err
+		result, err := e.customerUpdated(tx, c)
+		return &result, err
 	})
 	return value(out), err
 }
 
 // customerUpdated writes a customer's next version, and announces it.
-func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Answer, error) {
+func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Result, error) {
 	if err := tx.UpdateCustomer(c); err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	answer := e.Present.Customer(c)
-	return answer, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, answer.Body))
+	result := e.existing(c)
+	return result, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, result.Body))
 }
 
 // onCustomer runs an intent on a customer that exists, else ErrNotFound.
 func (e *Engine) onCustomer(ctx context.Context, r Request, customer int64,
-	fn func(*store.Tx, *payment.Customer) (*Answer, error),
-) (*Answer, error) {
+	fn func(*store.Tx, *payment.Customer) (*Result, error),
+) (*Result, error) {
 	defer e.enter(ctx, r)()
-	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		c, err := tx.CustomerForUpdate(r.Tenant, customer)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, ErrNotFound

@@ -50,15 +50,15 @@ func valueOf(body []byte) (string, error) {
 }
 
 // payBy pays 100 by a stored payment method.
-func payBy(ctx context.Context, s *coretest.Service, key, method string) (engine.Answer, error) {
+func payBy(ctx context.Context, s *coretest.Service, key, method string) (engine.Result, error) {
 	found, err := s.Engine.Stored(ctx, s.Tenant, method)
 	if err != nil {
-		return engine.Answer{}, err
+		return engine.Result{}, err
 	}
 	return payWith(ctx, s, key, method, found)
 }
 
-func payWith(ctx context.Context, s *coretest.Service, key, method string, found engine.Stored) (engine.Answer, error) {
+func payWith(ctx context.Context, s *coretest.Service, key, method string, found engine.Stored) (engine.Result, error) {
 	return s.Engine.Authorize(ctx, s.Request(key), engine.Payment{
 		Amount: 100, Currency: "usd", AutoCapture: true, PaymentMethod: idOf(method), Drawn: found.Drawn, Details: []byte("{}"),
 		Source: acquirer.Source{Card: acquirer.Card{Number: found.Secrets.Number, CVC: found.Secrets.CVC, ExpMonth: 12, ExpYear: 2030}},

@@ -16,11 +16,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// Why a request was refused without an answer to store. The request had no effect.
+// The refusals of requests that had no effect and have no response to store.
 var (
 	// ErrNotFound: no such object for this tenant.
 	ErrNotFound = errors.New("engine: not found")
@@ -65,73 +64,17 @@ func (r *Request) client() payment.Client {
 	return payment.Client{APIKey: r.APIKey, Address: r.ClientAddress}
 }
 
-// Answer is what a request is told, and under an idempotency key told again.
-type Answer struct {
-	Status     int // HTTP status
-	Body       []byte
-	RetryAfter int    // seconds to wait before asking again, 0 for no such hint
-	Outcome    string // one word for the log: the object's status, or the error code
-	Replayed   bool
-	Secret     bool  // it shows a secret, so it is stored encrypted
-	open       bool  // the outcome is not known yet
-	why        error // why it is not known
-}
-
-// Presenter turns outcomes into the contract's words. The engine stores those with the change they speak of.
-type Presenter interface {
-	// Created answers a create with what became of it: the transaction, a decline, or that its outcome is unknown.
-	Created(requestID string, t *payment.Transaction) Answer
-	// Transaction, Capture and Refund answer a step that went through with the object it left or made.
-	Transaction(t *payment.Transaction) Answer
-	Capture(c *payment.Capture) Answer
-	Refund(r *payment.Refund) Answer
-	// Token is the response to the creation of a token, the only one that shows its value.
-	Token(t *payment.Token, value secret.String) Answer
-	// CustomerCreated and CustomerDeleted answer the making and the end of a customer, Customer what lies between.
-	CustomerCreated(c *payment.Customer) Answer
-	Customer(c *payment.Customer) Answer
-	CustomerDeleted(c *payment.Customer) Answer
-	// Erased is the data of an event of a customer or payment method without what tells of a person, a card or an account.
-	Erased(kind string, data []byte) []byte
-	// Impersonal is the data of a transaction, capture or refund, or of an event of one by its
-	// type, without personal data.
-	Impersonal(kind string, data []byte) []byte
-	// MethodAttached and MethodDetached answer the making and the end of a payment method; Method shows it.
-	MethodAttached(m *payment.Method) Answer
-	Method(m *payment.Method) Answer
-	MethodDetached(m *payment.Method) Answer
-	// Announced answers an announcement with its event, which was made by it or was there before.
-	Announced(e *store.Event, created bool) Answer
-	// Broadcast shows what all merchants are told, which was just accepted or was there before.
-	Broadcast(b *store.Broadcast, created bool) Answer
-	// Refused answers a step that the object's state or the acquirer does not allow, with the transaction unless that is nil.
-	Refused(requestID string, r *payment.Refusal, t *payment.Transaction) Answer
-	// Lost answers a step whose outcome is not known yet, with the transaction unless that is nil.
-	Lost(requestID string, t *payment.Transaction) Answer
-	// APIKey answers with a key, and its secret when that is not empty.
-	APIKey(k *store.Key, now time.Time, key secret.String) Answer
-	// NotRollable answers the roll of a key that is not active.
-	NotRollable(requestID string, k *store.Key, now time.Time) Answer
-	// Endpoint and EndpointDeleted are the responses to a step on a webhook endpoint and to its end.
-	Endpoint(w *store.Endpoint) Answer
-	EndpointDeleted(w *store.Endpoint) Answer
-	// Unfinished shows an unfinished step, with the resolution that has ended it unless that is nil.
-	Unfinished(u *store.Unfinished, d *Resolution) Answer
-	// Merchant shows a merchant, which was just created or was there before.
-	Merchant(m store.Merchant, created bool) Answer
-	// Operator shows an operator token, and the token itself if it is not empty.
-	Operator(o *store.OperatorToken, now time.Time, token secret.String) Answer
-	// Deliveries answers a redelivery with what it made.
-	Deliveries(made []*store.Delivery) Answer
-}
-
 // Config is what an Engine is made of. All fields are required but Live, Tracer and Observer.
 type Config struct {
-	Store    *store.DB
-	Vault    *vault.Vault
-	Clock    clock.Clock
-	IDs      *id.Generator
-	Present  Presenter
+	Store *store.DB
+	Vault *vault.Vault
+	Clock clock.Clock
+	IDs   *id.Generator
+	// Render returns the response to a result, as the idempotency record stores it. The body without a
+	// credential is also the object as events and audit records show it.
+	Render func(Result) Response
+	// Erase returns the data of an event of a customer or payment method without personal data.
+	Erase    func(kind string, data []byte) []byte
 	Log      *slog.Logger
 	Tracer   *telemetry.Tracer // nil for no spans
 	Roots    *root.Ring        // API keys are hashed under it
@@ -194,13 +137,6 @@ func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int
 // half-way.
 func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
-}
-
-// lostAnswer tells that the outcome of a request on t is not known yet.
-func (e *Engine) lostAnswer(requestID string, t *payment.Transaction) Answer {
-	a := e.Present.Lost(requestID, t)
-	a.open = true
-	return a
 }
 
 // requestID names recovery's own requests.

@@ -20,7 +20,7 @@ func (e *VersionError) Error() string { return "engine: " + e.Message }
 // does the personal data of its transactions as soon as nothing needs it: see
 // store.DB.EraseCustomerEvents and store.DB.ErasePersonal. ErrNotFound if there is no such customer, a
 // *VersionError if it has another version than expected; nil is any.
-func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Answer, error) {
+func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Result, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
 		if expected != nil && *expected != c.Version {
 			return &VersionError{*payment.Conflict(*expected, c.Version)}
@@ -32,8 +32,8 @@ func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, 
 // deleteCustomer is DeleteCustomer if check returns no error in the same commit.
 func (e *Engine) deleteCustomer(
 	ctx context.Context, r Request, customer int64, check func(*store.Tx, *payment.Customer) error,
-) (Answer, error) {
-	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+) (Result, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		if err := check(tx, c); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (e *Engine) deleteInactive(
 }
 
 // erase deletes a customer and erases its data.
-func (e *Engine) erase(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+func (e *Engine) erase(tx *store.Tx, c *payment.Customer) (*Result, error) {
 	attached, err := tx.AttachedMethods(c.ID)
 	if err != nil {
 		return nil, err
@@ -115,12 +115,12 @@ func (e *Engine) erase(tx *store.Tx, c *payment.Customer) (*Answer, error) {
 			return nil, err
 		}
 	}
-	if err := tx.EraseCustomer(c, e.Present.Erased); err != nil {
+	if err := tx.EraseCustomer(c, e.Erase); err != nil {
 		return nil, err
 	}
 	if err := tx.DeleteCustomer(c); err != nil {
 		return nil, err
 	}
-	answer := e.Present.CustomerDeleted(c)
-	return &answer, tx.InsertEvent(e.event("customer.deleted", c.Tenant, c.ID, c.Version, e.Present.Customer(c).Body))
+	result := e.deleted(c)
+	return &result, tx.InsertEvent(e.event("customer.deleted", c.Tenant, c.ID, c.Version, e.shown(c)))
 }

@@ -8,14 +8,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// dying is a presenter whose process ends at the last step of a deletion.
-type dying struct{ api.Presenter }
-
-func (dying) CustomerDeleted(*payment.Customer) engine.Answer { panic("the process ends here") }
+// dying is api.Render in a process that ends at the last step of a deletion.
+func dying(r engine.Result) engine.Response {
+	if r.Kind == engine.Deleted {
+		panic("the process ends here")
+	}
+	return api.Render(r)
+}
 
 // TestErasedWholeOrNotAtAll: a deletion that ends half-way has deleted nothing, and can be made again.
 func TestErasedWholeOrNotAtAll(t *testing.T) {
@@ -41,7 +43,7 @@ func TestErasedWholeOrNotAtAll(t *testing.T) {
 			+ (SELECT COUNT(*) FROM events WHERE data LIKE '%ann@%')`)
 	}
 	cfg := s.Engine.Config
-	cfg.Present = dying{}
+	cfg.Render = dying
 	if _, err := engine.New(cfg).DeleteCustomer(t.Context(), s.Request(""), customer, nil); err == nil {
 		t.Fatal("a deletion that ended half-way went through")
 	}

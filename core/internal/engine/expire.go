@@ -83,7 +83,7 @@ func (x *expiry) of(ctx context.Context, d store.Day) error {
 }
 
 // ending ends one transaction and announces it. store.ErrConflict when there is nothing to end any more.
-type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error)
+type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error)
 
 // all ends all rows of a list, page by page. A transaction that cannot be ended is skipped.
 func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store.Lapsed, error), end ending) error {
@@ -131,28 +131,28 @@ func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) (n i
 }
 
 // expire ends one authorization and announces what became of the transaction: expired, or captured where part of it was.
-func (e *Engine) expire(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error) {
+func (e *Engine) expire(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
 	if err := tx.ExpireTransaction(tenant, id); err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	return e.became(tx, tenant, id)
 }
 
 // lapse cancels one transaction that nobody confirmed in time.
-func (e *Engine) lapse(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error) {
+func (e *Engine) lapse(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
 	err := tx.LapseTransaction(tenant, id, &payment.Result{FailureCode: "not_confirmed", FailureMessage: "Nobody confirmed this payment in time."})
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	return e.became(tx, tenant, id)
 }
 
 // became announces what became of a transaction.
-func (e *Engine) became(tx *store.Tx, tenant payment.Tenant, id int64) (Answer, error) {
+func (e *Engine) became(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
 	t, err := tx.Transaction(tenant, id)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	answer := e.Present.Transaction(t)
-	return answer, tx.InsertEvent(e.event("transaction."+string(t.Status), tenant, t.ID, t.Version, answer.Body))
+	result := e.existing(t)
+	return result, tx.InsertEvent(e.event("transaction."+string(t.Status), tenant, t.ID, t.Version, result.Body))
 }

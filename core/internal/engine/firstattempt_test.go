@@ -55,7 +55,7 @@ type inFlight struct {
 func credits() step {
 	return step{
 		name: "unlinked refund", verb: coretest.Credit, makes: true, success: 201,
-		take: func(ctx context.Context, s *coretest.Service, r engine.Request, _ int64) (engine.Answer, error) {
+		take: func(ctx context.Context, s *coretest.Service, r engine.Request, _ int64) (engine.Result, error) {
 			return s.Engine.Credit(ctx, r, engine.Credit{Amount: 100, Currency: "usd", PaymentMethod: "card", Details: []byte("{}")})
 		},
 	}

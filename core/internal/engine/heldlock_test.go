@@ -59,7 +59,7 @@ func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 		return nil
 	}
 	var ended sync.WaitGroup
-	var a engine.Answer
+	var a engine.Result
 	ended.Go(func() { a, err = refunding(s, txn, 60)(t.Context()) })
 	<-asked
 	held, release := hold(t, s, txn)

@@ -63,14 +63,15 @@ func (e *Engine) leave(k runningKey, mine chan struct{}) {
 	close(mine)
 }
 
-// intent claims the request's key and runs fn in the same commit. fn returns an answer when the request ends right there, and that is
-// stored under the key; a nil answer leaves the key claimed. An error of fn leaves nothing, the key included.
-func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Answer, error)) (*Answer, error) {
-	var out *Answer
+// intent claims the request's key and runs fn in the same commit. fn returns a result if the request
+// ends there, and its response is stored under the key. Without a result the key stays claimed. An
+// error of fn rolls everything back, the key included.
+func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Result, error)) (*Result, error) {
+	var out *Result
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		claim, replay, err := claimKey(tx, r)
 		if err == nil && replay != nil {
-			err = e.unseal(ctx, r, replay)
+			replay.Body, err = e.unseal(ctx, r, replay.Body)
 		}
 		if err != nil || replay != nil {
 			out = replay
@@ -83,7 +84,7 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 	})
 	var busy *busyError
 	if errors.As(err, &busy) {
-		return &busy.answer, nil
+		return &busy.result, nil
 	}
 	if err != nil {
 		return nil, err
@@ -91,50 +92,62 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 	return out, nil
 }
 
-// ReserveKey stores the request's key with the response that show returns, and does nothing else. A
-// repeated request gets the same response; ErrKeyReused if another request has the key.
-func (e *Engine) ReserveKey(ctx context.Context, r Request, show func(created, expires time.Time) Answer) (Answer, error) {
+// ReserveKey stores a reservation under the request's key, and does nothing else. A repeated request
+// gets the same response; ErrKeyReused if another request has the key.
+func (e *Engine) ReserveKey(ctx context.Context, r Request, purpose string) (Result, error) {
+	return e.onlyStore(ctx, r, func(tx *store.Tx) Result {
+		return e.created(&Reservation{Purpose: purpose, CreatedAt: tx.Now, ExpiresAt: tx.KeyExpiry()})
+	})
+}
+
+// KeepRefusal stores a refusal under the request's key, as ReserveKey stores a reservation.
+func (e *Engine) KeepRefusal(ctx context.Context, r Request, why *payment.Refusal) (Result, error) {
+	return e.onlyStore(ctx, r, func(*store.Tx) Result { return e.refused(r.ID, why, nil) })
+}
+
+// onlyStore stores the result of fn under the request's key.
+func (e *Engine) onlyStore(ctx context.Context, r Request, fn func(*store.Tx) Result) (Result, error) {
 	defer e.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		answer := show(tx.Now, tx.KeyExpiry())
-		return &answer, nil
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		result := fn(tx)
+		return &result, nil
 	})
 	return value(out), err
 }
 
-// stored is the answer's body as the store keeps it.
-func (e *Engine) stored(r Request, a *Answer) []byte {
-	if !a.Secret {
-		return a.Body
+// stored is the body of a response as the store keeps it: encrypted if it shows a credential.
+func (e *Engine) stored(r Request, out *Result) []byte {
+	if out.Credential.IsZero() {
+		return out.Body
 	}
-	return e.Sealer.Seal(a.Body, sealContext(r.Tenant, r.Key))
+	return e.Sealer.Seal(out.Body, sealContext(r.Tenant, r.Key))
 }
 
-// unseal makes the answer of a replay readable again.
-func (e *Engine) unseal(ctx context.Context, r Request, a *Answer) error {
-	if !seal.Sealed(a.Body) {
-		return nil
+// unseal decrypts the body of a response as the store keeps it.
+func (e *Engine) unseal(ctx context.Context, r Request, body []byte) ([]byte, error) {
+	if !seal.Sealed(body) {
+		return body, nil
 	}
-	body, err := e.Sealer.Open(ctx, a.Body, sealContext(r.Tenant, r.Key))
+	out, err := e.Sealer.Open(ctx, body, sealContext(r.Tenant, r.Key))
 	if err != nil {
-		return fmt.Errorf("stored answer: %w", err)
+		return nil, fmt.Errorf("stored response: %w", err)
 	}
-	a.Body, a.Secret = body, true
-	return nil
+	return out, nil
 }
 
-// sealContext ties a sealed answer to its place, so that nobody who can write the database can move it to a key of his own.
+// sealContext binds an encrypted response to its key, so that a writer of the database cannot move
+// it to another key.
 func sealContext(t payment.Tenant, key string) []byte {
 	return fmt.Appendf(nil, "idempotency|%d|%t|%s", t.Merchant, t.Live, key)
 }
 
-// busyError carries the answer to a step that must wait for another one. It is an error so that nothing is kept of it, least of all
-// under the key: the same request can succeed a moment later.
-type busyError struct{ answer Answer }
+// busyError has the result of a step that must wait for another one. It is an error so that nothing
+// is stored, least of all under the key: the same request can succeed a moment later.
+type busyError struct{ result Result }
 
 func (*busyError) Error() string { return "engine: another operation is in progress" }
 
-func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) {
+func claimKey(tx *store.Tx, r Request) (claim int64, replay *Result, err error) {
 	if r.Key == "" {
 		return 0, nil, tx.UseKey(r.APIKey)
 	}
@@ -148,14 +161,14 @@ func claimKey(tx *store.Tx, r Request) (claim int64, replay *Answer, err error) 
 }
 
 // replayOf returns the stored response of the request that has a key.
-func replayOf(c store.Claim) (*Answer, error) {
+func replayOf(c store.Claim) (*Result, error) {
 	switch {
 	case !c.SameRequest:
 		return nil, ErrKeyReused
 	case c.Status == 0:
 		return nil, ErrKeyInUse
 	default:
-		return &Answer{Status: c.Status, Body: c.Answer, Replayed: true}, nil
+		return &Result{Response: Response{Status: c.Status, Body: c.Answer}, Replayed: true}, nil
 	}
 }
 
@@ -163,8 +176,8 @@ func replayOf(c store.Claim) (*Answer, error) {
 // refused otherwise. It returns store.ErrNotFound if the key is free, ErrKeyInUse if an equal
 // request is running, and ErrKeyReused if another request has the key. It waits its turn among the
 // writes, so an equal request that is queued to claim the key is seen.
-func (e *Engine) Kept(ctx context.Context, r Request) (Answer, error) {
-	var out *Answer
+func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
+	var out *Result
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		own, others := r.fingerprints()
 		c, err := tx.LookUpKey(r.APIKey, r.Tenant, r.Key, append(others, own)...)
@@ -174,10 +187,11 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Answer, error) {
 		if out, err = replayOf(c); err != nil {
 			return err
 		}
-		return e.unseal(ctx, r, out)
+		out.Body, err = e.unseal(ctx, r, out.Body)
+		return err
 	})
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	return *out, nil
 }
@@ -200,8 +214,9 @@ func (r Request) fingerprints() (own []byte, others [][]byte) {
 	return append(slices.Clone(own), sealedMark), [][]byte{own}
 }
 
-// refuse answers a step that the transaction did not allow, by the pure rule that says why.
-func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal) (*Answer, error) {
+// refuse returns the result of a step that the transaction did not allow, for the reason that the
+// pure rule gives.
+func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal) (*Result, error) {
 	t, err := tx.Transaction(r.Tenant, transaction)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, ErrNotFound
@@ -213,7 +228,7 @@ func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*pa
 	if refusal == nil {
 		return nil, fmt.Errorf("the store refused a step that the rules allow: %w", store.ErrChanged)
 	}
-	a := e.Present.Refused(r.ID, refusal, t)
+	a := e.refused(r.ID, refusal, t)
 	if refusal.Code == payment.OperationInProgress {
 		return nil, &busyError{a}
 	}
@@ -240,10 +255,6 @@ func (e *Engine) IdempotencyKey(ctx context.Context, t payment.Tenant, key strin
 	if k.Status != 0 && !k.ExpiresAt.After(e.Store.KeysEnded()) {
 		return nil, ErrNotFound
 	}
-	a := &Answer{Body: k.Answer}
-	if err := e.unseal(ctx, Request{Tenant: t, Key: key}, a); err != nil {
-		return nil, err
-	}
-	k.Answer = a.Body
-	return k, nil
+	k.Answer, err = e.unseal(ctx, Request{Tenant: t, Key: key}, k.Answer)
+	return k, err
 }

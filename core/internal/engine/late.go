@@ -83,19 +83,19 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reve
 // its events; store.ErrConflict if the amount is no longer available.
 func correctFollow(
 	tx *store.Tx, o about, state payment.StepState, a acquirer.Answer, look *payment.Reversal,
-	record func() (Answer, error),
-) (Answer, correction, error) {
+	record func() (Result, error),
+) (Result, correction, error) {
 	if state != payment.StepFailed {
-		return Answer{}, notClosed, nil
+		return Result{}, notClosed, nil
 	}
 	if look == nil {
 		if must, err := mustLook(tx, o, a, true); err != nil || must {
-			return Answer{}, leftToLook, err
+			return Result{}, leftToLook, err
 		}
 	}
 	out, err := record()
 	if errors.Is(err, store.ErrConflict) {
-		return Answer{}, notRecordable, nil
+		return Result{}, notRecordable, nil
 	}
 	return out, recorded, err
 }

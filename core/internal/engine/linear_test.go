@@ -80,7 +80,7 @@ func (m model) after(in asked) (model, bool) {
 // take takes a step on the real thing.
 func take(t *testing.T, s *coretest.Service, txn int64, in asked) told {
 	t.Helper()
-	var a engine.Answer
+	var a engine.Result
 	var err error
 	switch in.verb {
 	case "confirm":

@@ -13,9 +13,9 @@ import (
 func Operator() payment.Tenant { return payment.Tenant{} }
 
 // CreateMerchant makes a merchant of what c says; what it leaves out is midnight UTC.
-func (e *Engine) CreateMerchant(ctx context.Context, r Request, c store.MerchantChange) (Answer, error) {
+func (e *Engine) CreateMerchant(ctx context.Context, r Request, c store.MerchantChange) (Result, error) {
 	defer e.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		var made int64
 		err := e.insertNew(func(id int64) error { made = id; return tx.InsertMerchant(id, c.Name) })
 		if err == nil {
@@ -24,23 +24,26 @@ func (e *Engine) CreateMerchant(ctx context.Context, r Request, c store.Merchant
 		if err != nil {
 			return nil, err
 		}
-		a, err := e.showMerchant(tx, made, true)
+		m, err := tx.Merchant(made)
 		if err != nil {
 			return nil, err
 		}
-		return a, e.Audit(tx, r, Action{Name: "merchants.create", Object: id.Format(id.Merchant, made), After: string(a.Body)})
+		result := e.created(&m)
+		return &result, e.Audit(tx, r, Action{
+			Name: "merchants.create", Object: id.Format(id.Merchant, made), After: string(result.Body),
+		})
 	})
 	return value(out), err
 }
 
 // UpdateMerchant changes a merchant. ErrNotFound when there is none.
-func (e *Engine) UpdateMerchant(ctx context.Context, r Request, merchant int64, c store.MerchantChange) (Answer, error) {
+func (e *Engine) UpdateMerchant(ctx context.Context, r Request, merchant int64, c store.MerchantChange) (Result, error) {
 	return e.changeMerchant(ctx, r, merchant, "merchants.update", func(tx *store.Tx) error { return tx.UpdateMerchant(merchant, c) })
 }
 
 // DisableMerchant takes a merchant out of service, or puts it back: while it is out, its keys open nothing. Nothing that is open asks for
 // it, so all of that goes on. ErrNotFound when there is none.
-func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Answer, error) {
+func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Result, error) {
 	action := "merchants.enable"
 	if disabled {
 		action = "merchants.disable"
@@ -48,9 +51,9 @@ func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64,
 	return e.changeMerchant(ctx, r, merchant, action, func(tx *store.Tx) error { return tx.DisableMerchant(merchant, disabled) })
 }
 
-func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, action string, change func(*store.Tx) error) (Answer, error) {
+func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, action string, change func(*store.Tx) error) (Result, error) {
 	defer e.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		before, err := tx.LockedMerchant(merchant)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, ErrNotFound
@@ -61,21 +64,14 @@ func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, 
 		if err := change(tx); err != nil {
 			return nil, err
 		}
-		a, err := e.showMerchant(tx, merchant, false)
+		after, err := tx.Merchant(merchant)
 		if err != nil {
 			return nil, err
 		}
-		done := Action{Name: action, Object: id.Format(id.Merchant, merchant), Before: string(e.Present.Merchant(before, false).Body), After: string(a.Body)}
-		return a, e.Audit(tx, r, done)
+		result := e.existing(&after)
+		return &result, e.Audit(tx, r, Action{
+			Name: action, Object: id.Format(id.Merchant, merchant), Before: string(e.shown(&before)), After: string(result.Body),
+		})
 	})
 	return value(out), err
-}
-
-func (e *Engine) showMerchant(tx *store.Tx, merchant int64, created bool) (*Answer, error) {
-	m, err := tx.Merchant(merchant)
-	if err != nil {
-		return nil, err
-	}
-	a := e.Present.Merchant(m, created)
-	return &a, nil
 }

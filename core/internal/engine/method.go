@@ -23,12 +23,12 @@ const (
 // describe returns the method's details and fingerprint by those of the token.
 func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token Stored,
 	describe func(token []byte) (details []byte, fingerprint string),
-) (Answer, error) {
+) (Result, error) {
 	if errors.Is(token.Drawn.refusal, ErrCodeLost) {
 		token.Drawn.refusal = nil // a payment method has no security code
 	}
 	details, fingerprint := describe(token.Details)
-	var out *Answer
+	var out *Result
 	err := e.resealing(func() (err error) {
 		m := &payment.Method{
 			ID: e.IDs.Next(), Tenant: r.Tenant, Customer: customer, Kind: token.Kind, Fingerprint: fingerprint, Details: details,
@@ -40,7 +40,7 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 		if err != nil {
 			return err
 		}
-		out, err = e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+		out, err = e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 			return e.attach(tx, c, m, token.Drawn)
 		})
 		return err
@@ -48,7 +48,7 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 	return value(out), err
 }
 
-func (e *Engine) attach(tx *store.Tx, c *payment.Customer, m *payment.Method, token Drawn) (*Answer, error) {
+func (e *Engine) attach(tx *store.Tx, c *payment.Customer, m *payment.Method, token Drawn) (*Result, error) {
 	if err := e.draw(tx, m.Tenant, token, m.ID); err != nil {
 		return nil, err
 	}
@@ -60,14 +60,14 @@ func (e *Engine) attach(tx *store.Tx, c *payment.Customer, m *payment.Method, to
 	if _, err := e.customerUpdated(tx, c); err != nil {
 		return nil, err
 	}
-	answer := e.Present.MethodAttached(m)
-	return &answer, tx.InsertEvent(e.event("payment_method.attached", m.Tenant, m.ID, methodAttached, answer.Body))
+	result := e.created(m)
+	return &result, tx.InsertEvent(e.event("payment_method.attached", m.Tenant, m.ID, methodAttached, result.Body))
 }
 
 // Detach takes a payment method from its customer and wipes its number, which is a change of the
 // customer.
-func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Answer, error) {
-	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Answer, error) {
+func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Result, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		m, err := tx.MethodForUpdate(r.Tenant, method)
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):
@@ -81,8 +81,8 @@ func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) 
 		if _, err := e.customerUpdated(tx, c); err != nil {
 			return nil, err
 		}
-		answer := e.Present.MethodDetached(m)
-		return &answer, e.detach(tx, m)
+		result := e.deleted(m)
+		return &result, e.detach(tx, m)
 	})
 	return value(out), err
 }
@@ -91,5 +91,5 @@ func (e *Engine) detach(tx *store.Tx, m *payment.Method) error {
 	if err := tx.DetachMethod(m); err != nil {
 		return err
 	}
-	return tx.InsertEvent(e.event("payment_method.detached", m.Tenant, m.ID, methodDetached, e.Present.Method(m).Body))
+	return tx.InsertEvent(e.event("payment_method.detached", m.Tenant, m.ID, methodDetached, e.shown(m)))
 }

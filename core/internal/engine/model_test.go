@@ -119,7 +119,7 @@ func (m *machine) arrange(rt *rapid.T) fate {
 }
 
 // end checks the answer of a step that the model allows, finishes what was lost, and tells whether the step took place.
-func (m *machine) end(rt *rapid.T, f fate, success int, a engine.Answer, err error) bool {
+func (m *machine) end(rt *rapid.T, f fate, success int, a engine.Result, err error) bool {
 	want := map[fate]int{approves: success, approvesPart: success, declines: 402, losesBefore: 504, losesAfter: 504, isAway: 0}[f]
 	if a.Status != want || (f == isAway) != errors.Is(err, engine.ErrAcquirerUnavailable) {
 		rt.Fatalf("got %d, %v, want %d: %s", a.Status, err, want, a.Body)
@@ -174,7 +174,7 @@ func (m *machine) pick(rt *rapid.T) (int64, *model) {
 }
 
 // refused checks a step that the model does not allow: it is answered, without asking the acquirer.
-func (m *machine) refused(rt *rapid.T, a engine.Answer, err error, code string) {
+func (m *machine) refused(rt *rapid.T, a engine.Result, err error, code string) {
 	var body v1.ErrorBody
 	if err != nil || json.Unmarshal(a.Body, &body) != nil || body.Error.Code != code {
 		rt.Fatalf("got %d, %v, want %s: %s", a.Status, err, code, a.Body)
@@ -291,7 +291,7 @@ func (m *machine) check(rt *rapid.T, txn int64) {
 		rt.Fatal(err)
 	}
 	var got v1.Transaction
-	if err := json.Unmarshal(api.Presenter{}.Transaction(stored).Body, &got); err != nil {
+	if err := json.Unmarshal(api.Render(engine.Result{Object: stored}).Body, &got); err != nil {
 		rt.Fatal(err)
 	}
 	shown := model{

@@ -7,31 +7,31 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // CreateOperator makes an operator token. Its response shows the token, once.
-func (e *Engine) CreateOperator(ctx context.Context, r Request, o store.OperatorToken) (Answer, error) {
+func (e *Engine) CreateOperator(ctx context.Context, r Request, o store.OperatorToken) (Result, error) {
 	token, hash, err := auth.MintOperator()
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		made := o
 		if err := e.insertNew(func(id int64) error { made.ID = id; return tx.InsertOperator(&made, hash) }); err != nil {
 			return nil, err
 		}
-		a := e.Present.Operator(&made, tx.Now, token)
-		after := e.Present.Operator(&made, tx.Now, secret.String{})
-		return &a, e.Audit(tx, r, Action{Name: "operators.create", Object: id.Format(id.Operator, made.ID), After: string(after.Body)})
+		result := e.rendered(Result{Kind: Created, Object: &made, At: tx.Now, Credential: token})
+		return &result, e.Audit(tx, r, Action{
+			Name: "operators.create", Object: id.Format(id.Operator, made.ID), After: e.shownOperator(tx, &made),
+		})
 	})
 	return value(done), err
 }
 
-// RevokeOperator ends an operator token at once. ErrNotFound if there is none.
-func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (Answer, error) {
-	var out Answer
+// RevokeOperator ends an operator token at once, and returns it. ErrNotFound if there is none.
+func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (*store.OperatorToken, error) {
+	var out *store.OperatorToken
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		before, after, err := tx.RevokeOperator(operator)
 		if errors.Is(err, store.ErrNotFound) {
@@ -40,11 +40,16 @@ func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) 
 		if err != nil {
 			return err
 		}
-		out = e.Present.Operator(after, tx.Now, secret.String{})
-		was := e.Present.Operator(before, tx.Now, secret.String{})
+		out = after
 		return e.Audit(tx, r, Action{
-			Name: "operators.revoke", Object: id.Format(id.Operator, operator), Before: string(was.Body), After: string(out.Body),
+			Name: "operators.revoke", Object: id.Format(id.Operator, operator),
+			Before: e.shownOperator(tx, before), After: e.shownOperator(tx, after),
 		})
 	})
 	return out, err
+}
+
+// shownOperator is an operator token as audit records show it, without the token itself.
+func (e *Engine) shownOperator(tx *store.Tx, o *store.OperatorToken) string {
+	return string(e.rendered(Result{Kind: Existing, Object: o, At: tx.Now}).Body)
 }

@@ -235,7 +235,7 @@ func TestPartialConfirmation(t *testing.T) {
 	for _, partial := range []bool{false, true} {
 		s := coretest.Open(t)
 		approving(s, 40)
-		a, err := s.Engine.Prepare(t.Context(), s.Request(""), engine.Payment{Amount: 100, Currency: "usd", AutoCapture: true, Partial: partial, Details: []byte("{}")}, coretest.Prepared)
+		a, err := s.Engine.Prepare(t.Context(), s.Request(""), engine.Payment{Amount: 100, Currency: "usd", AutoCapture: true, Partial: partial, Details: []byte("{}")})
 		if err != nil || a.Status != 201 {
 			t.Fatalf("got %d, %v", a.Status, err)
 		}

@@ -110,7 +110,7 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	n.open.Store(true)
 	t.Cleanup(func() { _ = db.Close() }) // its network may be broken
 	config := s.Engine.Config
-	config.Store, config.Present = db, api.Presenter{}
+	config.Store = db
 	far = engine.New(config)
 	db.ObserveSkips(far.Skipped)
 	return s, far
@@ -210,7 +210,7 @@ func TestCustomerWithManyEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 		t.Errorf("inactive customers: got %d, %v, want 1", n, err)
 	}
 	wantNumber(t, s, "customers that are left", "SELECT COUNT(*) FROM customers WHERE deleted_at = 0", 0)
-	if _, err := far.Store.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased); err != nil {
+	if _, err := far.Store.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Erased); err != nil {
 		t.Error(err)
 	}
 	wantNumber(t, s, "events with personal data", "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'", 0)

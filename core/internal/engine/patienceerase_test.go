@@ -129,7 +129,7 @@ func TestOneErasureHoldsNoWriter(t *testing.T) {
 	if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), keptDays, count(impersonal)); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), count(api.Presenter{}.Erased)); err != nil {
+	if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), count(api.Erased)); err != nil {
 		t.Error(err)
 	}
 	if most == 0 || most > 2*120 { // a server repeats each command once
@@ -153,7 +153,7 @@ func TestCustomerEventsEndMidway(t *testing.T) {
 	wantNumber(t, s, "customers", "SELECT COUNT(*) FROM customers WHERE deleted_at = 0", 0)
 	const left = "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'"
 	for _, at := range []int{1, 150, 250} {
-		ctx, erase := dyingErase(t.Context(), api.Presenter{}.Erased, at)
+		ctx, erase := dyingErase(t.Context(), api.Erased, at)
 		if _, err := s.DB.EraseCustomerEvents(ctx, s.Clock.Now(), erase); err == nil {
 			t.Fatalf("at event %d: the pass went on", at)
 		}
@@ -162,7 +162,7 @@ func TestCustomerEventsEndMidway(t *testing.T) {
 	end := s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.id = %d", refused))
 	s.Clock.Advance(keptAge)
 	for range 2 { // the second one is before the next attempt
-		if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased); err != nil {
+		if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Erased); err != nil {
 			t.Error(err)
 		}
 		mustErase(t, s)
@@ -171,7 +171,7 @@ func TestCustomerEventsEndMidway(t *testing.T) {
 	wantSkipped(t, s, series, "erasure", refused)
 	end()
 	s.Clock.Advance(2 * time.Hour)
-	if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased); err != nil {
+	if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Erased); err != nil {
 		t.Error(err)
 	}
 	wantNumber(t, s, "events with personal data", left, 0)

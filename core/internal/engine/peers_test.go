@@ -43,7 +43,7 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 		return nil
 	}
 	var running sync.WaitGroup
-	var stopped, living engine.Answer
+	var stopped, living engine.Result
 	running.Go(func() { stopped, _ = first.Pay(t.Context(), first.Request("stopped"), 100, true) })
 	<-reached
 	running.Go(func() { living, _ = second.Pay(t.Context(), second.Request("living"), 50, true) })

@@ -66,7 +66,7 @@ func halfErased(t *testing.T, s *coretest.Service) int64 {
 		OR (SELECT COUNT(*) FROM refunds r WHERE r.transaction_id = t.id AND r.details LIKE '%Erika%') <> (CASE WHEN erased_at = 0 THEN 1 ELSE 0 END)`)
 }
 
-func impersonal(kind string, data []byte) []byte { return api.Presenter{}.Impersonal(kind, data) }
+func impersonal(kind string, data []byte) []byte { return api.Impersonal(kind, data) }
 
 // TestErasureEndsMidway ends an erasure at every row once, by a panic, as a process that dies does.
 // Nothing is half erased then, and the next pass goes on.

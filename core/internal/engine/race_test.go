@@ -14,19 +14,19 @@ import (
 
 // The steps that race.
 func refunding(s *coretest.Service, txn, amount int64) action {
-	return func(ctx context.Context) (engine.Answer, error) {
+	return func(ctx context.Context) (engine.Result, error) {
 		return s.Engine.Refund(ctx, s.Request(""), txn, amount, []byte("{}"))
 	}
 }
 
 func capturing(s *coretest.Service, txn, amount int64, final bool) action {
-	return func(ctx context.Context) (engine.Answer, error) {
+	return func(ctx context.Context) (engine.Result, error) {
 		return s.Engine.Capture(ctx, s.Request(""), txn, amount, final, nil)
 	}
 }
 
 func voiding(s *coretest.Service, txn int64) action {
-	return func(ctx context.Context) (engine.Answer, error) { return s.Engine.Void(ctx, s.Request(""), txn, nil) }
+	return func(ctx context.Context) (engine.Result, error) { return s.Engine.Void(ctx, s.Request(""), txn, nil) }
 }
 
 // TestRefundsAtOnce: of many refunds of 60 %, one fits.
@@ -52,7 +52,7 @@ func TestRefundsOfOneCaptureAtOnce(t *testing.T) {
 	s := coretest.Open(t)
 	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
 		txn, capture, err := capturedTwice(ctx, s)
-		refund := func(ctx context.Context) (engine.Answer, error) {
+		refund := func(ctx context.Context) (engine.Result, error) {
 			return s.Engine.RefundCapture(ctx, s.Request(""), txn, capture, 60, []byte("{}"))
 		}
 		return contest{[]action{refund, refund, refund}, []int64{txn, capture}}, err
@@ -118,7 +118,7 @@ func TestConfirmsAtOnce(t *testing.T) {
 	got := race{after: books(t, s), prepare: func(ctx context.Context, _ int) (contest, error) {
 		a, err := s.Prepare(ctx, s.Request(""), 100, true)
 		txn, err := made(id.Transaction, a, err)
-		confirm := func(ctx context.Context) (engine.Answer, error) { return s.Confirm(ctx, s.Request(""), txn) }
+		confirm := func(ctx context.Context) (engine.Result, error) { return s.Confirm(ctx, s.Request(""), txn) }
 		return contest{[]action{confirm, confirm}, []int64{txn}}, err
 	}}.run(t)
 	const after = ": captured, 100 captured, 0 refunded, 0 settled"

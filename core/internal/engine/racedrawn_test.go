@@ -30,17 +30,17 @@ func customerOf(ctx context.Context, s *coretest.Service) (int64, error) {
 }
 
 func attaching(s *coretest.Service, customer int64, token string) action {
-	return func(ctx context.Context) (engine.Answer, error) {
+	return func(ctx context.Context) (engine.Result, error) {
 		found, err := s.Engine.Stored(ctx, s.Tenant, token)
 		if err != nil {
-			return engine.Answer{}, err
+			return engine.Result{}, err
 		}
 		return s.Engine.Attach(ctx, s.Request(""), customer, found, func(details []byte) ([]byte, string) { return details, "print" })
 	}
 }
 
 func payingBy(s *coretest.Service, method string) action {
-	return func(ctx context.Context) (engine.Answer, error) { return payBy(ctx, s, "", method) }
+	return func(ctx context.Context) (engine.Result, error) { return payBy(ctx, s, "", method) }
 }
 
 // TestTokenAtOnce: a token pays once, or is attached once, whoever asks.
@@ -81,7 +81,7 @@ func TestDetachAgainstPay(t *testing.T) {
 	s := coretest.Open(t)
 	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
 		customer, method, err := methodOf(ctx, s)
-		detach := func(ctx context.Context) (engine.Answer, error) {
+		detach := func(ctx context.Context) (engine.Result, error) {
 			return s.Engine.Detach(ctx, s.Request(""), customer, method)
 		}
 		return contest{[]action{payingBy(s, id.Format(id.PaymentMethod, method)), detach}, []int64{customer}}, err
@@ -130,7 +130,7 @@ func TestDeleteAgainstAttach(t *testing.T) {
 			return contest{}, err
 		}
 		token, err := tokenOf(ctx, s)
-		remove := func(ctx context.Context) (engine.Answer, error) {
+		remove := func(ctx context.Context) (engine.Result, error) {
 			return s.Engine.DeleteCustomer(ctx, s.Request(""), customer, nil)
 		}
 		number, _ := payment.TokenOfValue(token)
@@ -175,7 +175,7 @@ func conditionalDelete(t *testing.T, one, other *coretest.Service) {
 		}
 		token, err := tokenOf(ctx, one)
 		read := int64(1)
-		remove := func(ctx context.Context) (engine.Answer, error) {
+		remove := func(ctx context.Context) (engine.Result, error) {
 			return other.Engine.DeleteCustomer(ctx, other.Request(""), customer, &read)
 		}
 		return contest{[]action{attaching(one, customer, token), remove}, []int64{customer}}, err

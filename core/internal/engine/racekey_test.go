@@ -14,7 +14,7 @@ import (
 
 // payingUnder pays under an idempotency key, with the amount as the request's fingerprint.
 func payingUnder(s *coretest.Service, e *engine.Engine, key string, amount int64) action {
-	return func(ctx context.Context) (engine.Answer, error) {
+	return func(ctx context.Context) (engine.Result, error) {
 		here := *s
 		here.Engine = e
 		r := s.Request(key)
@@ -64,7 +64,7 @@ func TestKeyAtOnce(t *testing.T) {
 
 // rolling rolls an API key for an hour.
 func rolling(s *coretest.Service, key int64) action {
-	return func(ctx context.Context) (engine.Answer, error) {
+	return func(ctx context.Context) (engine.Result, error) {
 		return s.Engine.RollKey(ctx, s.Request(""), apikey.AllScopes(), key, time.Hour)
 	}
 }
@@ -109,9 +109,9 @@ func TestRollAgainstRevoke(t *testing.T) {
 	s := coretest.Open(t)
 	got := race{prepare: func(ctx context.Context, _ int) (contest, error) {
 		key, err := keyOf(ctx, s)
-		revoke := func(ctx context.Context) (engine.Answer, error) {
+		revoke := func(ctx context.Context) (engine.Result, error) {
 			_, err := s.Engine.RevokeKey(ctx, engine.Request{}, s.Tenant, nil, key, false)
-			return engine.Answer{Status: 200}, err
+			return engine.Result{Response: engine.Response{Status: 200}}, err
 		}
 		return contest{[]action{rolling(s, key), revoke}, []int64{key}}, err
 	}, after: keyState(t, s)}.run(t)

@@ -19,7 +19,7 @@ import (
 // attempt then fails with an error, or is declined if that is nil, before the approval is
 // committed; the approval fails with lost unless that is nil. It returns the response to the first
 // attempt.
-func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost error, take func() (engine.Answer, error)) (engine.Answer, error) {
+func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost error, take func() (engine.Result, error)) (engine.Result, error) {
 	t.Helper()
 	approved, failed := make(chan struct{}), make(chan struct{})
 	var sent, repeated atomic.Int64
@@ -62,7 +62,7 @@ func TestFirstAttemptOfAReclaimedStep(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
 			txn := st.MustPrepare(t, s)
-			a, err := reclaimed(t, st.verb, s, acquirer.ErrUnavailable, nil, func() (engine.Answer, error) {
+			a, err := reclaimed(t, st.verb, s, acquirer.ErrUnavailable, nil, func() (engine.Result, error) {
 				return st.take(t.Context(), s, s.Request("k"), txn)
 			})
 			if err != nil || a.Status != 504 {
@@ -89,7 +89,7 @@ func TestReclaimBetweenTwoCores(t *testing.T) {
 			second := first.Beside(t)
 			MustBeat(t, first, second)
 			txn := st.MustPrepare(t, first)
-			a, err := reclaimed(t, st.verb, second, acquirer.ErrUnavailable, nil, func() (engine.Answer, error) {
+			a, err := reclaimed(t, st.verb, second, acquirer.ErrUnavailable, nil, func() (engine.Result, error) {
 				return st.take(t.Context(), first, first.Request("k"), txn)
 			})
 			if err != nil || a.Status != 504 {

@@ -27,7 +27,7 @@ func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 				if fate == "lost" {
 					lost = acquirer.ErrUnknown
 				}
-				a, err := reclaimed(t, st.verb, s, nil, lost, func() (engine.Answer, error) {
+				a, err := reclaimed(t, st.verb, s, nil, lost, func() (engine.Result, error) {
 					a, err := st.take(t.Context(), s, s.Request("k"), txn)
 					if fate == "dies" {
 						dir = s.Snapshot(t)
@@ -62,7 +62,7 @@ func TestDeclineOfAReclaimBetweenTwoCores(t *testing.T) {
 			second := first.Beside(t)
 			MustBeat(t, first, second)
 			txn := st.MustPrepare(t, first)
-			a, err := reclaimed(t, st.verb, second, nil, acquirer.ErrUnknown, func() (engine.Answer, error) {
+			a, err := reclaimed(t, st.verb, second, nil, acquirer.ErrUnknown, func() (engine.Result, error) {
 				return st.take(t.Context(), first, first.Request("k"), txn)
 			})
 			if err != nil || a.Status != 402 {

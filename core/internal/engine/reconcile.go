@@ -77,16 +77,13 @@ func (s *authorization) fail(tx *store.Tx) error {
 	if err := tx.ResolveTransaction(&t); err != nil {
 		return err
 	}
-	return tx.InsertEvent(s.event("transaction.failed", t.Tenant, t.ID, t.Version, s.Present.Transaction(&t).Body))
+	return tx.InsertEvent(s.event("transaction.failed", t.Tenant, t.ID, t.Version, s.shown(&t)))
 }
 
-// notProcessed is the failure code of a step that the acquirer never knew.
-const notProcessed = "not_processed"
-
 // finished returns errStillOpen for a step that was taken up and stays open.
-func finished(a Answer, err error) error {
-	if err == nil && a.open {
-		return errors.Join(errStillOpen, a.why)
+func finished(a Result, err error) error {
+	if err == nil && a.Kind == Unknown {
+		return errors.Join(errStillOpen, a.cause)
 	}
 	return err
 }

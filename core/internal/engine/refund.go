@@ -10,7 +10,7 @@ import (
 )
 
 // Refund gives amount (0 for all that is left) of a captured transaction back.
-func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int64, details []byte) (Answer, error) {
+func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int64, details []byte) (Result, error) {
 	return e.RefundCapture(ctx, r, transaction, 0, amount, details)
 }
 
@@ -18,10 +18,10 @@ func (e *Engine) Refund(ctx context.Context, r Request, transaction, amount int6
 // names none; ErrCaptureNotFound when the transaction has no such capture.
 func (e *Engine) RefundCapture(
 	ctx context.Context, r Request, transaction, capture, amount int64, details []byte,
-) (Answer, error) {
+) (Result, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
 	f := &payment.Refund{
@@ -29,7 +29,7 @@ func (e *Engine) RefundCapture(
 	}
 	s, w := &refund{e, f}, e.inFlight.request()
 	defer w.end()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		f.Claim, f.Capture, f.Amount = claim, capture, amount
 		err := e.beginRefund(tx, f)
 		w.of(s.about().StepID)
@@ -69,11 +69,11 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	if err := e.insertNew(func(id int64) error { f.ID = id; return tx.BeginRefund(f) }); err != nil {
 		return err
 	}
-	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.Present.Refund(f).Body))
+	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.shown(f)))
 }
 
 // refuseRefund says why there is no refund: by the capture it names, or else by the transaction.
-func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount int64) (*Answer, error) {
+func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount int64) (*Result, error) {
 	var ofCapture *payment.Refusal
 	if f.Capture != 0 {
 		c, err := tx.Capture(f.Tenant, f.Capture)
@@ -124,21 +124,21 @@ func (s *refund) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Ans
 	})
 }
 
-func (s *refund) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+func (s *refund) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
 // write writes and announces the outcome of a pending refund.
-func (s *refund) write(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+func (s *refund) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
 	s.f.State = payment.StepSucceeded
 	if refused != nil {
 		s.f.State, s.f.FailureCode, s.f.FailureMessage = payment.StepFailed, refused.Code, refused.Message
 	}
 	if err := tx.EndRefund(s.f); err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	answer := s.Present.Refund(s.f)
-	return answer, tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 2, answer.Body))
+	result := s.created(s.f)
+	return result, tx.InsertEvent(s.event("refund."+string(s.f.State), s.f.Tenant, s.f.ID, 2, result.Body))
 }
 
 func (s *refund) cancel(tx *store.Tx) error {
@@ -152,16 +152,16 @@ func (s *refund) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *refund) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error) {
+func (s *refund) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error) {
 	f, err := tx.Refund(s.f.Tenant, s.f.ID)
 	if err != nil {
-		return Answer{}, "", err
+		return Result{}, "", err
 	}
-	return correctFollow(tx, s.about(), f.State, a, look, func() (Answer, error) {
+	return correctFollow(tx, s.about(), f.State, a, look, func() (Result, error) {
 		if err := tx.CorrectRefund(f); err != nil {
-			return Answer{}, err
+			return Result{}, err
 		}
-		answer := s.Present.Refund(f)
-		return answer, tx.InsertEvent(s.event("refund."+string(f.State), f.Tenant, f.ID, 3, answer.Body))
+		result := s.created(f)
+		return result, tx.InsertEvent(s.event("refund."+string(f.State), f.Tenant, f.ID, 3, result.Body))
 	})
 }

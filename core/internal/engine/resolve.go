@@ -41,16 +41,16 @@ type Resolution struct {
 // ResolveStep ends an unfinished step as an operator decides, with the events, the stored response
 // and the audit record in one commit. ErrNotFound if there is no such unfinished step;
 // ErrStepRunning and ErrDecision as above.
-func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedFilter, d Resolution) (Answer, error) {
+func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedFilter, d Resolution) (Result, error) {
 	if (f.Kind == payment.ReversalStep) != (d.Decision == StepReleased) {
-		return Answer{}, ErrDecision
+		return Result{}, ErrDecision
 	}
 	defer e.enter(ctx, r)()
 	found, err := e.Store.UnfinishedSteps(ctx, f, 1)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		if len(found) == 0 {
 			return nil, ErrNotFound
 		}
@@ -58,10 +58,9 @@ func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedF
 		if err := e.resolveHeld(tx, r, u, d); err != nil {
 			return nil, err
 		}
-		a := e.Present.Unfinished(u, &d)
-		before := e.Present.Unfinished(u, nil)
-		return &a, e.Audit(tx, r, Action{
-			Name: "steps.resolve", Object: StepName(u.Step), Before: string(before.Body), After: string(a.Body),
+		result := e.existing(&ResolvedStep{u, &d})
+		return &result, e.Audit(tx, r, Action{
+			Name: "steps.resolve", Object: StepName(u.Step), Before: string(e.shown(&ResolvedStep{u, nil})), After: string(result.Body),
 		})
 	})
 	return value(out), err
@@ -175,7 +174,7 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 	if err := resolve(&t, a, tx.Now); err != nil {
 		return err
 	}
-	return e.writeOutcome(tx, &t, open.Claim, e.Present.Created(r.ID, &t))
+	return e.writeOutcome(tx, &t, open.Claim, e.decided(r.ID, &t))
 }
 
 // resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is

@@ -188,7 +188,7 @@ func TestResolveApprovedExpires(t *testing.T) {
 	for _, confirmed := range []bool{false, true} {
 		s := coretest.Open(t)
 		lose(s, coretest.Authorize, true, nil)
-		var a engine.Answer
+		var a engine.Result
 		var err error
 		if confirmed {
 			txn := MustWait(t, s)

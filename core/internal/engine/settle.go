@@ -9,9 +9,9 @@ import (
 )
 
 // Settle marks the captured money of a transaction as settled.
-func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Answer, error) {
+func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Result, error) {
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		err := tx.SettleTransaction(r.Tenant, transaction)
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoSettle)
@@ -23,8 +23,8 @@ func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Answ
 		if err != nil {
 			return nil, err
 		}
-		answer := e.Present.Transaction(t)
-		return &answer, tx.InsertEvent(e.event("transaction.settled", t.Tenant, t.ID, t.Version, answer.Body))
+		result := e.existing(t)
+		return &result, tx.InsertEvent(e.event("transaction.settled", t.Tenant, t.ID, t.Version, result.Body))
 	})
 	return value(done), err
 }

@@ -218,5 +218,5 @@ func (e *Engine) announceSettled(tx *store.Tx, tenant payment.Tenant, transactio
 	if err != nil {
 		return err
 	}
-	return tx.InsertEvent(e.event("transaction.settled", tenant, t.ID, t.Version, e.Present.Transaction(t).Body))
+	return tx.InsertEvent(e.event("transaction.settled", tenant, t.ID, t.Version, e.shown(t)))
 }

@@ -33,11 +33,11 @@ func (st step) asks() bool { return st.verb == coretest.Authorize }
 
 func steps() []step {
 	pay := func(capture bool) takeFunc {
-		return func(ctx context.Context, s *coretest.Service, r engine.Request, _ int64) (engine.Answer, error) {
+		return func(ctx context.Context, s *coretest.Service, r engine.Request, _ int64) (engine.Result, error) {
 			return s.Pay(ctx, r, 100, capture)
 		}
 	}
-	confirm := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+	confirm := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
 		a, err := s.Confirm(ctx, r, txn)
 		if errors.Is(err, store.ErrNotFound) { // of the read before it
 			err = engine.ErrNotFound
@@ -45,14 +45,14 @@ func steps() []step {
 		return a, err
 	}
 	capture := func(final bool) takeFunc {
-		return func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+		return func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
 			return s.Engine.Capture(ctx, r, txn, 40, final, nil)
 		}
 	}
-	void := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+	void := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
 		return s.Engine.Void(ctx, r, txn, nil)
 	}
-	refund := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error) {
+	refund := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
 		return s.Engine.Refund(ctx, r, txn, 60, []byte("{}"))
 	}
 	return []step{
@@ -69,7 +69,7 @@ func steps() []step {
 }
 
 // takeFunc takes a step on a transaction, 0 for a step that makes it.
-type takeFunc func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Answer, error)
+type takeFunc func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error)
 
 // followUpSteps is the steps on a transaction that exists: captures, voids and refunds.
 func followUpSteps() []step {

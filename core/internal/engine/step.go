@@ -27,7 +27,7 @@ type step interface {
 	again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answer, error)
 	// commit writes the acquirer's result and returns the response that was stored with it.
 	// store.ErrConflict if the step is not open.
-	commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error)
+	commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error)
 	// cancel closes the step as one that had no effect.
 	cancel(tx *store.Tx) error
 	// missing decides about a step that the acquirer does not know.
@@ -36,9 +36,9 @@ type step interface {
 	// there is none.
 	leave(ctx context.Context) (*payment.Transaction, error)
 	// correct records the approval a of a step that was closed without this effect. It returns the
-	// response to a success with the correction recorded, and the zero Answer with any other. look is
+	// response to a success with the correction recorded, and the zero Result with any other. look is
 	// the pending reversal that found the approval, nil for a response.
-	correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error)
+	correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error)
 }
 
 // about describes a step.
@@ -66,7 +66,7 @@ type origin struct {
 // take makes the first attempt at a step and concludes it.
 func (e *Engine) take(
 	ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Answer, error),
-) (Answer, error) {
+) (Result, error) {
 	from := origin{request: requestID}
 	ctx, cancel := attempt(ctx)
 	defer cancel()
@@ -77,11 +77,11 @@ func (e *Engine) take(
 	if err := e.cancelFirst(ctx, s); err != nil {
 		return e.keepOpen(ctx, from, s, err)
 	}
-	return Answer{}, ErrAcquirerUnavailable
+	return Result{}, ErrAcquirerUnavailable
 }
 
 // takeAgain is take for a step that recovery can repeat: both attempts send the same.
-func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Answer, error) {
+func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
 	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
 }
 
@@ -114,7 +114,7 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 
 // conclude commits the acquirer's result of a step. Without a result the step stays open, and
 // recovery goes on with it.
-func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Answer, err error) (Answer, error) {
+func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Answer, err error) (Result, error) {
 	if err == nil {
 		err = e.check(s.about(), a)
 	}
@@ -149,15 +149,13 @@ func (e *Engine) check(o about, a acquirer.Answer) error {
 
 // keepOpen returns the response to a step whose outcome is unknown or not committed. Recovery
 // continues the step.
-func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Answer, error) {
+func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Result, error) {
 	e.Log.ErrorContext(ctx, "step: outcome open", slog.String("reference", s.about().reference), slog.Any("error", cause))
 	shown, err := s.leave(ctx)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	out := e.lostAnswer(from.request, shown)
-	out.why = cause
-	return out, nil
+	return e.unknown(from.request, shown, cause), nil
 }
 
 // cancelFirst closes a step because its first attempt certainly had no effect, and frees its key
@@ -190,8 +188,13 @@ func (e *Engine) undo(ctx context.Context, o about, end func(tx *store.Tx) error
 	})
 }
 
-// acquirerDeclined is the code of a capture, void or refund that the acquirer declined.
-const acquirerDeclined = "acquirer_declined"
+// The codes of the engine's own refusals.
+const (
+	cardDeclined     = "card_declined"     // the acquirer declined a payment
+	acquirerDeclined = "acquirer_declined" // the acquirer declined a capture, void or refund
+	notProcessed     = "not_processed"     // the acquirer never received a step
+	keyNotRollable   = "api_key_not_rollable"
+)
 
 // unavailable is why a capture or refund failed whose request certainly did not reach the acquirer.
 func unavailable() *payment.Refusal {
@@ -202,21 +205,21 @@ func unavailable() *payment.Refusal {
 
 // followWriter changes the objects of a capture, void or refund, and returns the response to a
 // success; refused is nil for one.
-type followWriter func(tx *store.Tx, refused *payment.Refusal) (Answer, error)
+type followWriter func(tx *store.Tx, refused *payment.Refusal) (Result, error)
 
 // commitFollow writes the acquirer's result of a capture, void or refund. A decline is the result of
 // one attempt. If another attempt may still be under way, a look for its effect is pending from the
 // same commit on.
 func (e *Engine) commitFollow(
 	ctx context.Context, from origin, s step, a acquirer.Answer, write followWriter,
-) (Answer, error) {
+) (Result, error) {
 	o := s.about()
 	var refused *payment.Refusal
 	if !a.Approved {
 		message := "The acquirer declined this step (response code " + a.ResponseCode + ")."
 		refused = &payment.Refusal{Code: acquirerDeclined, Message: message}
 	}
-	var out Answer
+	var out Result
 	var dropped bool
 	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
 		look := false
@@ -288,22 +291,22 @@ func contested(tx *store.Tx, from origin, o about) (bool, error) {
 
 // declined returns the response to a declined capture, void or refund. With look it writes a
 // pending look for an effect of another attempt.
-func (e *Engine) declined(tx *store.Tx, request string, o about, refused *payment.Refusal, look bool) (Answer, error) {
+func (e *Engine) declined(tx *store.Tx, request string, o about, refused *payment.Refusal, look bool) (Result, error) {
 	if look {
 		r := o.reversal(tx.Now)
 		r.Acknowledge(tx.Now) // there is nothing to release
 		if err := tx.InsertReversal(r); err != nil {
-			return Answer{}, err
+			return Result{}, err
 		}
 	}
 	if o.Transaction == 0 {
-		return e.Present.Refused(request, refused, nil), nil
+		return e.refused(request, refused, nil), nil
 	}
 	t, err := tx.Transaction(o.tenant, o.Transaction)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
-	return e.Present.Refused(request, refused, t), nil
+	return e.refused(request, refused, t), nil
 }
 
 // transactionOf reads the transaction of a capture, void or refund that stays open. Recovery claims

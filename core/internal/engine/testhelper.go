@@ -19,26 +19,18 @@ type TestTime struct {
 	Ahead time.Duration // of real time
 }
 
-// TestPresenter shows what only the test helpers answer.
-type TestPresenter interface {
-	// Run answers a settlement run: how many transactions settled, and whether more wait.
-	Run(settled int, more bool) Answer
-	// Clock answers with a test clock.
-	Clock(t TestTime) Answer
-}
-
 // RunSettlement settles the tenant's captured money as if its day ended now, a bounded number of transactions at a time.
-func (e *Engine) RunSettlement(ctx context.Context, r Request, show TestPresenter) (Answer, error) {
+func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	defer e.enter(ctx, r)()
 	waiting, err := e.Store.Settleable(ctx, r.Tenant, runBatch+1)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	more := len(waiting) > runBatch
 	if more {
 		waiting = waiting[:runBatch]
 	}
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		settled := 0
 		for _, transaction := range waiting {
 			err := tx.SettleTransaction(r.Tenant, transaction)
@@ -53,39 +45,39 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request, show TestPresente
 			}
 			settled++
 		}
-		answer := show.Run(settled, more)
-		return &answer, nil
+		result := e.existing(&SettlementRun{Settled: settled, More: more})
+		return &result, nil
 	})
 	return value(done), err
 }
 
 // Expire ends an authorization, or the wait for a confirmation, before its time.
-func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Answer, error) {
+func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Result, error) {
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
-		answer, err := e.expire(tx, r.Tenant, transaction)
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		result, err := e.expire(tx, r.Tenant, transaction)
 		if errors.Is(err, store.ErrConflict) {
-			answer, err = e.lapse(tx, r.Tenant, transaction)
+			result, err = e.lapse(tx, r.Tenant, transaction)
 		}
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, (*payment.Transaction).WhyNoExpire)
 		}
-		return &answer, err
+		return &result, err
 	})
 	return value(done), err
 }
 
 // AdvanceTestClock moves the merchant's test clock forward, and then settles and expires what that makes due, as the background work
 // would a little later.
-func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Duration, show TestPresenter) (Answer, error) {
+func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Duration) (Result, error) {
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		ahead, err := tx.AdvanceTestClock(r.Tenant.Merchant, by)
 		if err != nil {
 			return nil, err
 		}
-		answer := show.Clock(TestTime{Now: tx.Now.Add(ahead), Ahead: ahead})
-		return &answer, nil
+		result := e.existing(&TestTime{Now: tx.Now.Add(ahead), Ahead: ahead})
+		return &result, nil
 	})
 	if err == nil {
 		e.catchUp(context.WithoutCancel(ctx), r.Tenant)
@@ -110,10 +102,10 @@ func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 }
 
 // ReadTestClock reads the merchant's test clock.
-func (e *Engine) ReadTestClock(ctx context.Context, tenant payment.Tenant, show TestPresenter) (Answer, error) {
+func (e *Engine) ReadTestClock(ctx context.Context, tenant payment.Tenant) (TestTime, error) {
 	ahead, err := e.Store.TestClock(ctx, tenant.Merchant)
 	if err != nil {
-		return Answer{}, err
+		return TestTime{}, err
 	}
-	return show.Clock(TestTime{Now: e.Clock.Now().UTC().Truncate(time.Millisecond).Add(ahead), Ahead: ahead}), nil
+	return TestTime{Now: e.Clock.Now().UTC().Truncate(time.Millisecond).Add(ahead), Ahead: ahead}, nil
 }

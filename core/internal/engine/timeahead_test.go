@@ -108,7 +108,7 @@ func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 			pass := func(after time.Duration) {
 				t.Helper()
 				s.Clock.Advance(after)
-				_, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Presenter{}.Erased)
+				_, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Erased)
 				if err != nil {
 					t.Fatal(err)
 				}

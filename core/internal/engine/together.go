@@ -10,7 +10,7 @@ import (
 // begin commits the intent of a payment, which w holds from then on: in one commit with other
 // payments if the store can do that and nothing prevents it, else by its own command. It returns
 // the response of a request that ends there.
-func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight) (*Answer, error) {
+func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight) (*Result, error) {
 	if p.Drawn.refusal == nil {
 		own, _ := r.fingerprints()
 		t.ID = e.IDs.Next()
@@ -23,7 +23,7 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 			return nil, err
 		}
 	}
-	return e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+	return e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		t.Claim = claim
 		err := e.insertNew(func(id int64) error {
 			t.ID = id
@@ -40,12 +40,13 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 	})
 }
 
-// end commits what came of a payment, and the answer: with others where the store can do that and nothing is in the way, else by a command of its own.
-func (e *Engine) end(ctx context.Context, t *payment.Transaction, claim int64, answer Answer) error {
+// end commits the outcome of a payment and its response: in one commit with other payments if the
+// store can do that and nothing prevents it, else by its own command.
+func (e *Engine) end(ctx context.Context, t *payment.Transaction, claim int64, result Result) error {
 	ctx = context.WithoutCancel(ctx)
 	c := store.Closing{
-		Transaction: t, Claim: claim, Status: answer.Status, Answer: answer.Body,
-		Event: *e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, answer)),
+		Transaction: t, Claim: claim, Status: result.Status, Answer: result.Body,
+		Event: *e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, result)),
 	}
 	if t.Captured > 0 {
 		c.Capture = e.IDs.Next()
@@ -54,5 +55,5 @@ func (e *Engine) end(ctx context.Context, t *payment.Transaction, claim int64, a
 	if done || err != nil {
 		return err
 	}
-	return e.Store.Update(ctx, func(tx *store.Tx) error { return e.writeOutcome(tx, t, claim, answer) })
+	return e.Store.Update(ctx, func(tx *store.Tx) error { return e.writeOutcome(tx, t, claim, result) })
 }

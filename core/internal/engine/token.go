@@ -11,9 +11,9 @@ import (
 )
 
 // CreateToken stores a card or bank account for one use within payment.TokenLifetime.
-func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, details []byte, s vault.Secrets) (Answer, error) {
+func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, details []byte, s vault.Secrets) (Result, error) {
 	defer e.enter(ctx, r)()
-	var out *Answer
+	var out *Result
 	err := e.resealing(func() (err error) {
 		t := &payment.Token{ID: e.IDs.Next(), Tenant: r.Tenant, Kind: kind, Details: details, Client: r.client()}
 		s.Token = payment.NewTokenValue(t.ID)
@@ -24,12 +24,12 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 		if t.Sealed.Code, err = e.sealCode(ctx, r.Tenant, t.ID, s); err != nil {
 			return err
 		}
-		out, err = e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+		out, err = e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 			if err := tx.InsertToken(t); err != nil {
 				return nil, err
 			}
-			answer := e.Present.Token(t, s.Token)
-			return &answer, nil
+			result := e.rendered(Result{Kind: Created, Object: t, Credential: s.Token})
+			return &result, nil
 		})
 		return err
 	})

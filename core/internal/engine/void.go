@@ -12,16 +12,16 @@ import (
 // Void releases an authorization, cancels a capture that has not settled, or gives up a payment
 // that was not confirmed. It is refused if the transaction has another version than expected; nil
 // is any.
-func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expected *int64) (Answer, error) {
+func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expected *int64) (Result, error) {
 	acq, err := e.follower(ctx, r.Tenant, transaction)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer e.enter(ctx, r)()
 	var t *payment.Transaction
 	operation, w := e.IDs.Next(), e.inFlight.request()
 	defer w.end()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
 		w.of(payment.StepID{Kind: payment.VoidStep, Transaction: transaction, ID: operation})
 		err := tx.BeginVoid(r.Tenant, transaction, operation, claim, expected, r.client())
 		if errors.Is(err, store.ErrConflict) {
@@ -41,7 +41,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 
 // voidOther returns the response to a void that no acquirer can carry out. It cancels a payment
 // that was not confirmed, and refuses all others.
-func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected *int64) (*Answer, error) {
+func (e *Engine) voidOther(tx *store.Tx, r Request, transaction int64, expected *int64) (*Result, error) {
 	done, err := e.cancelWaiting(tx, r, transaction, expected)
 	if errors.Is(err, store.ErrConflict) {
 		return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoVoidOf(expected) })
@@ -74,13 +74,13 @@ func (s *void) again(ctx context.Context, acq acquirer.Acquirer) (acquirer.Answe
 	})
 }
 
-func (s *void) commit(ctx context.Context, from origin, a acquirer.Answer) (Answer, error) {
+func (s *void) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
 	return s.commitFollow(ctx, from, s, a, s.write)
 }
 
-func (s *void) write(tx *store.Tx, refused *payment.Refusal) (Answer, error) {
+func (s *void) write(tx *store.Tx, refused *payment.Refusal) (Result, error) {
 	if err := tx.EndVoid(s.t.ID, s.t.OperationID, refused == nil); err != nil || refused != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	return s.became(tx, s.t.Tenant, s.t.ID)
 }
@@ -96,14 +96,14 @@ func (s *void) leave(ctx context.Context) (*payment.Transaction, error) {
 	return s.transactionOf(ctx, s.about())
 }
 
-func (s *void) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Answer, correction, error) {
+func (s *void) correct(tx *store.Tx, a acquirer.Answer, look *payment.Reversal) (Result, correction, error) {
 	t, err := tx.Transaction(s.t.Tenant, s.t.ID)
 	if err != nil {
-		return Answer{}, "", err
+		return Result{}, "", err
 	}
-	return correctFollow(tx, s.about(), voidState(t, s.t.OperationID), a, look, func() (Answer, error) {
+	return correctFollow(tx, s.about(), voidState(t, s.t.OperationID), a, look, func() (Result, error) {
 		if err := tx.CorrectVoid(s.t.ID); err != nil {
-			return Answer{}, err
+			return Result{}, err
 		}
 		return s.became(tx, s.t.Tenant, s.t.ID)
 	})

@@ -12,12 +12,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// shown answers what only the test helpers show.
-type shown struct{}
-
-func (shown) Run(int, bool) engine.Answer         { return engine.Answer{Status: 200} }
-func (shown) Clock(engine.TestTime) engine.Answer { return engine.Answer{Status: 200} }
-
 // mustExpire makes one pass of the expiry and wants so many ended by it.
 func mustExpire(t *testing.T, s *coretest.Service, want int) {
 	t.Helper()
@@ -73,7 +67,7 @@ func TestWaitingLapsesByTheTestClock(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	advance := func(by time.Duration) {
-		if a, err := s.Engine.AdvanceTestClock(t.Context(), s.Request(""), by, shown{}); err != nil || a.Status != 200 {
+		if a, err := s.Engine.AdvanceTestClock(t.Context(), s.Request(""), by); err != nil || a.Status != 200 {
 			t.Fatalf("got %d, %v", a.Status, err)
 		}
 	}
@@ -142,7 +136,7 @@ func TestConfirmAgainstLapse(t *testing.T) {
 		txn := s.Number(t, "SELECT MAX(id) FROM transactions")
 		s.Clock.Advance(24 * time.Hour)
 		var (
-			answer              engine.Answer
+			answer              engine.Result
 			lapsed              int
 			confirmErr, passErr error
 			both                sync.WaitGroup

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 const (
@@ -29,10 +32,10 @@ var (
 )
 
 // CreateEndpoint makes a webhook endpoint of the request's tenant, enabled, with its first secret,
-// and returns the response of show. It returns ErrTooManyEndpoints at the bound.
-func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint, show func(*store.Endpoint) Answer) (Answer, error) {
+// which the response shows. It returns ErrTooManyEndpoints at the bound.
+func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint) (Result, error) {
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		n, deleted, err := tx.CountEndpoints(r.Tenant)
 		if err != nil {
 			return nil, err
@@ -44,15 +47,15 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint
 		if err := e.insertNew(func(id int64) error { w.ID = id; return tx.InsertEndpoint(&w) }); err != nil {
 			return nil, err
 		}
-		answer := show(&w)
-		return &answer, nil
+		result := e.rendered(Result{Kind: Created, Object: &w, Credential: e.endpointSecret(&w)})
+		return &result, nil
 	})
 	return value(done), err
 }
 
 // ChangeEndpoint lets change edit an endpoint. It is announced when that disables it.
-func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, change func(*store.Endpoint)) (Answer, error) {
-	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
+func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, change func(*store.Endpoint)) (Result, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Result, error) {
 		was := *w
 		change(w)
 		if w.Status != was.Status || w.URL != was.URL {
@@ -61,47 +64,50 @@ func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, 
 		if w.Status == store.EndpointDisabled && was.Status != w.Status {
 			w.Status = was.Status
 			err := e.DisableEndpoint(tx, w, store.ReasonRequested)
-			return e.Present.Endpoint(w), err
+			return e.existing(w), err
 		}
 		if w.Status == store.EndpointEnabled {
 			w.Reason = ""
 		}
 		err := tx.UpdateEndpoint(w)
-		return e.Present.Endpoint(w), err
+		return e.existing(w), err
 	})
 }
 
 // DeleteEndpoint deletes an endpoint of the request's tenant. Its pending deliveries end.
-func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) (Answer, error) {
-	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
+func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) (Result, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Result, error) {
 		err := tx.DeleteEndpoint(w)
-		return e.Present.EndpointDeleted(w), err
+		return e.deleted(w), err
 	})
 }
 
-// RollSecret gives an endpoint its next secret, and returns the response of show. The secret before
-// it signs too for as long as overlap; older ones no longer do.
-func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration,
-	show func(*store.Endpoint) Answer,
-) (Answer, error) {
-	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Answer, error) {
+// RollSecret gives an endpoint its next secret, which the response shows. The secret before it signs
+// too for as long as overlap; older ones no longer do.
+func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration) (Result, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Result, error) {
 		w.Generation++
 		w.OverlapUntil = tx.Now.Add(overlap)
 		err := tx.UpdateEndpoint(w)
-		return show(w), err
+		return e.rendered(Result{Kind: Existing, Object: w, Credential: e.endpointSecret(w)}), err
 	})
 }
 
+// endpointSecret returns the newest signing secret of an endpoint.
+func (e *Engine) endpointSecret(w *store.Endpoint) secret.String {
+	return webhook.NewSecrets(e.Roots.Lasting(root.WebhookSecrets)).Of(w.ID, w.Generation)
+}
+
 // endpointStep runs a step on an endpoint of the tenant under the request's key.
-func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *store.Endpoint) (Answer, error)) (Answer, error) {
+func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *store.Endpoint) (Result, error)) (Result, error) {
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		w, err := tx.Endpoint(r.Tenant, endpoint)
 		if err != nil {
 			return nil, err
 		}
-		answer, err := step(tx, w)
-		return &answer, err
+		result, err := step(tx, w)
+		return &result, err
 	})
 	return value(done), err
 }
@@ -113,13 +119,13 @@ func (e *Engine) DisableEndpoint(tx *store.Tx, w *store.Endpoint, why store.Endp
 	if err := tx.UpdateEndpoint(w); err != nil {
 		return err
 	}
-	return tx.InsertEvent(e.event("webhook_endpoint.disabled", w.Tenant, w.ID, w.Version, e.Present.Endpoint(w).Body))
+	return tx.InsertEvent(e.event("webhook_endpoint.disabled", w.Tenant, w.ID, w.Version, e.shown(w)))
 }
 
 // Redeliver has an event delivered once more: to one endpoint, or with 0 to all enabled ones that want its type.
-func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64) (Answer, error) {
+func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64) (Result, error) {
 	defer e.enter(ctx, r)()
-	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Answer, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		ev, err := tx.Event(r.Tenant, event)
 		if err != nil {
 			return nil, err
@@ -138,8 +144,8 @@ func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64
 				return nil, err
 			}
 		}
-		answer := e.Present.Deliveries(made)
-		return &answer, nil
+		result := e.created(made)
+		return &result, nil
 	})
 	return value(done), err
 }

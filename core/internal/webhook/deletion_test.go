@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -87,7 +86,7 @@ func TestDeletedEndpointsThatAreLeftCount(t *testing.T) {
 	b := setup(t)
 	create := func(tenant payment.Tenant) error {
 		e := store.Endpoint{URL: "https://shop.example", Types: []string{store.AllTypes}, Details: []byte("{}")}
-		_, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: tenant}, e, api.Presenter{}.Endpoint)
+		_, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: tenant}, e)
 		return err
 	}
 	for range 2 {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
@@ -85,7 +84,7 @@ func TestRollOverlap(t *testing.T) {
 	e := b.MustEndpoint(t, r.URL)
 	roll := func(overlap time.Duration) {
 		t.Helper()
-		if _, err := b.Engine.RollSecret(t.Context(), engine.Request{Tenant: b.Tenant}, e.ID, overlap, api.Presenter{}.Endpoint); err != nil {
+		if _, err := b.Engine.RollSecret(t.Context(), engine.Request{Tenant: b.Tenant}, e.ID, overlap); err != nil {
 			t.Fatal(err)
 		}
 	}

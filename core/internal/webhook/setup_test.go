@@ -34,7 +34,7 @@ func setup(t *testing.T) *bundle {
 func (b *bundle) deliverer(options ...func(*webhook.Config)) *webhook.Deliverer {
 	c := webhook.Config{
 		Store: b.DB, Clock: b.Clock, Log: slog.New(slog.NewJSONHandler(b.Log, nil)), Secrets: b.secrets,
-		Policy: webhook.Policy{AllowPrivate: true}, Body: api.Presenter{}.Event, Disable: b.Engine.DisableEndpoint, Poll: 2 * time.Millisecond,
+		Policy: webhook.Policy{AllowPrivate: true}, Body: api.Event, Disable: b.Engine.DisableEndpoint, Poll: 2 * time.Millisecond,
 	}
 	for _, o := range options {
 		o(&c)
@@ -62,7 +62,7 @@ func (b *bundle) MustEndpoint(t *testing.T, url string, types ...string) *store.
 		types = []string{store.AllTypes}
 	}
 	made := store.Endpoint{URL: url, Types: types, Details: []byte("{}")}
-	if _, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, made, api.Presenter{}.Endpoint); err != nil {
+	if _, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, made); err != nil {
 		t.Fatal(err)
 	}
 	all, err := b.DB.Endpoints(t.Context(), b.Tenant, store.Page{Limit: 1})

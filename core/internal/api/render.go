@@ -1,69 +1,155 @@
 package api
 
 import (
+	"bytes"
 	"net/http"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Presenter shows what the engine did in the contract's words.
-type Presenter struct{}
-
-var _ engine.Presenter = Presenter{}
-
-// Created answers a create, or the confirmation of what was created before.
-func (p Presenter) Created(requestID string, t *payment.Transaction) engine.Answer {
-	switch t.Status {
-	case payment.Declined:
-		return p.Refused(requestID, &payment.Refusal{Code: codeCardDeclined, Message: codes[codeCardDeclined].message}, t)
-	case payment.Failed:
-		return p.Refused(requestID, &payment.Refusal{Code: codeNotProcessed, Message: codes[codeNotProcessed].message}, t)
-	case payment.Processing, payment.Unknown:
-		return p.Lost(requestID, t)
-	case payment.RequiresConfirmation, payment.Authorized, payment.PartiallyCaptured, payment.Captured, payment.Voided, payment.Canceled,
-		payment.Expired:
+// Render returns the response to a changing request. The engine stores it in the commit of the
+// request's effect.
+func Render(r engine.Result) engine.Response {
+	switch r.Kind {
+	case engine.Refused:
+		return refusal(&r, *r.Refusal)
+	case engine.Unknown:
+		return refusal(&r, payment.Refusal{Code: codeOutcomeUnknown})
+	case engine.Deleted:
+		return engine.Response{Status: http.StatusOK, Body: encode(deleted(r.Object))}
+	case engine.Created:
+		return engine.Response{Status: http.StatusCreated, Body: object(&r)}
+	case engine.Existing:
 	}
-	status := http.StatusCreated
-	if t.Attempt > 0 && t.Status != payment.RequiresConfirmation {
-		status = http.StatusOK
-	}
-	return engine.Answer{Status: status, Body: encode(showTransaction(t)), Outcome: string(t.Status)}
+	return engine.Response{Status: http.StatusOK, Body: object(&r)}
 }
 
-// Transaction answers a step that left or made a transaction.
-func (Presenter) Transaction(t *payment.Transaction) engine.Answer {
-	return engine.Answer{Status: http.StatusOK, Body: encode(showTransaction(t)), Outcome: string(t.Status)}
-}
-
-// Capture answers a step that left or made a capture.
-func (Presenter) Capture(c *payment.Capture) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showCapture(c)), Outcome: string(c.State)}
-}
-
-// Refund answers a step that left or made a refund.
-func (Presenter) Refund(r *payment.Refund) engine.Answer {
-	return engine.Answer{Status: http.StatusCreated, Body: encode(showRefund(r)), Outcome: string(r.State)}
-}
-
-// Refused answers a step that was refused, with the transaction as it stands.
-func (Presenter) Refused(requestID string, r *payment.Refusal, t *payment.Transaction) engine.Answer {
-	status, body := (&fault{code: r.Code, param: r.Param, message: r.Message}).body(requestID)
-	if t != nil {
+// refusal returns the response to a step that was refused, with the transaction as it stands.
+func refusal(r *engine.Result, why payment.Refusal) engine.Response {
+	status, body := (&fault{code: why.Code, param: why.Param, message: why.Message}).body(r.RequestID)
+	if t, _ := r.Object.(*payment.Transaction); t != nil {
 		shown := showTransaction(t)
 		body.Error.Transaction = &shown
 		body.Error.DeclineCode = shown.DeclineCode
 	}
-	return engine.Answer{Status: status, Body: encode(body), RetryAfter: retryAfter[r.Code], Outcome: r.Code}
+	return engine.Response{Status: status, Body: encode(body)}
 }
 
-// Lost answers a request whose outcome is not known yet.
-func (p Presenter) Lost(requestID string, t *payment.Transaction) engine.Answer {
-	return p.Refused(requestID, &payment.Refusal{Code: codeOutcomeUnknown}, t)
+// object returns the object of a result, with its credential.
+func object(r *engine.Result) []byte {
+	switch o := r.Object.(type) {
+	case *payment.Transaction:
+		return withClientSecret(encode(showTransaction(o)), r.Credential)
+	case *payment.Capture:
+		return encode(showCapture(o))
+	case *payment.Refund:
+		return encode(showRefund(o))
+	case *payment.Token:
+		shown := showToken(o)
+		return withCredential(&shown, &shown.Value, r.Credential)
+	case *payment.Customer:
+		return encode(showCustomer(o))
+	case *payment.Method:
+		return encode(showMethod(o))
+	case *store.Event:
+		return Event(o)
+	case *store.Endpoint:
+		shown := showEndpoint(o)
+		return withCredential(&shown, &shown.Secret, r.Credential)
+	case []*store.Delivery:
+		return showDeliveries(o, false)
+	case *store.Key:
+		shown := ShowKey(o, r.At)
+		return withCredential(&shown, &shown.Secret, r.Credential)
+	}
+	return administered(r)
+}
+
+// administered returns an object of operators or of the test helpers.
+func administered(r *engine.Result) []byte {
+	switch o := r.Object.(type) {
+	case *store.Merchant:
+		return encode(showMerchant(*o))
+	case *store.OperatorToken:
+		shown := ShowOperator(o, r.At)
+		return withCredential(&shown, &shown.Token, r.Credential)
+	case *store.Broadcast:
+		return encode(showBroadcast(o))
+	case *engine.ResolvedStep:
+		return encode(ShowStep(o.Unfinished, o.Resolution))
+	case *engine.Reservation:
+		return encode(showReservation(o))
+	case *engine.SettlementRun:
+		return encode(&v1.SettlementRun{
+			Object: v1.SettlementRunObjectSettlementRun, TransactionsSettled: o.Settled, HasMore: o.More,
+		})
+	case *engine.TestTime:
+		return encode(showTestClock(o))
+	}
+	panic("api: internal error: a result of an unknown type")
+}
+
+// deleted returns the response to the end of an object.
+func deleted(object any) *v1.Deleted {
+	out := &v1.Deleted{Deleted: true}
+	switch o := object.(type) {
+	case *payment.Customer:
+		out.ID, out.Object = id.Format(id.Customer, o.ID), string(v1.CustomerObjectCustomer)
+	case *payment.Method:
+		out.ID, out.Object = id.Format(id.PaymentMethod, o.ID), string(v1.PaymentMethodObjectPaymentMethod)
+	case *store.Endpoint:
+		out.ID, out.Object = id.Format(id.WebhookEndpoint, o.ID), string(v1.WebhookEndpointObjectWebhookEndpoint)
+	default:
+		panic("api: internal error: a deleted object of an unknown type")
+	}
+	return out
+}
+
+// withCredential encodes an object with its credential in a field, unless that is zero.
+func withCredential(shown any, field **secret.String, credential secret.String) []byte {
+	if credential.IsZero() {
+		return encode(shown)
+	}
+	*field = &credential
+	return encodeSecret(shown)
+}
+
+// withClientSecret adds the client secret to a transaction that waits to be confirmed.
+func withClientSecret(transaction []byte, credential secret.String) []byte {
+	if credential.IsZero() {
+		return transaction
+	}
+	open := bytes.TrimSuffix(transaction, []byte("}"))
+	return slices.Concat(open, []byte(`,"client_secret":"`+credential.Reveal()+`"}`))
+}
+
+// outcome returns the word by which the log names a result.
+func outcome(r *engine.Result) string {
+	switch {
+	case r.Replayed:
+		return "replayed"
+	case r.Kind == engine.Unknown:
+		return codeOutcomeUnknown
+	case r.Kind == engine.Refused:
+		return r.Refusal.Code
+	}
+	switch o := r.Object.(type) {
+	case *payment.Transaction:
+		return string(o.Status)
+	case *payment.Capture:
+		return string(o.State)
+	case *payment.Refund:
+		return string(o.State)
+	}
+	return ""
 }
 
 // encode writes JSON. The values are our own types, which cannot fail to encode.
