@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -18,7 +16,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
-	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // rootFile holds the root secrets of the folder, which keyed hashes and sealed responses depend on.
@@ -118,20 +115,16 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 	if err := checkText("key's name", s.Name); err != nil {
 		return secret.String{}, err
 	}
-	var made v1.APIKey
+	var made secret.String
 	err = a.act(ctx, "api_keys.create", s.Merchant, func(r engine.Request) error {
 		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}
-		answer, err := a.engine().CreateKeyOf(ctx, r, tenant, apikey.AllScopes(), engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name})
+		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name}
+		result, err := a.engine().CreateKeyOf(ctx, r, tenant, apikey.AllScopes(), wanted)
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("there is no merchant %s", s.Merchant)
 		}
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(answer.Body, &made)
+		made = result.Credential
+		return err
 	})
-	if err != nil || made.Secret == nil {
-		return secret.String{}, err
-	}
-	return *made.Secret, nil
+	return made, err
 }

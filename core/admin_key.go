@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -49,21 +47,19 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 // RollKey puts a new key in the place of key, key_…, which stays valid for overlap, 24 hours at most. The secret is returned once and never
 // again.
 func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) (secret.String, error) {
-	var made v1.APIKey
+	var made secret.String
 	err := a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *store.Key) error {
-		answer, err := a.engine().RollKeyOf(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, overlap)
+		result, err := a.engine().RollKeyOf(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, overlap)
 		if err != nil {
 			return fmt.Errorf("roll %s: %w", key, err)
 		}
-		if err := json.Unmarshal(answer.Body, &made); err != nil || made.Secret == nil {
+		if result.Kind == engine.Refused {
 			return fmt.Errorf("a key that is %s cannot be rolled", k.Status(a.cfg.Clock.Now()))
 		}
+		made = result.Credential
 		return nil
 	})
-	if err != nil {
-		return secret.String{}, err
-	}
-	return *made.Secret, nil
+	return made, err
 }
 
 // RevokeKey ends key, key_…, at once; a running service notices within a second. A merchant's last key that can manage keys is revoked only
@@ -104,7 +100,7 @@ func (a *Admin) key(ctx context.Context, key string, n int64) (*store.Key, error
 // engine carries out what an operator and v1 do in the same way. It moves no money.
 func (a *Admin) engine() *engine.Engine {
 	return engine.New(engine.Config{
-		Store: a.db, Clock: a.cfg.Clock, IDs: a.ids, Present: api.Presenter{}, Log: slog.New(slog.DiscardHandler), Roots: a.roots, Sealer: a.sealer,
+		Store: a.db, Clock: a.cfg.Clock, IDs: a.ids, Render: api.Render, Erase: api.Erased, Log: slog.New(slog.DiscardHandler), Roots: a.roots, Sealer: a.sealer,
 		AuditKey: a.audit,
 	})
 }

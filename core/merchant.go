@@ -91,13 +91,12 @@ func (a *Admin) CreateMerchantWith(ctx context.Context, c MerchantChange) (strin
 	}
 	var made string
 	err = a.act(ctx, "merchants.create", "", func(r engine.Request) error {
-		answer, err := a.engine().CreateMerchant(ctx, r, checked)
+		result, err := a.engine().CreateMerchant(ctx, r, checked)
 		if err != nil {
 			return fmt.Errorf("create merchant: %w", err)
 		}
-		m, err := api.ReadMerchant(answer)
-		made = m.ID
-		return err
+		made = id.Format(id.Merchant, result.Object.(*store.Merchant).ID)
+		return nil
 	})
 	return made, err
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -74,18 +72,13 @@ func (a *Admin) CreateOperator(ctx context.Context, name, role string, expires t
 		return secret.String{}, fmt.Errorf("operator %q with the role %q: want a name of 1 to 100 characters, a role that is %s, %s or %s, and an end in the future",
 			name, role, RoleOperator, RoleAuditor, RoleFilter)
 	}
-	var out OperatorToken
+	var token secret.String
 	err = a.act(ctx, "operators.create", "", func(r engine.Request) error {
-		answer, err := a.engine().CreateOperator(ctx, r, made)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(answer.Body, &out)
+		result, err := a.engine().CreateOperator(ctx, r, made)
+		token = result.Credential
+		return err
 	})
-	if err != nil || out.Token == nil {
-		return secret.String{}, err
-	}
-	return *out.Token, nil
+	return token, err
 }
 
 // RevokeOperator ends an operator token, opr_…, at once.

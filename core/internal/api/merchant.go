@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -142,12 +140,6 @@ func showMerchant(m store.Merchant) *operator.Merchant {
 		out.Status = operator.Disabled
 	}
 	return out
-}
-
-// ReadMerchant reads back what an answer shows of a merchant.
-func ReadMerchant(a engine.Result) (m operator.Merchant, err error) {
-	err = json.Unmarshal(a.Body, &m)
-	return m, err
 }
 
 // ShowMerchant shows a merchant as it stands.
