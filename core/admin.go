@@ -120,7 +120,7 @@ func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error)
 		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}
 		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name}
 		result, err := a.engine().CreateKeyOf(ctx, r, tenant, apikey.AllScopes(), wanted)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return fmt.Errorf("there is no merchant %s", s.Merchant)
 		}
 		made = result.Credential

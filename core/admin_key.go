@@ -13,7 +13,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -27,7 +26,7 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 	}
 	var out []v1.APIKey
 	for _, live := range []bool{false, true} {
-		p := store.Page{Limit: 100}
+		p := payment.Page{Limit: 100}
 		for more := true; more; {
 			found, err := a.db.Keys(ctx, payment.Tenant{Merchant: n, Live: live}, p)
 			if err != nil {
@@ -48,7 +47,7 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 // again.
 func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) (secret.String, error) {
 	var made secret.String
-	err := a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *store.Key) error {
+	err := a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *payment.APIKey) error {
 		result, err := a.engine().RollKeyOf(ctx, r, k.Tenant, apikey.AllScopes(), k.ID, overlap)
 		if err != nil {
 			return fmt.Errorf("roll %s: %w", key, err)
@@ -65,7 +64,7 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 // RevokeKey ends key, key_…, at once; a running service notices within a second. A merchant's last key that can manage keys is revoked only
 // by force.
 func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
-	return a.onKey(ctx, "api_keys.revoke", key, func(r engine.Request, k *store.Key) error {
+	return a.onKey(ctx, "api_keys.revoke", key, func(r engine.Request, k *payment.APIKey) error {
 		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, nil, k.ID, force)
 		if errors.Is(err, engine.ErrLastKey) {
 			return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: make another one first, or force it", key)
@@ -75,7 +74,7 @@ func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 }
 
 // onKey runs an action on a key by its id.
-func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Request, *store.Key) error) error {
+func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Request, *payment.APIKey) error) error {
 	n, err := id.Parse(id.APIKey, key)
 	if err != nil {
 		return fmt.Errorf("this is not the id of a key: %w", err) // it may be a key itself: it is not repeated
@@ -89,9 +88,9 @@ func (a *Admin) onKey(ctx context.Context, action, key string, fn func(engine.Re
 	})
 }
 
-func (a *Admin) key(ctx context.Context, key string, n int64) (*store.Key, error) {
+func (a *Admin) key(ctx context.Context, key string, n int64) (*payment.APIKey, error) {
 	k, err := a.db.KeyByID(ctx, n)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return nil, fmt.Errorf("there is no key %s", key)
 	}
 	return k, err

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -93,7 +93,7 @@ func (a *Admin) addRoots(i *inventory) {
 // addVault adds the card vault's keys, if it has any yet.
 func (a *Admin) addVault(ctx context.Context, i *inventory) error {
 	changed, err := a.keysetChanged(ctx)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, payment.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {

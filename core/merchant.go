@@ -9,7 +9,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -44,8 +43,8 @@ type MerchantChange struct {
 func (c MerchantChange) Same() bool { return c == MerchantChange{Day: Day{Cutoff: SameCutoff}} }
 
 // store checks a change, and says it in the store's words.
-func (c MerchantChange) store() (store.MerchantChange, error) {
-	out := store.MerchantChange{Name: c.Name, TimeZone: c.Day.TimeZone, Cutoff: c.Day.Cutoff, UnlinkedRefunds: c.UnlinkedRefunds}
+func (c MerchantChange) store() (payment.MerchantChange, error) {
+	out := payment.MerchantChange{Name: c.Name, TimeZone: c.Day.TimeZone, Cutoff: c.Day.Cutoff, UnlinkedRefunds: c.UnlinkedRefunds}
 	out.Personal, out.Customers = c.KeepPersonal, c.KeepCustomers
 	if c.Name != "" && !payment.ValidMerchantName(c.Name) {
 		return out, errMerchantName
@@ -95,7 +94,7 @@ func (a *Admin) CreateMerchantWith(ctx context.Context, c MerchantChange) (strin
 		if err != nil {
 			return fmt.Errorf("create merchant: %w", err)
 		}
-		made = id.Format(id.Merchant, result.Object.(*store.Merchant).ID)
+		made = id.Format(id.Merchant, result.Object.(*payment.Merchant).ID)
 		return nil
 	})
 	return made, err

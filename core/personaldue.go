@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -26,7 +26,7 @@ type DueErasure struct {
 // since are counted, and not deleted.
 func (a *Admin) PersonalDataDue(ctx context.Context, keep, customers time.Duration) ([]DueErasure, error) {
 	found, err := a.db.DueErasures(ctx, a.cfg.Clock.Now(),
-		store.Retention{Personal: int(keep / day), Customers: int(customers / day)})
+		payment.Retention{Personal: int(keep / day), Customers: int(customers / day)})
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/metrics"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // LeastKeepPersonal is the shortest time for which personal data can be kept: refunds and disputes
 // of recent payments need it.
-const LeastKeepPersonal = store.LeastKeepPersonal
+const LeastKeepPersonal = payment.LeastKeepPersonal
 
 const (
 	// eraseEvery is the pause between two passes that erase personal data.
@@ -38,7 +38,7 @@ func (cfg Config) checkKeepPersonal() error {
 
 // checkKeepDays checks the period of a merchant in days; nil and 0 are the period of the service.
 func checkKeepDays(name string, days *int) error {
-	if days != nil && !store.ValidKeepDays(*days) {
+	if days != nil && !payment.ValidKeepDays(*days) {
 		return fmt.Errorf("%s %d: want 60 to 36525 days, or 0 for the period of the service", name, *days)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
@@ -45,7 +46,7 @@ func (sharedRoots) String() string { return "in the database" }
 // Read implements root.Place.
 func (r sharedRoots) Read(ctx context.Context) ([]byte, error) {
 	sealed, err := r.db.Secret(ctx, rootSecret)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	if err != nil {
@@ -88,7 +89,7 @@ func makeSharedRoots(ctx context.Context, cfg Config, place sharedRoots) error {
 		return err
 	}
 	if found {
-		if _, err := place.db.Secret(ctx, rootSecret); !errors.Is(err, store.ErrNotFound) {
+		if _, err := place.db.Secret(ctx, rootSecret); !errors.Is(err, payment.ErrNotFound) {
 			return err // another core has made it meanwhile
 		}
 		return lostRow(rootSecret, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
@@ -126,7 +127,7 @@ func (sharedKeyset) String() string { return "the row " + keysetSecret + " of th
 // Read implements vault.Place.
 func (k sharedKeyset) Read() ([]byte, error) {
 	b, err := k.db.Secret(context.Background(), keysetSecret) // the store bounds how long it takes
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	return b, err
@@ -208,7 +209,7 @@ func encryptedBy(ctx context.Context, db *store.DB, kek, old []byte) (map[string
 		keysetSecret: func(sealed []byte) ([]byte, error) { return vault.Reencrypt(sealed, old, kek) },
 	} {
 		sealed, err := db.Secret(ctx, name)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			continue // not made yet
 		}
 		if err != nil {

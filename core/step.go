@@ -9,7 +9,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -23,7 +22,7 @@ var ErrNoStep = errors.New("there is no such unfinished step; it may have ended"
 // Steps returns unfinished steps and pending reversals, oldest first, at most limit. merchant is
 // mer_… or "" for all, kind authorize, void, capture, refund, reversal or "" for all.
 func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]Step, error) {
-	f := store.UnfinishedFilter{Kind: payment.StepKind(kind)}
+	f := payment.UnfinishedFilter{Kind: payment.StepKind(kind)}
 	if merchant != "" {
 		n, err := id.Parse(id.Merchant, merchant)
 		if err != nil {
@@ -51,7 +50,7 @@ func (a *Admin) Step(ctx context.Context, name string) (Step, error) {
 	return found[0], nil
 }
 
-func (a *Admin) steps(ctx context.Context, f store.UnfinishedFilter, limit int) ([]Step, error) {
+func (a *Admin) steps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]Step, error) {
 	found, err := a.db.UnfinishedSteps(ctx, f, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list steps: %w", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/docs"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
@@ -81,7 +82,7 @@ func (r route) publishable() bool {
 }
 
 // handler serves an authenticated request. The error is answered by the table.
-type handler func(w http.ResponseWriter, r *http.Request, k *store.Key) error
+type handler func(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error
 
 // New returns the API.
 func New(c Config) *API {
@@ -194,7 +195,7 @@ func (a *API) authenticated(rt route) http.Handler {
 }
 
 // allow counts the request against its key's rate limit, and tells the client where it stands.
-func (a *API) allow(w http.ResponseWriter, k *store.Key) bool {
+func (a *API) allow(w http.ResponseWriter, k *payment.APIKey) bool {
 	if a.RateLimit == nil {
 		return true
 	}
@@ -209,7 +210,7 @@ func (a *API) allow(w http.ResponseWriter, k *store.Key) bool {
 }
 
 // key resolves the request's API key.
-func (a *API) key(r *http.Request) (*store.Key, error) {
+func (a *API) key(r *http.Request) (*payment.APIKey, error) {
 	lines := r.Header["Authorization"]
 	if len(lines) != 1 {
 		return nil, &fault{code: codeInvalidAPIKey}

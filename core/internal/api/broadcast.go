@@ -3,7 +3,7 @@ package api
 import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -22,7 +22,7 @@ func (o *Operator) broadcast(c *call, _ *trail) (engine.Result, error) {
 	return o.Engine.Broadcast(c.Context(), c.request, string(in.Type), in.Name, in.Object)
 }
 
-func showBroadcast(b *store.Broadcast) *operator.Broadcast {
+func showBroadcast(b *payment.Broadcast) *operator.Broadcast {
 	out := &operator.Broadcast{
 		Object: operator.ObjectBroadcast, Type: v1.EventType(b.Type), Name: b.Name, Status: operator.Telling, Merchants: b.Told,
 		CreatedAt: v1.Time{Time: b.CreatedAt}, FinishedAt: optionalTime(b.FinishedAt),

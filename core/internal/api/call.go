@@ -7,14 +7,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // call is one changing request: its body has been read, and its idempotency key is known.
 type call struct {
 	*http.Request
-	key     *store.Key
+	key     *payment.APIKey
 	request engine.Request
 	body    []byte
 	// show turns a response as it is stored into the one that is sent. Nil: they are the same. A
@@ -35,7 +34,7 @@ type command func(c *call) (engine.Result, error)
 // changing returns the handler of a POST or PATCH. It is the only way to a command, so that no
 // command can refuse a request whose idempotency key has a stored response.
 func (a *API) changing(run command) handler {
-	return func(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+	return func(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 		body, err := readBody(w, r)
 		if err != nil {
 			return err
@@ -92,7 +91,7 @@ func (a *API) refusal(c *call, why error) (engine.Result, error) {
 		return a.Engine.KeepRefusal(c.Context(), c.request, f.refusal())
 	}
 	kept, err := a.Engine.Kept(c.Context(), c.request)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return engine.Result{}, why
 	}
 	return kept, err

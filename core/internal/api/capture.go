@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -62,7 +62,7 @@ func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 	return *amount, amountFault(*amount, true)
 }
 
-func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Transaction)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *store.Key)
 	return nil
 }
 
-func (a *API) getCapture(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getCapture(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Capture)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -144,7 +143,7 @@ func defaultOf(in *v1.CustomerInput) (*int64, *fault) {
 	return &n, nil
 }
 
-func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Customer)
 	if err != nil {
 		return err
@@ -164,7 +163,7 @@ func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *store.Ke
 	return a.respond(w, r, out, err)
 }
 
-func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Customer)
 	if err != nil {
 		return err
@@ -178,7 +177,7 @@ func (a *API) getCustomer(w http.ResponseWriter, r *http.Request, k *store.Key) 
 	return nil
 }
 
-func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	p, err := page(r, id.Customer, "reference", "email")
 	if err != nil {
 		return err
@@ -200,17 +199,17 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *store.Key
 }
 
 // customerFilter reads what a list of customers is narrowed by.
-func customerFilter(q url.Values) (store.CustomerFilter, error) {
+func customerFilter(q url.Values) (payment.CustomerFilter, error) {
 	for _, name := range []string{"reference", "email"} {
 		value := q.Get(name)
 		if q.Has(name) && value == "" {
-			return store.CustomerFilter{}, &fault{code: codeInvalidValue, param: name, message: "The filter is empty."}
+			return payment.CustomerFilter{}, &fault{code: codeInvalidValue, param: name, message: "The filter is empty."}
 		}
 		if f := lengthFault(field{name, &value, 255}); f != nil {
-			return store.CustomerFilter{}, f
+			return payment.CustomerFilter{}, f
 		}
 	}
-	return store.CustomerFilter{Reference: q.Get("reference"), Email: q.Get("email")}, nil
+	return payment.CustomerFilter{Reference: q.Get("reference"), Email: q.Get("email")}, nil
 }
 
 func showCustomer(c *payment.Customer) v1.Customer {

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
 	"github.com/causeway-pay/causeway/shared/jsonscan"
@@ -154,7 +154,7 @@ func given(body []byte, field string) bool {
 }
 
 // requestOf returns the tenant, the API key, the client address and the request id of r.
-func requestOf(r *http.Request, k *store.Key) engine.Request {
+func requestOf(r *http.Request, k *payment.APIKey) engine.Request {
 	ctx := r.Context()
 	return engine.Request{
 		Tenant: k.Tenant, APIKey: k.ID, ClientAddress: httpx.ClientAddressFrom(ctx), ID: httpx.RequestIDFrom(ctx),
@@ -162,7 +162,7 @@ func requestOf(r *http.Request, k *store.Key) engine.Request {
 }
 
 // request returns a changing request with its idempotency key, for the engine.
-func (a *API) request(r *http.Request, k *store.Key, body []byte) (engine.Request, error) {
+func (a *API) request(r *http.Request, k *payment.APIKey, body []byte) (engine.Request, error) {
 	key, err := keyheader.Key(r.Header)
 	if err != nil {
 		return engine.Request{}, err

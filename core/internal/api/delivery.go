@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.WebhookEndpoint)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (a *API) redeliver(c *call) (engine.Result, error) {
 	return a.Engine.Redeliver(c.Context(), c.request, n, endpoint)
 }
 
-func showDeliveries(rows []*store.Delivery, more bool) []byte {
+func showDeliveries(rows []*payment.Delivery, more bool) []byte {
 	out := v1.WebhookDeliveryList{
 		Object: v1.WebhookDeliveryListObjectList, Data: make([]v1.WebhookDelivery, 0, len(rows)), HasMore: more,
 	}
@@ -58,14 +58,14 @@ func showDeliveries(rows []*store.Delivery, more bool) []byte {
 	return encode(&out)
 }
 
-func showDelivery(d *store.Delivery) v1.WebhookDelivery {
+func showDelivery(d *payment.Delivery) v1.WebhookDelivery {
 	out := v1.WebhookDelivery{
 		ID: id.Format(id.Delivery, d.ID), Object: v1.WebhookDeliveryObjectWebhookDelivery, Mode: mode(d.Tenant),
 		Endpoint: id.Format(id.WebhookEndpoint, d.Endpoint), Event: id.Format(id.Event, d.Event), EventType: d.EventType,
 		Status: v1.WebhookDeliveryStatus(d.Status), Attempts: d.Attempts,
 		CreatedAt: v1.Time{Time: d.CreatedAt}, UpdatedAt: v1.Time{Time: d.UpdatedAt},
 	}
-	if d.Status == store.DeliveryPending && !d.Leased {
+	if d.Status == payment.DeliveryPending && !d.Leased {
 		out.NextAttemptAt = moments(d.DueAt)
 	}
 	if !d.Last.At.IsZero() {

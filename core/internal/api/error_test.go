@@ -18,6 +18,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
@@ -191,7 +192,7 @@ func TestEveryKnownErrorHasACode(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		engine.ErrNotFound, engine.ErrKeyInUse, engine.ErrKeyReused, engine.ErrNoAcquirer, engine.ErrAcquirerUnavailable,
-		store.ErrNotFound, store.ErrBusy, store.ErrClosed, idempotency.ErrSeveral, idempotency.ErrInvalid,
+		payment.ErrNotFound, store.ErrBusy, store.ErrClosed, idempotency.ErrSeveral, idempotency.ErrInvalid,
 		httpx.ErrTooLarge, httpx.ErrEncoding,
 	} {
 		wrapped := fmt.Errorf("with context: %w", err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -26,7 +26,7 @@ var eventKinds = map[id.Prefix]string{
 	id.APIKey: "api_key", id.WebhookEndpoint: "webhook_endpoint",
 }
 
-func (a *API) listEvents(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listEvents(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	p, err := page(r, id.Event, "type", "object", "created_after", "created_before")
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request, k *store.Key) e
 	return nil
 }
 
-func eventFilter(q url.Values) (f store.EventFilter, err error) {
+func eventFilter(q url.Values) (f payment.EventFilter, err error) {
 	if q.Has("type") {
 		f.Type = q.Get("type")
 		if !v1.EventType(f.Type).Valid() {
@@ -80,7 +80,7 @@ func moment(q url.Values, name string) (time.Time, error) {
 	return t.Time, nil
 }
 
-func (a *API) getEvent(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getEvent(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Event)
 	if err != nil {
 		return err
@@ -94,12 +94,12 @@ func (a *API) getEvent(w http.ResponseWriter, r *http.Request, k *store.Key) err
 }
 
 // Event is the event as the contract shows it: the same bytes every time.
-func Event(e *store.Event) []byte {
+func Event(e *payment.Event) []byte {
 	shown := showEvent(e)
 	return encode(&shown)
 }
 
-func showEvent(e *store.Event) v1.Event {
+func showEvent(e *payment.Event) v1.Event {
 	return v1.Event{
 		ID: id.Format(id.Event, e.ID), Object: v1.EventObjectEvent, Type: v1.EventType(e.Type), Mode: mode(e.Tenant),
 		CreatedAt: v1.Time{Time: e.CreatedAt}, Sequence: e.Sequence, Data: v1.EventData{Object: jsontext.Value(e.Data)},

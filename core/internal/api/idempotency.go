@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -24,7 +24,7 @@ func (a *API) idempotencyRoutes() []route {
 	}
 }
 
-func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	key, err := pathSegment(r, "key")
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -29,7 +29,7 @@ func (a *API) keyRoutes() []route {
 }
 
 // currentKey shows the key as the store has it now: who asks decides by it.
-func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	k, err := a.Auth.Again(r.Context(), k)
 	if err != nil {
 		return authFault(err)
@@ -39,7 +39,7 @@ func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *store.Key) e
 	return nil
 }
 
-func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	p, err := page(r, id.APIKey)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func overlap(in *v1.APIKeyRoll) (time.Duration, *fault) {
 	return time.Duration(*in.ExpiresIn) * time.Second, nil
 }
 
-func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.APIKey)
 	if err != nil {
 		return err
@@ -197,14 +197,14 @@ func scopeFault(err error) error {
 }
 
 // showUsedKey shows a key with its last use as this process knows it.
-func (a *API) showUsedKey(k *store.Key) v1.APIKey {
+func (a *API) showUsedKey(k *payment.APIKey) v1.APIKey {
 	used := *k
 	used.LastUsedAt = a.Auth.LastUsed(k)
 	return ShowKey(&used, a.Clock.Now())
 }
 
 // ShowKey shows a key as it stands at a time, never its secret.
-func ShowKey(k *store.Key, now time.Time) v1.APIKey {
+func ShowKey(k *payment.APIKey, now time.Time) v1.APIKey {
 	out := v1.APIKey{
 		ID: id.Format(id.APIKey, k.ID), Object: v1.APIKeyObjectAPIKey, Merchant: id.Format(id.Merchant, k.Tenant.Merchant),
 		Mode: mode(k.Tenant), Kind: v1.APIKeyKind(k.Kind), Name: text(k.Name), Scopes: k.Scopes, Hint: k.Hint,

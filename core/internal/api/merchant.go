@@ -8,7 +8,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -98,15 +97,15 @@ func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 }
 
 // merchantChange checks what is to be said of a merchant.
-func merchantChange(in operator.MerchantUpdate) (store.MerchantChange, error) {
-	c := store.MerchantChange{
+func merchantChange(in operator.MerchantUpdate) (payment.MerchantChange, error) {
+	c := payment.MerchantChange{
 		Cutoff: -1, UnlinkedRefunds: in.UnlinkedRefunds, Personal: in.KeepPersonalDays, Customers: in.KeepCustomersDays,
 	}
 	for _, period := range []struct {
 		name string
 		days *int
 	}{{"keep_personal_data_days", c.Personal}, {"keep_customers_days", c.Customers}} {
-		if period.days != nil && !store.ValidKeepDays(*period.days) {
+		if period.days != nil && !payment.ValidKeepDays(*period.days) {
 			return c, &fault{code: codeInvalidValue, param: period.name, message: "A period has 60 to 36525 days; 0 is the period of the service."}
 		}
 	}
@@ -130,7 +129,7 @@ func merchantChange(in operator.MerchantUpdate) (store.MerchantChange, error) {
 	return c, nil
 }
 
-func showMerchant(m store.Merchant) *operator.Merchant {
+func showMerchant(m payment.Merchant) *operator.Merchant {
 	out := &operator.Merchant{
 		ID: id.Format(id.Merchant, m.ID), Object: operator.ObjectMerchant, Name: m.Name, Status: operator.Enabled, TimeZone: m.TimeZone,
 		Cutoff: fmt.Sprintf("%02d:%02d", m.Cutoff/60, m.Cutoff%60), UnlinkedRefunds: m.UnlinkedRefunds,
@@ -143,4 +142,4 @@ func showMerchant(m store.Merchant) *operator.Merchant {
 }
 
 // ShowMerchant shows a merchant as it stands.
-func ShowMerchant(m store.Merchant) operator.Merchant { return *showMerchant(m) }
+func ShowMerchant(m payment.Merchant) operator.Merchant { return *showMerchant(m) }

@@ -9,7 +9,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -28,7 +27,7 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, left
 	if _, err := o.Store.Merchant(r.Context(), n); err != nil {
 		return err
 	}
-	var found store.List[*store.Key]
+	var found payment.List[*payment.APIKey]
 	if q := r.URL.Query(); !q.Has(only) {
 		found, err = o.Store.MerchantKeys(r.Context(), n, p)
 	} else if m := v1.Mode(q.Get(only)); m.Valid() {
@@ -92,7 +91,7 @@ func (o *Operator) rollMerchantKey(c *call, left *trail) (engine.Result, error) 
 }
 
 // merchantKey reads the key of the path, and has the audit line name it.
-func (o *Operator) merchantKey(r *http.Request, left *trail) (*store.Key, error) {
+func (o *Operator) merchantKey(r *http.Request, left *trail) (*payment.APIKey, error) {
 	n, err := merchantID(r, left)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -92,7 +91,7 @@ func methodID(r *http.Request) (int64, error) {
 	return n, nil
 }
 
-func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Customer)
 	if err != nil {
 		return err
@@ -123,7 +122,7 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *store.Key) 
 	return nil
 }
 
-func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Customer)
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *store.Key) er
 	}
 	m, err := a.Store.Method(r.Context(), k.Tenant, number)
 	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && (m.Customer != n || !m.DetachedAt.IsZero()):
+	case errors.Is(err, payment.ErrNotFound), err == nil && (m.Customer != n || !m.DetachedAt.IsZero()):
 		return &fault{code: codeNotFound, param: "payment_method"}
 	case err != nil:
 		return err
@@ -144,7 +143,7 @@ func (a *API) getMethod(w http.ResponseWriter, r *http.Request, k *store.Key) er
 	return nil
 }
 
-func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) detachMethod(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Customer)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/auth"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 )
@@ -111,7 +111,7 @@ func (o *Operator) actor(r *http.Request) audit.Actor {
 func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
 	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
 	name, role, err := o.operatorOf(r.Context(), bearer(r))
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		if !o.failures.add(address, now) {
 			o.LoggedIn(LoginLimited)
 			return r, &fault{code: codeTooManyLogins}
@@ -143,10 +143,10 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// operatorOf finds an operator by its token. store.ErrNotFound if the token is not valid.
+// operatorOf finds an operator by its token. payment.ErrNotFound if the token is not valid.
 func (a *API) operatorOf(ctx context.Context, token string) (name, role string, err error) {
 	if token == "" {
-		return "", "", store.ErrNotFound
+		return "", "", payment.ErrNotFound
 	}
 	if a.isFilterToken(token) {
 		return "filter", auth.RoleFilter, nil
@@ -156,7 +156,7 @@ func (a *API) operatorOf(ctx context.Context, token string) (name, role string, 
 		return "", "", err
 	}
 	if !found.Valid(a.Clock.Now()) {
-		return "", "", store.ErrNotFound
+		return "", "", payment.ErrNotFound
 	}
 	return "operator " + found.Name + " " + id.Format(id.Operator, found.ID), found.Role, nil
 }

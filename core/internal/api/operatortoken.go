@@ -8,7 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -47,8 +47,8 @@ func (o *Operator) createOperator(c *call, left *trail) (engine.Result, error) {
 }
 
 // NewOperator checks what an operator token is to be. The error names the field and what to do.
-func NewOperator(name string, role operator.Role, expires *v1.Time, now time.Time) (store.OperatorToken, error) {
-	out := store.OperatorToken{Name: name, Role: string(role)}
+func NewOperator(name string, role operator.Role, expires *v1.Time, now time.Time) (payment.OperatorToken, error) {
+	out := payment.OperatorToken{Name: name, Role: string(role)}
 	if n := utf8.RuneCountInString(name); n < 1 || n > maxOperatorName {
 		return out, &fault{code: codeInvalidValue, param: "name", message: "The name of an operator token has 1 to 100 characters."}
 	}
@@ -83,7 +83,7 @@ func (o *Operator) revokeOperator(w http.ResponseWriter, r *http.Request, left *
 }
 
 // ShowOperator shows an operator token as it stands at a time.
-func ShowOperator(o *store.OperatorToken, now time.Time) operator.Token {
+func ShowOperator(o *payment.OperatorToken, now time.Time) operator.Token {
 	status := operator.TokenActive
 	switch {
 	case !o.RevokedAt.IsZero():

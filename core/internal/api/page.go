@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -18,23 +18,23 @@ const (
 )
 
 // page reads the parameters every list takes. Parameters it does not know are refused, but for the list's own that others names.
-func page(r *http.Request, p id.Prefix, others ...string) (store.Page, error) {
+func page(r *http.Request, p id.Prefix, others ...string) (payment.Page, error) {
 	q, err := query(r, append([]string{"limit", "starting_after", "ending_before"}, others...)...)
 	if err != nil {
-		return store.Page{}, err
+		return payment.Page{}, err
 	}
-	var out store.Page
+	var out payment.Page
 	if out.Limit, err = limit(q); err != nil {
-		return store.Page{}, err
+		return payment.Page{}, err
 	}
 	if out.After, err = cursor(q, "starting_after", p); err != nil {
-		return store.Page{}, err
+		return payment.Page{}, err
 	}
 	if out.Before, err = cursor(q, "ending_before", p); err != nil {
-		return store.Page{}, err
+		return payment.Page{}, err
 	}
 	if out.After != 0 && out.Before != 0 {
-		return store.Page{}, &fault{code: codeInvalidCursor, param: "ending_before"}
+		return payment.Page{}, &fault{code: codeInvalidCursor, param: "ending_before"}
 	}
 	return out, nil
 }

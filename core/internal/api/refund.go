@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -53,7 +53,7 @@ func (a *API) createRefund(c *call) (engine.Result, error) {
 	return out, notFoundAt(err, "transaction")
 }
 
-func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	const filter = "transaction"
 	p, err := page(r, id.Refund, filter)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *store.Key) 
 	return nil
 }
 
-func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getRefund(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Refund)
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -59,14 +58,14 @@ func object(r *engine.Result) []byte {
 		return encode(showCustomer(o))
 	case *payment.Method:
 		return encode(showMethod(o))
-	case *store.Event:
+	case *payment.Event:
 		return Event(o)
-	case *store.Endpoint:
+	case *payment.Endpoint:
 		shown := showEndpoint(o)
 		return withCredential(&shown, &shown.Secret, r.Credential)
-	case []*store.Delivery:
+	case []*payment.Delivery:
 		return showDeliveries(o, false)
-	case *store.Key:
+	case *payment.APIKey:
 		shown := ShowKey(o, r.At)
 		return withCredential(&shown, &shown.Secret, r.Credential)
 	}
@@ -76,12 +75,12 @@ func object(r *engine.Result) []byte {
 // administered returns an object of operators or of the test helpers.
 func administered(r *engine.Result) []byte {
 	switch o := r.Object.(type) {
-	case *store.Merchant:
+	case *payment.Merchant:
 		return encode(showMerchant(*o))
-	case *store.OperatorToken:
+	case *payment.OperatorToken:
 		shown := ShowOperator(o, r.At)
 		return withCredential(&shown, &shown.Token, r.Credential)
-	case *store.Broadcast:
+	case *payment.Broadcast:
 		return encode(showBroadcast(o))
 	case *engine.ResolvedStep:
 		return encode(ShowStep(o.Unfinished, o.Resolution))
@@ -105,7 +104,7 @@ func deleted(object any) *v1.Deleted {
 		out.ID, out.Object = id.Format(id.Customer, o.ID), string(v1.CustomerObjectCustomer)
 	case *payment.Method:
 		out.ID, out.Object = id.Format(id.PaymentMethod, o.ID), string(v1.PaymentMethodObjectPaymentMethod)
-	case *store.Endpoint:
+	case *payment.Endpoint:
 		out.ID, out.Object = id.Format(id.WebhookEndpoint, o.ID), string(v1.WebhookEndpointObjectWebhookEndpoint)
 	default:
 		panic("api: internal error: a deleted object of an unknown type")

@@ -13,7 +13,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -49,7 +48,7 @@ func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) e
 	return nil
 }
 
-func (o *Operator) stepFilter(r *http.Request, q url.Values) (f store.UnfinishedFilter, err error) {
+func (o *Operator) stepFilter(r *http.Request, q url.Values) (f payment.UnfinishedFilter, err error) {
 	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(stepKinds, f.Kind) {
 		return f, &fault{code: codeInvalidValue, param: "kind", message: "A kind is authorize, void, capture, refund or reversal."}
 	}
@@ -70,7 +69,7 @@ func (o *Operator) stepFilter(r *http.Request, q url.Values) (f store.Unfinished
 }
 
 // step reads an unfinished step by its name. engine.ErrNotFound if there is none.
-func (o *Operator) step(r *http.Request, name string) (*store.Unfinished, error) {
+func (o *Operator) step(r *http.Request, name string) (*payment.Unfinished, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {
 		return nil, engine.ErrNotFound
@@ -138,7 +137,7 @@ func Resolution(in operator.StepResolve) (engine.Resolution, error) {
 }
 
 // ShowStep shows an unfinished step as the operator's API has it.
-func ShowStep(u *store.Unfinished, d *engine.Resolution) operator.Step {
+func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.Step {
 	out := operator.Step{
 		ID: engine.StepName(u.Step), Reference: engine.StepReference(u), Object: operator.ObjectStep,
 		Kind: string(u.Step.Kind), Merchant: id.Format(id.Merchant, u.Tenant.Merchant), Mode: v1.ModeTest,

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -22,7 +22,7 @@ func (a *API) runSettlement(c *call) (engine.Result, error) {
 	return a.Engine.RunSettlement(c.Context(), c.request)
 }
 
-func (a *API) readTestClock(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) readTestClock(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	if k.Tenant.Live {
 		return &fault{code: codeTestModeOnly}
 	}

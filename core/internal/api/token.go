@@ -5,7 +5,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -53,7 +52,7 @@ func (a *API) createToken(c *call) (engine.Result, error) {
 	return a.Engine.CreateToken(c.Context(), c.request, g.method, details, secrets)
 }
 
-func (a *API) getToken(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getToken(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Token)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -83,8 +83,8 @@ func details(in *v1.TransactionCreate, shown shownSource, customer string) *tran
 }
 
 // terms are what lists find a transaction by.
-func terms(customer string, reference *string) store.Terms {
-	t := store.Terms{Customer: customer}
+func terms(customer string, reference *string) payment.Terms {
+	t := payment.Terms{Customer: customer}
 	if reference != nil {
 		t.Reference = *reference
 	}
@@ -163,7 +163,7 @@ func billing(c *v1.Contact) acquirer.Billing {
 	return b
 }
 
-func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	p, err := page(r, id.Transaction, transactionFilters...)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *store.
 	return nil
 }
 
-func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getTransaction(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.Transaction)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -18,7 +17,7 @@ var transactionFilters = []string{
 }
 
 // transactionFilter reads what a list of transactions is narrowed by.
-func transactionFilter(q url.Values) (f store.TransactionFilter, err error) {
+func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 	for _, by := range []struct {
 		name  string
 		valid func(string) bool
@@ -35,7 +34,7 @@ func transactionFilter(q url.Values) (f store.TransactionFilter, err error) {
 			return f, &fault{code: codeInvalidValue, param: by.name}
 		}
 	}
-	f = store.TransactionFilter{
+	f = payment.TransactionFilter{
 		Status: payment.Status(q.Get("status")), Customer: q.Get("customer"), Reference: q.Get("reference"),
 		CardFingerprint: q.Get("card_fingerprint"), Currency: q.Get("currency"),
 	}

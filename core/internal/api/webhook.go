@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -49,7 +49,7 @@ func (a *API) createEndpoint(c *call) (engine.Result, error) {
 		return engine.Result{}, f
 	}
 	details := encode(&endpointDetails{Description: in.Description, Metadata: in.Metadata})
-	return a.Engine.CreateEndpoint(c.Context(), c.request, store.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
+	return a.Engine.CreateEndpoint(c.Context(), c.request, payment.Endpoint{URL: in.URL, Types: in.EnabledEvents, Details: details})
 }
 
 // endpointFault checks the fields of an endpoint that are given.
@@ -79,9 +79,9 @@ func typesFault(types v1.WebhookEventTypes) *fault {
 	}
 	for i, t := range types {
 		switch {
-		case t == store.AllTypes && len(types) > 1:
+		case t == payment.AllEventTypes && len(types) > 1:
 			return bad("\"*\" stands alone: it is every type.")
-		case t != store.AllTypes && !v1.EventType(t).Valid():
+		case t != payment.AllEventTypes && !v1.EventType(t).Valid():
 			return bad("There is no such type of event.")
 		case slices.Contains(types[:i], t):
 			return bad("A type stands twice.")
@@ -106,11 +106,11 @@ func (a *API) changeEndpoint(c *call) (engine.Result, error) {
 	if f != nil {
 		return engine.Result{}, f
 	}
-	return a.Engine.ChangeEndpoint(c.Context(), c.request, n, func(e *store.Endpoint) { edit(e, &in) })
+	return a.Engine.ChangeEndpoint(c.Context(), c.request, n, func(e *payment.Endpoint) { edit(e, &in) })
 }
 
 // edit puts the given fields into e.
-func edit(e *store.Endpoint, in *v1.WebhookEndpointUpdate) {
+func edit(e *payment.Endpoint, in *v1.WebhookEndpointUpdate) {
 	var details endpointDetails
 	decodeDetails(e.Details, &details)
 	if in.URL != nil {
@@ -120,7 +120,7 @@ func edit(e *store.Endpoint, in *v1.WebhookEndpointUpdate) {
 		e.Types = *in.EnabledEvents
 	}
 	if in.Status != nil {
-		e.Status = store.EndpointStatus(*in.Status)
+		e.Status = payment.EndpointStatus(*in.Status)
 	}
 	if in.Description != nil {
 		details.Description = in.Description
@@ -131,7 +131,7 @@ func edit(e *store.Endpoint, in *v1.WebhookEndpointUpdate) {
 	e.Details = encode(&details)
 }
 
-func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) deleteEndpoint(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.WebhookEndpoint)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (a *API) rollSecret(c *call) (engine.Result, error) {
 	return a.Engine.RollSecret(c.Context(), c.request, n, overlap)
 }
 
-func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	p, err := page(r, id.WebhookEndpoint)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *store.Key
 	return nil
 }
 
-func (a *API) getEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) error {
+func (a *API) getEndpoint(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	n, err := pathID(r, id.WebhookEndpoint)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (a *API) getEndpoint(w http.ResponseWriter, r *http.Request, k *store.Key) 
 	return nil
 }
 
-func showEndpoint(e *store.Endpoint) v1.WebhookEndpoint {
+func showEndpoint(e *payment.Endpoint) v1.WebhookEndpoint {
 	out := v1.WebhookEndpoint{
 		ID: id.Format(id.WebhookEndpoint, e.ID), Object: v1.WebhookEndpointObjectWebhookEndpoint, Mode: mode(e.Tenant), URL: e.URL,
 		EnabledEvents: e.Types, Status: v1.WebhookEndpointStatus(e.Status), FailingSince: moments(e.FailingSince), Metadata: v1.Metadata{},

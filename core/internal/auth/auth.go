@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -42,7 +43,7 @@ type Authenticator struct {
 }
 
 type cached struct {
-	key *store.Key
+	key *payment.APIKey
 	at  time.Time
 }
 
@@ -56,16 +57,16 @@ func New(db *store.DB, c clock.Clock, roots *root.Ring) *Authenticator {
 
 // Authenticate returns the key, ErrInvalidKey, ErrMerchantDisabled, or another error if the store
 // could not be read. The result is shared: read only.
-func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Key, error) {
+func (a *Authenticator) Authenticate(ctx context.Context, key string) (*payment.APIKey, error) {
 	if _, err := apikey.Parse(key); err != nil {
 		return nil, ErrInvalidKey
 	}
 	now := a.clock.Now()
 	k, err := a.find(ctx, key, now)
-	if errors.Is(err, store.ErrNotFound) && a.roots.Missed(ctx) {
+	if errors.Is(err, payment.ErrNotFound) && a.roots.Missed(ctx) {
 		k, err = a.find(ctx, key, now)
 	}
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return nil, ErrInvalidKey
 	}
 	if err != nil {
@@ -80,8 +81,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, key string) (*store.Ke
 
 // find looks a key up by its hash under each version of the root secret, the one for new keys
 // first. A key found under another version is written under that one with the next flush of usage.
-// store.ErrNotFound if there is none.
-func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*store.Key, error) {
+// payment.ErrNotFound if there is none.
+func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*payment.APIKey, error) {
 	versions := a.roots.Keys(root.APIKeys)
 	for _, v := range versions {
 		if k, _ := a.cached(apikey.Hash(v.Bytes, key), now); k != nil {
@@ -92,7 +93,7 @@ func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*s
 		hash := apikey.Hash(v.Bytes, key)
 		_, changes := a.cached(hash, now)
 		k, err := a.store.KeyByHash(ctx, hash[:])
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			continue
 		}
 		if err != nil {
@@ -105,13 +106,13 @@ func (a *Authenticator) find(ctx context.Context, key string, now time.Time) (*s
 		}
 		return k, nil
 	}
-	return nil, store.ErrNotFound
+	return nil, payment.ErrNotFound
 }
 
 // Again reads a key that Authenticate returned from the store again.
-func (a *Authenticator) Again(ctx context.Context, k *store.Key) (*store.Key, error) {
+func (a *Authenticator) Again(ctx context.Context, k *payment.APIKey) (*payment.APIKey, error) {
 	k, err := a.store.KeyByID(ctx, k.ID)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return nil, ErrInvalidKey
 	}
 	if err != nil {
@@ -120,7 +121,7 @@ func (a *Authenticator) Again(ctx context.Context, k *store.Key) (*store.Key, er
 	return k, usable(k, a.clock.Now())
 }
 
-func usable(k *store.Key, now time.Time) error {
+func usable(k *payment.APIKey, now time.Time) error {
 	if !k.Valid(now) {
 		return ErrInvalidKey
 	}
@@ -139,7 +140,7 @@ func (a *Authenticator) Forget() {
 	a.changes++
 }
 
-func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *store.Key, changes int) {
+func (a *Authenticator) cached(hash [32]byte, now time.Time) (k *payment.APIKey, changes int) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	c, ok := a.cache[hash]

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/apikey"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
-	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 func TestAuthenticate(t *testing.T) {
@@ -56,8 +56,8 @@ func TestCreateForNobody(t *testing.T) {
 	s := coretest.Open(t)
 	_, err := auth.Create(t.Context(), s.DB, s.IDs, coretest.Roots(), rand.Reader,
 		auth.KeySpec{Merchant: 1, Kind: apikey.Secret})
-	if !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("got %v, want %v", err, store.ErrNotFound)
+	if !errors.Is(err, payment.ErrNotFound) {
+		t.Errorf("got %v, want %v", err, payment.ErrNotFound)
 	}
 }
 

@@ -27,8 +27,8 @@ type KeySpec struct {
 
 // Minted is a key that was made and is not stored yet. The secret is nowhere else.
 type Minted struct {
-	Key    *store.Key // without an id
-	Hash   []byte     // by which the store finds it
+	Key    *payment.APIKey // without an id
+	Hash   []byte          // by which the store finds it
 	Secret secret.String
 }
 
@@ -55,7 +55,7 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 	pepper := roots.Keys(root.APIKeys)[0]
 	hash := apikey.Hash(pepper.Bytes, key.Reveal())
 	return Minted{
-		Key: &store.Key{
+		Key: &payment.APIKey{
 			Tenant: payment.Tenant{Merchant: s.Merchant, Live: s.Live}, Kind: string(s.Kind), Name: s.Name, Scopes: scopes,
 			Hint: apikey.Hint(key.Reveal()), ExpiresAt: s.ExpiresAt, Root: pepper.Version,
 		},
@@ -64,7 +64,7 @@ func Mint(roots *root.Ring, random io.Reader, s KeySpec) (Minted, error) {
 }
 
 // Create makes a key and stores its hash. The secret is returned here and never again.
-// store.ErrNotFound when there is no such merchant.
+// payment.ErrNotFound when there is no such merchant.
 func Create(ctx context.Context, db *store.DB, ids *id.Generator, roots *root.Ring, random io.Reader,
 	s KeySpec,
 ) (secret.String, error) {

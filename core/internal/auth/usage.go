@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -82,7 +83,7 @@ func (a *Authenticator) flushRehashes(ctx context.Context) error {
 
 // LastUsed is when the key was last used, to the minute. It is the store's value, or the one that
 // this process has not written yet.
-func (a *Authenticator) LastUsed(k *store.Key) time.Time {
+func (a *Authenticator) LastUsed(k *payment.APIKey) time.Time {
 	a.usage.mu.RLock()
 	defer a.usage.mu.RUnlock()
 	m, ok := a.usage.minutes[k.ID]

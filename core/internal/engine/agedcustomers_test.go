@@ -7,7 +7,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -39,7 +38,7 @@ func TestAgedCustomersOfATenant(t *testing.T) {
 	}
 	s.Clock.Advance(30*keptDay + keptAge)
 	s.Database.MustExec(t, "UPDATE customers SET updated_at = ? WHERE id > ?", s.Clock.Now().UnixMilli(), id.At(since))
-	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), store.Retention{Customers: keptDays})
+	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), payment.Retention{Customers: keptDays})
 	rows := map[payment.Tenant]int64{}
 	for _, d := range due {
 		if d.Kind == "inactive_customers" {

@@ -30,7 +30,7 @@ func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Resul
 			shown := e.existing(before)
 			return &shown, nil
 		}
-		if !errors.Is(err, store.ErrNotFound) {
+		if !errors.Is(err, payment.ErrNotFound) {
 			return nil, err
 		}
 		made, err := e.announce(tx, a)
@@ -45,7 +45,7 @@ func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Resul
 }
 
 // announce writes the event. All events of its type are the merchant's own, in the order of their sequence.
-func (e *Engine) announce(tx *store.Tx, a Announcement) (*store.Event, error) {
+func (e *Engine) announce(tx *store.Tx, a Announcement) (*payment.Event, error) {
 	n, err := tx.Announcements(a.Tenant, a.Type)
 	if err != nil {
 		return nil, err

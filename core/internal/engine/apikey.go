@@ -113,7 +113,7 @@ func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by 
 }
 
 // rolled writes the events of a rolled key: the old key's roll and the new key's creation.
-func (e *Engine) rolled(tx *store.Tx, old int64, next *store.Key) error {
+func (e *Engine) rolled(tx *store.Tx, old int64, next *payment.APIKey) error {
 	k, err := tx.Key(next.Tenant, old)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ const (
 	sequenceRolled  = 2
 )
 
-func sequenceRevoked(k *store.Key) int64 {
+func sequenceRevoked(k *payment.APIKey) int64 {
 	if k.ReplacedBy != 0 {
 		return sequenceRolled + 1
 	}
@@ -139,12 +139,12 @@ func sequenceRevoked(k *store.Key) int64 {
 }
 
 // keyEvent writes an event that shows a key as it is now, without its secret.
-func (e *Engine) keyEvent(tx *store.Tx, kind string, k *store.Key, sequence int64) error {
+func (e *Engine) keyEvent(tx *store.Tx, kind string, k *payment.APIKey, sequence int64) error {
 	return tx.InsertEvent(e.event(kind, k.Tenant, k.ID, sequence, []byte(e.shownKey(tx, k))))
 }
 
 // shownKey is a key as the contract shows it, without its secret.
-func (e *Engine) shownKey(tx *store.Tx, k *store.Key) string {
+func (e *Engine) shownKey(tx *store.Tx, k *payment.APIKey) string {
 	return string(e.rendered(Result{Kind: Existing, Object: k, At: tx.Now}).Body)
 }
 
@@ -153,7 +153,7 @@ func (e *Engine) minted(tx *store.Tx, m auth.Minted) Result {
 	return e.rendered(Result{Kind: Created, Object: m.Key, At: tx.Now, Credential: m.Secret})
 }
 
-func notRollable(k *store.Key, now time.Time) *payment.Refusal {
+func notRollable(k *payment.APIKey, now time.Time) *payment.Refusal {
 	return &payment.Refusal{
 		Code: keyNotRollable, Message: "A key that is " + string(k.Status(now)) + " cannot be rolled.",
 	}
@@ -167,8 +167,8 @@ func keyID(n int64) string { return id.Format(id.APIKey, n) }
 // that can manage the tenant's keys.
 func (e *Engine) RevokeKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
-) (*store.Key, error) {
-	var k *store.Key
+) (*payment.APIKey, error) {
+	var k *payment.APIKey
 	err := e.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		before, err := tx.LockedKey(t, key)
 		if err != nil {

@@ -26,8 +26,8 @@ type Payment struct {
 	Billing         acquirer.Billing
 	ThreeDSecure    acquirer.ThreeDSecure
 	Initiator       acquirer.Initiator
-	Details         []byte      // what the transaction shows of the merchant's own data and the source
-	Terms           store.Terms // what of the details lists find it by
+	Details         []byte        // what the transaction shows of the merchant's own data and the source
+	Terms           payment.Terms // what of the details lists find it by
 }
 
 // Authorize creates a transaction.
@@ -147,7 +147,7 @@ func (s *authorization) correct(tx *store.Tx, a acquirer.Answer, _ *payment.Reve
 		return Result{}, notClosed, nil
 	}
 	now, err := tx.Transaction(s.t.Tenant, s.t.ID)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return Result{}, notRecordable, nil
 	}
 	if err != nil {

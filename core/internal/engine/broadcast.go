@@ -22,9 +22,9 @@ func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, ob
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		b, err := tx.Broadcast(kind, name)
-		created := errors.Is(err, store.ErrNotFound)
+		created := errors.Is(err, payment.ErrNotFound)
 		if created {
-			b = &store.Broadcast{Type: kind, Name: name, Data: object}
+			b = &payment.Broadcast{Type: kind, Name: name, Data: object}
 			if err = tx.InsertBroadcast(b); errors.Is(err, store.ErrDuplicate) {
 				err = fmt.Errorf("a broadcast of that name: %w", store.ErrChanged) // another process was faster
 			}
@@ -76,7 +76,7 @@ func (e *Engine) BroadcastDue(ctx context.Context) (int, error) {
 // broadcasting is a pass over the merchants of one broadcast.
 type broadcasting struct {
 	e      *Engine
-	b      *store.Broadcast
+	b      *payment.Broadcast
 	traced *tracedPass
 	pass   *store.Pass
 	told   int  // merchants so far
@@ -189,9 +189,9 @@ func (x *broadcasting) tell(tx *store.Tx, merchant int64) (int, error) {
 
 // tell makes a merchant's events, one in each mode, unless it is out of service or has them already.
 // It returns 1 for a merchant in service, and 0 for one that is gone.
-func (e *Engine) tell(tx *store.Tx, merchant int64, b *store.Broadcast) (int, error) {
+func (e *Engine) tell(tx *store.Tx, merchant int64, b *payment.Broadcast) (int, error) {
 	m, err := tx.Merchant(merchant)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return 0, nil // it is gone
 	}
 	if err != nil {
@@ -203,7 +203,7 @@ func (e *Engine) tell(tx *store.Tx, merchant int64, b *store.Broadcast) (int, er
 	for _, live := range []bool{false, true} {
 		a := Announcement{Tenant: payment.Tenant{Merchant: merchant, Live: live}, Type: b.Type, Name: b.Name, Object: b.Data}
 		_, err := tx.Announced(a.Tenant, a.Type, a.Name)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			_, err = e.announce(tx, a)
 		}
 		if err != nil {

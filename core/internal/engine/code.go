@@ -63,7 +63,7 @@ func (e *Engine) sealCode(
 	if k == nil {
 		found, err := e.Store.CodeKey(ctx, hour)
 		switch {
-		case errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, payment.ErrNotFound):
 			return e.sealByNewKey(ctx, o, hour, s)
 		case err != nil:
 			return payment.SealedCode{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -18,7 +19,7 @@ func MustOpenGiving(t *testing.T) *coretest.Service {
 	s := coretest.Open(t)
 	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
 		on := true
-		return tx.UpdateMerchant(s.Tenant.Merchant, store.MerchantChange{Cutoff: -1, UnlinkedRefunds: &on})
+		return tx.UpdateMerchant(s.Tenant.Merchant, payment.MerchantChange{Cutoff: -1, UnlinkedRefunds: &on})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, 
 		}
 		if c.Default != was.Default && c.Default != 0 {
 			m, err := tx.Method(c.Tenant, c.Default)
-			if errors.Is(err, store.ErrNotFound) || err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()) {
+			if errors.Is(err, payment.ErrNotFound) || err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()) {
 				return nil, ErrNoSource
 			}
 			if err != nil {
@@ -67,7 +67,7 @@ func (e *Engine) onCustomer(ctx context.Context, r Request, customer int64,
 	defer e.enter(ctx, r)()
 	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		c, err := tx.CustomerForUpdate(r.Tenant, customer)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return nil, ErrNotFound
 		}
 		if err != nil {

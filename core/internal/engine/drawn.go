@@ -84,7 +84,7 @@ func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Sto
 func (e *Engine) Default(ctx context.Context, t payment.Tenant, customer int64) (Stored, string, error) {
 	c, err := e.Store.Customer(ctx, t, customer)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, payment.ErrNotFound):
 		return Stored{Drawn: Drawn{refusal: ErrNoCustomer}}, "", nil
 	case err != nil:
 		return Stored{}, "", err
@@ -101,7 +101,7 @@ func (e *Engine) storedToken(ctx context.Context, tenant payment.Tenant, n int64
 	t, secrets, err := opened(e, func() (*payment.Token, payment.Sealed, error) {
 		t, err := e.Store.Token(ctx, tenant, n)
 		if err == nil && !t.Opens(value) {
-			err = store.ErrNotFound
+			err = payment.ErrNotFound
 		}
 		if err != nil {
 			return nil, payment.Sealed{}, err
@@ -152,7 +152,7 @@ func (e *Engine) openCode(ctx context.Context, t *payment.Token, value secret.St
 func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Object) (T, vault.Secrets, error) {
 	for again := false; ; again = true {
 		row, sealed, err := read()
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return row, vault.Secrets{}, ErrNoSource
 		}
 		if err != nil {
@@ -183,7 +183,7 @@ func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) er
 		return e.confirmRefusal(tx, tenant, s)
 	}
 	if s.Customer != 0 {
-		if _, err := tx.Customer(tenant, s.Customer); errors.Is(err, store.ErrNotFound) {
+		if _, err := tx.Customer(tenant, s.Customer); errors.Is(err, payment.ErrNotFound) {
 			return ErrNoCustomer
 		} else if err != nil {
 			return err
@@ -209,7 +209,7 @@ func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) er
 	}
 	t, err := tx.Token(tenant, s.Token)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, payment.ErrNotFound):
 		return ErrNoSource
 	case err != nil:
 		return err
@@ -226,7 +226,7 @@ func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) er
 func (e *Engine) drawMethod(tx *store.Tx, tenant payment.Tenant, s Drawn) error {
 	m, err := tx.Method(tenant, s.Method)
 	switch {
-	case errors.Is(err, store.ErrNotFound), err == nil && !m.DetachedAt.IsZero():
+	case errors.Is(err, payment.ErrNotFound), err == nil && !m.DetachedAt.IsZero():
 		return ErrNoSource
 	case err != nil:
 		return err
@@ -243,7 +243,7 @@ func (e *Engine) useToken(tx *store.Tx, tenant payment.Tenant, token, by int64) 
 	}
 	t, err := tx.Token(tenant, token)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, payment.ErrNotFound):
 		return ErrNoSource
 	case err != nil:
 		return err

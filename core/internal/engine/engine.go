@@ -126,7 +126,7 @@ func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int
 	if err == nil {
 		return a, nil
 	}
-	if _, found := e.Store.Transaction(ctx, t, transaction); errors.Is(found, store.ErrNotFound) {
+	if _, found := e.Store.Transaction(ctx, t, transaction); errors.Is(found, payment.ErrNotFound) {
 		return nil, ErrNotFound
 	}
 	return nil, err
@@ -143,8 +143,8 @@ func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
 func (e *Engine) requestID() string { return id.Random(id.Request) }
 
 // event builds the announcement of an object's transition.
-func (e *Engine) event(kind string, t payment.Tenant, object, sequence int64, data []byte) *store.Event {
-	return &store.Event{ID: e.IDs.Next(), Tenant: t, Type: kind, Object: object, Sequence: sequence, Data: data}
+func (e *Engine) event(kind string, t payment.Tenant, object, sequence int64, data []byte) *payment.Event {
+	return &payment.Event{ID: e.IDs.Next(), Tenant: t, Type: kind, Object: object, Sequence: sequence, Data: data}
 }
 
 // authorizationReference is the name that acquirers know an authorization by. An attempt to confirm that came to nothing was reversed, so

@@ -55,7 +55,7 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 	}
 	pass := e.Store.BeginPass(store.PassInactive)
 	for _, m := range merchants {
-		kept := m.Retention.Or(store.Retention{Customers: days}).Customers
+		kept := m.Retention.Or(payment.Retention{Customers: days}).Customers
 		if kept == 0 {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // TestNoEventIsMissed: who pages by the last event that he saw, while many write, sees each event once, and an own one at once.
@@ -35,11 +35,11 @@ func TestNoEventIsMissed(t *testing.T) {
 		default:
 		}
 		for more := true; more; {
-			p := store.Page{Limit: 7, Before: 1}
+			p := payment.Page{Limit: 7, Before: 1}
 			if len(seen) > 0 {
 				p.Before = seen[len(seen)-1]
 			}
-			found, err := s.DB.Events(t.Context(), s.Tenant, store.EventFilter{}, p)
+			found, err := s.DB.Events(t.Context(), s.Tenant, payment.EventFilter{}, p)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,7 +66,7 @@ func mustFlight(t *testing.T, st step) *inFlight {
 	f := &inFlight{step: st, first: coretest.OpenShared(t)}
 	on := true
 	if err := f.first.DB.Update(t.Context(), func(tx *store.Tx) error {
-		return tx.UpdateMerchant(f.first.Tenant.Merchant, store.MerchantChange{Cutoff: -1, UnlinkedRefunds: &on})
+		return tx.UpdateMerchant(f.first.Tenant.Merchant, payment.MerchantChange{Cutoff: -1, UnlinkedRefunds: &on})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -22,17 +23,17 @@ func mustEvent(t *testing.T, s *coretest.Service, n int64, during func()) {
 		if during != nil {
 			during()
 		}
-		return tx.InsertEvent(&store.Event{ID: n, Tenant: s.Tenant, Type: "customer.created", Object: 1, Sequence: 1, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{ID: n, Tenant: s.Tenant, Type: "customer.created", Object: 1, Sequence: 1, Data: []byte("{}")})
 	})
 	if err != nil {
 		t.Error(err)
 	}
 }
 
-func eventIDs(t *testing.T, s *coretest.Service, p store.Page) (ids []int64) {
+func eventIDs(t *testing.T, s *coretest.Service, p payment.Page) (ids []int64) {
 	t.Helper()
 	p.Limit = 100
-	found, err := s.DB.Events(t.Context(), s.Tenant, store.EventFilter{}, p)
+	found, err := s.DB.Events(t.Context(), s.Tenant, payment.EventFilter{}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +58,14 @@ func TestAForeignTransactionHoldsNoEventsBackPostgreSQL(t *testing.T) {
 	for n := int64(1); n <= 10; n++ {
 		mustEvent(t, s, n, nil)
 		s.Database.Placed(t, s.Inspect)
-		if got := eventIDs(t, s, store.Page{}); len(got) != int(n) || got[0] != n {
+		if got := eventIDs(t, s, payment.Page{}); len(got) != int(n) || got[0] != n {
 			t.Fatalf("after event %d: got %v", n, got)
 		}
 	}
 	// Each list takes a second if lists wait. A busy machine delays some of them.
 	programtest.WaitFor(t, "a list returns within 900 ms", func() bool {
 		begun := time.Now() //nolint:forbidigo // the test measures time
-		eventIDs(t, s, store.Page{})
+		eventIDs(t, s, payment.Page{})
 		return time.Since(begun) < 900*time.Millisecond
 	})
 }
@@ -89,13 +90,13 @@ func TestASlowWriterIsWaitedForPostgreSQL(t *testing.T) {
 	})
 	<-entered
 	mustEvent(t, s, 3, nil)
-	if got := eventIDs(t, s, store.Page{Before: 1}); len(got) != 0 {
+	if got := eventIDs(t, s, payment.Page{Before: 1}); len(got) != 0 {
 		t.Errorf("listed %v before what may come ahead of it", got)
 	}
 	close(free)
 	slow.Wait()
 	s.Database.Placed(t, s.Inspect)
-	if got := eventIDs(t, s, store.Page{Before: 1}); len(got) != 2 || got[1] != 2 || got[0] != 3 {
+	if got := eventIDs(t, s, payment.Page{Before: 1}); len(got) != 2 || got[1] != 2 || got[0] != 3 {
 		t.Errorf("after the first: got %v, want 3 and 2", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // hold keeps the row of a transaction as somebody else's command does, until release.
@@ -111,9 +111,9 @@ func TestMovedEventsPostgreSQL(t *testing.T) {
 	}
 	want := []int64{10, 20, 30, 40, 50, 70, 45, 60}
 	s.Database.Placed(t, s.Inspect)
-	list := func(p store.Page) (ids []int64) {
+	list := func(p payment.Page) (ids []int64) {
 		p.Limit = 2
-		found, err := s.DB.Events(t.Context(), s.Tenant, store.EventFilter{}, p)
+		found, err := s.DB.Events(t.Context(), s.Tenant, payment.EventFilter{}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,12 +123,12 @@ func TestMovedEventsPostgreSQL(t *testing.T) {
 		return ids
 	}
 	up := []int64{}
-	for got := list(store.Page{Before: 1}); len(got) > 0; got = list(store.Page{Before: up[len(up)-1]}) {
+	for got := list(payment.Page{Before: 1}); len(got) > 0; got = list(payment.Page{Before: up[len(up)-1]}) {
 		slices.Reverse(got)
 		up = append(up, got...)
 	}
 	down := []int64{}
-	for got := list(store.Page{}); len(got) > 0; got = list(store.Page{After: down[len(down)-1]}) {
+	for got := list(payment.Page{}); len(got) > 0; got = list(payment.Page{After: down[len(down)-1]}) {
 		down = append(down, got...)
 	}
 	slices.Reverse(down)

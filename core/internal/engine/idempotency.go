@@ -173,7 +173,7 @@ func replayOf(c store.Claim) (*Result, error) {
 }
 
 // Kept returns the response that is stored under the request's key, for a request that would be
-// refused otherwise. It returns store.ErrNotFound if the key is free, ErrKeyInUse if an equal
+// refused otherwise. It returns payment.ErrNotFound if the key is free, ErrKeyInUse if an equal
 // request is running, and ErrKeyReused if another request has the key. It waits its turn among the
 // writes, so an equal request that is queued to claim the key is seen.
 func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
@@ -218,7 +218,7 @@ func (r Request) fingerprints() (own []byte, others [][]byte) {
 // pure rule gives.
 func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal) (*Result, error) {
 	t, err := tx.Transaction(r.Tenant, transaction)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return nil, ErrNotFound
 	}
 	if err != nil {

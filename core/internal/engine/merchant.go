@@ -13,7 +13,7 @@ import (
 func Operator() payment.Tenant { return payment.Tenant{} }
 
 // CreateMerchant makes a merchant of what c says; what it leaves out is midnight UTC.
-func (e *Engine) CreateMerchant(ctx context.Context, r Request, c store.MerchantChange) (Result, error) {
+func (e *Engine) CreateMerchant(ctx context.Context, r Request, c payment.MerchantChange) (Result, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		var made int64
@@ -37,7 +37,7 @@ func (e *Engine) CreateMerchant(ctx context.Context, r Request, c store.Merchant
 }
 
 // UpdateMerchant changes a merchant. ErrNotFound when there is none.
-func (e *Engine) UpdateMerchant(ctx context.Context, r Request, merchant int64, c store.MerchantChange) (Result, error) {
+func (e *Engine) UpdateMerchant(ctx context.Context, r Request, merchant int64, c payment.MerchantChange) (Result, error) {
 	return e.changeMerchant(ctx, r, merchant, "merchants.update", func(tx *store.Tx) error { return tx.UpdateMerchant(merchant, c) })
 }
 
@@ -55,7 +55,7 @@ func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, 
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		before, err := tx.LockedMerchant(merchant)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return nil, ErrNotFound
 		}
 		if err != nil {

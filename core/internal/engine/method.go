@@ -70,7 +70,7 @@ func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) 
 	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		m, err := tx.MethodForUpdate(r.Tenant, method)
 		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):
+		case errors.Is(err, payment.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):
 			return nil, ErrNotFound
 		case err != nil:
 			return nil, err

@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
 // CreateOperator makes an operator token. Its response shows the token, once.
-func (e *Engine) CreateOperator(ctx context.Context, r Request, o store.OperatorToken) (Result, error) {
+func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.OperatorToken) (Result, error) {
 	token, hash, err := auth.MintOperator()
 	if err != nil {
 		return Result{}, err
@@ -30,11 +31,11 @@ func (e *Engine) CreateOperator(ctx context.Context, r Request, o store.Operator
 }
 
 // RevokeOperator ends an operator token at once, and returns it. ErrNotFound if there is none.
-func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (*store.OperatorToken, error) {
-	var out *store.OperatorToken
+func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (*payment.OperatorToken, error) {
+	var out *payment.OperatorToken
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		before, after, err := tx.RevokeOperator(operator)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return ErrNotFound
 		}
 		if err != nil {
@@ -50,6 +51,6 @@ func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) 
 }
 
 // shownOperator is an operator token as audit records show it, without the token itself.
-func (e *Engine) shownOperator(tx *store.Tx, o *store.OperatorToken) string {
+func (e *Engine) shownOperator(tx *store.Tx, o *payment.OperatorToken) string {
 	return string(e.rendered(Result{Kind: Existing, Object: o, At: tx.Now}).Body)
 }

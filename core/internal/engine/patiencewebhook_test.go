@@ -66,7 +66,7 @@ func (h *hooks) mustWait(t *testing.T, what string, holds func([]string) bool) [
 // mustEndpoint makes an endpoint of a tenant for all events.
 func mustEndpoint(t *testing.T, s *coretest.Service, tenant payment.Tenant, url string) {
 	t.Helper()
-	e := store.Endpoint{URL: url, Types: []string{store.AllTypes}, Details: []byte("{}")}
+	e := payment.Endpoint{URL: url, Types: []string{payment.AllEventTypes}, Details: []byte("{}")}
 	a, err := s.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: tenant}, e)
 	if err != nil || a.Status != 201 {
 		t.Fatalf("endpoint: %d, %v", a.Status, err)
@@ -94,7 +94,7 @@ func mustEndpoints(t *testing.T, s *coretest.Service, endpoints, deliveries int,
 func deliver(t *testing.T, s *coretest.Service, db *store.DB) (stop func(), encoded func() int) {
 	t.Helper()
 	var events atomic.Int64
-	encode := func(e *store.Event) []byte { events.Add(1); return api.Event(e) }
+	encode := func(e *payment.Event) []byte { events.Add(1); return api.Event(e) }
 	d := webhook.New(webhook.Config{
 		Store: db, Clock: s.Clock, Log: slog.New(slog.NewJSONHandler(s.Log, nil)),
 		Secrets: webhook.NewSecrets([]byte("the webhook key of the tests: 32")),

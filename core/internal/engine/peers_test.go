@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -162,17 +163,17 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	event := func(s *coretest.Service, n int64) {
 		t.Helper()
 		err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.InsertEvent(&store.Event{ID: n, Tenant: s.Tenant, Type: "customer.created", Object: 1, Sequence: 1, Data: []byte("{}")})
+			return tx.InsertEvent(&payment.Event{ID: n, Tenant: s.Tenant, Type: "customer.created", Object: 1, Sequence: 1, Data: []byte("{}")})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	list := func(p store.Page) (ids []int64) {
+	list := func(p payment.Page) (ids []int64) {
 		t.Helper()
 		first.Database.Placed(t, first.Inspect)
 		p.Limit = 10
-		found, err := first.DB.Events(t.Context(), first.Tenant, store.EventFilter{}, p)
+		found, err := first.DB.Events(t.Context(), first.Tenant, payment.EventFilter{}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,25 +183,25 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 		return ids
 	}
 	event(first, 1000)
-	if got := list(store.Page{}); len(got) != 1 {
+	if got := list(payment.Page{}); len(got) != 1 {
 		t.Fatalf("got %v", got)
 	}
 	event(slow, 500)
-	if got := list(store.Page{Before: 1000}); len(got) != 1 || got[0] != 500 {
+	if got := list(payment.Page{Before: 1000}); len(got) != 1 || got[0] != 500 {
 		t.Errorf("after 1000: got %v, want 500", got)
 	}
 	event(first, 2000)
-	if got := list(store.Page{}); len(got) != 3 || got[0] != 2000 || got[1] != 500 || got[2] != 1000 {
+	if got := list(payment.Page{}); len(got) != 3 || got[0] != 2000 || got[1] != 500 || got[2] != 1000 {
 		t.Errorf("newest first: got %v", got)
 	}
-	if got := list(store.Page{After: 500}); len(got) != 1 || got[0] != 1000 {
+	if got := list(payment.Page{After: 500}); len(got) != 1 || got[0] != 1000 {
 		t.Errorf("older than 500: got %v, want 1000", got)
 	}
 	// A dump that is restored on a server which has counted less far.
 	first.MustExec(t, "UPDATE events SET place = place + 1000000000")
 	again := first.Beside(t)
 	first.Database.Placed(t, first.Inspect)
-	if found, err := again.DB.Events(t.Context(), first.Tenant, store.EventFilter{}, store.Page{Limit: 10}); err != nil || len(found.Rows) != 3 {
+	if found, err := again.DB.Events(t.Context(), first.Tenant, payment.EventFilter{}, payment.Page{Limit: 10}); err != nil || len(found.Rows) != 3 {
 		t.Errorf("after a restore: got %d events, %v", len(found.Rows), err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -279,7 +279,7 @@ func TestInactiveCustomersArePaged(t *testing.T) {
 	if n, err := s.Engine.DeleteInactiveCustomers(t.Context(), 0); err != nil || n != 0 {
 		t.Errorf("without a period: got %d deleted, %v", n, err)
 	}
-	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), store.Retention{Customers: keptDays})
+	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), payment.Retention{Customers: keptDays})
 	if err != nil || len(due) != 1 || due[0].Kind != "inactive_customers" || due[0].Rows != 1 {
 		t.Errorf("got %+v, %v: want one inactive customer", due, err)
 	}

@@ -48,7 +48,7 @@ func (e *Engine) RefundCapture(
 func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	if f.Amount == 0 {
 		t, err := tx.TransactionForUpdate(f.Tenant, f.Transaction)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) {
 			return store.ErrConflict
 		}
 		if err != nil {
@@ -57,7 +57,7 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 		f.Amount = t.Refundable()
 		if f.Capture != 0 {
 			c, err := tx.Capture(f.Tenant, f.Capture)
-			if errors.Is(err, store.ErrNotFound) {
+			if errors.Is(err, payment.ErrNotFound) {
 				return store.ErrConflict
 			}
 			if err != nil {
@@ -77,8 +77,8 @@ func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount
 	var ofCapture *payment.Refusal
 	if f.Capture != 0 {
 		c, err := tx.Capture(f.Tenant, f.Capture)
-		if errors.Is(err, store.ErrNotFound) || err == nil && c.Transaction != f.Transaction {
-			if _, err := tx.Transaction(r.Tenant, f.Transaction); errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, payment.ErrNotFound) || err == nil && c.Transaction != f.Transaction {
+			if _, err := tx.Transaction(r.Tenant, f.Transaction); errors.Is(err, payment.ErrNotFound) {
 				return nil, ErrNotFound
 			}
 			return nil, ErrCaptureNotFound

@@ -41,7 +41,7 @@ type Resolution struct {
 // ResolveStep ends an unfinished step as an operator decides, with the events, the stored response
 // and the audit record in one commit. ErrNotFound if there is no such unfinished step;
 // ErrStepRunning and ErrDecision as above.
-func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedFilter, d Resolution) (Result, error) {
+func (e *Engine) ResolveStep(ctx context.Context, r Request, f payment.UnfinishedFilter, d Resolution) (Result, error) {
 	if (f.Kind == payment.ReversalStep) != (d.Decision == StepReleased) {
 		return Result{}, ErrDecision
 	}
@@ -67,7 +67,7 @@ func (e *Engine) ResolveStep(ctx context.Context, r Request, f store.UnfinishedF
 }
 
 // resolveHeld ends a step while recovery is kept off it.
-func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *store.Unfinished, d Resolution) error {
+func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *payment.Unfinished, d Resolution) error {
 	err := tx.HoldStep(u.Step, Patience)
 	switch {
 	case errors.Is(err, store.ErrAttempt):
@@ -89,7 +89,7 @@ func (e *Engine) resolveHeld(tx *store.Tx, r Request, u *store.Unfinished, d Res
 	return tx.RemoveAttempt(u.Step)
 }
 
-func (e *Engine) resolveStep(tx *store.Tx, r Request, u *store.Unfinished, end Decision) error {
+func (e *Engine) resolveStep(tx *store.Tx, r Request, u *payment.Unfinished, end Decision) error {
 	switch u.Step.Kind {
 	case payment.ReversalStep:
 		held, err := tx.Reversal(u.Step.ID)

@@ -11,7 +11,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // operatorRequest is a request of an operator.
@@ -23,9 +22,9 @@ func operatorRequest(s *coretest.Service) engine.Request {
 
 // mustUnfinished returns the only unfinished step of a kind, and a filter that selects it by its
 // name.
-func mustUnfinished(t *testing.T, s *coretest.Service, kind payment.StepKind) (store.Unfinished, store.UnfinishedFilter) {
+func mustUnfinished(t *testing.T, s *coretest.Service, kind payment.StepKind) (payment.Unfinished, payment.UnfinishedFilter) {
 	t.Helper()
-	found, err := s.DB.UnfinishedSteps(t.Context(), store.UnfinishedFilter{Kind: kind}, 10)
+	found, err := s.DB.UnfinishedSteps(t.Context(), payment.UnfinishedFilter{Kind: kind}, 10)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("unfinished %s: got %+v, %v, want one", kind, found, err)
 	}

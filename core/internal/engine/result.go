@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -25,8 +24,8 @@ const (
 type Result struct {
 	Kind Kind
 	// Object is of one of these types: *payment.Transaction, *payment.Capture, *payment.Refund,
-	// *payment.Token, *payment.Customer, *payment.Method, *store.Key, *store.OperatorToken,
-	// *store.Merchant, *store.Endpoint, *store.Event, *store.Broadcast, []*store.Delivery,
+	// *payment.Token, *payment.Customer, *payment.Method, *payment.APIKey, *store.OperatorToken,
+	// *payment.Merchant, *payment.Endpoint, *payment.Event, *payment.Broadcast, []*payment.Delivery,
 	// *ResolvedStep, *Reservation, *SettlementRun or *TestTime. A result that is Refused or Unknown
 	// has the *payment.Transaction of the step, or nil.
 	Object     any
@@ -54,7 +53,7 @@ type Reservation struct {
 
 // ResolvedStep is an unfinished step, with the resolution that has ended it unless that is nil.
 type ResolvedStep struct {
-	*store.Unfinished
+	*payment.Unfinished
 	Resolution *Resolution
 }
 

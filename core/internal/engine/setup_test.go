@@ -11,7 +11,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // step is one use-case that asks the acquirer, taken on a transaction of 100 that is ready for it.
@@ -39,7 +38,7 @@ func steps() []step {
 	}
 	confirm := func(ctx context.Context, s *coretest.Service, r engine.Request, txn int64) (engine.Result, error) {
 		a, err := s.Confirm(ctx, r, txn)
-		if errors.Is(err, store.ErrNotFound) { // of the read before it
+		if errors.Is(err, payment.ErrNotFound) { // of the read before it
 			err = engine.ErrNotFound
 		}
 		return a, err

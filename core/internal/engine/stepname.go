@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -28,7 +27,7 @@ func StepName(s payment.StepID) string {
 
 // StepReference is the acquirer's reference of an unfinished step. A pending reversal has that of the
 // step that it reverses.
-func StepReference(u *store.Unfinished) string {
+func StepReference(u *payment.Unfinished) string {
 	if u.Step.Kind == payment.ReversalStep {
 		return stepReference(u.Reverses)
 	}
@@ -36,7 +35,7 @@ func StepReference(u *store.Unfinished) string {
 }
 
 // ParseStep returns the filter that selects the step with a name. id.ErrMalformed if it is none.
-func ParseStep(name string) (store.UnfinishedFilter, error) {
+func ParseStep(name string) (payment.UnfinishedFilter, error) {
 	prefix, rest, _ := strings.Cut(name, "_")
 	switch first, second, more := strings.Cut(rest, "_"); {
 	case prefix == string(id.Transaction):
@@ -51,12 +50,12 @@ func ParseStep(name string) (store.UnfinishedFilter, error) {
 		return parseObject(payment.ReversalStep, reversalPrefix, name)
 	}
 	err := fmt.Errorf("step %q: want txn_…, void_…_…, cap_…, re_… or rev_…: %w", name, id.ErrMalformed)
-	return store.UnfinishedFilter{}, err
+	return payment.UnfinishedFilter{}, err
 }
 
 // parseAttempt reads txn_… of a payment or of the first attempt to confirm it, or txn_…_2 and so on of
 // a later one.
-func parseAttempt(prefix id.Prefix, transaction, attempt string, later bool) (store.UnfinishedFilter, error) {
+func parseAttempt(prefix id.Prefix, transaction, attempt string, later bool) (payment.UnfinishedFilter, error) {
 	f, err := parseObject(payment.AuthorizeStep, prefix, string(prefix)+"_"+transaction)
 	f.Number = 1
 	if err != nil || !later {
@@ -71,7 +70,7 @@ func parseAttempt(prefix id.Prefix, transaction, attempt string, later bool) (st
 }
 
 // parseVoid reads void_ with the ids of the transaction and of the void.
-func parseVoid(transaction, number string) (store.UnfinishedFilter, error) {
+func parseVoid(transaction, number string) (payment.UnfinishedFilter, error) {
 	f, err := parseObject(payment.VoidStep, voidPrefix, string(voidPrefix)+"_"+transaction)
 	if err == nil {
 		f.Number, err = id.Parse(voidPrefix, string(voidPrefix)+"_"+number)
@@ -79,7 +78,7 @@ func parseVoid(transaction, number string) (store.UnfinishedFilter, error) {
 	return f, err
 }
 
-func parseObject(kind payment.StepKind, prefix id.Prefix, name string) (store.UnfinishedFilter, error) {
+func parseObject(kind payment.StepKind, prefix id.Prefix, name string) (payment.UnfinishedFilter, error) {
 	n, err := id.Parse(prefix, name)
-	return store.UnfinishedFilter{Kind: kind, ID: n}, err
+	return payment.UnfinishedFilter{Kind: kind, ID: n}, err
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -20,7 +19,7 @@ func TestStepIsNamedAsAtTheAcquirer(t *testing.T) {
 			t.Parallel()
 			s := coretest.Open(t)
 			st.mustLoseOutcome(t, s, true)
-			found, err := s.DB.UnfinishedSteps(t.Context(), store.UnfinishedFilter{}, 10)
+			found, err := s.DB.UnfinishedSteps(t.Context(), payment.UnfinishedFilter{}, 10)
 			if err != nil || len(found) != 1 {
 				t.Fatalf("unfinished steps: got %+v, %v, want one", found, err)
 			}
@@ -83,7 +82,7 @@ func TestReversalShowsWhatItReverses(t *testing.T) {
 	}
 }
 
-func mustParseStep(t *testing.T, name string) store.UnfinishedFilter {
+func mustParseStep(t *testing.T, name string) payment.UnfinishedFilter {
 	t.Helper()
 	f, err := engine.ParseStep(name)
 	if err != nil {

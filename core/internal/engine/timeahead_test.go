@@ -135,7 +135,7 @@ func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 			wantNumber(t, s, "deleted customers that are looked at within three days",
 				fmt.Sprintf("SELECT COUNT(*) FROM customer_erasures WHERE due_at BETWEEN %d AND %d", s.Clock.Now().UnixMilli()+1,
 					s.Clock.Now().Add(72*time.Hour).UnixMilli()), 1)
-			pass(store.LeastKeepPersonal)
+			pass(payment.LeastKeepPersonal)
 			wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
 			pass(24 * time.Hour)
 			pass(24 * time.Hour) // a deletion a year ahead was corrected two passes ago
@@ -155,7 +155,7 @@ func TestPaymentOfATimeAheadOfADeletedCustomer(t *testing.T) {
 	if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
 		t.Fatalf("delete: %d, %v", a.Status, err)
 	}
-	for _, after := range []time.Duration{30 * 24 * time.Hour, ahead, store.LeastKeepPersonal} {
+	for _, after := range []time.Duration{30 * 24 * time.Hour, ahead, payment.LeastKeepPersonal} {
 		s.Clock.Advance(after)
 		if _, err := s.DB.ErasePersonal(t.Context(), s.Clock.Now(), 0, impersonal); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestDelayedErasuresOfATimeAhead(t *testing.T) {
 // wantDueErasures wants some kinds of rows among those that are to be erased now.
 func wantDueErasures(t *testing.T, s *coretest.Service, kinds ...string) {
 	t.Helper()
-	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), store.Retention{Personal: keptDays})
+	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), payment.Retention{Personal: keptDays})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func TestGroupLeavesOutPostgreSQL(t *testing.T) {
 			opening(s, run+"a"), opening(s, ""), opening(s, run+"b"), opening(s, ""), opening(s, run+"twice"), opening(s, run+"twice"),
 			opening(s, "taken"), opening(s, run+"c"), opening(s, run+"d"), opening(s, run+"e"), opening(s, run+"f"),
 		}
-		all[2].Terms = store.Terms{Customer: "cus_1", Reference: "r"}
+		all[2].Terms = payment.Terms{Customer: "cus_1", Reference: "r"}
 		all[7].Customer, all[8].Method, all[9].Token, all[10].Transaction.Client.APIKey = 1, 1, 1, 1
 		return all
 	})

@@ -38,7 +38,7 @@ func closing(s *coretest.Service, open *payment.Transaction) *store.Closing {
 	to := *open
 	to.Status, to.Authorized, to.Captured, to.Version = payment.Captured, to.Amount, to.Amount, 1
 	body := fmt.Appendf(nil, `{"id":%d}`, to.ID)
-	return &store.Closing{Transaction: &to, Claim: open.Claim, Status: 201, Answer: body, Capture: s.IDs.Next(), Event: store.Event{
+	return &store.Closing{Transaction: &to, Claim: open.Claim, Status: 201, Answer: body, Capture: s.IDs.Next(), Event: payment.Event{
 		ID: s.IDs.Next(), Tenant: to.Tenant, Type: "transaction.captured", Object: to.ID, Sequence: 1, Data: body,
 	}}
 }
@@ -90,7 +90,7 @@ func TestGroupOfEndsLeavesOutPostgreSQL(t *testing.T) {
 	s.MustExec(t, endpoint, 12, told.Merchant, "*")
 	s.MustExec(t, endpoint, 13, told.Merchant, "refund.created")
 	for _, tenant := range tenants[:4] { // a first event of each, from which the core knows their endpoints
-		event := store.Event{ID: s.IDs.Next(), Tenant: tenant, Type: "customer.created", Object: 1, Data: []byte("{}")}
+		event := payment.Event{ID: s.IDs.Next(), Tenant: tenant, Type: "customer.created", Object: 1, Data: []byte("{}")}
 		if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertEvent(&event) }); err != nil {
 			t.Fatal(err)
 		}

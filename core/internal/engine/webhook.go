@@ -33,7 +33,7 @@ var (
 
 // CreateEndpoint makes a webhook endpoint of the request's tenant, enabled, with its first secret,
 // which the response shows. It returns ErrTooManyEndpoints at the bound.
-func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint) (Result, error) {
+func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w payment.Endpoint) (Result, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		n, deleted, err := tx.CountEndpoints(r.Tenant)
@@ -43,7 +43,7 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint
 		if n >= maxEndpoints || n+deleted >= maxStored {
 			return nil, ErrTooManyEndpoints
 		}
-		w.Tenant, w.Status, w.Generation, w.Version = r.Tenant, store.EndpointEnabled, 1, 1
+		w.Tenant, w.Status, w.Generation, w.Version = r.Tenant, payment.EndpointEnabled, 1, 1
 		if err := e.insertNew(func(id int64) error { w.ID = id; return tx.InsertEndpoint(&w) }); err != nil {
 			return nil, err
 		}
@@ -54,19 +54,19 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w store.Endpoint
 }
 
 // ChangeEndpoint lets change edit an endpoint. It is announced when that disables it.
-func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, change func(*store.Endpoint)) (Result, error) {
-	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Result, error) {
+func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, change func(*payment.Endpoint)) (Result, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *payment.Endpoint) (Result, error) {
 		was := *w
 		change(w)
 		if w.Status != was.Status || w.URL != was.URL {
 			w.FailingSince = time.Time{} // what failed before says nothing of it now
 		}
-		if w.Status == store.EndpointDisabled && was.Status != w.Status {
+		if w.Status == payment.EndpointDisabled && was.Status != w.Status {
 			w.Status = was.Status
-			err := e.DisableEndpoint(tx, w, store.ReasonRequested)
+			err := e.DisableEndpoint(tx, w, payment.ReasonRequested)
 			return e.existing(w), err
 		}
-		if w.Status == store.EndpointEnabled {
+		if w.Status == payment.EndpointEnabled {
 			w.Reason = ""
 		}
 		err := tx.UpdateEndpoint(w)
@@ -76,7 +76,7 @@ func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, 
 
 // DeleteEndpoint deletes an endpoint of the request's tenant. Its pending deliveries end.
 func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) (Result, error) {
-	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Result, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *payment.Endpoint) (Result, error) {
 		err := tx.DeleteEndpoint(w)
 		return e.deleted(w), err
 	})
@@ -85,7 +85,7 @@ func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) 
 // RollSecret gives an endpoint its next secret, which the response shows. The secret before it signs
 // too for as long as overlap; older ones no longer do.
 func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration) (Result, error) {
-	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *store.Endpoint) (Result, error) {
+	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *payment.Endpoint) (Result, error) {
 		w.Generation++
 		w.OverlapUntil = tx.Now.Add(overlap)
 		err := tx.UpdateEndpoint(w)
@@ -94,12 +94,12 @@ func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, over
 }
 
 // endpointSecret returns the newest signing secret of an endpoint.
-func (e *Engine) endpointSecret(w *store.Endpoint) secret.String {
+func (e *Engine) endpointSecret(w *payment.Endpoint) secret.String {
 	return webhook.NewSecrets(e.Roots.Lasting(root.WebhookSecrets)).Of(w.ID, w.Generation)
 }
 
 // endpointStep runs a step on an endpoint of the tenant under the request's key.
-func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *store.Endpoint) (Result, error)) (Result, error) {
+func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *payment.Endpoint) (Result, error)) (Result, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		w, err := tx.Endpoint(r.Tenant, endpoint)
@@ -114,8 +114,8 @@ func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, st
 
 // DisableEndpoint stops the deliveries to an endpoint and announces it, to the tenant's others, in the command of tx. What waits for it
 // stays, for three days, in case it is enabled again.
-func (e *Engine) DisableEndpoint(tx *store.Tx, w *store.Endpoint, why store.EndpointReason) error {
-	w.Status, w.Reason = store.EndpointDisabled, why
+func (e *Engine) DisableEndpoint(tx *store.Tx, w *payment.Endpoint, why payment.EndpointReason) error {
+	w.Status, w.Reason = payment.EndpointDisabled, why
 	if err := tx.UpdateEndpoint(w); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64
 		if err != nil {
 			return nil, err
 		}
-		made := make([]*store.Delivery, len(targets))
+		made := make([]*payment.Delivery, len(targets))
 		for i, target := range targets {
 			n, err := tx.InsertDelivery(event, target)
 			if err != nil {
@@ -156,11 +156,11 @@ func redeliverTo(tx *store.Tx, tenant payment.Tenant, kind string, endpoint int6
 	}
 	w, err := tx.Endpoint(tenant, endpoint)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, payment.ErrNotFound):
 		return nil, ErrEndpointNotFound
 	case err != nil:
 		return nil, err
-	case w.Status != store.EndpointEnabled:
+	case w.Status != payment.EndpointEnabled:
 		return nil, ErrEndpointDisabled
 	}
 	return []int64{endpoint}, nil

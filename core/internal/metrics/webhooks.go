@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 )
 
@@ -43,10 +43,10 @@ func newWebhooks() webhooks {
 	} {
 		w.attempts.WithLabelValues(outcome)
 	}
-	for _, status := range []store.DeliveryStatus{store.DeliverySucceeded, store.DeliveryFailed} {
+	for _, status := range []payment.DeliveryStatus{payment.DeliverySucceeded, payment.DeliveryFailed} {
 		w.deliveries.WithLabelValues(string(status))
 	}
-	for _, reason := range []store.EndpointReason{store.ReasonGone, store.ReasonFailing} {
+	for _, reason := range []payment.EndpointReason{payment.ReasonGone, payment.ReasonFailing} {
 		w.disabled.WithLabelValues(string(reason))
 	}
 	return w
@@ -57,15 +57,15 @@ func (w *webhooks) all() []prometheus.Collector {
 }
 
 // DeliveryAttempted implements webhook.Observer.
-func (w *webhooks) DeliveryAttempted(failure string, status store.DeliveryStatus) {
+func (w *webhooks) DeliveryAttempted(failure string, status payment.DeliveryStatus) {
 	w.attempts.WithLabelValues(cmp.Or(failure, "accepted")).Inc()
-	if status != store.DeliveryPending {
+	if status != payment.DeliveryPending {
 		w.deliveries.WithLabelValues(string(status)).Inc()
 	}
 }
 
 // EndpointDisabled implements webhook.Observer.
-func (w *webhooks) EndpointDisabled(reason store.EndpointReason) {
+func (w *webhooks) EndpointDisabled(reason payment.EndpointReason) {
 	w.disabled.WithLabelValues(string(reason)).Inc()
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Announced returns the event by which the tenant was told of what has that name, else ErrNotFound.
-func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*Event, error) {
+func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*payment.Event, error) {
 	if err := tx.lock("announcements", tenant.Merchant); err != nil {
 		return nil, err
 	}
@@ -21,13 +21,13 @@ func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*Event, error
 	}
 	var event int64
 	if err := row.Scan(&event); errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	} else if err != nil {
 		return nil, fmt.Errorf("read announcement: %w", err)
 	}
 	e, err := tx.Event(tenant, event)
-	if errors.Is(err, ErrNotFound) { // events may be kept for some time only, and what was told once is told
-		return &Event{ID: event, Tenant: tenant, Type: kind, Object: tenant.Merchant, Data: []byte(`{}`), CreatedAt: id.TimeOf(event).UTC()}, nil
+	if errors.Is(err, payment.ErrNotFound) { // events may be kept for some time only, and what was told once is told
+		return &payment.Event{ID: event, Tenant: tenant, Type: kind, Object: tenant.Merchant, Data: []byte(`{}`), CreatedAt: id.TimeOf(event).UTC()}, nil
 	}
 	return e, err
 }
@@ -45,7 +45,7 @@ func (tx *Tx) Announcements(tenant payment.Tenant, kind string) (n int64, err er
 }
 
 // InsertAnnouncement remembers that e, which was inserted, tells of what has that name.
-func (tx *Tx) InsertAnnouncement(e *Event, name string) error {
+func (tx *Tx) InsertAnnouncement(e *payment.Event, name string) error {
 	return tx.insert(`INSERT INTO announcements (merchant_id, live, type, name, event_id) VALUES (?, ?, ?, ?, ?)`,
 		e.Tenant.Merchant, e.Tenant.Live, e.Type, name, e.ID)
 }

@@ -13,68 +13,19 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Key is a stored API key. The secret itself is never stored. Zero times are of things that did not happen.
-type Key struct {
-	ID         int64
-	Tenant     payment.Tenant
-	Kind       string // secret or publishable
-	Name       string
-	Scopes     []string
-	Hint       string // the last four characters
-	ReplacedBy int64  // the key that a roll put in this one's place, 0 for none
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-	RevokedAt  time.Time
-	LastUsedAt time.Time // to the minute, and some seconds late
-	Root       int64     // version of the root secret under which it is hashed; of a key that was read, 0
-	// MerchantDisabled says that the merchant is out of service, and with it all its keys.
-	MerchantDisabled bool
-}
-
-// KeyStatus is where a key stands.
-type KeyStatus string
-
-// The statuses of keys. Active and rolled ones are valid.
-const (
-	KeyActive  KeyStatus = "active"
-	KeyRolled  KeyStatus = "rolled" // valid until it expires
-	KeyExpired KeyStatus = "expired"
-	KeyRevoked KeyStatus = "revoked"
-)
-
-// Status is where the key stands at a time.
-func (k *Key) Status(now time.Time) KeyStatus {
-	switch {
-	case !k.RevokedAt.IsZero():
-		return KeyRevoked
-	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
-		return KeyExpired
-	case k.ReplacedBy != 0:
-		return KeyRolled
-	default:
-		return KeyActive
-	}
-}
-
-// Valid reports whether the key opens anything at a time.
-func (k *Key) Valid(now time.Time) bool {
-	s := k.Status(now)
-	return s == KeyActive || s == KeyRolled
-}
-
 const keyColumns = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at, COALESCE(expires_at, 0),
 	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0), EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id AND m.disabled_at > 0)`
 
 // InsertKey writes a key under the hash it is found by, and fills in when it was made. ErrNotFound when there is no such merchant,
 // ErrDuplicate when the id is taken.
-func (tx *Tx) InsertKey(k *Key, hash []byte) error {
+func (tx *Tx) InsertKey(k *payment.APIKey, hash []byte) error {
 	row, err := tx.row(`SELECT id FROM merchants WHERE id = ?`, k.Tenant.Merchant)
 	if err != nil {
 		return err
 	}
 	var id int64
 	if err := row.Scan(&id); errors.Is(err, sql.ErrNoRows) {
-		return ErrNotFound
+		return payment.ErrNotFound
 	} else if err != nil {
 		return fmt.Errorf("read merchant: %w", err)
 	}
@@ -86,7 +37,7 @@ func (tx *Tx) InsertKey(k *Key, hash []byte) error {
 
 // RollKey writes next, found by hash, in the place of the active key old, which stays valid until a time at most. ErrConflict when old is
 // not active, ErrDuplicate when the id of next is taken; neither leaves anything.
-func (tx *Tx) RollKey(old int64, until time.Time, next *Key, hash []byte) error {
+func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []byte) error {
 	return tx.whole(func() error {
 		err := tx.change(`UPDATE api_keys SET replaced_by = ?1, expires_at = MIN(COALESCE(expires_at, ?2), ?2)
 			WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND replaced_by IS NULL AND revoked_at IS NULL
@@ -128,7 +79,7 @@ func (tx *Tx) TouchKeys(used map[int64]time.Time) error {
 
 // LockedKey reads one key of the tenant, which no other command changes until this one has ended,
 // else ErrNotFound.
-func (tx *Tx) LockedKey(tenant payment.Tenant, id int64) (*Key, error) {
+func (tx *Tx) LockedKey(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 	row, err := tx.locked(`SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
@@ -137,7 +88,7 @@ func (tx *Tx) LockedKey(tenant payment.Tenant, id int64) (*Key, error) {
 }
 
 // Key reads one key of the tenant inside the group, else ErrNotFound.
-func (tx *Tx) Key(tenant payment.Tenant, id int64) (*Key, error) {
+func (tx *Tx) Key(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 	row, err := tx.row(`SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
@@ -146,7 +97,7 @@ func (tx *Tx) Key(tenant payment.Tenant, id int64) (*Key, error) {
 }
 
 // KeyByHash finds the key with this hash, else ErrNotFound.
-func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*Key, error) {
+func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*payment.APIKey, error) {
 	s, err := db.query(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE hash = ?`)
 	if err != nil {
 		return nil, err
@@ -155,7 +106,7 @@ func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*Key, error) {
 }
 
 // KeyByID finds the key with this id, whoever's it is, else ErrNotFound. It is for operators.
-func (db *DB) KeyByID(ctx context.Context, id int64) (*Key, error) {
+func (db *DB) KeyByID(ctx context.Context, id int64) (*payment.APIKey, error) {
 	s, err := db.query(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE id = ?`)
 	if err != nil {
 		return nil, err
@@ -164,20 +115,20 @@ func (db *DB) KeyByID(ctx context.Context, id int64) (*Key, error) {
 }
 
 // Keys lists the tenant's keys, newest first, those that are not valid any more included.
-func (db *DB) Keys(ctx context.Context, tenant payment.Tenant, p Page) (List[*Key], error) {
+func (db *DB) Keys(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.APIKey], error) {
 	return list(ctx, db, `SELECT `+keyColumns+` FROM api_keys WHERE merchant_id = ? AND live = ?`, p, scanKey, tenant.Merchant, tenant.Live)
 }
 
-func scanKey(row Scanner) (*Key, error) {
+func scanKey(row Scanner) (*payment.APIKey, error) {
 	var (
-		k                               Key
+		k                               payment.APIKey
 		scopes                          string
 		created, expires, revoked, used int64
 	)
 	err := row.Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &k.Name, &scopes, &k.Hint, &k.ReplacedBy, &created, &expires,
 		&revoked, &used, &k.MerchantDisabled)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)

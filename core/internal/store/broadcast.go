@@ -6,25 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
-)
 
-// Broadcast is what all merchants of a moment are told, one after the other.
-type Broadcast struct {
-	Type       string
-	Name       string // of what happened, among those of its type
-	Data       []byte // what the events show
-	Until      int64  // the newest merchant of that moment
-	Place      int64  // the last merchant that had its turn
-	Told       int64  // how many merchants there were events for
-	CreatedAt  time.Time
-	FinishedAt time.Time // zero until all had their turn
-}
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
 
 const broadcastColumns = `type, name, data, until, place, told, created_at, finished_at`
 
 // InsertBroadcast writes a broadcast to the merchants there are. ErrDuplicate when there is one of that type and name. What is not given is
 // filled in.
-func (tx *Tx) InsertBroadcast(b *Broadcast) error {
+func (tx *Tx) InsertBroadcast(b *payment.Broadcast) error {
 	row, err := tx.row(`SELECT COALESCE(MAX(id), 0) FROM merchants`)
 	if err != nil {
 		return err
@@ -37,7 +27,7 @@ func (tx *Tx) InsertBroadcast(b *Broadcast) error {
 }
 
 // Broadcast reads one broadcast inside the group, else ErrNotFound.
-func (tx *Tx) Broadcast(kind, name string) (*Broadcast, error) {
+func (tx *Tx) Broadcast(kind, name string) (*payment.Broadcast, error) {
 	row, err := tx.row(`SELECT `+broadcastColumns+` FROM broadcasts WHERE type = ? AND name = ?`, kind, name)
 	if err != nil {
 		return nil, err
@@ -48,7 +38,7 @@ func (tx *Tx) Broadcast(kind, name string) (*Broadcast, error) {
 // MoveBroadcast writes that all merchants up to place had their turn, and that told more of them
 // have their events. It finishes the broadcast after the last merchant if it failed for none.
 // ErrConflict if the place is not b.Place any more.
-func (tx *Tx) MoveBroadcast(b *Broadcast, place, told int64) error {
+func (tx *Tx) MoveBroadcast(b *payment.Broadcast, place, told int64) error {
 	return tx.change(`UPDATE broadcasts SET place = ?1, told = told + ?2,
 			finished_at = CASE WHEN ?1 >= until AND NOT EXISTS (SELECT 1 FROM broadcast_failures f
 				WHERE f.type = broadcasts.type AND f.name = broadcasts.name) THEN ?3 ELSE 0 END
@@ -56,43 +46,43 @@ func (tx *Tx) MoveBroadcast(b *Broadcast, place, told int64) error {
 }
 
 // FailBroadcast writes that a broadcast failed for a merchant and is tried again at a time.
-func (tx *Tx) FailBroadcast(b *Broadcast, merchant int64, due time.Time) error {
+func (tx *Tx) FailBroadcast(b *payment.Broadcast, merchant int64, due time.Time) error {
 	return tx.exec(`INSERT INTO broadcast_failures (type, name, merchant_id, due_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (type, name, merchant_id) DO UPDATE SET due_at = excluded.due_at`, b.Type, b.Name, merchant, toMillis(due))
 }
 
 // MendBroadcast removes the failure of a broadcast for a merchant that has its events now.
 // ErrConflict if there is none.
-func (tx *Tx) MendBroadcast(b *Broadcast, merchant int64) error {
+func (tx *Tx) MendBroadcast(b *payment.Broadcast, merchant int64) error {
 	return tx.change(`DELETE FROM broadcast_failures WHERE type = ? AND name = ? AND merchant_id = ?`, b.Type, b.Name, merchant)
 }
 
 // FailedRecipients returns merchants for which a broadcast failed and is to be tried again at a
 // time, at most limit. One that is due too far ahead is due now.
-func (db *DB) FailedRecipients(ctx context.Context, b *Broadcast, at time.Time, pause time.Duration, limit int) ([]int64, error) {
+func (db *DB) FailedRecipients(ctx context.Context, b *payment.Broadcast, at time.Time, pause time.Duration, limit int) ([]int64, error) {
 	return collect(ctx, db, `SELECT merchant_id FROM broadcast_failures WHERE type = ? AND name = ?
 		AND due_at NOT BETWEEN ? AND ? ORDER BY due_at, merchant_id LIMIT ?`, scanNumber,
 		b.Type, b.Name, toMillis(at)+1, tooFarAhead(at, pause), limit)
 }
 
 // OpenBroadcasts lists those that are not finished, oldest first.
-func (db *DB) OpenBroadcasts(ctx context.Context) ([]*Broadcast, error) {
+func (db *DB) OpenBroadcasts(ctx context.Context) ([]*payment.Broadcast, error) {
 	return collect(ctx, db, `SELECT `+broadcastColumns+` FROM broadcasts WHERE finished_at = 0 ORDER BY created_at`, scanBroadcast)
 }
 
 // Recipients returns the next merchants of a broadcast, at most limit, disabled ones included.
-func (db *DB) Recipients(ctx context.Context, b *Broadcast, limit int) ([]int64, error) {
+func (db *DB) Recipients(ctx context.Context, b *payment.Broadcast, limit int) ([]int64, error) {
 	return collect(ctx, db, `SELECT id FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`, scanNumber, b.Place, b.Until, limit)
 }
 
-func scanBroadcast(row Scanner) (*Broadcast, error) {
+func scanBroadcast(row Scanner) (*payment.Broadcast, error) {
 	var (
-		b                 Broadcast
+		b                 payment.Broadcast
 		created, finished int64
 	)
 	err := row.Scan(&b.Type, &b.Name, &b.Data, &b.Until, &b.Place, &b.Told, &created, &finished)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read broadcast: %w", err)

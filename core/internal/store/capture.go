@@ -95,7 +95,7 @@ func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error)
 }
 
 // Captures lists the captures of one transaction, newest first.
-func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction int64, p Page) (List[*payment.Capture], error) {
+func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Capture], error) {
 	return list(ctx, db, `SELECT `+captureColumns+` FROM captures WHERE transaction_id = ? AND merchant_id = ? AND live = ?`, p,
 		scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
@@ -116,7 +116,7 @@ func scanCapture(row Scanner) (*payment.Capture, error) {
 		&c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated, &c.Core, &reclaimed,
 		&c.Client.APIKey, &c.Client.Address)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read capture: %w", err)

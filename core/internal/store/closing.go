@@ -17,7 +17,7 @@ type Closing struct {
 	Status      int                  // of the answer
 	Answer      []byte
 	Capture     int64 // id of the capture that it is, 0 for none
-	Event       Event
+	Event       payment.Event
 	// Endpoints are those that the tenant is taken to have, as EndpointsText tells them, and Deliveries the event's to them. With others nothing is done.
 	Endpoints  string
 	Deliveries []Made

@@ -120,7 +120,7 @@ func scanCodeKey(row Scanner) (payment.CodeKey, error) {
 	var k payment.CodeKey
 	err := row.Scan(&k.ID, &k.Hour, &k.Vault, &k.Sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return k, ErrNotFound
+		return k, payment.ErrNotFound
 	}
 	if err != nil {
 		return k, fmt.Errorf("read code key: %w", err)

@@ -63,8 +63,8 @@ func TestDestroyCodeKeys(t *testing.T) {
 	if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertToken(code(13, old, 'U')) }); !errors.Is(err, store.ErrCodeKeyGone) {
 		t.Errorf("a code under a destroyed key: got %v, want %v", err, store.ErrCodeKeyGone)
 	}
-	if _, err := b.db.Token(t.Context(), tenant, 13); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("its token: got %v, want %v", err, store.ErrNotFound)
+	if _, err := b.db.Token(t.Context(), tenant, 13); !errors.Is(err, payment.ErrNotFound) {
+		t.Errorf("its token: got %v, want %v", err, payment.ErrNotFound)
 	}
 	got, err := b.db.Token(t.Context(), tenant, 10)
 	if err != nil || !got.CVCGiven || len(got.Sealed.Code.Text) != 0 || got.Sealed.Code.Key.ID != 0 {

@@ -69,14 +69,8 @@ func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*p
 	return scanCustomer(s.Row(ctx, id, tenant.Merchant, tenant.Live))
 }
 
-// CustomerFilter narrows a list of customers. Zero fields do not; both must hold.
-type CustomerFilter struct {
-	Reference string
-	Email     string
-}
-
 // Customers lists those of the tenant's customers that the filter lets through, newest first.
-func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f CustomerFilter, p Page) (List[*payment.Customer], error) {
+func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f payment.CustomerFilter, p payment.Page) (payment.List[*payment.Customer], error) {
 	// A text of its own for each filter, in the words of its index: customers are looked up by these.
 	query := `SELECT ` + customerColumns + ` FROM customers WHERE merchant_id = ? AND live = ? AND deleted_at = 0`
 	args := []any{tenant.Merchant, tenant.Live}
@@ -98,7 +92,7 @@ func scanCustomer(row Scanner) (*payment.Customer, error) {
 	)
 	err := row.Scan(&c.ID, &c.Tenant.Merchant, &c.Tenant.Live, &c.Details, &c.Version, &created, &updated, &c.Default)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read customer: %w", err)

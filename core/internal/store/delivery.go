@@ -11,40 +11,6 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// DeliveryStatus says how far a delivery has come.
-type DeliveryStatus string
-
-// The statuses of deliveries.
-const (
-	DeliveryPending   DeliveryStatus = "pending" // another attempt will come, or is under way
-	DeliverySucceeded DeliveryStatus = "succeeded"
-	DeliveryFailed    DeliveryStatus = "failed" // given up
-)
-
-// Delivery brings one event to one endpoint, attempt by attempt.
-type Delivery struct {
-	ID        int64
-	Tenant    payment.Tenant
-	Endpoint  int64
-	Event     int64
-	EventType string
-	Status    DeliveryStatus
-	Attempts  int64     // begun so far
-	Leased    bool      // an attempt is under way
-	DueAt     time.Time // of the next attempt; while one is under way, the end of its lease
-	Last      Attempt   // the last one that ended
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
-// Attempt is what came of one attempt.
-type Attempt struct {
-	At       time.Time     // when it began; zero when none has ended yet
-	Status   int           // HTTP status, 0 when there was no answer
-	Error    string        // class of the failure, "" for none
-	Duration time.Duration // in whole milliseconds
-}
-
 const deliveryColumns = `id, endpoint_id, event_id, COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased,
 	due_at, response_status, error, duration_ms, attempted_at, created_at, updated_at`
 
@@ -64,12 +30,12 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 }
 
 // Deliveries lists the deliveries to one endpoint, which is the tenant's, newest first.
-func (db *DB) Deliveries(ctx context.Context, tenant payment.Tenant, endpoint int64, p Page) (List[*Delivery], error) {
+func (db *DB) Deliveries(ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page) (payment.List[*payment.Delivery], error) {
 	return list(ctx, db, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE endpoint_id = ?`, p, deliveriesOf(tenant), endpoint)
 }
 
 // Delivery reads one delivery, which is the tenant's, inside the group, else ErrNotFound.
-func (tx *Tx) Delivery(tenant payment.Tenant, n int64) (*Delivery, error) {
+func (tx *Tx) Delivery(tenant payment.Tenant, n int64) (*payment.Delivery, error) {
 	row, err := tx.row(`SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = ?`, n)
 	if err != nil {
 		return nil, err
@@ -79,7 +45,7 @@ func (tx *Tx) Delivery(tenant payment.Tenant, n int64) (*Delivery, error) {
 
 // Waiting is an enabled endpoint that has pending deliveries.
 type Waiting struct {
-	Endpoint Endpoint
+	Endpoint payment.Endpoint
 	DueAt    time.Time // of its next delivery
 }
 
@@ -186,7 +152,7 @@ func (tx *Tx) HastenDelivery(n int64, at time.Time) error {
 
 // EndAttempt writes what came of a leased attempt: where the delivery stands now, and when it is due again while it is pending.
 // ErrConflict when the lease had run out and somebody else began another attempt, or it was taken away.
-func (tx *Tx) EndAttempt(l Lease, a Attempt, status DeliveryStatus, due time.Time) error {
+func (tx *Tx) EndAttempt(l Lease, a payment.DeliveryAttempt, status payment.DeliveryStatus, due time.Time) error {
 	return tx.change(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, status = ?, due_at = ?, response_status = ?, error = ?, duration_ms = ?,
 			attempted_at = ?, updated_at = ?
 		WHERE id = ? AND attempts = ? AND leased = 1 AND status = 'pending'`,
@@ -246,8 +212,8 @@ func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time,
 func (db *DB) DeliveriesDue() <-chan struct{} { return db.due }
 
 // deliveriesOf scans deliveries whose endpoint is known to be the tenant's: the row does not repeat it.
-func deliveriesOf(tenant payment.Tenant) func(Scanner) (*Delivery, error) {
-	return func(row Scanner) (*Delivery, error) {
+func deliveriesOf(tenant payment.Tenant) func(Scanner) (*payment.Delivery, error) {
+	return func(row Scanner) (*payment.Delivery, error) {
 		d, err := scanDelivery(row)
 		if err == nil {
 			d.Tenant = tenant
@@ -256,15 +222,15 @@ func deliveriesOf(tenant payment.Tenant) func(Scanner) (*Delivery, error) {
 	}
 }
 
-func scanDelivery(row Scanner) (*Delivery, error) {
+func scanDelivery(row Scanner) (*payment.Delivery, error) {
 	var (
-		d                                Delivery
+		d                                payment.Delivery
 		due, millis, at, created, update int64
 	)
 	err := row.Scan(&d.ID, &d.Endpoint, &d.Event, &d.EventType, &d.Status, &d.Attempts, &d.Leased, &due, &d.Last.Status, &d.Last.Error,
 		&millis, &at, &created, &update)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)

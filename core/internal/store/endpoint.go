@@ -6,56 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
-
-// AllTypes in place of an event type means every type.
-const AllTypes = "*"
-
-// EndpointStatus says whether an endpoint is delivered to.
-type EndpointStatus string
-
-// The statuses of endpoints.
-const (
-	EndpointEnabled  EndpointStatus = "enabled"
-	EndpointDisabled EndpointStatus = "disabled"
-	EndpointDeleted  EndpointStatus = "deleted" // until its deliveries are removed; no response shows it
-)
-
-// EndpointReason says why an endpoint is disabled.
-type EndpointReason string
-
-// The reasons.
-const (
-	ReasonRequested EndpointReason = "requested" // by the merchant
-	ReasonGone      EndpointReason = "gone"      // it answered 410
-	ReasonFailing   EndpointReason = "failing"   // every attempt failed for days
-)
-
-// Endpoint is where a tenant wants its events delivered.
-type Endpoint struct {
-	ID           int64
-	Tenant       payment.Tenant
-	URL          string
-	Types        []string // event types, or AllTypes alone
-	Details      []byte   // what only the merchant decides, as the contract shows it
-	Status       EndpointStatus
-	Reason       EndpointReason // only when disabled
-	Generation   int64          // of its secret, from 1
-	OverlapUntil time.Time      // until when the generation before signs too; zero for not at all
-	FailingSince time.Time      // zero unless the last attempt failed
-	Version      int64
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
-}
 
 const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation, overlap_until, failing_since, version,
 	created_at, updated_at`
 
 // InsertEndpoint writes a new endpoint and fills in its times. ErrDuplicate when the id is taken.
-func (tx *Tx) InsertEndpoint(e *Endpoint) error {
+func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 	if err := tx.s.Lock(endpointsOf(e.Tenant), false); err != nil {
 		return err
 	}
@@ -68,7 +27,7 @@ func (tx *Tx) InsertEndpoint(e *Endpoint) error {
 
 // UpdateEndpoint writes all of e, whose Version counts up, over the version it was read at. ErrConflict when that is not the
 // stored one.
-func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
+func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 	if err := tx.s.Lock(endpointsOf(e.Tenant), false); err != nil {
 		return err
 	}
@@ -84,8 +43,8 @@ func (tx *Tx) UpdateEndpoint(e *Endpoint) error {
 // DeleteEndpoint deletes e, as UpdateEndpoint changes it, and removes up to purgeBatch of its
 // deliveries, the pending ones first. If deliveries remain, or the store refuses to remove one, the
 // endpoint stays as deleted until PurgeEndpoints has removed them.
-func (tx *Tx) DeleteEndpoint(e *Endpoint) error {
-	e.Status, e.Reason = EndpointDeleted, ""
+func (tx *Tx) DeleteEndpoint(e *payment.Endpoint) error {
+	e.Status, e.Reason = payment.EndpointDeleted, ""
 	if err := tx.UpdateEndpoint(e); err != nil {
 		return err
 	}
@@ -138,7 +97,7 @@ func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) 
 const oneEndpoint = `SELECT ` + endpointColumns + ` FROM webhook_endpoints WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`
 
 // Endpoint reads one endpoint of the tenant for a command that changes it, else ErrNotFound.
-func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*Endpoint, error) {
+func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*payment.Endpoint, error) {
 	row, err := tx.locked(oneEndpoint, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
@@ -147,7 +106,7 @@ func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*Endpoint, error) {
 }
 
 // Endpoint reads one endpoint of the tenant, else ErrNotFound.
-func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*Endpoint, error) {
+func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Endpoint, error) {
 	s, err := db.query(ctx, oneEndpoint)
 	if err != nil {
 		return nil, err
@@ -156,7 +115,7 @@ func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*E
 }
 
 // Endpoints lists the tenant's endpoints, newest first.
-func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p Page) (List[*Endpoint], error) {
+func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Endpoint], error) {
 	return list(ctx, db, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status <> 'deleted'`,
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
@@ -198,16 +157,16 @@ func (db *DB) purgeDeliveriesTo(ctx context.Context, pass *Pass, endpoint int64)
 	})
 }
 
-func scanEndpoint(row Scanner) (*Endpoint, error) {
+func scanEndpoint(row Scanner) (*payment.Endpoint, error) {
 	var (
-		e                                  Endpoint
+		e                                  payment.Endpoint
 		types                              string
 		overlap, failing, created, updated int64
 	)
 	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.URL, &types, &e.Details, &e.Status, &e.Reason, &e.Generation, &overlap,
 		&failing, &e.Version, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read webhook endpoint: %w", err)

@@ -12,33 +12,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// Event announces one transition. It is written in the transition's own commit.
-type Event struct {
-	ID        int64
-	Tenant    payment.Tenant
-	Type      string // such as transaction.captured
-	Object    int64  // the number of the object's id
-	Sequence  int64  // the object's version after the transition
-	Data      []byte // the object as the contract shows it
-	CreatedAt time.Time
-}
-
-// EventFilter narrows a list of events. The zero value lets all through.
-type EventFilter struct {
-	Type   string
-	Kind   string // kind of Object, the part of the type before its dot; only with Object
-	Object int64
-	After  time.Time // created later than this
-	Before time.Time // created earlier than this
-}
-
 // clockStep is how far the clock may have been set back without a list by time or object missing events.
 const clockStep = 24 * time.Hour
 
 const eventColumns = `id, merchant_id, live, type, object_id, sequence, data, created_at`
 
 // InsertEvent writes e, and a delivery to each endpoint of the tenant that wants it. e.CreatedAt is filled in.
-func (tx *Tx) InsertEvent(e *Event) error {
+func (tx *Tx) InsertEvent(e *payment.Event) error {
 	e.CreatedAt = tx.Now
 	text := `INSERT INTO events (` + eventColumns + `) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 	args := []any{e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Type, e.Object, e.Sequence, string(e.Data), toMillis(tx.Now)}
@@ -58,7 +38,7 @@ func (tx *Tx) InsertEvent(e *Event) error {
 func endpointsOf(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
 
 // Event reads one event of the tenant, else ErrNotFound.
-func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*Event, error) {
+func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*payment.Event, error) {
 	s, err := db.query(ctx, `SELECT `+eventColumns+` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`)
 	if err != nil {
 		return nil, err
@@ -67,7 +47,7 @@ func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*Event
 }
 
 // Event reads one event of the tenant inside the group, else ErrNotFound.
-func (tx *Tx) Event(tenant payment.Tenant, n int64) (*Event, error) {
+func (tx *Tx) Event(tenant payment.Tenant, n int64) (*payment.Event, error) {
 	row, err := tx.row(`SELECT `+eventColumns+` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`, n, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
@@ -82,7 +62,7 @@ func eventSlack() int64 { return id.At(time.UnixMilli(0).Add(clockStep)) }
 //
 // There is one index, by tenant and id. Ids are drawn in the order of time, and an event's after its object's, which bounds what a
 // list by time or by object has to pass over.
-func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f EventFilter, p Page) (List[*Event], error) {
+func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f payment.EventFilter, p payment.Page) (payment.List[*payment.Event], error) {
 	if db.shared {
 		return db.placedEvents(ctx, tenant, f, p)
 	}
@@ -107,14 +87,14 @@ func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f EventFilter, 
 	return list(ctx, db, query, p, scanEvent, args...)
 }
 
-func scanEvent(row Scanner) (*Event, error) {
+func scanEvent(row Scanner) (*payment.Event, error) {
 	var (
-		e       Event
+		e       payment.Event
 		created int64
 	)
 	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.Type, &e.Object, &e.Sequence, &e.Data, &created)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read event: %w", err)

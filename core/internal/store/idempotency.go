@@ -112,7 +112,7 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 	}
 	c, used, err := tx.holder(tenant, key, fingerprints)
 	if err == nil && !used {
-		err = ErrNotFound
+		err = payment.ErrNotFound
 	}
 	return c, err
 }
@@ -210,7 +210,7 @@ func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key str
 	var created, expires int64
 	err = s.Row(ctx, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read idempotency key: %w", err)

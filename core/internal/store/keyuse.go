@@ -4,18 +4,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // Where several processes share a store, what one of them remembers of an API key may be a moment old. So a command that somebody asks for under a key
 // looks at the key's row itself: whoever was told that the key has ended, or its merchant is out of service, finds nothing done under it from then on.
-
-// Why a command is not carried out under an API key.
-var (
-	// ErrKeyEnded: the key was revoked, or is over.
-	ErrKeyEnded = errors.New("store: the API key has ended")
-	// ErrMerchantDisabled: an operator has taken the key's merchant out of service.
-	ErrMerchantDisabled = errors.New("store: merchant disabled")
-)
 
 // usable holds while the key ?7 may be used at the time ?5.
 const usable = `EXISTS (SELECT 1 FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id
@@ -35,13 +29,13 @@ func (tx *Tx) UseKey(key int64) error {
 	var valid, disabled bool
 	switch err := row.Scan(&valid, &disabled); {
 	case errors.Is(err, sql.ErrNoRows):
-		return ErrKeyEnded
+		return payment.ErrKeyEnded
 	case err != nil:
 		return fmt.Errorf("read key: %w", err)
 	case !valid:
-		return ErrKeyEnded
+		return payment.ErrKeyEnded
 	case disabled:
-		return ErrMerchantDisabled
+		return payment.ErrMerchantDisabled
 	}
 	return nil
 }

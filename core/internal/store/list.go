@@ -3,28 +3,17 @@ package store
 import (
 	"context"
 	"slices"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Page is which part of a list is asked for. Lists are newest first; After and Before are ids, 0 for none, and exclude each other.
-type Page struct {
-	Limit  int
-	After  int64 // the page begins after this id: older rows
-	Before int64 // the page ends before this id: newer rows
-}
-
-// List is one page.
-type List[T any] struct {
-	Rows []T
-	More bool // there are further rows in the direction asked for
-}
-
 // list runs query, which ends in a WHERE clause, for one page.
-func list[T any](ctx context.Context, db *DB, query string, p Page, scan func(Scanner) (T, error), args ...any) (List[T], error) {
+func list[T any](ctx context.Context, db *DB, query string, p payment.Page, scan func(Scanner) (T, error), args ...any) (payment.List[T], error) {
 	return listBy(ctx, db, "id", query, p, scan, args...)
 }
 
 // listBy is list for a query that finds its rows by another column that holds their ids.
-func listBy[T any](ctx context.Context, db *DB, id, query string, p Page, scan func(Scanner) (T, error), args ...any) (List[T], error) {
+func listBy[T any](ctx context.Context, db *DB, id, query string, p payment.Page, scan func(Scanner) (T, error), args ...any) (payment.List[T], error) {
 	switch {
 	case p.Before != 0:
 		query += ` AND ` + id + ` > ? ORDER BY ` + id + ` LIMIT ?`
@@ -37,9 +26,9 @@ func listBy[T any](ctx context.Context, db *DB, id, query string, p Page, scan f
 	}
 	rows, err := collect(ctx, db, query, scan, append(args, p.Limit+1)...)
 	if err != nil {
-		return List[T]{}, err
+		return payment.List[T]{}, err
 	}
-	l := List[T]{Rows: rows, More: len(rows) > p.Limit}
+	l := payment.List[T]{Rows: rows, More: len(rows) > p.Limit}
 	if l.More {
 		l.Rows = rows[:p.Limit]
 	}

@@ -92,7 +92,7 @@ func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 }
 
 // Methods lists what is attached to a customer, newest first; only what has the fingerprint, unless that is "".
-func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p Page) (List[*payment.Method], error) {
+func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page) (payment.List[*payment.Method], error) {
 	return list(ctx, db, `SELECT `+methodColumns+` FROM payment_methods
 		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)`, p, scanMethod,
 		customer, tenant.Merchant, tenant.Live, fingerprint)
@@ -106,7 +106,7 @@ func scanMethod(row Scanner) (*payment.Method, error) {
 	err := row.Scan(&m.ID, &m.Tenant.Merchant, &m.Tenant.Live, &m.Customer, &m.Kind, &m.Fingerprint, &m.Details, &m.Sealed.Key,
 		&m.Sealed.Number, &created, &detached)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read payment method: %w", err)

@@ -52,10 +52,10 @@ func (b *bundle) MustFill(t *testing.T) {
 		capture := &payment.Capture{ID: 11, Transaction: 10, Tenant: tenant, State: payment.StepSucceeded, Amount: 100, Currency: "usd", Final: true, CreatedAt: tx.Now, UpdatedAt: tx.Now}
 		claim, err := tx.ClaimKey(0, tenant, "k", []byte("f"))
 		return errors.Join(err, tx.InsertMerchant(tenant.Merchant, "shop"),
-			tx.InsertKey(&store.Key{ID: 9, Tenant: tenant, Kind: "secret", Scopes: []string{"a", "b"}, Hint: "wxyz"}, []byte("hash")),
+			tx.InsertKey(&payment.APIKey{ID: 9, Tenant: tenant, Kind: "secret", Scopes: []string{"a", "b"}, Hint: "wxyz"}, []byte("hash")),
 			tx.InsertTransaction(txn), tx.ResolveTransaction(&done), tx.InsertCapture(capture),
 			tx.BeginRefund(&payment.Refund{ID: 12, Transaction: 10, Tenant: tenant, Amount: 40, Details: []byte("{}")}),
-			tx.InsertEvent(&store.Event{ID: 13, Tenant: tenant, Type: "transaction.captured", Object: 10, Sequence: 1, Data: []byte("{}")}),
+			tx.InsertEvent(&payment.Event{ID: 13, Tenant: tenant, Type: "transaction.captured", Object: 10, Sequence: 1, Data: []byte("{}")}),
 			tx.CompleteKey(claim.ID, 201, []byte("answer")))
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ type grouper interface {
 // Opening is what the first commit of a payment writes: its intent.
 type Opening struct {
 	Transaction *payment.Transaction // with its id; its Claim is filled in; its Client's API key, unless 0, must be good
-	Terms       Terms
+	Terms       payment.Terms
 	Key         string // idempotency key, "" for none
 	Fingerprint []byte // of the request
 	// What it draws on, 0 for nothing: the customer must be there, the method attached, and the customer's if one is named; the token is used up.

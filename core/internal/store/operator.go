@@ -5,29 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
-
-// OperatorToken is an operator token: a name, a role and the hash of a secret that is stored nowhere.
-type OperatorToken struct {
-	ID        int64
-	Name      string
-	Role      string // operator, auditor or filter-identify
-	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
-	RevokedAt time.Time // zero: not revoked
-}
-
-// Valid reports whether the token opens anything at a time.
-func (o *OperatorToken) Valid(now time.Time) bool {
-	return o.RevokedAt.IsZero() && (o.ExpiresAt.IsZero() || now.Before(o.ExpiresAt))
-}
 
 const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
 
 // InsertOperator writes an operator token and fills in when it was made. ErrDuplicate if the id is
 // taken.
-func (tx *Tx) InsertOperator(o *OperatorToken, hash []byte) error {
+func (tx *Tx) InsertOperator(o *payment.OperatorToken, hash []byte) error {
 	o.CreatedAt = tx.Now
 	return tx.insert(`INSERT INTO operators (`+operatorColumns+`, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
 		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), hash)
@@ -35,7 +21,7 @@ func (tx *Tx) InsertOperator(o *OperatorToken, hash []byte) error {
 
 // RevokeOperator ends an operator token and returns it as it was before and is now. ErrNotFound if
 // there is none.
-func (tx *Tx) RevokeOperator(id int64) (before, after *OperatorToken, err error) {
+func (tx *Tx) RevokeOperator(id int64) (before, after *payment.OperatorToken, err error) {
 	row, err := tx.locked(`SELECT `+operatorColumns+` FROM operators WHERE id = ?`, id)
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +37,7 @@ func (tx *Tx) RevokeOperator(id int64) (before, after *OperatorToken, err error)
 }
 
 // OperatorByHash finds the operator token with this hash, else ErrNotFound.
-func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*OperatorToken, error) {
+func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error) {
 	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators WHERE hash = ?`)
 	if err != nil {
 		return nil, err
@@ -60,7 +46,7 @@ func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*OperatorToken, 
 }
 
 // Operators returns all operator tokens, oldest first, those that ended included.
-func (db *DB) Operators(ctx context.Context) (out []*OperatorToken, err error) {
+func (db *DB) Operators(ctx context.Context) (out []*payment.OperatorToken, err error) {
 	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators ORDER BY id`)
 	if err != nil {
 		return nil, err
@@ -73,12 +59,12 @@ func (db *DB) Operators(ctx context.Context) (out []*OperatorToken, err error) {
 	return out, err
 }
 
-func scanOperator(row Scanner) (*OperatorToken, error) {
-	var o OperatorToken
+func scanOperator(row Scanner) (*payment.OperatorToken, error) {
+	var o payment.OperatorToken
 	var created, expires, revoked int64
 	err := row.Scan(&o.ID, &o.Name, &o.Role, &created, &expires, &revoked)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read operator: %w", err)

@@ -12,10 +12,6 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// LeastKeepPersonal is the shortest time for which the personal data of a transaction is kept after
-// its creation, and after its last refund. Refunds and disputes need it that long.
-const LeastKeepPersonal = 60 * day
-
 const (
 	day = 24 * time.Hour
 	// erasePage is how many rows one commit erases personal data from.

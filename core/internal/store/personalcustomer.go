@@ -40,7 +40,7 @@ func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 	}}
 	for after, more := int64(0), true; more; {
 		page, err := collect(ctx, e.db, paymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
-			id.Format(id.Customer, c.id), after, id.At(e.now.Add(-LeastKeepPersonal)), erasePage)
+			id.Format(id.Customer, c.id), after, id.At(e.now.Add(-payment.LeastKeepPersonal)), erasePage)
 		if err == nil {
 			err = rows.Do(ctx, e.pass, page)
 		}
@@ -79,7 +79,7 @@ const paymentsOfCustomer = `SELECT transaction_id FROM transaction_terms
 func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int64, err error) {
 	erased, was, err := tx.erasePayment(n, e.now, e.erase)
 	switch {
-	case errors.Is(err, ErrNotFound): // its term has outlived it
+	case errors.Is(err, payment.ErrNotFound): // its term has outlived it
 		err = tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id = ?`,
 			c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), n)
 	case err == nil && !was.open:
@@ -104,7 +104,7 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	}
 	due := e.now.Add(eraseLater)
 	if len(left) > 0 {
-		if free := id.TimeOf(left[0]).Add(LeastKeepPersonal); free.After(due) {
+		if free := id.TimeOf(left[0]).Add(payment.LeastKeepPersonal); free.After(due) {
 			due = free
 		}
 	}
@@ -124,7 +124,7 @@ func (tx *Tx) afterErasure(transaction, erased int64, by *payment.Client) error 
 		return nil
 	}
 	by.Address = ""
-	return tx.delayErasure("transactions", transaction, tx.Now.Add(LeastKeepPersonal))
+	return tx.delayErasure("transactions", transaction, tx.Now.Add(payment.LeastKeepPersonal))
 }
 
 // events erases the events of transactions that were erased before their age. It passes over the

@@ -29,12 +29,12 @@ type DueErasure struct {
 // DueErasures lists the personal data that is to be erased and is not yet, by tenant and kind.
 // service has the periods of merchants without their own. It reads all rows past a period that no
 // erasure has passed, and all customers of merchants with a period, page by page.
-func (db *DB) DueErasures(ctx context.Context, now time.Time, service Retention) ([]DueErasure, error) {
+func (db *DB) DueErasures(ctx context.Context, now time.Time, service payment.Retention) ([]DueErasure, error) {
 	merchants, err := db.Merchants(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := dueCount{db: db, now: now, periods: map[int64]Retention{}, found: map[dueKind]*DueErasure{}}
+	c := dueCount{db: db, now: now, periods: map[int64]payment.Retention{}, found: map[dueKind]*DueErasure{}}
 	for _, m := range merchants {
 		c.periods[m.ID] = m.Retention.Or(service)
 	}
@@ -70,7 +70,7 @@ type dueKind struct {
 type dueCount struct {
 	db      *DB
 	now     time.Time
-	periods map[int64]Retention // by merchant
+	periods map[int64]payment.Retention // by merchant
 	found   map[dueKind]*DueErasure
 }
 

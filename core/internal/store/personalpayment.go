@@ -55,14 +55,14 @@ type paymentErasure struct {
 // the others follow: see eraser.parts. The customer keeps the time of the payment. It reports a
 // transaction that is open, which stays as it is, and ErrNotFound if there is none.
 func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, was paymentErasure, err error) {
-	row, err := tx.locked(openPayment, n, id.At(now.Add(-LeastKeepPersonal)), lateChange.Milliseconds())
+	row, err := tx.locked(openPayment, n, id.At(now.Add(-payment.LeastKeepPersonal)), lateChange.Milliseconds())
 	if err != nil {
 		return 0, was, err
 	}
 	err = row.Scan(&was.tenant.Merchant, &was.tenant.Live, &was.method, &was.kind, &was.customer, &was.waitingOf,
 		&was.open, &was.changed, &was.paid)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, was, ErrNotFound
+		return 0, was, payment.ErrNotFound
 	}
 	if err != nil || was.open {
 		return 0, was, err
@@ -113,7 +113,7 @@ func (tx *Tx) unlinkPayment(n int64, was paymentErasure) error {
 func (tx *Tx) agedTransaction(e *eraser, n int64) (erased int64, err error) {
 	erased, was, err := tx.erasePayment(n, e.now, e.erase)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, payment.ErrNotFound):
 		return 0, nil
 	case err != nil:
 	case was.open:
@@ -142,7 +142,7 @@ func (tx *Tx) endDelay(table string, n int64, now time.Time) error {
 func (tx *Tx) delayedTransaction(e *eraser, n int64) (erased int64, err error) {
 	erased, was, err := tx.erasePayment(n, e.now, e.erase)
 	switch {
-	case err != nil && !errors.Is(err, ErrNotFound):
+	case err != nil && !errors.Is(err, payment.ErrNotFound):
 		return 0, err
 	case was.open:
 		return erased, tx.postponeErasure(e, "transactions", n)
@@ -231,7 +231,7 @@ func dueRows(ctx context.Context, e *eraser, rows Rows[Due], name string) error 
 // longestDelay is how long the delayed erasures of a name wait at most.
 func longestDelay(name string) time.Duration {
 	if name == "transactions" {
-		return LeastKeepPersonal
+		return payment.LeastKeepPersonal
 	}
 	return eraseLater
 }

@@ -39,10 +39,10 @@ const (
 )
 
 // placedEvents is Events by places.
-func (db *DB) placedEvents(ctx context.Context, tenant payment.Tenant, f EventFilter, p Page) (List[*Event], error) {
+func (db *DB) placedEvents(ctx context.Context, tenant payment.Tenant, f payment.EventFilter, p payment.Page) (payment.List[*payment.Event], error) {
 	until, err := db.awaitPlaces(ctx, tenant)
 	if err != nil {
-		return List[*Event]{}, err
+		return payment.List[*payment.Event]{}, err
 	}
 	query := `SELECT ` + eventColumns + ` FROM events WHERE merchant_id = ? AND live = ? AND place < ?`
 	args := []any{tenant.Merchant, tenant.Live, until}
@@ -72,9 +72,9 @@ func (db *DB) placedEvents(ctx context.Context, tenant payment.Tenant, f EventFi
 	}
 	rows, err := collect(ctx, db, query+order+` LIMIT ?`, scanEvent, append(args, p.Limit+1)...)
 	if err != nil {
-		return List[*Event]{}, err
+		return payment.List[*payment.Event]{}, err
 	}
-	l := List[*Event]{Rows: rows, More: len(rows) > p.Limit}
+	l := payment.List[*payment.Event]{Rows: rows, More: len(rows) > p.Limit}
 	if l.More {
 		l.Rows = rows[:p.Limit]
 	}

@@ -124,7 +124,7 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 }
 
 // Refunds lists the tenant's refunds, newest first; of one transaction only when that is not 0.
-func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction int64, p Page) (List[*payment.Refund], error) {
+func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Refund], error) {
 	const all = `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_tenant WHERE merchant_id = ? AND live = ?`
 	if transaction == 0 {
 		return list(ctx, db, all, p, scanRefund, tenant.Merchant, tenant.Live)
@@ -151,7 +151,7 @@ func scanRefund(row Scanner) (*payment.Refund, error) {
 		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
 		&r.Client.APIKey, &r.Client.Address)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read refund: %w", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 )
@@ -107,7 +108,7 @@ func TestPurgeEvents(t *testing.T) {
 	const keep = 60 * 24 * time.Hour
 	ids := id.NewGenerator(b.clock)
 	insert := func(name string) int64 {
-		e := &store.Event{ID: ids.Next(), Tenant: tenant, Type: "certificate.rotated", Object: tenant.Merchant, Sequence: 1, Data: []byte("{}")}
+		e := &payment.Event{ID: ids.Next(), Tenant: tenant, Type: "certificate.rotated", Object: tenant.Merchant, Sequence: 1, Data: []byte("{}")}
 		err := b.db.Update(t.Context(), func(tx *store.Tx) error { return errors.Join(tx.InsertEvent(e), tx.InsertAnnouncement(e, name)) })
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +126,7 @@ func TestPurgeEvents(t *testing.T) {
 	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now(), keep); n != 1 || err != nil {
 		t.Errorf("a moment later: got %d, %v", n, err)
 	}
-	if _, err := b.db.Event(t.Context(), tenant, old); !errors.Is(err, store.ErrNotFound) {
+	if _, err := b.db.Event(t.Context(), tenant, old); !errors.Is(err, payment.ErrNotFound) {
 		t.Errorf("the old one: got %v", err)
 	}
 	if _, err := b.db.Event(t.Context(), tenant, young); err != nil {

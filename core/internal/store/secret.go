@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // Secret reads what all processes that share the store keep encrypted under a name, else ErrNotFound.
@@ -16,7 +18,7 @@ func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	}
 	var sealed []byte
 	if err := s.Row(ctx, name).Scan(&sealed); errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	} else if err != nil {
 		return nil, fmt.Errorf("read secret: %w", err)
 	}
@@ -31,7 +33,7 @@ func (db *DB) SecretChanged(ctx context.Context, name string) (time.Time, error)
 	}
 	var at int64
 	if err := s.Row(ctx, name).Scan(&at); errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, ErrNotFound
+		return time.Time{}, payment.ErrNotFound
 	} else if err != nil {
 		return time.Time{}, fmt.Errorf("read secret: %w", err)
 	}

@@ -14,8 +14,6 @@ import (
 
 // What reads and writes return besides values.
 var (
-	// ErrNotFound: no such row for this tenant.
-	ErrNotFound = errors.New("store: not found")
 	// ErrDuplicate: a row with this id exists; draw another and try again.
 	ErrDuplicate = errors.New("store: duplicate")
 	// ErrConflict: the row was not in the state the change needs, nothing was changed.

@@ -24,7 +24,7 @@ type target struct {
 }
 
 func (t target) wants(kind string) bool {
-	return slices.Contains(t.types, kind) || slices.Contains(t.types, AllTypes)
+	return slices.Contains(t.types, kind) || slices.Contains(t.types, payment.AllEventTypes)
 }
 
 // known are the targets of one tenant.
@@ -133,7 +133,7 @@ func (tx *Tx) wanting(tenant payment.Tenant, kind string) ([]int64, error) {
 }
 
 // deliver writes a delivery of e to each endpoint that wants it.
-func (tx *Tx) deliver(e *Event) error {
+func (tx *Tx) deliver(e *payment.Event) error {
 	endpoints, err := tx.wanting(e.Tenant, e.Type)
 	if err != nil {
 		return err

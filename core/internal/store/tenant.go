@@ -1,59 +1,13 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
-
-// Merchant is whom payments are taken for.
-type Merchant struct {
-	ID         int64
-	Name       string
-	TimeZone   string // IANA name
-	Cutoff     int    // minutes after local midnight, when its day ends
-	CreatedAt  time.Time
-	DisabledAt time.Time // zero while it is in service
-	// UnlinkedRefunds says whether it may give money to where it took none from.
-	UnlinkedRefunds bool
-	Retention       Retention
-}
-
-// Retention is how long a merchant's personal data is kept, in days. 0 is the period of the
-// service.
-type Retention struct {
-	Personal  int // personal data of payments
-	Customers int // customers without a payment or a change
-}
-
-// Or returns the periods that apply to a merchant: its own, else those of the service.
-func (r Retention) Or(service Retention) Retention {
-	return Retention{Personal: cmp.Or(r.Personal, service.Personal), Customers: cmp.Or(r.Customers, service.Customers)}
-}
-
-// mostKeepDays are a hundred years.
-const mostKeepDays = 36525
-
-// ValidKeepDays reports whether a merchant can have a period of so many days, or with 0 that of the
-// service.
-func ValidKeepDays(days int) bool {
-	return days == 0 || days >= int(LeastKeepPersonal/day) && days <= mostKeepDays
-}
-
-// MerchantChange is what to change of a merchant. "", nil and a negative cut-off leave it as it is.
-type MerchantChange struct {
-	Name            string
-	TimeZone        string
-	Cutoff          int
-	UnlinkedRefunds *bool
-	Personal        *int // days; 0 for the period of the service
-	Customers       *int
-}
 
 const merchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,
 	COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
@@ -64,7 +18,7 @@ func (tx *Tx) InsertMerchant(id int64, name string) error {
 }
 
 // UpdateMerchant changes a merchant. ErrConflict when there is none.
-func (tx *Tx) UpdateMerchant(id int64, c MerchantChange) error {
+func (tx *Tx) UpdateMerchant(id int64, c payment.MerchantChange) error {
 	var allowed any
 	if c.UnlinkedRefunds != nil {
 		allowed = *c.UnlinkedRefunds
@@ -79,7 +33,7 @@ func (tx *Tx) UpdateMerchant(id int64, c MerchantChange) error {
 
 // setRetention changes the periods of a merchant. Erasures by age begin again, because they have
 // passed rows that the merchant's new period contains.
-func (tx *Tx) setRetention(id int64, c MerchantChange) error {
+func (tx *Tx) setRetention(id int64, c payment.MerchantChange) error {
 	if c.Customers != nil {
 		if err := tx.exec(`UPDATE merchants SET keep_customers = NULLIF(?, 0) WHERE id = ?`, *c.Customers, id); err != nil {
 			return err
@@ -105,66 +59,66 @@ func (tx *Tx) DisableMerchant(id int64, disabled bool) error {
 }
 
 // Merchant reads one merchant inside the group, else ErrNotFound.
-func (tx *Tx) Merchant(id int64) (Merchant, error) {
+func (tx *Tx) Merchant(id int64) (payment.Merchant, error) {
 	row, err := tx.row(`SELECT `+merchantColumns+` FROM merchants WHERE id = ?`, id)
 	if err != nil {
-		return Merchant{}, err
+		return payment.Merchant{}, err
 	}
 	return scanMerchant(row)
 }
 
 // LockedMerchant reads one merchant, which no other command changes until this one has ended, else
 // ErrNotFound.
-func (tx *Tx) LockedMerchant(id int64) (Merchant, error) {
+func (tx *Tx) LockedMerchant(id int64) (payment.Merchant, error) {
 	row, err := tx.locked(`SELECT `+merchantColumns+` FROM merchants WHERE id = ?`, id)
 	if err != nil {
-		return Merchant{}, err
+		return payment.Merchant{}, err
 	}
 	return scanMerchant(row)
 }
 
 // Merchant reads one merchant, else ErrNotFound.
-func (db *DB) Merchant(ctx context.Context, id int64) (Merchant, error) {
+func (db *DB) Merchant(ctx context.Context, id int64) (payment.Merchant, error) {
 	s, err := db.query(ctx, `SELECT `+merchantColumns+` FROM merchants WHERE id = ?`)
 	if err != nil {
-		return Merchant{}, err
+		return payment.Merchant{}, err
 	}
 	return scanMerchant(s.Row(ctx, id))
 }
 
 // Merchants lists all merchants, oldest first.
-func (db *DB) Merchants(ctx context.Context) ([]Merchant, error) {
+func (db *DB) Merchants(ctx context.Context) ([]payment.Merchant, error) {
 	return collect(ctx, db, `SELECT `+merchantColumns+` FROM merchants ORDER BY id`, scanMerchant)
 }
 
 // MerchantPage lists merchants, newest first.
-func (db *DB) MerchantPage(ctx context.Context, p Page) (List[Merchant], error) {
+func (db *DB) MerchantPage(ctx context.Context, p payment.Page) (payment.List[payment.Merchant], error) {
 	return list(ctx, db, `SELECT `+merchantColumns+` FROM merchants WHERE id > 0`, p, scanMerchant)
 }
 
 // MerchantKeys lists a merchant's API keys in both modes, newest first, those that are not valid any more included.
-func (db *DB) MerchantKeys(ctx context.Context, merchant int64, p Page) (List[*Key], error) {
+func (db *DB) MerchantKeys(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.APIKey], error) {
 	return list(ctx, db, `SELECT `+keyColumns+` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)`, p, scanKey, merchant)
 }
 
 // MerchantKey reads one key of a merchant in either mode, else ErrNotFound.
-func (db *DB) MerchantKey(ctx context.Context, merchant, id int64) (*Key, error) {
+func (db *DB) MerchantKey(ctx context.Context, merchant, id int64) (*payment.APIKey, error) {
 	k, err := db.KeyByID(ctx, id)
 	if err == nil && k.Tenant != (payment.Tenant{Merchant: merchant, Live: k.Tenant.Live}) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	return k, err
 }
 
-func scanMerchant(row Scanner) (Merchant, error) {
+func scanMerchant(row Scanner) (payment.Merchant, error) {
 	var (
-		m                 Merchant
+		m                 payment.Merchant
 		created, disabled int64
 	)
 	err := row.Scan(&m.ID, &m.Name, &m.TimeZone, &m.Cutoff, &created, &disabled, &m.UnlinkedRefunds,
 		&m.Retention.Personal, &m.Retention.Customers)
 	if errors.Is(err, sql.ErrNoRows) {
-		return m, ErrNotFound
+		return m, payment.ErrNotFound
 	}
 	if err != nil {
 		return m, fmt.Errorf("read merchant: %w", err)

@@ -8,15 +8,9 @@ const (
 	termReference = 2
 )
 
-// Terms are what a list of transactions finds them by without looking at all.
-type Terms struct {
-	Customer  string // as the contract writes its id, "" for none
-	Reference string // the merchant's own, "" for none
-}
-
 // InsertTerms has lists find a transaction by what it names. Without any it costs nothing, and what is known already changes nothing.
-func (tx *Tx) InsertTerms(tenant payment.Tenant, transaction int64, t Terms) error {
-	if t == (Terms{}) {
+func (tx *Tx) InsertTerms(tenant payment.Tenant, transaction int64, t payment.Terms) error {
+	if t == (payment.Terms{}) {
 		return nil
 	}
 	for i, term := range []string{t.Customer, t.Reference} {

@@ -11,7 +11,7 @@ import (
 func TestTermsCostAPlainPaymentNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	intent := func(id int64, terms store.Terms) int {
+	intent := func(id int64, terms payment.Terms) int {
 		t.Helper()
 		n := 0
 		err := b.db.Update(t.Context(), func(tx *store.Tx) error {
@@ -29,15 +29,15 @@ func TestTermsCostAPlainPaymentNothing(t *testing.T) {
 		}
 		return n
 	}
-	intent(1, store.Terms{Customer: "c", Reference: "r"})
+	intent(1, payment.Terms{Customer: "c", Reference: "r"})
 	for i, c := range []struct {
-		terms            store.Terms
+		terms            payment.Terms
 		statements, rows int
 	}{
-		{store.Terms{}, 1, 2},
-		{store.Terms{Reference: "r"}, 2, 3},
-		{store.Terms{Customer: "c"}, 2, 4},
-		{store.Terms{Customer: "c", Reference: "r"}, 3, 6},
+		{payment.Terms{}, 1, 2},
+		{payment.Terms{Reference: "r"}, 2, 3},
+		{payment.Terms{Customer: "c"}, 2, 4},
+		{payment.Terms{Customer: "c", Reference: "r"}, 3, 6},
 	} {
 		if got := intent(int64(i+2), c.terms); got != c.statements {
 			t.Errorf("%+v: got %d statements, want %d", c.terms, got, c.statements)

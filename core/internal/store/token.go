@@ -151,7 +151,7 @@ func scanToken(row Scanner) (*payment.Token, error) {
 	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Kind, &t.Details, &t.Sealed.Key, &t.Sealed.Number, &t.SecretHash,
 		&t.CVCGiven, &t.UsedBy, &used, &created, &expires, &code.Text, &code.Key.ID, &code.Key.Hour, &code.Key.Vault, &code.Key.Sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read token: %w", err)

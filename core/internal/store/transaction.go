@@ -118,7 +118,7 @@ func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) 
 }
 
 // Transactions lists the tenant's transactions, newest first.
-func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p Page) (List[*payment.Transaction], error) {
+func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Transaction], error) {
 	return list(ctx, db, `SELECT `+transactionColumns+` FROM transactions WHERE merchant_id = ? AND live = ?`, p, scanTransaction,
 		tenant.Merchant, tenant.Live)
 }
@@ -162,7 +162,7 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 		&t.RefusedConfirmations, &t.Client.APIKey, &t.Client.Address, &t.Confirmer.APIKey, &t.Confirmer.Address,
 		&t.Voider.APIKey, &t.Voider.Address)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read transaction: %w", err)

@@ -3,23 +3,10 @@ package store
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
-
-// TransactionFilter narrows a list of transactions. Zero fields do not; several must all hold.
-type TransactionFilter struct {
-	Status          payment.Status
-	Customer        string // as the contract writes its id
-	Reference       string
-	CardFingerprint string
-	Currency        string    // ISO 4217, lower case
-	Amount          *int64    // minor units; nil for any, since 0 is an amount
-	After           time.Time // created after this moment
-	Before          time.Time // created before this moment
-}
 
 // The conditions of all filters stand in one text, so that few statements are prepared. What names a customer or a reference is found by its
 // terms; an index for each of the others would cost every payment.
@@ -36,8 +23,8 @@ const (
 )
 
 // FilteredTransactions lists those of the tenant's transactions that the filter lets through, newest first.
-func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f TransactionFilter, p Page) (List[*payment.Transaction], error) {
-	if f == (TransactionFilter{}) {
+func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f payment.TransactionFilter, p payment.Page) (payment.List[*payment.Transaction], error) {
+	if f == (payment.TransactionFilter{}) {
 		return db.Transactions(ctx, tenant, p)
 	}
 	first, last, after, before, amount := int64(0), int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64), int64(-1)

@@ -10,31 +10,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Unfinished is a step whose outcome is not known, or a pending reversal, as an operator sees it.
-type Unfinished struct {
-	payment.StepAttempt // the zero Attempts if recovery has not tried it
-
-	Tenant      payment.Tenant
-	Transaction int64 // 0 for an unlinked refund
-	Amount      int64 // minor units
-	Held        int64 // of a reversal: what the acquirer reported as approved
-	Currency    string
-	Refused     int64          // of a reversal: release requests in a row that the acquirer refused
-	Since       time.Time      // when the step was changed last, or the reversal written
-	DueAt       time.Time      // of a reversal; the zero time otherwise
-	Client      payment.Client // that requested the step; the zero Client of a reversal
-	Reverses    payment.StepID // of a reversal; the zero StepID otherwise
-}
-
-// UnfinishedFilter selects steps. The zero filter selects all.
-type UnfinishedFilter struct {
-	Kind     payment.StepKind // "" for all
-	Merchant int64            // 0 for all
-	ID       int64            // of the transaction, capture, refund or reversal, by Kind; 0 for all
-	Number   int64            // with ID: of a void its own id, of an authorization its attempt from 1; else 0
-	After    Unfinished       // the page begins after this one; the zero Unfinished is for the first page
-}
-
 // openSteps are the unfinished steps of all kinds, with the columns that only reversals have: due_at and
 // the step that they reverse.
 const openSteps = `
@@ -55,7 +30,7 @@ const openSteps = `
 
 // UnfinishedSteps returns a page of the unfinished steps and pending reversals that a filter
 // selects, oldest first.
-func (db *DB) UnfinishedSteps(ctx context.Context, f UnfinishedFilter, limit int) ([]Unfinished, error) {
+func (db *DB) UnfinishedSteps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]payment.Unfinished, error) {
 	object, _ := f.After.Step.Object()
 	return collect(ctx, db, `SELECT s.kind, s.object_id, s.number, COALESCE(a.attempts, 0), COALESCE(a.running, 0), COALESCE(a.begun_at, 0),
 			COALESCE(a.next_at, 0), COALESCE(a.last_error, ''), s.transaction_id, s.merchant_id, s.live, s.amount, s.held, s.currency, s.refused,
@@ -69,9 +44,9 @@ func (db *DB) UnfinishedSteps(ctx context.Context, f UnfinishedFilter, limit int
 		string(f.Kind), f.Merchant, f.ID, toMillis(f.After.Since), object, string(f.After.Step.Kind), limit, f.Number)
 }
 
-func scanUnfinished(row Scanner) (Unfinished, error) {
+func scanUnfinished(row Scanner) (payment.Unfinished, error) {
 	var (
-		u                                       Unfinished
+		u                                       payment.Unfinished
 		object, number, begun, next, since, due int64
 	)
 	err := row.Scan(&u.Step.Kind, &object, &number, &u.Attempts, &u.Running, &begun, &next, &u.LastError, &u.Transaction,
@@ -124,7 +99,7 @@ func (tx *Tx) Reversal(id int64) (*payment.Reversal, error) {
 	}
 	r, err := scanReversal(row)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, payment.ErrNotFound
 	}
 	return r, err
 }

@@ -13,8 +13,8 @@ import (
 
 var errChanged = errors.New("the command changes its mind")
 
-func endpoint(n int64, types ...string) *store.Endpoint {
-	return &store.Endpoint{ID: n, Tenant: tenant, URL: "https://shop.example/", Types: types, Details: []byte("{}"), Status: store.EndpointEnabled, Generation: 1, Version: 1}
+func endpoint(n int64, types ...string) *payment.Endpoint {
+	return &payment.Endpoint{ID: n, Tenant: tenant, URL: "https://shop.example/", Types: types, Details: []byte("{}"), Status: payment.EndpointEnabled, Generation: 1, Version: 1}
 }
 
 // MustUpdate runs a command and wants it to succeed.
@@ -28,7 +28,7 @@ func (b *bundle) MustUpdate(t *testing.T, fn func(*store.Tx) error) {
 // event inserts one event of the tenant.
 func event(n int64) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		return tx.InsertEvent(&store.Event{ID: n, Tenant: tenant, Type: "transaction.captured", Object: 1, Sequence: n, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{ID: n, Tenant: tenant, Type: "transaction.captured", Object: 1, Sequence: n, Data: []byte("{}")})
 	}
 }
 
@@ -51,7 +51,7 @@ func TestWhoIsDeliveredToFollowsTheCommits(t *testing.T) {
 	b := setup(t)
 	b.MustUpdate(t, event(1)) // from now on the writer knows that there is none
 	taken := b.db.Update(t.Context(), func(tx *store.Tx) error {
-		return errors.Join(tx.InsertEndpoint(endpoint(50, store.AllTypes)), event(2)(tx), errChanged)
+		return errors.Join(tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)), event(2)(tx), errChanged)
 	})
 	if !errors.Is(taken, errChanged) {
 		t.Fatal(taken)
@@ -64,14 +64,14 @@ func TestWhoIsDeliveredToFollowsTheCommits(t *testing.T) {
 	b.MustUpdate(t, func(tx *store.Tx) error { return errors.Join(tx.InsertEndpoint(e), event(3)(tx)) })
 	b.MustUpdate(t, event(4))
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		return tx.InsertEvent(&store.Event{ID: 5, Tenant: tenant, Type: "refund.created", Object: 1, Sequence: 1, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{ID: 5, Tenant: tenant, Type: "refund.created", Object: 1, Sequence: 1, Data: []byte("{}")})
 	})
 	if got := b.MustCount(t, "webhook_deliveries"); got != 2 {
 		t.Errorf("deliveries: got %d, want those of events 3 and 4", got)
 	}
 	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
 		off := *e
-		off.Status = store.EndpointDisabled
+		off.Status = payment.EndpointDisabled
 		return errors.Join(tx.UpdateEndpoint(&off), event(6)(tx), errChanged)
 	})
 	if !errors.Is(err, errChanged) {
@@ -82,7 +82,7 @@ func TestWhoIsDeliveredToFollowsTheCommits(t *testing.T) {
 		t.Errorf("after a disabling that was taken back: got %d, want 3", got)
 	}
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		e.Status = store.EndpointDeleted
+		e.Status = payment.EndpointDeleted
 		return errors.Join(tx.UpdateEndpoint(e), event(7)(tx))
 	})
 	if got := b.MustCount(t, "webhook_deliveries"); got != 3 {
@@ -95,7 +95,7 @@ func TestAnotherProcessIsFeltSoon(t *testing.T) {
 	b := setup(t)
 	b.MustUpdate(t, event(1))
 	other := b.MustOpen(t)
-	if err := other.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertEndpoint(endpoint(50, store.AllTypes)) }); err != nil {
+	if err := other.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)) }); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Advance(5 * time.Second)
@@ -114,7 +114,7 @@ func TestDeliveriesDueWakesAfterTheCommit(t *testing.T) {
 		t.Error("woken without a delivery")
 	default:
 	}
-	b.MustUpdate(t, func(tx *store.Tx) error { return tx.InsertEndpoint(endpoint(50, store.AllTypes)) })
+	b.MustUpdate(t, func(tx *store.Tx) error { return tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)) })
 	b.MustUpdate(t, event(2))
 	b.MustUpdate(t, event(3))
 	<-b.db.DeliveriesDue()
@@ -128,9 +128,9 @@ func TestWaitingEndpointsStepsOverLongQueues(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		disabled := endpoint(52, store.AllTypes)
-		disabled.Status = store.EndpointDisabled
-		err := errors.Join(tx.InsertEndpoint(endpoint(50, store.AllTypes)), tx.InsertEndpoint(endpoint(51, store.AllTypes)),
+		disabled := endpoint(52, payment.AllEventTypes)
+		disabled.Status = payment.EndpointDisabled
+		err := errors.Join(tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)), tx.InsertEndpoint(endpoint(51, payment.AllEventTypes)),
 			tx.InsertEndpoint(disabled), tx.InsertEndpoint(endpoint(53, "refund.created")))
 		for n := range int64(300) {
 			err = errors.Join(err, event(n+1)(tx))
@@ -155,7 +155,7 @@ func TestWaitingEndpointsStepsOverLongQueues(t *testing.T) {
 func TestOneDeliveryIsLeasedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.MustUpdate(t, func(tx *store.Tx) error { return tx.InsertEndpoint(endpoint(50, store.AllTypes)) })
+	b.MustUpdate(t, func(tx *store.Tx) error { return tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)) })
 	for n := range int64(100) {
 		b.MustUpdate(t, event(n+1))
 	}
@@ -196,7 +196,7 @@ func TestAttemptsEndOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		return errors.Join(tx.InsertEndpoint(endpoint(50, store.AllTypes)), event(1)(tx))
+		return errors.Join(tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)), event(1)(tx))
 	})
 	var l store.Lease
 	b.MustUpdate(t, func(tx *store.Tx) error {
@@ -205,7 +205,7 @@ func TestAttemptsEndOnce(t *testing.T) {
 		return err
 	})
 	end := func(tx *store.Tx) error {
-		return tx.EndAttempt(l, store.Attempt{At: tx.Now, Status: 200}, store.DeliverySucceeded, tx.Now)
+		return tx.EndAttempt(l, payment.DeliveryAttempt{At: tx.Now, Status: 200}, payment.DeliverySucceeded, tx.Now)
 	}
 	b.MustUpdate(t, end)
 	for name, fn := range map[string]func(*store.Tx) error{"end": end, "release": func(tx *store.Tx) error { return tx.ReleaseAttempt(l) }} {
@@ -231,13 +231,13 @@ func TestEventsOfOneObjectAfterTheClockWasSetBack(t *testing.T) {
 	b.clock.Advance(-time.Hour)
 	late := id.NewGenerator(b.clock).Next() // as a process draws it that started after the step
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		return tx.InsertEvent(&store.Event{ID: late, Tenant: tenant, Type: "refund.created", Object: object, Sequence: 1, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{ID: late, Tenant: tenant, Type: "refund.created", Object: object, Sequence: 1, Data: []byte("{}")})
 	})
-	got, err := b.db.Events(t.Context(), tenant, store.EventFilter{Kind: "refund", Object: object}, store.Page{Limit: 10})
+	got, err := b.db.Events(t.Context(), tenant, payment.EventFilter{Kind: "refund", Object: object}, payment.Page{Limit: 10})
 	if err != nil || len(got.Rows) != 1 {
 		t.Errorf("got %d, %v", len(got.Rows), err)
 	}
-	if got, err := b.db.Event(t.Context(), payment.Tenant{Merchant: tenant.Merchant, Live: true}, late); !errors.Is(err, store.ErrNotFound) {
+	if got, err := b.db.Event(t.Context(), payment.Tenant{Merchant: tenant.Merchant, Live: true}, late); !errors.Is(err, payment.ErrNotFound) {
 		t.Errorf("in the other mode: got %+v, %v", got, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -81,17 +81,17 @@ func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 	witness.wait(t, 1)
 	programtest.WaitFor(t, "the new delivery has come", func() bool { return b.delivered(t, e) == 1 })
 	for i, got := range b.deliveries(t, e)[:2] {
-		if got.Status != store.DeliveryPending || got.Attempts != 1 || got.Leased != (i == 1) {
+		if got.Status != payment.DeliveryPending || got.Attempts != 1 || got.Leased != (i == 1) {
 			t.Errorf("delivery %d: got %+v, want it as it was", i, got)
 		}
 	}
 }
 
 // delivered counts the deliveries to an endpoint that have succeeded.
-func (b *bundle) delivered(t *testing.T, e *store.Endpoint) (n int) {
+func (b *bundle) delivered(t *testing.T, e *payment.Endpoint) (n int) {
 	t.Helper()
 	for _, d := range b.deliveries(t, e) {
-		if d.Status == store.DeliverySucceeded {
+		if d.Status == payment.DeliverySucceeded {
 			n++
 		}
 	}

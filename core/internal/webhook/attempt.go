@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -54,7 +55,7 @@ func newClient(c Config) *http.Client {
 // attempt carries out a leased attempt and writes its result. ctx ends when the process must. An
 // attempt that fails inside the service ends as failed, so that it is repeated by the schedule and
 // not each time its lease ends; it stays leased only if the store as a whole failed.
-func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Lease, leased time.Time) {
+func (d *Deliverer) attempt(ctx context.Context, e *payment.Endpoint, l store.Lease, leased time.Time) {
 	over := context.WithoutCancel(ctx)
 	defer func() {
 		if r := recover(); r != nil { // one event that cannot be shown must not stop the service at every start
@@ -78,8 +79,8 @@ func (d *Deliverer) attempt(ctx context.Context, e *store.Endpoint, l store.Leas
 
 // broken ends an attempt that failed inside the service as a failed one.
 func (d *Deliverer) broken(ctx context.Context, l store.Lease) error {
-	a := store.Attempt{At: d.Clock.Now(), Error: ErrorInternal}
-	var status store.DeliveryStatus
+	a := payment.DeliveryAttempt{At: d.Clock.Now(), Error: ErrorInternal}
+	var status payment.DeliveryStatus
 	err := d.Store.Update(ctx, func(tx *store.Tx) error {
 		var due time.Time
 		status, due = afterFailure(l, tx)
@@ -93,15 +94,15 @@ func (d *Deliverer) broken(ctx context.Context, l store.Lease) error {
 
 // afterFailure returns the status of a delivery after a failed attempt, and when it is due. The
 // delivery ends by the confirmed time, so that a clock that was set ahead ends none early.
-func afterFailure(l store.Lease, tx *store.Tx) (store.DeliveryStatus, time.Time) {
+func afterFailure(l store.Lease, tx *store.Tx) (payment.DeliveryStatus, time.Time) {
 	due, again := nextAttempt(l.Attempt, l.CreatedAt, tx.Confirmed())
 	if !again {
-		return store.DeliveryFailed, tx.Now
+		return payment.DeliveryFailed, tx.Now
 	}
-	return store.DeliveryPending, due.Add(tx.Now.Sub(tx.Confirmed()))
+	return payment.DeliveryPending, due.Add(tx.Now.Sub(tx.Confirmed()))
 }
 
-func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l store.Lease, leased time.Time) error {
+func (d *Deliverer) carryOut(ctx, over context.Context, e *payment.Endpoint, l store.Lease, leased time.Time) error {
 	event, err := d.Store.Event(over, e.Tenant, l.Event)
 	if err != nil {
 		return err
@@ -128,13 +129,13 @@ func (d *Deliverer) carryOut(ctx, over context.Context, e *store.Endpoint, l sto
 
 // ending is what an attempt led to.
 type ending struct {
-	status   store.DeliveryStatus
-	disabled store.EndpointReason // "" when the endpoint stays as it is
+	status   payment.DeliveryStatus
+	disabled payment.EndpointReason // "" when the endpoint stays as it is
 }
 
 // traced makes the request in a span. The first attempt belongs to the trace of the request that made the event, as far as that is
 // remembered; a later one may come when that is long over.
-func (d *Deliverer) traced(ctx context.Context, e *store.Endpoint, l store.Lease, body []byte) store.Attempt {
+func (d *Deliverer) traced(ctx context.Context, e *payment.Endpoint, l store.Lease, body []byte) payment.DeliveryAttempt {
 	ctx, span := d.Tracer.ClientOf(ctx, "webhook delivery", d.Store.Origin(l.Delivery), l.Attempt > 1)
 	defer span.End()
 	a := d.send(ctx, span, e, id.Format(id.Event, l.Event), body)
@@ -150,10 +151,10 @@ func (d *Deliverer) traced(ctx context.Context, e *store.Endpoint, l store.Lease
 }
 
 // send makes the request.
-func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *store.Endpoint, message string, body []byte) store.Attempt {
+func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *payment.Endpoint, message string, body []byte) payment.DeliveryAttempt {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	a := store.Attempt{At: d.Clock.Now()}
+	a := payment.DeliveryAttempt{At: d.Clock.Now()}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
 	if err != nil {
 		a.Error = ErrorConnection
@@ -186,20 +187,20 @@ func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *store.Endp
 }
 
 // end writes what came of an attempt, and disables an endpoint that does not want or will not take any more.
-func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.Attempt) (ending, error) {
+func (d *Deliverer) end(tx *store.Tx, e *payment.Endpoint, l store.Lease, a payment.DeliveryAttempt) (ending, error) {
 	if a.Error == "" {
-		return ending{status: store.DeliverySucceeded}, errors.Join(tx.EndAttempt(l, a, store.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
+		return ending{status: payment.DeliverySucceeded}, errors.Join(tx.EndAttempt(l, a, payment.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
 	}
 	status, due := afterFailure(l, tx)
 	if a.Status == http.StatusGone {
-		status, due = store.DeliveryFailed, tx.Now
+		status, due = payment.DeliveryFailed, tx.Now
 	}
 	if err := tx.EndAttempt(l, a, status, due); err != nil {
 		return ending{}, err
 	}
 	came := ending{status: status}
 	now, err := tx.Endpoint(e.Tenant, e.ID) // from here on it is locked: another attempt that succeeds does not change since when it fails
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, payment.ErrNotFound) {
 		return came, nil // deleted meanwhile
 	}
 	if err == nil {
@@ -208,12 +209,12 @@ func (d *Deliverer) end(tx *store.Tx, e *store.Endpoint, l store.Lease, a store.
 	switch {
 	case err != nil:
 		return ending{}, err
-	case now.Status != store.EndpointEnabled:
+	case now.Status != payment.EndpointEnabled:
 		return came, nil
 	case a.Status == http.StatusGone:
-		came.disabled = store.ReasonGone
+		came.disabled = payment.ReasonGone
 	case !now.FailingSince.IsZero() && tx.Confirmed().Sub(now.FailingSince) >= failingDays:
-		came.disabled = store.ReasonFailing
+		came.disabled = payment.ReasonFailing
 	default:
 		return came, nil
 	}

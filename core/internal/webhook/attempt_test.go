@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -27,12 +28,12 @@ func TestHTTPS(t *testing.T) {
 	e := b.MustEndpoint(t, server.URL)
 	run(t, b.deliverer(func(c *webhook.Config) { c.TLS = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12} }))
 	err := b.DB.Update(t.Context(), func(tx *store.Tx) error {
-		return tx.InsertEvent(&store.Event{ID: b.IDs.Next(), Tenant: b.Tenant, Type: "transaction.captured", Object: 1, Sequence: 1, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{ID: b.IDs.Next(), Tenant: b.Tenant, Type: "transaction.captured", Object: 1, Sequence: 1, Data: []byte("{}")})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
 	if got := version.Load(); got < tls.VersionTLS12 {
 		t.Errorf("TLS version: got %x", got)
 	}
@@ -57,7 +58,7 @@ func TestAnEndlessAnswerIsCutOff(t *testing.T) {
 	r.wait(t, 8)
 	programtest.WaitFor(t, "all succeed", func() bool {
 		for _, d := range b.deliveries(t, e) {
-			if d.Status != store.DeliverySucceeded {
+			if d.Status != payment.DeliverySucceeded {
 				return false
 			}
 		}
@@ -81,7 +82,7 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 	b.MustPay(t)
 	bad := b.deliveries(t, e)[0].Event
 	run(t, b.deliverer(func(c *webhook.Config) {
-		c.Body = func(e *store.Event) []byte {
+		c.Body = func(e *payment.Event) []byte {
 			if e.ID == bad {
 				panic("it does not encode")
 			}
@@ -89,10 +90,10 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 		}
 	}))
 	r.wait(t, 1)
-	programtest.WaitFor(t, "the other is over", func() bool { return b.deliveries(t, e)[1].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "the other is over", func() bool { return b.deliveries(t, e)[1].Status == payment.DeliverySucceeded })
 	programtest.WaitFor(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Leased })
 	got := b.deliveries(t, e)[0]
-	if got.Attempts != 1 || got.Status != store.DeliveryPending || got.Last.Error != webhook.ErrorInternal {
+	if got.Attempts != 1 || got.Status != payment.DeliveryPending || got.Last.Error != webhook.ErrorInternal {
 		t.Errorf("got %+v, want a failed attempt", got)
 	}
 	if wait := got.DueAt.Sub(b.Clock.Now()); wait < 4*time.Second || wait > 6*time.Second {
@@ -101,14 +102,14 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 	if !b.endpoint(t, e).FailingSince.IsZero() {
 		t.Error("a fault of the service counts against the endpoint")
 	}
-	for n := 2; b.deliveries(t, e)[0].Status == store.DeliveryPending; n++ { // it ends as any other does
+	for n := 2; b.deliveries(t, e)[0].Status == payment.DeliveryPending; n++ { // it ends as any other does
 		b.Clock.Advance(13 * time.Hour)
 		programtest.WaitFor(t, "the next attempt is over", func() bool {
 			d := b.deliveries(t, e)[0]
-			return !d.Leased && (d.Attempts == int64(n) || d.Status != store.DeliveryPending)
+			return !d.Leased && (d.Attempts == int64(n) || d.Status != payment.DeliveryPending)
 		})
 	}
-	if got := b.deliveries(t, e)[0]; got.Status != store.DeliveryFailed || got.Attempts > 13 {
+	if got := b.deliveries(t, e)[0]; got.Status != payment.DeliveryFailed || got.Attempts > 13 {
 		t.Errorf("got %+v, want it to have failed", got)
 	}
 	programtest.WaitFor(t, "the log tells", func() bool { return strings.Contains(b.Log.String(), "an attempt panicked") })
@@ -127,7 +128,7 @@ func TestProvenEndpointsAreForgotten(t *testing.T) {
 	b.MustPay(t)
 	d := b.deliverer()
 	run(t, d)
-	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
 	if got := d.Proven(b.Clock.Now()); got != 1 {
 		t.Errorf("after a success: got %d, want 1", got)
 	}

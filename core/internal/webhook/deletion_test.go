@@ -6,7 +6,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -36,7 +35,7 @@ func TestDeletedEndpointsLeaveNoWork(t *testing.T) {
 }
 
 // mustQueue makes an endpoint with deliveries that have ended and pending ones.
-func (b *bundle) mustQueue(t *testing.T, ended, pending int) *store.Endpoint {
+func (b *bundle) mustQueue(t *testing.T, ended, pending int) *payment.Endpoint {
 	t.Helper()
 	e := b.MustEndpoint(t, "https://shop.example")
 	b.mustEvents(t, b.Tenant, ended)
@@ -85,7 +84,7 @@ func TestDeletedEndpointsThatAreLeftCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	create := func(tenant payment.Tenant) error {
-		e := store.Endpoint{URL: "https://shop.example", Types: []string{store.AllTypes}, Details: []byte("{}")}
+		e := payment.Endpoint{URL: "https://shop.example", Types: []string{payment.AllEventTypes}, Details: []byte("{}")}
 		_, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: tenant}, e)
 		return err
 	}

@@ -53,9 +53,9 @@ type Config struct {
 	Secrets Secrets
 	Policy  Policy
 	// Body is the event as its receivers are shown it, the same bytes at every attempt.
-	Body func(*store.Event) []byte
+	Body func(*payment.Event) []byte
 	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
-	Disable func(*store.Tx, *store.Endpoint, store.EndpointReason) error
+	Disable func(*store.Tx, *payment.Endpoint, payment.EndpointReason) error
 
 	Leads    func() bool       // whether this process removes what is old; nil: it does
 	Agrees   func() bool       // whether Clock is right: by a wrong one others' leases look old; nil: it is
@@ -152,7 +152,7 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	now := d.Clock.Now()
 	d.endRefusals(now)
 	next := d.Poll
-	due := map[*group][]*store.Endpoint{}
+	due := map[*group][]*payment.Endpoint{}
 	for _, w := range waiting {
 		if wait := w.DueAt.Sub(now); wait > 0 {
 			next = min(next, wait)
@@ -172,7 +172,7 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 // serve begins attempts at due endpoints of a group. Attempts begin as soon as the commit that leased
 // them has ended: however slow the store is, no lease is too old by then.
 func (d *Deliverer) serve(
-	ctx, attempts context.Context, running *sync.WaitGroup, g *group, due []*store.Endpoint,
+	ctx, attempts context.Context, running *sync.WaitGroup, g *group, due []*payment.Endpoint,
 ) error {
 	takes := d.reserve(g, due)
 	err := d.lease(ctx, takes, func(t *take, leases []store.Lease, leased time.Time) {
@@ -194,7 +194,7 @@ func (d *Deliverer) serve(
 }
 
 // groupOf returns the group of an endpoint.
-func (d *Deliverer) groupOf(e *store.Endpoint) *group {
+func (d *Deliverer) groupOf(e *payment.Endpoint) *group {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -245,7 +245,7 @@ func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest ti
 }
 
 // learn remembers whether an endpoint took its delivery.
-func (d *Deliverer) learn(e *store.Endpoint, took bool) {
+func (d *Deliverer) learn(e *payment.Endpoint, took bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	of := d.took[e.Tenant]

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -31,7 +31,7 @@ func TestDelivers(t *testing.T) {
 	if n := b.Number(t, "SELECT COUNT(*) FROM events WHERE id = ?", event); n != 1 || !strings.Contains(m.body, `"id":"`+m.id+`"`) {
 		t.Errorf("the message is not the event: %+v", m)
 	}
-	programtest.WaitFor(t, "the log says so", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "the log says so", func() bool { return b.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
 	d := b.deliveries(t, e)
 	if len(d) != 1 || d[0].Event != event || d[0].Attempts != 1 || d[0].Leased || d[0].Last.Status != 204 || d[0].Last.Error != "" {
 		t.Errorf("log: got %+v", d[0])
@@ -49,7 +49,7 @@ func TestTypesAndTenants(t *testing.T) {
 	foreign := b.MustEndpoint(t, "https://four.example")
 	b.Tenant.Live = false
 	b.MustPay(t)
-	for e, want := range map[*store.Endpoint]int{one: 2, other: 0, all: 2, foreign: 0} {
+	for e, want := range map[*payment.Endpoint]int{one: 2, other: 0, all: 2, foreign: 0} {
 		if got := len(b.deliveries(t, e)); got != want {
 			t.Errorf("%s: got %d deliveries, want %d", e.URL, got, want)
 		}
@@ -72,13 +72,13 @@ func TestRetriesAreTheSameMessage(t *testing.T) {
 			t.Fatalf("attempt %d: got %+v", n+1, d)
 		}
 		if n == len(steps) {
-			if d.Status != store.DeliveryFailed {
+			if d.Status != payment.DeliveryFailed {
 				t.Errorf("after the last attempt: got %s, want failed", d.Status)
 			}
 			break
 		}
 		wait := d.DueAt.Sub(b.Clock.Now())
-		if least, most := steps[n]*9/10, steps[n]*11/10; wait < least-time.Millisecond || wait > most || d.Status != store.DeliveryPending {
+		if least, most := steps[n]*9/10, steps[n]*11/10; wait < least-time.Millisecond || wait > most || d.Status != payment.DeliveryPending {
 			t.Errorf("after attempt %d: %s, next in %s, want %s give or take a tenth", n+1, d.Status, wait, steps[n])
 		}
 		b.Clock.Advance(wait)
@@ -108,7 +108,7 @@ func TestARecoveredEndpointIsNotFailing(t *testing.T) {
 	r.respond(nil)
 	b.Clock.Advance(time.Minute)
 	programtest.WaitFor(t, "it recovers", func() bool { return b.endpoint(t, e).FailingSince.IsZero() })
-	if d := b.deliveries(t, e)[0]; d.Status != store.DeliverySucceeded || d.Attempts != 2 {
+	if d := b.deliveries(t, e)[0]; d.Status != payment.DeliverySucceeded || d.Attempts != 2 {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -123,7 +123,7 @@ func TestGoneDisables(t *testing.T) {
 	b.MustPay(t)
 	m := witness.wait(t, 1)[0]
 	got := b.endpoint(t, e)
-	if got.Status != store.EndpointDisabled || got.Reason != store.ReasonGone || b.deliveries(t, e)[0].Status != store.DeliveryFailed {
+	if got.Status != payment.EndpointDisabled || got.Reason != payment.ReasonGone || b.deliveries(t, e)[0].Status != payment.DeliveryFailed {
 		t.Errorf("got %+v, %+v", got, b.deliveries(t, e)[0])
 	}
 	for _, want := range []string{`"type":"webhook_endpoint.disabled"`, `"disabled_reason":"gone"`, id.Format(id.WebhookEndpoint, e.ID), `"sequence":2`} {
@@ -147,13 +147,13 @@ func TestDaysOfFailureDisable(t *testing.T) {
 	programtest.WaitFor(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
 	b.Clock.Advance(5*24*time.Hour - time.Second)
 	programtest.WaitFor(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
-	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled {
+	if got := b.endpoint(t, e); got.Status != payment.EndpointEnabled {
 		t.Errorf("a second before the five days: %s", got.Status)
 	}
 	b.Clock.Advance(time.Second)
 	b.MustPay(t)
-	programtest.WaitFor(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
-	if got := b.endpoint(t, e).Reason; got != store.ReasonFailing {
+	programtest.WaitFor(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == payment.EndpointDisabled })
+	if got := b.endpoint(t, e).Reason; got != payment.ReasonFailing {
 		t.Errorf("reason: got %s", got)
 	}
 }
@@ -170,14 +170,14 @@ func TestAClockThatIsSetAheadDisablesNoEndpoint(t *testing.T) {
 	programtest.WaitFor(t, "the first attempt is over", func() bool { return !b.endpoint(t, e).FailingSince.IsZero() })
 	b.Clock.Step(6 * 24 * time.Hour)
 	programtest.WaitFor(t, "the second is", func() bool { return b.deliveries(t, e)[0].Attempts == 2 && !b.deliveries(t, e)[0].Leased })
-	if got := b.deliveries(t, e)[0]; got.Status != store.DeliveryPending || !got.DueAt.After(b.Clock.Now()) {
+	if got := b.deliveries(t, e)[0]; got.Status != payment.DeliveryPending || !got.DueAt.After(b.Clock.Now()) {
 		t.Errorf("the delivery: got %s, due %s, want it pending after %s", got.Status, got.DueAt, b.Clock.Now())
 	}
-	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled {
-		t.Errorf("the endpoint: got %s, want %s", got.Status, store.EndpointEnabled)
+	if got := b.endpoint(t, e); got.Status != payment.EndpointEnabled {
+		t.Errorf("the endpoint: got %s, want %s", got.Status, payment.EndpointEnabled)
 	}
 	b.Clock.Advance(time.Hour) // by now the clock is believed
-	programtest.WaitFor(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == store.EndpointDisabled })
+	programtest.WaitFor(t, "it is disabled", func() bool { return b.endpoint(t, e).Status == payment.EndpointDisabled })
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
@@ -253,7 +253,7 @@ func TestHoweverManyAreDead(t *testing.T) {
 // busyByEndpoint counts the attempts under way.
 func busyByEndpoint(t *testing.T, b *bundle) map[int64]int {
 	t.Helper()
-	all, err := b.DB.Endpoints(t.Context(), b.Tenant, store.Page{Limit: 100})
+	all, err := b.DB.Endpoints(t.Context(), b.Tenant, payment.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

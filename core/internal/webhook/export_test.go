@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // Schedule is a copy of the schedule.
@@ -15,7 +15,7 @@ func Schedule() []time.Duration { return slices.Clone(schedule) }
 func (p Policy) Control(address string) error { return p.control("tcp", address, nil) }
 
 // Sign is the webhook-signature header.
-func (s Secrets) Sign(e *store.Endpoint, message string, at int64, body []byte) string {
+func (s Secrets) Sign(e *payment.Endpoint, message string, at int64, body []byte) string {
 	return s.sign(e, message, at, body)
 }
 

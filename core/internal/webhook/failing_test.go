@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -42,7 +42,7 @@ func TestFailureBesideASuccessPostgreSQL(t *testing.T) {
 	programtest.WaitFor(t, "the failure is written down", func() bool {
 		return b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 0 AND response_status = 500") == 1
 	})
-	if got := b.endpoint(t, e); got.Status != store.EndpointEnabled || got.FailingSince.IsZero() {
+	if got := b.endpoint(t, e); got.Status != payment.EndpointEnabled || got.FailingSince.IsZero() {
 		t.Errorf("the endpoint is %s (%s), failing since %v: want it enabled and failing", got.Status, got.Reason, got.FailingSince)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -43,7 +44,7 @@ func TestTwoDeliverersNeverShareADelivery(t *testing.T) {
 	}
 	payers.Wait()
 	programtest.WaitFor(t, "all are delivered", func() bool {
-		return !slices.ContainsFunc(b.deliveries(t, e), func(d *store.Delivery) bool { return d.Status != store.DeliverySucceeded })
+		return !slices.ContainsFunc(b.deliveries(t, e), func(d *payment.Delivery) bool { return d.Status != payment.DeliverySucceeded })
 	})
 	if got := len(r.messages()); got != payments || clashes != 0 {
 		t.Errorf("got %d messages and %d clashes, want %d and none", got, clashes, payments)
@@ -74,14 +75,14 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 		t.Errorf("before the lease ran out: %+v", got)
 	}
 	b.Clock.Advance(time.Millisecond)
-	programtest.WaitFor(t, "it is taken again", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is taken again", func() bool { return b.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
 	late := func(tx *store.Tx) error {
-		return tx.EndAttempt(dead[0], store.Attempt{Error: webhook.ErrorTimeout}, store.DeliveryPending, tx.Now)
+		return tx.EndAttempt(dead[0], payment.DeliveryAttempt{Error: webhook.ErrorTimeout}, payment.DeliveryPending, tx.Now)
 	}
 	if err := b.DB.Update(t.Context(), late); err != store.ErrConflict { //nolint:errorlint // exactly this one
 		t.Errorf("the dead one's outcome: got %v, want a conflict", err)
 	}
-	if got := b.deliveries(t, e)[0]; got.Attempts != 2 || got.Status != store.DeliverySucceeded {
+	if got := b.deliveries(t, e)[0]; got.Attempts != 2 || got.Status != payment.DeliverySucceeded {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -130,12 +131,12 @@ func TestAStopHandsBackWhatIsUnderWay(t *testing.T) {
 	<-entered
 	stop()
 	d := b.deliveries(t, e)[0]
-	if d.Leased || d.Attempts != 0 || d.Status != store.DeliveryPending || !d.Last.At.IsZero() {
+	if d.Leased || d.Attempts != 0 || d.Status != payment.DeliveryPending || !d.Last.At.IsZero() {
 		t.Errorf("got %+v, want it as if not begun", d)
 	}
 	r.respond(nil)
 	run(t, b.deliverer())
-	programtest.WaitFor(t, "the next process delivers it", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "the next process delivers it", func() bool { return b.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
 }
 
 func TestPurge(t *testing.T) {

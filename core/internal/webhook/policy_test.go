@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -281,7 +281,7 @@ func TestWhereAConnectionLeadsDecides(t *testing.T) {
 			run(t, b.deliverer(func(cfg *webhook.Config) { cfg.Policy, cfg.Resolver = webhook.Policy{}, resolver }))
 			b.MustPay(t)
 			programtest.WaitFor(t, "the attempt is over", func() bool { return !b.deliveries(t, e)[0].Last.At.IsZero() })
-			if d := b.deliveries(t, e)[0]; d.Last.Error != webhook.ErrorAddress || d.Last.Status != 0 || d.Status != store.DeliveryPending {
+			if d := b.deliveries(t, e)[0]; d.Last.Error != webhook.ErrorAddress || d.Last.Status != 0 || d.Status != payment.DeliveryPending {
 				t.Errorf("got %+v", d.Last)
 			}
 			if c.addresses != nil && asked.Load() == 0 {

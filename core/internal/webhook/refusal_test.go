@@ -84,7 +84,7 @@ func TestMissingEventStopsNoDelivery(t *testing.T) {
 	programtest.WaitFor(t, "the other is delivered", func() bool { return b.delivered(t, e) == 1 })
 	programtest.WaitFor(t, "the attempt has failed", func() bool {
 		d := b.deliveries(t, e)[0]
-		return !d.Leased && d.Attempts == 1 && d.Last.Error == "internal_error" && d.Status == store.DeliveryPending
+		return !d.Leased && d.Attempts == 1 && d.Last.Error == "internal_error" && d.Status == payment.DeliveryPending
 	})
 }
 

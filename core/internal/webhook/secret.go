@@ -6,7 +6,7 @@ import (
 	"encoding/base64"
 	"strconv"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -33,7 +33,7 @@ func (s Secrets) bytes(endpoint, generation int64) []byte {
 
 // sign is the webhook-signature of a message sent at a unix time: one for the endpoint's secret, and during its overlap one more for the
 // secret before.
-func (s Secrets) sign(e *store.Endpoint, message string, at int64, body []byte) string {
+func (s Secrets) sign(e *payment.Endpoint, message string, at int64, body []byte) string {
 	content := []string{message, ".", strconv.FormatInt(at, 10), ".", string(body)}
 	out := signature(s.bytes(e.ID, e.Generation), content)
 	if e.Generation > 1 && at < e.OverlapUntil.Unix() {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -58,7 +58,7 @@ func TestSecretsDiffer(t *testing.T) {
 func TestSignatureVector(t *testing.T) {
 	t.Parallel()
 	s := webhook.NewSecrets([]byte("k"))
-	e := &store.Endpoint{ID: 5, Generation: 2, OverlapUntil: time.Unix(1000, 0)}
+	e := &payment.Endpoint{ID: 5, Generation: 2, OverlapUntil: time.Unix(1000, 0)}
 	m := message{id: "evt_1", timestamp: "999", body: `{"a":1}`, signature: s.Sign(e, "evt_1", 999, []byte(`{"a":1}`))}
 	if !verifies(t, s.Of(5, 2), m) || !verifies(t, s.Of(5, 1), m) || strings.Count(m.signature, " ") != 1 {
 		t.Errorf("in the overlap: %s", m.signature)
@@ -93,7 +93,7 @@ func TestRollOverlap(t *testing.T) {
 		t.Helper()
 		b.MustPay(t)
 		n++
-		programtest.WaitFor(t, "the delivery is over", func() bool { return b.deliveries(t, e)[n-1].Status == store.DeliverySucceeded })
+		programtest.WaitFor(t, "the delivery is over", func() bool { return b.deliveries(t, e)[n-1].Status == payment.DeliverySucceeded })
 		return r.messages()[n-1]
 	}
 	want := func(when string, signatures int, valid ...int64) {

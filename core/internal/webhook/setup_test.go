@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -56,16 +56,16 @@ func run(t *testing.T, deliverers ...*webhook.Deliverer) (stop func()) {
 }
 
 // MustEndpoint makes an endpoint for events of the given types, all of them by default.
-func (b *bundle) MustEndpoint(t *testing.T, url string, types ...string) *store.Endpoint {
+func (b *bundle) MustEndpoint(t *testing.T, url string, types ...string) *payment.Endpoint {
 	t.Helper()
 	if len(types) == 0 {
-		types = []string{store.AllTypes}
+		types = []string{payment.AllEventTypes}
 	}
-	made := store.Endpoint{URL: url, Types: types, Details: []byte("{}")}
+	made := payment.Endpoint{URL: url, Types: types, Details: []byte("{}")}
 	if _, err := b.Engine.CreateEndpoint(t.Context(), engine.Request{Tenant: b.Tenant}, made); err != nil {
 		t.Fatal(err)
 	}
-	all, err := b.DB.Endpoints(t.Context(), b.Tenant, store.Page{Limit: 1})
+	all, err := b.DB.Endpoints(t.Context(), b.Tenant, payment.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func (b *bundle) MustPay(t *testing.T) {
 }
 
 // endpoint reads an endpoint again.
-func (b *bundle) endpoint(t *testing.T, e *store.Endpoint) *store.Endpoint {
+func (b *bundle) endpoint(t *testing.T, e *payment.Endpoint) *payment.Endpoint {
 	t.Helper()
 	got, err := b.DB.Endpoint(t.Context(), b.Tenant, e.ID)
 	if err != nil {
@@ -91,10 +91,10 @@ func (b *bundle) endpoint(t *testing.T, e *store.Endpoint) *store.Endpoint {
 }
 
 // deliveries lists all deliveries to an endpoint, oldest first.
-func (b *bundle) deliveries(t *testing.T, e *store.Endpoint) []*store.Delivery {
+func (b *bundle) deliveries(t *testing.T, e *payment.Endpoint) []*payment.Delivery {
 	t.Helper()
-	var out []*store.Delivery
-	got, err := b.DB.Deliveries(t.Context(), b.Tenant, e.ID, store.Page{Limit: 1000})
+	var out []*payment.Delivery
+	got, err := b.DB.Deliveries(t.Context(), b.Tenant, e.ID, payment.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

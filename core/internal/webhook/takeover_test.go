@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -31,7 +32,7 @@ func beat(t *testing.T, cores ...*bundle) {
 }
 
 // mustLease begins an attempt of the one delivery to an endpoint.
-func (b *bundle) mustLease(t *testing.T, e *store.Endpoint) store.Lease {
+func (b *bundle) mustLease(t *testing.T, e *payment.Endpoint) store.Lease {
 	t.Helper()
 	var leases []store.Lease
 	err := b.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
@@ -71,20 +72,20 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 		t.Fatal("the dead core's lease stands")
 	}
 	late := func(tx *store.Tx) error {
-		return tx.EndAttempt(lease, store.Attempt{At: tx.Now}, store.DeliverySucceeded, tx.Now)
+		return tx.EndAttempt(lease, payment.DeliveryAttempt{At: tx.Now}, payment.DeliverySucceeded, tx.Now)
 	}
 	if err := first.DB.Update(t.Context(), late); err != store.ErrConflict { //nolint:errorlint // exactly this one
 		t.Errorf("it comes back and tells of its attempt: got %v, want a conflict", err)
 	}
 	run(t, second.deliverer())
-	programtest.WaitFor(t, "it is delivered", func() bool { return second.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return second.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
 	if got := len(r.messages()); got != 1 {
 		t.Errorf("%d messages, want one", got)
 	}
 	if err := first.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.ReleaseAttempt(lease) }); err != store.ErrConflict { //nolint:errorlint // as above
 		t.Errorf("it gives its lease back: got %v, want a conflict", err)
 	}
-	if got := second.deliveries(t, e)[0]; got.Attempts != 2 || got.Status != store.DeliverySucceeded {
+	if got := second.deliveries(t, e)[0]; got.Attempts != 2 || got.Status != payment.DeliverySucceeded {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -122,14 +123,14 @@ func TestAStaleLease(t *testing.T) {
 	var shown atomic.Int64
 	stop := run(t, b.deliverer(func(c *webhook.Config) {
 		body := c.Body
-		c.Body = func(e *store.Event) []byte {
+		c.Body = func(e *payment.Event) []byte {
 			if shown.Add(1) == 1 {
 				b.Clock.Advance(3*time.Second + time.Millisecond)
 			}
 			return body(e)
 		}
 	}))
-	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == store.DeliverySucceeded })
+	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
 	stop()
 	if got := b.deliveries(t, e)[0]; got.Attempts != 1 || len(r.messages()) != 1 || shown.Load() != 2 {
 		t.Errorf("got %+v, %d messages and %d attempts begun, want the first as if it had not been", got, len(r.messages()), shown.Load())

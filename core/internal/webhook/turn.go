@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // The bounds of the attempts under way at once.
@@ -23,7 +23,7 @@ type holder struct {
 }
 
 // holders returns the merchant, the mode and the endpoint that hold the attempts at an endpoint.
-func holders(e *store.Endpoint) [3]holder {
+func holders(e *payment.Endpoint) [3]holder {
 	merchant, mode := e.Tenant.Merchant, "test"
 	if e.Tenant.Live {
 		mode = "live"
@@ -51,14 +51,14 @@ func newGroup(most, mostEach int) *group {
 // may reports whether one more attempt at an endpoint may begin. A merchant holds at most as many
 // attempts as are left of the bound, and a mode at most as many as are then left of the merchant's
 // share. So one merchant leaves attempts to the others, and one mode to the other.
-func (g *group) may(e *store.Endpoint) bool {
+func (g *group) may(e *payment.Endpoint) bool {
 	of := holders(e)
 	return g.most-g.under-g.held[of[0]]-g.held[of[1]] > 0
 }
 
 // keep gives the last turns to the holders that are new among those with due deliveries, and removes
 // the holders that are no longer among them.
-func (g *group) keep(due []*store.Endpoint) {
+func (g *group) keep(due []*payment.Endpoint) {
 	before := g.turns
 	g.turns = make(map[holder]int64, len(due))
 	for _, e := range due {
@@ -73,7 +73,7 @@ func (g *group) keep(due []*store.Endpoint) {
 }
 
 // endTurn gives an endpoint, its mode and its merchant the last turn.
-func (g *group) endTurn(e *store.Endpoint) {
+func (g *group) endTurn(e *payment.Endpoint) {
 	g.last++
 	for _, h := range holders(e) {
 		g.turns[h] = g.last
@@ -83,7 +83,7 @@ func (g *group) endTurn(e *store.Endpoint) {
 // take is a right to begin attempts at one endpoint.
 type take struct {
 	group    *group
-	endpoint *store.Endpoint
+	endpoint *payment.Endpoint
 	attempts int // that can still begin
 }
 
@@ -95,9 +95,9 @@ type queue struct {
 }
 
 // queue returns the due endpoints by their turns.
-func (g *group) queue(due []*store.Endpoint) *queue {
+func (g *group) queue(due []*payment.Endpoint) *queue {
 	g.keep(due)
-	slices.SortFunc(due, func(a, b *store.Endpoint) int {
+	slices.SortFunc(due, func(a, b *payment.Endpoint) int {
 		x, y := holders(a), holders(b)
 		for i := range x {
 			if c := cmp.Compare(g.turns[x[i]], g.turns[y[i]]); c != 0 {
@@ -123,7 +123,7 @@ func (g *group) queue(due []*store.Endpoint) *queue {
 // reserve returns the attempts that may begin now at due endpoints of a group, in the order of their
 // turns. They count as under way. Each merchant gets one attempt after the other, each time in its
 // next mode, at the next endpoint of that mode.
-func (d *Deliverer) reserve(g *group, due []*store.Endpoint) (takes []*take) {
+func (d *Deliverer) reserve(g *group, due []*payment.Endpoint) (takes []*take) {
 	all := g.queue(due)
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -64,7 +64,7 @@ func (b *bundle) mustEndpoints(t *testing.T, url string, endpoints int) (tenants
 func (b *bundle) mustReplace(t *testing.T, tenant payment.Tenant, url string, generation int) {
 	t.Helper()
 	b.Tenant = tenant
-	old, err := b.DB.Endpoints(t.Context(), tenant, store.Page{Limit: 100})
+	old, err := b.DB.Endpoints(t.Context(), tenant, payment.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func (b *bundle) awaitSuccesses(t *testing.T, deliveries int64) {
 func (b *bundle) mustEvents(t *testing.T, tenant payment.Tenant, events int) {
 	t.Helper()
 	for range events {
-		e := store.Event{ID: b.IDs.Next(), Tenant: tenant, Type: "transaction.captured", Object: 1, Sequence: 1, Data: []byte("{}")}
+		e := payment.Event{ID: b.IDs.Next(), Tenant: tenant, Type: "transaction.captured", Object: 1, Sequence: 1, Data: []byte("{}")}
 		if err := b.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertEvent(&e) }); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -223,7 +224,7 @@ func TestPreparedBeforePostgreSQL(t *testing.T) {
 		_, err := db.Merchants(t.Context())
 		_, _, beat := db.Beat(t.Context(), 1, time.Second, func(time.Time) bool { return true })
 		_, one := db.Merchant(t.Context(), 1)
-		if err = errors.Join(err, beat); err != nil || !errors.Is(one, store.ErrNotFound) {
+		if err = errors.Join(err, beat); err != nil || !errors.Is(one, payment.ErrNotFound) {
 			t.Error(err, one)
 		}
 	}

@@ -68,7 +68,7 @@ func mustDial(t *testing.T, url string) *pgx.Conn {
 // insert writes an event with an id, and a delivery of it.
 func (b *bundle) insert(ctx context.Context, n int64) error {
 	return b.db.Update(ctx, func(tx *store.Tx) error {
-		e := &store.Event{ID: n, Tenant: tenant, Type: "transaction.captured", Object: 3, Sequence: 1, Data: []byte("{}")}
+		e := &payment.Event{ID: n, Tenant: tenant, Type: "transaction.captured", Object: 3, Sequence: 1, Data: []byte("{}")}
 		_, err := tx.InsertDelivery(n, 1)
 		return errors.Join(tx.InsertEvent(e), err)
 	})
@@ -97,8 +97,8 @@ func (b *bundle) mustList(t *testing.T) (ids []int64) {
 
 func (b *bundle) list(t *testing.T) (ids []int64) {
 	t.Helper()
-	for p := (store.Page{Limit: 2}); ; {
-		l, err := b.db.Events(t.Context(), tenant, store.EventFilter{}, p)
+	for p := (payment.Page{Limit: 2}); ; {
+		l, err := b.db.Events(t.Context(), tenant, payment.EventFilter{}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestListsCrossParts(t *testing.T) {
 			t.Errorf("event %d: %v, %v", n, e, err)
 		}
 	}
-	before, err := b.db.Events(t.Context(), tenant, store.EventFilter{}, store.Page{Limit: 3, Before: edge + 1})
+	before, err := b.db.Events(t.Context(), tenant, payment.EventFilter{}, payment.Page{Limit: 3, Before: edge + 1})
 	if err != nil || len(before.Rows) != 3 || before.Rows[0].ID != edge-3 {
 		t.Errorf("got %+v, %v", before, err)
 	}

@@ -1,0 +1,64 @@
+package payment
+
+import (
+	"errors"
+	"time"
+)
+
+// Errors of API keys.
+var (
+	// ErrKeyEnded reports that the key was revoked or has expired.
+	ErrKeyEnded = errors.New("payment: the API key has ended")
+	// ErrMerchantDisabled reports that an operator took the key's merchant out of service.
+	ErrMerchantDisabled = errors.New("payment: merchant disabled")
+)
+
+// APIKey is a stored API key. The secret itself is never stored. A zero time stands for an event that
+// did not happen.
+type APIKey struct {
+	ID         int64
+	Tenant     Tenant
+	Kind       string // secret or publishable
+	Name       string
+	Scopes     []string
+	Hint       string // the last four characters
+	ReplacedBy int64  // the key that replaced this one in a roll, 0 for none
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	RevokedAt  time.Time
+	LastUsedAt time.Time // to the minute, and some seconds late
+	Root       int64     // version of the root secret under which it is hashed; 0 for a key that was read
+	// MerchantDisabled reports that the merchant is out of service, and with it all its keys.
+	MerchantDisabled bool
+}
+
+// APIKeyStatus is the status of an API key.
+type APIKeyStatus string
+
+// The statuses of API keys. Active and rolled keys are valid.
+const (
+	APIKeyActive  APIKeyStatus = "active"
+	APIKeyRolled  APIKeyStatus = "rolled" // valid until it expires
+	APIKeyExpired APIKeyStatus = "expired"
+	APIKeyRevoked APIKeyStatus = "revoked"
+)
+
+// Status returns the status of the key at a time.
+func (k *APIKey) Status(now time.Time) APIKeyStatus {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return APIKeyRevoked
+	case !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt):
+		return APIKeyExpired
+	case k.ReplacedBy != 0:
+		return APIKeyRolled
+	default:
+		return APIKeyActive
+	}
+}
+
+// Valid reports whether the key is accepted at a time.
+func (k *APIKey) Valid(now time.Time) bool {
+	s := k.Status(now)
+	return s == APIKeyActive || s == APIKeyRolled
+}

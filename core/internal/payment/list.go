@@ -1,0 +1,56 @@
+package payment
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrNotFound reports that the tenant has no such object.
+var ErrNotFound = errors.New("payment: not found")
+
+// Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none, and
+// exclude each other.
+type Page struct {
+	Limit  int
+	After  int64 // the page begins after this id: older rows
+	Before int64 // the page ends before this id: newer rows
+}
+
+// List is one page.
+type List[T any] struct {
+	Rows []T
+	More bool // the list has further rows in the direction of the page
+}
+
+// TransactionFilter narrows a list of transactions. A zero field selects all; several must all hold.
+type TransactionFilter struct {
+	Status          Status
+	Customer        string // as the contract writes its id
+	Reference       string
+	CardFingerprint string
+	Currency        string    // ISO 4217, lower case
+	Amount          *int64    // minor units; nil for any, since 0 is an amount
+	After           time.Time // created after this moment
+	Before          time.Time // created before this moment
+}
+
+// Terms are the words by which a list of transactions finds one without a scan.
+type Terms struct {
+	Customer  string // as the contract writes its id, "" for none
+	Reference string // the merchant's own, "" for none
+}
+
+// CustomerFilter narrows a list of customers. A zero field selects all; both must hold.
+type CustomerFilter struct {
+	Reference string
+	Email     string
+}
+
+// EventFilter narrows a list of events. The zero filter selects all.
+type EventFilter struct {
+	Type   string
+	Kind   string // kind of Object, the part of the type before its dot; only with Object
+	Object int64
+	After  time.Time // created later than this
+	Before time.Time // created earlier than this
+}

@@ -1,0 +1,18 @@
+package payment
+
+import "time"
+
+// OperatorToken is an operator token: a name and a role. The store has only the hash of its secret.
+type OperatorToken struct {
+	ID        int64
+	Name      string
+	Role      string // operator, auditor or filter-identify
+	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+}
+
+// Valid reports whether the token is accepted at a time.
+func (o *OperatorToken) Valid(now time.Time) bool {
+	return o.RevokedAt.IsZero() && (o.ExpiresAt.IsZero() || now.Before(o.ExpiresAt))
+}
