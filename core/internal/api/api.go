@@ -17,7 +17,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/ratelimit"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -39,7 +38,7 @@ type TestMethods interface {
 
 // Config is what an API is made of. All fields are required but RateLimit and those that say so.
 type Config struct {
-	Store          *store.DB
+	Store          Reader
 	Engine         *engine.Engine
 	Auth           *auth.Authenticator
 	Clock          clock.Clock

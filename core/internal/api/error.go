@@ -9,7 +9,6 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -257,8 +256,6 @@ func faultOf(err error) *fault {
 		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
 		{payment.ErrKeyEnded, codeInvalidAPIKey, ""},
 		{payment.ErrMerchantDisabled, codeMerchantDisabled, ""},
-		{store.ErrBusy, codeOverloaded, ""},
-		{store.ErrClosed, codeOverloaded, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},
 		{idempotency.ErrInvalid, codeInvalidIdempotencyKey, idempotency.Header},
 		{httpx.ErrTooLarge, codeBodyTooLarge, ""},
@@ -268,7 +265,10 @@ func faultOf(err error) *fault {
 			return &fault{code: known.code, param: known.param, cause: err}
 		}
 	}
-	if store.IsUnavailable(err) {
+	switch {
+	case engine.IsBusy(err):
+		return &fault{code: codeOverloaded, cause: err}
+	case engine.IsUnavailable(err):
 		return &fault{code: codeStoreUnavailable, cause: err}
 	}
 	return &fault{code: codeInternal, cause: err}

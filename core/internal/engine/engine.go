@@ -37,6 +37,13 @@ var (
 	ErrAcquirerUnavailable = errors.New("engine: acquirer unavailable")
 )
 
+// IsBusy reports whether the store accepts no further command, because too many wait or because it
+// closes. The request had no effect.
+func IsBusy(err error) bool { return errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrClosed) }
+
+// IsUnavailable reports whether the store could not be read or written, so that a retry may succeed.
+func IsUnavailable(err error) bool { return store.IsUnavailable(err) }
+
 // attemptTimeout bounds all acquirer calls of one attempt at a step together, be it a request's or
 // recovery's. A step without a response by then is unknown.
 const attemptTimeout = 20 * time.Second

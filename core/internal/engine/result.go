@@ -24,7 +24,7 @@ const (
 type Result struct {
 	Kind Kind
 	// Object is of one of these types: *payment.Transaction, *payment.Capture, *payment.Refund,
-	// *payment.Token, *payment.Customer, *payment.Method, *payment.APIKey, *store.OperatorToken,
+	// *payment.Token, *payment.Customer, *payment.Method, *payment.APIKey, *payment.OperatorToken,
 	// *payment.Merchant, *payment.Endpoint, *payment.Event, *payment.Broadcast, []*payment.Delivery,
 	// *ResolvedStep, *Reservation, *SettlementRun or *TestTime. A result that is Refused or Unknown
 	// has the *payment.Transaction of the step, or nil.

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/audit"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Reader reads the objects that the handlers show. A method for one object returns
+// payment.ErrNotFound if the tenant has none with the id. Changes go through the engine.
+type Reader interface {
+	paymentReader
+	customerReader
+	eventReader
+	operatorReader
+
+	Keys(ctx context.Context, t payment.Tenant, p payment.Page) (payment.List[*payment.APIKey], error)
+	// Ping reads from the store, and PingWriter commits to it.
+	Ping(ctx context.Context) error
+	PingWriter(ctx context.Context) error
+	// ClockStepped returns how far the clock has stepped ahead while this process ran.
+	ClockStepped() time.Duration
+}
+
+type paymentReader interface {
+	Transaction(ctx context.Context, t payment.Tenant, id int64) (*payment.Transaction, error)
+	FilteredTransactions(
+		ctx context.Context, t payment.Tenant, f payment.TransactionFilter, p payment.Page,
+	) (payment.List[*payment.Transaction], error)
+	Capture(ctx context.Context, t payment.Tenant, id int64) (*payment.Capture, error)
+	Captures(
+		ctx context.Context, t payment.Tenant, transaction int64, p payment.Page,
+	) (payment.List[*payment.Capture], error)
+	Refund(ctx context.Context, t payment.Tenant, id int64) (*payment.Refund, error)
+	// Refunds lists the refunds of a transaction, or with 0 of all.
+	Refunds(ctx context.Context, t payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Refund], error)
+}
+
+type customerReader interface {
+	Token(ctx context.Context, t payment.Tenant, id int64) (*payment.Token, error)
+	Customer(ctx context.Context, t payment.Tenant, id int64) (*payment.Customer, error)
+	Customers(
+		ctx context.Context, t payment.Tenant, f payment.CustomerFilter, p payment.Page,
+	) (payment.List[*payment.Customer], error)
+	Method(ctx context.Context, t payment.Tenant, id int64) (*payment.Method, error)
+	Methods(
+		ctx context.Context, t payment.Tenant, customer int64, fingerprint string, p payment.Page,
+	) (payment.List[*payment.Method], error)
+}
+
+type eventReader interface {
+	Event(ctx context.Context, t payment.Tenant, id int64) (*payment.Event, error)
+	Events(ctx context.Context, t payment.Tenant, f payment.EventFilter, p payment.Page) (payment.List[*payment.Event], error)
+	Endpoint(ctx context.Context, t payment.Tenant, id int64) (*payment.Endpoint, error)
+	Endpoints(ctx context.Context, t payment.Tenant, p payment.Page) (payment.List[*payment.Endpoint], error)
+	Deliveries(
+		ctx context.Context, t payment.Tenant, endpoint int64, p payment.Page,
+	) (payment.List[*payment.Delivery], error)
+}
+
+// operatorReader reads for operators, across tenants.
+type operatorReader interface {
+	Merchant(ctx context.Context, id int64) (payment.Merchant, error)
+	MerchantPage(ctx context.Context, p payment.Page) (payment.List[payment.Merchant], error)
+	MerchantKey(ctx context.Context, merchant, id int64) (*payment.APIKey, error)
+	MerchantKeys(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.APIKey], error)
+	UnfinishedSteps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]payment.Unfinished, error)
+	OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error)
+	Operators(ctx context.Context) ([]*payment.OperatorToken, error)
+	// NewestAuditRecords lists audit records, newest first, from the one before a sequence; 0 is the end.
+	NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error)
+}
