@@ -69,6 +69,6 @@ type operatorReader interface {
 	UnfinishedSteps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]payment.Unfinished, error)
 	OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error)
 	Operators(ctx context.Context) ([]*payment.OperatorToken, error)
-	// NewestAuditRecords lists audit records, newest first, from the one before a sequence; 0 is the end.
+	// NewestAuditRecords lists the audit records before a sequence, newest first; 0 lists all.
 	NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error)
 }

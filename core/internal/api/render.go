@@ -169,7 +169,7 @@ func encodeSecret(v any) []byte {
 	return b
 }
 
-// decodeDetails reads what the merchant gave at creation back into the object. It was written by encode.
+// decodeDetails reads the stored fields of the merchant back into the object. encode wrote them.
 func decodeDetails(b []byte, into any) {
 	if len(b) == 0 {
 		return
@@ -223,7 +223,7 @@ func showTransaction(t *payment.Transaction) v1.Transaction {
 	return out
 }
 
-// showResult adds what the acquirer said, once it was reached.
+// showResult adds the acquirer's result, once it was reached.
 func showResult(out *v1.Transaction, r *payment.Result) {
 	if !r.Reached {
 		return

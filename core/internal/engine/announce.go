@@ -9,16 +9,17 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// Announcement is what the platform tells a merchant of.
+// Announcement is an event of the platform for one merchant.
 type Announcement struct {
 	Tenant payment.Tenant
 	Type   string
-	Name   string // of what happened: of its type it is told once per name
+	Name   string // unique among the announcements of its type
 	Object []byte // JSON
 }
 
-// Announce makes an event of the platform's, which webhooks and the list of events bring to the merchant. Told of again, the event that there
-// is answers. ErrNotFound when there is no such merchant.
+// Announce makes an event of the platform, which the merchant gets by webhooks and the list of
+// events. A repeated announcement returns the existing event. payment.ErrNotFound if there is no
+// such merchant.
 func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Result, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
@@ -44,7 +45,7 @@ func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Resul
 	return value(out), err
 }
 
-// announce writes the event. All events of its type are the merchant's own, in the order of their sequence.
+// announce writes the event. The sequence counts the merchant's events of its type.
 func (e *Engine) announce(tx *store.Tx, a Announcement) (*payment.Event, error) {
 	n, err := tx.Announcements(a.Tenant, a.Type)
 	if err != nil {

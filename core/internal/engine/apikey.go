@@ -25,20 +25,21 @@ type MissingScopeError struct{ Scope string }
 
 func (e *MissingScopeError) Error() string { return "engine: the asking key lacks " + e.Scope }
 
-// NewKey says what key to make.
+// NewKey describes a key to make.
 type NewKey struct {
 	Kind      apikey.Kind
-	Scopes    []string // nil: all that the kind may have and the asking key has
+	Scopes    []string // nil: all that both the kind and the creating key may have
 	Name      string
 	ExpiresAt time.Time // zero: never
 }
 
-// CreateKey makes a key of the tenant for whoever has the scopes by. A MissingScopeError when the new key would have another one.
+// CreateKey makes a key of the request's tenant. by are the scopes of the creating key. A
+// MissingScopeError if the new key would have another one.
 func (e *Engine) CreateKey(ctx context.Context, r Request, by []string, n NewKey) (Result, error) {
 	return e.CreateKeyOf(ctx, r, r.Tenant, by, n)
 }
 
-// CreateKeyOf is CreateKey for a key of another tenant than the one that asks.
+// CreateKeyOf is CreateKey for a key of another tenant than that of the request.
 func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, n NewKey) (Result, error) {
 	if n.Scopes == nil {
 		n.Scopes = slices.DeleteFunc(apikey.DefaultScopes(n.Kind), func(s string) bool { return !slices.Contains(by, s) })
@@ -65,14 +66,16 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 	return value(done), err
 }
 
-// RollKey puts a new key in the place of the key id, which stays valid for overlap. The asking key needs all scopes in by that the key has,
-// else it is a MissingScopeError.
+// RollKey replaces the key id by a new one. The old key stays valid for overlap. by are the scopes
+// of the rolling key. A MissingScopeError if the rolled key has another one.
 func (e *Engine) RollKey(ctx context.Context, r Request, by []string, id int64, overlap time.Duration) (Result, error) {
 	return e.RollKeyOf(ctx, r, r.Tenant, by, id, overlap)
 }
 
-// RollKeyOf is RollKey for a key of another tenant than the one that asks.
-func (e *Engine) RollKeyOf(ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration) (Result, error) {
+// RollKeyOf is RollKey for a key of another tenant than that of the request.
+func (e *Engine) RollKeyOf(
+	ctx context.Context, r Request, t payment.Tenant, by []string, id int64, overlap time.Duration,
+) (Result, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
 	}
@@ -161,10 +164,9 @@ func notRollable(k *payment.APIKey, now time.Time) *payment.Refusal {
 
 func keyID(n int64) string { return id.Format(id.APIKey, n) }
 
-// RevokeKey ends a key at once and returns it. A revoking key needs all scopes that the key has: by
-// are its scopes, nil for an operator, who may revoke every key. A MissingScopeError if it lacks
-// one, ErrNotFound if the tenant has no such key, ErrLastKey unless forced if no key would be left
-// that can manage the tenant's keys.
+// RevokeKey ends a key at once and returns it. by are the scopes of the revoking key, nil for an
+// operator. A MissingScopeError if the revoked key has another one, and ErrNotFound if the tenant
+// has no such key. ErrLastKey unless forced, if no key that can manage keys would be left.
 func (e *Engine) RevokeKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
 ) (*payment.APIKey, error) {
@@ -208,8 +210,8 @@ func (e *Engine) mint(t payment.Tenant, n NewKey) (auth.Minted, error) {
 	})
 }
 
-// scopedFingerprint makes a request of a key with other scopes another request: else a lesser key that repeats it would be given the secret
-// that the first one was.
+// scopedFingerprint makes a request by a key with other scopes another request. Otherwise a lesser
+// key that repeats it would get the stored secret.
 func scopedFingerprint(fingerprint []byte, by []string) []byte {
 	if fingerprint == nil {
 		return nil

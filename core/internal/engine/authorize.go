@@ -13,21 +13,22 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
-// Payment is a validated wish to authorize, and with AutoCapture also capture, an amount. An amount of 0 verifies the source, and is not captured.
+// Payment is a validated request to authorize an amount, and with AutoCapture also to capture it.
+// An amount of 0 verifies the source, and is not captured.
 type Payment struct {
 	Amount          int64 // minor units
 	Currency        string
 	AutoCapture     bool
 	Partial         bool   // less than Amount may be approved
-	PriorCode       string // under which the issuer approved before; "" as a rule
+	PriorCode       string // of an earlier approval by the issuer; "" for none
 	PaymentMethod   string
 	acquirer.Source       // lives as long as the call
 	Drawn           Drawn // where the source comes from in the store, and whose it is
 	Billing         acquirer.Billing
 	ThreeDSecure    acquirer.ThreeDSecure
 	Initiator       acquirer.Initiator
-	Details         []byte        // what the transaction shows of the merchant's own data and the source
-	Terms           payment.Terms // what of the details lists find it by
+	Details         []byte        // the merchant's own data and the source, as the transaction shows them
+	Terms           payment.Terms // the details by which lists find it
 }
 
 // Authorize creates a transaction.
@@ -59,7 +60,8 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	})
 }
 
-// authorization is the step of a payment, or of the confirmation of one. Only the first attempt has the card, so recovery inquires.
+// authorization is the step of a payment, or of the confirmation of one. Only the first attempt has
+// the card, so recovery inquires.
 type authorization struct {
 	*Engine
 	t       *payment.Transaction
@@ -116,7 +118,8 @@ func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answ
 	})
 }
 
-// cancel removes the intent as if the request had not come. A payment that was to be confirmed waits for the next attempt.
+// cancel removes the intent as if the request had not come. A confirmation leaves the payment
+// waiting for the next one.
 func (s *authorization) cancel(tx *store.Tx) error {
 	if s.t.Attempt > 0 {
 		return tx.WithdrawConfirmation(s.t)
@@ -124,8 +127,8 @@ func (s *authorization) cancel(tx *store.Tx) error {
 	return tx.RemoveTransaction(s.t.ID)
 }
 
-// leave marks the payment as unknown. Recovery claims an unknown payment at once, and one that could
-// not be marked once this request has returned.
+// leave marks the payment as unknown. Recovery claims an unknown payment at once, and one that
+// could not be marked once this request has returned.
 func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
 	if s.t.Status == payment.Unknown {
 		return s.t, nil
@@ -200,7 +203,7 @@ func (e *Engine) eventBody(t *payment.Transaction, result Result) []byte {
 	return e.shown(t)
 }
 
-// resolve applies the acquirer's answer to an open payment.
+// resolve applies the acquirer's outcome to an open payment.
 func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 	step := payment.Decline
 	switch {

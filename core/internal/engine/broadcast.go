@@ -10,14 +10,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// broadcastPause is how long payments have the writer to themselves between two commits of a broadcast.
+// broadcastPause is the pause between two commits of a broadcast, in which payments have the
+// writer.
 const broadcastPause = 10 * time.Millisecond
 
 // broadcastRetry is the pause of a broadcast for a merchant for which it failed.
 const broadcastRetry = time.Minute
 
-// Broadcast has every merchant that there is told, in both modes. The answer comes once that is sure to happen, whatever dies: BroadcastDue
-// does it. Of a type and name there is one; asked for again, how far it has come answers.
+// Broadcast announces an event to every present merchant, in both modes. It returns once the
+// broadcast is durable; BroadcastDue writes the events. A repeated request of the same type and
+// name returns the existing broadcast with its progress.
 func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, object []byte) (Result, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
@@ -83,8 +85,8 @@ type broadcasting struct {
 	moved  bool // another process works on it, or a failure could not be written
 }
 
-// run gives the merchants their turn, some in each commit: first the next ones, then those for which
-// the broadcast failed.
+// run gives the merchants their turn, some in each commit: first the next ones, then those for
+// which the broadcast failed.
 func (x *broadcasting) run(ctx context.Context) error {
 	rows := store.Rows[int64]{Kind: "merchant", ID: merchantID, Change: x.next, Refused: x.fail}
 	for x.b.Place < x.b.Until && !x.moved {
@@ -146,9 +148,9 @@ func (x *broadcasting) postpone(ctx context.Context, merchant int64) error {
 	})
 }
 
-// move commits fn for merchants, which returns how many merchants it told, and returns how many it
-// has come to. Unless they had their turn before, the broadcast moves past them. It does nothing if
-// another process has moved the broadcast.
+// move commits fn for merchants, which returns how many merchants got events, and returns how many
+// it has come to. Unless they had their turn before, the broadcast moves past them. It does
+// nothing if another process has moved the broadcast.
 func (x *broadcasting) move(
 	ctx context.Context, merchants []int64, past bool, fn func(*store.Tx, int64) (told int, err error),
 ) (n int, err error) {
@@ -187,8 +189,8 @@ func (x *broadcasting) tell(tx *store.Tx, merchant int64) (int, error) {
 	return x.e.tell(tx, merchant, x.b)
 }
 
-// tell makes a merchant's events, one in each mode, unless it is out of service or has them already.
-// It returns 1 for a merchant in service, and 0 for one that is gone.
+// tell makes a merchant's events, one in each mode, unless it is out of service or has them
+// already. It returns 1 for a merchant in service, and 0 for one that is gone.
 func (e *Engine) tell(tx *store.Tx, merchant int64, b *payment.Broadcast) (int, error) {
 	m, err := tx.Merchant(merchant)
 	if errors.Is(err, payment.ErrNotFound) {

@@ -22,7 +22,7 @@ func (e *Engine) clientSecret(t payment.Tenant, n int64) secret.String {
 }
 
 // IsClientSecret reports whether given is the client secret of a transaction, under any version of
-// the root secret: a core that learned of a rotation late has used the older one.
+// the root secret. A core that reads a rotation late has used the older version.
 func (e *Engine) IsClientSecret(ctx context.Context, given secret.String, t payment.Tenant, n int64) bool {
 	return e.isClientSecretNow(given, t, n) || e.Roots.Missed(ctx) && e.isClientSecretNow(given, t, n)
 }

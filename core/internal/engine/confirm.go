@@ -40,8 +40,8 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Result, err
 	return value(done), err
 }
 
-// Confirm takes a waiting transaction, as it was read, from the source of p. Of p only what has to do with the source counts; amount,
-// currency, capture and whether less will do are the transaction's.
+// Confirm takes a waiting transaction, as it was read, from the source of p. Amount, currency,
+// capture and partial approval come from the transaction, not from p.
 func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transaction, p Payment) (Result, error) {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -106,8 +106,9 @@ func (e *Engine) RefuseConfirmation(
 	return value(out), err
 }
 
-// refuseConfirm answers a confirmation of what does not wait for it. When it waits again, another attempt came and went since the
-// transaction was read, and the next request finds it as it is.
+// refuseConfirm returns the result of the confirmation of a transaction that does not wait for
+// one. If it waits again, another attempt has ended since the transaction was read, and a retry
+// may pass.
 func (e *Engine) refuseConfirm(tx *store.Tx, r Request, transaction int64) (*Result, error) {
 	return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal {
 		if why := t.WhyNoConfirm(); why != nil {

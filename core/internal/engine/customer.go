@@ -23,9 +23,12 @@ func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) 
 	return value(out), err
 }
 
-// UpdateCustomer replaces a customer's details by what change makes of them, and its default payment method by method: nil leaves that as it
-// is, 0 takes it away. It is not told when nothing changes. ErrNoSource when the customer has no such payment method.
-func (e *Engine) UpdateCustomer(ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte) (Result, error) {
+// UpdateCustomer replaces a customer's details by the result of change, and its default payment
+// method by method: nil changes nothing, 0 removes it. An update without a change writes no event.
+// ErrNoSource if the customer has no such payment method.
+func (e *Engine) UpdateCustomer(
+	ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte,
+) (Result, error) {
 	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		was := *c
 		c.Details = change(c.Details)

@@ -1,6 +1,10 @@
-// Package engine carries out what v1 asks for, one verb a file.
+// Package engine carries out the use cases of v1, one verb a file.
 //
-// Every verb that moves money has the same three beats. Intent: one commit claims the idempotency key and makes the wish durable.
-// Call: the acquirer is asked, outside any store transaction. Outcome: one commit holds the change, its event and the stored answer.
-// A process that dies between the beats leaves an open intent, and recovery finishes it by asking the acquirer; it never guesses.
+// Each verb that moves money has three phases. Intent: one commit claims the idempotency key and
+// makes the request durable. Call: the acquirer gets the request, outside any store transaction.
+// Outcome: one commit holds the change, its event and the stored response. A process that dies
+// between the phases leaves an open intent. Recovery inquires at the acquirer and finishes it; it
+// never guesses.
+//
+// A verb returns a Result. Config.Render turns it into the response that is stored.
 package engine

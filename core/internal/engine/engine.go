@@ -33,7 +33,7 @@ var (
 	ErrNoAcquirer = errors.New("engine: no acquirer configured")
 	// ErrLastKey: the tenant would be left without a key that can manage keys.
 	ErrLastKey = errors.New("engine: last key with keys:write")
-	// ErrAcquirerUnavailable: the acquirer could not be asked.
+	// ErrAcquirerUnavailable: the acquirer could not be reached.
 	ErrAcquirerUnavailable = errors.New("engine: acquirer unavailable")
 )
 
@@ -41,14 +41,14 @@ var (
 // closes. The request had no effect.
 func IsBusy(err error) bool { return errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrClosed) }
 
-// IsUnavailable reports whether the store could not be read or written, so that a retry may succeed.
+// IsUnavailable reports whether the store could not be read or written. A retry may succeed.
 func IsUnavailable(err error) bool { return store.IsUnavailable(err) }
 
-// attemptTimeout bounds all acquirer calls of one attempt at a step together, be it a request's or
-// recovery's. A step without a response by then is unknown.
+// attemptTimeout bounds all acquirer calls of one attempt at a step together, of a request or of
+// recovery. A step without a response by then is unknown.
 const attemptTimeout = 20 * time.Second
 
-// Request is what every changing request carries beside its own parameters.
+// Request has the common fields of every changing request.
 type Request struct {
 	Tenant payment.Tenant
 	APIKey int64 // under which it came, 0 for none: it must be good when the request takes place
@@ -59,8 +59,8 @@ type Request struct {
 	Key           string // idempotency key, "" for none
 	Fingerprint   []byte // of method, path and body; only with a Key
 	Sealed        bool   // the filter in front encrypts the response, as the client demanded
-	// Scopes of the API key, where they are part of what makes two requests equal: where the response
-	// shows a new key's secret. Nil elsewhere.
+	// Scopes of the API key. Two requests whose response shows a new key's secret are equal only if
+	// the scopes are. Nil for all other requests.
 	Scopes []string
 	// Actor is the operator of an audited request; zero for a merchant's own.
 	Actor audit.Actor
@@ -71,7 +71,7 @@ func (r *Request) client() payment.Client {
 	return payment.Client{APIKey: r.APIKey, Address: r.ClientAddress}
 }
 
-// Config is what an Engine is made of. All fields are required but Live, Tracer and Observer.
+// Config configures an Engine. All fields are required but Live, Tracer, Observer and Peers.
 type Config struct {
 	Store *store.DB
 	Vault *vault.Vault
@@ -90,8 +90,8 @@ type Config struct {
 	Test     acquirer.Acquirer // serves test mode
 	Live     acquirer.Acquirer // serves live mode; nil refuses it
 
-	Observer Observer // nil: nobody is told
-	Peers    *Peers   // nil: no other process works on what is in the store
+	Observer Observer // nil for none
+	Peers    *Peers   // nil: no other process uses the store
 }
 
 // Engine carries out use-cases. It is safe for concurrent use.
@@ -115,7 +115,7 @@ func New(c Config) *Engine {
 	}
 }
 
-// acquirer returns who moves the tenant's money. Live keys never reach the simulator.
+// acquirer returns the acquirer of the tenant. Live keys never reach the simulator.
 func (e *Engine) acquirer(t payment.Tenant) (acquirer.Acquirer, error) {
 	a := e.Test
 	if t.Live {
@@ -127,7 +127,8 @@ func (e *Engine) acquirer(t payment.Tenant) (acquirer.Acquirer, error) {
 	return a, nil
 }
 
-// follower returns who is asked for a step on a transaction. Where nobody is, what does not exist is still not there.
+// follower returns the acquirer for a step on a transaction. Without an acquirer, a transaction
+// that does not exist is ErrNotFound nevertheless.
 func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int64) (acquirer.Acquirer, error) {
 	a, err := e.acquirer(t)
 	if err == nil {
@@ -154,8 +155,8 @@ func (e *Engine) event(kind string, t payment.Tenant, object, sequence int64, da
 	return &payment.Event{ID: e.IDs.Next(), Tenant: t, Type: kind, Object: object, Sequence: sequence, Data: data}
 }
 
-// authorizationReference is the name that acquirers know an authorization by. An attempt to confirm that came to nothing was reversed, so
-// the next one has another.
+// authorizationReference is the acquirer's reference of an authorization. A confirmation that
+// failed was reversed, so the next one has another reference.
 func authorizationReference(t *payment.Transaction) string {
 	name := id.Format(id.Transaction, t.ID)
 	if t.Attempt <= 1 {
@@ -164,7 +165,8 @@ func authorizationReference(t *payment.Transaction) string {
 	return name + "_" + strconv.FormatInt(t.Attempt, 10)
 }
 
-// authorizationOf reads what a step on a transaction follows: which attempt took it stands in the store alone.
+// authorizationOf returns the reference of the authorization that a step on a transaction follows.
+// Only the store has the number of its attempt.
 func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, transaction int64) (string, error) {
 	t, err := e.Store.Transaction(ctx, tenant, transaction)
 	if err != nil {
@@ -173,7 +175,7 @@ func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, tra
 	return authorizationReference(t), nil
 }
 
-// The names that acquirers know other requests by.
+// The acquirer's references of other requests.
 func captureReference(c *payment.Capture) string { return id.Format(id.Capture, c.ID) }
 func refundReference(r *payment.Refund) string   { return id.Format(id.Refund, r.ID) }
 

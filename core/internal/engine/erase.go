@@ -15,11 +15,11 @@ type VersionError struct{ payment.Refusal }
 
 func (e *VersionError) Error() string { return "engine: " + e.Message }
 
-// DeleteCustomer erases the data of a customer and of its payment methods, and both in their events,
-// in one commit. The id and the deletion stay. If there are many events, some of them follow, and so
-// does the personal data of its transactions as soon as nothing needs it: see
-// store.DB.EraseCustomerEvents and store.DB.ErasePersonal. ErrNotFound if there is no such customer, a
-// *VersionError if it has another version than expected; nil is any.
+// DeleteCustomer erases the data of a customer and of its payment methods, and both in their
+// events, in one commit. The id and the deletion stay. If there are many events, some of them
+// follow, and so does the personal data of its transactions as soon as nothing needs it: see
+// store.DB.EraseCustomerEvents and store.DB.ErasePersonal. ErrNotFound if there is no such
+// customer, a *VersionError if it has another version than expected; nil is any.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Result, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
 		if expected != nil && *expected != c.Version {
@@ -71,8 +71,8 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 	return deleted, nil
 }
 
-// deleteInactive deletes the tenant's customers without a payment or a change since a time. It skips
-// a customer that cannot be deleted.
+// deleteInactive deletes the tenant's customers without a payment or a change since a time. It
+// skips a customer that cannot be deleted.
 func (e *Engine) deleteInactive(
 	ctx context.Context, pass *store.Pass, tenant payment.Tenant, since time.Time,
 ) (deleted int64, err error) {

@@ -13,11 +13,11 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// keyWait is how long a request waits for an equal one that is running here before it is told so.
+// keyWait is how long a request waits for an equal one of this process before it gets ErrKeyInUse.
 const keyWait = time.Second
 
-// running knows the keys of the requests that run in this process, so that an equal request can wait for the answer instead of being
-// turned away. It is a courtesy: what decides is the store.
+// running holds the keys of the requests that run in this process. An equal request waits for the
+// response instead of a refusal. The store alone decides whether a key is in use.
 type running struct {
 	mu   sync.Mutex
 	keys map[runningKey]chan struct{} // closed and removed when the request ends
@@ -28,7 +28,7 @@ type runningKey struct {
 	key    string
 }
 
-// enter waits for an equal key that is running, at most keyWait, and returns what to call at the end.
+// enter waits for an equal key that is running, at most keyWait. The caller calls leave at its end.
 func (e *Engine) enter(ctx context.Context, r Request) (leave func()) {
 	if r.Key == "" {
 		return func() {}
@@ -63,10 +63,12 @@ func (e *Engine) leave(k runningKey, mine chan struct{}) {
 	close(mine)
 }
 
-// intent claims the request's key and runs fn in the same commit. fn returns a result if the request
-// ends there, and its response is stored under the key. Without a result the key stays claimed. An
-// error of fn rolls everything back, the key included.
-func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Result, error)) (*Result, error) {
+// intent claims the request's key and runs fn in the same commit. fn returns a result if the
+// request ends there, and its response is stored under the key. Without a result the key stays
+// claimed. An error of fn rolls everything back, the key included.
+func (e *Engine) intent(
+	ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
+) (*Result, error) {
 	var out *Result
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
 		claim, replay, err := claimKey(tx, r)
@@ -92,8 +94,8 @@ func (e *Engine) intent(ctx context.Context, r Request, fn func(tx *store.Tx, cl
 	return out, nil
 }
 
-// ReserveKey stores a reservation under the request's key, and does nothing else. A repeated request
-// gets the same response; ErrKeyReused if another request has the key.
+// ReserveKey stores a reservation under the request's key, and does nothing else. A repeated
+// request gets the same response; ErrKeyReused if another request has the key.
 func (e *Engine) ReserveKey(ctx context.Context, r Request, purpose string) (Result, error) {
 	return e.onlyStore(ctx, r, func(tx *store.Tx) Result {
 		return e.created(&Reservation{Purpose: purpose, CreatedAt: tx.Now, ExpiresAt: tx.KeyExpiry()})
@@ -199,10 +201,10 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 // sealedMark ends the stored fingerprint of a request that demands an encrypted response.
 const sealedMark = 1
 
-// fingerprints returns the fingerprint under which a request claims its key, and those of other
-// requests that count as the same. A response stored for an encrypted demand is replayed only to an
-// encrypted demand: an intermediary may have removed the demand. A response stored in the clear is
-// replayed to an encrypted demand, encrypted.
+// fingerprints returns the fingerprint under which a request claims its key, and the fingerprints
+// of other requests that count as the same. A response stored for an encrypted demand is replayed
+// only to an encrypted demand: an intermediary may have removed the demand. A response stored in
+// the clear is replayed to an encrypted demand, encrypted.
 func (r Request) fingerprints() (own []byte, others [][]byte) {
 	own = r.Fingerprint
 	if r.Scopes != nil {
@@ -216,7 +218,9 @@ func (r Request) fingerprints() (own []byte, others [][]byte) {
 
 // refuse returns the result of a step that the transaction did not allow, for the reason that the
 // pure rule gives.
-func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal) (*Result, error) {
+func (e *Engine) refuse(
+	tx *store.Tx, r Request, transaction int64, why func(*payment.Transaction) *payment.Refusal,
+) (*Result, error) {
 	t, err := tx.Transaction(r.Tenant, transaction)
 	if errors.Is(err, payment.ErrNotFound) {
 		return nil, ErrNotFound
@@ -235,7 +239,7 @@ func (e *Engine) refuse(tx *store.Tx, r Request, transaction int64, why func(*pa
 	return &a, nil
 }
 
-// insertNew inserts with a fresh id, and draws again in the rare case that another process drew the same.
+// insertNew inserts with a new id, and with another one if a second process has made the same id.
 func (e *Engine) insertNew(insert func(id int64) error) error {
 	for attempt := 0; ; attempt++ {
 		err := insert(e.IDs.Next())

@@ -9,10 +9,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// Operator is the tenant that the idempotency keys of operators belong to. No merchant has its number.
+// Operator returns the tenant of the idempotency keys of operators. No merchant has its number.
 func Operator() payment.Tenant { return payment.Tenant{} }
 
-// CreateMerchant makes a merchant of what c says; what it leaves out is midnight UTC.
+// CreateMerchant makes a merchant by c. Its day ends at midnight UTC unless c has another time.
 func (e *Engine) CreateMerchant(ctx context.Context, r Request, c payment.MerchantChange) (Result, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
@@ -37,12 +37,15 @@ func (e *Engine) CreateMerchant(ctx context.Context, r Request, c payment.Mercha
 }
 
 // UpdateMerchant changes a merchant. ErrNotFound when there is none.
-func (e *Engine) UpdateMerchant(ctx context.Context, r Request, merchant int64, c payment.MerchantChange) (Result, error) {
-	return e.changeMerchant(ctx, r, merchant, "merchants.update", func(tx *store.Tx) error { return tx.UpdateMerchant(merchant, c) })
+func (e *Engine) UpdateMerchant(
+	ctx context.Context, r Request, merchant int64, c payment.MerchantChange,
+) (Result, error) {
+	update := func(tx *store.Tx) error { return tx.UpdateMerchant(merchant, c) }
+	return e.changeMerchant(ctx, r, merchant, "merchants.update", update)
 }
 
-// DisableMerchant takes a merchant out of service, or puts it back: while it is out, its keys open nothing. Nothing that is open asks for
-// it, so all of that goes on. ErrNotFound when there is none.
+// DisableMerchant takes a merchant out of service, or puts it back. While it is out, its keys are
+// refused; steps that are open go on. ErrNotFound if there is none.
 func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64, disabled bool) (Result, error) {
 	action := "merchants.enable"
 	if disabled {
@@ -51,7 +54,9 @@ func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64,
 	return e.changeMerchant(ctx, r, merchant, action, func(tx *store.Tx) error { return tx.DisableMerchant(merchant, disabled) })
 }
 
-func (e *Engine) changeMerchant(ctx context.Context, r Request, merchant int64, action string, change func(*store.Tx) error) (Result, error) {
+func (e *Engine) changeMerchant(
+	ctx context.Context, r Request, merchant int64, action string, change func(*store.Tx) error,
+) (Result, error) {
 	defer e.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		before, err := tx.LockedMerchant(merchant)

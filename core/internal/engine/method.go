@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// ErrTooManyMethods says that the customer has payment.MaxMethods payment methods already.
+// ErrTooManyMethods reports that the customer has payment.MaxMethods payment methods already.
 var ErrTooManyMethods = errors.New("engine: too many payment methods")
 
 // The versions of a payment method, as its events count them.
@@ -20,7 +20,7 @@ const (
 )
 
 // Attach uses a token up to give a customer a payment method, which is a change of the customer.
-// describe returns the method's details and fingerprint by those of the token.
+// describe returns the method's details and fingerprint by the token's.
 func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token Stored,
 	describe func(token []byte) (details []byte, fingerprint string),
 ) (Result, error) {

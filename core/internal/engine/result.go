@@ -87,13 +87,13 @@ func (e *Engine) refused(requestID string, why *payment.Refusal, t *payment.Tran
 	return e.rendered(Result{Kind: Refused, Object: t, Refusal: why, RequestID: requestID})
 }
 
-// unknown returns the result of a step whose outcome is not known yet because of cause. t is nil for
-// a step without a transaction.
+// unknown returns the result of a step whose outcome is not known yet because of cause. t is nil
+// for a step without a transaction.
 func (e *Engine) unknown(requestID string, t *payment.Transaction, cause error) Result {
 	return e.rendered(Result{Kind: Unknown, Object: t, RequestID: requestID, cause: cause})
 }
 
-// decided returns the result of a payment, or of the confirmation of one, that the acquirer decided.
+// decided returns the result of a payment, or of a confirmation, that the acquirer decided.
 func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
 	switch {
 	case t.Status == payment.Declined:

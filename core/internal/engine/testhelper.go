@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// runBatch is how many transactions one settlement run of the test helpers takes, for they share a commit.
+// runBatch is how many transactions one settlement run of the test helpers settles, in one commit.
 const runBatch = 200
 
 // TestTime is a merchant's test clock.
@@ -19,7 +19,8 @@ type TestTime struct {
 	Ahead time.Duration // of real time
 }
 
-// RunSettlement settles the tenant's captured money as if its day ended now, a bounded number of transactions at a time.
+// RunSettlement settles the tenant's captured money as if its day ended now, at most runBatch
+// transactions.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	defer e.enter(ctx, r)()
 	waiting, err := e.Store.Settleable(ctx, r.Tenant, runBatch+1)
@@ -67,8 +68,8 @@ func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Resu
 	return value(done), err
 }
 
-// AdvanceTestClock moves the merchant's test clock forward, and then settles and expires what that makes due, as the background work
-// would a little later.
+// AdvanceTestClock moves the merchant's test clock forward. It settles and expires the transactions
+// that are due then, as the background work would a little later.
 func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Duration) (Result, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {

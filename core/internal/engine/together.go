@@ -7,9 +7,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// begin commits the intent of a payment, which w holds from then on: in one commit with other
-// payments if the store can do that and nothing prevents it, else by its own command. It returns
-// the response of a request that ends there.
+// begin commits the intent of a payment, which w holds from then on. It shares the commit of other
+// payments if the store can do that and nothing prevents it. It returns the result of a request
+// that ends there.
 func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight) (*Result, error) {
 	if p.Drawn.refusal == nil {
 		own, _ := r.fingerprints()
@@ -40,8 +40,8 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 	})
 }
 
-// end commits the outcome of a payment and its response: in one commit with other payments if the
-// store can do that and nothing prevents it, else by its own command.
+// end commits the outcome of a payment and its response. It shares the commit of other payments if
+// the store can do that and nothing prevents it.
 func (e *Engine) end(ctx context.Context, t *payment.Transaction, claim int64, result Result) error {
 	ctx = context.WithoutCancel(ctx)
 	c := store.Closing{

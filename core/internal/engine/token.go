@@ -36,13 +36,13 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 	return value(out), err
 }
 
-// SweepTokens wipes the secrets of the tokens that have expired, and removes the tokens that no retry
-// can name any more.
+// SweepTokens wipes the secrets of the tokens that have expired, and removes the tokens that no
+// retry can name any more.
 func (e *Engine) SweepTokens(ctx context.Context) error {
 	_, err := e.Store.WipeTokens(ctx)
 	n := int64(0)
 	if err == nil {
-		// As long as an idempotency key lives, a payment by the token can be retried, and gets the stored response.
+		// A payment by the token can be retried, and gets the stored response, while its key lives.
 		n, err = e.Store.DeleteTokens(ctx, store.KeyLifetime)
 	}
 	e.Observer.TokensSwept(n, err)

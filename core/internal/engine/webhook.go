@@ -20,7 +20,7 @@ const (
 	maxStored = 2 * maxEndpoints
 )
 
-// Why a request on webhook endpoints was refused without an answer to store.
+// The refusals of requests on webhook endpoints that have no response to store.
 var (
 	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may, or so many deleted ones
 	// whose deliveries are not yet removed.
@@ -54,12 +54,14 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w payment.Endpoi
 }
 
 // ChangeEndpoint lets change edit an endpoint. It is announced when that disables it.
-func (e *Engine) ChangeEndpoint(ctx context.Context, r Request, endpoint int64, change func(*payment.Endpoint)) (Result, error) {
+func (e *Engine) ChangeEndpoint(
+	ctx context.Context, r Request, endpoint int64, change func(*payment.Endpoint),
+) (Result, error) {
 	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *payment.Endpoint) (Result, error) {
 		was := *w
 		change(w)
 		if w.Status != was.Status || w.URL != was.URL {
-			w.FailingSince = time.Time{} // what failed before says nothing of it now
+			w.FailingSince = time.Time{} // earlier failures do not count
 		}
 		if w.Status == payment.EndpointDisabled && was.Status != w.Status {
 			w.Status = was.Status
@@ -82,8 +84,8 @@ func (e *Engine) DeleteEndpoint(ctx context.Context, r Request, endpoint int64) 
 	})
 }
 
-// RollSecret gives an endpoint its next secret, which the response shows. The secret before it signs
-// too for as long as overlap; older ones no longer do.
+// RollSecret gives an endpoint its next secret, which the response shows. The secret before it
+// signs too for as long as overlap; older ones no longer do.
 func (e *Engine) RollSecret(ctx context.Context, r Request, endpoint int64, overlap time.Duration) (Result, error) {
 	return e.endpointStep(ctx, r, endpoint, func(tx *store.Tx, w *payment.Endpoint) (Result, error) {
 		w.Generation++
@@ -99,7 +101,9 @@ func (e *Engine) endpointSecret(w *payment.Endpoint) secret.String {
 }
 
 // endpointStep runs a step on an endpoint of the tenant under the request's key.
-func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *payment.Endpoint) (Result, error)) (Result, error) {
+func (e *Engine) endpointStep(
+	ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *payment.Endpoint) (Result, error),
+) (Result, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		w, err := tx.Endpoint(r.Tenant, endpoint)
@@ -112,8 +116,9 @@ func (e *Engine) endpointStep(ctx context.Context, r Request, endpoint int64, st
 	return value(done), err
 }
 
-// DisableEndpoint stops the deliveries to an endpoint and announces it, to the tenant's others, in the command of tx. What waits for it
-// stays, for three days, in case it is enabled again.
+// DisableEndpoint stops the deliveries to an endpoint, and announces that to the tenant's other
+// endpoints, in the command of tx. Pending deliveries stay for three days, in case it is enabled
+// again.
 func (e *Engine) DisableEndpoint(tx *store.Tx, w *payment.Endpoint, why payment.EndpointReason) error {
 	w.Status, w.Reason = payment.EndpointDisabled, why
 	if err := tx.UpdateEndpoint(w); err != nil {
@@ -122,7 +127,8 @@ func (e *Engine) DisableEndpoint(tx *store.Tx, w *payment.Endpoint, why payment.
 	return tx.InsertEvent(e.event("webhook_endpoint.disabled", w.Tenant, w.ID, w.Version, e.shown(w)))
 }
 
-// Redeliver has an event delivered once more: to one endpoint, or with 0 to all enabled ones that want its type.
+// Redeliver has an event delivered once more: to one endpoint, or with 0 to all enabled ones that
+// want its type.
 func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64) (Result, error) {
 	defer e.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {

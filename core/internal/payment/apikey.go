@@ -13,8 +13,8 @@ var (
 	ErrMerchantDisabled = errors.New("payment: merchant disabled")
 )
 
-// APIKey is a stored API key. The secret itself is never stored. A zero time stands for an event that
-// did not happen.
+// APIKey is a stored API key. The secret itself is never stored. A zero time stands for an event
+// that did not happen.
 type APIKey struct {
 	ID         int64
 	Tenant     Tenant

@@ -8,8 +8,8 @@ import (
 // ErrNotFound reports that the tenant has no such object.
 var ErrNotFound = errors.New("payment: not found")
 
-// Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none, and
-// exclude each other.
+// Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none,
+// and exclude each other.
 type Page struct {
 	Limit  int
 	After  int64 // the page begins after this id: older rows
@@ -22,7 +22,7 @@ type List[T any] struct {
 	More bool // the list has further rows in the direction of the page
 }
 
-// TransactionFilter narrows a list of transactions. A zero field selects all; several must all hold.
+// TransactionFilter narrows a list of transactions. A zero field selects all; all must hold.
 type TransactionFilter struct {
 	Status          Status
 	Customer        string // as the contract writes its id

@@ -39,7 +39,7 @@ type Retention struct {
 	Customers int // customers without a payment or a change
 }
 
-// Or returns the periods that apply to a merchant: its own, else those of the service.
+// Or returns the periods that apply to a merchant: its own, else the periods of the service.
 func (r Retention) Or(service Retention) Retention {
 	return Retention{
 		Personal: cmp.Or(r.Personal, service.Personal), Customers: cmp.Or(r.Customers, service.Customers),
