@@ -56,7 +56,7 @@ func NewServer(o Options) *Server {
 	var policy *tls.Config
 	if o.TLS != nil {
 		policy = o.TLS.Clone() // net/http writes into it
-		handler = strict(handler)
+		handler = strict(endResetting(handler))
 	}
 	return &Server{
 		log: log, clock: c, drain: cmp.Or(o.Drain, 10*time.Second),
@@ -68,6 +68,7 @@ func NewServer(o Options) *Server {
 			WriteTimeout:      60 * time.Second,
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    16 << 10,
+			ConnContext:       withResets,
 			ErrorLog:          quietLog(log),
 			// "OPTIONS *" would else be handled past our middlewares.
 			DisableGeneralOptionsHandler: true,
