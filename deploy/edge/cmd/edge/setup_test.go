@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -262,6 +263,7 @@ func (b *bed) countLogged(t *testing.T, what string) int {
 // standIn is an upstream that records its requests.
 type standIn struct {
 	address string
+	begun   atomic.Int64 // requests of which the head has come
 	mu      sync.Mutex
 	seen    []*http.Request
 }
@@ -270,6 +272,7 @@ func newStandIn(t *testing.T, name string) *standIn {
 	t.Helper()
 	s := &standIn{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.begun.Add(1)
 		_, _ = io.Copy(io.Discard, r.Body)
 		s.mu.Lock()
 		s.seen = append(s.seen, r)

@@ -14,6 +14,7 @@ import (
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
@@ -84,10 +85,28 @@ func (b *builder) bootstrap(n Node) *bootstrapv3.Bootstrap {
 	return &bootstrapv3.Bootstrap{
 		Node:            &corev3.Node{Id: n.ID, Cluster: b.Config.XDS.Cluster},
 		Admin:           &bootstrapv3.Admin{Address: admin},
-		LayeredRuntime:  &bootstrapv3.LayeredRuntime{},
+		LayeredRuntime:  b.runtime(),
 		OverloadManager: b.overload(),
 	}
 }
+
+// runtime makes Envoy end a connection with GOAWAY whose client resets most of its streams early.
+func (b *builder) runtime() *bootstrapv3.LayeredRuntime {
+	layer, err := structpb.NewStruct(map[string]any{
+		"overload.premature_reset_total_stream_count":          prematureResets,
+		"overload.premature_reset_min_stream_lifetime_seconds": 1,
+	})
+	if err != nil {
+		b.fail(fmt.Errorf("runtime: %w", err))
+	}
+	return &bootstrapv3.LayeredRuntime{Layers: []*bootstrapv3.RuntimeLayer{{
+		Name: "edge", LayerSpecifier: &bootstrapv3.RuntimeLayer_StaticLayer{StaticLayer: layer},
+	}}}
+}
+
+// prematureResets is the number of streams of a connection after which Envoy ends it if more than
+// half of them were reset within a second.
+const prematureResets = 200
 
 // tcp parses an address whose port may be 0, for a free one.
 func (b *builder) tcp(text string) *corev3.Address {

@@ -73,9 +73,6 @@ func (b *builder) extProcOn() map[string]*anypb.Any {
 		filterExtProc: b.pack(&extprocv3.ExtProcPerRoute{
 			Override: &extprocv3.ExtProcPerRoute_Overrides{Overrides: &extprocv3.ExtProcOverrides{}},
 		}),
-		filterBody: b.pack(&bufferv3.BufferPerRoute{
-			Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(b.Config.Limits.MaxBody)},
-		}),
 		filterAnswer: b.pack(&bufferv3.BufferPerRoute{
 			Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(bufferLimit)},
 		}),
@@ -106,9 +103,7 @@ func (b *builder) level(l config.Level) map[string]*anypb.Any {
 	}
 	out := map[string]*anypb.Any{filterExtProc: b.pack(per)}
 	if l == config.Off {
-		for _, name := range []string{filterBody, filterAnswer} {
-			out[name] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
-		}
+		out[filterAnswer] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
 	}
 	return out
 }

@@ -143,12 +143,15 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	if https && b.Config.Limits.Rate > 0 {
 		add(filterRate, b.rate())
 	}
+	if https {
+		// For every route: no service behind Envoy waits for a body. RequestTimeout bounds the wait here.
+		add(filterBody, b.body(b.Config.Limits.MaxBody))
+	}
 	if https && b.Config.ExtProc.Address != "" {
 		// Both are disabled here, and enabled by the route configuration; see extProcOn.
-		add(filterBody, b.body(b.Config.Limits.MaxBody))
 		add(filterAnswer, b.body(bufferLimit))
 		add(filterExtProc, b.extProc())
-		for _, f := range out[len(out)-3:] {
+		for _, f := range out[len(out)-2:] {
 			f.Disabled = true
 		}
 	}

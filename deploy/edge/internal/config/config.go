@@ -135,6 +135,10 @@ func Decode(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
+// defaultRate is the default number of requests a second of one address. It is that of core for one
+// API key.
+const defaultRate = 1000
+
 // defaults returns the values of keys that the file omits.
 func defaults() Config {
 	return Config{
@@ -145,7 +149,7 @@ func defaults() Config {
 		TLS:          TLS{MinimumVersion: "1.2"},
 		Certificates: Certificates{PublishAhead: 24 * time.Hour},
 		ExtProc:      ExtProc{MessageTimeout: 6 * time.Second},
-		Limits:       Limits{MaxBody: 256 << 10, Timeout: time.Minute},
+		Limits:       Limits{MaxBody: 256 << 10, Rate: defaultRate, Timeout: time.Minute},
 		Drain:        10 * time.Second,
 	}
 }

@@ -124,7 +124,7 @@ func TestRefuses(t *testing.T) {
 		"XDSWithoutTLS":    {"xds: {listen: '127.0.0.1:1'}", "xds.client_ca", "private keys"},
 		"XDSSocketWithTLS": {"xds: {certificate: a}", "xds.certificate", "no TLS"},
 		"MaxBody":          {"limits: {max_body: 1}", "limits.max_body", "not between"},
-		"BurstAlone":       {"limits: {burst: 1}", "limits.burst", "limits nothing"},
+		"BurstAlone":       {"limits: {rate: 0, burst: 1}", "limits.burst", "limits nothing"},
 		"BurstBelowRate":   {"limits: {rate: 10, burst: 1}", "limits.burst", "less than the rate"},
 		"Timeout":          {"limits: {timeout: 1ms}", "limits.timeout", "not between"},
 		"MessageTimeout":   {"extproc: {address: 'unix:a', message_timeout: 1ms}", "extproc.message_timeout", "not between"},
