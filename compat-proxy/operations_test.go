@@ -78,7 +78,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	o := mustOperate(t, &faltering{}, nil)
 	o.wantSeries(t, `causeway_compat_deduplication_secret_info\{fingerprint="fp[0-9a-f]{16}"\} 1`)
-	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total 0`,
+	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total{reason="overloaded"} 0`,
 		`causeway_compat_credentials_reloads_total\{outcome="ok"\} 0`, `go_goroutines \d+`)
 	for _, body := range []string{sale, "nonsense", strings.Replace(sale, "createTransactionRequest", "somethingElseRequest", 1), strings.Replace(sale, "24.50", "x", 1)} {
 		send(t, http.MethodPost, o.url+path, strings.NewReader(body), nil)
@@ -104,11 +104,11 @@ func TestMetricsOfShedRequests(t *testing.T) {
 	for range 3 {
 		send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil)
 	}
-	o.wantSeries(t, `causeway_compat_requests_in_flight 1`, `causeway_compat_shed_requests_total 3`,
+	o.wantSeries(t, `causeway_compat_requests_in_flight 1`, `causeway_compat_shed_requests_total{reason="overloaded"} 3`,
 		`causeway_compat_request_seconds_count\{method="none",outcome="busy"\} 3`)
 	close(s.hold)
 	first.Wait()
-	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total 3`)
+	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total{reason="overloaded"} 3`)
 }
 
 func TestMetricsOfReloads(t *testing.T) {

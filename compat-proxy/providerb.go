@@ -37,6 +37,6 @@ func (p *Proxy) doors(next http.Handler) http.Handler {
 
 // doorB is the provider-b dialect at one path.
 func (p *Proxy) doorB(prefix string) http.Handler {
-	served := httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(providerb.Busy(p.cfg.Clock)), p.metrics.Served(p.providerB.At(prefix)))
+	served := p.limited(providerb.Busy(p.cfg.Clock), p.providerB.At(prefix))
 	return httpx.Recover(providerb.Broken(p.cfg.Clock), p.cfg.Log, served)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/rpc"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/health"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -69,6 +70,8 @@ type Config struct {
 	CallTimeout, TotalTimeout time.Duration
 	// Concurrency is how many requests are handled at a time; what comes on top is answered "busy". Zero means 512.
 	Concurrency int
+	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means 5 s.
+	BodyGrace time.Duration
 	// Log receives one event for every request. Nil means nothing is logged.
 	Log *slog.Logger
 	// Tracer makes the spans. Nil means none.
@@ -88,6 +91,7 @@ type Proxy struct {
 	providerA *providera.Handler
 	providerB *providerb.Handler
 	metrics   *metrics.Metrics
+	admission *admission.Limiter
 	idle      func() // closes what a transport of our own keeps open
 }
 
@@ -113,6 +117,7 @@ func New(cfg Config) (*Proxy, error) {
 	cfg.Currency = cmp.Or(cfg.Currency, "usd")
 	cfg.Concurrency = cmp.Or(cfg.Concurrency, 512)
 	p.cfg = cfg
+	p.admission = admission.New(admission.Config{Slots: cfg.Concurrency, Grace: cfg.BodyGrace, Refused: p.metrics.Shed})
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -150,7 +155,7 @@ func (p *Proxy) Handler() http.Handler {
 	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil)) // of this program alone: all proxies have one v1, and none is better than another
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
 	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send GET.", "GET, HEAD"))
-	limited := httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(providera.Busy)), p.metrics.Served(p.providerA))
+	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)
 	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {
 		paths = append(paths, dropInA)
@@ -160,12 +165,17 @@ func (p *Proxy) Handler() http.Handler {
 		p.route(mux, "OPTIONS "+door, http.HandlerFunc(providera.Options))
 		mux.Handle(door, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "OPTIONS, POST"))
 	}
-	p.route(mux, "POST "+rpcDoor, httpx.Limit(p.cfg.Concurrency, p.metrics.Shed(http.HandlerFunc(rpc.Busy)), p.metrics.Served(p.rpc())))
+	p.route(mux, "POST "+rpcDoor, p.limited(http.HandlerFunc(rpc.Busy), p.rpc()))
 	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.timed(p.doors(onlyClean(mux))))
 	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
 	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
+}
+
+// limited bounds the requests of next, which count towards one bound for all dialects.
+func (p *Proxy) limited(busy, next http.Handler) http.Handler {
+	return p.admission.Handler(p.metrics.Busy(busy), p.metrics.Served(next))
 }
 
 // timed gives each request one deadline for all its commands.

@@ -67,8 +67,13 @@ type Config struct {
 	// RateLimit is how many requests a second one API key may make for long, and twice as many at once when it was idle: 0 for
 	// DefaultRateLimit, negative for no limit.
 	RateLimit int
+	// MerchantRateLimit is how many requests a second all keys of one merchant and mode may make
+	// together, publishable and secret keys apart: 0 for four times RateLimit, negative for no limit.
+	MerchantRateLimit int
 	// Concurrency is how many requests are served at once; more are refused with 503. 0 means 1024.
 	Concurrency int
+	// BodyGrace is the time that the body of a request gets before a minimum rate applies. 0 means 5 s.
+	BodyGrace time.Duration
 	// KeepEvents is how long events are listed and can be delivered again before they are removed: at least LeastKeepEvents, 0 for good.
 	KeepEvents time.Duration
 	// KeepPersonal is how long personal data of transactions, captures, refunds and their events is kept: at least LeastKeepPersonal, 0 for good.
@@ -176,12 +181,17 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// limiter is nil for no limit.
+// merchantKeys is how many times the rate limit of a key its merchant has by default.
+const merchantKeys = 4
+
+// limiter returns nil for no limit.
 func (cfg Config) limiter() *ratelimit.Limiter {
-	if cfg.RateLimit < 0 {
+	key := max(cmp.Or(cfg.RateLimit, DefaultRateLimit), 0)
+	merchant := max(cmp.Or(cfg.MerchantRateLimit, merchantKeys*key), 0)
+	if key == 0 && merchant == 0 {
 		return nil
 	}
-	return ratelimit.New(cmp.Or(cfg.RateLimit, DefaultRateLimit))
+	return ratelimit.New(key, merchant)
 }
 
 func openSimulator(cfg Config) (*simulator.Simulator, error) {
@@ -263,6 +273,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 		Observe: series.Request, Tracer: cfg.Tracer,
 		Store: c.db, Engine: eng, Auth: keys, Clock: cfg.Clock, Log: cfg.Log, Test: c.sim, Cards: testCards(c.sim), Triggers: testTriggers(c.sim),
 		FingerprintKey: c.roots.Lasting(root.CardFingerprints), IdempotencyKey: c.roots.Lasting(root.Requests), Concurrent: cmp.Or(cfg.Concurrency, concurrent), RateLimit: cfg.limiter(),
+		BodyGrace:     cfg.BodyGrace,
 		WebhookPolicy: hooks.Policy, FilterSecret: cfg.FilterSecret, FilterToken: cfg.FilterToken,
 		LoggedIn:    series.OperatorLogin,
 		HopSecret:   cfg.HopSecret,

@@ -39,6 +39,7 @@ type bundle struct {
 	keepCustomers time.Duration // Config.KeepCustomers
 	rateLimit     int           // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
 	private       bool          // webhooks may go to this machine
+	bodyGrace     time.Duration // Config.BodyGrace
 	atOnce        int           // requests that are served at once, 0 for the default
 	tracer        *telemetry.Tracer
 	token         string // the operator's, "" for none
@@ -94,6 +95,7 @@ func (b *bundle) start(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg := b.place()
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Concurrency = b.catalogue, log, b.rateLimit, b.private, b.atOnce
+	cfg.BodyGrace = b.bodyGrace
 	cfg.KeepPersonal, cfg.KeepCustomers, cfg.HopSecret = b.keepPersonal, b.keepCustomers, secret.New(b.hop)
 	cfg.Tracer, cfg.FilterToken, cfg.FilterSecret = b.tracer, secret.New(b.token), secret.New(b.filter)
 	c, err := core.Open(t.Context(), cfg)

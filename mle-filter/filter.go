@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/announce"
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
@@ -22,6 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/metrics"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -77,6 +79,8 @@ type Config struct {
 	// Concurrency is how many requests are handled at a time; what comes on top is refused with 503. Zero means 512. What goes straight to
 	// Core does not count.
 	Concurrency int
+	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means 5 s.
+	BodyGrace time.Duration
 	// Log receives one event for every request but those that go straight to Core. Nil means nothing is logged.
 	Log *slog.Logger
 	// Tracer makes the spans. Nil means none.
@@ -87,16 +91,17 @@ type Config struct {
 
 // Filter is message-level encryption in front of v1, ready to serve. It is safe for concurrent use.
 type Filter struct {
-	cfg     Config
-	db      *keystore.DB
-	ring    *keyring.Keyring
-	engine  *engine.Engine
-	who     *identity.Resolver
-	hop     *httphop.Hop
-	keys    http.Handler
-	metrics *metrics.Metrics
-	reach   http.RoundTripper // core, for what the filter itself asks
-	idle    func()            // closes what a transport of our own keeps open
+	cfg       Config
+	db        *keystore.DB
+	ring      *keyring.Keyring
+	engine    *engine.Engine
+	who       *identity.Resolver
+	hop       *httphop.Hop
+	keys      http.Handler
+	metrics   *metrics.Metrics
+	admission *admission.Limiter
+	reach     http.RoundTripper // core, for what the filter itself asks
+	idle      func()            // closes what a transport of our own keeps open
 
 	stop  context.CancelFunc
 	wake  func() // starts what goes on in the background, once
@@ -124,6 +129,7 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 		return nil, errRoom
 	}
 	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
+	f.admission = admission.New(admission.Config{Slots: f.cfg.Concurrency, Grace: f.cfg.BodyGrace, Refused: f.metrics.Shed})
 	table, err := policy.New(cfg.Policy) // by itself first: what is wrong is named as it is counted there
 	if err == nil {
 		table, err = policy.New(withOwnRoutes(cfg.Policy))
@@ -302,16 +308,29 @@ func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.P
 		return "", p
 	}
 	httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, who.Key)
+	admission.Identify(ctx, admission.Identity{Key: who.Key, Merchant: who.Tenant(), Public: who.Publishable})
 	return who.Tenant(), nil
 }
 
 // around is what every request of the filter's own has around it.
 func (f *Filter) around(h http.Handler) http.Handler {
-	h = httpx.Limit(f.cfg.Concurrency, f.metrics.Shed(http.HandlerFunc(shell.Overloaded)), f.metrics.Served(h))
+	h = f.admit(f.metrics.Served(h))
 	h = httpx.Recover(shell.Broken, f.cfg.Log, h)
 	h = httpx.LogRequests(f.cfg.Log, f.cfg.Clock, h, f.metrics.Request)
 	h = httpx.ClientAddress(f.cfg.Hop, httpx.Trace(f.cfg.Tracer, h))
 	return httpx.RequestID(h)
+}
+
+// admit bounds the requests of next. Core's health is outside every limit, as at core.
+func (f *Filter) admit(next http.Handler) http.Handler {
+	limited := f.admission.Handler(http.HandlerFunc(shell.Overloaded), next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/health" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		limited.ServeHTTP(w, r)
+	})
 }
 
 // Handler serves /v1/mle/* itself, and takes encryption off and puts it on for all else, which core answers.

@@ -1,6 +1,7 @@
 package mlefilter_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -234,6 +235,51 @@ func TestBusy(t *testing.T) {
 	if g := <-done; g.status != 201 {
 		t.Errorf("before: got %d %s", g.status, g.body)
 	}
+}
+
+// TestUnfinishedBodiesStopNoRequest: more unfinished bodies than requests are handled at a time, in
+// the clear and encrypted, stop no request of another client, and no health probe.
+func TestUnfinishedBodiesStopNoRequest(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(c *mlefilter.Config) { c.Concurrency, c.BodyGrace = 2, time.Hour })
+	at := f.Listener.Addr().String()
+	for i := range 20 {
+		from := fmt.Sprintf("127.0.1.%d", i+1)
+		programtest.MustSendUnfinished(t, from, at, "/v1/transactions", "Authorization: Bearer sk_test_1")
+		programtest.MustSendUnfinished(t, from, at, "/v1/transactions", "Authorization: Bearer sk_test_1",
+			"Content-Type: application/jose", "X-SVC-MLE: v1")
+	}
+	if g := f.send(t, f.Client(), "POST", "/v1/transactions", sale); g.status != 201 {
+		t.Errorf("in the clear: got %d %s", g.status, g.body)
+	}
+	if g := f.send(t, f.client(t, mle.ECDHESA256KW, nil), "POST", "/v1/transactions", sale); g.status != 201 {
+		t.Errorf("encrypted: got %d %s", g.status, g.body)
+	}
+}
+
+// TestSlowBody: a body that does not arrive is ended with 408.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	f := open(t, nil)
+	u := programtest.MustSendUnfinished(t, "", f.Listener.Addr().String(), "/v1/transactions", "Authorization: Bearer sk_test_1")
+	if status, body := u.MustEnd(t); status != 408 || !strings.Contains(body, `"body_too_slow"`) {
+		t.Errorf("got %d %s", status, body)
+	}
+}
+
+// TestHealthWithoutASlot: a probe passes the filter while all slots are in use.
+func TestHealthWithoutASlot(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 1 })
+	f.core.hold, f.core.arrived = make(chan struct{}), make(chan struct{})
+	done := make(chan got)
+	go func() { done <- f.send(t, f.Client(), "POST", "/v1/transactions", sale) }()
+	<-f.core.arrived
+	if g := f.send(t, f.Client(), "GET", "/v1/health", ""); g.status == 503 && strings.Contains(g.body, "overloaded") {
+		t.Errorf("got %d %s", g.status, g.body)
+	}
+	close(f.core.hold)
+	<-done
 }
 
 func TestNewRefuses(t *testing.T) {

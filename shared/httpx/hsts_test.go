@@ -34,7 +34,7 @@ var answers = map[string]http.HandlerFunc{
 	"the header, twice": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()[tlspolicy.HSTSHeader] = []string{"a", "b"}
 	},
-	"a refusal behind": httpx.Limit(1, nil, http.NotFoundHandler()).ServeHTTP,
+	"a 404": http.NotFound,
 }
 
 func TestServerSendsHSTSOverTLSAlone(t *testing.T) {

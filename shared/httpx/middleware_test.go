@@ -302,63 +302,6 @@ func TestRecoverPassesAbortOn(t *testing.T) {
 	call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 }
 
-func TestLimit(t *testing.T) {
-	t.Parallel()
-	entered, leave := make(chan struct{}), make(chan struct{})
-	h := httpx.Limit(2,
-		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }),
-		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-leave }))
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() { call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)) })
-		<-entered
-	}
-	for range 3 { // a refusal must not use up a place, nor give one back that it never had
-		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
-			nil)).Code, http.StatusServiceUnavailable; got != want {
-			t.Errorf("third: got %d, want %d", got, want)
-		}
-	}
-	close(leave)
-	wg.Wait()
-	wg.Go(func() {
-		if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
-			nil)).Code, http.StatusOK; got != want {
-			t.Errorf("after: got %d, want %d", got, want)
-		}
-	})
-	<-entered
-	wg.Wait()
-}
-
-func TestLimitGivesThePlaceBackAfterAPanic(t *testing.T) {
-	t.Parallel()
-	calls := 0
-	full := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("full after a panic") })
-	h := httpx.Recover(answerPanic, slog.New(slog.DiscardHandler),
-		httpx.Limit(1, full, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			calls++
-			panic("boom")
-		})))
-	for range 3 {
-		call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-	}
-	if got, want := calls, 3; got != want {
-		t.Errorf("calls: got %d, want %d", got, want)
-	}
-}
-
-func TestLimitOfNothingIsNone(t *testing.T) {
-	t.Parallel()
-	h := httpx.Limit(0, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusTeapot)
-	}))
-	if got, want := call(h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/",
-		nil)).Code, http.StatusTeapot; got != want {
-		t.Errorf("got %d, want %d", got, want)
-	}
-}
-
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	h := httpx.SecurityHeaders(http.NotFoundHandler())
@@ -377,7 +320,7 @@ func BenchmarkMiddlewares(b *testing.B) {
 	c := clock.System()
 	log := slog.New(slog.NewJSONHandler(sink{}, nil))
 	h := httpx.RequestID(httpx.LogRequests(log, c, httpx.SecurityHeaders(httpx.Recover(answerPanic, log,
-		httpx.Limit(64, nil, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))))))
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))))
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 	w := httptest.NewRecorder()
 	b.ReportAllocs()

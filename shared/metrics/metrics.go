@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/causeway-pay/causeway/shared/admission"
 )
 
 // Latencies returns the bucket bounds of all that takes time, in seconds.
@@ -18,7 +20,7 @@ var latencies = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5
 type Set struct {
 	registry *prometheus.Registry
 	inFlight prometheus.Gauge
-	shed     prometheus.Counter
+	shed     *prometheus.CounterVec
 }
 
 // New returns a set that counts requests by the names prefix_requests_in_flight and
@@ -29,9 +31,14 @@ func New(prefix string) *Set {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: prefix + "_requests_in_flight", Help: "Requests that are being handled.",
 		}),
-		shed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: prefix + "_shed_requests_total", Help: "Requests that were turned away because too many were being handled.",
-		}),
+		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: prefix + "_shed_requests_total",
+			Help: "Requests that were turned away, by reason: overloaded (too many are being handled or received), " +
+				"unfinished_bodies (too many of one client), or slow_body.",
+		}, []string{"reason"}),
+	}
+	for _, reason := range admission.Reasons() {
+		s.shed.WithLabelValues(reason) // so that it is 0 before the first
 	}
 	s.Register(s.inFlight, s.shed)
 	return s
@@ -59,10 +66,5 @@ func (s *Set) Served(next http.Handler) http.Handler {
 	})
 }
 
-// Shed returns busy, which turns requests away, with these counted.
-func (s *Set) Shed(busy http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.shed.Inc()
-		busy.ServeHTTP(w, r)
-	})
-}
+// Shed counts a request that was turned away, for admission.Config.
+func (s *Set) Shed(reason string) { s.shed.WithLabelValues(reason).Inc() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/metrics"
 )
 
@@ -28,16 +29,14 @@ func TestSet(t *testing.T) {
 	get(t, s.Served(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		during = get(t, s.Handler()).Body.String()
 	})))
-	busy := get(t, s.Shed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	})))
-	if busy.Code != http.StatusServiceUnavailable {
-		t.Errorf("shed: got %d, want what the handler says", busy.Code)
-	}
+	s.Shed(admission.ReasonSlow)
 	after := get(t, s.Handler()).Body.String()
 	for text, lines := range map[string][]string{
-		during: {"test_requests_in_flight 1", "test_shed_requests_total 0", "test_made_total 1", "go_goroutines "},
-		after:  {"test_requests_in_flight 0", "test_shed_requests_total 1"},
+		during: {
+			"test_requests_in_flight 1", `test_shed_requests_total{reason="overloaded"} 0`, "test_made_total 1",
+			"go_goroutines ",
+		},
+		after: {"test_requests_in_flight 0", `test_shed_requests_total{reason="slow_body"} 1`},
 	} {
 		for _, line := range lines {
 			if !strings.Contains(text, "\n"+line) {

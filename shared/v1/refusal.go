@@ -8,7 +8,7 @@ import "slices"
 var keptRefusals = []string{
 	"expired_card", "token_used", "token_expired", "token_code_lost", "unlinked_refunds_not_allowed",
 	"invalid_client_secret", "too_many_confirmations", "too_many_payment_methods",
-	"webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key",
+	"webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key", "api_key_limit",
 }
 
 // lastingRefusals are the codes of refusals that every equal request gets. They depend on the

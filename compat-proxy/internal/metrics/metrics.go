@@ -91,10 +91,10 @@ func (m *Metrics) CredentialsRead(err error) {
 	m.reads.WithLabelValues(outcome).Inc()
 }
 
-// Shed is Set.Shed. It also counts each request that is turned away as handled.
-func (m *Metrics) Shed(busy http.Handler) http.Handler {
-	return m.Set.Shed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// Busy returns busy, which turns requests away, with each of these also counted as handled.
+func (m *Metrics) Busy(busy http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.Request(providera.MethodNone, providera.ClassBusy, 0)
 		busy.ServeHTTP(w, r)
-	}))
+	})
 }

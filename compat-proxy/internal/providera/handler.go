@@ -1,7 +1,6 @@
 package providera
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -85,16 +85,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers the request, and returns its method and the class of what came of it.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class string) {
-	h.hurry(w, r)
-	format := peek(r)
-	body, err := httpx.ReadBody(w, r, int64(h.cfg.MaxBytes))
-	switch {
-	case errors.Is(err, httpx.ErrTooLarge):
-		h.fault(w, r, &wire.Fault{Format: format, Code: wire.CodeSchema, Text: textUnparsable})
-		return MethodNone, ClassRefused
-	case err != nil:
-		h.fault(w, r, &wire.Fault{Format: format, Code: string(apiProcessing), Text: apiText[apiProcessing]})
-		return MethodNone, ClassRefused
+	body, err := admission.ReadBody(w, r, int64(h.cfg.MaxBytes))
+	if err != nil {
+		return MethodNone, notRead(w, r, body, err)
 	}
 	req, fault := wire.Parse(body, h.reading())
 	if fault != nil {
@@ -117,16 +110,22 @@ func (h *Handler) reading() wire.Options {
 	return wire.Options{LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: h.cfg.MaxBytes}
 }
 
-// hurry keeps a body that announces itself too long from being waited for: what has arrived by then tells the format.
-func (h *Handler) hurry(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength <= int64(h.cfg.MaxBytes) {
-		return
+// notRead responds to a request of whose body only the start was read, and returns the class.
+func notRead(w http.ResponseWriter, r *http.Request, start []byte, err error) string {
+	format := formatOf(w, r, start)
+	switch {
+	case errors.Is(err, admission.ErrUnfinished), errors.Is(err, admission.ErrOverloaded):
+		plainFault(w, r, http.StatusOK, format, apiBusy)
+		return ClassBusy
+	case errors.Is(err, admission.ErrSlow):
+		plainFault(w, r, http.StatusRequestTimeout, format, apiProcessing)
+	case errors.Is(err, admission.ErrTooLarge):
+		httpx.EventFrom(r.Context()).SetOutcome(wire.CodeSchema)
+		write(w, format, (&wire.Fault{Format: format, Code: wire.CodeSchema, Text: textUnparsable}).Bytes())
+	default:
+		plainFault(w, r, http.StatusOK, format, apiProcessing)
 	}
-	if r.Header.Get("Expect") != "" {
-		r.Body = http.NoBody // reading would ask for it
-		return
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(h.cfg.Clock.Now().Add(oversizeWait)) // not to be had: the server's own holds
+	return ClassRefused
 }
 
 // oversizeWait is how long the first bytes of a body that will be refused are waited for.
@@ -144,11 +143,13 @@ func Options(w http.ResponseWriter, _ *http.Request) {
 }
 
 // Busy answers a request that there is no room for.
-func Busy(w http.ResponseWriter, r *http.Request) { plainFault(w, r, peek(r), apiBusy) }
+func Busy(w http.ResponseWriter, r *http.Request) {
+	plainFault(w, r, http.StatusOK, formatOf(w, r, nil), apiBusy)
+}
 
 // Broken answers a request whose handling ended in a panic. Its body is gone, so the format is a guess.
 func Broken(w http.ResponseWriter, r *http.Request) {
-	plainFault(w, r, declared(r), apiProcessing)
+	plainFault(w, r, http.StatusOK, declared(r), apiProcessing)
 }
 
 // declared is the format the request says it has, which is only a guess.
@@ -215,21 +216,21 @@ func (h *Handler) fault(w http.ResponseWriter, r *http.Request, f *wire.Fault) {
 	write(w, f.Format, f.Bytes())
 }
 
-func plainFault(w http.ResponseWriter, r *http.Request, format wire.Format, code apiCode) {
+func plainFault(w http.ResponseWriter, r *http.Request, status int, format wire.Format, code apiCode) {
 	httpx.EventFrom(r.Context()).SetOutcome(string(code))
 	f := &wire.Fault{Format: format, Code: string(code), Text: apiText[code]}
-	write(w, f.Format, f.Bytes())
+	writeStatus(w, status, f.Format, f.Bytes())
 }
 
-// peek tells the format by the first character of the body, which it leaves unread: a body that is refused unread must be
-// answered in its own format too, and clients' content types do not tell it.
-func peek(r *http.Request) wire.Format {
-	buffered := bufio.NewReaderSize(r.Body, 64)
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{buffered, r.Body}
-	start, _ := buffered.Peek(64) // a shorter body is as good
+// formatOf tells the format by the first character of the body, of which start was read. A body that is refused unread must be
+// answered in its own format too, and clients' content types do not tell it. The first bytes are waited for briefly.
+func formatOf(w http.ResponseWriter, r *http.Request, start []byte) wire.Format {
+	if len(start) == 0 && r.Body != nil && r.Header.Get("Expect") == "" { // reading would ask for the body
+		_ = http.NewResponseController(w).SetReadDeadline(clock.System().Now().Add(oversizeWait)) // not to be had: the server's own holds
+		start = make([]byte, 64)
+		n, _ := io.ReadFull(r.Body, start) // a shorter body is as good
+		start = start[:n]
+	}
 	start = bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
 	case len(start) == 0:
@@ -240,11 +241,13 @@ func peek(r *http.Request) wire.Format {
 	return wire.XML
 }
 
-func write(w http.ResponseWriter, f wire.Format, body []byte) {
+func write(w http.ResponseWriter, f wire.Format, body []byte) { writeStatus(w, http.StatusOK, f, body) }
+
+func writeStatus(w http.ResponseWriter, status int, f wire.Format, body []byte) {
 	w.Header().Set("Access-Control-Allow-Origin", "*") // what a preflight has promised
 	w.Header().Set("Content-Type", wire.ContentType(f))
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client is gone; what was done stays done
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/envelope"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -94,13 +95,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { h.cfg.Observe(operation, class, h.cfg.Clock.Now().Sub(start)) }()
 	correlate(w, r)
 	var out answer
-	body, err := httpx.ReadBody(w, r, h.cfg.MaxBytes)
+	body, err := admission.ReadBody(w, r, h.cfg.MaxBytes)
 	switch {
-	case errors.Is(err, httpx.ErrTooLarge):
+	case errors.Is(err, admission.ErrTooLarge):
 		httpx.Discard(w, r)
 		out = plain(http.StatusRequestEntityTooLarge, "The request is too large.", "too_large")
-	case errors.Is(err, httpx.ErrEncoding):
+	case errors.Is(err, admission.ErrEncoding):
 		out = plain(http.StatusUnsupportedMediaType, "The content encoding is not supported.", "encoding")
+	case errors.Is(err, admission.ErrSlow):
+		out = plain(http.StatusRequestTimeout, "The request arrived too slowly. Nothing was executed.", "slow")
+	case errors.Is(err, admission.ErrUnfinished), errors.Is(err, admission.ErrOverloaded):
+		w.Header().Set("Retry-After", "1")
+		out = tooBusy(start)
+		out.outcome = outcomeBusy
 	case err != nil:
 		out = plain(http.StatusBadRequest, "The request could not be read.", "unreadable")
 	default:

@@ -66,10 +66,13 @@ func denied(text string) answer {
 	}{[]fault{{"FORBIDDEN", text}}, text}, outcome: "forbidden"}
 }
 
+// outcomeBusy is the outcome of a request that was turned away.
+const outcomeBusy = "busy"
+
 // Busy answers requests that there is no room for. Nothing was executed.
 func Busy(c clock.Clock) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		httpx.EventFrom(r.Context()).SetOutcome("busy")
+		httpx.EventFrom(r.Context()).SetOutcome(outcomeBusy)
 		correlate(w, r)
 		w.Header().Set("Retry-After", "1")
 		write(w, tooBusy(c.Now()))

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
@@ -110,10 +111,9 @@ type faultData struct {
 // ServeHTTP responds to a call or a batch with status 200, and to a body of only notifications with
 // 204. A notification is not executed: money must not move without a response.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := httpx.ReadBody(w, r, h.MaxBytes)
+	body, err := admission.ReadBody(w, r, h.MaxBytes)
 	if err != nil {
-		httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
-		write(w, encode(response{Error: &fault{Code: codeRequest, Message: "The body is too long or could not be read."}}))
+		h.unread(w, r, err)
 		return
 	}
 	value := jsontext.Value(bytes.TrimSpace(bytes.TrimPrefix(body, []byte(mark))))
@@ -131,6 +131,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.batch(w, r, value, asked(r, body))
+}
+
+// unread responds to a request whose body was not read.
+func (h *Handler) unread(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, admission.ErrUnfinished) || errors.Is(err, admission.ErrOverloaded) {
+		Busy(w, r)
+		return
+	}
+	httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
+	status, text := http.StatusOK, "The body is too long or could not be read."
+	if errors.Is(err, admission.ErrSlow) {
+		status, text = http.StatusRequestTimeout, "The body arrived too slowly. Nothing was executed."
+	}
+	writeStatus(w, status, encode(response{Error: &fault{Code: codeRequest, Message: text}}))
 }
 
 func asked(r *http.Request, body []byte) Asked {
@@ -265,9 +279,11 @@ func busy() *fault {
 	return &fault{Code: codeBusy, Message: "Too busy. Nothing was executed; ask again."}
 }
 
-func write(w http.ResponseWriter, body []byte) {
+func write(w http.ResponseWriter, body []byte) { writeStatus(w, http.StatusOK, body) }
+
+func writeStatus(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client is gone; the effect of the call stays
 }

@@ -31,6 +31,7 @@ Usage:
                                                in the data folder; with --store in memory only)
                  [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
                                                limit
+                 [--merchant-rate-limit N]     N requests a second for all keys of a merchant in one mode (4 times --rate-limit)
                  [--notice 0s]                 how long to go on serving once it is to stop, with health red, so that nobody sends requests here
                                                any more when it ends: for one of several behind a load balancer
                  [--keep-events DAYS]          remove events after so many days, 60 to 36525 (0: keep them for good)

@@ -16,7 +16,7 @@ import (
 // serveFlags are what the command line of serve says.
 type serveFlags struct {
 	listen, admin                      string
-	limit                              int
+	limit, merchantLimit               int
 	notice                             time.Duration
 	events, personal, customers, audit int // days
 }
@@ -29,6 +29,7 @@ func (m *Main) serve(ctx context.Context, args []string) error {
 	f.StringVar(&cfg.Simulator, "simulator", "", "the simulator's catalogue")
 	f.StringVar(&cfg.SimulatorJournal, "simulator-journal", "", "the file in which the simulator records its effects")
 	f.IntVar(&s.limit, "rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
+	f.IntVar(&s.merchantLimit, "merchant-rate-limit", 0, "requests a second for all keys of a merchant, 0 for 4 times --rate-limit")
 	f.StringVar(&s.admin, "admin", "", "address of the operators' port")
 	f.DurationVar(&s.notice, "notice", 0, "how long to serve with red health before the end")
 	f.IntVar(&s.events, "keep-events", 0, "for how many days events are kept, 0 for good")
@@ -63,6 +64,10 @@ func (s serveFlags) limits(cfg *core.Config) error {
 	if s.limit < 0 {
 		return fmt.Errorf("--rate-limit %d is negative", s.limit)
 	}
+	if s.merchantLimit < 0 {
+		return fmt.Errorf("--merchant-rate-limit %d is negative", s.merchantLimit)
+	}
+	cfg.MerchantRateLimit = s.merchantLimit
 	if s.notice < 0 {
 		return fmt.Errorf("--notice %s is negative", s.notice)
 	}

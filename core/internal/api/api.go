@@ -52,7 +52,8 @@ type Config struct {
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
 	Concurrent     int                // requests at once; more are refused with 503
-	RateLimit      *ratelimit.Limiter // of each key; nil sets none
+	BodyGrace      time.Duration      // of admission.Config
+	RateLimit      *ratelimit.Limiter // nil sets none
 	WebhookPolicy  webhook.Policy
 	FilterSecret   secret.String       // of the filter in front; zero for none
 	HopSecret      secret.String       // authenticates the client address that the hop in front forwards; zero for none
@@ -89,11 +90,7 @@ func New(c Config) *API {
 		c.LoggedIn = func(string) {}
 	}
 	a := &API{Config: c, log: c.Log}
-	var full http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.refuse(w, r, &fault{code: codeOverloaded})
-	})
-	var h http.Handler = a.router()
-	h = a.healthBeside(httpx.Limit(c.Concurrent, full, h), h)
+	h := a.admit(a.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, c.Log, h)
 	h = httpx.SecurityHeaders(a.behindFilter(h))
 	var observers []func(httpx.Sample)
@@ -162,6 +159,7 @@ func (a *API) authenticated(rt route) http.Handler {
 		}
 		httpx.SetID(w, r, httpx.WordAPIKey, id.Format(id.APIKey, k.ID))
 		logAddressed(w, r)
+		identify(r, k)
 		event.SetTenant(id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)))
 		if !a.allow(w, k) {
 			a.refuse(w, r, &fault{code: codeRateLimited})
@@ -193,14 +191,17 @@ func (a *API) authenticated(rt route) http.Handler {
 	})
 }
 
-// allow counts the request against its key's rate limit, and tells the client where it stands.
+// allow counts the request towards the rate limits of its key and its merchant, and sets the header
+// fields that show them.
 func (a *API) allow(w http.ResponseWriter, k *payment.APIKey) bool {
 	if a.RateLimit == nil {
 		return true
 	}
-	v := a.RateLimit.Take(k.ID, a.Clock.Now())
+	public := k.Kind == string(apikey.Publishable)
+	group := ratelimit.Group{Merchant: k.Tenant.Merchant, Live: k.Tenant.Live, Public: public}
+	v := a.RateLimit.Take(ratelimit.Client{Key: k.ID, Group: group}, a.Clock.Now())
 	h := w.Header()
-	h.Set("RateLimit-Policy", a.RateLimit.Policy())
+	h.Set("RateLimit-Policy", v.Policy)
 	h.Set("RateLimit", v.Field())
 	if !v.Allowed {
 		h.Set("Retry-After", strconv.Itoa(v.RetryAfter))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -152,7 +152,7 @@ func (a *API) deleteCustomer(w http.ResponseWriter, r *http.Request, k *payment.
 	if err != nil {
 		return err
 	}
-	body, err := httpx.ReadBody(w, r, maxBody)
+	body, err := admission.ReadBody(w, r, maxBody)
 	if err != nil {
 		return readFault(err)
 	}

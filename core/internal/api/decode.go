@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
 	"github.com/causeway-pay/causeway/shared/jsonscan"
@@ -35,7 +36,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.URL.RawQuery != "" {
 		return nil, &fault{code: codeUnknownParameter, message: "This request takes no query parameters."}
 	}
-	body, err := httpx.ReadBody(w, r, maxBody)
+	body, err := admission.ReadBody(w, r, maxBody)
 	if err != nil {
 		return nil, readFault(err)
 	}
@@ -95,8 +96,8 @@ func unfitFault(body []byte) *fault {
 }
 
 func readFault(err error) error {
-	if errors.Is(err, httpx.ErrTooLarge) || errors.Is(err, httpx.ErrEncoding) {
-		return err
+	if f := admissionFault(err); f != nil {
+		return f
 	}
 	return &fault{code: codeInvalidJSON, message: "The body could not be read to its end.", cause: err}
 }

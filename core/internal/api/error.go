@@ -73,12 +73,15 @@ const (
 	codeRouteNotFound         = "route_not_found"
 	codeMethodNotAllowed      = "method_not_allowed"
 	codeBodyTooLarge          = "body_too_large"
+	codeBodyTooSlow           = "body_too_slow"
+	codeUnfinishedBodies      = "too_many_unfinished_bodies"
 	codeUnsupportedMediaType  = "unsupported_media_type"
 	codeInvalidIdempotencyKey = "invalid_idempotency_key"
 	codeKeyInUse              = "idempotency_key_in_use"
 	codeKeyReused             = "idempotency_key_reused"
 	codeKeyNotRollable        = "api_key_not_rollable"
 	codeLastKey               = "last_api_key"
+	codeTooManyKeys           = "api_key_limit"
 	codeCardDeclined          = "card_declined"
 	codeRateLimited           = "rate_limited"
 	codeNotThroughFilter      = "not_through_filter"
@@ -139,6 +142,7 @@ var codes = map[string]entry{
 	codeRouteNotFound:         {v1.ErrorTypeInvalidRequestError, 404, "There is no such path."},
 	codeMethodNotAllowed:      {v1.ErrorTypeInvalidRequestError, 405, "The path does not take this method."},
 	codeBodyTooLarge:          {v1.ErrorTypeInvalidRequestError, 413, "The body is larger than 256 KiB."},
+	codeBodyTooSlow:           {v1.ErrorTypeInvalidRequestError, 408, "The body arrived too slowly. Nothing was changed."},
 	codeUnsupportedMediaType:  {v1.ErrorTypeInvalidRequestError, 415, "Send the body as `Content-Type: application/json`, not packed."},
 
 	payment.NotConfirmable:          {v1.ErrorTypeInvalidRequestError, 409, ""},
@@ -155,13 +159,16 @@ var codes = map[string]entry{
 	codeKeyNotRollable: {v1.ErrorTypeInvalidRequestError, 409, "Only an active key can be rolled."},
 	codeLastKey:        {v1.ErrorTypeInvalidRequestError, 409, "This is the last key that can manage keys. Make another one first, or send force=true."},
 
+	codeTooManyKeys: {v1.ErrorTypeInvalidRequestError, 409, "The merchant has 100 active keys in this mode already. Revoke one first, or roll it."},
+
 	codeCardDeclined:     {v1.ErrorTypeCardError, 402, "The card was declined."},
 	codeAcquirerDeclined: {v1.ErrorTypeCardError, 402, "The acquirer declined."},
 
 	codeKeyInUse:  {v1.ErrorTypeIdempotencyError, 409, "A request with this Idempotency-Key is still running."},
 	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, "This Idempotency-Key was used with another request."},
 
-	codeRateLimited: {v1.ErrorTypeRateLimitError, 429, "This API key sends too many requests. Wait for as long as Retry-After says."},
+	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, "This API key, or all keys of the merchant together, sent too many requests. Wait for as long as Retry-After says."},
+	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, "Too many requests of this API key, its merchant or this address have a body that is still arriving. Send bodies whole, and retry."},
 
 	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one by `core operators create`, and send it as `Authorization: Bearer <token>`."},
 	codeInsufficientRole:     {v1.ErrorTypePermissionError, 403, "The role of this operator token does not allow this."},
@@ -226,6 +233,9 @@ func faultOf(err error) *fault {
 	if errors.As(err, &f) {
 		return f
 	}
+	if refused := admissionFault(err); refused != nil {
+		return refused
+	}
 	var version *engine.VersionError
 	if errors.As(err, &version) {
 		return &fault{code: version.Code, param: version.Param, message: version.Message}
@@ -258,8 +268,6 @@ func faultOf(err error) *fault {
 		{payment.ErrMerchantDisabled, codeMerchantDisabled, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},
 		{idempotency.ErrInvalid, codeInvalidIdempotencyKey, idempotency.Header},
-		{httpx.ErrTooLarge, codeBodyTooLarge, ""},
-		{httpx.ErrEncoding, codeUnsupportedMediaType, "Content-Encoding"},
 	} {
 		if errors.Is(err, known.err) {
 			return &fault{code: known.code, param: known.param, cause: err}
@@ -276,7 +284,7 @@ func faultOf(err error) *fault {
 
 // retryAfter is how many seconds a client should wait, by code.
 var retryAfter = map[string]int{
-	codeKeyInUse: 1, codeOverloaded: 1, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
+	codeKeyInUse: 1, codeOverloaded: 1, codeUnfinishedBodies: 1, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
 	payment.OperationInProgress: 1, codeTooManyLogins: int(failureWindow / time.Second),
 }
 

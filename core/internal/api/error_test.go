@@ -20,7 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/idempotency"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -30,7 +30,7 @@ func statuses() map[v1.ErrorType][]int {
 	return map[v1.ErrorType][]int{
 		v1.ErrorTypeAuthenticationError: {401},
 		v1.ErrorTypePermissionError:     {403},
-		v1.ErrorTypeInvalidRequestError: {400, 404, 405, 409, 413, 415, 422},
+		v1.ErrorTypeInvalidRequestError: {400, 404, 405, 408, 409, 413, 415, 422},
 		v1.ErrorTypeCardError:           {402},
 		v1.ErrorTypeIdempotencyError:    {409, 422},
 		v1.ErrorTypeRateLimitError:      {429},
@@ -193,7 +193,8 @@ func TestEveryKnownErrorHasACode(t *testing.T) {
 	for _, err := range []error{
 		engine.ErrNotFound, engine.ErrKeyInUse, engine.ErrKeyReused, engine.ErrNoAcquirer, engine.ErrAcquirerUnavailable,
 		payment.ErrNotFound, store.ErrBusy, store.ErrClosed, idempotency.ErrSeveral, idempotency.ErrInvalid,
-		httpx.ErrTooLarge, httpx.ErrEncoding,
+		admission.ErrTooLarge, admission.ErrEncoding, admission.ErrSlow, admission.ErrUnfinished, admission.ErrOverloaded,
+		payment.ErrTooManyKeys,
 	} {
 		wrapped := fmt.Errorf("with context: %w", err)
 		if got := api.FaultCode(wrapped); got == "internal_error" {

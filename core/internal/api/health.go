@@ -10,18 +10,6 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// healthBeside serves health by all and everything else by limited: a full service is still alive,
-// and a probe that it refused would have it restarted.
-func (a *API) healthBeside(limited, all http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == healthPath {
-			all.ServeHTTP(w, r)
-			return
-		}
-		limited.ServeHTTP(w, r)
-	})
-}
-
 // healthPath is the path of health.
 const healthPath = "/v1/health"
 

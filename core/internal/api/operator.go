@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 	keyheader "github.com/causeway-pay/causeway/shared/idempotency"
@@ -55,8 +56,7 @@ func (t trail) object() string { return cmp.Or(t.operator, t.step, t.key, t.merc
 // Operator returns the operator's API beside v1. It is for a port of its own.
 func (a *API) Operator() http.Handler {
 	o := &Operator{API: a}
-	full := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeOverloaded}) })
-	h := httpx.Limit(operatorsAtOnce, full, o.router())
+	h := admission.New(admission.Config{Slots: operatorsAtOnce}).Handler(a.refusing(codeOverloaded), o.router())
 	h = httpx.Recover(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: codeInternal}) }, a.log, h)
 	h = httpx.Trace(a.Tracer, httpx.LogRequests(a.log, a.Clock, httpx.SecurityHeaders(h)))
 	return httpx.RequestID(httpx.ClientAddress(a.HopSecret, h))

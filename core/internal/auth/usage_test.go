@@ -24,6 +24,10 @@ func TestUsageIsWrittenInBatches(t *testing.T) {
 		if _, err := a.Authenticate(t.Context(), k.Secret.Reveal()); err != nil {
 			t.Fatal(err)
 		}
+		end := func(tx *store.Tx) error { return tx.RevokeKey(s.Tenant, k.Key.ID, true) } // active keys are bounded
+		if err := s.DB.Update(t.Context(), end); err != nil {
+			t.Fatal(err)
+		}
 	}
 	flush := func(want int64) {
 		t.Helper()

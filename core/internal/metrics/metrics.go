@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,7 +76,8 @@ func New(c Config) *Metrics {
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total",
-			Help: "Requests turned away unserved: over their key's rate limit, or over what is served at once.",
+			Help: "Requests turned away unserved: over a rate limit, over the number that is served at once, with too many " +
+				"unfinished bodies of one client, or with a body that arrived too slowly.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",
@@ -86,7 +88,7 @@ func New(c Config) *Metrics {
 		}, []string{"operation", "outcome"}),
 		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
 	}
-	for _, reason := range []string{"rate_limited", "overloaded"} {
+	for _, reason := range refusals {
 		m.refused.WithLabelValues(reason) // so that it is 0 before the first
 	}
 	for _, result := range []string{"accepted", "refused", "limited"} {
@@ -117,13 +119,16 @@ func (m *Metrics) Handler(others ...prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(append(prometheus.Gatherers{m.registry}, others...), promhttp.HandlerOpts{})
 }
 
+// refusals are the error codes of requests that were turned away unserved.
+var refusals = []string{"rate_limited", "overloaded", "too_many_unfinished_bodies", "body_too_slow"}
+
 // Request counts a request.
 func (m *Metrics) Request(s httpx.Sample) {
 	route := s.Route
 	if route == "" {
 		route = "none"
 	}
-	if s.Outcome == "rate_limited" || s.Outcome == "overloaded" {
+	if slices.Contains(refusals, s.Outcome) {
 		m.refused.WithLabelValues(s.Outcome).Inc()
 	}
 	m.requests.WithLabelValues(route, strconv.Itoa(s.Status)).Observe(s.Took.Seconds())

@@ -1,3 +1,3 @@
-// Package ratelimit bounds how many requests a second one API key may make: a token bucket each, in
-// memory.
+// Package ratelimit bounds how many requests a second one API key may make, and all keys of one
+// merchant together. Each has a token bucket in memory.
 package ratelimit

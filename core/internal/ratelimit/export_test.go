@@ -3,9 +3,9 @@ package ratelimit
 // MaxBuckets is the bound.
 const MaxBuckets = maxBuckets
 
-// Len is how many buckets there are.
+// Len is how many buckets of keys there are.
 func (l *Limiter) Len() int {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return len(l.buckets)
+	l.keys.mu.RLock()
+	defer l.keys.mu.RUnlock()
+	return len(l.keys.all)
 }

@@ -11,12 +11,14 @@ import (
 
 var birth = time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC)
 
+// key is a client with this key, which is the only one of its merchant.
+func key(n int64) ratelimit.Client {
+	return ratelimit.Client{Key: n, Group: ratelimit.Group{Merchant: n}}
+}
+
 func TestTake(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(2)
-	if got, want := l.Policy(), `"key";q=4;w=2`; got != want {
-		t.Errorf("policy: got %s, want %s", got, want)
-	}
+	l := ratelimit.New(2, 0)
 	for _, c := range []struct {
 		after time.Duration
 		want  ratelimit.Verdict
@@ -32,35 +34,87 @@ func TestTake(t *testing.T) {
 		{400 * time.Millisecond, ratelimit.Verdict{Reset: 2, RetryAfter: 1}, `"key";r=0;t=2`}, // the clock stepped back
 		{time.Hour, ratelimit.Verdict{Allowed: true, Remaining: 3, Reset: 1}, `"key";r=3;t=1`},
 	} {
-		got := l.Take(1, birth.Add(c.after))
+		c.want.Policy, c.want.Of = `"key";q=4;w=2`, "key"
+		got := l.Take(key(1), birth.Add(c.after))
 		if got != c.want || got.Field() != c.field {
 			t.Errorf("after %s: got %+v %s, want %+v", c.after, got, got.Field(), c.want)
 		}
 	}
-	if got := l.Take(2, birth); !got.Allowed || got.Remaining != 3 {
+	if got := l.Take(key(2), birth); !got.Allowed || got.Remaining != 3 {
 		t.Errorf("another key: got %+v", got)
+	}
+}
+
+// TestTakeOfMerchant: the keys of a merchant have one budget besides their own. It is exact, and
+// other merchants, the other mode and public keys have other budgets.
+func TestTakeOfMerchant(t *testing.T) {
+	t.Parallel()
+	l := ratelimit.New(2, 3)
+	take := func(key, merchant int64, live, public bool) ratelimit.Verdict {
+		group := ratelimit.Group{Merchant: merchant, Live: live, Public: public}
+		return l.Take(ratelimit.Client{Key: key, Group: group}, birth)
+	}
+	for i := range int64(6) {
+		if v := take(i/2, 1, false, false); !v.Allowed || v.Of != "key" || v.Policy != `"key";q=4;w=2` {
+			t.Errorf("request %d: got %+v", i, v)
+		}
+	}
+	v := take(9, 1, false, false)
+	if v.Allowed || v.Field() != `"merchant";r=0;t=2` || v.Policy != `"merchant";q=6;w=2` || v.RetryAfter != 1 {
+		t.Errorf("one more: got %+v", v)
+	}
+	for _, other := range []ratelimit.Verdict{
+		take(10, 2, false, false), take(11, 1, true, false), take(12, 1, false, true),
+	} {
+		if !other.Allowed {
+			t.Errorf("another group: got %+v", other)
+		}
+	}
+}
+
+// TestTakeOfKeyOverItsRate: requests over a key's own rate use up none of the merchant's.
+func TestTakeOfKeyOverItsRate(t *testing.T) {
+	t.Parallel()
+	l := ratelimit.New(1, 2)
+	group := ratelimit.Group{Merchant: 1}
+	for range 10 {
+		l.Take(ratelimit.Client{Key: 1, Group: group}, birth)
+	}
+	for range 2 {
+		if v := l.Take(ratelimit.Client{Key: 2, Group: group}, birth); !v.Allowed {
+			t.Errorf("got %+v", v)
+		}
+	}
+}
+
+// TestTakeWithoutALimitOfKeys: the merchant's limit holds alone.
+func TestTakeWithoutALimitOfKeys(t *testing.T) {
+	t.Parallel()
+	l := ratelimit.New(0, 1)
+	if v := l.Take(key(1), birth); !v.Allowed || v.Field() != `"merchant";r=1;t=1` {
+		t.Errorf("got %+v", v)
 	}
 }
 
 func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(1)
-	for key := range int64(ratelimit.MaxBuckets) {
-		l.Take(key, birth)
+	l := ratelimit.New(1, 0)
+	for n := range int64(ratelimit.MaxBuckets) {
+		l.Take(key(n), birth)
 	}
 	// All are full again: one that is in use stays, the others go.
 	now := birth.Add(time.Hour)
-	l.Take(5, now)
-	l.Take(5, now)
-	l.Take(-1, now)
+	l.Take(key(5), now)
+	l.Take(key(5), now)
+	l.Take(key(-1), now)
 	if got, want := l.Len(), 2; got != want {
 		t.Errorf("after an hour: got %d buckets, want %d", got, want)
 	}
-	if got := l.Take(5, now); got.Allowed {
+	if got := l.Take(key(5), now); got.Allowed {
 		t.Error("the bucket in use was emptied and filled again")
 	}
-	for key := range int64(3 * ratelimit.MaxBuckets) {
-		if l.Take(key, now); l.Len() > ratelimit.MaxBuckets {
+	for n := range int64(3 * ratelimit.MaxBuckets) {
+		if l.Take(key(n), now); l.Len() > ratelimit.MaxBuckets {
 			t.Fatalf("got %d buckets", l.Len())
 		}
 	}
@@ -68,13 +122,13 @@ func TestBucketsAreBounded(t *testing.T) {
 
 func TestTakeAtOnce(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(50)
+	l := ratelimit.New(50, 0)
 	var allowed atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 100 {
-				if l.Take(1, birth).Allowed {
+				if l.Take(key(1), birth).Allowed {
 					allowed.Add(1)
 				}
 			}
@@ -87,8 +141,8 @@ func TestTakeAtOnce(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	l := ratelimit.New(500)
+	l := ratelimit.New(500, 0)
 	for b.Loop() {
-		_ = l.Take(1, birth).Field()
+		_ = l.Take(key(1), birth).Field()
 	}
 }

@@ -17,8 +17,29 @@ const keyColumns = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(re
 	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0), EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id AND m.disabled_at > 0)`
 
 // InsertKey writes a key under the hash it is found by, and fills in when it was made. ErrNotFound when there is no such merchant,
-// ErrDuplicate when the id is taken.
+// ErrTooManyKeys at the bound, ErrDuplicate when the id is taken.
 func (tx *Tx) InsertKey(k *payment.APIKey, hash []byte) error {
+	if err := tx.lock("keys", k.Tenant.Merchant); err != nil {
+		return err
+	}
+	row, err := tx.row(`SELECT COUNT(*) FROM api_keys WHERE merchant_id = ?1 AND live = ?2 AND replaced_by IS NULL AND revoked_at IS NULL
+		AND (expires_at IS NULL OR expires_at > ?3)`, k.Tenant.Merchant, k.Tenant.Live, toMillis(tx.Now))
+	if err != nil {
+		return err
+	}
+	var active int
+	if err := row.Scan(&active); err != nil {
+		return fmt.Errorf("count keys: %w", err)
+	}
+	if active >= payment.MaxKeys {
+		return payment.ErrTooManyKeys
+	}
+	return tx.addKey(k, hash)
+}
+
+// addKey is InsertKey without the bound and its lock, for a key that replaces another. RollKey holds
+// the row of the old key, and RevokeKey takes the lock before it takes the row.
+func (tx *Tx) addKey(k *payment.APIKey, hash []byte) error {
 	row, err := tx.row(`SELECT id FROM merchants WHERE id = ?`, k.Tenant.Merchant)
 	if err != nil {
 		return err
@@ -46,7 +67,7 @@ func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []b
 		if err != nil {
 			return err
 		}
-		return tx.InsertKey(next, hash)
+		return tx.addKey(next, hash)
 	})
 }
 

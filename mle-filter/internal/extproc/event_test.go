@@ -19,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -53,7 +54,7 @@ func watch(t *testing.T, e *engine.Engine, most int, identify shell.Identify) *w
 	w.envoy = &fakeEnvoy{client: dial(t, serve(t, processor(t, e, func(c *extproc.Config) {
 		c.Log, c.Identify = log, identify
 		c.Around = func(h http.Handler) http.Handler {
-			h = httpx.Recover(shell.Broken, log, httpx.Limit(most, http.HandlerFunc(shell.Overloaded), h))
+			h = httpx.Recover(shell.Broken, log, admission.New(admission.Config{Slots: most}).Handler(http.HandlerFunc(shell.Overloaded), h))
 			h = httpx.Trace(tracer, httpx.LogRequests(log, clock.NewFake(enginetest.Noon), h))
 			return withID(tell(w.ended, h))
 		}

@@ -104,8 +104,6 @@ func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &ours):
 		h.refuse(w, r, t.exchange, ours.problem)
-	case t.sent.failure() != nil: // core has no whole body, so it executed nothing
-		h.refuse(w, r, t.exchange, shell.Problem(shell.CodeUnread))
 	case t.sending.NeverSent(err):
 		w.Header().Set(httpx.UnsentHeader, "1")
 		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeUnreachable), err))

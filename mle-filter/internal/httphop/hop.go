@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -131,8 +132,7 @@ type trip struct {
 	problem  *engine.Problem
 	writer   http.ResponseWriter
 	ops      []engine.HeaderOp // of the request, to be made when it is forwarded
-	body     []byte            // to forward instead of the received one; nil for that one
-	sent     *clientBody       // the one that came, if it is forwarded
+	body     []byte            // to forward, nil for none
 	sending  httpx.Sending     // of the request to core
 }
 
@@ -182,28 +182,31 @@ func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	t.writer, t.ops = w, t.exchange.Ops()
 	httpx.EventFrom(r.Context()).SetTenant(t.exchange.Merchant())
-	if t.exchange.NeedsBody() {
-		if p := h.unwrap(w, r, t); p != nil {
-			h.refuse(w, r, t.exchange, p)
-			return
-		}
-	} else if r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody {
-		t.sent = &clientBody{ReadCloser: r.Body}
-		r = r.WithContext(r.Context()) // the caller's request keeps its body
-		r.Body = t.sent
+	if p := h.receive(w, r, t); p != nil {
+		h.refuse(w, r, t.exchange, p)
+		return
 	}
 	h.proxy.ServeHTTP(w, r.WithContext(t.sending.Trace(r.Context())))
 }
 
-// unwrap reads the encrypted body and has the engine open it.
-func (h *Hop) unwrap(w http.ResponseWriter, r *http.Request, t *trip) *engine.Problem {
+// receive reads the body, and has the engine open an encrypted one. A body in the clear is read
+// whole too: its request must not hold a slot, here or at core, while the client sends it.
+func (h *Hop) receive(w http.ResponseWriter, r *http.Request, t *trip) *engine.Problem {
+	needed := t.exchange.NeedsBody()
 	most := int64(h.cfg.Engine.Settings().MaxBody)
-	sent, err := readAtMost(r.Body, most, r.ContentLength)
+	if !needed {
+		most = max(most, clearBody)
+	}
+	sent, err := admission.Read(w, r, most)
+	if p := shell.Unread(err); p != nil {
+		return p
+	}
 	if err != nil {
 		return shell.Problem(shell.CodeUnread) // the client's fault, so not for the log
 	}
-	if int64(len(sent)) > most {
-		w.Header().Set("Connection", "close") // the rest is not read
+	if !needed {
+		t.body = sent
+		return nil
 	}
 	body, p := t.exchange.Unwrap(r.Context(), sent)
 	if p != nil {
@@ -217,7 +220,10 @@ func (h *Hop) unwrap(w http.ResponseWriter, r *http.Request, t *trip) *engine.Pr
 	return nil
 }
 
-// readAtMost reads a body to its end, or one byte more than is allowed.
+// clearBody is the longest body in the clear that core accepts.
+const clearBody = 256 << 10
+
+// readAtMost reads core's body to its end, or one byte more than is allowed.
 func readAtMost(body io.Reader, most, length int64) ([]byte, error) {
 	size := min(max(length, 511), most) + 1
 	buffer := make([]byte, 0, size)

@@ -13,7 +13,8 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keyring"
-	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/idempotency"
 	"github.com/causeway-pay/causeway/shared/jsonscan"
 )
@@ -26,12 +27,14 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) (keyri
 	if r.URL.RawQuery != "" {
 		return keyring.Once{}, problem(codeUnknownParameter)
 	}
-	body, err := httpx.ReadBody(w, r, maxBody)
+	body, err := admission.ReadBody(w, r, maxBody)
 	switch {
-	case errors.Is(err, httpx.ErrTooLarge):
+	case errors.Is(err, admission.ErrTooLarge):
 		return keyring.Once{}, problem(codeBodyTooLarge)
-	case errors.Is(err, httpx.ErrEncoding):
+	case errors.Is(err, admission.ErrEncoding):
 		return keyring.Once{}, at(codeUnsupportedMediaType, "Content-Encoding")
+	case shell.Unread(err) != nil:
+		return keyring.Once{}, shell.Unread(err)
 	case err != nil || len(body) == 0 && !optional:
 		return keyring.Once{}, problem(codeInvalidJSON)
 	}

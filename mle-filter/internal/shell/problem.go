@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -15,6 +16,9 @@ import (
 const (
 	CodeMethodNotAllowed = "method_not_allowed"
 	CodeUnread           = "body_not_received"
+	CodeTooLarge         = engine.CodeTooLarge
+	CodeSlow             = "body_too_slow"
+	CodeUnfinished       = "too_many_unfinished_bodies"
 	CodeClientGone       = "client_gone"
 	CodeOverloaded       = "overloaded"
 	CodeUnreachable      = "service_unavailable"
@@ -35,6 +39,16 @@ var problems = map[string]engine.Problem{
 		Status: 400, Type: v1.ErrorTypeInvalidRequestError,
 		Message: "The body did not come to its end.",
 	},
+	CodeTooLarge: {Status: 413, Type: v1.ErrorTypeInvalidRequestError, Message: "The body is too large."},
+	CodeSlow: {
+		Status: 408, Type: v1.ErrorTypeInvalidRequestError,
+		Message: "The body arrived too slowly. Nothing was changed.",
+	},
+	CodeUnfinished: {
+		Status: 429, Type: v1.ErrorTypeRateLimitError, RetryAfter: 1,
+		Message: "Too many requests of this API key, its merchant or this address have a body that is still arriving. " +
+			"Send bodies whole, and retry.",
+	},
 	CodeClientGone: {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
 	CodeOverloaded: {
 		Status: 503, Type: v1.ErrorTypeAPIError,
@@ -54,6 +68,21 @@ func Problem(code string) *engine.Problem {
 	p := problems[code]
 	p.Code, p.Reason = code, code
 	return &p
+}
+
+// Unread returns the problem of a body that admission refused, or nil for another error.
+func Unread(err error) *engine.Problem {
+	switch {
+	case errors.Is(err, admission.ErrTooLarge):
+		return Problem(CodeTooLarge)
+	case errors.Is(err, admission.ErrSlow):
+		return Problem(CodeSlow)
+	case errors.Is(err, admission.ErrUnfinished):
+		return Problem(CodeUnfinished)
+	case errors.Is(err, admission.ErrOverloaded):
+		return Problem(CodeOverloaded)
+	}
+	return nil
 }
 
 // Because is a problem with what caused it, for the log.

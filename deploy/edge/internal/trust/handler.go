@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -61,7 +62,7 @@ func (s *Publisher) routes(root string) http.Handler {
 		}
 		find().serve(w, r)
 	})
-	h = httpx.Limit(atOnce, refusing(codeOverloaded), h)
+	h = admission.New(admission.Config{Slots: atOnce}).Handler(refusing(codeOverloaded), h)
 	h = httpx.SecurityHeaders(httpx.Recover(refusing(codeInternal), s.cfg.Log, h))
 	return httpx.RequestID(httpx.Trace(s.cfg.Tracer, httpx.LogRequests(s.cfg.Log, s.cfg.Clock, h)))
 }

@@ -1,4 +1,4 @@
-package httpx_test
+package admission_test
 
 import (
 	"errors"
@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
-	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/admission"
 )
 
 func TestReadBody(t *testing.T) {
@@ -31,11 +32,11 @@ func TestReadBody(t *testing.T) {
 		"AtLimit":         {strings.NewReader(strings.Repeat("a", limit)), limit, nil, limit, nil},
 		"AtLimitUnknown":  {strings.NewReader(strings.Repeat("a", limit)), -1, nil, limit, nil},
 		"LongerThanSaid":  {strings.NewReader("hello"), 2, nil, 5, nil},
-		"TooLarge":        {strings.NewReader(strings.Repeat("a", limit+1)), limit + 1, nil, 0, httpx.ErrTooLarge},
-		"TooLargeUnknown": {strings.NewReader(strings.Repeat("a", limit+1)), -1, nil, 0, httpx.ErrTooLarge},
-		"TooLargeUnread":  {iotest.ErrReader(broken), 1 << 60, nil, 0, httpx.ErrTooLarge},
-		"Packed":          {strings.NewReader("hello"), 5, []string{"gzip"}, 0, httpx.ErrEncoding},
-		"PackedSecond":    {strings.NewReader("hello"), 5, []string{"identity", "br"}, 0, httpx.ErrEncoding},
+		"TooLarge":        {strings.NewReader(strings.Repeat("a", limit+1)), limit + 1, nil, 0, admission.ErrTooLarge},
+		"TooLargeUnknown": {strings.NewReader(strings.Repeat("a", limit+1)), -1, nil, limit, admission.ErrTooLarge},
+		"TooLargeUnread":  {iotest.ErrReader(broken), 1 << 60, nil, 0, admission.ErrTooLarge},
+		"Packed":          {strings.NewReader("hello"), 5, []string{"gzip"}, 0, admission.ErrEncoding},
+		"PackedSecond":    {strings.NewReader("hello"), 5, []string{"identity", "br"}, 0, admission.ErrEncoding},
 		"Broken":          {iotest.ErrReader(broken), 5, nil, 0, broken},
 	}
 	for name, tt := range tests {
@@ -45,11 +46,11 @@ func TestReadBody(t *testing.T) {
 			r.ContentLength = tt.length
 			r.Header["Content-Encoding"] = tt.encoding
 			w := httptest.NewRecorder()
-			got, err := httpx.ReadBody(w, r, limit)
+			got, err := admission.ReadBody(w, r, limit)
 			if len(got) != tt.want || !errors.Is(err, tt.err) {
 				t.Errorf("got %d bytes, %v, want %d, %v", len(got), err, tt.want, tt.err)
 			}
-			if got, want := w.Header().Get("Connection") == "close", errors.Is(tt.err, httpx.ErrTooLarge); got != want {
+			if got, want := w.Header().Get("Connection") == "close", errors.Is(tt.err, admission.ErrTooLarge); got != want {
 				t.Errorf("connection closes: got %t, want %t", got, want)
 			}
 		})
@@ -60,16 +61,21 @@ func TestReadBodyAllocatesOnce(t *testing.T) {
 	text := strings.Repeat("a", 8000)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 	r.ContentLength = int64(len(text))
-	w := httptest.NewRecorder()
+	w := deadlines{httptest.NewRecorder()}
 	body := strings.NewReader(text)
 	got := testing.AllocsPerRun(100, func() {
 		body.Reset(text)
 		r.Body = io.NopCloser(body)
-		if _, err := httpx.ReadBody(w, r, 1<<18); err != nil {
+		if _, err := admission.ReadBody(w, r, 1<<18); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if want := 3.0; got > want { // the buffer, the limit reader, and NopCloser here
+	if want := 4.0; got > want { // the buffer, the ticket, the writer's controller, and NopCloser here
 		t.Errorf("allocations: got %v, want at most %v", got, want)
 	}
 }
+
+// deadlines is a writer of a connection, which takes deadlines.
+type deadlines struct{ http.ResponseWriter }
+
+func (deadlines) SetReadDeadline(time.Time) error { return nil }

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/admission"
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// admit bounds the requests of v1. Health is outside every limit: a full service is still alive,
+// and an orchestrator would restart it if it refused a probe.
+func (a *API) admit(all http.Handler) http.Handler {
+	limited := admission.New(admission.Config{Slots: a.Concurrent, Grace: a.BodyGrace}).Handler(a.refusing(codeOverloaded), all)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == healthPath {
+			all.ServeHTTP(w, r)
+			return
+		}
+		limited.ServeHTTP(w, r)
+	})
+}
+
+// refusing returns a handler that refuses each request with code.
+func (a *API) refusing(code string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: code}) })
+}
+
+// admissionFault returns the refusal of a body or of a key over its bound, nil for another error.
+func admissionFault(err error) *fault {
+	for _, known := range []struct {
+		err         error
+		code, param string
+	}{
+		{admission.ErrTooLarge, codeBodyTooLarge, ""},
+		{admission.ErrEncoding, codeUnsupportedMediaType, "Content-Encoding"},
+		{admission.ErrSlow, codeBodyTooSlow, ""},
+		{admission.ErrUnfinished, codeUnfinishedBodies, ""},
+		{admission.ErrOverloaded, codeOverloaded, ""},
+		{payment.ErrTooManyKeys, codeTooManyKeys, ""},
+	} {
+		if errors.Is(err, known.err) {
+			return &fault{code: known.code, param: known.param, cause: err}
+		}
+	}
+	return nil
+}
+
+// identify makes the body of an authenticated request count towards its key and its merchant.
+func identify(r *http.Request, k *payment.APIKey) {
+	admission.Identify(r.Context(), admission.Identity{
+		Key: id.Format(id.APIKey, k.ID), Merchant: id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)),
+		Public: k.Kind == string(apikey.Publishable),
+	})
+}

@@ -1,0 +1,192 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Errors of Read and ReadBody.
+var (
+	ErrTooLarge   = errors.New("body too large")
+	ErrEncoding   = errors.New("content encoding not supported")
+	ErrSlow       = errors.New("body arrives too slowly")
+	ErrUnfinished = errors.New("the client has too many unfinished bodies")
+	ErrOverloaded = errors.New("too many requests are under way")
+)
+
+const (
+	// minRate is how many bytes of a body must arrive each second after the grace period.
+	minRate = 8 << 10
+	// bodyTime is the longest time that a body gets, unless its grace period is longer. It is the
+	// ReadTimeout of our servers.
+	bodyTime = 30 * time.Second
+	// firstBuffer is the largest buffer that is made before any byte has arrived.
+	firstBuffer = 16 << 10
+)
+
+// ReadBody is Read for a body that the program itself decodes. It returns ErrEncoding for a
+// Content-Encoding other than identity, which could hide a larger body.
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	for _, v := range r.Header["Content-Encoding"] {
+		if v != "" && !strings.EqualFold(v, "identity") {
+			return nil, ErrEncoding
+		}
+	}
+	return Read(w, r, limit)
+}
+
+// Read reads the whole body, of at most limit bytes. It returns one of these errors, or the wrapped
+// error of a connection that broke; with them, the bytes that were read.
+//
+//   - ErrTooLarge: the body is longer than limit.
+//   - ErrSlow: it arrives too slowly. The response should be 408.
+//   - ErrUnfinished: other unfinished bodies of the client hold its share of the bytes.
+//   - ErrOverloaded: the unfinished bodies of all clients hold all bytes, or the body is read and no
+//     slot is free.
+//
+// If the rest of a body is not read, the connection closes after the response. The request holds no
+// slot while the body arrives, and none after an error. Only the goroutine of the handler may call it.
+func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, nil
+	}
+	if r.ContentLength > limit {
+		w.Header().Set("Connection", "close")
+		return nil, ErrTooLarge
+	}
+	t := ticketFrom(r.Context())
+	if t == nil {
+		t = &ticket{limiter: unlimited}
+	}
+	body, err := t.read(w, r, limit)
+	if reason := reasonOf(err); reason != "" {
+		t.limiter.refused(reason)
+		if r.ProtoMajor < 2 { // one HTTP/2 stream must not end the others
+			w.Header().Set("Connection", "close")
+		}
+	}
+	return body, err
+}
+
+// unlimited is for requests that no Limiter admitted.
+var unlimited = New(Config{Bytes: 1 << 60})
+
+// reasonOf returns the reason to count err by, or "".
+func reasonOf(err error) string {
+	switch {
+	case errors.Is(err, ErrOverloaded):
+		return ReasonOverloaded
+	case errors.Is(err, ErrUnfinished):
+		return ReasonUnfinished
+	case errors.Is(err, ErrSlow):
+		return ReasonSlow
+	}
+	return ""
+}
+
+// read reads the body without a slot, and takes one when the body is complete.
+func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	t.release()
+	in := reading{ticket: t, clients: t.clients(r.Context()), body: r.Body, writer: w, began: clock.System().Now()}
+	defer func() { t.limiter.bodies.give(in.clients, in.held) }()
+	body, err := in.all(r.ContentLength, limit)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return body, ErrSlow
+	case errors.Is(err, ErrUnfinished), errors.Is(err, ErrOverloaded):
+		in.deadline(clock.System().Now()) // the rest is not waited for
+		return body, err
+	case err != nil:
+		return body, fmt.Errorf("read body: %w", err)
+	}
+	in.deadline(time.Time{}) // the deadline would cancel the request
+	if int64(len(body)) > limit {
+		w.Header().Set("Connection", "close")
+		return body[:limit], ErrTooLarge
+	}
+	if !t.acquire() {
+		return body, ErrOverloaded
+	}
+	return body, nil
+}
+
+// reading is one body that arrives.
+type reading struct {
+	ticket  *ticket
+	clients clients
+	body    io.Reader
+	writer  http.ResponseWriter
+	began   time.Time
+	held    int64 // bytes that were taken
+	memory  bool  // the writer takes no deadline, so the body is in memory
+}
+
+// deadline makes reads fail from t on.
+func (in *reading) deadline(t time.Time) {
+	if !in.memory {
+		in.memory = http.NewResponseController(in.writer).SetReadDeadline(t) != nil
+	}
+}
+
+// all reads the body to its end, or one byte more than limit. length is the announced length, -1
+// for an unknown one. The buffer has one byte more than is due: the end is seen without growing.
+func (in *reading) all(length, limit int64) ([]byte, error) {
+	size := min(limit+1, 512)
+	if length >= 0 {
+		size = min(length+1, firstBuffer)
+	}
+	var buffer []byte
+	for ; ; size = grown(size, length, limit) {
+		if err := in.hold(size); err != nil {
+			return buffer, err
+		}
+		larger := make([]byte, len(buffer), size)
+		copy(larger, buffer)
+		buffer = larger
+		for len(buffer) < cap(buffer) {
+			in.deadline(in.until(int64(len(buffer))))
+			n, err := in.body.Read(buffer[len(buffer):cap(buffer)])
+			buffer = buffer[:len(buffer)+n]
+			if errors.Is(err, io.EOF) {
+				return buffer, nil
+			}
+			if err != nil {
+				return buffer, err
+			}
+		}
+		if int64(len(buffer)) > limit {
+			return buffer, nil
+		}
+	}
+}
+
+// grown returns the size of the buffer that follows a full one.
+func grown(size, length, limit int64) int64 {
+	if size <= length {
+		return min(2*size, length+1)
+	}
+	return min(2*size, limit+1)
+}
+
+// hold makes the body hold size bytes, leastBytes at least.
+func (in *reading) hold(size int64) error {
+	more := max(size, leastBytes) - in.held
+	if err := in.ticket.limiter.bodies.take(in.clients, more); err != nil {
+		return err
+	}
+	in.held += more
+	return nil
+}
+
+// until returns the time by which more than n bytes must have arrived.
+func (in *reading) until(n int64) time.Time {
+	allowed := in.ticket.limiter.grace + time.Duration(n)*time.Second/minRate
+	return in.began.Add(min(allowed, max(bodyTime, in.ticket.limiter.grace)))
+}
