@@ -61,6 +61,7 @@ func measures() []measure {
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},
 		{rows: []string{"P10"}, run: size, asked: true},
+		{rows: []string{"P12"}, run: besieged},
 	}
 }
 
