@@ -13,7 +13,7 @@ import (
 // must not run at once.
 //
 // A file that root writes belongs to the owner and group of the file that it replaces, or else of
-// its folder: the program that reads it runs as that user.
+// its folder. The program that reads the file runs as that user.
 func WriteFile(path string, data []byte, perm os.FileMode) error {
 	return write(path, data, perm, os.Rename)
 }
