@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -79,6 +80,7 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 			return "", err
 		}
 		key := as(k.Secret.Reveal())
+		var successor v1.APIKey
 		used, ended, err := both(i%2 == 0,
 			func() (answer, error) {
 				paid, last, err := b.payUntilRefused(t, key)
@@ -87,11 +89,17 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 			},
 			func() (answer, error) {
 				ended, err := end(k.ID)
+				if ended.status == http.StatusCreated {
+					err = errors.Join(err, json.Unmarshal(ended.body, &successor))
+				}
 				if err == nil {
 					ended.body, err = b.whoIs(t, key)
 				}
 				return ended, err
 			})
+		if err == nil && successor.ID != "" { // a merchant has a bounded number of active keys
+			_, err = b.try(t, "DELETE", "/v1/api_keys/"+successor.ID, "")
+		}
 		return fmt.Sprintf("%d %d, then %s", used.status, ended.status/100, ended.body), err
 	})
 	if got["401 2, then 401"] != keyRounds || taken.Load() == 0 {

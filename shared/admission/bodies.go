@@ -15,7 +15,7 @@ const (
 	merchantPart = 8
 )
 
-// leastBytes is what an unfinished body holds at least. It bounds the number of unfinished bodies.
+// leastBytes is the minimum share of an unfinished body. It bounds the number of unfinished bodies.
 const leastBytes = 4 << 10
 
 // bodies counts the bytes of the unfinished bodies.

@@ -48,11 +48,12 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 //   - ErrTooLarge: the body is longer than limit.
 //   - ErrSlow: it arrives too slowly. The response should be 408.
 //   - ErrUnfinished: other unfinished bodies of the client hold its share of the bytes.
-//   - ErrOverloaded: the unfinished bodies of all clients hold all bytes, or the body is read and no
-//     slot is free.
+//   - ErrOverloaded: the unfinished bodies of all clients hold all bytes, or the body is read and
+//     no slot is free.
 //
-// If the rest of a body is not read, the connection closes after the response. The request holds no
-// slot while the body arrives, and none after an error. Only the goroutine of the handler may call it.
+// If the rest of a body is not read, the connection closes after the response. The request holds
+// no slot while the body arrives, and none after an error. Only the goroutine of the handler may
+// call it.
 func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil

@@ -57,9 +57,9 @@ func New(c Config) *Limiter {
 	}
 }
 
-// Handler serves a request by next in a slot, or by full if no slot is free. full should respond at
-// once. While ReadBody reads, the request gives its slot back. All handlers of one Limiter share its
-// bounds. It stands inside httpx.ClientAddress.
+// Handler serves a request by next in a slot, or by full if no slot is free. full should respond
+// at once. While Read reads, the request gives its slot back. All handlers of one Limiter share
+// its bounds. It stands inside httpx.ClientAddress.
 func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := &ticket{limiter: l}
@@ -109,12 +109,12 @@ func (t *ticket) release() {
 type Identity struct {
 	Key      string // the id of the API key
 	Merchant string // the id of the merchant
-	Public   bool   // anybody may have the key
+	Public   bool   // a publishable key, which every payer can read
 }
 
 // Identify makes the body of a request count towards its API key and its merchant. Without it the
 // body counts towards the client address. The body of a public key counts towards the address and
-// the key, so that no other client can use up the share of a merchant's secret keys.
+// the key: other clients cannot use up the share of a merchant's secret keys.
 func Identify(ctx context.Context, identity Identity) {
 	if t := ticketFrom(ctx); t != nil {
 		t.identity = identity

@@ -9,8 +9,7 @@ import (
 )
 
 // WriteFile replaces the file at path by data. Only its owner can read it, unless perm allows more.
-// When it returns nil the content is on the disk, not only in its cache. Two writers of one path
-// must not run at once.
+// If it returns nil, the content is on the disk. Two writers of one path must not run at once.
 //
 // A file that root writes belongs to the owner and group of the file that it replaces, or else of
 // its folder. The program that reads the file runs as that user.
