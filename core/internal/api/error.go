@@ -229,8 +229,7 @@ func safeParam(param string) string {
 
 // faultOf turns any error into a fault. What is not known is internal, and its text goes to the log only.
 func faultOf(err error) *fault {
-	var f *fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
 	if refused := admissionFault(err); refused != nil {
@@ -273,10 +272,10 @@ func faultOf(err error) *fault {
 			return &fault{code: known.code, param: known.param, cause: err}
 		}
 	}
-	switch {
-	case engine.IsBusy(err):
+	if engine.IsBusy(err) {
 		return &fault{code: codeOverloaded, cause: err}
-	case engine.IsUnavailable(err):
+	}
+	if engine.IsUnavailable(err) {
 		return &fault{code: codeStoreUnavailable, cause: err}
 	}
 	return &fault{code: codeInternal, cause: err}

@@ -76,8 +76,7 @@ func New(c Config) *Metrics {
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total",
-			Help: "Requests turned away unserved: over a rate limit, over the number that is served at once, with too many " +
-				"unfinished bodies of one client, or with a body that arrived too slowly.",
+			Help: "Requests refused: over a rate limit or the bound of requests at once, or with an unfinished or slow body.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",
