@@ -3,6 +3,7 @@ package pgtest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -22,6 +23,9 @@ func Main(m *testing.M) { os.Exit(Run(m)) }
 func Run(m *testing.M) int {
 	code := m.Run()
 	if one.Server != nil {
+		if one.maintenance != nil {
+			_ = one.maintenance.Close() // the server ends its connections anyway
+		}
 		if err := one.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
@@ -30,24 +34,92 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// Schema returns the URL of an empty schema on the server of this test program. The first call
-// starts the server.
+// Schema returns the URL of an empty schema in a new database on the server of this test program.
+// The first call starts the server. The end of the test drops the database: in a shared database
+// each change of a schema empties the catalog caches of all connections.
 func Schema(tb testing.TB) string {
 	tb.Helper()
-	one.once.Do(func() { one.Server, one.err = server.Start(context.Background(), settings...) })
+	return Beside(tb, newDatabase(tb, ""))
+}
+
+// Copy returns the URL of a schema as prepare makes it, in a new database. All tests of the program
+// that call Copy share what the first prepare made, since most time of a test would be its tables.
+func Copy(tb testing.TB, prepare func(url string) error) string {
+	tb.Helper()
+	start(tb)
+	one.template.Do(func() {
+		if _, one.err = one.maintenance.ExecContext(context.Background(), "CREATE DATABASE prepared"); one.err != nil {
+			return
+		}
+		at := one.URL("prepared", url.Values{"search_path": {"prepared"}})
+		if one.err = execute(at, "CREATE SCHEMA prepared"); one.err == nil {
+			one.err = prepare(at)
+		}
+	})
 	if one.err != nil {
 		tb.Fatal(one.err)
 	}
-	schema := fmt.Sprintf("t%d", one.schemas.Add(1))
-	db, err := sql.Open("pgx", one.URL("postgres", nil))
+	at, err := url.Parse(newDatabase(tb, " TEMPLATE prepared STRATEGY file_copy"))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // a test's connection
-	if _, err := db.ExecContext(tb.Context(), "CREATE SCHEMA "+schema); err != nil {
+	return one.URL(at.Path[1:], url.Values{"search_path": {"prepared"}})
+}
+
+// start starts the server of this test program.
+func start(tb testing.TB) {
+	tb.Helper()
+	one.once.Do(func() {
+		if one.Server, one.err = server.Start(context.Background(), settings...); one.err == nil {
+			one.maintenance, one.err = sql.Open("pgx", one.URL("postgres", nil))
+		}
+	})
+	if one.err != nil {
+		tb.Fatal(one.err)
+	}
+}
+
+// newDatabase returns the URL of a new database, which the end of the test drops.
+func newDatabase(tb testing.TB, options string) string {
+	tb.Helper()
+	start(tb)
+	name := fmt.Sprintf("t%d", one.names.Add(1))
+	run := func(statement string) {
+		tb.Helper()
+		if _, err := one.maintenance.ExecContext(context.Background(), statement); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	run("CREATE DATABASE " + name + options)
+	tb.Cleanup(func() { run("DROP DATABASE " + name + " WITH (FORCE)") })
+	return one.URL(name, nil)
+}
+
+// Beside returns the URL of an empty schema in the database of a URL that Schema returned.
+func Beside(tb testing.TB, database string) string {
+	tb.Helper()
+	at, err := url.Parse(database)
+	if err != nil {
 		tb.Fatal(err)
 	}
-	return one.URL("postgres", url.Values{"search_path": {schema}})
+	schema := fmt.Sprintf("s%d", one.names.Add(1))
+	if err := execute(database, "CREATE SCHEMA "+schema); err != nil {
+		tb.Fatal(err)
+	}
+	query := at.Query()
+	query.Set("search_path", schema)
+	at.RawQuery = query.Encode()
+	return at.String()
+}
+
+// execute runs a statement on a connection of its own.
+func execute(database, statement string) error {
+	db, err := sql.Open("pgx", database)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(context.Background(), statement)
+	return errors.Join(err, db.Close())
 }
 
 // settings are the settings of servers for tests. fsync stays on: core and mle-filter reject a
@@ -57,7 +129,9 @@ var settings = []string{"max_connections=300"}
 // one is the server of this test program.
 var one struct {
 	*server.Server
-	once    sync.Once
-	err     error
-	schemas atomic.Int64
+	maintenance *sql.DB // creates and drops databases
+	once        sync.Once
+	template    sync.Once // of Copy
+	err         error
+	names       atomic.Int64
 }

@@ -21,7 +21,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 	if d.url == "" {
 		return
 	}
-	to := &Database{url: pgtest.Schema(tb)}
+	to := &Database{url: pgtest.Beside(tb, d.url)}
 	made, err := to.Open(tb.Context(), clock.System()) // which makes the tables
 	if err != nil {
 		tb.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Shared reports whether the tests of this run keep their stores on a real PostgreSQL server: CAUSEWAY_TEST_STORE is postgres. Else each has a file.
@@ -33,9 +34,15 @@ type Database struct {
 func NewDatabase(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	if Shared() {
-		return &Database{url: pgtest.Schema(tb)}
+		return &Database{url: serverSchema(tb)}
 	}
 	return &Database{Path: filepath.Join(dir, databaseFile)}
+}
+
+// serverSchema returns the URL of a migrated schema without rows on a server.
+func serverSchema(tb testing.TB) string {
+	tb.Helper()
+	return pgtest.Copy(tb, func(url string) error { return postgres.Migrate(context.Background(), secret.New(url)) })
 }
 
 // patient is a URL for a machine that is busy with many tests: what is to be seen here is not how fast it is. Every command is run twice, as one that

@@ -27,7 +27,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -71,19 +70,19 @@ func Open(tb testing.TB) *Service {
 // OpenShared makes a service on a server, whatever the other tests of this run use, as one of several.
 func OpenShared(tb testing.TB) *Service {
 	tb.Helper()
-	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb)}, &engine.Peers{})
+	return openOn(tb, tb.TempDir(), &Database{url: serverSchema(tb)}, &engine.Peers{})
 }
 
 // OpenAlone is OpenShared where no payment is written together with others: each by commands of its own.
 func OpenAlone(tb testing.TB) *Service {
 	tb.Helper()
-	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb), more: "&alone=true"}, &engine.Peers{})
+	return openOn(tb, tb.TempDir(), &Database{url: serverSchema(tb), more: "&alone=true"}, &engine.Peers{})
 }
 
 // OpenOnce is OpenShared where no command is rehearsed: for tests of what happens in the middle of one.
 func OpenOnce(tb testing.TB) *Service {
 	tb.Helper()
-	return openOn(tb, tb.TempDir(), &Database{url: pgtest.Schema(tb), once: true}, &engine.Peers{})
+	return openOn(tb, tb.TempDir(), &Database{url: serverSchema(tb), once: true}, &engine.Peers{})
 }
 
 // Beside makes another service on the database of one that shares it, with the same acquirer.

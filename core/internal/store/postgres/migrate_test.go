@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -66,23 +65,6 @@ func mustOpen(t *testing.T, at string) *store.DB {
 	return db
 }
 
-// mustOwnDatabase returns the URL of an empty database. CREATE INDEX CONCURRENTLY waits for older
-// transactions of the whole database and holds the migration lock meanwhile. In the database that
-// the tests share it deadlocks with a test that migrates while its own transaction is open.
-func mustOwnDatabase(t *testing.T) string {
-	t.Helper()
-	at, err := url.Parse(pgtest.Schema(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := at.Query()
-	name := "own_" + query.Get("search_path")
-	mustExec(t, mustConnect(t, at.String()), "CREATE DATABASE "+name)
-	query.Del("search_path")
-	at.Path, at.RawQuery = "/"+name, query.Encode()
-	return at.String()
-}
-
 // TestMigrateAtOncePostgreSQL: of several that start on an empty database at once each finds it whole, and each step was taken once.
 func TestMigrateAtOncePostgreSQL(t *testing.T) {
 	t.Parallel()
@@ -141,7 +123,7 @@ func TestMigrateGivesWayPostgreSQL(t *testing.T) {
 // TestConcurrentIndexPostgreSQL: a step that is not in a transaction makes an index beside writes, and may be cut short and taken again.
 func TestConcurrentIndexPostgreSQL(t *testing.T) {
 	t.Parallel()
-	at := mustOwnDatabase(t)
+	at := pgtest.Schema(t)
 	db := mustConnect(t, at)
 	mustOpen(t, at)
 	const row = "INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at) VALUES (%d, 1, 0, '{}', 1, 1, 1)"
