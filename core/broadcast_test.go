@@ -91,7 +91,7 @@ func TestBroadcastMeetsAnAnnouncement(t *testing.T) {
 func TestBroadcastCutShort(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
-	const merchants = 700
+	const merchants = 250
 	makeMerchants(t, b, merchants-1)
 	for cuts, round := 0, 1; cuts < 3; round++ { // a service may be quicker than the test looks
 		body := strings.ReplaceAll(rotated, "rot-1", fmt.Sprint("rot-", round))

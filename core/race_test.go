@@ -6,11 +6,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// rounds is how often each race is seen from outside. The engine's own tests run them a thousand times.
-const rounds = 100
+// rounds is how often each race runs over HTTP.
+var rounds = coretest.Races(20)
 
 // race sends requests at once and returns their answers in the order given.
 func (b *bundle) race(t *testing.T, requests ...request) []answer {
