@@ -15,7 +15,7 @@ import (
 
 const (
 	// clients is the number of concurrent clients, and pace the pause of each.
-	clients, pace = 8, 40 * time.Millisecond
+	clients, pace = 8, 80 * time.Millisecond
 	// hangUp is a client's timeout. It then sends a retry.
 	hangUp = 10 * time.Second
 )
