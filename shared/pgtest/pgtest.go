@@ -112,7 +112,7 @@ func Beside(tb testing.TB, database string) string {
 	return at.String()
 }
 
-// execute runs a statement on a connection of its own.
+// execute runs a statement on a new connection.
 func execute(database, statement string) error {
 	db, err := sql.Open("pgx", database)
 	if err != nil {
