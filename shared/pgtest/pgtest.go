@@ -42,8 +42,8 @@ func Schema(tb testing.TB) string {
 	return Beside(tb, newDatabase(tb, ""))
 }
 
-// Copy returns the URL of a schema as prepare makes it, in a new database. All tests of the program
-// that call Copy share what the first prepare made, since most time of a test would be its tables.
+// Copy returns the URL of a schema as prepare makes it, in a new database. Only the first call of a
+// program runs prepare: creating the tables would take most of a test's time.
 func Copy(tb testing.TB, prepare func(url string) error) string {
 	tb.Helper()
 	start(tb)

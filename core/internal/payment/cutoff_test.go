@@ -53,8 +53,8 @@ func TestLastCutoff(t *testing.T) {
 	}
 }
 
-// TestCutoffsAreOnePerDate walks two years in steps that meet each half hour of a day: the last
-// cut-off never moves back, is never ahead, and days are 23 to 25 hours.
+// TestCutoffsAreOnePerDate walks two years in steps that meet each half hour of a day. The last
+// cut-off never moves back and is never ahead. Days have 23 to 25 hours.
 func TestCutoffsAreOnePerDate(t *testing.T) {
 	t.Parallel()
 	const step = 150 * time.Minute // five half hours, which divide no day
