@@ -85,7 +85,7 @@ func (cfg Config) openStore(ctx context.Context) (*store.DB, error) {
 	if cfg.Database != nil {
 		return cfg.Database(ctx, cfg.Clock)
 	}
-	return store.Open(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
+	return openFile(ctx, filepath.Join(cfg.Data, databaseFile), cfg.Clock)
 }
 
 // Close closes the store.

@@ -12,7 +12,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/backup"
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // backupFiles are the files of a data folder that a backup holds, and whether it must.
@@ -75,7 +74,7 @@ func copyFolder(ctx context.Context, from, to string) ([]string, error) {
 	if err := backup.Copy(filepath.Join(from, rootFile), filepath.Join(to, rootFile)); err != nil {
 		return nil, err
 	}
-	if err := store.Backup(ctx, filepath.Join(from, databaseFile), filepath.Join(to, databaseFile)); err != nil {
+	if err := backupFile(ctx, filepath.Join(from, databaseFile), filepath.Join(to, databaseFile)); err != nil {
 		return nil, err
 	}
 	// After the database that it opens: a first start may create both meanwhile.
@@ -83,7 +82,7 @@ func copyFolder(ctx context.Context, from, to string) ([]string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return append(names, vaultFile), err
 	}
-	switch found, err := store.BackupHoldsSealed(ctx, filepath.Join(to, databaseFile)); {
+	switch found, err := backupHoldsSealed(ctx, filepath.Join(to, databaseFile)); {
 	case err != nil:
 		return nil, err
 	case found:
@@ -123,7 +122,7 @@ func Restore(ctx context.Context, cfg Config, from string) (err error) {
 			return err
 		}
 	}
-	if err := store.Verify(ctx, filepath.Join(half, databaseFile)); err != nil {
+	if err := verifyFile(ctx, filepath.Join(half, databaseFile)); err != nil {
 		return err
 	}
 	if err := place(half, cfg.Data, m.Files); err != nil {

@@ -154,7 +154,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	}
 	c := &Core{Admin: admin, sim: sim, unlock: unlock}
 	if err := c.start(ctx, cfg); err != nil {
-		return nil, errors.Join(store.Explain(err, filepath.Join(cfg.Data, databaseFile)), c.Close())
+		return nil, errors.Join(explainFile(err, filepath.Join(cfg.Data, databaseFile)), c.Close())
 	}
 	return c, nil
 }
@@ -328,8 +328,7 @@ func (c *Core) server() *metrics.Server {
 		return nil
 	}
 	return &metrics.Server{
-		Pressure: func() store.Pressure { p, _ := c.db.Pressure(); return p }, Frontier: c.db.Frontier, Alive: c.peers.Alive,
-		Offset: c.peers.Offset,
+		Stats: c.db.Stats, LowWaterMark: c.db.LowWaterMark, Alive: c.peers.Alive, Offset: c.peers.Offset,
 	}
 }
 

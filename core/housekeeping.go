@@ -30,7 +30,7 @@ func keepPurging(ctx context.Context, db *store.DB, peers *engine.Peers, series 
 		if peers.Leads() {
 			n, err = db.PurgeIdempotencyKeys(ctx, now)
 			series.KeysPurged(n, err)
-			err = errors.Join(err, db.MakeParts(ctx), purgeEvents(ctx, db, series, cfg))
+			err = errors.Join(err, db.MakePartitions(ctx), purgeEvents(ctx, db, series, cfg))
 		}
 		switch {
 		case err != nil && ctx.Err() == nil:

@@ -32,7 +32,7 @@ func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 	together, alone := coretest.OpenShared(t), coretest.OpenAlone(t)
 	biggest := 0
 	var mu sync.Mutex
-	together.DB.Observe(func(g store.Group) {
+	together.DB.Observe(func(g store.Batch) {
 		mu.Lock()
 		defer mu.Unlock()
 		biggest = max(biggest, g.Commands)

@@ -21,7 +21,7 @@ func (d *Database) copyTo(tb testing.TB, dir string) {
 	if d.url == "" {
 		return
 	}
-	to := &Database{url: pgtest.Beside(tb, d.url)}
+	to := onServer(pgtest.Beside(tb, d.url))
 	made, err := to.Open(tb.Context(), clock.System()) // which makes the tables
 	if err != nil {
 		tb.Fatal(err)
@@ -54,7 +54,7 @@ func copied(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	url, err := os.ReadFile(filepath.Join(dir, urlFile))
 	if err == nil {
-		return &Database{url: string(url)}
+		return onServer(string(url))
 	}
 	if !os.IsNotExist(err) {
 		tb.Fatal(err)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
+	"github.com/causeway-pay/causeway/core/internal/store/postgres/postgrestest"
+	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -26,15 +28,14 @@ type Database struct {
 	// Path is of the file, "" on a server.
 	Path string
 	url  string
-	more string // parameters of the URL
-	once bool   // commands are not rehearsed
+	test postgrestest.Options
 }
 
 // NewDatabase returns an empty database, in a folder where it is a file.
 func NewDatabase(tb testing.TB, dir string) *Database {
 	tb.Helper()
 	if Shared() {
-		return &Database{url: serverSchema(tb)}
+		return onServer(serverSchema(tb))
 	}
 	return &Database{Path: filepath.Join(dir, databaseFile)}
 }
@@ -45,20 +46,21 @@ func serverSchema(tb testing.TB) string {
 	return pgtest.Copy(tb, func(url string) error { return postgres.Migrate(context.Background(), secret.New(url)) })
 }
 
-// patient is a URL for a machine that is busy with many tests: what is to be seen here is not how fast it is. Every command is run twice, as one that
-// is taken back because of others is.
-func patient(url string) string { return url + "&patience=30s&pool_max_conns=6&rehearse=true" }
+// onServer is the database of a URL. Every command runs twice, as one does that the server rolls back
+// because of other commands.
+func onServer(url string) *Database {
+	return &Database{url: url, test: postgrestest.Options{Rehearse: true}}
+}
+
+// patient is a URL for a machine that is busy with many tests, which do not measure its speed.
+func patient(url string) string { return url + "&patience=30s&pool_max_conns=6" }
 
 // Open opens the store.
 func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	if d.url == "" {
-		return store.Open(ctx, d.Path, c)
+		return sqlite.Open(ctx, d.Path, c)
 	}
-	url := patient(d.url) + d.more
-	if d.once {
-		url = strings.Replace(url, "&rehearse=true", "", 1)
-	}
-	return postgres.Open(ctx, url, c)
+	return postgrestest.Open(ctx, patient(d.url), c, d.test)
 }
 
 // MustInspect opens the database to look at it past the store. Questions are asked in the words of SQLite.
@@ -130,7 +132,7 @@ func (w withCodes) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn, store.AttachCodes(ctx, conn, w.path)
+	return conn, sqlite.AttachCodes(ctx, conn, w.path)
 }
 
 // Files is all that the store has written: the files of its folder, and on a server the rows of each table as text.
@@ -224,4 +226,4 @@ func translated(query string, args []driver.NamedValue) (string, []driver.NamedV
 func Main(m *testing.M) { pgtest.Main(m) }
 
 // OnServer is the empty database of a server that the test itself started.
-func OnServer(url string) *Database { return &Database{url: url} }
+func OnServer(url string) *Database { return onServer(url) }

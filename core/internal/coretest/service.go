@@ -70,19 +70,23 @@ func Open(tb testing.TB) *Service {
 // OpenShared makes a service on a server, whatever the other tests of this run use, as one of several.
 func OpenShared(tb testing.TB) *Service {
 	tb.Helper()
-	return openOn(tb, tb.TempDir(), &Database{url: serverSchema(tb)}, &engine.Peers{})
+	return openOn(tb, tb.TempDir(), onServer(serverSchema(tb)), &engine.Peers{})
 }
 
 // OpenAlone is OpenShared where no payment is written together with others: each by commands of its own.
 func OpenAlone(tb testing.TB) *Service {
 	tb.Helper()
-	return openOn(tb, tb.TempDir(), &Database{url: serverSchema(tb), more: "&alone=true"}, &engine.Peers{})
+	on := onServer(serverSchema(tb))
+	on.test.Alone = true
+	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
 }
 
 // OpenOnce is OpenShared where no command is rehearsed: for tests of what happens in the middle of one.
 func OpenOnce(tb testing.TB) *Service {
 	tb.Helper()
-	return openOn(tb, tb.TempDir(), &Database{url: serverSchema(tb), once: true}, &engine.Peers{})
+	on := onServer(serverSchema(tb))
+	on.test.Rehearse = false
+	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
 }
 
 // Beside makes another service on the database of one that shares it, with the same acquirer.

@@ -41,8 +41,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		if !second.Peers.Leads() {
 			t.Errorf("off by %s: it has not handed the lead on", off)
 		}
-		leave := func(tx *store.Tx) error { return tx.Leave(second.Peers.ID) }
-		if err := second.DB.Update(t.Context(), leave); err != nil {
+		if err := second.DB.Leave(t.Context(), second.Peers.ID); err != nil {
 			t.Fatal(err)
 		}
 		set(off) // and the lead is free

@@ -42,7 +42,7 @@ var (
 func IsBusy(err error) bool { return errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrClosed) }
 
 // IsUnavailable reports whether the store could not be read or written. A retry may succeed.
-func IsUnavailable(err error) bool { return store.IsUnavailable(err) }
+func IsUnavailable(err error) bool { return errors.Is(err, store.ErrUnavailable) }
 
 // attemptTimeout bounds all acquirer calls of one attempt at a step together, of a request or of
 // recovery. A step without a response by then is unknown.

@@ -119,7 +119,7 @@ func TestOneErasureHoldsNoWriter(t *testing.T) {
 	MustPayPersonal(t, s, 1)
 	customer := mustChangeOften(t, s, 1000)
 	s.Clock.Advance(keptAge)
-	s.DB.Observe(func(store.Group) { rows, most = 0, max(most, rows) }, nil)
+	s.DB.Observe(func(store.Batch) { rows, most = 0, max(most, rows) }, nil)
 	if a, err := s.Engine.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
 		t.Fatalf("delete: %d, %v", a.Status, err)
 	}

@@ -94,13 +94,13 @@ func (p *Peers) mayClaim(core int64, old bool) bool { return p.Leads() && (old |
 // Beat says once that this core lives, and looks at the others.
 func (p *Peers) Beat(ctx context.Context) error {
 	begun := clock.System().Now()
-	leads, peers, err := p.Store.Beat(ctx, p.ID, leadTerm, p.agreement(ctx))
+	leads, peers, err := p.Store.Heartbeat(ctx, p.ID, leadTerm, p.agreement(ctx))
 	if err != nil {
 		return err
 	}
 	forget, dead := p.note(begun, leads, peers)
 	if forget != 0 {
-		err = p.Store.Update(ctx, func(tx *store.Tx) error { return tx.ForgetPeer(forget) })
+		err = p.Store.Forget(ctx, forget)
 	}
 	for _, core := range dead {
 		err = errors.Join(err, p.dropLeases(ctx, core))
@@ -109,7 +109,7 @@ func (p *Peers) Beat(ctx context.Context) error {
 }
 
 // note keeps in mind what a beat has shown. Who leads is given one to be forgotten, 0 for none, and those that have gone and still have leases.
-func (p *Peers) note(begun time.Time, leads bool, peers []store.Peer) (forget int64, dead []int64) {
+func (p *Peers) note(begun time.Time, leads bool, peers []store.Member) (forget int64, dead []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.until = time.Time{}
@@ -120,8 +120,8 @@ func (p *Peers) note(begun time.Time, leads bool, peers []store.Peer) (forget in
 	for _, peer := range peers {
 		s := p.seen[peer.ID]
 		switch {
-		case s == nil || s.beat != peer.Beat:
-			s = &seen{beat: peer.Beat}
+		case s == nil || s.beat != peer.Beats:
+			s = &seen{beat: peer.Beats}
 		default:
 			s.still++
 		}
@@ -180,7 +180,7 @@ func (p *Peers) leave(ctx context.Context) {
 	p.mu.Lock()
 	p.until = time.Time{}
 	p.mu.Unlock()
-	if err := p.Store.Update(ctx, func(tx *store.Tx) error { return tx.Leave(p.ID) }); err != nil {
+	if err := p.Store.Leave(ctx, p.ID); err != nil {
 		p.Log.ErrorContext(ctx, "peers: not told of the end", slog.Any("error", err))
 	}
 }

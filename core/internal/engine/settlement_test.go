@@ -111,7 +111,7 @@ func TestSettleDueAgain(t *testing.T) {
 	}
 	s.Clock.Advance(24 * time.Hour)
 	ctx, die := context.WithCancel(t.Context())
-	s.DB.Observe(func(store.Group) { die() }, nil) // at the first commit of the pass
+	s.DB.Observe(func(store.Batch) { die() }, nil) // at the first commit of the pass
 	settled, err := s.Engine.SettleDue(ctx)
 	if err == nil || settled < 1 || settled > 50 { // a commit on a slow machine settles fewer
 		t.Fatalf("got %d, %v, want 1 to 50 settled and an error", settled, err)

@@ -266,7 +266,7 @@ func TestCapturesOfATimeAheadHoldNoWriter(t *testing.T) {
 			mustPay(t, s, true)
 		}
 	})
-	s.DB.Observe(func(store.Group) { s.Clock.Advance(time.Millisecond) }, nil) // each commit has its own time
+	s.DB.Observe(func(store.Batch) { s.Clock.Advance(time.Millisecond) }, nil) // each commit has its own time
 	mustSettle(t, s, 0)
 	wantNumber(t, s, "corrected captures", "SELECT COUNT(*) FROM captures WHERE captured_at > 0", captures)
 	most := s.Number(t, "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM captures GROUP BY captured_at) AS commits")

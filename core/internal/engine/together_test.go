@@ -37,7 +37,7 @@ func written[Q any](
 	t.Helper()
 	var mu sync.Mutex
 	groups := map[int]int{}
-	s.DB.Observe(func(g store.Group) {
+	s.DB.Observe(func(g store.Batch) {
 		mu.Lock()
 		defer mu.Unlock()
 		groups[g.Commands]++

@@ -137,7 +137,7 @@ func (m *Metrics) Request(s httpx.Sample) {
 func (m *Metrics) OperatorLogin(result string) { m.logins.WithLabelValues(result).Inc() }
 
 // Group counts a group commit.
-func (m *Metrics) Group(g store.Group) {
+func (m *Metrics) Group(g store.Batch) {
 	m.groups.Observe(float64(g.Commands))
 	m.commits.Observe(g.Took.Seconds())
 	m.waits.Observe(g.Waited.Seconds())

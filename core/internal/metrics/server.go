@@ -14,13 +14,13 @@ import (
 // Server holds the functions for a store on a server, and for the cores that share it. All fields
 // are required.
 type Server struct {
-	Pressure func() store.Pressure
-	// Frontier returns the number of the oldest transaction of a core that has not ended. It also
+	Stats func() store.Stats
+	// LowWaterMark returns the number of the oldest transaction of a core that has not ended. It also
 	// returns the number behind all transactions, of any client, that have. It is called at every
 	// scrape.
-	Frontier func(context.Context) (oldest, next int64, err error)
-	Alive    func() int
-	Offset   func() time.Duration // of this core's clock to the server's
+	LowWaterMark func(context.Context) (oldest, next int64, err error)
+	Alive        func() int
+	Offset       func() time.Duration // of this core's clock to the server's
 }
 
 var (
@@ -67,15 +67,15 @@ func (s *onServer) Collect(out chan<- prometheus.Metric) {
 	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, kind, value, labels...)
 	}
-	p := s.Pressure()
+	p := s.Stats()
 	for _, of := range p.Pools {
 		tell(connections, prometheus.GaugeValue, float64(of.InUse), of.Name, "in_use")
 		tell(connections, prometheus.GaugeValue, float64(of.Idle), of.Name, "idle")
-		tell(most, prometheus.GaugeValue, float64(of.Most), of.Name)
+		tell(most, prometheus.GaugeValue, float64(of.Max), of.Name)
 		tell(waited, prometheus.CounterValue, float64(of.Waited), of.Name)
 		tell(waiting, prometheus.CounterValue, of.Waiting.Seconds(), of.Name)
 	}
-	for reason, n := range p.TakenBack {
+	for reason, n := range p.RolledBack {
 		tell(takenBack, prometheus.CounterValue, float64(n), reason)
 	}
 	tell(unavailable, prometheus.CounterValue, float64(p.Unavailable))
@@ -83,7 +83,7 @@ func (s *onServer) Collect(out chan<- prometheus.Metric) {
 	tell(offset, prometheus.GaugeValue, s.Offset().Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), pendingPatience)
 	defer cancel()
-	if oldest, next, err := s.Frontier(ctx); err == nil {
+	if oldest, next, err := s.LowWaterMark(ctx); err == nil {
 		tell(held, prometheus.GaugeValue, s.heldFor(oldest, next).Seconds())
 	}
 }

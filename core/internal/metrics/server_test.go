@@ -24,15 +24,15 @@ func TestServer(t *testing.T) {
 		Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil }, Clock: now,
 		Leads: func() bool { return leads },
 		Server: &metrics.Server{
-			Pressure: func() store.Pressure {
-				return store.Pressure{
-					Pools:     []store.Pool{{Name: "write", InUse: 3, Idle: 2, Most: 16, Waited: 5, Waiting: 1500 * time.Millisecond}},
-					TakenBack: map[string]int64{"deadlock": 4}, Unavailable: 6,
+			Stats: func() store.Stats {
+				return store.Stats{
+					Pools:      []store.Pool{{Name: "write", InUse: 3, Idle: 2, Max: 16, Waited: 5, Waiting: 1500 * time.Millisecond}},
+					RolledBack: map[string]int64{"deadlock": 4}, Unavailable: 6,
 				}
 			},
-			Frontier: func(context.Context) (int64, int64, error) { return oldest, next, away },
-			Alive:    func() int { return 2 },
-			Offset:   func() time.Duration { return -90 * time.Second },
+			LowWaterMark: func(context.Context) (int64, int64, error) { return oldest, next, away },
+			Alive:        func() int { return 2 },
+			Offset:       func() time.Duration { return -90 * time.Second },
 		},
 	})
 	scrape := func(want, not string) {

@@ -30,10 +30,6 @@ type Made struct{ ID, Endpoint int64 }
 // ClosePayment writes what came of a payment together with others: the transaction, the capture it may be, its event with the deliveries, and the
 // answer. It reports whether that was done; if not, nothing was, and whether it can be is for commands to say. After an error it is not known.
 func (db *DB) ClosePayment(ctx context.Context, c *Closing) (done bool, err error) {
-	g, ok := db.engine.(grouper)
-	if !ok {
-		return false, nil
-	}
 	targets, ok := db.seen.of(c.Transaction.Tenant)
 	if !ok {
 		return false, nil
@@ -53,15 +49,11 @@ func (db *DB) ClosePayment(ctx context.Context, c *Closing) (done bool, err erro
 	for _, d := range c.Deliveries {
 		db.origins.put(d.ID, from)
 	}
-	return g.Finish(ctx, c)
+	return db.engine.ClosePayment(ctx, c)
 }
 
 // EndpointsLock is what a command shares that makes an event of a tenant: see endpointsOf.
 func EndpointsLock(t payment.Tenant) string { return endpointsOf(t) }
-
-// EndpointsText is an expression for the enabled endpoints of the tenant t.merchant_id, t.live: a line each, of its number and its types.
-const EndpointsText = `COALESCE((SELECT string_agg(CAST(w.id AS TEXT) || ' ' || w.types, chr(10) ORDER BY w.id) FROM webhook_endpoints w
-	WHERE w.merchant_id = t.merchant_id AND w.live = t.live AND w.status = 'enabled'), '')`
 
 func endpointsText(targets []target) string {
 	lines := make([]string, len(targets))

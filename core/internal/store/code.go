@@ -13,13 +13,6 @@ import (
 // again.
 var ErrCodeKeyGone = errors.New("store: the key of a security code is gone")
 
-// scrubber is an engine whose files keep deleted bytes until they are cleaned.
-type scrubber interface {
-	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy
-	// when a read is in the way.
-	Scrub(ctx context.Context) error
-}
-
 // CodeKey reads the newest key that encrypts security codes in an hour, else ErrNotFound.
 func (db *DB) CodeKey(ctx context.Context, hour int64) (payment.CodeKey, error) {
 	s, err := db.query(ctx, `SELECT id, hour, vault_key, sealed FROM code_keys WHERE hour = ? ORDER BY id DESC LIMIT 1`)
@@ -79,8 +72,8 @@ func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) error {
 	if over {
 		err = db.Update(ctx, func(tx *Tx) error { return tx.destroyCodeKeys(first, last) })
 	}
-	if s, ok := db.engine.(scrubber); ok && err == nil {
-		err = s.Scrub(ctx)
+	if err == nil {
+		err = db.engine.Scrub(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("destroy keys of security codes: %w", err)

@@ -92,7 +92,7 @@ const keptStep = `confirmed_clock.step > ?3 AND confirmed_clock.step_until > ?1`
 // stepUntil returns until when the step of a state stays in the store, in milliseconds of Highest: 0
 // where no other process shares the store, or if there is none.
 func (tx *Tx) stepUntil(s clock.GuardState) int64 {
-	if s.Step == 0 || !tx.s.Dialect().Shared {
+	if s.Step == 0 || !tx.db.shared {
 		return 0
 	}
 	return toMillis(s.Highest.Add(keepStep))

@@ -168,7 +168,7 @@ func (tx *Tx) ReleaseAttempt(l Lease) error {
 // DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead. Where several processes share the store
 // none is known to be at its start: DropLeasesOf is for those.
 func (tx *Tx) DropLeases() error {
-	if tx.s.Dialect().Shared {
+	if tx.db.shared {
 		return nil
 	}
 	return tx.exec(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, updated_at = ?1 WHERE status = 'pending' AND leased = 1`,

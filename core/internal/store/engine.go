@@ -6,35 +6,82 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// Engine is the database under a store. This package has SQLite, package postgres the other. The statements that engines are given are written
-// in the words of SQLite, as far as others can put them into theirs; parameters are ?, or ?1 and so on.
+// Engine is the database under a store: package sqlite for one process, package postgres for many.
+// Statements are written in SQLite's SQL, as far as package postgres can translate it. Parameters are
+// ?, or ?1 and so on.
 type Engine interface {
-	// Update runs c in a transaction, and returns once that is durable, or taken back whole. It does not give up when ctx ends after the
-	// command has begun.
+	// Shared reports whether other processes, or other commands of this process, write at the same
+	// time. If so, a command must lock every row on which it bases a decision.
+	Shared() bool
+	// Update runs c in a transaction. It returns once that is durable, or rolled back whole. It does
+	// not give up when ctx ends after the command has begun.
 	Update(ctx context.Context, c *Command) error
-	// Prepare returns the statement of a read outside of commands. The texts are few and live as long as the engine.
+	// Prepare returns the statement of a read outside of commands. The texts are few and live as
+	// long as the engine.
 	Prepare(ctx context.Context, text string) (Statement, error)
+	// OpenPayment writes an intent in the commit of a batch of intents, all of it or nothing. claim
+	// is that of its idempotency key. If done is false, nothing was written.
+	OpenPayment(ctx context.Context, o *Opening) (claim int64, done bool, err error)
+	// ClosePayment writes an outcome, as OpenPayment writes an intent.
+	ClosePayment(ctx context.Context, c *Closing) (done bool, err error)
+	// EventsBefore returns the commit position before which a list of the tenant's events misses
+	// none that is committed later.
+	EventsBefore(ctx context.Context, tenant payment.Tenant) (int64, error)
+
 	// Verify returns an error if the database would lose commits by its settings. Update returns
 	// ErrUnavailable then, until a Verify succeeds.
 	Verify(ctx context.Context) error
-	// Confirm returns once all is durable that was read before it was called.
+	// Confirm returns once all rows that were read before the call are durable.
 	Confirm(ctx context.Context) error
-	// Observe has fn told of every commit from now on. fn must not block.
-	Observe(fn func(Group))
-	// Waiting is how many commands wait to be run.
+	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy if
+	// a read is in the way.
+	Scrub(ctx context.Context) error
+	// MakePartitions makes the partitions for rows of a time and later. A row without a partition is
+	// accepted.
+	MakePartitions(ctx context.Context, now time.Time) error
+	// DropPartitions removes the partitions of a table whose rows are all older than keep. Rows from
+	// before the returned time that remain must be removed one by one. rows is about how many the
+	// partitions had.
+	DropPartitions(
+		ctx context.Context, table string, now time.Time, keep time.Duration,
+	) (before time.Time, rows int64, err error)
+
+	// Heartbeat records that a process lives. It acquires or extends the process's leadership for a
+	// term, unless another process has it, or may rejects the server's time. It returns an error
+	// without a heartbeat if Verify does.
+	Heartbeat(
+		ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
+	) (leads bool, members []Member, err error)
+	// Leave records that a process has ended, and ends its leadership.
+	Leave(ctx context.Context, process int64) error
+	// Forget removes a process that ended long ago.
+	Forget(ctx context.Context, process int64) error
+	// Hold keeps every other process from a thing until it is released, or this process dies.
+	// ErrHeld if another process holds it.
+	Hold(ctx context.Context, thing string) (release func() error, err error)
+
+	// Observe calls fn after each commit from now on. fn must not block.
+	Observe(fn func(Batch))
+	// Stats returns counters of the server. Pools is empty if there is none.
+	Stats() Stats
+	// LowWaterMark returns the number of the oldest transaction that holds events back from lists,
+	// and the number behind all transactions that have ended. They are equal if none does.
+	LowWaterMark(ctx context.Context) (oldest, next int64, err error)
+	// Waiting returns how many commands wait or run.
 	Waiting() int
-	// Close waits for the commands that were taken, then closes. It is safe to call twice.
+	// Close waits for the accepted commands, then closes. It is safe to call twice.
 	Close() error
 }
 
 // Scanner is a row.
 type Scanner interface {
-	// Scan writes the columns to where the pointers lead: integers, of which 0 and 1 are also bools, texts and bytes. sql.ErrNoRows when
-	// there is no row.
+	// Scan writes the columns to where the pointers lead: integers, of which 0 and 1 are also bools,
+	// texts and bytes. sql.ErrNoRows if there is no row.
 	Scan(dest ...any) error
 }
 
@@ -42,66 +89,69 @@ type Scanner interface {
 type Statement interface {
 	// Row returns the first row.
 	Row(ctx context.Context, args ...any) Scanner
-	// Each hands every row to scan, until that fails.
+	// Each calls scan for every row, until scan fails.
 	Each(ctx context.Context, scan func(Scanner) error, args ...any) error
 }
 
-// Session is what the statements of one command run on. What they wrote is seen by those behind them.
+// Session runs the statements of one command. Each statement sees the writes of those before it.
 type Session interface {
-	// Exec runs a statement that returns no rows, and tells how many it met.
+	// Exec runs a statement without rows, and returns how many rows it changed.
 	Exec(text string, args ...any) (int64, error)
-	// Insert is Exec for an insert. It returns ErrDuplicate when there is a row with that key, and the command can go on.
+	// Insert is Exec for an insert. It returns ErrDuplicate if there is a row with that key, and the
+	// command can go on.
 	Insert(text string, args ...any) error
-	// InsertNumbered is Exec for an insert into a table that numbers its rows. The number is 0 when nothing was inserted.
+	// InsertNumbered is Exec for an insert into a table that numbers its rows. The number is 0 if no
+	// row was inserted.
 	InsertNumbered(text string, args ...any) (int64, error)
-	// Row runs a statement for its first row.
+	// Row runs a query and returns its first row.
 	Row(text string, args ...any) (Scanner, error)
-	// Each runs a statement and hands every row to scan.
+	// Each runs a query and calls scan for every row.
 	Each(text string, scan func(Scanner) error, args ...any) error
 	// Whole runs fn so that the command can go on after its failure as if fn had not run.
 	Whole(fn func() error) error
-	// Lock keeps every other command that names the same thing from going on until this one has ended; shared, only those that do not share it.
+	// Lock keeps every other command that locks the same thing waiting until this one has ended. A
+	// shared lock keeps only those waiting that do not share it.
 	Lock(thing string, shared bool) error
 	// Exclude keeps every other reader and writer off a table until the command ends.
-	// ErrUnavailable, at once, while another command or a dump reads it: to wait would have all
+	// ErrUnavailable, at once, while another command or a dump reads it: to wait would make all
 	// later commands wait behind this one.
 	Exclude(table string) error
 	// Empty removes all rows of a table that Exclude was called for, so that their bytes leave the
 	// engine's files: on a server with the commit, in a file with the Scrub that follows.
 	Empty(table string) error
-	// Dialect is the engine's own way to say what SQLite's words cannot.
+	// Dialect returns the SQL that the engines do not share.
 	Dialect() Dialect
 }
 
-// Dialect is how the engines differ in what they are told.
+// Dialect is the SQL that the engines do not share.
 type Dialect struct {
-	// Shared says that other commands, of this process and of others, run at the same time. What a command decides by must be locked then.
-	Shared bool
-	// Overwrites says that a change of a row in place writes over the bytes that it had.
+	// Overwrites reports whether an update in place overwrites the bytes that the row had.
 	Overwrites bool
-	// ShareLock is an expression that shares the lock whose name is the ninth parameter. It costs no statement of its own.
+	// ShareLock is an expression that shares the lock whose name is the ninth parameter. It costs no
+	// statement.
 	ShareLock string
-	// Number is an expression that gives the number of the command's transaction, where several run at the same time.
+	// Number is an expression for the number of the command's transaction, in an engine that runs
+	// several at the same time.
 	Number string
-	// Lock is what a SELECT ends with that locks its row until the command ends.
+	// Lock is the end of a SELECT that locks its row until the command ends.
 	Lock string
-	// Skip is what a SELECT ends with that locks its rows, and passes over those that are locked.
+	// Skip is the end of a SELECT that locks its rows, and skips the rows that are locked.
 	Skip string
 }
 
 // Command is one caller's change.
 type Command struct {
 	fn   func(*Tx) error
-	done chan error // for an engine that runs commands in groups
 	at   time.Time
-	from telemetry.Origin // the span it was asked for in
+	from telemetry.Origin // the span of the request
 	db   *DB
 }
 
-// At is when the command was asked for.
+// At returns the time of the request.
 func (c *Command) At() time.Time { return c.at }
 
-// Run runs the command on s as of now, in UTC and whole milliseconds. A panic of it is an error: it must not take everybody's payments down.
+// Run runs the command on s as of now, in UTC and whole milliseconds. A panic of the command is an
+// error: other commands share its batch.
 func (c *Command) Run(s Session, now time.Time) (o Outcome, err error) {
 	tx := Tx{s: s, db: c.db, from: c.from, Now: now, began: clock.Monotonic()}
 	defer func() {
@@ -113,8 +163,39 @@ func (c *Command) Run(s Session, now time.Time) (o Outcome, err error) {
 	return o, c.fn(&tx)
 }
 
-// Outcome is what else is known of a command that has run.
+// Outcome is what an engine needs of a command that has run.
 type Outcome struct {
-	Delivers bool // it has made deliveries: tell DB.Wake once they are committed
-	Wrote    bool // it has written something
+	Delivers bool // it has inserted deliveries: call DB.Wake once they are committed
+	Wrote    bool // it has written rows
+}
+
+// Batch is one commit.
+type Batch struct {
+	Commands int           // how many shared it
+	Waited   time.Duration // how long the first of them had waited when the batch began
+	Took     time.Duration // from its begin to its end
+}
+
+// Member is one of the processes that share a store.
+type Member struct {
+	ID    int64
+	Beats int64 // counts up while it lives; 0 once it has left
+}
+
+// Stats are the counters of a store on a server, since it was opened.
+type Stats struct {
+	Pools []Pool
+	// RolledBack is how often a command was rolled back and run again, by its cause: "deadlock",
+	// "serialization", or "changed" for a change that the command itself found.
+	RolledBack map[string]int64
+	// Unavailable is how many commands ended because the server could not be reached or refused them.
+	Unavailable int64
+}
+
+// Pool are the connections of one kind of work.
+type Pool struct {
+	Name             string // "write" or "read"
+	InUse, Idle, Max int
+	Waited           int64         // how often a caller had to wait for one
+	Waiting          time.Duration // how long, in total
 }

@@ -55,7 +55,7 @@ func (h *health) wrote(at time.Time) { h.wroteAt.Store(at.UnixMilli()) }
 // noteFailure notes why a commit or command failed, if that speaks of the store. From then on a small commit that happens to find room does
 // not make the store healthy; only a probe does.
 func (h *health) noteFailure(err error) {
-	if err != nil && IsUnavailable(err) {
+	if errors.Is(err, ErrUnavailable) {
 		h.failed.Store(true)
 	}
 }

@@ -46,7 +46,7 @@ func TestHealthSeesWhatCannotBeWritten(t *testing.T) {
 				t.Errorf("within a second of a commit: %v", err)
 			}
 			b.clock.Advance(time.Second)
-			if err := b.db.PingWriter(t.Context()); !store.IsUnavailable(err) {
+			if err := b.db.PingWriter(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 				t.Errorf("got %v, want it to be unavailable", err)
 			}
 			if err := b.db.Ping(t.Context()); err != nil {
@@ -77,14 +77,14 @@ func TestSmallCommitsDoNotHide(t *testing.T) {
 	}
 	limit("1")
 	large := func(tx *store.Tx) error { return tx.InsertMerchant(2, string(make([]byte, 1<<16))) }
-	if err := b.db.Update(t.Context(), large); !store.IsUnavailable(err) {
+	if err := b.db.Update(t.Context(), large); !errors.Is(err, store.ErrUnavailable) {
 		t.Fatalf("got %v, want it to be unavailable", err)
 	}
 	for id := range int64(3) {
 		if err := b.db.Update(t.Context(), merchant(10+id)); err != nil {
 			t.Fatal("a small one: ", err)
 		}
-		if err := b.db.PingWriter(t.Context()); !store.IsUnavailable(err) {
+		if err := b.db.PingWriter(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("after a small one: got %v, want it to be unavailable", err)
 		}
 		b.clock.Advance(time.Second)

@@ -137,7 +137,7 @@ func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (
 // vouch makes a command that gives a stored answer again one that writes, where a server may show what no standby has yet: its own commit then comes
 // after that of the answer, and is waited for. To lock a row is to write.
 func (tx *Tx) vouch(c Claim) error {
-	if !c.SameRequest || c.Status == 0 || !tx.s.Dialect().Shared {
+	if !c.SameRequest || c.Status == 0 || !tx.db.shared {
 		return nil
 	}
 	row, err := tx.locked(`SELECT id FROM idempotency_keys WHERE id = ?`, c.ID)
@@ -165,7 +165,7 @@ func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint [
 func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
 	expires := toMillis(tx.KeyExpiry())
 	text, args := claimKey, []any{tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), expires}
-	if apiKey != 0 && tx.s.Dialect().Shared {
+	if apiKey != 0 && tx.db.shared {
 		text, args = claimKeyUnder, append(args, apiKey)
 	}
 	n, err := tx.s.InsertNumbered(text, args...)

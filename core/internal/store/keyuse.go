@@ -18,7 +18,7 @@ const usable = `EXISTS (SELECT 1 FROM api_keys JOIN merchants ON merchants.id = 
 // UseKey says whether a command may be carried out under an API key: ErrKeyEnded or ErrMerchantDisabled. 0 is nobody's key. A store that one process
 // has for itself is asked nothing: what that remembers of keys is what is so.
 func (tx *Tx) UseKey(key int64) error {
-	if key == 0 || !tx.s.Dialect().Shared {
+	if key == 0 || !tx.db.shared {
 		return nil
 	}
 	row, err := tx.row(`SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2), disabled_at > 0

@@ -31,7 +31,7 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 		m.ID, m.Tenant.Merchant, m.Tenant.Live, m.Customer, m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key, m.Sealed.Number,
 		toMillis(m.CreatedAt), payment.MaxMethods, m.Client.APIKey, m.Client.Address)
 	switch {
-	case isDuplicate(err):
+	case errors.Is(err, ErrDuplicate):
 		return ErrDuplicate
 	case err == nil && n == 0:
 		return ErrConflict

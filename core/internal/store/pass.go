@@ -68,7 +68,7 @@ func (p *Pass) ends(ctx context.Context, err error) bool {
 	if ctx.Err() == nil && errors.Is(err, ErrStalled) {
 		return p.db.PingWriter(ctx) != nil
 	}
-	return ctx.Err() != nil || IsUnavailable(err) || errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed)
+	return ctx.Err() != nil || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed)
 }
 
 // Rows is how a pass changes rows of one kind.

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Secret reads what all processes that share the store keep encrypted under a name, else ErrNotFound.
+// Secret reads an encrypted secret that all processes share, by its name, else ErrNotFound.
 func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	s, err := db.query(ctx, `SELECT sealed FROM secrets WHERE name = ?`)
 	if err != nil {
@@ -40,30 +40,16 @@ func (db *DB) SecretChanged(ctx context.Context, name string) (time.Time, error)
 	return fromMillis(at), nil
 }
 
-// InsertSecret writes a secret, encrypted. ErrDuplicate when there is one of that name.
+// InsertSecret writes an encrypted secret. ErrDuplicate when there is one of that name.
 func (tx *Tx) InsertSecret(name string, sealed []byte) error {
 	return tx.insert(`INSERT INTO secrets (name, sealed, changed_at) VALUES (?, ?, ?)`, name, sealed, toMillis(tx.Now))
 }
 
-// ReplaceSecret writes a secret in the place of what it was. ErrConflict when somebody else has replaced it.
+// ReplaceSecret replaces the value of a secret. ErrConflict if its value is not was.
 func (tx *Tx) ReplaceSecret(name string, was, sealed []byte) error {
-	return tx.change(`UPDATE secrets SET sealed = ?, changed_at = ? WHERE name = ? AND sealed = ?`, sealed, toMillis(tx.Now), name, was)
+	return tx.change(`UPDATE secrets SET sealed = ?, changed_at = ? WHERE name = ? AND sealed = ?`,
+		sealed, toMillis(tx.Now), name, was)
 }
 
-// ErrHeld says that another process is at what only one may do at a time.
+// ErrHeld reports that another process holds a thing: see Engine.Hold.
 var ErrHeld = errors.New("store: held by another process")
-
-// holder is an engine that several processes share.
-type holder interface {
-	Hold(ctx context.Context, thing string) (release func() error, err error)
-}
-
-// Hold keeps every other process from a thing until it is released, or this process dies. ErrHeld when another one has it. A store that is a
-// file has locks beside it for that.
-func (db *DB) Hold(ctx context.Context, thing string) (release func() error, err error) {
-	h, ok := db.engine.(holder)
-	if !ok {
-		return nil, errors.New("store: a file cannot be held")
-	}
-	return h.Hold(ctx, thing)
-}

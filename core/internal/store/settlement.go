@@ -144,7 +144,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 
 // hold keeps a transaction as it is while a command sums up what belongs to it.
 func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
-	if !tx.s.Dialect().Shared {
+	if !tx.db.shared {
 		return nil
 	}
 	row, err := tx.locked(`SELECT id FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`, transaction, tenant.Merchant, tenant.Live)

@@ -12,20 +12,22 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// What reads and writes return besides values.
+// Errors of reads and writes.
 var (
-	// ErrDuplicate: a row with this id exists; draw another and try again.
+	// ErrDuplicate: a row with this id exists. Draw another id and try again.
 	ErrDuplicate = errors.New("store: duplicate")
-	// ErrConflict: the row was not in the state the change needs, nothing was changed.
+	// ErrConflict: the row was not in the state that the change needs. Nothing was changed.
 	ErrConflict = errors.New("store: conflict")
 	// ErrBusy: too many commands wait for the writer.
 	ErrBusy = errors.New("store: busy")
-	// ErrUnavailable: the database cannot be reached, or takes nothing, just now. What was asked for was not done, or it is not known whether it was.
+	// ErrUnavailable: the database cannot be reached, or accepts nothing, just now. The change was not
+	// made, or its outcome is unknown.
 	ErrUnavailable = errors.New("store: unavailable")
 	// ErrStalled: the database was reached, and this command did not end within its time, or because
-	// of the locks of others. It comes with ErrUnavailable. Nothing was changed.
+	// of other commands' locks. It comes with ErrUnavailable. Nothing was changed.
 	ErrStalled = errors.New("store: the command did not end in time")
-	// ErrChanged: what a command decided by was changed by others meanwhile. Returned by a command, it has Update run that again.
+	// ErrChanged: another command changed a row on which this command based a decision. Update runs a
+	// command that returns it again.
 	ErrChanged = errors.New("store: changed meanwhile")
 	// ErrAttempt: an attempt at the step has no result yet.
 	ErrAttempt = errors.New("store: an attempt at the step has no result yet")
@@ -41,13 +43,13 @@ type DB struct {
 	raised  time.Duration    // the step of this process that is stored
 	tokens  tokenClock       // how the clock compares with the highest confirmed time, for tokens
 	engine  Engine
+	shared  bool // Engine.Shared
 	health  health
-	targets *targetCache            // nil where others change endpoints too
-	seen    seen                    // the endpoints as last read, where targets is nil
+	targets *targetCache            // nil if shared: other processes change endpoints, too
+	seen    seen                    // the endpoints of the last read, if targets is nil
 	ids     *id.Generator           // of deliveries, which only this process makes
 	due     chan struct{}           // deliveries were committed
-	shared  bool                    // other processes write at the same time
-	process int64                   // this process's number, stored with the work that it begins; 0 if no other can do that work
+	process int64                   // this process's id, stored with the work that it begins; 0 if no other can do that work
 	trusts  func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
 	tracer  *telemetry.Tracer // nil for no spans
@@ -56,24 +58,27 @@ type DB struct {
 	skips func(context.Context, Skip) // nil for no observer
 }
 
-// New returns a store on an engine that opening makes of it: SQLite by Open, another by its own package.
-// A clock that is more than an hour ahead of the confirmed time in the store is not believed at once.
+// New returns a store on the engine that open makes. A clock that is more than an hour ahead of the
+// confirmed time in the store is not believed at once.
 func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
 	db := &DB{clock: c, guard: clock.NewGuard(c), ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
 	var err error
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
-	_, db.shared = db.engine.(holder)
+	if db.shared = db.engine.Shared(); !db.shared {
+		db.targets = newTargetCache()
+	}
 	if err := db.resume(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-// Update runs fn as one command and returns once that is durable. fn writes through tx only, must not block, and leaves nothing behind when it
-// returns an error or panics. It may be run again from its beginning, where the engine took it back because of others. Update does not give up
-// when ctx ends after fn was taken: by then the commit may be under way, and its outcome must be known.
+// Update runs fn as one command and returns once that is durable. fn writes through tx only, must not
+// block, and has no effect if it returns an error or panics. It may run again from its beginning if
+// the engine rolled it back because of other commands. Update does not give up when ctx ends after fn
+// has begun: the commit may be under way by then, and its outcome must be known.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
@@ -88,33 +93,39 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	return err
 }
 
-// Close waits for the commands that were taken, then closes. It is safe to call twice.
+// Close waits for the accepted commands, then closes. It is safe to call twice.
 func (db *DB) Close() error { return db.engine.Close() }
-
-// Group is one commit.
-type Group struct {
-	Commands int           // how many shared it
-	Waited   time.Duration // how long the first of them had waited when it began
-	Took     time.Duration // from its begin to its end
-}
 
 // Observe calls fn after each commit from now on. It must not block. A panic of fn changes nothing
 // about the commit, and goes to failed, which may be nil.
-func (db *DB) Observe(fn func(Group), failed func(error)) {
-	db.engine.Observe(func(g Group) {
+func (db *DB) Observe(fn func(Batch), failed func(error)) {
+	db.engine.Observe(func(b Batch) {
 		defer func() {
 			if r := recover(); r != nil && failed != nil {
 				failed(fmt.Errorf("store: observer panicked with a %T\n%s", r, debug.Stack()))
 			}
 		}()
-		fn(g)
+		fn(b)
 	})
 }
 
-// Waiting is how many commands wait to be run.
+// Waiting returns how many commands wait.
 func (db *DB) Waiting() int { return db.engine.Waiting() }
 
-// Wake wakes the deliverer: deliveries were committed.
+// Stats returns the counters of a store on a server.
+func (db *DB) Stats() Stats { return db.engine.Stats() }
+
+// LowWaterMark is Engine.LowWaterMark.
+func (db *DB) LowWaterMark(ctx context.Context) (oldest, next int64, err error) {
+	return db.engine.LowWaterMark(ctx)
+}
+
+// Hold is Engine.Hold.
+func (db *DB) Hold(ctx context.Context, thing string) (release func() error, err error) {
+	return db.engine.Hold(ctx, thing)
+}
+
+// Wake wakes the deliverer: deliveries were committed. An engine calls it.
 func (db *DB) Wake() {
 	select {
 	case db.due <- struct{}{}:
@@ -122,11 +133,18 @@ func (db *DB) Wake() {
 	}
 }
 
-// Committed notes a commit of something, begun at a time; Failed why a commit or command failed. PingWriter goes by both.
+// Committed records a commit that has written rows, begun at a time. An engine calls it.
 func (db *DB) Committed(at time.Time) { db.health.wrote(at) }
 
-// Failed notes why a commit or command failed.
+// Failed records why a commit or command failed. An engine calls it.
 func (db *DB) Failed(err error) { db.health.noteFailure(err) }
+
+// RolledBack forgets the endpoints of the tenants whose endpoints commands of this batch have changed.
+// An engine that is not shared calls it if it rolls back any of them.
+func (db *DB) RolledBack() { db.targets.undone() }
+
+// BatchEnded ends a batch, which was committed or rolled back. An engine that is not shared calls it.
+func (db *DB) BatchEnded() { db.targets.settled() }
 
 // query returns the statement of a read.
 func (db *DB) query(ctx context.Context, text string) (Statement, error) {

@@ -102,7 +102,7 @@ func (tx *Tx) targets(tenant payment.Tenant) ([]target, error) {
 		return nil, err
 	}
 	tx.db.targets.keep(tenant, found, tx.Now)
-	if tx.s.Dialect().Shared {
+	if tx.db.shared {
 		tx.db.seen.keep(tenant, found)
 	}
 	return found, nil

@@ -78,7 +78,7 @@ func (tx *Tx) locked(text string, args ...any) (Scanner, error) {
 // lock keeps out every other command that locks the same kind of thing under the same number, until this one has ended: for rules over several
 // rows, such as how many there may be.
 func (tx *Tx) lock(kind string, n int64) error {
-	if !tx.s.Dialect().Shared {
+	if !tx.db.shared {
 		return nil
 	}
 	return tx.s.Lock(kind+strconv.FormatInt(n, 10), false)

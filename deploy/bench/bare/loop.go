@@ -9,7 +9,7 @@ import (
 	"modernc.org/sqlite" // the driver core uses, in the same version
 )
 
-// The pragmas of the writing connection in core/internal/store/sqlite.go.
+// The pragmas of the writing connection in core/internal/store/sqlite/open.go.
 var pragmas = [...]string{
 	"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-10000)",
 	"wal_autocheckpoint(4000)",

@@ -17,6 +17,11 @@ import (
 // lockEndpoints shares the locks under which endpoints are changed. It is a statement of its own, so that the one behind it sees what they are then.
 const lockEndpoints = `SELECT pg_advisory_xact_lock_shared(hashtextextended(name, 0)) FROM unnest($1::text[]) AS name`
 
+// endpointsText is an expression for the enabled endpoints of the tenant t.merchant_id, t.live: a line
+// for each, with its id and its types.
+const endpointsText = `COALESCE((SELECT string_agg(CAST(w.id AS TEXT) || ' ' || w.types, chr(10) ORDER BY w.id)
+	FROM webhook_endpoints w WHERE w.merchant_id = t.merchant_id AND w.live = t.live AND w.status = 'enabled'), '')`
+
 // closeAll is the last commit of payments. One that is no longer open, or whose tenant has other endpoints, is left out; the statement fails when a key
 // does not wait for its answer.
 var closeAll = closeText(`, delivered AS (
@@ -35,7 +40,7 @@ var keySpent = strconv.FormatInt((store.KeyLifetime - store.KeyLeft).Millisecond
 func closeText(delivered string) string {
 	return `WITH agreed AS (
 	SELECT t.merchant_id, t.live FROM unnest($20::bigint[], $21::smallint[], $22::text[]) AS t (merchant_id, live, endpoints)
-	WHERE t.endpoints = ` + store.EndpointsText + `
+	WHERE t.endpoints = ` + endpointsText + `
 ), resolved AS (
 	UPDATE transactions t SET status = a.status, amount_authorized = a.authorized, amount_captured = a.captured, result = a.result,
 		version = t.version + 1, claim = 0, updated_at = a.updated_at, expires_at = CASE WHEN a.expires_at = 0 THEN 0 ELSE a.expires_at
@@ -67,8 +72,8 @@ SELECT place, CAST(CASE WHEN (SELECT COUNT(*) FROM answered) = (SELECT COUNT(*) 
 	ELSE 'a key does not wait for its answer, so each is tried by itself' END AS INTEGER) FROM resolved`
 }
 
-// Finish implements store.grouper.
-func (e *engine) Finish(ctx context.Context, c *store.Closing) (done bool, err error) {
+// ClosePayment implements store.Engine.
+func (e *engine) ClosePayment(ctx context.Context, c *store.Closing) (done bool, err error) {
 	_, done, err = e.closings.do(ctx, e, c)
 	if done && len(c.Deliveries) > 0 {
 		e.db.Wake()

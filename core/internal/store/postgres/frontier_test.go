@@ -54,7 +54,7 @@ func TestFrontierPostgreSQL(t *testing.T) {
 	other := mustReach(t, server, "looker")
 	frontier := func(when string, held bool) (oldest, next int64) {
 		t.Helper()
-		oldest, next, err := other.Frontier(t.Context())
+		oldest, next, err := other.LowWaterMark(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

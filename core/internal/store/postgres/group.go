@@ -66,7 +66,7 @@ type caller[Q, A any] struct {
 
 // do has it done, in a group of its own or with others. What cannot be begun in half of the engine's patience is not.
 func (g *groups[Q, A]) do(ctx context.Context, e *engine, asks Q) (out A, done bool, err error) {
-	if err := ctx.Err(); err != nil || e.alone {
+	if err := ctx.Err(); err != nil || e.test.Alone {
 		return out, false, err
 	}
 	if err := e.begin(); err != nil {
@@ -222,7 +222,7 @@ func (g *groups[Q, A]) lead(ctx context.Context, e *engine, leader *caller[Q, A]
 		e.db.Committed(start)
 	}
 	if observe := e.observe.Load(); observe != nil {
-		(*observe)(store.Group{Commands: n, Waited: waited, Took: e.clock.Now().Sub(start)})
+		(*observe)(store.Batch{Commands: n, Waited: waited, Took: e.clock.Now().Sub(start)})
 	}
 	for i, m := range all {
 		if m.err = err; err == nil {
@@ -273,7 +273,7 @@ func (g *groups[Q, A]) next() {
 // undone reports whether the server has refused a group and lives: then nothing of it was done, and each member may be tried by himself.
 func undone(err error) bool {
 	var said *pgconn.PgError
-	return errors.As(err, &said) && said.SeverityUnlocalized == "ERROR" && (!unavailable(err) || takenBack(err) || said.Code == lockNotAvailable)
+	return errors.As(err, &said) && said.SeverityUnlocalized == "ERROR" && (!unavailable(err) || rolledBack(err) || said.Code == lockNotAvailable)
 }
 
 // ask runs statements as one transaction, of one round trip, and reads what the last of them returns. As the commit is part of that, nothing of it is called

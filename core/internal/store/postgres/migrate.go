@@ -16,7 +16,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/schema"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -49,7 +49,7 @@ func migrateBy(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error)
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return again(ctx, func() error {
-		return store.Migrate(ctx, db, goose.DialectPostgres, dir, goose.WithSessionLocker(locker), goose.WithTableName("core_schema"))
+		return schema.Migrate(ctx, db, goose.DialectPostgres, dir, goose.WithSessionLocker(locker), goose.WithTableName("core_schema"))
 	})
 }
 

@@ -204,7 +204,7 @@ func TestPreparedBeforePostgreSQL(t *testing.T) {
 	use := func() {
 		t.Helper()
 		_, err := db.Merchants(t.Context())
-		_, _, beat := db.Beat(t.Context(), 1, time.Second, func(time.Time) bool { return true })
+		_, _, beat := db.Heartbeat(t.Context(), 1, time.Second, func(time.Time) bool { return true })
 		_, one := db.Merchant(t.Context(), 1)
 		if err = errors.Join(err, beat); err != nil || !errors.Is(one, payment.ErrNotFound) {
 			t.Error(err, one)

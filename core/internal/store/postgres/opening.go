@@ -68,8 +68,8 @@ func openText(arrays, columns, drawing, used, checked string) string {
 SELECT place, claim, ` + checked + ` FROM taken`
 }
 
-// Open implements store.grouper.
-func (e *engine) Open(ctx context.Context, o *store.Opening) (claim int64, done bool, err error) {
+// OpenPayment implements store.Engine.
+func (e *engine) OpenPayment(ctx context.Context, o *store.Opening) (claim int64, done bool, err error) {
 	return e.openings.do(ctx, e, o)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/postgres/internal/hook"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgurl"
 )
@@ -33,7 +34,7 @@ const (
 // What connections set unless the URL says otherwise.
 var (
 	setting = map[string]string{
-		"application_name": store.Writer, "TimeZone": "UTC",
+		"application_name": writer, "TimeZone": "UTC",
 		// A process that stands still in the middle of a command must not hold its locks for good.
 		"idle_in_transaction_session_timeout": "5000",
 	}
@@ -54,15 +55,12 @@ type engine struct {
 	openings *groups[*store.Opening, int64]
 	closings *groups[*store.Closing, struct{}]
 
-	// rehearse has every command run once more before, for nothing: a test then sees one that cannot be run again.
-	rehearse bool
-	// alone has no payment written together with others: a test then sees what commands make of it.
-	alone bool
+	test hook.Options // zero outside of tests
 	// patience is how long a command or a read may take.
 	patience time.Duration
 	waiting  atomic.Int64
-	observe  atomic.Pointer[func(store.Group)]
-	pressure pressure
+	observe  atomic.Pointer[func(store.Batch)]
+	stats    counters
 	unfit    atomic.Pointer[pgurl.UnfitError] // of the last Verify; nil if all was right
 	again    func() (string, error)           // the source's present value; nil if it cannot change
 
@@ -71,16 +69,23 @@ type engine struct {
 	begun  sync.WaitGroup
 }
 
-// Open opens the database that a URL or a list of key=value names, and migrates it when needed; several processes may do so at once. Of several
-// hosts the one is taken that can be written to. A schema written by a newer build is refused.
-func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) {
-	return OpenRotating(ctx, source, nil, c)
+// Open opens the database of a URL or of a list of key=value, and migrates it when needed. Several
+// processes may do so at once. Of several hosts it uses the one that accepts writes. It refuses a
+// schema that a newer build has written. Only tests have options.
+func Open(ctx context.Context, source string, c clock.Clock, options ...hook.Options) (*store.DB, error) {
+	return OpenRotating(ctx, source, nil, c, options...)
 }
 
-// OpenRotating is Open where the user and the password may change: each new connection asks again what the source is now, unless again is nil.
-func OpenRotating(ctx context.Context, source string, again func() (string, error), c clock.Clock) (*store.DB, error) {
+// OpenRotating is Open for a user and a password that may change: each new connection calls again for
+// the present source, unless again is nil.
+func OpenRotating(
+	ctx context.Context, source string, again func() (string, error), c clock.Clock, options ...hook.Options,
+) (*store.DB, error) {
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e := &engine{db: db, clock: c, again: again}
+		for _, o := range options {
+			e.test = o
+		}
 		t := new(turns)
 		e.openings, e.closings = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings)
 		err := e.openPools(ctx, source)
@@ -91,7 +96,7 @@ func OpenRotating(ctx context.Context, source string, again func() (string, erro
 			err = migrate(ctx, e.write)
 		}
 		if err == nil {
-			err = place(ctx, e.write)
+			err = resetPositions(ctx, e.write)
 		}
 		if err != nil {
 			e.closePools()
@@ -125,25 +130,21 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 	if !strings.Contains(source, "target_session_attrs") {
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	conn.OnNotice = heed
+	conn.OnNotice = keepWarning
 	e.patience = defaultPatience
 	if own, given := conn.RuntimeParams["patience"]; given {
 		if e.patience, err = time.ParseDuration(own); err != nil || e.patience <= 0 {
 			return nil, errors.New("store: the patience in the URL of the database is no time: patience=5s")
 		}
 	}
-	e.rehearse = conn.RuntimeParams["rehearse"] == "true"
-	e.alone = conn.RuntimeParams["alone"] == "true"
-	for _, own := range []string{"patience", "rehearse", "alone"} {
-		delete(conn.RuntimeParams, own)
-	}
+	delete(conn.RuntimeParams, "patience")
 	conn.DialFunc = lined(conn.DialFunc)
 	cfg.AfterConnect = pgurl.Durable(lost)
 	if e.again != nil {
 		cfg.BeforeConnect = pgurl.Rotating(e.again)
 	}
-	if name := conn.RuntimeParams["application_name"]; name != "" && !strings.HasPrefix(name, store.Writer) {
-		conn.RuntimeParams["application_name"] = store.Writer + " " + name // lists of events know writers by it
+	if name := conn.RuntimeParams["application_name"]; name != "" && !strings.HasPrefix(name, writer) {
+		conn.RuntimeParams["application_name"] = writer + " " + name // see EventsBefore
 	}
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
 		conn.ConnectTimeout = e.patience * 5 / 9 // a second host is tried in what is left
@@ -163,8 +164,20 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 	return pool, nil
 }
 
+// Shared implements store.Engine.
+func (e *engine) Shared() bool { return true }
+
 // Update implements store.Engine.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
+	return e.update(ctx, c.At(), c.Run)
+}
+
+// command is a function that runs in a transaction, perhaps several times. now is in UTC and whole
+// milliseconds.
+type command func(s store.Session, now time.Time) (store.Outcome, error)
+
+// update runs a command of a time.
+func (e *engine) update(ctx context.Context, at time.Time, c command) error {
 	if err := e.begin(); err != nil {
 		return err
 	}
@@ -177,19 +190,19 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience) // a command that has begun ends by itself
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		o, err := e.run(ctx, c)
+		o, err := e.run(ctx, at, c)
 		if err == nil {
 			if o.Delivers {
 				e.db.Wake()
 			}
 			return nil
 		}
-		if (takenBack(err) || errors.Is(err, store.ErrChanged)) && attempt < attempts {
-			e.pressure.again(err)
+		if (rolledBack(err) || errors.Is(err, store.ErrChanged)) && attempt < attempts {
+			e.stats.again(err)
 			continue
 		}
 		err = explain(err)
-		e.pressure.failed(err)
+		e.stats.failed(err)
 		e.db.Failed(err)
 		return err
 	}
@@ -210,9 +223,8 @@ func (e *engine) begin() error {
 	return nil
 }
 
-// run runs the command in a transaction of its own.
-func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, error) {
-	var o store.Outcome
+// run runs a command once, in a transaction.
+func (e *engine) run(ctx context.Context, at time.Time, c command) (o store.Outcome, err error) {
 	conn, err := e.write.Acquire(ctx)
 	if err != nil {
 		return o, fmt.Errorf("connect: %w", came(err))
@@ -221,37 +233,23 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 	defer func() { release() }()
 	start := e.clock.Now()
 	now := start
-	if at := c.At(); at.After(now) {
+	if at.After(now) {
 		now = at
 	}
-	if e.rehearse {
-		if tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}); err == nil {
-			_, _ = c.Run(&session{ctx: ctx, tx: tx, d: &e.d}, now.UTC().Truncate(time.Millisecond))
-			_ = tx.Rollback(ctx) // all of it, whatever came of it
-		}
-	}
+	now = now.UTC().Truncate(time.Millisecond)
+	e.rehearse(ctx, conn, now, c)
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return o, fmt.Errorf("begin: %w", came(err))
 	}
 	s := &session{ctx: ctx, tx: tx, d: &e.d}
-	if o, err = c.Run(s, now.UTC().Truncate(time.Millisecond)); err == nil {
-		err = s.failed // which the command kept to itself
+	if o, err = c(s, now); err == nil {
+		err = s.failed // which the command ignored
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", errLate, err)
-		}
-		_ = tx.Rollback(ctx) // a connection that cannot is closed, which is one too
-		if demoted(err) {
-			_ = conn.Conn().Close(ctx) // the next one goes to whoever can be written to
-		}
-		if outdated(err) {
-			e.write.Reset() // what the others have prepared is too
-		}
-		return o, err
+		return o, e.rollBack(ctx, conn, tx, err)
 	}
-	release = func() {} // commit's
+	release = func() {} // commit releases the connection
 	if err := commit(ctx, conn, tx, conn.Release); err != nil {
 		return o, fmt.Errorf("commit: %w", err)
 	}
@@ -259,9 +257,37 @@ func (e *engine) run(ctx context.Context, c *store.Command) (store.Outcome, erro
 		e.db.Committed(start)
 	}
 	if observe := e.observe.Load(); observe != nil {
-		(*observe)(store.Group{Commands: 1, Waited: start.Sub(c.At()), Took: e.clock.Now().Sub(start)})
+		(*observe)(store.Batch{Commands: 1, Waited: start.Sub(at), Took: e.clock.Now().Sub(start)})
 	}
 	return o, nil
+}
+
+// rehearse runs a command and rolls it back, in tests that want it: see hook.Options.
+func (e *engine) rehearse(ctx context.Context, conn *pgxpool.Conn, now time.Time, c command) {
+	if !e.test.Rehearse {
+		return
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return // the run that counts fails, too
+	}
+	_, _ = c(&session{ctx: ctx, tx: tx, d: &e.d}, now)
+	_ = tx.Rollback(ctx)
+}
+
+// rollBack rolls back a command that failed with err, and returns why it failed.
+func (e *engine) rollBack(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, err error) error {
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", errLate, err)
+	}
+	_ = tx.Rollback(ctx) // a connection that fails to is closed, which rolls back, too
+	if demoted(err) {
+		_ = conn.Conn().Close(ctx) // the next connection is to a server that accepts writes
+	}
+	if outdated(err) {
+		e.write.Reset() // the other connections have prepared outdated statements, too
+	}
+	return err
 }
 
 // Prepare implements store.Engine. Connections prepare what they run by themselves.
@@ -270,7 +296,7 @@ func (e *engine) Prepare(_ context.Context, text string) (store.Statement, error
 }
 
 // Observe implements store.Engine.
-func (e *engine) Observe(fn func(store.Group)) { e.observe.Store(&fn) }
+func (e *engine) Observe(fn func(store.Batch)) { e.observe.Store(&fn) }
 
 // Waiting implements store.Engine.
 func (e *engine) Waiting() int { return int(e.waiting.Load()) }

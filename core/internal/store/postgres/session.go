@@ -21,9 +21,9 @@ type session struct {
 }
 
 var shared = store.Dialect{
-	Shared: true, ShareLock: "pg_advisory_xact_lock_shared(hashtextextended(?9, 0))",
-	Number: "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)",
-	Lock:   " FOR UPDATE", Skip: " FOR UPDATE SKIP LOCKED",
+	ShareLock: "pg_advisory_xact_lock_shared(hashtextextended(?9, 0))",
+	Number:    "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)",
+	Lock:      " FOR UPDATE", Skip: " FOR UPDATE SKIP LOCKED",
 }
 
 // Dialect implements store.Session.

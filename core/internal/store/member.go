@@ -1,0 +1,22 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// WorkAs stores a process's id with all work that is begun from now on. Call it before any work.
+func (db *DB) WorkAs(process int64) { db.process = process }
+
+// Heartbeat is Engine.Heartbeat.
+func (db *DB) Heartbeat(
+	ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
+) (leads bool, members []Member, err error) {
+	return db.engine.Heartbeat(ctx, process, term, may)
+}
+
+// Leave is Engine.Leave.
+func (db *DB) Leave(ctx context.Context, process int64) error { return db.engine.Leave(ctx, process) }
+
+// Forget is Engine.Forget.
+func (db *DB) Forget(ctx context.Context, process int64) error { return db.engine.Forget(ctx, process) }

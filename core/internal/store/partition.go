@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/causeway-pay/causeway/shared/id"
+)
+
+// MakePartitions makes the partitions of the next weeks, in an engine that has partitions.
+func (db *DB) MakePartitions(ctx context.Context) error {
+	return db.engine.MakePartitions(ctx, db.clock.Now())
+}
+
+// DropDeliveries removes the partitions of deliveries that are older than keep, and returns about how
+// many deliveries these were. PurgeDeliveries removes those of before the returned time that remain.
+func (db *DB) DropDeliveries(
+	ctx context.Context, now time.Time, keep time.Duration,
+) (before time.Time, dropped int64, err error) {
+	return db.engine.DropPartitions(ctx, "webhook_deliveries", db.confirmed(now), keep)
+}
+
+// PurgeEvents removes the events that are older than keep, and returns about how many these were. The
+// names of announcements stay.
+func (db *DB) PurgeEvents(ctx context.Context, now time.Time, keep time.Duration) (purged int64, err error) {
+	before, purged, err := db.engine.DropPartitions(ctx, "events", db.confirmed(now), keep)
+	if err != nil {
+		return purged, err
+	}
+	n, err := db.purgeOlder(ctx, "events", before)
+	return purged + n, err
+}
+
+// PurgeDeliveries removes the deliveries that were made before a time, and returns how many.
+func (db *DB) PurgeDeliveries(ctx context.Context, before time.Time) (purged int64, err error) {
+	return db.purgeOlder(ctx, "webhook_deliveries", before)
+}
+
+// purgeOlder removes the rows of a table that were made before a time.
+func (db *DB) purgeOlder(ctx context.Context, table string, before time.Time) (purged int64, err error) {
+	page := `SELECT id FROM ` + table + ` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`
+	remove := `DELETE FROM ` + table + ` WHERE id >= ? AND id <= ?`
+	return Rows[int64]{Kind: table, ID: idOf}.purge(ctx, db.BeginPass(PassPurge), func(after int64) ([]int64, error) {
+		return collect(ctx, db, page, scanNumber, after, id.At(before), purgeBatch)
+	}, func(tx *Tx, part []int64) (int64, error) {
+		first, last := span(part)
+		return tx.changed(remove, first, last)
+	})
+}
+
+// pause leaves the store to payments for a moment.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(purgePause):
+		return nil
+	}
+}

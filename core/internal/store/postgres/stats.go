@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// counters count what went wrong with commands.
+type counters struct {
+	deadlock, serialization, changed, unavailable atomic.Int64
+}
+
+// again counts a command that is run again.
+func (c *counters) again(err error) {
+	var e *pgconn.PgError
+	switch {
+	case errors.As(err, &e) && e.Code == deadlockDetected:
+		c.deadlock.Add(1)
+	case errors.Is(err, store.ErrChanged):
+		c.changed.Add(1)
+	default:
+		c.serialization.Add(1)
+	}
+}
+
+// failed counts a command that ended with an error.
+func (c *counters) failed(err error) {
+	if errors.Is(err, store.ErrUnavailable) {
+		c.unavailable.Add(1)
+	}
+}
+
+// Stats implements store.Engine.
+func (e *engine) Stats() store.Stats {
+	c := &e.stats
+	return store.Stats{
+		Pools:       []store.Pool{poolOf("write", e.write), poolOf("read", e.read)},
+		RolledBack:  map[string]int64{"deadlock": c.deadlock.Load(), "serialization": c.serialization.Load(), "changed": c.changed.Load()},
+		Unavailable: c.unavailable.Load(),
+	}
+}
+
+func poolOf(name string, of *pgxpool.Pool) store.Pool {
+	s := of.Stat()
+	return store.Pool{
+		Name: name, InUse: int(s.AcquiredConns()), Idle: int(s.IdleConns()), Max: int(s.MaxConns()),
+		Waited: s.EmptyAcquireCount() + s.CanceledAcquireCount(), Waiting: s.EmptyAcquireWaitTime(),
+	}
+}

@@ -1,0 +1,35 @@
+// Package schema migrates the schema of a database.
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Migrate brings the schema up to this build's version, one transaction for each step. It refuses a
+// schema that is newer.
+func Migrate(ctx context.Context, db *sql.DB, d goose.Dialect, dir fs.FS, options ...goose.ProviderOption) error {
+	p, err := goose.NewProvider(d, db, dir, options...)
+	if err != nil {
+		return fmt.Errorf("migrations: %w", err)
+	}
+	current, target, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("schema version: %w", err)
+	}
+	if current > target {
+		return fmt.Errorf("the data is of schema version %d, this build supports versions up to %d: use a newer build",
+			current, target)
+	}
+	if current == target {
+		return nil
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}

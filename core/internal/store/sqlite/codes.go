@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// codesFile holds security codes and the keys that encrypt them. It lies beside the database, is
+// never part of a backup, and may be removed while no service runs: tokens that had a code are then
+// refused.
+const codesFile = "codes.db"
+
+// codesSchema makes the tables of the codes' file. After a power loss the file has at least the
+// rows of its last checkpoint, and is never damaged.
+const codesSchema = `PRAGMA codes.journal_mode = WAL;
+PRAGMA codes.synchronous = NORMAL;
+PRAGMA codes.secure_delete = ON;
+CREATE TABLE IF NOT EXISTS codes.code_keys (
+    id        INTEGER PRIMARY KEY,
+    hour      INTEGER NOT NULL, -- in which it seals, counted from 1970; destroyed two hours after that hour began
+    vault_key INTEGER NOT NULL,
+    sealed    BLOB    NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS codes.security_codes (
+    token_id INTEGER PRIMARY KEY,
+    key_id   INTEGER NOT NULL,
+    sealed   BLOB    NOT NULL
+) STRICT;`
+
+// codesPath returns where the codes of a database file are.
+func codesPath(database string) string { return filepath.Join(filepath.Dir(database), codesFile) }
+
+// AttachCodes makes the codes of a database file part of a connection to it, under the schema
+// "codes".
+func AttachCodes(ctx context.Context, conn driver.Conn, database string) error {
+	path := strings.ReplaceAll(filepath.ToSlash(codesPath(database)), "'", "''")
+	return run(ctx, conn, "ATTACH DATABASE '"+path+"' AS codes")
+}
+
+// makeCodes attaches the codes' file to the writing connection, and makes it where there is none.
+func makeCodes(ctx context.Context, conn driver.Conn, database string) error {
+	path := codesPath(database)
+	if err := makePrivate(path); err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	err := AttachCodes(ctx, conn, database)
+	if err == nil {
+		err = run(ctx, conn, codesSchema)
+	}
+	var e *sqlite.Error
+	if err != nil && (!errors.As(err, &e) || !unavailable(e)) {
+		err = fmt.Errorf("open %s: %w. If the file is damaged, stop the service and remove it with its -wal and -shm: "+
+			"tokens of the last hour that have a security code are then refused, and nothing else is lost", path, err)
+	}
+	return err
+}
+
+// dropUsedCodes deletes the codes of used tokens. A commit reaches the database before the codes'
+// file, so a process that dies in between has used a token and kept its code.
+func dropUsedCodes(ctx context.Context, write *sql.DB) error {
+	const used = ` FROM security_codes WHERE token_id IN (SELECT id FROM tokens WHERE used_by <> 0)`
+	var left bool
+	if err := write.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1`+used+`)`).Scan(&left); err != nil || !left {
+		return wrapCodes(err)
+	}
+	_, err := write.ExecContext(ctx, `DELETE`+used)
+	return wrapCodes(err)
+}
+
+func wrapCodes(err error) error {
+	if err != nil {
+		return fmt.Errorf("delete the codes of used tokens: %w", err)
+	}
+	return nil
+}
+
+func run(ctx context.Context, conn driver.Conn, text string) error {
+	execer, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return errors.New("sqlite: the driver's connections run no statements")
+	}
+	_, err := execer.ExecContext(ctx, text, nil)
+	return err
+}

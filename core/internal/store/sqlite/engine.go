@@ -1,0 +1,268 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
+)
+
+// Bounds of the write queue and of one batch.
+const (
+	maxQueue = 4096
+	maxBatch = 256
+)
+
+// engine is one file, with one writer that commits the queue in batches, and a pool of readers.
+type engine struct {
+	write *sql.DB
+	read  *sql.DB
+	queue chan *request // commands that wait for a batch
+
+	// lead holds the writer while no batch runs. The caller that receives it is the leader until it
+	// sends it back.
+	lead chan *writer
+
+	mu     sync.RWMutex // guards closed against a send on queue
+	closed bool
+
+	stmts     sync.Map   // SQL text → statement on the read pool
+	preparing sync.Mutex // held while a statement is added to stmts
+}
+
+// request is a command in the queue.
+type request struct {
+	*store.Command
+	done chan error
+}
+
+// Open opens the database file, creating and migrating it when needed. It refuses a file that a newer
+// build has written. ErrDiskFull when there is no room for it.
+func Open(ctx context.Context, path string, c clock.Clock) (*store.DB, error) {
+	db, _, err := open(ctx, path, "", c)
+	return db, err
+}
+
+// open is Open for a file on a VFS of SQLite, "" for that of the system.
+func open(ctx context.Context, path, vfs string, c clock.Clock) (db *store.DB, e *engine, err error) {
+	db, err = store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
+		e, err = openEngine(ctx, path, vfs, db, c)
+		return e, err
+	})
+	return db, e, Explain(err, path)
+}
+
+func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clock) (*engine, error) {
+	write, read, err := openPools(ctx, path, vfs)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{write: write, read: read, queue: make(chan *request, maxQueue), lead: make(chan *writer, 1)}
+	if err := migrate(ctx, write); err != nil {
+		return nil, errors.Join(err, e.closePools())
+	}
+	if err := dropUsedCodes(ctx, write); err != nil {
+		return nil, errors.Join(err, e.closePools())
+	}
+	conn, err := write.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), e.closePools())
+	}
+	e.lead <- newWriter(conn, db, c)
+	return e, nil
+}
+
+// Shared implements store.Engine: one process has the file.
+func (e *engine) Shared() bool { return false }
+
+// Verify implements store.Engine. Each connection was verified when it was made, and no other program
+// changes its settings.
+func (e *engine) Verify(context.Context) error { return nil }
+
+// Confirm implements store.Engine: all that can be read is durable.
+func (e *engine) Confirm(context.Context) error { return nil }
+
+// Update implements store.Engine. The command runs in a savepoint of the next batch.
+//
+// The caller that finds the writer free leads the next batch: its own command and those behind it.
+// The others wait. So a lone caller pays for no hand-over, and many share one fsync.
+func (e *engine) Update(_ context.Context, c *store.Command) error {
+	r := &request{c, make(chan error, 1)}
+	if err := e.enqueue(r); err != nil {
+		return err
+	}
+	for {
+		select {
+		case err := <-r.done:
+			return err
+		case w := <-e.lead:
+			e.leadBatch(w, len(r.done) > 0)
+		}
+	}
+}
+
+// leadBatch writes the next batch, unless the last one contained the caller's command. Then it hands
+// the leadership to a caller whose command still waits. After a panic it does so too, with the batch's
+// transaction rolled back.
+func (e *engine) leadBatch(w *writer, taken bool) {
+	ended := false
+	defer func() {
+		if !ended {
+			_ = w.exec("ROLLBACK") // fails if no transaction is open
+		}
+		e.lead <- w
+	}()
+	if !taken {
+		w.commitBatch(e.queue)
+	}
+	ended = true
+}
+
+func (e *engine) enqueue(r *request) error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed {
+		return store.ErrClosed
+	}
+	select {
+	case e.queue <- r:
+		return nil
+	default:
+		return store.ErrBusy
+	}
+}
+
+// Close implements store.Engine.
+func (e *engine) Close() error {
+	e.mu.Lock()
+	again := e.closed
+	e.closed = true
+	e.mu.Unlock()
+	if again {
+		return nil
+	}
+	w := <-e.lead // and keep it: nothing is written any more
+	for len(e.queue) > 0 {
+		w.commitBatch(e.queue)
+	}
+	// Statements before connections, readers before the writer: only then is the writer's connection
+	// the last one to close, on which SQLite empties the write-ahead log.
+	errs := []error{}
+	e.stmts.Range(func(_, s any) bool {
+		errs = append(errs, s.(statement).prepared.Close())
+		return true
+	})
+	errs = append(errs, e.read.Close(), w.close(), e.write.Close())
+	return errors.Join(errs...)
+}
+
+func (e *engine) closePools() error {
+	return errors.Join(e.read.Close(), e.write.Close())
+}
+
+// Observe implements store.Engine.
+func (e *engine) Observe(fn func(store.Batch)) {
+	w := <-e.lead
+	w.observe = fn
+	e.lead <- w
+}
+
+// Waiting implements store.Engine.
+func (e *engine) Waiting() int { return len(e.queue) }
+
+// Prepare implements store.Engine.
+func (e *engine) Prepare(ctx context.Context, text string) (store.Statement, error) {
+	if s, ok := e.stmts.Load(text); ok {
+		return s.(statement), nil
+	}
+	e.preparing.Lock()
+	defer e.preparing.Unlock()
+	if s, ok := e.stmts.Load(text); ok {
+		return s.(statement), nil
+	}
+	prepared, err := e.read.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", explained(err))
+	}
+	s := statement{prepared}
+	e.stmts.Store(text, s)
+	return s, nil
+}
+
+// OpenPayment implements store.Engine: the writer batches all commands, so a payment needs no other
+// way to share a commit.
+func (e *engine) OpenPayment(context.Context, *store.Opening) (claim int64, done bool, err error) {
+	return 0, false, nil
+}
+
+// ClosePayment implements store.Engine, like OpenPayment.
+func (e *engine) ClosePayment(context.Context, *store.Closing) (done bool, err error) {
+	return false, nil
+}
+
+// EventsBefore implements store.Engine: one writer commits all events, so a list holds all of them.
+func (e *engine) EventsBefore(context.Context, payment.Tenant) (int64, error) {
+	return math.MaxInt64, nil
+}
+
+// LowWaterMark implements store.Engine: no open transaction holds an event back.
+func (e *engine) LowWaterMark(context.Context) (oldest, next int64, err error) { return 0, 0, nil }
+
+// Stats implements store.Engine: there is no server.
+func (e *engine) Stats() store.Stats { return store.Stats{} }
+
+// MakePartitions implements store.Engine: the tables have no partitions.
+func (e *engine) MakePartitions(context.Context, time.Time) error { return nil }
+
+// DropPartitions implements store.Engine: all rows are removed one by one.
+func (e *engine) DropPartitions(
+	_ context.Context, _ string, now time.Time, keep time.Duration,
+) (before time.Time, rows int64, err error) {
+	return now.Add(-keep), 0, nil
+}
+
+// Heartbeat implements store.Engine: the one process leads.
+func (e *engine) Heartbeat(
+	_ context.Context, process int64, _ time.Duration, _ func(server time.Time) bool,
+) (leads bool, members []store.Member, err error) {
+	return true, []store.Member{{ID: process, Beats: 1}}, nil
+}
+
+// Leave implements store.Engine: there is no other process.
+func (e *engine) Leave(context.Context, int64) error { return nil }
+
+// Forget implements store.Engine, like Leave.
+func (e *engine) Forget(context.Context, int64) error { return nil }
+
+// Hold implements store.Engine. The data folder has lock files for that.
+func (e *engine) Hold(context.Context, string) (release func() error, err error) {
+	return nil, errors.New("sqlite: a file holds no locks for processes: lock its folder")
+}
+
+// Scrub implements store.Engine. Deleted rows stay in the write-ahead log of the codes' file until a
+// checkpoint truncates it.
+func (e *engine) Scrub(ctx context.Context) error {
+	var w *writer
+	select {
+	case w = <-e.lead:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { e.lead <- w }()
+	var busy, logged, moved int
+	err := w.conn.QueryRowContext(ctx, "PRAGMA codes.wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &moved)
+	if err != nil {
+		return fmt.Errorf("scrub %s: %w", codesFile, explained(err))
+	}
+	if busy != 0 {
+		return fmt.Errorf("scrub %s: %w", codesFile, store.ErrBusy)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// roomToOpen is how much room opening takes at most, in bytes, before a payment is written: the index
+// of the write-ahead log and a few pages.
+const roomToOpen = 256 << 10
+
+// ErrDiskFull reports that the disk has no room for what the store has to write.
+var ErrDiskFull = errors.New("the disk is full")
+
+// Explain adds ErrDiskFull to an error of the database file at path if the disk is full. SQLite calls
+// it an I/O error if it finds no room for its index of the write-ahead log.
+func Explain(err error, path string) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
+	default:
+		return err
+	}
+	free, ok := room(filepath.Dir(path))
+	if !ok || free >= roomToOpen {
+		return err
+	}
+	return fmt.Errorf("%w: %d bytes are free where %s is; make room and start again: %w", ErrDiskFull, free, path, err)
+}
+
+// room returns how many bytes are free for this process on the file system of a folder.
+func room(dir string) (free uint64, ok bool) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0, false
+	}
+	return fs.Bavail * uint64(fs.Bsize), true //nolint:gosec // a block's size is positive
+}
+
+// explained adds the store's error to one of SQLite: ErrDuplicate for a second row with the same
+// primary or unique key, and ErrUnavailable if a retry may succeed.
+func explained(err error) error {
+	var e *sqlite.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
+	case unavailable(e):
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	return err
+}
+
+// unavailable reports whether the database could not be read or written just now: no space, an I/O
+// error, or a lock of another process.
+func unavailable(e *sqlite.Error) bool {
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,59 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// TestDiskFull: a command without space fails, the results of the others match the rows, and the store
+// goes on once there is space.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if err := b.engine.Exec("PRAGMA max_page_count = 100", "PRAGMA cache_size = 10"); err != nil {
+		t.Fatal(err)
+	}
+	held, free := make(chan struct{}), make(chan struct{})
+	blocker := make(chan error, 1)
+	go func() {
+		blocker <- b.db.Update(context.Background(), func(tx *store.Tx) error {
+			close(held)
+			<-free
+			return tx.InsertMerchant(5, "shop")
+		})
+	}()
+	<-held
+	first := b.queue(merchant(1))
+	large := b.queue(func(tx *store.Tx) error { return tx.InsertMerchant(2, strings.Repeat("n", 1<<20)) })
+	last := b.queue(merchant(3))
+	close(free)
+	answers := map[int64]error{1: <-first, 2: <-large, 3: <-last, 5: <-blocker}
+	for _, id := range []int64{1, 2, 5} { // what was in the group with it is gone
+		if err := answers[id]; !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("merchant %d: got %v, want it to be unavailable", id, err)
+		}
+	}
+	if err := answers[3]; err != nil { // it came with the next group
+		t.Errorf("merchant 3: %v", err)
+	}
+	for id, err := range answers {
+		var n int
+		count := b.MustWrite(t).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM merchants WHERE id = ?", id)
+		if scan := count.Scan(&n); scan != nil {
+			t.Fatal(scan)
+		}
+		if (err == nil) != (n == 1) {
+			t.Errorf("merchant %d: was told %v, but %d rows are there", id, err, n)
+		}
+	}
+	if err := b.engine.Exec("PRAGMA max_page_count = 1000000"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.db.Update(t.Context(), merchant(4)); err != nil {
+		t.Errorf("once there is space: %v", err)
+	}
+}

@@ -1,0 +1,115 @@
+package sqlite_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// TestListPlans: no list sorts, and none scans a table. Each seeks in an index, by the tenant at least, and
+// by the customer or reference if the filter names one.
+func TestListPlans(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	all := filterPlans(t, b)
+	maps.Copy(all, tablePlans(t, b))
+	for name, c := range all {
+		for _, p := range []payment.Page{{Limit: 2}, {Limit: 2, After: 9}, {Limit: 2, Before: 9}} {
+			plan, err := b.engine.Plan(t.Context(), func() error { return c.list(p) })
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if !strings.HasPrefix(plan, c.want) || strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") {
+				t.Errorf("%s %+v: got\n%s\nwant it to begin with %s", name, p, plan, c.want)
+			}
+		}
+	}
+}
+
+// planned is a list with the beginning of its plan.
+type planned struct {
+	list func(payment.Page) error
+	want string
+}
+
+func search(table, index, columns string) string {
+	return "SEARCH " + table + " USING INDEX " + index + " (" + columns
+}
+
+func byTenant(table string) string {
+	return search(table, table+"_by_tenant", "merchant_id=? AND live=?")
+}
+
+// filterPlans are the plans of lists with filters.
+func filterPlans(t *testing.T, b *bundle) map[string]planned {
+	t.Helper()
+	ctx, amount, db := t.Context(), int64(5), b.db
+	transactions := func(f payment.TransactionFilter) func(payment.Page) error {
+		return func(p payment.Page) error { _, err := db.FilteredTransactions(ctx, tenant, f, p); return err }
+	}
+	events := func(f payment.EventFilter) func(payment.Page) error {
+		return func(p payment.Page) error { _, err := db.Events(ctx, tenant, f, p); return err }
+	}
+	refunds := func(transaction int64) func(payment.Page) error {
+		return func(p payment.Page) error { _, err := db.Refunds(ctx, tenant, transaction, p); return err }
+	}
+	const terms = "SEARCH transaction_terms USING PRIMARY KEY " +
+		"(merchant=? AND is_live=? AND kind=? AND term=? AND transaction_id"
+	ofObject := payment.EventFilter{Kind: "customer", Object: 5, After: birth, Before: birth}
+	all := payment.TransactionFilter{
+		Customer: "c", Reference: "r", Status: payment.Captured, Amount: &amount, Currency: "usd", CardFingerprint: "f",
+		After: birth, Before: birth,
+	}
+	byStatus := payment.TransactionFilter{Status: payment.Voided}
+	byCard := payment.TransactionFilter{CardFingerprint: "f", After: birth.Add(-time.Hour), Before: birth}
+	return map[string]planned{
+		"transactions":              {transactions(payment.TransactionFilter{}), byTenant("transactions")},
+		"by reference":              {transactions(payment.TransactionFilter{Reference: "r"}), terms},
+		"by customer":               {transactions(payment.TransactionFilter{Customer: "c"}), terms},
+		"by all":                    {transactions(all), terms},
+		"by status":                 {transactions(byStatus), byTenant("transactions")},
+		"by fingerprint and time":   {transactions(byCard), byTenant("transactions")},
+		"events":                    {events(payment.EventFilter{}), byTenant("events")},
+		"events by type":            {events(payment.EventFilter{Type: "customer.deleted"}), byTenant("events")},
+		"events by object and time": {events(ofObject), byTenant("events") + " AND id>"},
+		"refunds":                   {refunds(0), byTenant("refunds")},
+		"refunds of a transaction":  {refunds(3), search("refunds", "refunds_by_transaction", "transaction_id=?")},
+	}
+}
+
+// tablePlans are the plans of lists without filters.
+func tablePlans(t *testing.T, b *bundle) map[string]planned {
+	t.Helper()
+	ctx, db := t.Context(), b.db
+	return map[string]planned{
+		"captures": {
+			func(p payment.Page) error { _, err := db.Captures(ctx, tenant, 3, p); return err },
+			search("captures", "captures_by_transaction", "transaction_id=?"),
+		},
+		"customers": {
+			func(p payment.Page) error {
+				_, err := db.Customers(ctx, tenant, payment.CustomerFilter{}, p)
+				return err
+			},
+			byTenant("customers"),
+		},
+		"payment methods": {
+			func(p payment.Page) error { _, err := db.Methods(ctx, tenant, 3, "f", p); return err },
+			search("payment_methods", "payment_methods_by_customer", "customer_id=? AND detached_at=?"),
+		},
+		"api keys": {
+			func(p payment.Page) error { _, err := db.Keys(ctx, tenant, p); return err }, byTenant("api_keys"),
+		},
+		"webhook endpoints": {
+			func(p payment.Page) error { _, err := db.Endpoints(ctx, tenant, p); return err },
+			byTenant("webhook_endpoints"),
+		},
+		"webhook deliveries": {
+			func(p payment.Page) error { _, err := db.Deliveries(ctx, tenant, 3, p); return err },
+			search("webhook_deliveries", "webhook_deliveries_by_endpoint", "endpoint_id=?"),
+		},
+	}
+}
