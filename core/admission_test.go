@@ -14,7 +14,7 @@ import (
 
 func (b *bundle) publicKey(t *testing.T) string {
 	t.Helper()
-	return MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"})
+	return MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"})
 }
 
 // TestUnfinishedBodiesStopNoPayment: more requests with unfinished bodies than are served at once
@@ -77,7 +77,7 @@ func TestMerchantRateLimit(t *testing.T) {
 	b := openBundle(t, &bundle{rateLimit: 1})
 	var keys []string
 	for range 5 {
-		keys = append(keys, MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}))
+		keys = append(keys, MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}))
 	}
 	for i := range 8 { // twice four times the limit of a key
 		a := b.get(t, "/v1/transactions", as(keys[i/2]))
@@ -92,8 +92,8 @@ func TestMerchantRateLimit(t *testing.T) {
 		a.header.Get("Retry-After") != "1" {
 		t.Errorf("got %v", a.header)
 	}
-	other := MustCreateMerchant(t, b.core.Admin)
-	key := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: other, Mode: "test", Kind: "secret"})
+	other := MustCreateMerchant(t, b.core.Admin())
+	key := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: other, Mode: "test", Kind: "secret"})
 	MustDecode[page](t, b.get(t, "/v1/transactions", as(key)), 200)
 }
 
@@ -109,10 +109,10 @@ func TestKeysAreBounded(t *testing.T) {
 	}
 	limit := refusal{409, v1.ErrorTypeInvalidRequestError, "api_key_limit", ""}
 	wantRefusal(t, b.post(t, "/v1/api_keys", another, keyed("k")), limit)
-	if _, err := b.core.CreateKey(t.Context(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}); err == nil {
+	if _, err := b.core.Admin().CreateKey(t.Context(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}); err == nil {
 		t.Error("the command line made one more key")
 	}
-	MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	rolled := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+last.ID+"/roll", ""), 201)
 	wantRefusal(t, b.post(t, "/v1/api_keys", another), limit)
 	if a := b.do(t, "DELETE", "/v1/api_keys/"+rolled.ID, ""); a.status != 200 {

@@ -63,7 +63,7 @@ func TestCreateKey(t *testing.T) {
 			}
 		}
 	}
-	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	live := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	if k, key := b.createKey(t, `{"kind":"secret"}`, as(live)); k.Mode != v1.ModeLive || !strings.HasPrefix(key, "sk_live_") {
 		t.Errorf("a live key made a key of mode %s", k.Mode)
 	}
@@ -296,8 +296,8 @@ func TestListKeys(t *testing.T) {
 		k, _ := b.createKey(t, fmt.Sprintf(`{"kind":"secret","name":"till %d"}`, i))
 		ids = slices.Insert(ids, 0, k.ID)
 	}
-	MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
-	MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"})
+	MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"})
 	b.walk(t, "/v1/api_keys?", ids)
 	a := b.get(t, "/v1/api_keys")
 	MustDecode[v1.APIKeyList](t, a, 200)

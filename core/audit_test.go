@@ -16,14 +16,18 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
+	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // auditRecords are all records of an Admin, oldest first.
-func auditRecords(t *testing.T, a *core.Admin) []core.AuditRecord {
+func auditRecords(t *testing.T, a *admin.Admin) []operator.AuditRecord {
 	t.Helper()
 	found, err := a.AuditRecords(t.Context(), 0, 10_000)
 	if err != nil {
@@ -41,7 +45,7 @@ func auditRecords(t *testing.T, a *core.Admin) []core.AuditRecord {
 func TestAuditRecords(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
-	before := len(auditRecords(t, b.core.Admin))
+	before := len(auditRecords(t, b.core.Admin()))
 	path := merchants + "/" + b.merchant
 	key := MustDecode[v1.APIKey](t, p.post(t, path+"/api_keys", `{"mode":"live","kind":"secret"}`, keyed("k1")), 201)
 	p.post(t, path+"/api_keys", `{"mode":"live","kind":"secret"}`, keyed("k1"))
@@ -50,13 +54,13 @@ func TestAuditRecords(t *testing.T) {
 	p.get(t, path)
 	p.post(t, merchants, `{"name":"x"}`, as("guess"))
 	p.do(t, "DELETE", path+"/api_keys/"+key.ID+"?force=true", "")
-	if err := b.core.SetUnlinkedRefunds(t.Context(), b.merchant, false); err != nil {
+	if err := b.core.Admin().SetUnlinkedRefunds(t.Context(), b.merchant, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.core.RevokeKey(t.Context(), "key_0000000000001", false); err == nil {
+	if err := b.core.Admin().RevokeKey(t.Context(), "key_0000000000001", false); err == nil {
 		t.Error("revoked a key that is not there")
 	}
-	if err := b.core.DisableMerchant(t.Context(), "mer_0000000000001", true); err == nil {
+	if err := b.core.Admin().DisableMerchant(t.Context(), "mer_0000000000001", true); err == nil {
 		t.Error("disabled a merchant that is not there")
 	}
 	want := []struct{ actor, address, action, object, outcome, before, after string }{
@@ -69,7 +73,7 @@ func TestAuditRecords(t *testing.T) {
 		{"cli ", "", "api_keys.revoke", "key_0000000000001", "failed", "", ""},
 		{"cli ", "", "merchants.disable", "mer_0000000000001", "failed", "", ""},
 	}
-	got := auditRecords(t, b.core.Admin)[before:]
+	got := auditRecords(t, b.core.Admin())[before:]
 	if len(got) != len(want) {
 		t.Fatalf("got %d records, want %d: %+v", len(got), len(want), got)
 	}
@@ -85,7 +89,7 @@ func TestAuditRecords(t *testing.T) {
 		}
 	}
 	var export bytes.Buffer
-	if err := b.core.ExportAudit(t.Context(), &export); err != nil {
+	if err := b.core.Admin().ExportAudit(t.Context(), &export); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(export.String(), key.Secret.Reveal()) || strings.Contains(export.String(), token) {
@@ -93,7 +97,7 @@ func TestAuditRecords(t *testing.T) {
 	}
 	n := 0
 	for line := range strings.Lines(export.String()) {
-		var r core.AuditRecord
+		var r operator.AuditRecord
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +105,7 @@ func TestAuditRecords(t *testing.T) {
 			t.Errorf("line %d has sequence %d", n, r.Sequence)
 		}
 	}
-	if _, err := b.core.VerifyAudit(t.Context(), ""); err != nil {
+	if _, err := b.core.Admin().VerifyAudit(t.Context(), ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -124,9 +128,9 @@ func tampered(t *testing.T) (dir, head string) {
 	return dir, head
 }
 
-func adminOf(t *testing.T, dir string) *core.Admin {
+func adminOf(t *testing.T, dir string) *admin.Admin {
 	t.Helper()
-	a, err := core.MakeAdmin(t.Context(), core.Config{Data: dir, Clock: clock.NewFake(birth)})
+	a, err := admin.Create(t.Context(), datadir.Config{Data: dir, Clock: clock.NewFake(birth)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +180,10 @@ func TestAuditTampering(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := adminOf(t, dir)
-			if _, err := a.VerifyAudit(t.Context(), ""); c.withHead == errors.Is(err, core.ErrTampered) {
+			if _, err := a.VerifyAudit(t.Context(), ""); c.withHead == errors.Is(err, audit.ErrBroken) {
 				t.Errorf("without the head: got %v", err)
 			}
-			if _, err := a.VerifyAudit(t.Context(), head); !errors.Is(err, core.ErrTampered) {
+			if _, err := a.VerifyAudit(t.Context(), head); !errors.Is(err, audit.ErrBroken) {
 				t.Errorf("with the head: got %v", err)
 			}
 		})
@@ -217,7 +221,7 @@ func TestAuditSplice(t *testing.T) {
 		INSERT INTO audit_records SELECT * FROM other.audit_records WHERE sequence = 3`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.VerifyAudit(t.Context(), ""); !errors.Is(err, core.ErrTampered) {
+	if _, err := a.VerifyAudit(t.Context(), ""); !errors.Is(err, audit.ErrBroken) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -239,9 +243,9 @@ func TestAuditPurge(t *testing.T) {
 		return c
 	}
 	c := open()
-	m := MustCreateMerchant(t, c.Admin)
+	m := MustCreateMerchant(t, c.Admin())
 	now.Advance(core.LeastKeepAudit - time.Minute)
-	if err := errors.Join(c.SetUnlinkedRefunds(t.Context(), m, true), c.Close()); err != nil {
+	if err := errors.Join(c.Admin().SetUnlinkedRefunds(t.Context(), m, true), c.Close()); err != nil {
 		t.Fatal(err)
 	}
 	now.Advance(2 * time.Minute)
@@ -249,11 +253,11 @@ func TestAuditPurge(t *testing.T) {
 	c = open()
 	defer func() { _ = c.Close() }()
 	programtest.WaitFor(t, "the head is logged", func() bool { return strings.Contains(logs.String(), `"msg":"audit head","head":"3:`) })
-	got := auditRecords(t, c.Admin)
+	got := auditRecords(t, c.Admin())
 	if len(got) != 2 || got[0].Sequence != 2 || got[1].Action != "audit.purge" {
 		t.Errorf("got %+v", got)
 	}
-	if _, err := c.VerifyAudit(t.Context(), ""); err != nil {
+	if _, err := c.Admin().VerifyAudit(t.Context(), ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -264,10 +268,10 @@ func TestAuditOfCopies(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	a := adminOf(t, dir)
-	if err := core.Backup(t.Context(), core.Config{Data: dir}, to); err != nil {
+	if err := admin.Backup(t.Context(), datadir.Config{Data: dir}, to); err != nil {
 		t.Fatal(err)
 	}
-	if err := core.Backup(t.Context(), core.Config{Data: dir}, filepath.Join(to, "none", "none")); err == nil {
+	if err := admin.Backup(t.Context(), datadir.Config{Data: dir}, filepath.Join(to, "none", "none")); err == nil {
 		t.Error("a backup into no folder")
 	}
 	if err := a.RotateVault(t.Context(), false, &bytes.Buffer{}); err != nil {
@@ -282,7 +286,7 @@ func TestAuditOfCopies(t *testing.T) {
 		t.Errorf("got %s, want %s", s, want)
 	}
 	next := t.TempDir()
-	if err := core.Restore(t.Context(), core.Config{Data: next}, to); err != nil {
+	if err := admin.Restore(t.Context(), datadir.Config{Data: next}, to); err != nil {
 		t.Fatal(err)
 	}
 	restored := auditRecords(t, adminOf(t, next))
@@ -292,7 +296,7 @@ func TestAuditOfCopies(t *testing.T) {
 }
 
 // wantOneChain writes records by several Admins at once and wants one chain without a gap.
-func wantOneChain(t *testing.T, admins []*core.Admin) {
+func wantOneChain(t *testing.T, admins []*admin.Admin) {
 	t.Helper()
 	const each = 15
 	m := MustCreateMerchant(t, admins[0])
@@ -327,5 +331,5 @@ func wantOneChain(t *testing.T, admins []*core.Admin) {
 func TestAuditConcurrentSQLite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	wantOneChain(t, []*core.Admin{adminOf(t, dir), adminOf(t, dir)})
+	wantOneChain(t, []*admin.Admin{adminOf(t, dir), adminOf(t, dir)})
 }

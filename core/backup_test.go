@@ -15,9 +15,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/backup"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -26,7 +27,7 @@ import (
 func (b *bundle) MustBackup(t *testing.T) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "backup")
-	if err := core.Backup(t.Context(), core.Config{Data: b.dir, Clock: b.clock}, to); err != nil {
+	if err := admin.Backup(t.Context(), datadir.Config{Data: b.dir, Clock: b.clock}, to); err != nil {
 		t.Fatal(err)
 	}
 	return to
@@ -36,7 +37,7 @@ func (b *bundle) MustBackup(t *testing.T) string {
 func (b *bundle) restored(t *testing.T, from string) *bundle {
 	t.Helper()
 	next := &bundle{rateLimit: -1, dir: filepath.Join(t.TempDir(), "data"), clock: b.clock, logs: &programtest.Log{}, merchant: b.merchant, key: b.key}
-	if err := core.Restore(t.Context(), core.Config{Data: next.dir}, from); err != nil {
+	if err := admin.Restore(t.Context(), datadir.Config{Data: next.dir}, from); err != nil {
 		t.Fatal(err)
 	}
 	next.start(t)
@@ -174,7 +175,7 @@ func TestBackupsThatAreRefusedSQLite(t *testing.T) {
 		"an empty folder":    {b.dir, t.TempDir()},
 		"in the data folder": {b.dir, b.dir},
 	} {
-		if err := core.Backup(t.Context(), core.Config{Data: c.data}, c.to); err == nil {
+		if err := admin.Backup(t.Context(), datadir.Config{Data: c.data}, c.to); err == nil {
 			t.Errorf("%s: made", name)
 		}
 	}
@@ -232,20 +233,20 @@ func TestRestoresThatAreRefusedSQLite(t *testing.T) {
 		if err := harm(dir); err != nil {
 			t.Fatal(err)
 		}
-		if err := core.Restore(t.Context(), core.Config{Data: data}, dir); err == nil {
+		if err := admin.Restore(t.Context(), datadir.Config{Data: data}, dir); err == nil {
 			t.Errorf("%s: restored", name)
 		}
 		if left := names(t, data); len(left) > 1 || len(left) == 1 && left[0] != "lock" {
 			t.Errorf("%s: left %v", name, left)
 		}
-		if err := core.Restore(t.Context(), core.Config{Data: data}, good); err != nil {
+		if err := admin.Restore(t.Context(), datadir.Config{Data: data}, good); err != nil {
 			t.Errorf("%s: the good one after it: %v", name, err)
 		}
 	}
-	if err := core.Restore(t.Context(), core.Config{Data: b.dir}, good); err == nil {
+	if err := admin.Restore(t.Context(), datadir.Config{Data: b.dir}, good); err == nil {
 		t.Error("restored into the folder of a running service")
 	}
-	if err := core.Restore(t.Context(), core.Config{Data: filepath.Join(t.TempDir(), "a", "b")}, good); err != nil {
+	if err := admin.Restore(t.Context(), datadir.Config{Data: filepath.Join(t.TempDir(), "a", "b")}, good); err != nil {
 		t.Errorf("into a new folder: %v", err)
 	}
 }

@@ -35,9 +35,9 @@ func TestBroadcast(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
 	hook := b.mustEndpoint(t)
-	out := MustCreateMerchant(t, b.core.Admin)
+	out := MustCreateMerchant(t, b.core.Admin())
 	MustDecode[operator.Merchant](t, p.post(t, merchants+"/"+out+"/disable", ""), 200)
-	MustCreateMerchant(t, b.core.Admin)
+	MustCreateMerchant(t, b.core.Admin())
 	first := MustDecode[operator.Broadcast](t, p.post(t, broadcasts, rotated, keyed("k")), 201)
 	if first.Object != "broadcast" || first.Name != "rot-1" || first.Type != v1.EventTypeCertificateRotated || !first.CreatedAt.Equal(birth) {
 		t.Errorf("got %+v", first)
@@ -46,7 +46,7 @@ func TestBroadcast(t *testing.T) {
 	if done.Merchants != 2 || done.FinishedAt == nil {
 		t.Errorf("got %+v, want 2 merchants", done)
 	}
-	MustCreateMerchant(t, b.core.Admin) // late
+	MustCreateMerchant(t, b.core.Admin()) // late
 	MustDecode[operator.Merchant](t, p.post(t, merchants+"/"+out+"/enable", ""), 200)
 	b.clock.Advance(25 * time.Hour)
 	again := p.told(t, strings.Replace(rotated, `"object":"certificate"`, `"object":"other"`, 1))
@@ -56,7 +56,7 @@ func TestBroadcast(t *testing.T) {
 	if n := b.countEvents(t, "certificate.rotated"); n != 4 {
 		t.Errorf("events: got %d, want one in each mode of two merchants", n)
 	}
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	for mode, key := range map[v1.Mode][]option{v1.ModeTest: nil, v1.ModeLive: {live}} {
 		list := MustDecode[v1.EventList](t, b.get(t, "/v1/events?type=certificate.rotated", key...), 200).Data
 		if len(list) != 1 || list[0].Mode != mode || list[0].Sequence != 1 || string(list[0].Data.Object) != `{"object":"certificate","rotation":"rot-1"}` {
@@ -138,7 +138,7 @@ func makeMerchants(t *testing.T, b *bundle, n int) {
 	for range 32 {
 		wg.Go(func() {
 			for range turns {
-				if _, err := b.core.CreateMerchant(t.Context(), "Shop"); err != nil {
+				if _, err := b.core.Admin().CreateMerchant(t.Context(), "Shop"); err != nil {
 					t.Error(err)
 					return
 				}

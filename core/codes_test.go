@@ -275,7 +275,7 @@ func (c *codes) wantLost(t *testing.T, lose func()) {
 
 func (c *codes) unlinkedRefunds(t *testing.T) {
 	t.Helper()
-	if err := c.core.SetUnlinkedRefunds(t.Context(), c.merchant, true); err != nil {
+	if err := c.core.Admin().SetUnlinkedRefunds(t.Context(), c.merchant, true); err != nil {
 		t.Fatal(err)
 	}
 }

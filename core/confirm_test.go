@@ -43,7 +43,7 @@ const typedCard = `,"payment_method":"card","card":{"number":"5555555555554444",
 
 func (b *bundle) publishable(t *testing.T) option {
 	t.Helper()
-	return as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
+	return as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
 }
 
 func TestConfirm(t *testing.T) {
@@ -141,7 +141,7 @@ func TestConfirmWithPublishableKey(t *testing.T) {
 	b := setup(t)
 	pk := b.publishable(t)
 	u, other := b.MustPrepare(t, ""), b.MustPrepare(t, "")
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "publishable"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "publishable"}))
 	before := b.rows(t)
 	wrong := refusal{403, v1.ErrorTypePermissionError, "invalid_client_secret", "client_secret"}
 	absent := id.Format(id.Transaction, 12345)
@@ -334,7 +334,7 @@ func TestConfirmThatIsRefused(t *testing.T) {
 	wantRefusal(t, b.confirm(t, id.Format(id.Transaction, 12345), `{"payment_method":"card"}`), missing)
 	wantRefusal(t, b.confirm(t, "x", `{"payment_method":"card"}`), missing)
 	wantRefusal(t, b.confirm(t, b.MustCreate(t, 1, "").ID, `{"payment_method":"card"}`), refusal{409, v1.ErrorTypeInvalidRequestError, "transaction_not_confirmable", ""})
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	wantRefusal(t, b.post(t, "/v1/transactions", waiting(""), live), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
 }
 

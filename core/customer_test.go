@@ -139,7 +139,7 @@ func TestCustomerList(t *testing.T) {
 	}
 	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+want[3], ""), 200)
 	b.walk(t, "/v1/customers?", slices.Delete(want, 3, 4))
-	other := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	other := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	if got := MustDecode[page](t, b.get(t, "/v1/customers", other), 200); len(got.Data) != 0 {
 		t.Errorf("another tenant sees %d", len(got.Data))
 	}

@@ -134,8 +134,8 @@ func TestBadDefaultPaymentMethods(t *testing.T) {
 	customer, other := b.MustCustomer(t, "{}").ID, b.MustCustomer(t, "{}").ID
 	gone, foreign := b.MustAttach(t, customer, visa).ID, b.MustAttach(t, other, visa).ID
 	b.detach(t, customer, gone)
-	stranger := MustCreateMerchant(t, b.core.Admin)
-	key := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: stranger, Mode: "test", Kind: "secret"}))
+	stranger := MustCreateMerchant(t, b.core.Admin())
+	key := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: stranger, Mode: "test", Kind: "secret"}))
 	theirs := MustDecode[v1.Customer](t, b.post(t, "/v1/customers", "{}", key), 201).ID
 	const param = "default_payment_method"
 	unknown := invalid("unknown_payment_method", param)

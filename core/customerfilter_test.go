@@ -49,8 +49,8 @@ func TestCustomerFilters(t *testing.T) {
 	if got := b.customers(t, "reference=c-7&starting_after="+all[0].ID); got != "0" {
 		t.Errorf("the next page: got %q", got)
 	}
-	stranger := MustCreateMerchant(t, b.core.Admin)
-	key := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: stranger, Mode: "test", Kind: "secret"}))
+	stranger := MustCreateMerchant(t, b.core.Admin())
+	key := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: stranger, Mode: "test", Kind: "secret"}))
 	if got := b.customers(t, "reference=c-7", key); got != "" {
 		t.Errorf("another merchant finds %q", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -118,18 +119,18 @@ func TestPeriodOfAMerchant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	mine := b.MustCreate(t, 500, erika)
-	other := MustCreateMerchant(t, b.core.Admin)
-	key := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: other, Mode: "test", Kind: "secret"})
+	other := MustCreateMerchant(t, b.core.Admin())
+	key := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: other, Mode: "test", Kind: "secret"})
 	theirs := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(500, erika), as(key)), 201)
 	b.settle(t, mine.ID)
 	b.clock.Advance(2 * core.LeastKeepPersonal)
 	days, bad := 60, 59
-	if err := b.core.UpdateMerchant(t.Context(), other, core.MerchantChange{Day: core.Day{Cutoff: core.SameCutoff}, KeepPersonal: &bad}); err == nil {
+	if err := b.core.Admin().UpdateMerchant(t.Context(), other, admin.MerchantChange{Day: admin.Day{Cutoff: admin.SameCutoff}, KeepPersonal: &bad}); err == nil {
 		t.Error("a period of 59 days was accepted")
 	}
 	update := func(merchant string) {
 		t.Helper()
-		if err := b.core.UpdateMerchant(t.Context(), merchant, core.MerchantChange{Day: core.Day{Cutoff: core.SameCutoff}, KeepPersonal: &days}); err != nil {
+		if err := b.core.Admin().UpdateMerchant(t.Context(), merchant, admin.MerchantChange{Day: admin.Day{Cutoff: admin.SameCutoff}, KeepPersonal: &days}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +156,7 @@ func TestPeriodOfAMerchant(t *testing.T) {
 // wantDue checks how many transactions are due for a merchant.
 func (b *bundle) wantDue(t *testing.T, merchant string, want int64) {
 	t.Helper()
-	due, err := b.core.PersonalDataDue(t.Context(), 0, 0)
+	due, err := b.core.Admin().PersonalDataDue(t.Context(), 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

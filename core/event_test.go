@@ -98,8 +98,8 @@ func TestEventLists(t *testing.T) {
 	}
 	b.walk(t, "/v1/events?", append(slices.Clone(ids), b.listEvents(t, "type=api_key.created")[0].ID))
 	b.walk(t, "/v1/events?type=transaction.captured&", ids)
-	other := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"})
-	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	other := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"})
+	live := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	for _, key := range []string{other, live} {
 		if got := b.listEvents(t, "", as(key)); len(got) != 1 || got[0].Type != v1.EventTypeAPIKeyCreated {
 			t.Errorf("another tenant sees %d events", len(got))

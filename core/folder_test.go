@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -31,9 +33,9 @@ func MustCopy(t *testing.T, dir string, without ...string) string {
 
 // openings are what opens a data folder in one way or another.
 func openings() map[string]func(context.Context, string) error {
-	admin := func(fn func(context.Context, *core.Admin) error) func(context.Context, string) error {
+	with := func(fn func(context.Context, *admin.Admin) error) func(context.Context, string) error {
 		return func(ctx context.Context, dir string) error {
-			a, err := core.OpenAdmin(ctx, core.Config{Data: dir})
+			a, err := admin.Open(ctx, datadir.Config{Data: dir})
 			if err != nil {
 				return err
 			}
@@ -48,9 +50,9 @@ func openings() map[string]func(context.Context, string) error {
 			}
 			return c.Close()
 		},
-		"list":   admin(func(ctx context.Context, a *core.Admin) error { _, err := a.ListMerchants(ctx); return err }),
-		"rotate": admin(func(ctx context.Context, a *core.Admin) error { return a.RotateVault(ctx, false, &bytes.Buffer{}) }),
-		"rewrap": admin(func(ctx context.Context, a *core.Admin) error { return a.RewrapVault(ctx, secret.String{}) }),
+		"list":   with(func(ctx context.Context, a *admin.Admin) error { _, err := a.ListMerchants(ctx); return err }),
+		"rotate": with(func(ctx context.Context, a *admin.Admin) error { return a.RotateVault(ctx, false, &bytes.Buffer{}) }),
+		"rewrap": with(func(ctx context.Context, a *admin.Admin) error { return a.RewrapVault(ctx, secret.String{}) }),
 	}
 }
 
@@ -78,7 +80,7 @@ func TestLostFilesSQLite(t *testing.T) {
 		}
 		for _, opening := range c.refused {
 			err := opens[opening](t.Context(), dir)
-			if !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), c.lost[0]) || !strings.Contains(err.Error(), dir) ||
+			if !errors.Is(err, datadir.ErrLost) || !strings.Contains(err.Error(), c.lost[0]) || !strings.Contains(err.Error(), dir) ||
 				!strings.Contains(err.Error(), "backup") {
 				t.Errorf("%s, %s: got %v, want it to name what is gone, and where to take it from", name, opening, err)
 			}
@@ -100,8 +102,8 @@ func TestLostKeysetIsNotBackedUpSQLite(t *testing.T) {
 	b.MustToken(t, visa)
 	b.stop(t)
 	dir, to := MustCopy(t, b.dir, "vault.keyset"), filepath.Join(t.TempDir(), "backup")
-	if err := core.Backup(t.Context(), core.Config{Data: dir}, to); !errors.Is(err, core.ErrLost) {
-		t.Errorf("got %v, want %v", err, core.ErrLost)
+	if err := admin.Backup(t.Context(), datadir.Config{Data: dir}, to); !errors.Is(err, datadir.ErrLost) {
+		t.Errorf("got %v, want %v", err, datadir.ErrLost)
 	}
 	if _, err := os.Stat(to); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a backup was made: %v", err)

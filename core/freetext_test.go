@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -218,7 +220,7 @@ func TestTextsThatPass(t *testing.T) {
 func TestCommandsRejectCardNumbers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a, err := core.OpenAdmin(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,10 +229,10 @@ func TestCommandsRejectCardNumbers(t *testing.T) {
 	text := "shop " + textPlanted
 	_, merchant := a.CreateMerchant(t.Context(), text)
 	_, key := a.CreateKey(t.Context(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Name: text})
-	_, operator := a.CreateOperator(t.Context(), text, core.RoleAuditor, time.Time{})
+	_, operator := a.CreateOperator(t.Context(), text, auth.RoleAuditor, time.Time{})
 	for what, err := range map[string]error{
 		"merchant": merchant, "key": key, "operator": operator,
-		"update": a.UpdateMerchant(t.Context(), b.merchant, core.MerchantChange{Name: text, Day: core.Day{Cutoff: core.SameCutoff}}),
+		"update": a.UpdateMerchant(t.Context(), b.merchant, admin.MerchantChange{Name: text, Day: admin.Day{Cutoff: admin.SameCutoff}}),
 		"step":   a.ResolveStep(t.Context(), "txn_0000000000001", "approved", text),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "contains a card number") || strings.Contains(err.Error(), textPlanted) {

@@ -40,9 +40,9 @@ func TestIdempotencyKeyLookUp(t *testing.T) {
 	}
 	wantRefusal(t, b.post(t, "/v1/transactions", create(0, ""), keyed("refused")), invalid("invalid_amount", "amount"))
 	wantRefusal(t, b.lookUp(t, "refused"), unknown) // it was not kept
-	others := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"})
+	others := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"})
 	wantRefusal(t, b.lookUp(t, "k", as(others)), unknown)
-	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	live := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	wantRefusal(t, b.lookUp(t, "k", as(live)), unknown)
 
 	b.clock.Set(birth.Add(24*time.Hour - time.Millisecond))

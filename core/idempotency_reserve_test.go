@@ -18,7 +18,7 @@ func TestReserveIdempotencyKey(t *testing.T) {
 	b := setup(t)
 	const path = "/v1/idempotency_keys"
 	reused := refusal{422, v1.ErrorTypeIdempotencyError, "idempotency_key_reused", ""}
-	weak := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{"payments:authorize"}})
+	weak := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{"payments:authorize"}})
 	first := b.post(t, path, `{"purpose":"a"}`, keyed("nonce"), as(weak)) // no scope is needed
 	got := MustDecode[v1.IdempotencyKeyReservation](t, first, 201)
 	if got.Purpose != "a" || !got.CreatedAt.Equal(birth) || !got.ExpiresAt.Equal(birth.Add(24*time.Hour)) {

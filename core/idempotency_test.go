@@ -105,7 +105,7 @@ func TestReplayKnowsTheSameRequest(t *testing.T) {
 func TestWhatIsNotKeptUnderAKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{"transactions:read"}})
+	live := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{"transactions:read"}})
 	for name, refused := range map[string]func(key string) answer{
 		"a fault of validation": func(k string) answer { return b.post(t, "/v1/transactions", create(0, ""), keyed(k)) },
 		"no such object":        func(k string) answer { return b.void(t, "txn_0000000000001", keyed(k)) },
@@ -267,7 +267,7 @@ func TestKeysAreATenantsOwn(t *testing.T) {
 	seen := map[string]bool{}
 	keys := []string{b.key}
 	for range 2 {
-		keys = append(keys, MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"}))
+		keys = append(keys, MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"}))
 	}
 	for i, key := range keys {
 		got := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(int64(i+1), ""), keyed("k"), as(key)), 201)
@@ -276,7 +276,7 @@ func TestKeysAreATenantsOwn(t *testing.T) {
 	if got, want := len(seen), 3; got != want {
 		t.Errorf("payments: got %d, want %d", got, want)
 	}
-	sibling := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}))
+	sibling := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"}))
 	a := b.post(t, "/v1/transactions", create(1, ""), keyed("k"), sibling)
 	if a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("another key of the same tenant does not replay: got %d", a.status)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/auth"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
 
 // TestInventory: every secret and key is listed, with its age and next rotation, and none is shown.
@@ -18,12 +20,12 @@ func TestInventory(t *testing.T) {
 	b.MustToken(t, visa) // the vault has a key from the start on
 	b.mustEndpoint(t)
 	must(t, b.rotateRoot(t))
-	login, err := b.core.CreateOperator(t.Context(), "alice", core.RoleAuditor, time.Time{})
+	login, err := b.core.Admin().CreateOperator(t.Context(), "alice", auth.RoleAuditor, time.Time{})
 	must(t, err)
-	old, err := b.core.CreateOperator(t.Context(), "bob", core.RoleOperator, b.clock.Now().Add(time.Second))
+	old, err := b.core.Admin().CreateOperator(t.Context(), "bob", core.RoleOperator, b.clock.Now().Add(time.Second))
 	must(t, err)
 	b.clock.Advance(time.Second)
-	operators, err := b.core.ListOperators(t.Context())
+	operators, err := b.core.Admin().ListOperators(t.Context())
 	must(t, err)
 	alice := "operator token " + operators[0].ID
 	codes := fmt.Sprintf("security code key of hour %d", birth.Unix()/3600)
@@ -33,11 +35,11 @@ func TestInventory(t *testing.T) {
 	getenv := func(name string) string {
 		return map[string]string{"CAUSEWAY_FILTER_TOKEN_FILE": file, "CAUSEWAY_FILTER_SECRET": "hidden in the environment"}[name]
 	}
-	list := func() map[string]core.Secret {
+	list := func() map[string]datadir.Secret {
 		t.Helper()
-		all, err := b.core.Inventory(t.Context(), getenv)
+		all, err := b.core.Admin().Inventory(t.Context(), getenv)
 		must(t, err)
-		out := map[string]core.Secret{}
+		out := map[string]datadir.Secret{}
 		for _, s := range all {
 			if s.Algorithm == "" || s.Use == "" || s.Rotate == "" || s.Count < 1 {
 				t.Errorf("incomplete: %+v", s)
@@ -74,7 +76,7 @@ func TestInventory(t *testing.T) {
 			t.Errorf("%s: got %q, want that it does not rotate and why", name, s.Rotate)
 		}
 	}
-	b.clock.Advance(core.RotateEvery + 48*time.Hour)
+	b.clock.Advance(datadir.RotateEvery + 48*time.Hour)
 	got = list()
 	if s := got["root secret 2"]; !s.Overdue || *s.AgeDays < 366 {
 		t.Errorf("a year later: got %+v", s)

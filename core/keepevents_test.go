@@ -50,7 +50,7 @@ func TestKeepEvents(t *testing.T) {
 		}
 	}
 	c := open(core.LeastKeepEvents)
-	key := MustCreateKey(t, c.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, c.Admin), Mode: "test", Kind: "secret"})
+	key := MustCreateKey(t, c.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, c.Admin()), Mode: "test", Kind: "secret"})
 	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "/v1/customers", strings.NewReader("{}"))
 	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
 	if c.Handler().ServeHTTP(w, r); w.Code != 201 || events() != 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -26,7 +27,7 @@ func TestCurrentKey(t *testing.T) {
 		{core.KeySpec{Mode: "test", Kind: "secret", Scopes: []string{}}, "sk_test_", 0},
 	} {
 		c.spec.Merchant = b.merchant
-		key := MustCreateKey(t, b.core.Admin, c.spec)
+		key := MustCreateKey(t, b.core.Admin(), c.spec)
 		if !strings.HasPrefix(key, c.prefix) {
 			t.Errorf("%+v: the key does not begin with %s", c.spec, c.prefix)
 		}
@@ -58,12 +59,12 @@ func TestKeySpecsThatAreRefused(t *testing.T) {
 		{Merchant: "mer_0000000000001", Mode: "test", Kind: "secret"},
 		{Merchant: "shop", Mode: "test", Kind: "secret"},
 	} {
-		if k, err := b.core.CreateKey(t.Context(), s); err == nil || k.Reveal() != "" {
+		if k, err := b.core.Admin().CreateKey(t.Context(), s); err == nil || k.Reveal() != "" {
 			t.Errorf("%+v: got a key", s)
 		}
 	}
 	for _, name := range []string{"", strings.Repeat("n", 201)} {
-		if _, err := b.core.CreateMerchant(t.Context(), name); err == nil {
+		if _, err := b.core.Admin().CreateMerchant(t.Context(), name); err == nil {
 			t.Errorf("merchant %q was made", name)
 		}
 	}
@@ -113,7 +114,7 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	txn := b.MustCreate(t, 100, manual).ID
-	publishable := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
+	publishable := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
 	used := operations(txn)
 	for scope, calls := range used {
 		var others []string
@@ -122,7 +123,7 @@ func TestScopes(t *testing.T) {
 				others = append(others, s)
 			}
 		}
-		lacking := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: others}))
+		lacking := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: others}))
 		before := b.rows(t)
 		for _, call := range calls {
 			e := wantRefusal(t, b.do(t, call.method, call.path, call.body, lacking), refusal{403, v1.ErrorTypePermissionError, "insufficient_scope", ""})
@@ -134,7 +135,7 @@ func TestScopes(t *testing.T) {
 		if got, want := b.rows(t), before; got != want {
 			t.Errorf("rows: got %s, want %s", got, want)
 		}
-		only := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{scope}}))
+		only := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Scopes: []string{scope}}))
 		for _, call := range calls {
 			if a := b.do(t, call.method, call.path, call.body, only); a.status == 401 || a.status == 403 {
 				t.Errorf("%s alone: got %d %s", scope, a.status, a.body)
@@ -147,7 +148,7 @@ func TestLiveKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	txn := b.MustCreate(t, 100, "").ID
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	none := refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""}
 	card := `,"card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`
 	before := b.rows(t)
@@ -174,7 +175,7 @@ func TestLiveKeys(t *testing.T) {
 func TestKeyMadeBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a, err := core.OpenAdmin(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func TestHealth(t *testing.T) {
 	if got.Status != v1.HealthStatusOk || got.Checks["store_read"] != "ok" || got.Checks["store_write"] != "ok" {
 		t.Errorf("got %+v", got)
 	}
-	if err := b.core.Admin.Close(); err != nil {
+	if err := b.core.Admin().Close(); err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second) // past what is remembered of the writer

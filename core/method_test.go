@@ -122,8 +122,8 @@ func TestWhosePaymentMethod(t *testing.T) {
 		wantRefusal(t, b.pay(t, m, of(nobody), keyed("k")), invalid("unknown_customer", "customer"))
 		wantRefusal(t, b.pay(t, "pm_card_visa", of(nobody), keyed("k")), invalid("unknown_customer", "customer"))
 	}
-	other := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"}))
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	other := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	for _, key := range []option{other, live} {
 		wantRefusal(t, b.pay(t, m, "", key), invalid("unknown_payment_method", "payment_method"))
 		for _, path := range []string{"/v1/customers/" + one, "/v1/customers/" + one + "/payment_methods"} {

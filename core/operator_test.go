@@ -31,7 +31,7 @@ func openPort(t *testing.T, b *bundle) port {
 	p := *b
 	p.server, p.client, p.key = server, client, token
 	if b.token != "" {
-		made, err := b.core.CreateOperator(t.Context(), "alice", core.RoleOperator, time.Time{})
+		made, err := b.core.Admin().CreateOperator(t.Context(), "alice", core.RoleOperator, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +101,8 @@ func TestDisabledMerchant(t *testing.T) {
 	b, p := operated(t)
 	paid := b.MustCreate(t, 100, "")
 	path := merchants + "/" + b.merchant
-	publishable := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"})
-	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	publishable := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"})
+	live := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	b.clock.Advance(time.Minute)
 	off := MustDecode[operator.Merchant](t, p.post(t, path+"/disable", ""), 200)
 	if off.Status != operator.Disabled || off.DisabledAt == nil || !off.DisabledAt.Equal(birth.Add(time.Minute)) {
@@ -130,7 +130,7 @@ func TestDisabledMerchant(t *testing.T) {
 	if got := b.transaction(t, paid.ID); got.Settlement != v1.SettlementSettled {
 		t.Errorf("settlement: got %s, want settled", got.Settlement)
 	}
-	if err := b.core.DisableMerchant(t.Context(), b.merchant, true); err != nil { // as the command line does, beside the service
+	if err := b.core.Admin().DisableMerchant(t.Context(), b.merchant, true); err != nil { // as the command line does, beside the service
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -20,7 +20,7 @@ func TestOperatorRoles(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
 	tokens := map[string]string{"filter": token}
-	for _, role := range []string{core.RoleAuditor, core.RoleFilter} {
+	for _, role := range []string{auth.RoleAuditor, auth.RoleFilter} {
 		made := MustDecode[operator.Token](t, p.post(t, operatorTokens, `{"name":"bob","role":"`+role+`"}`), 201)
 		tokens[role] = made.Token.Reveal()
 	}
@@ -43,7 +43,7 @@ func TestOperatorRoles(t *testing.T) {
 	} {
 		for who, token := range tokens {
 			allowed := c.filter
-			if who == core.RoleAuditor {
+			if who == auth.RoleAuditor {
 				allowed = c.auditor
 			}
 			got := p.do(t, c.method, c.path, c.body, as(token))
@@ -56,7 +56,7 @@ func TestOperatorRoles(t *testing.T) {
 		}
 	}
 	refused := 0
-	for _, r := range auditRecords(t, b.core.Admin) {
+	for _, r := range auditRecords(t, b.core.Admin()) {
 		if r.Outcome == "insufficient_role" && (r.Actor == "filter" || strings.HasPrefix(r.Actor, "operator bob opr_")) {
 			refused++
 		}
@@ -92,7 +92,7 @@ func TestOperatorTokens(t *testing.T) {
 	if got := p.get(t, merchants, as(second.Token.Reveal())); got.status != 200 {
 		t.Errorf("the token beside a revoked one: got %d", got.status)
 	}
-	if err := b.core.RevokeOperator(t.Context(), second.ID); err != nil {
+	if err := b.core.Admin().RevokeOperator(t.Context(), second.ID); err != nil {
 		t.Fatal(err)
 	}
 	wantRefusal(t, p.get(t, merchants, as(second.Token.Reveal())), wrong)

@@ -44,11 +44,11 @@ func mustServe(b *testing.B) (url, key string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	merchant, err := c.CreateMerchant(b.Context(), "bench")
+	merchant, err := c.Admin().CreateMerchant(b.Context(), "bench")
 	if err != nil {
 		b.Fatal(err)
 	}
-	secret, err := c.CreateKey(b.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+	secret, err := c.Admin().CreateKey(b.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestRateLimit(t *testing.T) {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
 	// Another key has a bucket of its own, and what carries no key has none.
-	other := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
+	other := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
 	MustDecode[page](t, b.get(t, "/v1/transactions", as(other)), 200)
 	for range 10 {
 		if a := b.get(t, "/v1/health", header("Authorization")); a.status != 200 || a.header.Get("RateLimit") != "" {

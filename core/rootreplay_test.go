@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/root"
 )
 
@@ -75,9 +75,9 @@ func TestRootSecretsByAClockThatIsAhead(t *testing.T) {
 	b.currentID(t, b.key)
 	b.again(t) // b.key is hashed under the new version
 	b.clock.Step(year)
-	for what, change := range map[string]func(*core.Admin) error{
-		"drop":   func(a *core.Admin) error { return a.DropOldRoots(t.Context(), io.Discard) },
-		"rotate": func(a *core.Admin) error { return a.RotateRoot(t.Context(), io.Discard) },
+	for what, change := range map[string]func(*admin.Admin) error{
+		"drop":   func(a *admin.Admin) error { return a.DropOldRoots(t.Context(), io.Discard) },
+		"rotate": func(a *admin.Admin) error { return a.RotateRoot(t.Context(), io.Discard) },
 	} {
 		if err := b.unconfirmed(t, change); err == nil || !strings.Contains(err.Error(), "8760h0m0s ahead of the confirmed time") {
 			t.Errorf("%s by a clock that is a year ahead: got %v", what, err)

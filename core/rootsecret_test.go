@@ -12,23 +12,25 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // secrets runs an operator's change of the root secret as another process would, beside a service
 // that has run for as long as the clock has.
-func (b *bundle) secrets(t *testing.T, change func(*core.Admin) error) error {
+func (b *bundle) secrets(t *testing.T, change func(*admin.Admin) error) error {
 	t.Helper()
 	b.database.MustConfirm(t, b.clock)
 	return b.unconfirmed(t, change)
 }
 
 // unconfirmed is secrets whatever the confirmed time is.
-func (b *bundle) unconfirmed(t *testing.T, change func(*core.Admin) error) error {
+func (b *bundle) unconfirmed(t *testing.T, change func(*admin.Admin) error) error {
 	t.Helper()
-	a, err := core.OpenAdmin(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,12 +39,12 @@ func (b *bundle) unconfirmed(t *testing.T, change func(*core.Admin) error) error
 
 func (b *bundle) rotateRoot(t *testing.T) error {
 	t.Helper()
-	return b.secrets(t, func(a *core.Admin) error { return a.RotateRoot(t.Context(), io.Discard) })
+	return b.secrets(t, func(a *admin.Admin) error { return a.RotateRoot(t.Context(), io.Discard) })
 }
 
 func (b *bundle) dropOldRoots(t *testing.T) error {
 	t.Helper()
-	return b.secrets(t, func(a *core.Admin) error { return a.DropOldRoots(t.Context(), io.Discard) })
+	return b.secrets(t, func(a *admin.Admin) error { return a.DropOldRoots(t.Context(), io.Discard) })
 }
 
 func must(t *testing.T, err error) {
@@ -55,7 +57,7 @@ func must(t *testing.T, err error) {
 // wantAudited looks for the newest audit records, newest first.
 func (b *bundle) wantAudited(t *testing.T, want ...string) {
 	t.Helper()
-	found, err := b.core.AuditRecords(t.Context(), 0, len(want))
+	found, err := b.core.Admin().AuditRecords(t.Context(), 0, len(want))
 	must(t, err)
 	var got []string
 	for _, r := range found {
@@ -103,7 +105,7 @@ func TestRotateRootBesideTheService(t *testing.T) {
 	b.clock.Advance(root.Activation)
 	b.wantAudited(t, "secrets.rotate failed", "secrets.rotate begun", "secrets.rotate done", "secrets.rotate begun")
 	var other string
-	must(t, b.secrets(t, func(a *core.Admin) error {
+	must(t, b.secrets(t, func(a *admin.Admin) error {
 		other = MustCreateKey(t, a, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
 		return nil
 	}))
@@ -207,8 +209,8 @@ func TestRestoreAcrossARotationSQLite(t *testing.T) {
 	now, err := os.ReadFile(filepath.Join(b.dir, "root.secret"))
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(b.dir, "root.secret"), old, 0o600))
-	_, err = core.OpenAdmin(t.Context(), b.place())
-	if !errors.Is(err, core.ErrLost) || !strings.Contains(err.Error(), "has no version 2, under which") {
+	_, err = admin.Open(t.Context(), b.place())
+	if !errors.Is(err, datadir.ErrLost) || !strings.Contains(err.Error(), "has no version 2, under which") {
 		t.Errorf("got %v", err)
 	}
 	must(t, os.WriteFile(filepath.Join(b.dir, "root.secret"), now, 0o600))

@@ -60,7 +60,7 @@ func TestEncodedSlash(t *testing.T) {
 func TestNamesThatMustNotBeRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	key := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
+	key := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
 	for _, name := range []string{"4111111111111111", "4111-1111-1111-1111", key, strings.Repeat("long", 60)} {
 		for _, a := range []answer{
 			b.post(t, "/v1/transactions", `{"`+name+`":1}`),

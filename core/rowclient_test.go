@@ -21,7 +21,7 @@ type sender struct {
 // MustSender creates a key of a kind and returns a client that sends it from an address.
 func (b *bundle) MustSender(t *testing.T, kind, address string) *sender {
 	t.Helper()
-	text := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: kind})
+	text := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: kind})
 	return &sender{text, address, b.hop, b.number(t, "SELECT MAX(id) FROM api_keys")}
 }
 

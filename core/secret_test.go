@@ -39,7 +39,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 		a := b.post(t, path, body, options...)
 		fmt.Fprintln(&said, a.header, string(a.body))
 	}
-	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	live := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	keys := []string{b.key, live, strangeKey(t)}
 	for i, number := range planted() {
 		cvc := plantedCVC[:3]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -26,7 +27,7 @@ func (b *bundle) countEvents(t *testing.T, kind string) int64 {
 func TestSettlementAtTheCutoff(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // 09:30 UTC
-	if err := b.core.SetDay(t.Context(), b.merchant, core.Day{TimeZone: "Europe/Vienna", Cutoff: 11*60 + 30}); err != nil {
+	if err := b.core.Admin().SetDay(t.Context(), b.merchant, admin.Day{TimeZone: "Europe/Vienna", Cutoff: 11*60 + 30}); err != nil {
 		t.Fatal(err)
 	}
 	sale := b.MustCreate(t, 100, "").ID
@@ -105,7 +106,7 @@ func TestTestClock(t *testing.T) {
 	} {
 		wantRefusal(t, b.post(t, "/v1/test_helpers/clock/advance", body), want)
 	}
-	live := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
+	live := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"})
 	denied := refusal{403, v1.ErrorTypePermissionError, "test_mode_only", ""}
 	wantRefusal(t, b.get(t, "/v1/test_helpers/clock", as(live)), denied)
 	wantRefusal(t, b.post(t, "/v1/test_helpers/clock/advance", `{"seconds":1}`, as(live)), denied)
@@ -116,7 +117,7 @@ func TestTestClock(t *testing.T) {
 func TestClocksAreOfOneMerchant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	other := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"}))
+	other := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"}))
 	theirs := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(100, manual), other), 201).ID
 	sale := MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(100, ""), other), 201).ID
 	mine := b.MustCreate(t, 100, manual).ID

@@ -19,7 +19,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -84,8 +86,8 @@ func openBundle(t *testing.T, b *bundle) *bundle {
 	}
 	b.start(t)
 	t.Cleanup(func() { b.stop(t) })
-	b.merchant = MustCreateMerchant(t, b.core.Admin)
-	b.key = MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
+	b.merchant = MustCreateMerchant(t, b.core.Admin())
+	b.key = MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
 	b.inspect = b.database.MustInspect(t)
 	return b
 }
@@ -93,7 +95,11 @@ func openBundle(t *testing.T, b *bundle) *bundle {
 func (b *bundle) start(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	cfg := b.place()
+	at := b.place()
+	cfg := core.Config{
+		Data: at.Data, Database: at.Database, VaultKEK: at.VaultKEK, Clock: at.Clock, ClockApart: true,
+		SimulatorJournal: filepath.Join(b.dir, "simulator.journal"), // of a store on a server, too
+	}
 	cfg.Simulator, cfg.Log, cfg.RateLimit, cfg.WebhooksAllowPrivate, cfg.Concurrency = b.catalogue, log, b.rateLimit, b.private, b.atOnce
 	cfg.BodyGrace = b.bodyGrace
 	cfg.KeepPersonal, cfg.KeepCustomers, cfg.HopSecret = b.keepPersonal, b.keepCustomers, secret.New(b.hop)
@@ -117,15 +123,12 @@ func testKEK() secret.String {
 }
 
 // place is where the bundle's store is, as its commands are told.
-func (b *bundle) place() core.Config {
-	cfg := core.Config{
-		Data: b.dir, Clock: b.clock, ClockApart: true,
-		SimulatorJournal: filepath.Join(b.dir, "simulator.journal"), // of a store on a server, too
-	}
+func (b *bundle) place() datadir.Config {
+	at := datadir.Config{Data: b.dir, Clock: b.clock}
 	if b.on != nil || coretest.Shared() && !b.file {
-		cfg.Database, cfg.VaultKEK = b.database.Open, testKEK()
+		at.Database, at.VaultKEK = b.database.Open, testKEK()
 	}
-	return cfg
+	return at
 }
 
 func (b *bundle) stop(t *testing.T) {
@@ -146,7 +149,7 @@ func (b *bundle) restart(t *testing.T) {
 	b.start(t)
 }
 
-func MustCreateMerchant(tb testing.TB, a *core.Admin) string {
+func MustCreateMerchant(tb testing.TB, a *admin.Admin) string {
 	tb.Helper()
 	m, err := a.CreateMerchant(tb.Context(), "Test shop")
 	if err != nil {
@@ -155,7 +158,7 @@ func MustCreateMerchant(tb testing.TB, a *core.Admin) string {
 	return m
 }
 
-func MustCreateKey(tb testing.TB, a *core.Admin, s core.KeySpec) string {
+func MustCreateKey(tb testing.TB, a *admin.Admin, s core.KeySpec) string {
 	tb.Helper()
 	k, err := a.CreateKey(tb.Context(), s)
 	if err != nil {

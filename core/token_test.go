@@ -208,8 +208,8 @@ func TestTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	token := b.MustToken(t, visa).Value.Reveal()
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
-	other := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	other := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"}))
 	for _, key := range []option{live, other} {
 		wantRefusal(t, b.get(t, "/v1/tokens/"+tokenID(token), key), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
 		wantRefusal(t, b.pay(t, token, "", key), invalid("unknown_payment_method", "payment_method"))
@@ -229,7 +229,7 @@ func TestTokensOfOthers(t *testing.T) {
 func TestPublishableKeysTokenize(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	publishable := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
+	publishable := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"}))
 	token := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, publishable), 201).Value.Reveal()
 	for method, path := range map[string]string{"GET": "/v1/tokens/" + tokenID(token), "POST": "/v1/customers", "DELETE": "/v1/customers/x"} {
 		a := b.do(t, method, path, "", publishable)

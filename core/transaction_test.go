@@ -183,7 +183,7 @@ func TestCurrencyExponents(t *testing.T) {
 func TestFingerprintIsOfCardAndTenant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	other := MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"})
+	other := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"})
 	first := b.MustCreate(t, 1, "").Card.Fingerprint
 	if got, want := b.MustCreate(t, 2, "").Card.Fingerprint, first; got != want {
 		t.Errorf("same card: got %s, want %s", got, want)
@@ -197,8 +197,8 @@ func TestFingerprintIsOfCardAndTenant(t *testing.T) {
 func TestAnotherTenantsObjectsAreNotThere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	stranger := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"}))
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	stranger := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	txn := b.MustCreate(t, 100, manual)
 	cap := MustDecode[v1.Capture](t, b.capture(t, txn.ID, `{"amount":60}`), 201)
 	ref := MustDecode[v1.Refund](t, b.refund(t, txn.ID, `,"amount":10`), 201)

@@ -27,7 +27,7 @@ func setupGiving(t *testing.T) *bundle {
 
 func (b *bundle) MustAllow(t *testing.T, allowed bool) {
 	t.Helper()
-	if err := b.core.SetUnlinkedRefunds(t.Context(), b.merchant, allowed); err != nil {
+	if err := b.core.Admin().SetUnlinkedRefunds(t.Context(), b.merchant, allowed); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -117,7 +117,7 @@ func TestUnlinkedRefundsAreAllowedByTheOperator(t *testing.T) {
 	txn := b.MustCreate(t, 500, "").ID
 	MustDecode[v1.Refund](t, b.refund(t, txn, ""), 201)
 	for _, merchant := range []string{"mer_0000000000001", "shop"} {
-		if err := b.core.SetUnlinkedRefunds(t.Context(), merchant, true); err == nil {
+		if err := b.core.Admin().SetUnlinkedRefunds(t.Context(), merchant, true); err == nil {
 			t.Errorf("%s: got no error", merchant)
 		}
 	}

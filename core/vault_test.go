@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -21,7 +23,7 @@ import (
 // rotateTelling rotates the vault as another process would.
 func (b *bundle) rotateTelling(t *testing.T, drop bool, told *bytes.Buffer) error {
 	t.Helper()
-	a, err := core.OpenAdmin(t.Context(), b.place())
+	a, err := admin.Open(t.Context(), b.place())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,7 @@ func TestRewrapVaultSQLite(t *testing.T) {
 	one := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)))
 	two := secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32)))
 	rewrap := func(old, now secret.String) error {
-		a, err := core.OpenAdmin(t.Context(), core.Config{Data: b.dir, Clock: b.clock, VaultKEK: now})
+		a, err := admin.Open(t.Context(), datadir.Config{Data: b.dir, Clock: b.clock, VaultKEK: now})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,8 +95,8 @@ func TestWebhookEndpointList(t *testing.T) {
 		ids = slices.Insert(ids, 0, b.MustHook(t, somewhere).ID)
 	}
 	b.walk(t, "/v1/webhook_endpoints?", ids)
-	other := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin), Mode: "test", Kind: "secret"}))
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	other := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: MustCreateMerchant(t, b.core.Admin()), Mode: "test", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	event := ""
 	b.MustCreate(t, 100, "")
 	event = b.listEvents(t, "")[0].ID
@@ -166,7 +166,7 @@ func TestWebhookEndpointBadInput(t *testing.T) {
 	} {
 		wantRefusal(t, b.post(t, "/v1/webhook_endpoints/"+made.ID+"/roll_secret", fields), want)
 	}
-	live := as(MustCreateKey(t, b.core.Admin, core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
+	live := as(MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "live", Kind: "secret"}))
 	wantRefusal(t, b.post(t, "/v1/webhook_endpoints", hook("http://shop.example/", ""), live), bad("invalid_url", "url"))
 	b.MustHook(t, "http://shop.example/")
 	if got := b.hook(t, made.ID); got.Version != 1 {

@@ -53,15 +53,15 @@ func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	c, now := openOff(t, -3*time.Minute)
-	operator, err := c.CreateOperator(t.Context(), "alice", core.RoleOperator, time.Time{})
+	operator, err := c.Admin().CreateOperator(t.Context(), "alice", core.RoleOperator, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	merchant, err := c.CreateMerchant(t.Context(), "Shop")
+	merchant, err := c.Admin().CreateMerchant(t.Context(), "Shop")
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+	key, err := c.Admin().CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,11 @@ func (j jumping) Read(p []byte) (int, error) {
 func TestAClockThatJumpsUnderARequestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	c, now := openOff(t, 0)
-	merchant, err := c.CreateMerchant(t.Context(), "Shop")
+	merchant, err := c.Admin().CreateMerchant(t.Context(), "Shop")
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+	key, err := c.Admin().CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,9 +52,9 @@ func openOn(t *testing.T, database core.Database) *node {
 	})
 	var key secret.String
 	programtest.WaitFor(t, "it has a merchant with a key", func() bool {
-		merchant, err := c.CreateMerchant(t.Context(), "Shop")
+		merchant, err := c.Admin().CreateMerchant(t.Context(), "Shop")
 		if err == nil {
-			key, err = c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+			key, err = c.Admin().CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
 		}
 		if err != nil {
 			t.Log(err)

@@ -43,13 +43,13 @@ func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 		return one, &node{cluster: &cluster{}, url: server.URL}
 	}
 	a, first := start()
-	merchant, err := a.CreateMerchant(t.Context(), "Shop")
+	merchant, err := a.Admin().CreateMerchant(t.Context(), "Shop")
 	if err != nil {
 		t.Fatal(err)
 	}
 	mint := func(by *core.Core) string {
 		t.Helper()
-		key, err := by.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+		key, err := by.Admin().CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 			}
 		}
 	}
-	if err := a.RotateRoot(t.Context(), io.Discard); err != nil { // a has it, b does not
+	if err := a.Admin().RotateRoot(t.Context(), io.Discard); err != nil { // a has it, b does not
 		t.Fatal(err)
 	}
 	keys = append(keys, mint(a), mint(b))
@@ -78,7 +78,7 @@ func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 	keys = append(keys, mint(b))
 	c.Advance(24 * time.Hour)
 	good(first)
-	if err := a.DropOldRoots(t.Context(), io.Discard); err == nil {
+	if err := a.Admin().DropOldRoots(t.Context(), io.Discard); err == nil {
 		t.Error("dropped while keys need it")
 	}
 	good(second)

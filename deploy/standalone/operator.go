@@ -26,7 +26,7 @@ func (m *Main) ensureOperator(ctx context.Context, v1 *core.Core) (string, error
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("read the operator token: %w", err)
 	}
-	token, err := v1.CreateOperator(ctx, "development", core.RoleOperator, time.Time{})
+	token, err := v1.Admin().CreateOperator(ctx, "development", core.RoleOperator, time.Time{})
 	if err == nil {
 		err = durable.WriteFile(path, []byte(token.Reveal()+"\n"), 0o600)
 	}

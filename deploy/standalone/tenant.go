@@ -26,16 +26,16 @@ var _ devcreds.Issuer = issuer{}
 
 // CreateMerchant implements devcreds.Issuer. A development merchant may try unlinked refunds.
 func (i issuer) CreateMerchant(ctx context.Context, name string) (string, error) {
-	merchant, err := i.core.CreateMerchant(ctx, name)
+	merchant, err := i.core.Admin().CreateMerchant(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	return merchant, i.core.SetUnlinkedRefunds(ctx, merchant, true)
+	return merchant, i.core.Admin().SetUnlinkedRefunds(ctx, merchant, true)
 }
 
 // CreateKey implements devcreds.Issuer.
 func (i issuer) CreateKey(ctx context.Context, merchant, mode, kind string) (secret.String, error) {
-	return i.core.CreateKey(ctx, core.KeySpec{Merchant: merchant, Mode: mode, Kind: kind})
+	return i.core.Admin().CreateKey(ctx, core.KeySpec{Merchant: merchant, Mode: mode, Kind: kind})
 }
 
 // Valid implements devcreds.Issuer.

@@ -10,7 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
 
 func (m *Main) merchants(ctx context.Context, args []string) error {
@@ -30,14 +31,14 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 		return m.listMerchants(ctx, at)
 	case verb == "create" && len(words) == 2 && c.Name == "":
 		c.Name = words[1]
-		return m.administerBy(ctx, core.MakeAdmin, at, func(a *core.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
+		return m.administerBy(ctx, admin.Create, at, func(a *admin.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
 	case verb == "update" && len(words) == 2:
 		if c.Same() {
 			return m.misused("merchants update needs --name, --time-zone, --cutoff, --unlinked-refunds, --keep-personal-data or --keep-customers")
 		}
-		return m.administer(ctx, at, func(a *core.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], c) })
+		return m.administer(ctx, at, func(a *admin.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], c) })
 	case (verb == "disable" || verb == "enable") && len(words) == 2 && c.Same():
-		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 			return words[1], a.DisableMerchant(ctx, words[1], verb == "disable")
 		})
 	}
@@ -55,15 +56,15 @@ func verbLast(args []string, verbs ...string) []string {
 	return args
 }
 
-// opener is how a command gets at the store: core.OpenAdmin, or core.MakeAdmin where it may be the first.
-type opener func(context.Context, core.Config) (*core.Admin, error)
+// opener opens the store: admin.Open, or admin.Create for a command that may be the first.
+type opener func(context.Context, datadir.Config) (*admin.Admin, error)
 
 // administer runs fn on the store, which must be there, and prints its result.
-func (m *Main) administer(ctx context.Context, at *place, fn func(*core.Admin) (string, error)) error {
-	return m.administerBy(ctx, core.OpenAdmin, at, fn)
+func (m *Main) administer(ctx context.Context, at *place, fn func(*admin.Admin) (string, error)) error {
+	return m.administerBy(ctx, admin.Open, at, fn)
 }
 
-func (m *Main) administerBy(ctx context.Context, open opener, at *place, fn func(*core.Admin) (string, error)) (err error) {
+func (m *Main) administerBy(ctx context.Context, open opener, at *place, fn func(*admin.Admin) (string, error)) (err error) {
 	cfg, err := at.config()
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func (m *Main) administerBy(ctx context.Context, open opener, at *place, fn func
 }
 
 func (m *Main) listMerchants(ctx context.Context, at *place) error {
-	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListMerchants(ctx)
 		if err != nil {
 			return err
@@ -114,12 +115,12 @@ func orService(days int) string {
 }
 
 // look runs fn on the opened store with a writer that aligns what tabs separate.
-func (m *Main) look(ctx context.Context, at *place, fn func(*core.Admin, io.Writer) error) (err error) {
+func (m *Main) look(ctx context.Context, at *place, fn func(*admin.Admin, io.Writer) error) (err error) {
 	cfg, err := at.config()
 	if err != nil {
 		return err
 	}
-	a, err := core.OpenAdmin(ctx, cfg)
+	a, err := admin.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}

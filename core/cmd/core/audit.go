@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
 // audit lists, checks and exports the record of operators' actions.
@@ -28,7 +28,7 @@ func (m *Main) audit(ctx context.Context, args []string) error {
 		}
 		return m.listAudit(ctx, at, *limit)
 	case "verify":
-		return m.administer(ctx, at, func(a *core.Admin) (string, error) { return a.VerifyAudit(ctx, *head) })
+		return m.administer(ctx, at, func(a *admin.Admin) (string, error) { return a.VerifyAudit(ctx, *head) })
 	case "export":
 		return m.exportAudit(ctx, at)
 	}
@@ -36,7 +36,7 @@ func (m *Main) audit(ctx context.Context, args []string) error {
 }
 
 func (m *Main) listAudit(ctx context.Context, at *place, limit int) error {
-	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.AuditRecords(ctx, 0, limit)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (m *Main) exportAudit(ctx context.Context, at *place) (err error) {
 	if err != nil {
 		return err
 	}
-	a, err := core.OpenAdmin(ctx, cfg)
+	a, err := admin.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}

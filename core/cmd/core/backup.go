@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
 func (m *Main) backup(ctx context.Context, args []string) error {
@@ -20,7 +20,7 @@ func (m *Main) backup(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := core.Backup(ctx, cfg, *to); err != nil {
+	if err := admin.Backup(ctx, cfg, *to); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(m.Stdout, *to)
@@ -40,7 +40,7 @@ func (m *Main) restore(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := core.Restore(ctx, cfg, *from); err != nil {
+	if err := admin.Restore(ctx, cfg, *from); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(m.Stdout, cfg.Data)

@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
 // dayFlags adds the flags that say when a merchant's day ends, and returns what reads them. What is not given stays as it is.
-func dayFlags(f *flag.FlagSet) func() (core.Day, error) {
+func dayFlags(f *flag.FlagSet) func() (admin.Day, error) {
 	zone := f.String("time-zone", "", "IANA time zone")
 	cutoff := f.String("cutoff", "", "when the day ends, HH:MM")
-	return func() (core.Day, error) {
-		d := core.Day{TimeZone: *zone, Cutoff: core.SameCutoff}
+	return func() (admin.Day, error) {
+		d := admin.Day{TimeZone: *zone, Cutoff: admin.SameCutoff}
 		if *cutoff != "" {
 			at, err := time.Parse("15:04", *cutoff)
 			if err != nil {
-				return core.Day{}, fmt.Errorf("--cutoff %q: want HH:MM", *cutoff)
+				return admin.Day{}, fmt.Errorf("--cutoff %q: want HH:MM", *cutoff)
 			}
 			d.Cutoff = at.Hour()*60 + at.Minute()
 		}

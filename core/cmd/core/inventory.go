@@ -11,12 +11,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
 
 // inventory prints what core holds of secrets and keys, never a secret itself: a table, or JSON.
 func (m *Main) inventory(ctx context.Context, at *place, asJSON bool) error {
-	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		all, err := a.Inventory(ctx, os.Getenv)
 		if err != nil {
 			return err
@@ -37,21 +38,21 @@ func (m *Main) inventory(ctx context.Context, at *place, asJSON bool) error {
 	})
 }
 
-func version(s core.Secret) string {
+func version(s datadir.Secret) string {
 	if s.Version == 0 {
 		return "-"
 	}
 	return strconv.FormatInt(s.Version, 10)
 }
 
-func age(s core.Secret) string {
+func age(s datadir.Secret) string {
 	if s.AgeDays == nil {
 		return "unknown"
 	}
 	return fmt.Sprintf("%d days", *s.AgeDays)
 }
 
-func next(s core.Secret) string {
+func next(s datadir.Secret) string {
 	switch {
 	case s.Overdue:
 		return "overdue since " + s.NextRotation.Format(time.DateOnly)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // keyFlags are the flags of all verbs of keys.
 type keyFlags struct {
-	spec    core.KeySpec
+	spec    admin.KeySpec
 	scopes  string
 	overlap time.Duration
 	force   bool
@@ -44,12 +44,12 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 	case verb == "inventory" && len(words) == 1:
 		return m.inventory(ctx, at, k.json)
 	case verb == "roll" && len(words) == 2:
-		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 			key, err := a.RollKey(ctx, words[1], k.overlap)
 			return key.Reveal(), err
 		})
 	case verb == "revoke" && len(words) == 2:
-		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 			return "revoked " + words[1], a.RevokeKey(ctx, words[1], k.force)
 		})
 	}
@@ -60,14 +60,14 @@ func (m *Main) createKey(ctx context.Context, at *place, k keyFlags) error {
 	if k.scopes != "" {
 		k.spec.Scopes = strings.Split(k.scopes, ",")
 	}
-	return m.administer(ctx, at, func(a *core.Admin) (string, error) {
+	return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 		key, err := a.CreateKey(ctx, k.spec)
 		return key.Reveal(), err
 	})
 }
 
 func (m *Main) listKeys(ctx context.Context, at *place, merchant string) error {
-	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListKeys(ctx, merchant)
 		if err != nil {
 			return err

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/shared/clock"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -15,7 +16,7 @@ import (
 // operators makes, lists and revokes operator tokens.
 func (m *Main) operators(ctx context.Context, args []string) error {
 	f, at := m.flags("operators")
-	role := f.String("role", core.RoleOperator, "operator, auditor or filter-identify")
+	role := f.String("role", auth.RoleOperator, "operator, auditor or filter-identify")
 	lasts := f.Duration("expires", 0, "how long the token is valid, 0 for good")
 	words, err := m.words(f, args)
 	if err != nil {
@@ -30,14 +31,14 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 		if *lasts > 0 {
 			until = clock.System().Now().Add(*lasts)
 		}
-		return m.administerBy(ctx, core.MakeAdmin, at, func(a *core.Admin) (string, error) {
+		return m.administerBy(ctx, admin.Create, at, func(a *admin.Admin) (string, error) {
 			token, err := a.CreateOperator(ctx, words[1], *role, until)
 			return token.Reveal(), err
 		})
 	case verb == "list" && len(words) == 1:
 		return m.listOperators(ctx, at)
 	case verb == "revoke" && len(words) == 2:
-		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 			return "revoked " + words[1], a.RevokeOperator(ctx, words[1])
 		})
 	}
@@ -45,7 +46,7 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 }
 
 func (m *Main) listOperators(ctx context.Context, at *place) error {
-	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListOperators(ctx)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
 // personalData shows personal data that is past its period.
@@ -29,7 +30,7 @@ func (m *Main) personalData(ctx context.Context, args []string) error {
 	if err != nil {
 		return m.misused(err.Error())
 	}
-	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.PersonalDataDue(ctx, keptPayments, keptCustomers)
 		if err != nil {
 			return err

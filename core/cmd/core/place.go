@@ -5,7 +5,7 @@ import (
 	"flag"
 	"os"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/core/postgres"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -21,14 +21,13 @@ func placeFlags(f *flag.FlagSet) *place {
 	return p
 }
 
-// config is what core needs to open the store.
-func (p *place) config() (core.Config, error) {
-	cfg := core.Config{Data: p.data}
-	var err error
+// config locates the store.
+func (p *place) config() (cfg datadir.Config, err error) {
+	cfg.Data = p.data
 	if cfg.Database, err = postgres.Rotating(p.url); err != nil {
-		return core.Config{}, err
+		return datadir.Config{}, err
 	}
-	cfg.VaultKEK, err = core.VaultKEK(os.Getenv)
+	cfg.VaultKEK, err = datadir.KEK(os.Getenv)
 	return cfg, err
 }
 
@@ -44,11 +43,12 @@ func (p *place) url() (secret.String, error) {
 var errServer = errors.New("backup and restore are for a data folder. Back up a PostgreSQL store by its own means, such as pg_basebackup and its log " +
 	"of writes, and keep the key-encryption key apart from it: the rows are worth nothing without it")
 
-// folder is the configuration of a command that copies the data folder.
-func (p *place) folder() (core.Config, error) {
+// folder locates the data folder of a command that copies it.
+func (p *place) folder() (cfg datadir.Config, err error) {
 	url, err := p.url()
 	if err == nil && !url.IsZero() {
 		err = errServer
 	}
-	return core.Config{Data: p.data}, err
+	cfg.Data = p.data
+	return cfg, err
 }

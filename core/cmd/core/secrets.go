@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
 func (m *Main) secrets(ctx context.Context, args []string) (err error) {
@@ -14,9 +14,9 @@ func (m *Main) secrets(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	change := map[string]func(*core.Admin) error{
-		"rotate":   func(a *core.Admin) error { return a.RotateRoot(ctx, m.Stderr) },
-		"drop-old": func(a *core.Admin) error { return a.DropOldRoots(ctx, m.Stderr) },
+	change := map[string]func(*admin.Admin) error{
+		"rotate":   func(a *admin.Admin) error { return a.RotateRoot(ctx, m.Stderr) },
+		"drop-old": func(a *admin.Admin) error { return a.DropOldRoots(ctx, m.Stderr) },
 	}[words[0]]
 	if change == nil {
 		return m.misused(fmt.Sprintf("secrets cannot %q", words[0]))
@@ -25,7 +25,7 @@ func (m *Main) secrets(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	a, err := core.OpenAdmin(ctx, cfg)
+	a, err := admin.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}

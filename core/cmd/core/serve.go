@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/program"
@@ -95,10 +97,10 @@ func (s serveFlags) limits(cfg *core.Config) error {
 
 // readSecrets reads the secrets that core shares with other programs from the environment.
 func readSecrets(cfg *core.Config) (err error) {
-	if cfg.FilterToken, err = core.FilterToken(os.Getenv); err != nil {
+	if cfg.FilterToken, err = datadir.FilterToken(os.Getenv); err != nil {
 		return err
 	}
-	if cfg.FilterSecret, err = core.FilterSecret(os.Getenv); err != nil {
+	if cfg.FilterSecret, err = datadir.FilterSecret(os.Getenv); err != nil {
 		return err
 	}
 	cfg.HopSecret, err = httpx.HopSecret(os.Getenv)
@@ -152,7 +154,7 @@ func (m *Main) migrate(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return core.Migrate(ctx, cfg)
+	return admin.Migrate(ctx, cfg)
 }
 
 // relax has garbage collected less often: by far where the store is in other processes.

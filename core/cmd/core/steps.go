@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/operator"
 )
 
 // steps lists, shows and resolves steps without an outcome.
@@ -32,7 +33,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		}
 		return m.listSteps(ctx, at, *merchant, *kind, *limit)
 	case len(words) == 2 && words[0] == "show":
-		return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+		return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 			s, err := a.Step(ctx, words[1])
 			if err != nil {
 				return err
@@ -43,7 +44,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		if *outcome == "" || *reason == "" {
 			return m.misused("steps resolve needs --outcome and --reason")
 		}
-		return m.administer(ctx, at, func(a *core.Admin) (string, error) {
+		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
 			return words[1] + " " + *outcome, a.ResolveStep(ctx, words[1], *outcome, *reason)
 		})
 	}
@@ -51,7 +52,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 }
 
 func (m *Main) listSteps(ctx context.Context, at *place, merchant, kind string, limit int) error {
-	return m.look(ctx, at, func(a *core.Admin, w io.Writer) error {
+	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.Steps(ctx, merchant, kind, limit)
 		if err != nil {
 			return err
@@ -70,7 +71,7 @@ func (m *Main) listSteps(ctx context.Context, at *place, merchant, kind string, 
 	})
 }
 
-func nextAttempt(s *core.Step) string {
+func nextAttempt(s *operator.Step) string {
 	switch {
 	case s.Running:
 		return "running"
@@ -80,7 +81,7 @@ func nextAttempt(s *core.Step) string {
 	return s.NextAttemptAt.Format(time.RFC3339)
 }
 
-func printStep(w io.Writer, s *core.Step) error {
+func printStep(w io.Writer, s *operator.Step) error {
 	for _, line := range [][2]string{
 		{"step", s.ID},
 		{"reference", s.Reference},

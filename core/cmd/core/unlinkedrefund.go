@@ -4,22 +4,22 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
 // changeFlags adds the flags that say what to change of a merchant, and returns what reads them.
-func changeFlags(f *flag.FlagSet) func() (core.MerchantChange, error) {
+func changeFlags(f *flag.FlagSet) func() (admin.MerchantChange, error) {
 	day, unlinked := dayFlags(f), unlinkedFlag(f)
 	name := f.String("name", "", "its new name")
 	personal := f.Int("keep-personal-data", notGiven, "days, 0 for the period of the service")
 	customers := f.Int("keep-customers", notGiven, "days, 0 for the period of the service")
-	return func() (core.MerchantChange, error) {
+	return func() (admin.MerchantChange, error) {
 		d, err := day()
 		if err != nil {
-			return core.MerchantChange{}, err
+			return admin.MerchantChange{}, err
 		}
 		allow, err := unlinked()
-		return core.MerchantChange{Name: *name, Day: d, UnlinkedRefunds: allow, KeepPersonal: given(*personal), KeepCustomers: given(*customers)}, err
+		return admin.MerchantChange{Name: *name, Day: d, UnlinkedRefunds: allow, KeepPersonal: given(*personal), KeepCustomers: given(*customers)}, err
 	}
 }
 

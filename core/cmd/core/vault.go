@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/admin"
+	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
 
 func (m *Main) vault(ctx context.Context, args []string) (err error) {
@@ -24,13 +25,13 @@ func (m *Main) vault(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if words[0] == "rewrap" {
-		old, err := core.OldVaultKEK(os.Getenv)
+		old, err := datadir.OldKEK(os.Getenv)
 		if err != nil {
 			return err
 		}
-		return core.RewrapVault(ctx, cfg, old)
+		return admin.RewrapVault(ctx, cfg, old)
 	}
-	a, err := core.OpenAdmin(ctx, cfg)
+	a, err := admin.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}

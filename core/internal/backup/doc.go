@@ -1,4 +1,3 @@
-// Package backup is the form of a backup: a folder of files, and a manifest with the length and the
-// hash of each. So a restore notices files that a disk or a transfer damaged. The package does not
-// read the content of the files.
+// Package backup copies a data folder and restores it. A backup is a folder of files with a
+// manifest of their lengths and hashes. So a restore finds files that a disk or a transfer damaged.
 package backup

@@ -14,26 +14,28 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
-// ManifestFile is the manifest's name in the folder.
-const ManifestFile = "manifest.json"
+// manifestFile is the manifest's name in the folder.
+const manifestFile = "manifest.json"
 
 // format counts up when the form changes.
 const format = 1
 
-// ErrDamaged is wrapped by the errors of Read and Copy for a backup that is not as it was made.
-var ErrDamaged = errors.New("backup: damaged")
+// errDamaged is wrapped by the errors of read and fetch if a backup has changed since its creation.
+var errDamaged = errors.New("backup: damaged")
 
-// Manifest lists the files of a backup.
-type Manifest struct {
+// manifest lists the files of a backup.
+type manifest struct {
 	Format    int       `json:"format"`
 	CreatedAt time.Time `json:"created_at"`
-	Files     []File    `json:"files"`
+	Files     []file    `json:"files"`
 }
 
-// File is one file of a backup.
-type File struct {
+// file is one file of a backup.
+type file struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"` // bytes
 	SHA256 string `json:"sha256"`
@@ -42,7 +44,7 @@ type File struct {
 // Seal makes the folder a backup: it syncs the files, describes them in the manifest, and syncs
 // that.
 func Seal(dir string, names []string, now time.Time) error {
-	m := Manifest{Format: format, CreatedAt: now.UTC().Truncate(time.Second)}
+	m := manifest{Format: format, CreatedAt: now.UTC().Truncate(time.Second)}
 	for _, name := range names {
 		f, err := describe(filepath.Join(dir, name))
 		if err != nil {
@@ -54,48 +56,48 @@ func Seal(dir string, names []string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	out, err := os.OpenFile(filepath.Join(dir, ManifestFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(filepath.Join(dir, manifestFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	_, err = out.Write(append(b, '\n'))
-	if err := errors.Join(err, out.Sync(), out.Close(), SyncDir(dir)); err != nil {
+	if err := errors.Join(err, out.Sync(), out.Close(), durable.SyncFolder(dir)); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	return nil
 }
 
-// Read reads the manifest of a backup. Only the given names may be in it, and the required ones
+// read reads the manifest of a backup. Only the given names may be in it, and the required ones
 // must be.
-func Read(dir string, allowed map[string]bool) (Manifest, error) {
-	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+func read(dir string, allowed map[string]bool) (manifest, error) {
+	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
-		return Manifest{}, fmt.Errorf("%s is no backup: %w", dir, err)
+		return manifest{}, fmt.Errorf("%s is no backup: %w", dir, err)
 	}
-	var m Manifest
+	var m manifest
 	if err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true)); err != nil || m.Format != format {
-		return Manifest{}, fmt.Errorf("%w: %s is no manifest of format %d", ErrDamaged, ManifestFile, format)
+		return manifest{}, fmt.Errorf("%w: %s is no manifest of format %d", errDamaged, manifestFile, format)
 	}
 	seen := map[string]bool{}
 	for _, f := range m.Files {
 		if _, ok := allowed[f.Name]; !ok || seen[f.Name] {
-			return Manifest{}, fmt.Errorf("%w: %q does not belong in a backup", ErrDamaged, f.Name)
+			return manifest{}, fmt.Errorf("%w: %q does not belong in a backup", errDamaged, f.Name)
 		}
 		seen[f.Name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(allowed)) {
 		if allowed[name] && !seen[name] {
-			return Manifest{}, fmt.Errorf("%w: %s is missing", ErrDamaged, name)
+			return manifest{}, fmt.Errorf("%w: %s is missing", errDamaged, name)
 		}
 	}
 	return m, nil
 }
 
-// Fetch copies one file of the backup from one folder to another, durably, and fails unless it
+// fetch copies one file of the backup from one folder to another, durably, and fails unless it
 // matches the manifest.
-func (f File) Fetch(from, to string) error {
+func (f file) fetch(from, to string) error {
 	target := filepath.Join(to, f.Name)
-	if err := Copy(filepath.Join(from, f.Name), target); err != nil {
+	if err := copyFile(filepath.Join(from, f.Name), target); err != nil {
 		return err
 	}
 	got, err := describe(target)
@@ -103,14 +105,14 @@ func (f File) Fetch(from, to string) error {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if got != f {
-		return fmt.Errorf("%w: %s is not what the manifest says", ErrDamaged, f.Name)
+		return fmt.Errorf("%w: %s is not what the manifest says", errDamaged, f.Name)
 	}
 	return nil
 }
 
-// Copy copies a file that exists to one that does not, durably and readable to the owner alone.
+// copyFile copies a file that exists to one that does not, durably and readable to the owner alone.
 // After a failure the caller removes the folder with its remains.
-func Copy(from, to string) error {
+func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
@@ -128,24 +130,15 @@ func Copy(from, to string) error {
 }
 
 // describe syncs and hashes a file.
-func describe(path string) (File, error) {
+func describe(path string) (file, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return File{}, err
+		return file{}, err
 	}
 	sum := sha256.New()
 	n, err := io.Copy(sum, f)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return File{}, err
+		return file{}, err
 	}
-	return File{Name: filepath.Base(path), Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
-}
-
-// SyncDir makes the names in a folder durable.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return file{Name: filepath.Base(path), Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }

@@ -31,11 +31,11 @@ func learned(t *testing.T, spoil ...string) *bare.Template {
 			t.Error(err)
 		}
 	})
-	merchant, err := c.CreateMerchant(t.Context(), "bench")
+	merchant, err := c.Admin().CreateMerchant(t.Context(), "bench")
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+	key, err := c.Admin().CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}

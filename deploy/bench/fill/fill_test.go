@@ -43,11 +43,11 @@ func filled(t *testing.T) (dir, key string) {
 func onePayment(t *testing.T, dir string) (key string) {
 	t.Helper()
 	c := open(t, dir)
-	merchant, err := c.CreateMerchant(t.Context(), "bench")
+	merchant, err := c.Admin().CreateMerchant(t.Context(), "bench")
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, err := c.CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
+	secret, err := c.Admin().CreateKey(t.Context(), core.KeySpec{Merchant: merchant, Mode: "test", Kind: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}

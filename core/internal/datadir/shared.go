@@ -1,4 +1,4 @@
-package core
+package datadir
 
 import (
 	"context"
@@ -15,26 +15,27 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The names of the secrets of a database that several cores share. They are rows there, encrypted by the key-encryption key of the vault, so that
-// every core that is given that key has the same.
+// The names of the secrets of a database that several cores share. They are rows, encrypted by the
+// key-encryption key of the vault, so that every core with that key has the same secrets.
 const (
 	rootSecret   = "root"
 	keysetSecret = "vault.keyset"
 )
 
-// errNoKEK refuses a database without the key that its secrets are encrypted by: one that derived from them would lie beside what it protects.
-var errNoKEK = errors.New("a store on PostgreSQL needs " + kekVariable + " (or " + kekVariable + "_FILE): its secrets are rows there, encrypted by that key")
+// errNoKEK refuses a database without the key that encrypts its secrets: a key derived from them
+// would be stored with the values that it protects.
+var errNoKEK = errors.New("a store on PostgreSQL needs " + KEKVariable + " (or " + KEKVariable +
+	"_FILE): its secrets are rows there, encrypted by that key")
 
-// sharedKEK is the key that the secrets of a database are encrypted by.
-func (cfg Config) sharedKEK() ([]byte, error) {
-	if cfg.VaultKEK.IsZero() {
+// sharedKEK returns the key that encrypts the secrets of a database.
+func sharedKEK(kek secret.String) ([]byte, error) {
+	if kek.IsZero() {
 		return nil, errNoKEK
 	}
-	return kekBytes(cfg.VaultKEK, nil)
+	return kekBytes(kek, nil)
 }
 
-// sharedRoots is where the root secrets of a database are kept: a row, sealed by the key-encryption
-// key.
+// sharedRoots is the row with the root secrets, sealed by the key-encryption key.
 type sharedRoots struct {
 	db  *store.DB
 	kek []byte
@@ -55,8 +56,7 @@ func (r sharedRoots) Read(ctx context.Context) ([]byte, error) {
 	return vault.OpenSmall(r.kek, sealed, rootSecret)
 }
 
-// replace writes next in the place of was, the row's content. A rotation that another one has
-// overtaken changes nothing.
+// replace replaces was, the content of the row. A rotation after another one changes nothing.
 func (r sharedRoots) replace(tx *store.Tx, was, next []byte) error {
 	sealed, err := vault.SealSmall(r.kek, next, rootSecret)
 	if err != nil {
@@ -65,32 +65,32 @@ func (r sharedRoots) replace(tx *store.Tx, was, next []byte) error {
 	return tx.ReplaceSecret(rootSecret, was, sealed)
 }
 
-// loadSharedRoots reads the root secrets from the database, and makes them for one that has nothing
-// yet that depends on them. Of several cores that start at once, one makes them.
+// loadSharedRoots reads the root secrets from the database. It creates them for a database in which
+// nothing depends on them yet. If several cores start at the same time, one creates them.
 func loadSharedRoots(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
-	kek, err := cfg.sharedKEK()
+	kek, err := sharedKEK(cfg.VaultKEK)
 	if err != nil {
 		return nil, err
 	}
-	place := sharedRoots{db, kek}
-	roots, err := root.Open(ctx, place, cfg.Clock)
+	row := sharedRoots{db, kek}
+	roots, err := root.Open(ctx, row, cfg.Clock)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return roots, err
 	}
-	if err := makeSharedRoots(ctx, cfg, place); err != nil {
+	if err := createSharedRoots(ctx, cfg, row); err != nil {
 		return nil, err
 	}
-	return root.Open(ctx, place, cfg.Clock) // what another core has made first is what counts
+	return root.Open(ctx, row, cfg.Clock) // another core may have created them first
 }
 
-func makeSharedRoots(ctx context.Context, cfg Config, place sharedRoots) error {
-	found, err := place.db.HoldsMerchants(ctx)
+func createSharedRoots(ctx context.Context, cfg Config, row sharedRoots) error {
+	found, err := row.db.HoldsMerchants(ctx)
 	if err != nil {
 		return err
 	}
 	if found {
-		if _, err := place.db.Secret(ctx, rootSecret); !errors.Is(err, payment.ErrNotFound) {
-			return err // another core has made it meanwhile
+		if _, err := row.db.Secret(ctx, rootSecret); !errors.Is(err, payment.ErrNotFound) {
+			return err // another core has created it meanwhile
 		}
 		return lostRow(rootSecret, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
 	}
@@ -98,11 +98,11 @@ func makeSharedRoots(ctx context.Context, cfg Config, place sharedRoots) error {
 	if err != nil {
 		return err
 	}
-	sealed, err := vault.SealSmall(place.kek, first, rootSecret)
+	sealed, err := vault.SealSmall(row.kek, first, rootSecret)
 	if err != nil {
 		return err
 	}
-	return insertOnce(ctx, place.db, rootSecret, sealed)
+	return insertOnce(ctx, row.db, rootSecret, sealed)
 }
 
 // insertOnce writes a secret unless another process was faster.
@@ -115,7 +115,36 @@ func insertOnce(ctx context.Context, db *store.DB, name string, sealed []byte) e
 }
 
 func lostRow(name, effect string) error {
-	return fmt.Errorf("%w: the table secrets has no row %q, without which %s. Restore the database whole from its backup", ErrLost, name, effect)
+	return fmt.Errorf("%w: the table secrets has no row %q, without which %s. Restore the database whole from its backup",
+		ErrLost, name, effect)
+}
+
+func (d *Dir) changeSharedRoots(ctx context.Context, change func(*root.Set) (*root.Set, error)) (*root.Set, error) {
+	kek, err := sharedKEK(d.VaultKEK)
+	if err != nil {
+		return nil, err
+	}
+	row := sharedRoots{d.Store, kek}
+	was, err := d.Store.Secret(ctx, rootSecret)
+	if err == nil {
+		_, err = d.Roots.Read(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("root secret: %w", err)
+	}
+	set, err := change(d.Roots.Set())
+	if err != nil {
+		return nil, err
+	}
+	next, err := set.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Store.Update(ctx, func(tx *store.Tx) error { return row.replace(tx, was, next) }); err != nil {
+		return nil, fmt.Errorf("root secret: %w", err)
+	}
+	_, err = d.Roots.Read(ctx)
+	return set, err
 }
 
 // sharedKeyset is the vault's keyset as a row.
@@ -126,14 +155,15 @@ func (sharedKeyset) String() string { return "the row " + keysetSecret + " of th
 
 // Read implements vault.Place.
 func (k sharedKeyset) Read() ([]byte, error) {
-	b, err := k.db.Secret(context.Background(), keysetSecret) // the store bounds how long it takes
+	b, err := k.db.Secret(context.Background(), keysetSecret) // the store has its own time limit
 	if errors.Is(err, payment.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	return b, err
 }
 
-// Make implements vault.Place. Where rows are sealed that the keyset should open, a new one would make the loss final.
+// Make implements vault.Place. It refuses to create a keyset if sealed rows exist: a new keyset
+// would make the loss of theirs permanent.
 func (k sharedKeyset) Make(next []byte) error {
 	ctx := context.Background()
 	found, err := k.db.HoldsSealed(ctx)
@@ -142,48 +172,43 @@ func (k sharedKeyset) Make(next []byte) error {
 	}
 	if found {
 		if _, err := k.Read(); !errors.Is(err, fs.ErrNotExist) {
-			return err // another core has made it meanwhile
+			return err // another core has created it meanwhile
 		}
 		return lostRow(keysetSecret, "its stored cards and bank accounts cannot be read")
 	}
 	return insertOnce(ctx, k.db, keysetSecret, next)
 }
 
-// Replace implements vault.Place. A rotation that another one has overtaken changes nothing.
+// Replace implements vault.Place. A rotation after another one changes nothing.
 func (k sharedKeyset) Replace(was, next []byte) error {
 	return k.db.Update(context.Background(), func(tx *store.Tx) error { return tx.ReplaceSecret(keysetSecret, was, next) })
 }
 
-// rewrapShared encrypts the secrets of a database by Config.VaultKEK, which until now were encrypted by old, in one commit. Done already, it does
-// nothing.
-func rewrapShared(ctx context.Context, cfg Config, old secret.String) (err error) {
-	kek, err := cfg.sharedKEK()
+// rewrapShared encrypts the secrets of a database by kek instead of old, in one commit. It does
+// nothing if they are already.
+func (d *Dir) rewrapShared(ctx context.Context, kek, old secret.String) (err error) {
+	newKEK, err := sharedKEK(kek)
 	if err != nil {
 		return err
 	}
 	if old.IsZero() {
-		return errors.New("the secrets of a database are encrypted by a key that was given: set " + oldKEKVariable + " to it")
+		return errors.New("the secrets of a database are encrypted by a key that was given: set " + OldKEKVariable + " to it")
 	}
 	oldKEK, err := kekBytes(old, nil)
 	if err != nil {
 		return err
 	}
-	db, err := cfg.openStore(ctx)
-	if err != nil {
-		return fmt.Errorf("open store: %w", err)
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	release, err := db.Hold(ctx, vaultLock)
-	if err != nil {
-		return held(err)
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	next, err := encryptedBy(ctx, db, kek, oldKEK)
+	release, err := d.lockSecrets(ctx)
 	if err != nil {
 		return err
 	}
-	return db.Update(ctx, func(tx *store.Tx) error {
-		for _, name := range slices.Sorted(maps.Keys(next)) { // in one order, so that two processes do not wait for each other
+	defer func() { err = errors.Join(err, release()) }()
+	next, err := encryptedBy(ctx, d.Store, newKEK, oldKEK)
+	if err != nil {
+		return err
+	}
+	return d.Store.Update(ctx, func(tx *store.Tx) error {
+		for _, name := range slices.Sorted(maps.Keys(next)) { // one order: two processes never deadlock
 			if err := tx.ReplaceSecret(name, next[name].was, next[name].now); err != nil {
 				return err
 			}
@@ -192,7 +217,7 @@ func rewrapShared(ctx context.Context, cfg Config, old secret.String) (err error
 	})
 }
 
-// replaced is a secret as it was kept and is to be.
+// replaced is the stored form of a secret before and after a change.
 type replaced struct{ was, now []byte }
 
 // encryptedBy returns the secrets of a database that are encrypted by old, encrypted by kek.
@@ -210,7 +235,7 @@ func encryptedBy(ctx context.Context, db *store.DB, kek, old []byte) (map[string
 	} {
 		sealed, err := db.Secret(ctx, name)
 		if errors.Is(err, payment.ErrNotFound) {
-			continue // not made yet
+			continue // not created yet
 		}
 		if err != nil {
 			return nil, err
@@ -236,12 +261,4 @@ func opens(name string, sealed, kek []byte) bool {
 		_, err = vault.Reencrypt(sealed, kek, kek)
 	}
 	return err == nil
-}
-
-// held says what it means that another process has the lock of the vault.
-func held(err error) error {
-	if errors.Is(err, store.ErrHeld) {
-		return fmt.Errorf("another rotation runs on this database: %w", err)
-	}
-	return err
 }

@@ -1,4 +1,4 @@
-package core
+package admin
 
 import (
 	"context"
@@ -12,20 +12,21 @@ import (
 type DueErasure struct {
 	Merchant string // mer_…
 	Mode     string // test or live
-	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period,
-	// each of them with delayed_ before it for rows whose erasure was delayed; deleted_customers or
+	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period.
+	// delayed_ precedes it for rows whose erasure was delayed. Other kinds are deleted_customers and
 	// inactive_customers.
 	Kind   string
 	Rows   int64
 	Oldest time.Time
 }
 
-// PersonalDataDue lists the personal data that is to be erased and is not yet. keep and customers
-// are the periods of the service, 0 for no end; merchants with their own periods keep these.
-// Inactive customers are those that were not changed within their period. Those that have paid
-// since are counted, and not deleted.
+// PersonalDataDue lists the personal data that is due for erasure. keep and customers are the
+// periods of the service, 0 for no end; merchants with their own periods keep these. Inactive
+// customers were not changed within their period. The count includes customers that have paid
+// since, which are not deleted.
 func (a *Admin) PersonalDataDue(ctx context.Context, keep, customers time.Duration) ([]DueErasure, error) {
-	found, err := a.db.DueErasures(ctx, a.cfg.Clock.Now(),
+	const day = 24 * time.Hour
+	found, err := a.db.DueErasures(ctx, a.dir.Clock.Now(),
 		payment.Retention{Personal: int(keep / day), Customers: int(customers / day)})
 	if err != nil {
 		return nil, err

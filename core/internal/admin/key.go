@@ -1,13 +1,13 @@
-package core
+package admin
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/apikey"
@@ -18,7 +18,45 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// ListKeys returns the API keys of a merchant in both modes, newest first, those that are not valid any more included.
+// KeySpec describes a new API key.
+type KeySpec struct {
+	Merchant string   // mer_…
+	Mode     string   // test or live
+	Kind     string   // secret or publishable
+	Scopes   []string // nil for all that the kind may have
+	Name     string   // for people, "" for none
+}
+
+// CreateKey creates an API key. The secret is returned once and never again.
+func (a *Admin) CreateKey(ctx context.Context, s KeySpec) (secret.String, error) {
+	merchant, err := id.Parse(id.Merchant, s.Merchant)
+	if err != nil {
+		return secret.String{}, fmt.Errorf("merchant %q is not an id: %w", s.Merchant, err)
+	}
+	if s.Mode != string(apikey.Test) && s.Mode != string(apikey.Live) {
+		return secret.String{}, fmt.Errorf("mode %q is neither test nor live", s.Mode)
+	}
+	if utf8.RuneCountInString(s.Name) > 100 {
+		return secret.String{}, errors.New("a key's name has at most 100 characters")
+	}
+	if err := checkText("key's name", s.Name); err != nil {
+		return secret.String{}, err
+	}
+	var made secret.String
+	err = a.act(ctx, "api_keys.create", s.Merchant, func(r engine.Request) error {
+		tenant := payment.Tenant{Merchant: merchant, Live: s.Mode == string(apikey.Live)}
+		wanted := engine.NewKey{Kind: apikey.Kind(s.Kind), Scopes: s.Scopes, Name: s.Name}
+		result, err := a.engine().CreateKeyOf(ctx, r, tenant, apikey.AllScopes(), wanted)
+		if errors.Is(err, payment.ErrNotFound) {
+			return fmt.Errorf("there is no merchant %s", s.Merchant)
+		}
+		made = result.Credential
+		return err
+	})
+	return made, err
+}
+
+// ListKeys returns all API keys of a merchant in both modes, newest first, ended keys included.
 func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, error) {
 	n, err := id.Parse(id.Merchant, merchant)
 	if err != nil {
@@ -33,7 +71,7 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 				return nil, fmt.Errorf("list keys: %w", err)
 			}
 			for _, k := range found.Rows {
-				out = append(out, api.ShowKey(k, a.cfg.Clock.Now()))
+				out = append(out, api.ShowKey(k, a.dir.Clock.Now()))
 				p.After = k.ID
 			}
 			more = found.More
@@ -43,8 +81,8 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 	return out, nil
 }
 
-// RollKey puts a new key in the place of key, key_…, which stays valid for overlap, 24 hours at most. The secret is returned once and never
-// again.
+// RollKey replaces key, key_…, by a new key. The old one stays valid for overlap, 24 hours at most.
+// The secret is returned once and never again.
 func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) (secret.String, error) {
 	var made secret.String
 	err := a.onKey(ctx, "api_keys.roll", key, func(r engine.Request, k *payment.APIKey) error {
@@ -53,7 +91,7 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 			return fmt.Errorf("roll %s: %w", key, err)
 		}
 		if result.Kind == engine.Refused {
-			return fmt.Errorf("a key that is %s cannot be rolled", k.Status(a.cfg.Clock.Now()))
+			return fmt.Errorf("a key that is %s cannot be rolled", k.Status(a.dir.Clock.Now()))
 		}
 		made = result.Credential
 		return nil
@@ -61,13 +99,14 @@ func (a *Admin) RollKey(ctx context.Context, key string, overlap time.Duration) 
 	return made, err
 }
 
-// RevokeKey ends key, key_…, at once; a running service notices within a second. A merchant's last key that can manage keys is revoked only
-// by force.
+// RevokeKey revokes key, key_…, at once. A running core rejects it within a second. The last key of
+// a merchant that can manage keys is revoked only by force.
 func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 	return a.onKey(ctx, "api_keys.revoke", key, func(r engine.Request, k *payment.APIKey) error {
 		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, nil, k.ID, force)
 		if errors.Is(err, engine.ErrLastKey) {
-			return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: make another one first, or force it", key)
+			return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: "+
+				"make another one first, or force it", key)
 		}
 		return err
 	})
@@ -94,12 +133,4 @@ func (a *Admin) key(ctx context.Context, key string, n int64) (*payment.APIKey, 
 		return nil, fmt.Errorf("there is no key %s", key)
 	}
 	return k, err
-}
-
-// engine carries out what an operator and v1 do in the same way. It moves no money.
-func (a *Admin) engine() *engine.Engine {
-	return engine.New(engine.Config{
-		Store: a.db, Clock: a.cfg.Clock, IDs: a.ids, Render: api.Render, Erase: api.Erased, Log: slog.New(slog.DiscardHandler), Roots: a.roots, Sealer: a.sealer,
-		AuditKey: a.audit,
-	})
 }

@@ -1,4 +1,4 @@
-package core
+package datadir
 
 import (
 	"context"
@@ -25,11 +25,11 @@ type Secret struct {
 	Count     int64  `json:"count"`
 	// Version is that of a key that has several, or of the vault's key that encrypts it. 0 for none.
 	Version int64 `json:"version,omitempty"`
-	// Since is when it, or the oldest of its kind, was made or last replaced. Nil if core cannot know.
+	// Since is when it, or the oldest of its kind, was made or last replaced. Nil if that is unknown.
 	Since   *time.Time `json:"since,omitempty"`
 	AgeDays *int       `json:"age_days,omitempty"`
 	// NextRotation is when it should be replaced at the latest. Nil for secrets whose owner
-	// decides, and for those that must not change.
+	// decides, and for secrets that must not change.
 	NextRotation *time.Time `json:"next_rotation,omitempty"`
 	Overdue      bool       `json:"overdue"`
 	Rotate       string     `json:"rotate"` // how to replace it
@@ -56,23 +56,24 @@ func (i *inventory) add(s Secret, since time.Time, expires bool) {
 	i.all = append(i.all, s)
 }
 
-// Inventory lists what core holds: the root secret and the keys beside it, the keys of the card
-// vault and of security codes, the operators' valid tokens, the secrets that the environment gives
-// by getenv, and the merchants' keys and signing secrets by number. It holds no certificate: the
-// edge ends TLS. No secret is shown.
-func (a *Admin) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
-	i := &inventory{now: a.cfg.Clock.Now()}
-	a.addRoots(i)
-	if err := errors.Join(a.addVault(ctx, i), a.addCodeKeys(ctx, i), a.addOperators(ctx, i), a.addMerchants(ctx, i)); err != nil {
+// Inventory lists the secrets that core holds, without their values. They are the root secret and
+// its lasting keys, the keys of the card vault and of security codes, and the valid operator
+// tokens. Secrets in the environment are read by getenv. Merchants' keys and signing secrets are
+// only counted. Core holds no certificate: the edge ends TLS.
+func (d *Dir) Inventory(ctx context.Context, getenv func(string) string) ([]Secret, error) {
+	i := &inventory{now: d.Clock.Now()}
+	d.addRoots(i)
+	err := errors.Join(d.addVault(ctx, i), d.addCodeKeys(ctx, i), d.addOperators(ctx, i), d.addMerchants(ctx, i))
+	if err != nil {
 		return nil, err
 	}
 	addEnvironment(i, getenv)
 	return i.all, nil
 }
 
-// addRoots adds the versions of the root secret, and the lasting keys beside them.
-func (a *Admin) addRoots(i *inventory) {
-	set := a.roots.Set()
+// addRoots adds the versions of the root secret, and the lasting keys.
+func (d *Dir) addRoots(i *inventory) {
+	set := d.Roots.Set()
 	for n, v := range set.Versions() {
 		use, rotate := "derives the keys of API key hashes, stored responses and client secrets", "core secrets rotate"
 		newest := n == len(set.Versions())-1
@@ -91,34 +92,35 @@ func (a *Admin) addRoots(i *inventory) {
 }
 
 // addVault adds the card vault's keys, if it has any yet.
-func (a *Admin) addVault(ctx context.Context, i *inventory) error {
-	changed, err := a.keysetChanged(ctx)
+func (d *Dir) addVault(ctx context.Context, i *inventory) error {
+	changed, err := d.keysetChanged(ctx)
 	if errors.Is(err, payment.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("card vault: %w", err)
 	}
-	v, err := a.openVault(ctx, a.cfg)
+	v, err := d.Vault(ctx)
 	if err != nil {
 		return err
 	}
 	i.add(Secret{
-		Name: "card vault keys", Algorithm: "AES-256-GCM", Use: "encrypt stored card and account numbers", Count: int64(1 + len(v.Older())),
-		Rotate: "core vault rotate --drop-old",
+		Name: "card vault keys", Algorithm: "AES-256-GCM", Use: "encrypt stored card and account numbers",
+		Count: int64(1 + len(v.Older())), Rotate: "core vault rotate --drop-old",
 	}, changed, true)
 	return nil
 }
 
 // addCodeKeys adds the keys of security codes. Each encrypts for one hour.
-func (a *Admin) addCodeKeys(ctx context.Context, i *inventory) error {
-	keys, err := a.db.CodeKeys(ctx)
+func (d *Dir) addCodeKeys(ctx context.Context, i *inventory) error {
+	keys, err := d.Store.CodeKeys(ctx)
 	if err != nil {
 		return err
 	}
 	for _, k := range keys {
 		i.add(Secret{
-			Name: fmt.Sprintf("security code key of hour %d", k.Hour), Algorithm: "AES-256-GCM", Count: 1, Version: int64(k.Vault),
+			Name: fmt.Sprintf("security code key of hour %d", k.Hour), Algorithm: "AES-256-GCM",
+			Count: 1, Version: int64(k.Vault),
 			Use:    "encrypts the security codes of one hour's tokens",
 			Rotate: "by itself each hour; destroyed after two",
 		}, time.Unix(k.Hour*int64(time.Hour/time.Second), 0), false)
@@ -127,8 +129,8 @@ func (a *Admin) addCodeKeys(ctx context.Context, i *inventory) error {
 }
 
 // addOperators adds the operator tokens that are valid, by id.
-func (a *Admin) addOperators(ctx context.Context, i *inventory) error {
-	tokens, err := a.db.Operators(ctx)
+func (d *Dir) addOperators(ctx context.Context, i *inventory) error {
+	tokens, err := d.Store.Operators(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,14 +147,14 @@ func (a *Admin) addOperators(ctx context.Context, i *inventory) error {
 	return nil
 }
 
-// secretAges returns the ages of all secrets that operators rotate, by name.
-func (a *Admin) secretAges(ctx context.Context) (map[string]time.Duration, error) {
-	all, err := a.Inventory(ctx, os.Getenv)
+// SecretAges returns the ages of all secrets that operators rotate, by name.
+func (d *Dir) SecretAges(ctx context.Context) (map[string]time.Duration, error) {
+	all, err := d.Inventory(ctx, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]time.Duration{}
-	now := a.cfg.Clock.Now()
+	now := d.Clock.Now()
 	for _, s := range all {
 		if s.NextRotation != nil {
 			out[s.Name] = max(0, now.Sub(*s.Since))
@@ -162,11 +164,11 @@ func (a *Admin) secretAges(ctx context.Context) (map[string]time.Duration, error
 }
 
 // keysetChanged returns when the vault's keyset was last written.
-func (a *Admin) keysetChanged(ctx context.Context) (time.Time, error) {
-	if a.cfg.Database != nil {
-		return a.db.SecretChanged(ctx, keysetSecret)
+func (d *Dir) keysetChanged(ctx context.Context) (time.Time, error) {
+	if d.Database != nil {
+		return d.Store.SecretChanged(ctx, keysetSecret)
 	}
-	info, err := os.Stat(filepath.Join(a.cfg.Data, vaultFile))
+	info, err := os.Stat(filepath.Join(d.Data, KeysetFile))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -174,18 +176,18 @@ func (a *Admin) keysetChanged(ctx context.Context) (time.Time, error) {
 }
 
 // addMerchants adds what merchants hold, by number: they replace their own.
-func (a *Admin) addMerchants(ctx context.Context, i *inventory) error {
-	keys, err := a.db.KeyCount(ctx, i.now)
+func (d *Dir) addMerchants(ctx context.Context, i *inventory) error {
+	keys, err := d.Store.KeyCount(ctx, i.now)
 	if err != nil {
 		return err
 	}
-	endpoints, err := a.db.EndpointCount(ctx)
+	endpoints, err := d.Store.EndpointCount(ctx)
 	if err != nil {
 		return err
 	}
 	i.add(Secret{
-		Name: "API keys", Algorithm: "256 random bits, stored as HMAC-SHA-256", Use: "authenticate merchants", Count: keys.Count,
-		Rotate: "the merchant, or core keys roll",
+		Name: "API keys", Algorithm: "256 random bits, stored as HMAC-SHA-256", Use: "authenticate merchants",
+		Count: keys.Count, Rotate: "the merchant, or core keys roll",
 	}, keys.Oldest, false)
 	i.add(Secret{
 		Name: "webhook signing secrets", Algorithm: "HMAC-SHA-256", Use: "sign webhook deliveries", Count: endpoints.Count,
@@ -198,16 +200,25 @@ func (a *Admin) addMerchants(ctx context.Context, i *inventory) error {
 func given() []Secret {
 	return []Secret{
 		{
-			Name: kekVariable, Algorithm: "AES-256-GCM", Use: "encrypts the card vault's keys, and on PostgreSQL the root secret",
-			Rotate: "core vault rewrap",
+			Name: KEKVariable, Algorithm: "AES-256-GCM", Rotate: "core vault rewrap",
+			Use: "encrypts the card vault's keys, and on PostgreSQL the root secret",
 		},
 		{
-			Name: filterTokenVariable, Algorithm: "bearer token", Use: "authenticates mle-filter and the edge at the operator's API",
-			Rotate: "replace it at all three and restart",
+			Name: FilterTokenVariable, Algorithm: "bearer token", Rotate: "replace it at all three and restart",
+			Use: "authenticates mle-filter and the edge at the operator's API",
 		},
-		{Name: filterVariable, Algorithm: "bearer token", Use: "authenticates mle-filter", Rotate: "replace it at both and restart"},
-		{Name: "CAUSEWAY_HOP_SECRET", Algorithm: "bearer token", Use: "authenticates the hop in front", Rotate: "replace it at all programs and restart"},
-		{Name: "CAUSEWAY_STORE", Algorithm: "password in a URL", Use: "authenticates core at PostgreSQL", Rotate: "write the new URL to its file"},
+		{
+			Name: FilterSecretVariable, Algorithm: "bearer token", Rotate: "replace it at both and restart",
+			Use: "authenticates mle-filter",
+		},
+		{
+			Name: "CAUSEWAY_HOP_SECRET", Algorithm: "bearer token", Rotate: "replace it at all programs and restart",
+			Use: "authenticates the hop in front",
+		},
+		{
+			Name: "CAUSEWAY_STORE", Algorithm: "password in a URL", Rotate: "write the new URL to its file",
+			Use: "authenticates core at PostgreSQL",
+		},
 	}
 }
 

@@ -1,4 +1,4 @@
-package core
+package admin
 
 import (
 	"context"
@@ -15,36 +15,39 @@ import (
 // SameCutoff leaves a merchant's cut-off as it is.
 const SameCutoff = -1
 
-// Merchant is whom payments are taken for.
+// Merchant is a merchant as `core merchants list` shows it.
 type Merchant struct {
 	ID        string // mer_…
 	Name      string
 	TimeZone  string // IANA name
 	Cutoff    string // HH:MM, when its day ends there
-	Disabled  bool   // its API keys open nothing
+	Disabled  bool   // its API keys are rejected
 	CreatedAt time.Time
-	// UnlinkedRefunds says whether it may give money to cards and bank accounts that it took none from.
+	// UnlinkedRefunds allows refunds to cards and bank accounts that paid nothing before.
 	UnlinkedRefunds bool
-	// KeepPersonal and KeepCustomers are the merchant's own periods in days; 0 for those of the
+	// KeepPersonal and KeepCustomers are the merchant's own periods in days; 0 for the periods of the
 	// service.
 	KeepPersonal, KeepCustomers int
 }
 
-// MerchantChange is what to change of a merchant, or what a new one is like.
+// MerchantChange changes a merchant, or describes a new one.
 type MerchantChange struct {
 	Name            string // 1 to 200 characters; "" leaves it as it is
 	Day             Day
-	UnlinkedRefunds *bool // whether it may give money to where it took none from; nil leaves it as it is, which at first is no
-	// KeepPersonal and KeepCustomers are periods in days, 0 for those of the service; nil leaves them.
+	UnlinkedRefunds *bool // nil leaves it as it is, at first false
+	// KeepPersonal and KeepCustomers are periods in days, 0 for the periods of the service; nil leaves
+	// them as they are.
 	KeepPersonal, KeepCustomers *int
 }
 
 // Same reports whether nothing is changed.
 func (c MerchantChange) Same() bool { return c == MerchantChange{Day: Day{Cutoff: SameCutoff}} }
 
-// store checks a change, and says it in the store's words.
-func (c MerchantChange) store() (payment.MerchantChange, error) {
-	out := payment.MerchantChange{Name: c.Name, TimeZone: c.Day.TimeZone, Cutoff: c.Day.Cutoff, UnlinkedRefunds: c.UnlinkedRefunds}
+// checked returns a valid change as the store takes it.
+func (c MerchantChange) checked() (payment.MerchantChange, error) {
+	out := payment.MerchantChange{
+		Name: c.Name, TimeZone: c.Day.TimeZone, Cutoff: c.Day.Cutoff, UnlinkedRefunds: c.UnlinkedRefunds,
+	}
 	out.Personal, out.Customers = c.KeepPersonal, c.KeepCustomers
 	if c.Name != "" && !payment.ValidMerchantName(c.Name) {
 		return out, errMerchantName
@@ -52,18 +55,20 @@ func (c MerchantChange) store() (payment.MerchantChange, error) {
 	if err := checkText("merchant's name", c.Name); err != nil {
 		return out, err
 	}
-	return out, errors.Join(c.Day.Validate(), checkKeepDays("keep personal data", c.KeepPersonal), checkKeepDays("keep customers", c.KeepCustomers))
+	return out, errors.Join(c.Day.Validate(), checkKeepDays("keep personal data", c.KeepPersonal),
+		checkKeepDays("keep customers", c.KeepCustomers))
 }
 
 var errMerchantName = errors.New("a merchant's name has 1 to 200 characters")
 
-// Day says when a merchant's day ends: what was captured until then settles. At first it is midnight UTC.
+// Day is the time at which a merchant's day ends and its captures settle. At first it is midnight
+// UTC.
 type Day struct {
 	TimeZone string // IANA name, such as Europe/Vienna; "" leaves it as it is
 	Cutoff   int    // minutes after local midnight, 0 to 1439, or SameCutoff
 }
 
-// Validate says what is wrong with a day, or nil.
+// Validate returns an error if the day is not valid.
 func (d Day) Validate() error {
 	if d.TimeZone != "" && !payment.ValidTimeZone(d.TimeZone) {
 		return fmt.Errorf("time zone %q is no IANA name", d.TimeZone)
@@ -74,17 +79,18 @@ func (d Day) Validate() error {
 	return nil
 }
 
-// CreateMerchant makes a merchant whose day ends at midnight UTC, and returns its id.
+// CreateMerchant creates a merchant whose day ends at midnight UTC, and returns its id.
 func (a *Admin) CreateMerchant(ctx context.Context, name string) (string, error) {
 	return a.CreateMerchantWith(ctx, MerchantChange{Name: name, Day: Day{Cutoff: SameCutoff}})
 }
 
-// CreateMerchantWith makes a merchant as c says, and returns its id. It needs a name.
+// CreateMerchantWith creates a merchant with the settings of c, and returns its id. c needs a
+// name.
 func (a *Admin) CreateMerchantWith(ctx context.Context, c MerchantChange) (string, error) {
 	if c.Name == "" {
 		return "", errMerchantName
 	}
-	checked, err := c.store()
+	checked, err := c.checked()
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +113,7 @@ func (a *Admin) SetDay(ctx context.Context, merchant string, d Day) error {
 
 // UpdateMerchant changes a merchant, mer_….
 func (a *Admin) UpdateMerchant(ctx context.Context, merchant string, c MerchantChange) error {
-	checked, err := c.store()
+	checked, err := c.checked()
 	if err != nil {
 		return err
 	}
@@ -117,8 +123,8 @@ func (a *Admin) UpdateMerchant(ctx context.Context, merchant string, c MerchantC
 	})
 }
 
-// DisableMerchant takes a merchant, mer_…, out of service, or puts it back. While it is out its API keys open nothing, which a running
-// service notices within a second; what is open goes on.
+// DisableMerchant disables a merchant, mer_…, or enables it again. A running core rejects the API
+// keys of a disabled merchant within a second. It still finishes open payments.
 func (a *Admin) DisableMerchant(ctx context.Context, merchant string, disabled bool) error {
 	action := "merchants.enable"
 	if disabled {
@@ -155,9 +161,24 @@ func (a *Admin) ListMerchants(ctx context.Context) ([]Merchant, error) {
 	for _, row := range found {
 		m := api.ShowMerchant(row)
 		out = append(out, Merchant{
-			ID: m.ID, Name: m.Name, TimeZone: m.TimeZone, Cutoff: m.Cutoff, UnlinkedRefunds: m.UnlinkedRefunds, Disabled: m.DisabledAt != nil,
-			CreatedAt: m.CreatedAt.Time, KeepPersonal: row.Retention.Personal, KeepCustomers: row.Retention.Customers,
+			ID: m.ID, Name: m.Name, TimeZone: m.TimeZone, Cutoff: m.Cutoff, Disabled: m.DisabledAt != nil,
+			CreatedAt: m.CreatedAt.Time, UnlinkedRefunds: m.UnlinkedRefunds,
+			KeepPersonal: row.Retention.Personal, KeepCustomers: row.Retention.Customers,
 		})
 	}
 	return out, nil
+}
+
+// SetUnlinkedRefunds allows or forbids refunds of a merchant, mer_…, to cards and bank accounts
+// that paid nothing before. At first they are forbidden.
+func (a *Admin) SetUnlinkedRefunds(ctx context.Context, merchant string, allowed bool) error {
+	return a.UpdateMerchant(ctx, merchant, MerchantChange{Day: Day{Cutoff: SameCutoff}, UnlinkedRefunds: &allowed})
+}
+
+// checkKeepDays checks the period of a merchant in days; nil and 0 are the period of the service.
+func checkKeepDays(name string, days *int) error {
+	if days != nil && !payment.ValidKeepDays(*days) {
+		return fmt.Errorf("%s %d: want 60 to 36525 days, or 0 for the period of the service", name, *days)
+	}
+	return nil
 }

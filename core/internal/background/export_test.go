@@ -1,4 +1,4 @@
-package core
+package background
 
 // KeepConfirming is keepConfirming.
 var KeepConfirming = keepConfirming

@@ -1,4 +1,4 @@
-package core
+package admin
 
 import (
 	"context"
@@ -12,16 +12,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// Step is a request to the acquirer whose outcome is not known, or a pending reversal, as `core
-// steps` shows it.
-type Step = operator.Step
-
-// ErrNoStep reports that there is no such unfinished step. It may have ended by itself.
+// ErrNoStep reports that no such unfinished step exists. Recovery may have ended it.
 var ErrNoStep = errors.New("there is no such unfinished step; it may have ended")
 
-// Steps returns unfinished steps and pending reversals, oldest first, at most limit. merchant is
-// mer_… or "" for all, kind authorize, void, capture, refund, reversal or "" for all.
-func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]Step, error) {
+// Steps returns requests to the acquirer without an outcome, and pending reversals, oldest first,
+// at most limit. merchant is mer_… or "" for all. kind is authorize, void, capture, refund,
+// reversal or "" for all.
+func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]operator.Step, error) {
 	f := payment.UnfinishedFilter{Kind: payment.StepKind(kind)}
 	if merchant != "" {
 		n, err := id.Parse(id.Merchant, merchant)
@@ -35,27 +32,27 @@ func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]
 
 // Step returns one unfinished step by its name: txn_…, txn_…_2, void_…_…, cap_…, re_… or rev_….
 // ErrNoStep if there is none.
-func (a *Admin) Step(ctx context.Context, name string) (Step, error) {
+func (a *Admin) Step(ctx context.Context, name string) (operator.Step, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {
-		return Step{}, err
+		return operator.Step{}, err
 	}
 	found, err := a.steps(ctx, f, 1)
 	if err != nil {
-		return Step{}, err
+		return operator.Step{}, err
 	}
 	if len(found) == 0 {
-		return Step{}, ErrNoStep
+		return operator.Step{}, ErrNoStep
 	}
 	return found[0], nil
 }
 
-func (a *Admin) steps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]Step, error) {
+func (a *Admin) steps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]operator.Step, error) {
 	found, err := a.db.UnfinishedSteps(ctx, f, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list steps: %w", err)
 	}
-	out := make([]Step, 0, len(found))
+	out := make([]operator.Step, 0, len(found))
 	for _, u := range found {
 		out = append(out, api.ShowStep(&u, nil))
 	}

@@ -1,0 +1,183 @@
+package datadir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/seal"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/durable"
+)
+
+// loadRoots reads the root secrets. It creates them for a store in which nothing depends on them
+// yet.
+func loadRoots(ctx context.Context, cfg Config, db *store.DB) (roots *root.Ring, err error) {
+	if cfg.Database != nil {
+		roots, err = loadSharedRoots(ctx, cfg, db)
+	} else {
+		roots, err = loadRootFile(ctx, cfg, db)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return roots, wantRootVersions(ctx, cfg, db, roots)
+}
+
+func loadRootFile(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
+	file := root.File(filepath.Join(cfg.Data, RootFile))
+	roots, err := root.Open(ctx, file, cfg.Clock)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return roots, err
+	}
+	found, err := db.HoldsMerchants(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case found && !has(cfg.Data, RootFile): // nor has another first start created it meanwhile
+		return nil, lost(cfg.Data, RootFile, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
+	}
+	if err := durable.SyncFolder(cfg.Data); err != nil { // the name of the database, before any secret
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	first, err := firstRoots(cfg)
+	if err == nil {
+		err = file.Make(first)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.Open(ctx, file, cfg.Clock) // another process may have created it first
+}
+
+// firstRoots returns the stored form of fresh root secrets.
+func firstRoots(cfg Config) ([]byte, error) {
+	set, err := root.New(cfg.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	return set.Bytes()
+}
+
+// wantRootVersions returns ErrLost if valid API keys need a version of the root secret that does
+// not exist. That happens if an older copy of the secret was restored.
+func wantRootVersions(ctx context.Context, cfg Config, db *store.DB, roots *root.Ring) error {
+	uses, err := db.RootUses(ctx, cfg.Clock.Now())
+	if err != nil {
+		return fmt.Errorf("root secret: %w", err)
+	}
+	for _, u := range uses {
+		if !slices.ContainsFunc(roots.Set().Versions(), func(v root.Version) bool { return v.Number == u.Version }) {
+			return fmt.Errorf("%w: the root secret has no version %d, under which %d API keys are hashed. Put the root "+
+				"secret back that belongs to this database, or restore both from one backup", ErrLost, u.Version, u.Keys)
+		}
+	}
+	return nil
+}
+
+// RotateRoot adds a version of the root secret and returns the new set. Every core reads it within
+// root.ReadEvery, and uses it from root.Activation on. Older versions stay valid until DropOldRoots
+// removes them. A rotation is refused while the clock is ahead of the confirmed time. Otherwise the
+// version of a wrong clock would prevent the next rotation until that time comes.
+func (d *Dir) RotateRoot(ctx context.Context) (*root.Set, error) {
+	return d.replaceRoots(ctx, func(s *root.Set) (*root.Set, error) {
+		if err := d.wantConfirmed(); err != nil {
+			return nil, err
+		}
+		return s.Rotated(d.Clock.Now())
+	})
+}
+
+// DropOldRoots removes all versions of the root secret but the newest, permanently, and returns the
+// new set. It is refused while stored responses, valid API keys or unconfirmed transactions need
+// an older version. It is also refused while the clock is ahead of the confirmed time.
+func (d *Dir) DropOldRoots(ctx context.Context) (*root.Set, error) {
+	return d.replaceRoots(ctx, func(s *root.Set) (*root.Set, error) {
+		if err := d.wantConfirmed(); err != nil {
+			return nil, err
+		}
+		next, err := s.Dropped(d.Store.Confirmed())
+		if err != nil {
+			return nil, err
+		}
+		return next, d.wantUnused(ctx, s.Newest())
+	})
+}
+
+// wantConfirmed returns an error while the clock is ahead of the confirmed time, see ClockAhead of
+// the store. By such a clock, values in use would seem to have expired.
+func (d *Dir) wantConfirmed() error {
+	ahead := d.Store.ClockAhead()
+	if ahead == 0 {
+		return nil
+	}
+	return fmt.Errorf("root secret: the clock is %s ahead of the confirmed time %s: set it right, or if it is right, "+
+		"try again once core has served for an hour",
+		ahead.Round(time.Second), d.Store.Confirmed().UTC().Format(time.RFC3339))
+}
+
+// wantUnused returns an error if anything needs a version of the root secret older than newest.
+func (d *Dir) wantUnused(ctx context.Context, newest root.Version) error {
+	uses, err := d.Store.RootUses(ctx, d.Store.Confirmed())
+	if err != nil {
+		return fmt.Errorf("root secret: %w", err)
+	}
+	for _, u := range uses {
+		if u.Version < newest.Number {
+			return fmt.Errorf("root secret: version %d is needed by %d valid API keys that were not used since the "+
+				"rotation: roll or revoke them, or wait until each was used", u.Version, u.Keys)
+		}
+	}
+	first, end := seal.Before(newest.Number)
+	stored, err := d.Store.StoredBetween(ctx, first, end, d.Store.Confirmed())
+	if err != nil {
+		return fmt.Errorf("root secret: %w", err)
+	}
+	if stored > 0 {
+		return fmt.Errorf("root secret: %d stored responses need an older version: wait until their idempotency keys expire",
+			stored)
+	}
+	waiting, err := d.Store.UnconfirmedBefore(ctx, newest.From)
+	if err != nil {
+		return fmt.Errorf("root secret: %w", err)
+	}
+	if waiting > 0 {
+		return fmt.Errorf("root secret: %d transactions from before the rotation wait for their confirmation: "+
+			"wait until they expire", waiting)
+	}
+	return nil
+}
+
+// replaceRoots replaces the root secrets in one step, so that a process that dies leaves the old
+// ones or the new ones. It holds the lock that keeps other rotations and backups away.
+func (d *Dir) replaceRoots(ctx context.Context, change func(*root.Set) (*root.Set, error)) (set *root.Set, err error) {
+	release, err := d.lockSecrets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if d.Database != nil {
+		return d.changeSharedRoots(ctx, change)
+	}
+	if _, err := d.Roots.Read(ctx); err != nil {
+		return nil, err
+	}
+	set, err = change(d.Roots.Set())
+	if err != nil {
+		return nil, err
+	}
+	next, err := set.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if err := root.File(filepath.Join(d.Data, RootFile)).Replace(next); err != nil {
+		return nil, err
+	}
+	_, err = d.Roots.Read(ctx)
+	return set, err
+}

@@ -1,0 +1,99 @@
+package datadir
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// Vault opens the card vault. It creates the vault's keys if there are none, unless sealed rows
+// need keys that are lost. A key-encryption key from the root secret is for development only: it is
+// in the same folder as the data that it protects.
+func (d *Dir) Vault(ctx context.Context) (*vault.Vault, error) { return d.vaultBy(ctx, d.VaultKEK) }
+
+func (d *Dir) vaultBy(ctx context.Context, text secret.String) (*vault.Vault, error) {
+	kek, err := kekBytes(text, d.Roots)
+	if err != nil {
+		return nil, err
+	}
+	if d.Database != nil {
+		return vault.Load(sharedKeyset{d.Store}, kek)
+	}
+	if err := wantKeyset(ctx, d.Data, d.Store); err != nil {
+		return nil, err
+	}
+	return vault.Load(vault.File(filepath.Join(d.Data, KeysetFile)), kek)
+}
+
+// kekBytes decodes a key-encryption key. It derives the key from roots if text is zero.
+func kekBytes(text secret.String, roots *root.Ring) ([]byte, error) {
+	if text.IsZero() {
+		return roots.Lasting(root.VaultKEK), nil
+	}
+	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
+	if err != nil || len(kek) != vault.KEKSize {
+		return nil, errors.New("the vault's key-encryption key is not 32 bytes in base64") // the cause would quote it
+	}
+	return kek, nil
+}
+
+// RewrapVault encrypts the keys of the vault, and the root secret in a Database, by kek instead of
+// old. The zero old is the key that is derived from the root secret of the folder. It does nothing
+// if they are encrypted by kek already. It does not change card data.
+func (d *Dir) RewrapVault(ctx context.Context, kek, old secret.String) (err error) {
+	if d.Database != nil {
+		return d.rewrapShared(ctx, kek, old)
+	}
+	release, err := d.lockSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if _, err := d.vaultBy(ctx, kek); err == nil {
+		return nil
+	}
+	v, err := d.vaultBy(ctx, old)
+	if err != nil {
+		return err
+	}
+	next, err := kekBytes(kek, d.Roots)
+	if err != nil {
+		return err
+	}
+	return v.Rewrap(next)
+}
+
+// RotateVault encrypts all card data by a fresh key, and with drop removes the old keys then. It
+// first finishes an earlier rotation that was interrupted. It writes its progress in lines. A core
+// may serve the same store meanwhile.
+func (d *Dir) RotateVault(ctx context.Context, drop bool, progress io.Writer) (err error) {
+	release, err := d.lockSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	v, err := d.Vault(ctx)
+	if err != nil {
+		return err
+	}
+	report := func(format string, args ...any) {
+		_, _ = fmt.Fprintf(progress, format+"\n", args...) // an unread report stops no rotation
+	}
+	r := vault.Rotation{
+		Vault: v, Store: d.Store, Drop: drop,
+		Progress: func(done, total int) { report("encrypted anew: %d of %d", done, total) },
+		Complain: func(object string, err error) { report("%s cannot be encrypted anew: %v", object, err) },
+	}
+	if err := r.Run(ctx); err != nil {
+		return err
+	}
+	report("everything is encrypted by key %d; %d older keys are kept", v.Primary(), len(v.Older()))
+	return nil
+}
