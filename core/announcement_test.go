@@ -12,7 +12,8 @@ import (
 
 const rotatedKey = `{"mode":"test","type":"mle.key.rotated","name":"kid-1","object":{"object":"mle_key","kid":"kid-1"}}`
 
-// TestAnnouncement: an event from beside the service reaches its merchant in its mode, in the list and by webhook, once.
+// TestAnnouncement: an event from outside the service reaches its merchant in its mode, in the list
+// and by webhook, once.
 func TestAnnouncement(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

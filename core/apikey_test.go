@@ -88,7 +88,7 @@ func TestCreateKeyRefusals(t *testing.T) {
 }
 
 // TestKeysGiveNoMoreThanTheyHave: a key that may manage keys cannot make, roll or revoke a key with
-// a scope that it lacks, whether the key is active or revoked.
+// a scope that it lacks. It makes no difference whether the key is active or revoked.
 func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -108,13 +108,14 @@ func TestKeysGiveNoMoreThanTheyHave(t *testing.T) {
 	if want := []string{"transactions:read", "keys:write"}; !slices.Equal(k.Scopes, want) {
 		t.Errorf("by default: got %v, want %v", k.Scopes, want)
 	}
-	// What a greater key was answered is not told to a lesser one that repeats the request.
+	// A lesser key that repeats the request of a greater one does not get its response.
 	first := b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k"))
 	wantKeyReused(t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k"), as(few)))
 	wantReplay(t, b.post(t, "/v1/api_keys", `{"kind":"secret"}`, keyed("k")), first)
 }
 
-// TestNoSecretIsStored: the answer that shows a key is replayed to the byte, also by the next process, and yet stands nowhere.
+// TestNoSecretIsStored: the response that shows a key is replayed byte by byte, also by the next
+// process, and yet is stored nowhere.
 func TestNoSecretIsStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -183,7 +184,8 @@ func TestRollKeyEarlier(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, first := b.createKey(t, `{"kind":"secret"}`)
-	// Rolled by itself, without overlap: it is over before the answer is read, although it was used a moment ago.
+	// A key that rolls itself without overlap ends before the response is read, although it was used a
+	// moment ago.
 	next := MustDecode[v1.APIKey](t, b.post(t, "/v1/api_keys/"+b.currentID(t, first)+"/roll", `{"expires_in":0}`, as(first)), 201)
 	b.wantDead(t, first)
 	// A key that was to expire anyway expires no later for being rolled, and its successor with it.
@@ -262,7 +264,8 @@ func TestRevokeKey(t *testing.T) {
 	b.wantDead(t, b.key)
 }
 
-// TestTwoLastKeysAtOnce: of the last two keys that manage keys, only one can be revoked, however the requests fall.
+// TestTwoLastKeysAtOnce: of the last two keys that manage keys, only one can be revoked, in any
+// order of the requests.
 func TestTwoLastKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -40,8 +40,7 @@ func auditRecords(t *testing.T, a *admin.Admin) []operator.AuditRecord {
 }
 
 // TestAuditRecords checks that each action leaves one record, by API and by command line, with the
-// state before and after, that refused and repeated ones leave one too, and that none holds a
-// secret.
+// state before and after. Refused and repeated actions leave one too, and no record holds a secret.
 func TestAuditRecords(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -226,8 +225,8 @@ func TestAuditSplice(t *testing.T) {
 	}
 }
 
-// TestAuditPurge checks that records of more than the retention are removed with a record of that,
-// the chain still verifies, and a retention of less than a year is refused.
+// TestAuditPurge checks that records of more than the retention are removed with a record of that.
+// The chain still verifies, and a retention of less than a year is refused.
 func TestAuditPurge(t *testing.T) {
 	t.Parallel()
 	if _, err := core.Open(t.Context(), core.Config{Data: t.TempDir(), KeepAudit: core.LeastKeepAudit - time.Second}); err == nil {

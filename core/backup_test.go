@@ -33,7 +33,7 @@ func (b *bundle) MustBackup(t *testing.T) string {
 	return to
 }
 
-// restored opens a service on what a backup restores to, with the bundle's key.
+// restored opens a service on a restored backup, with the bundle's key.
 func (b *bundle) restored(t *testing.T, from string) *bundle {
 	t.Helper()
 	next := &bundle{rateLimit: -1, dir: filepath.Join(t.TempDir(), "data"), clock: b.clock, logs: &programtest.Log{}, merchant: b.merchant, key: b.key}
@@ -46,7 +46,7 @@ func (b *bundle) restored(t *testing.T, from string) *bundle {
 	return next
 }
 
-// till is a number of writers that pay, and what was answered.
+// till is a number of writers that pay, and the payments that succeeded.
 type till struct {
 	b     *bundle
 	warm  chan struct{} // one for each writer that has made two payments
@@ -89,14 +89,15 @@ func (l *till) pay(t *testing.T, key string) bool {
 	return true
 }
 
-// answered is what was answered so far.
+// answered returns the payments that succeeded so far.
 func (l *till) answered() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.acked)
 }
 
-// TestBackupUnderLoadSQLite takes a backup beside 32 writers: all that was answered before it began is in it, and a service goes on from there.
+// TestBackupUnderLoadSQLite takes a backup during the payments of 32 writers. All payments that
+// succeeded before its start are in it, and a service goes on from there.
 func TestBackupUnderLoadSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -128,7 +129,7 @@ func TestBackupUnderLoadSQLite(t *testing.T) {
 	t.Logf("%d of %d payments were answered before the backup", len(before), len(l.answered()))
 }
 
-// TestBackupIsThePrivateWholeSQLite: what a backup is made of, and who can read it.
+// TestBackupIsThePrivateWholeSQLite checks the files of a backup and their modes.
 func TestBackupIsThePrivateWholeSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -182,7 +183,7 @@ func TestBackupsThatAreRefusedSQLite(t *testing.T) {
 	b.MustCreate(t, 5, "") // none of it disturbs the service
 }
 
-// harms are what can have happened to a backup, by name.
+// harms are kinds of damage to a backup, by name.
 func harms() map[string]func(dir string) error {
 	edit := func(name string, change func([]byte) []byte) func(dir string) error {
 		return func(dir string) error {
@@ -219,7 +220,8 @@ func harms() map[string]func(dir string) error {
 	}
 }
 
-// TestRestoresThatAreRefusedSQLite: a backup that is not as it was made, or a folder with something in it; and then nothing is left behind.
+// TestRestoresThatAreRefusedSQLite: a damaged backup, or a folder that is not empty, is refused,
+// and no file stays behind.
 func TestRestoresThatAreRefusedSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -69,7 +69,7 @@ func TestBadCredentials(t *testing.T) {
 	MustDecode[page](t, b.get(t, "/v1/transactions", header("Authorization", "bearer "+b.key)), 200)
 }
 
-// strangeKey is a key that another service would know.
+// strangeKey is a key of another service.
 func strangeKey(t *testing.T) string {
 	t.Helper()
 	return setup(t).key
@@ -167,7 +167,8 @@ func TestBadFields(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", cases)
 }
 
-// TestNulls: the contract has no field that takes null, and to read it as absent would make an "amount": null mean all there is.
+// TestNulls: no field of the contract takes null. Read as absent, an "amount": null would mean the
+// whole amount.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -270,7 +271,7 @@ func TestFieldLengths(t *testing.T) {
 	b.MustCreate(t, 1, fits)
 }
 
-// lineItem is a line item with one field of its own.
+// lineItem is a line item with one field of the test.
 func lineItem(param, value string) string {
 	fields := map[string]string{"name": `"n"`, "quantity": `"1"`, "unit_price": `"1"`}
 	fields[param] = value

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// probe puts one value where the contract says something of it.
+// probe puts one value at a place that the contract describes.
 type probe struct {
 	at      string // dotted path of the field
 	what    string
@@ -57,7 +57,7 @@ func probes(at string, s *openapi3.Schema, required bool) []probe {
 	return out
 }
 
-// merged is a schema with what its one allOf says.
+// merged is a schema together with its one allOf.
 func merged(s *openapi3.Schema) *openapi3.Schema {
 	if len(s.AllOf) == 0 {
 		return s
@@ -166,7 +166,7 @@ func objectProbes(at string, s *openapi3.Schema) []probe {
 	return out
 }
 
-// mapProbes are those of an object with names of the client's own.
+// mapProbes are probes of an object whose names the client chooses.
 func mapProbes(at string, s, values *openapi3.Schema) []probe {
 	entries := func(n int) map[string]any {
 		out := map[string]any{}
@@ -187,7 +187,7 @@ func mapProbes(at string, s, values *openapi3.Schema) []probe {
 
 func join(at, name string) string { return strings.TrimPrefix(at+"."+name, ".") }
 
-// with is a body with a probe's value at its place; what is missing on the way is made of samples.
+// with is a body with a probe's value at its place. Samples fill the missing levels.
 func with(body map[string]any, at string, v any) {
 	object, whole := body, strings.Split(at, ".")
 	for i, name := range whole[:len(whole)-1] {
@@ -222,13 +222,14 @@ func with(body map[string]any, at string, v any) {
 // param is how an error names a field: a value in a list of plain values is named by its list.
 func param(at string) []string { return []string{at, strings.TrimSuffix(at, ".0")} }
 
-// elsewhere tells the paths of the contract that others serve: the filter in front of v1, and the edge.
+// elsewhere reports whether a path of the contract belongs to another program: mle-filter or the
+// edge.
 func elsewhere(path string) bool {
 	return strings.HasPrefix(path, "/v1/mle/") || strings.HasPrefix(path, "/v1/trust")
 }
 
-// TestBodiesAtTheirBounds is made from the contract: what it says of each field of each body is put to the service, the value that is just
-// allowed and the one that just is not. Every refusal names the field.
+// TestBodiesAtTheirBounds is made from the contract. For each bound of each field of each body it
+// sends the last valid value and the first one beyond. Every refusal names the field.
 func TestBodiesAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())

@@ -8,7 +8,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// beyond are the codes of values that are within their bounds and wrong all the same: they name what is not there, or come too late.
+// beyond are the codes of values that are within their bounds and still wrong: they name an absent
+// object, or come too late.
 var beyond = []string{
 	"not_found", "unknown_payment_method", "unknown_customer", "invalid_client_secret", "expired_card", "amount_exceeds_capturable",
 	"amount_exceeds_refundable", "version_conflict",
@@ -27,7 +28,7 @@ var samples = map[string]any{
 	"enabled_events":      "transaction.captured",
 }
 
-// bodies give, by operation, the id in the path and a body that is right, with all a probe needs around it.
+// bodies give, by operation, the id in the path and a valid body for a probe.
 var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[string]any){
 	"createTransaction": func(_ *testing.T, _ *bundle, p probe) (string, map[string]any) {
 		return "", payingWith(p, map[string]any{"amount": 100, "currency": "usd"})
@@ -107,7 +108,8 @@ var bodies = map[string]func(t *testing.T, b *bundle, p probe) (string, map[stri
 
 func nothing(*testing.T, *bundle, probe) (string, map[string]any) { return "", map[string]any{} }
 
-// payingWith adds what a probe of a payment needs around it: the kind of payment method that its object goes with.
+// payingWith adds the members that a probe of a payment needs, such as the kind of its payment
+// method.
 func payingWith(p probe, body map[string]any) map[string]any {
 	body["payment_method"] = "pm_card_visa"
 	kind, _, _ := strings.Cut(p.at, ".")
@@ -131,7 +133,8 @@ func payingWith(p probe, body map[string]any) map[string]any {
 	return body
 }
 
-// cardOf is the sample that a probe of its field goes with: a security code of four digits is that of one brand.
+// cardOf is the sample that a probe of its field goes with: only one brand has security codes of
+// four digits.
 func cardOf(kind string, p probe) map[string]any {
 	out := copyOf(samples[kind])
 	if code, _ := p.value.(string); strings.HasSuffix(p.at, ".cvc") && len(code) == 4 {

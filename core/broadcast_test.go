@@ -30,7 +30,8 @@ func (p port) told(t *testing.T, body string) operator.Broadcast {
 	return got
 }
 
-// TestBroadcast: every merchant in service is told once, in both modes, in the list and by webhook; those who come later hear nothing.
+// TestBroadcast: every enabled merchant gets one event in each mode, in the list and by webhook.
+// Later merchants get none.
 func TestBroadcast(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -75,7 +76,8 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// TestBroadcastMeetsAnAnnouncement: who was told alone is not told again.
+// TestBroadcastMeetsAnAnnouncement: a merchant that got the announcement alone does not get it
+// again.
 func TestBroadcastMeetsAnAnnouncement(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -87,7 +89,8 @@ func TestBroadcastMeetsAnAnnouncement(t *testing.T) {
 	}
 }
 
-// TestBroadcastCutShort: a service that stops in the middle goes on where it was, and everybody is told once.
+// TestBroadcastCutShort: a service that stops in the middle continues there, and every merchant
+// gets one event.
 func TestBroadcastCutShort(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -110,7 +113,8 @@ func TestBroadcastCutShort(t *testing.T) {
 	}
 }
 
-// cutShort starts the service anew each time that a broadcast has come further, until it is finished, and returns how often.
+// cutShort starts the service anew each time that a broadcast has come further, until it is
+// finished. It returns the number of starts.
 func (b *bundle) cutShort(t *testing.T) (cuts int) {
 	t.Helper()
 	const unfinished = "SELECT COUNT(*) FROM broadcasts WHERE finished_at = 0"

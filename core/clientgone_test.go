@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestClientsThatHangUp: a request whose client went away is no error of the service, whatever it
-// was waiting for.
+// TestClientsThatHangUp: a request whose client went away is no error of the service, at any point
+// of the request.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

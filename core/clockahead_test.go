@@ -172,8 +172,8 @@ func TestAStopStoresAStep(t *testing.T) {
 	b.wantDate(t, "restarted", b.clock.Now().Add(-48*time.Hour))
 }
 
-// TestAStopStoresAStepPostgreSQL: a core that stops stores a step, also if it has handed on the lead
-// before. A key of before the step is still in use when the step is believed.
+// TestAStopStoresAStepPostgreSQL: a core that stops stores a step, also if it has handed on the
+// lead before. A key of before the step is still in use when the step is believed.
 func TestAStopStoresAStepPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})

@@ -39,7 +39,7 @@ type codes struct {
 
 const mastercard = `{"number":"5555555555554444","exp_month":12,"exp_year":2030,"cvc":"%s"}`
 
-// tokenize makes a token of a card with a code, and copies what the store has of it.
+// tokenize makes a token of a card with a code, and copies the row of the token.
 func (c *codes) tokenize(t *testing.T, code string, options ...option) string {
 	t.Helper()
 	return c.tokenizeCard(t, "5555555555554444", code, options...)
@@ -53,7 +53,7 @@ func (c *codes) tokenizeCard(t *testing.T, number, code string, options ...optio
 	return made.Value.Reveal()
 }
 
-// copyCode copies what the store has of a token's code.
+// copyCode copies the stored row of a token's code.
 func (c *codes) copyCode(t *testing.T, value, code string) {
 	t.Helper()
 	p, number := &storedCode{code: code, value: secret.New(value)}, numberOf(t, "tok", tokenID(value))
@@ -131,7 +131,7 @@ func (c *codes) plant(t *testing.T) {
 		},
 	}
 	for n := range 30 {
-		code, err := rand.Int(rand.Reader, big.NewInt(800)) // the simulator has a meaning for those from 900 on
+		code, err := rand.Int(rand.Reader, big.NewInt(800)) // the simulator gives codes from 900 on a meaning
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,8 +280,8 @@ func (c *codes) unlinkedRefunds(t *testing.T) {
 	}
 }
 
-// stolen returns the ids and values that a copy of the whole store has: no value of a token,
-// because the store keeps only its hash.
+// stolen returns the ids and values that a copy of the whole store has. No value of a token is
+// among them, because the store keeps only its hash.
 func stolen(p *storedCode) []secret.String {
 	return []secret.String{{}, secret.New(tokenID(p.value.Reveal())), secret.New(string(payment.HashTokenValue(p.value)))}
 }

@@ -84,8 +84,9 @@ func (g guessable) fits(t *testing.T, stored map[string]bool, key []byte) (out [
 	return out
 }
 
-// TestRetryWithAnotherSecurityCode wants the first response for the same key and body with another
-// code, wherever a request has one. Nothing of the first code is left to tell the two apart.
+// TestRetryWithAnotherSecurityCode sends requests again with the same key and body and another
+// code. It wants the first response for each. Nothing stored of the first code distinguishes the
+// two.
 func TestRetryWithAnotherSecurityCode(t *testing.T) {
 	t.Parallel()
 	c := &codes{bundle: openBundle(t, &bundle{rateLimit: -1, file: true})}

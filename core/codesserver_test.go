@@ -58,7 +58,7 @@ func openReplicated(t *testing.T) *replicatedServer {
 	return s
 }
 
-// run runs a program of PostgreSQL beside the server, and returns its output.
+// run runs a PostgreSQL program of the server's version, and returns its output.
 func (s *replicatedServer) run(ctx context.Context, t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 	path, err := server.Find(name)

@@ -69,7 +69,7 @@ func TestConfirm(t *testing.T) {
 			if before.Version != 0 || before.ClientSecret != nil || before.Card != nil || before.Authorization != nil {
 				t.Errorf("waiting: got %+v", before)
 			}
-			b.clock.Advance(time.Second) // little, as the others are under way: what is older than a request may be is taken up
+			b.clock.Advance(time.Second) // little, as the others are under way: an older request is claimed
 			got := MustDecode[v1.Transaction](t, b.confirm(t, u.id, c.confirm), 200)
 			read := b.wantTransaction(t, u.id, c.status, c.want)
 			if got.PaymentMethod != c.method || got.Version != 1 || got.Status != c.status || read.PaymentMethod != c.method {
@@ -152,7 +152,7 @@ func TestConfirmWithPublishableKey(t *testing.T) {
 		body := `{"client_secret":"` + secret + `","payment_method":"card"}`
 		wantRefusal(t, b.confirm(t, u.id, body, pk), wrong)
 		wantRefusal(t, b.confirm(t, u.id, body), wrong)       // a wrong one is wrong with a secret key too
-		wantRefusal(t, b.confirm(t, absent, body, pk), wrong) // and says nothing of what is there
+		wantRefusal(t, b.confirm(t, absent, body, pk), wrong) // and does not reveal whether it exists
 	}
 	stranger := setup(t)
 	wantRefusal(t, stranger.confirm(t, u.id, u.proven(typedCard), stranger.publishable(t)), wrong)
@@ -168,7 +168,8 @@ func TestConfirmWithPublishableKey(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.confirm(t, last.id, last.proven(typedCard), pk), 200)
 }
 
-// TestPayerSeesOnlyTheirOwn: nothing of what the merchant wrote or the acquirer said reaches a publishable key.
+// TestPayerSeesOnlyTheirOwn: a publishable key reads no data of the merchant and no reply of the
+// acquirer.
 func TestPayerSeesOnlyTheirOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -338,7 +339,8 @@ func TestConfirmThatIsRefused(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/transactions", waiting(""), live), refusal{503, v1.ErrorTypeAPIError, "acquirer_not_configured", ""})
 }
 
-// TestStepsAfterASecondAttempt: captures and refunds named the first attempt to the acquirer, which had been reversed.
+// TestStepsAfterASecondAttempt: captures and refunds named the first attempt to the acquirer, which
+// had been reversed.
 func TestStepsAfterASecondAttempt(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

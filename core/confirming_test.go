@@ -21,9 +21,9 @@ type offClock struct{ by atomic.Int64 }
 
 func (c *offClock) Now() time.Time { return clock.System().Now().Add(time.Duration(c.by.Load())) }
 
-// TestAStepStoredByACoreThatDoesNotLeadPostgreSQL: the clocks of core and of its server were two days
-// behind. From the moment at which core's is set right, core does not lead, because it has not
-// compared the clocks again, or because the server's is still behind. It stores the step.
+// TestAStepStoredByACoreThatDoesNotLeadPostgreSQL: the clocks of core and of its server were two
+// days behind. Then core's clock is set right. From that moment core does not lead: it has not
+// compared the clocks again, or the server's is still behind. It stores the step.
 func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const behind = 48 * time.Hour

@@ -42,7 +42,8 @@ func TestConfirmByToken(t *testing.T) {
 	b.wantTransaction(t, u.id, v1.TransactionStatusRequiresConfirmation, amounts{})
 }
 
-// TestConfirmTokenReturns: the acquirer is away, so the transaction waits, and the token with its code can be used again.
+// TestConfirmTokenReturns: the acquirer is away, so the transaction waits, and the token with its
+// code can be used again.
 func TestConfirmTokenReturns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -89,7 +90,7 @@ func TestConfirmByPaymentMethod(t *testing.T) {
 	wantRefusal(t, b.confirm(t, named.id, by(other)), anothers)
 	MustDecode[v1.Transaction](t, b.confirm(t, named.id, named.proven(""), pk), 200)
 
-	// Nobody's: a merchant's server may name anybody's method, a payer's device nobody's.
+	// A method without a customer: the merchant's server may name it, the device of a payer may not.
 	open := b.MustPrepare(t, "")
 	wantRefusal(t, b.confirm(t, open.id, open.proven(`,"payment_method":"`+mine+`"`), pk), anothers)
 	got = MustDecode[v1.Transaction](t, b.confirm(t, open.id, by(mine)), 200)

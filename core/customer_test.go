@@ -43,7 +43,7 @@ func (b *bundle) events(t *testing.T, object int64) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err has the error
 	var out []string
 	for rows.Next() {
 		var e string
@@ -58,7 +58,7 @@ func (b *bundle) events(t *testing.T, object int64) []string {
 	return out
 }
 
-// wantSameJSON compares two values by what a client would read of them.
+// wantSameJSON compares two values by the JSON that a client would read.
 func wantSameJSON(t *testing.T, got, want any) {
 	t.Helper()
 	g, err := json.Marshal(got, json.Deterministic(true))

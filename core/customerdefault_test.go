@@ -16,7 +16,7 @@ func byCustomer(customer, more string) string {
 	return `{"amount":500,"currency":"usd","customer":"` + customer + `"` + more + `}`
 }
 
-// setDefault changes what a customer pays with when nothing is named.
+// setDefault changes the default payment method of a customer.
 func (b *bundle) setDefault(t *testing.T, customer, method string) answer {
 	t.Helper()
 	return b.do(t, "PATCH", "/v1/customers/"+customer, `{"default_payment_method":"`+method+`"}`)
@@ -101,7 +101,8 @@ func TestDefaultPaymentMethodTakenAway(t *testing.T) {
 	}
 }
 
-// TestDefaultPaymentMethodOfAConfirmation: the default counts when it is paid, not when it was created.
+// TestDefaultPaymentMethodOfAConfirmation: the default at the time of payment counts, not that of
+// the creation.
 func TestDefaultPaymentMethodOfAConfirmation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -159,7 +160,7 @@ func TestBadDefaultPaymentMethods(t *testing.T) {
 	})
 }
 
-// TestDefaultAgainstDetach: whoever comes first, no customer is left with a default that is gone.
+// TestDefaultAgainstDetach: in either order, no customer is left with a default that is gone.
 func TestDefaultAgainstDetach(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -34,7 +34,7 @@ func TestContractAsJSON(t *testing.T) {
 	}
 }
 
-// read fetches what is no answer of the contract.
+// read fetches a page that is not described by the contract.
 func read(t *testing.T, url string) (body string, header http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -85,7 +85,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// catalogue is what configs/simulator.yaml says beside the cards, read past the simulator.
+// catalogue is configs/simulator.yaml without the cards, read without the simulator's code.
 type catalogue struct {
 	CVCs map[string]struct {
 		Check, Code string
@@ -116,7 +116,7 @@ type catalogue struct {
 	}
 }
 
-// told is what the page must say of each value: the value, where it stands, and what it does.
+// told lists the texts that the page must show for each value: the value, its field and its effect.
 func (c catalogue) told() map[string][]string {
 	want := map[string][]string{}
 	add := func(value, field, declines string, more ...string) {
@@ -156,7 +156,7 @@ func (c catalogue) told() map[string][]string {
 	return want
 }
 
-// TestDocsShowTheCatalogue: whatever makes the simulator answer in its own way is on the page, with what it does.
+// TestDocsShowTheCatalogue: every trigger of the simulator is on the page, with its effect.
 func TestDocsShowTheCatalogue(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../configs/simulator.yaml")

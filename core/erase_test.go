@@ -10,7 +10,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// personal are what a customer is known by, in every field that can hold it. Long ones lie on pages of their own.
+// personal are the personal data of a customer, in every field that can hold it. Long values are on
+// separate pages of the database.
 func personal() map[string]string {
 	return map[string]string{
 		"first_name": "Persephone", "last_name": "Quillfeather", "company": "Obsidian Lanterns", "email": "persephone@quill.example",
@@ -29,7 +30,7 @@ func personalBody() string {
 	return "{" + body.String() + personalMore + "}"
 }
 
-// wantForgotten looks for what was personal in every file of the stopped service.
+// wantForgotten looks for personal data in every file of the stopped service.
 func (b *bundle) wantForgotten(t *testing.T) {
 	t.Helper()
 	words := []string{"old@quill.example", "Foxglove", "Thessaly", "ides of march", "ZX81", "marzipan", "2001:db8::1"}
@@ -95,7 +96,8 @@ func TestDeletedCustomerIsErased(t *testing.T) {
 	b.wantForgotten(t)
 }
 
-// TestEraseAgainstEverything: whatever comes at the same moment goes through before it, or finds nobody. Nothing is known after it.
+// TestEraseAgainstEverything: a concurrent request runs before the deletion, or finds no customer.
+// No data stays after it.
 func TestEraseAgainstEverything(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -103,7 +103,7 @@ func TestRefundAfterErasure(t *testing.T) {
 	}
 	b.again(t)
 	wantReplay(t, b.refund(t, old.ID, `,"amount":100,"metadata":{"name":"Erika"}`, keyed("k"), from(one)), first)
-	b.keepPersonal = 0 // the refund follows its payment, whatever the period is now
+	b.keepPersonal = 0 // the refund follows its payment, under any period
 	b.clock.Advance(core.LeastKeepPersonal + time.Hour)
 	b.again(t)
 	programtest.WaitFor(t, "the personal data are erased", func() bool { return !strings.Contains(string(b.get(t, "/v1/refunds/"+r.ID).body), "Erika") })
@@ -113,8 +113,8 @@ func TestRefundAfterErasure(t *testing.T) {
 	}
 }
 
-// TestPeriodOfAMerchant erases the payments of the merchant with a period of its own alone, also
-// those before rows that an erasure has passed. The list of due erasures has them before.
+// TestPeriodOfAMerchant erases only the payments of the merchant that has its own period. It also
+// erases rows that an earlier erasure has passed. The list of due erasures has them before.
 func TestPeriodOfAMerchant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -103,7 +103,7 @@ func changed(before, after map[string]string, cut bool) []string {
 
 // TestErasureLeavesTheBooks erases a captured, a voided and a declined payment, a refund and an
 // unlinked refund. Exactly the personal fields of the responses and the columns with personal data
-// change: amounts, currencies, states, times, results of the acquirer and API keys stay.
+// change. Amounts, currencies, states, times, results of the acquirer and API keys stay.
 func TestErasureLeavesTheBooks(t *testing.T) {
 	t.Parallel()
 	b, one, _, _ := setupSenders(t)

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// listEvents lists what a query gives, newest first.
+// listEvents lists the events of a query, newest first.
 func (b *bundle) listEvents(t *testing.T, query string, options ...option) []v1.Event {
 	t.Helper()
 	got := MustDecode[v1.EventList](t, b.get(t, "/v1/events?limit=100&"+query, options...), 200)

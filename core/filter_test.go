@@ -55,7 +55,8 @@ func TestWarnsWithoutFilterSecret(t *testing.T) {
 	}
 }
 
-// TestSealedBodies: a body that a filter should have opened is refused, also where bodies are not read.
+// TestSealedBodies: a body that mle-filter should have decrypted is refused, also where bodies are
+// not read.
 func TestSealedBodies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -84,7 +85,8 @@ func TestSealedBodies(t *testing.T) {
 		refusal{415, v1.ErrorTypeInvalidRequestError, "unsupported_media_type", "Content-Type"})
 }
 
-// TestFilterAsksWhoseAPublishableKeyIs: to a filter of ours it is told, and to nobody else who has the key.
+// TestFilterAsksWhoseAPublishableKeyIs: only our filter gets the response, and no other holder of
+// the key.
 func TestFilterAsksWhoseAPublishableKeyIs(t *testing.T) {
 	t.Parallel()
 	b, _ := operated(t)

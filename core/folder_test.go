@@ -56,8 +56,8 @@ func openings() map[string]func(context.Context, string) error {
 	}
 }
 
-// TestLostFilesSQLite: a file that is gone from a folder that needs it is not made anew: the error names it, nothing is changed, and with the file
-// back all is as it was.
+// TestLostFilesSQLite: a lost file of a folder that needs it is not created anew. The error names
+// it, and nothing is changed. Once the file is back, all works as before.
 func TestLostFilesSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -111,7 +111,8 @@ func TestLostKeysetIsNotBackedUpSQLite(t *testing.T) {
 	b.start(t)
 }
 
-// TestFirstStartThatDied: whatever files a first start got as far as to make, the next one makes the others.
+// TestFirstStartThatDied: a first start died after it had created some files. The next start
+// creates the others.
 func TestFirstStartThatDied(t *testing.T) {
 	t.Parallel()
 	whole := t.TempDir()
@@ -138,7 +139,8 @@ func TestFirstStartThatDied(t *testing.T) {
 	}
 }
 
-// TestKeysetOfAMerchantWithoutCardsSQLite: a merchant that is made before the first start needs no keyset yet.
+// TestKeysetOfAMerchantWithoutCardsSQLite: a merchant that is made before the first start needs no
+// keyset yet.
 func TestKeysetOfAMerchantWithoutCardsSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -215,8 +215,8 @@ func TestTextsThatPass(t *testing.T) {
 		`"previous_network_transaction_id":"378282246310005"}}`), http.StatusCreated)
 }
 
-// TestCommandsRejectCardNumbers: the texts that an operator types beside the API are checked too,
-// and the errors do not show them.
+// TestCommandsRejectCardNumbers: texts on the command line are checked too, and the errors do not
+// show them.
 func TestCommandsRejectCardNumbers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

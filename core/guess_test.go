@@ -10,9 +10,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestTokenCannotBeGuessed plays a payer with an order of their own and the publishable key of the
-// page. The payer reads Request-Ids, which need no API key, before and after another payer's
-// browser creates a token, and confirms with every id between them.
+// TestTokenCannotBeGuessed plays a payer with an own order and the publishable key of the page. The
+// payer reads Request-Ids, which need no API key, before and after another payer's browser creates
+// a token. Then the payer confirms with every id between them.
 func TestTokenCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -130,7 +130,7 @@ func TestRefusedConfirmationsAreBounded(t *testing.T) {
 		{"pm_0000000000001", "unknown_payment_method"},
 	}
 	typo := `,"payment_method":"card","card":{"number":"4242424242424241","exp_month":12,"exp_year":2030}`
-	for range 20 { // what a payer mistypes counts for nothing
+	for range 20 { // typing errors of a payer are not counted
 		wantRefusal(t, b.confirm(t, u.id, u.proven(typo), pk), invalid("invalid_card_number", "card.number"))
 	}
 	for i := range 10 {
@@ -181,7 +181,7 @@ func TestARetryOfARefusedConfirmationCountsOnce(t *testing.T) {
 }
 
 // TestPayerSeesNoHolder: a client with a publishable key reads no name of a card or account, and
-// nothing of what the issuer checked.
+// none of the issuer's checks.
 func TestPayerSeesNoHolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -51,7 +51,8 @@ func TestIdempotencyKeyLookUp(t *testing.T) {
 	wantRefusal(t, b.lookUp(t, "k"), unknown)
 }
 
-// TestIdempotencyKeyLookUpWhileItRuns: a key whose outcome is not known is in progress, however old, until it is known.
+// TestIdempotencyKeyLookUpWhileItRuns: a key without an outcome is in progress, at any age, until
+// the outcome is recorded.
 func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, time.Millisecond))
@@ -64,7 +65,7 @@ func TestIdempotencyKeyLookUpWhileItRuns(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	for try := 0; ; try++ { // until it was asked before the service, which takes up what is old, had found the outcome
+	for try := 0; ; try++ { // until the lookup came before the service, which claims old operations, had found the outcome
 		key := fmt.Sprint("old", try)
 		lose(key)
 		b.clock.Advance(25 * time.Hour)
@@ -104,7 +105,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// Anybody can read a publishable key, so what is used with one must not stand in the way of the merchant's own payments.
+// Any client can read a publishable key. So its idempotency keys must not collide with the
+// merchant's own.
 func TestPublishableKeysHaveIdempotencyKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -125,8 +127,8 @@ func TestPublishableKeysHaveIdempotencyKeysOfTheirOwn(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeyWithACardNumber: the store holds no key in the clear, a card number beside
-// other digits included. A retry and a lookup find the key. v1 and the operator's API are alike.
+// TestIdempotencyKeyWithACardNumber: the store holds no key in the clear, including a card number
+// between other digits. A retry and a lookup find the key. v1 and the operator's API are alike.
 func TestIdempotencyKeyWithACardNumber(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

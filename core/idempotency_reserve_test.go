@@ -47,7 +47,7 @@ func TestReserveIdempotencyKey(t *testing.T) {
 	wantRefusal(t, b.post(t, path, `{"purpose":"`+strings.Repeat("x", 256)+`"}`, keyed("k")), invalid("invalid_value", "purpose"))
 }
 
-// Of many that reserve one key at once for purposes of their own, one has it.
+// Of many concurrent requests that reserve one key, one gets it.
 func TestReserveIdempotencyKey_atOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

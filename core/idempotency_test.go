@@ -10,7 +10,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// wantReplay checks that an answer is an earlier one again, to the byte.
+// wantReplay checks that a response repeats an earlier one, byte by byte.
 func wantReplay(t *testing.T, got, first answer) {
 	t.Helper()
 	if first.header.Get("Idempotent-Replayed") != "" {
@@ -24,7 +24,7 @@ func wantReplay(t *testing.T, got, first answer) {
 	}
 }
 
-// wantKeyReused checks the answer to another request under a known key.
+// wantKeyReused checks the response to another request under a known key.
 func wantKeyReused(t *testing.T, a answer) {
 	t.Helper()
 	wantRefusal(t, a, refusal{422, v1.ErrorTypeIdempotencyError, "idempotency_key_reused", ""})

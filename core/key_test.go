@@ -155,7 +155,7 @@ func TestLiveKeys(t *testing.T) {
 	for range 2 {
 		wantRefusal(t, b.post(t, "/v1/transactions", `{"amount":1,"currency":"usd","payment_method":"card"`+card, live, keyed("k")), none)
 	}
-	// Another mode's transaction is not there, whoever could have been asked for the step.
+	// A transaction of another mode is not found, before any acquirer is chosen for the step.
 	gone := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
 	wantRefusal(t, b.capture(t, txn, "", live), gone)
 	wantRefusal(t, b.void(t, txn, live), gone)
@@ -201,7 +201,7 @@ func TestHealth(t *testing.T) {
 	if err := b.core.Admin().Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.clock.Advance(time.Second) // past what is remembered of the writer
+	b.clock.Advance(time.Second) // until the state of the writer is read again
 	got = MustDecode[v1.Health](t, b.get(t, "/v1/health", header("Authorization")), 503)
 	if got.Status != v1.HealthStatusFailing || got.Checks["store_write"] == "ok" {
 		t.Errorf("with the store closed: got %+v", got)

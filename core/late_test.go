@@ -9,8 +9,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestLateApproval: the acquirer approves a minute after it was asked, when the payment has long failed. The service finds that out and gives
-// the money back, a restart in between or not, and the payment stays failed.
+// TestLateApproval: the acquirer approves a minute after the request, when the payment has long
+// failed. The service finds that out and returns the money, with or without a restart in between.
+// The payment stays failed.
 func TestLateApproval(t *testing.T) {
 	t.Parallel()
 	for _, restarted := range []bool{false, true} {

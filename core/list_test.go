@@ -40,7 +40,7 @@ func TestLists(t *testing.T) {
 		caps = slices.Insert(caps, 0, MustDecode[v1.Capture](t, b.capture(t, one, `{"amount":2}`), 201).ID)
 		refs = slices.Insert(refs, 0, MustDecode[v1.Refund](t, b.refund(t, one, `,"amount":1`), 201).ID)
 	}
-	MustDecode[v1.Refund](t, b.refund(t, txns[0], ""), 201) // of another transaction than the list below is asked for
+	MustDecode[v1.Refund](t, b.refund(t, txns[0], ""), 201) // of another transaction than the list below names
 	t.Run("transactions", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions?", txns) })
 	t.Run("captures", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/transactions/"+one+"/captures?", caps) })
 	t.Run("refunds of one", func(t *testing.T) { t.Parallel(); b.walk(t, "/v1/refunds?transaction="+one+"&", refs) })

@@ -7,9 +7,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestRequestLine checks that the log line of a request names its API key, the client address, the
-// object that the path addresses and the one that the response shows, and never a token, which is a
-// credential.
+// TestRequestLine checks that the log line of a request names its API key and the client address.
+// It also names the object of the path and the object of the response. It never shows a token,
+// which is a credential.
 func TestRequestLine(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

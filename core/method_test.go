@@ -109,7 +109,7 @@ func TestPaymentMethodList(t *testing.T) {
 	wantRefusal(t, b.get(t, list+"color=red"), invalid("unknown_parameter", "color"))
 }
 
-// TestWhosePaymentMethod: who pays and what is paid with must fit, whoever asks.
+// TestWhosePaymentMethod: the payer must own the payment method, with every kind of key.
 func TestWhosePaymentMethod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -232,7 +232,8 @@ func TestManyPaymentMethods(t *testing.T) {
 	}
 }
 
-// TestDetachAgainstPay: a payment by a payment method that goes at the same time is made or refused, never half of it.
+// TestDetachAgainstPay: a payment by a payment method that is detached at the same time is made or
+// refused, never half of it.
 func TestDetachAgainstPay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -21,7 +21,8 @@ func (b *bundle) scrape(t *testing.T) string {
 	return series
 }
 
-// wantSeries waits until each line, a regular expression, is among the metrics, and tells those that do not come.
+// wantSeries waits until each line, a regular expression, is among the metrics. It reports the
+// lines that are missing.
 func (b *bundle) wantSeries(t *testing.T, lines ...string) {
 	t.Helper()
 	var series string
@@ -49,7 +50,8 @@ func (b *bundle) wantSeries(t *testing.T, lines ...string) {
 	}
 }
 
-// MustHookFor makes an endpoint that gets the captured transactions only, and is answered with the given status.
+// MustHookFor makes an endpoint that gets the captured transactions only, and that responds with
+// the given status.
 func (b *bundle) MustHookFor(t *testing.T, status int) {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
@@ -82,7 +84,8 @@ func TestMetricsOfWebhooks(t *testing.T) {
 	b.wantSeries(t, `webhook_deliveries_total\{status="failed"\} 2`, `webhook_pending_deliveries 0`, `webhook_oldest_pending_seconds 0`)
 }
 
-// TestMetricsOfPasses: what a service finds due after forty-five days away: a server keeps deliveries up to two weeks longer than they must be kept.
+// TestMetricsOfPasses: a service starts after forty-five days. A server keeps deliveries up to two
+// weeks longer than they must be kept.
 func TestMetricsOfPasses(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, private: true})

@@ -95,7 +95,7 @@ func TestOperatorMakesAMerchantThatPays(t *testing.T) {
 	}
 }
 
-// TestDisabledMerchant: its keys are refused, and what is open goes on.
+// TestDisabledMerchant: its keys are refused, and open work continues.
 func TestDisabledMerchant(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -117,7 +117,7 @@ func TestDisabledMerchant(t *testing.T) {
 	}
 	wantRefusal(t, b.get(t, "/v1/transactions", as(strangeKey(t))), refusal{401, v1.ErrorTypeAuthenticationError, "invalid_api_key", ""})
 	b.clock.Advance(24 * time.Hour)
-	b.restart(t) // settles at its start what is due
+	b.restart(t) // settles at its start
 	programtest.WaitFor(t, "the payment is settled", func() bool {
 		return b.number(t, "SELECT COUNT(*) FROM events WHERE type = 'transaction.settled'") > 0
 	})
@@ -130,7 +130,7 @@ func TestDisabledMerchant(t *testing.T) {
 	if got := b.transaction(t, paid.ID); got.Settlement != v1.SettlementSettled {
 		t.Errorf("settlement: got %s, want settled", got.Settlement)
 	}
-	if err := b.core.Admin().DisableMerchant(t.Context(), b.merchant, true); err != nil { // as the command line does, beside the service
+	if err := b.core.Admin().DisableMerchant(t.Context(), b.merchant, true); err != nil { // as the command line does, in another process
 		t.Fatal(err)
 	}
 	b.clock.Advance(time.Second)
@@ -154,7 +154,8 @@ func TestOperatorReplay(t *testing.T) {
 	wantRefusal(t, b.get(t, "/v1/idempotency_keys/key"), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "key"})
 }
 
-// TestOperatorRollsAKey: the new key opens what the old one does, which goes on until its time is over, and not under another merchant.
+// TestOperatorRollsAKey: the new key has the rights of the old one, which stays valid until its
+// end, and not under another merchant.
 func TestOperatorRollsAKey(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -179,7 +180,8 @@ func TestOperatorRollsAKey(t *testing.T) {
 	MustDecode[v1.TransactionList](t, b.get(t, "/v1/transactions", as(rolled.Secret.Reveal())), 200)
 }
 
-// TestDisabledMerchantsOpenWorkGoesOn: a payment whose answer was lost is cleared up, and its webhook arrives, while the keys are refused.
+// TestDisabledMerchantsOpenWorkGoesOn: a payment whose outcome was lost is resolved, and its
+// webhook arrives, while the keys are refused.
 func TestDisabledMerchantsOpenWorkGoesOn(t *testing.T) {
 	t.Parallel()
 	told := make(chan string, 8)

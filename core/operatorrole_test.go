@@ -66,8 +66,8 @@ func TestOperatorRoles(t *testing.T) {
 	}
 }
 
-// TestOperatorTokens checks the life of tokens: several at once, an end by time, an end at once,
-// and that nothing shows a token a second time.
+// TestOperatorTokens checks the life of tokens: several at once, an end by time and an end at once.
+// Nothing shows a token a second time.
 func TestOperatorTokens(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)
@@ -115,8 +115,7 @@ func TestOperatorTokens(t *testing.T) {
 }
 
 // TestOperatorLoginsAreBounded checks that an address with too many failed logins is limited for a
-// minute, that each refusal is counted, and that a valid token from the same address is never
-// limited.
+// minute. Each refusal is counted. A valid token from the same address is never limited.
 func TestOperatorLoginsAreBounded(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

@@ -13,7 +13,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestParametersAtTheirBounds is TestBodiesAtTheirBounds for what stands in the query string and in Idempotency-Key.
+// TestParametersAtTheirBounds is TestBodiesAtTheirBounds for the query string and for
+// Idempotency-Key.
 func TestParametersAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(v1.OpenAPI())

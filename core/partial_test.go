@@ -50,7 +50,8 @@ func TestPartialApproval(t *testing.T) {
 	}
 }
 
-// TestNoPartialApproval: who did not ask for less does not get it, in currencies with and without decimals.
+// TestNoPartialApproval: a merchant that did not allow a partial approval gets none, in currencies
+// with and without decimals.
 func TestNoPartialApproval(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

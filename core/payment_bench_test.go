@@ -17,7 +17,8 @@ import (
 const cardPayment = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":4,"exp_year":2031,` +
 	`"cvc":"900"},"reference":"ord-1"}`
 
-// BenchmarkPayment makes payments over HTTP, clients and service in one process, so that one profile shows all of it.
+// BenchmarkPayment makes payments over HTTP, clients and service in one process, so that one
+// profile shows all of it.
 func BenchmarkPayment(b *testing.B) {
 	for _, clients := range []int{1, 64} {
 		b.Run(fmt.Sprintf("%dclients", clients), func(b *testing.B) {

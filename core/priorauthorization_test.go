@@ -42,7 +42,7 @@ func TestPriorAuthorization(t *testing.T) {
 	}
 }
 
-// TestPriorAuthorizationByAToken: what is stored can be taken under a code as well.
+// TestPriorAuthorizationByAToken: stored payment sources can also be charged under a code.
 func TestPriorAuthorizationByAToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -76,7 +76,8 @@ func TestPriorAuthorizationThatIsNone(t *testing.T) {
 	})
 }
 
-// TestPriorAuthorizationIsFoundAgain under its code when the answer was lost and the service started anew.
+// TestPriorAuthorizationIsFoundAgain under its code when the response was lost and the service
+// started anew.
 func TestPriorAuthorizationIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

@@ -13,7 +13,7 @@ import (
 // rounds is how often each race runs over HTTP.
 var rounds = coretest.Races(20)
 
-// race sends requests at once and returns their answers in the order given.
+// race sends concurrent requests and returns their responses in the order given.
 func (b *bundle) race(t *testing.T, requests ...request) []answer {
 	t.Helper()
 	answers := make([]answer, len(requests))
@@ -33,7 +33,7 @@ func (b *bundle) race(t *testing.T, requests ...request) []answer {
 	return answers
 }
 
-// statuses are the answers' statuses, sorted.
+// statuses are the statuses of the responses, sorted.
 func statuses(answers []answer) []int {
 	var out []int
 	for _, a := range answers {

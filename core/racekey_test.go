@@ -13,7 +13,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// keyRounds is how often the races are run that only this side of HTTP can see; repetitions share a service, and some run beside each other.
+// keyRounds is the number of times that races run which only tests over HTTP can see. Repetitions
+// share a service, and some run at the same time.
 const keyRounds = 1000
 
 // repeat runs a repetition keyRounds times. It returns what each came to, counted.
@@ -41,7 +42,7 @@ func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
 	return outcomes
 }
 
-// both takes two steps at once, begun in this order or the other way round, and returns what they were told.
+// both starts two steps at the same time, in this order or the other, and returns their responses.
 func both(backwards bool, one, two func() (answer, error)) (a, b answer, err error) {
 	var errOne, errTwo error
 	steps := []func(){func() { a, errOne = one() }, func() { b, errTwo = two() }}
@@ -58,7 +59,7 @@ func both(backwards bool, one, two func() (answer, error)) (a, b answer, err err
 	return a, b, errTwo
 }
 
-// made decodes the answer to a create.
+// made decodes the response to a create.
 func made[T any](a answer, err error) (out T, _ error) {
 	if err == nil && a.status != http.StatusCreated {
 		err = fmt.Errorf("got %d %s", a.status, a.body)
@@ -69,8 +70,8 @@ func made[T any](a answer, err error) (out T, _ error) {
 	return out, json.Unmarshal(a.body, &out)
 }
 
-// keyAgainstUse pays by a key again and again while it ends: payments are taken until one is refused, and once the end was answered the key is
-// dead.
+// keyAgainstUse pays by a key again and again while it ends. Payments are accepted until one is
+// refused. After the response to the end, the key is dead.
 func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error)) {
 	t.Helper()
 	var taken atomic.Int64
@@ -110,7 +111,8 @@ func (b *bundle) keyAgainstUse(t *testing.T, end func(key string) (answer, error
 	}
 }
 
-// payUntilRefused pays by a key until that is refused. It returns how many payments were taken, and the last answer.
+// payUntilRefused pays by a key until it is refused. It returns the number of accepted payments,
+// and the last response.
 func (b *bundle) payUntilRefused(t *testing.T, key option) (taken int64, last answer, err error) {
 	t.Helper()
 	for range 10_000 { // a key that never dies must not hold the test
@@ -123,15 +125,15 @@ func (b *bundle) payUntilRefused(t *testing.T, key option) (taken int64, last an
 	return taken, last, err
 }
 
-// whoIs asks with a key what it is, and returns the status.
+// whoIs reads the current key, and returns the response.
 func (b *bundle) whoIs(t *testing.T, key option) ([]byte, error) {
 	t.Helper()
 	a, err := b.try(t, "GET", "/v1/api_keys/current", "", key)
 	return fmt.Append(nil, a.status), err
 }
 
-// TestRollAgainstUse: a payment under a key that is being rolled without overlap is taken or refused, and nothing is taken by it after the
-// roll was answered.
+// TestRollAgainstUse: a key rolls without overlap during a payment. The payment is accepted or
+// refused, and none is accepted after the response to the roll.
 func TestRollAgainstUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

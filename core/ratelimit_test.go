@@ -37,7 +37,7 @@ func TestRateLimit(t *testing.T) {
 	if got, want := b.rows(t), before; got != want {
 		t.Errorf("rows: got %s, want %s", got, want)
 	}
-	// Another key has a bucket of its own, and what carries no key has none.
+	// Another key has its own bucket. Requests without a key have none.
 	other := MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
 	MustDecode[page](t, b.get(t, "/v1/transactions", as(other)), 200)
 	for range 10 {

@@ -10,8 +10,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// attempts is how often a test sends one request. The order of a map of two stays the same that often
-// once in 2^39.
+// attempts is how often a test sends one request. The order of a map of two stays the same that
+// often once in 2^39.
 const attempts = 40
 
 // wantSteady sends a request with several faults again and again: each refusal names the first of
@@ -26,8 +26,8 @@ func wantSteady(t *testing.T, send func() answer, want refusal) {
 	}
 }
 
-// TestRefusalNamesTheFirstFault: requests with the same Idempotency-Key and body get the same refusal,
-// also if several fields are wrong.
+// TestRefusalNamesTheFirstFault: requests with the same Idempotency-Key and body get the same
+// refusal, also if several fields are wrong.
 func TestRefusalNamesTheFirstFault(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

@@ -96,7 +96,7 @@ func wantEachOperation(t *testing.T, calls []keyedCall) {
 	}
 }
 
-// replayWorld is what the replayed requests depend on.
+// replayWorld holds the objects that the replayed requests need.
 type replayWorld struct {
 	*bundle
 	customer, method string // with a stored card, the default

@@ -11,8 +11,8 @@ import (
 )
 
 // TestPersonalDataIsErased: after the time that an operator sets, payments, their captures and
-// refunds and the events of all show no person any more. What the books need stays, and younger
-// payments stay as they are.
+// refunds and the events of all show no person any more. The amounts and references of the books
+// stay, and younger payments stay as they are.
 func TestPersonalDataIsErased(t *testing.T) {
 	t.Parallel()
 	b, one, _, payer := setupSenders(t)

@@ -12,8 +12,8 @@ import (
 )
 
 // TestReplaysAcrossRotations: a response that shows a secret is repeated byte by byte for the life
-// of its idempotency key: before and after a rotation that this core has read late, and after the
-// older root secret was dropped.
+// of its idempotency key. It is so before and after a rotation that this core has read late, and
+// after the older root secret was dropped.
 func TestReplaysAcrossRotations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -63,7 +63,7 @@ func TestDropOldRootsWaitsForResponses(t *testing.T) {
 }
 
 // TestRootSecretsByAClockThatIsAhead tests that the root secret is neither rotated nor dropped
-// while the clock is a year ahead: a stored response still needs the older version.
+// while the clock is a year ahead. A stored response still needs the older version.
 func TestRootSecretsByAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour

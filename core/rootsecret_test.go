@@ -19,15 +19,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// secrets runs an operator's change of the root secret as another process would, beside a service
-// that has run for as long as the clock has.
+// secrets changes the root secret as another process does while a service runs. The service has run
+// for as long as the clock has.
 func (b *bundle) secrets(t *testing.T, change func(*admin.Admin) error) error {
 	t.Helper()
 	b.database.MustConfirm(t, b.clock)
 	return b.unconfirmed(t, change)
 }
 
-// unconfirmed is secrets whatever the confirmed time is.
+// unconfirmed is secrets at any confirmed time.
 func (b *bundle) unconfirmed(t *testing.T, change func(*admin.Admin) error) error {
 	t.Helper()
 	a, err := admin.Open(t.Context(), b.place())
@@ -81,9 +81,9 @@ var kept = map[string]string{
 	"/v1/webhook_endpoints": `{"url":"https://example.com/","enabled_events":["*"]}`,
 }
 
-// TestRotateRootBesideTheService: keys, client secrets, webhook secrets and stored responses stay
-// good while the root secret is rotated under a service that serves, and what other processes make
-// under the new one is good there at once.
+// TestRotateRootBesideTheService rotates the root secret while a service runs. Keys, client
+// secrets, webhook secrets and stored responses stay good. Values that other processes make under
+// the new secret are good there at once.
 func TestRotateRootBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -183,8 +183,8 @@ func TestDropOldRootsWaitsForConfirmations(t *testing.T) {
 	b.start(t)
 }
 
-// TestRestoreAcrossARotationSQLite: a backup from before a rotation is whole. A root secret beside
-// a database that it does not belong to is refused, with what to do.
+// TestRestoreAcrossARotationSQLite: a backup from before a rotation is complete. A root secret that
+// does not belong to its database is refused, and the error names the remedy.
 func TestRestoreAcrossARotationSQLite(t *testing.T) {
 	t.Parallel()
 	if coretest.Shared() {

@@ -38,7 +38,8 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 	}
 }
 
-// TestEncodedSlash: a slash that a client encoded belongs to the id. Taken for a separator it once reached another route, and voided.
+// TestEncodedSlash: a slash that a client encoded belongs to the id. Taken for a separator it once
+// reached another route, and voided.
 func TestEncodedSlash(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -56,7 +57,8 @@ func TestEncodedSlash(t *testing.T) {
 	}
 }
 
-// TestNamesThatMustNotBeRepeated: a card number or key that a client sent as a field's name came back in param.
+// TestNamesThatMustNotBeRepeated: a card number or key that a client sent as a field's name came
+// back in param.
 func TestNamesThatMustNotBeRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// sender is a client with an API key and an address of its own.
+// sender is a client with its own API key and address.
 type sender struct {
 	secret, address, hop string
 	key                  int64
@@ -71,8 +71,7 @@ func MustNumber(t *testing.T, p id.Prefix, text string) int64 {
 }
 
 // TestMoneyRowsNameTheirClient checks that each row of a payment records the API key and the
-// address of the request that created it, and a transaction also those of its confirmation and its
-// void.
+// address of its request. A transaction also records the clients of its confirmation and its void.
 func TestMoneyRowsNameTheirClient(t *testing.T) {
 	t.Parallel()
 	b, one, two, _ := setupSenders(t)

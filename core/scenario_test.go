@@ -11,7 +11,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// scenarios is the simulator's catalogue, read without the simulator's own code: what people are promised is what is tested.
+// scenarios is the simulator's catalogue, read without the simulator's own code, so that the tests
+// follow the published catalogue.
 type scenarios struct {
 	CVCs        map[string]scenario `yaml:"cvcs"`
 	OtherCVC    scenario            `yaml:"other_cvc"`
@@ -62,7 +63,8 @@ func MustScenarios(t *testing.T) scenarios {
 	return s
 }
 
-// want checks what became of a create: declined as the entry says, or approved; and returns the transaction.
+// want checks the outcome of a create, declined or approved as in the entry, and returns the
+// transaction.
 func (s scenario) want(t *testing.T, b *bundle, a answer) v1.Transaction {
 	t.Helper()
 	if s.DeclineCode == "" {
@@ -163,7 +165,8 @@ func TestScenarioBankAccounts(t *testing.T) {
 	all.Limit.want(t, b, debit("99887766", all.Limit.Amount+1))
 }
 
-// TestScenarioRefusals: a follow-up that the acquirer refuses leaves the transaction as it was, and another amount goes through.
+// TestScenarioRefusals: a follow-up that the acquirer refuses leaves the transaction as it was, and
+// another amount goes through.
 func TestScenarioRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -195,7 +198,8 @@ func TestScenarioRefusals(t *testing.T) {
 	}
 }
 
-// TestScenarioBehaviours: what is late, lost or not there is told as such, and what was lost is found after a restart.
+// TestScenarioBehaviours: late, lost and unavailable replies have their errors, and a lost outcome
+// is found after a restart.
 func TestScenarioBehaviours(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
@@ -232,7 +236,8 @@ func TestScenarioBehaviours(t *testing.T) {
 	}
 }
 
-// resolved waits until a payment's outcome is known: on a busy machine a start goes on to serve before it has asked for all of them.
+// resolved waits until a payment has an outcome. On a busy machine a start serves before it has
+// resolved all of them.
 func (b *bundle) resolved(t *testing.T, id string) (got v1.TransactionStatus) {
 	t.Helper()
 	programtest.WaitFor(t, "the payment has an outcome", func() bool {

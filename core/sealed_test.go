@@ -7,7 +7,8 @@ import (
 
 const sealedSale = `{"amount":100,"currency":"usd","payment_method":"card"}`
 
-// demands is what a filter sends of a request whose answer it will encrypt, and passes what it sends of all others.
+// demands is the header field for a request whose response mle-filter will encrypt, and passes that
+// for all others.
 var (
 	passes  = header("X-Svc-Int-Proof", proof)
 	demands = func(b *bundle) option {
@@ -15,7 +16,8 @@ var (
 	}
 )
 
-// TestSealedAnswersAreNotRepeatedInTheClear: whoever takes the demand for encryption away from a repeated request is not told the answer.
+// TestSealedAnswersAreNotRepeatedInTheClear: a retry without the demand for encryption does not get
+// the encrypted response.
 func TestSealedAnswersAreNotRepeatedInTheClear(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, filter: proof})
@@ -40,14 +42,15 @@ func TestSealedAnswersAreNotRepeatedInTheClear(t *testing.T) {
 			wantReplay(t, sealed(name, c.body), first) // the refusals have taken nothing away
 
 			open := inTheClear(name+", open", c.body)
-			wantReplay(t, sealed(name+", open", c.body), open) // he gets no less than he asks for
+			wantReplay(t, sealed(name+", open", c.body), open) // the client gets no less than it demands
 			wantReplay(t, inTheClear(name+", open", c.body), open)
 			wantKeyReused(t, sealed(name+", open", c.other))
 		})
 	}
 }
 
-// TestSealedIsTheFiltersWord: what anybody may say is not believed, and what was stored before it was asked is repeated to either.
+// TestSealedIsTheFiltersWord: a demand from any other client is ignored, and a response from before
+// the demand is repeated to both.
 func TestSealedIsTheFiltersWord(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -59,7 +62,7 @@ func TestSealedIsTheFiltersWord(t *testing.T) {
 	wantReplay(t, b.post(t, "/v1/transactions", sealedSale, keyed("k"), passes), first)
 }
 
-// TestInner: programs of ours call a core that stands behind a filter without one, and cannot speak for it.
+// TestInner: our programs call a core behind mle-filter directly, and cannot speak for the filter.
 func TestInner(t *testing.T) {
 	t.Parallel()
 	for _, filter := range []string{"", proof} {

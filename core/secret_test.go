@@ -18,7 +18,8 @@ func planted() []string {
 	return []string{"4539578763621486", "5425233430109903", "374245455400126", "6011556448578945"}
 }
 
-// plantedCVC is four digits so long that chance does not bring them about: a CVC is looked for with its JSON quotes.
+// plantedCVC is four digits. Chance could produce them, so tests look for a CVC with its JSON
+// quotes.
 const plantedCVC = "7351"
 
 // endings close a create that has its card, rightly and wrongly.
@@ -29,8 +30,8 @@ func endings() []string {
 	}
 }
 
-// TestSecretsAreNowhere sends card numbers, CVCs and keys along every path, refused and broken ones included, and then looks for them in
-// everything the service has written or said.
+// TestSecretsAreNowhere sends card numbers, CVCs and keys along every path, refused and broken ones
+// included. Then it looks for them in everything that the service has written or logged.
 func TestSecretsAreNowhere(t *testing.T) {
 	t.Parallel()
 	b, spans := setupTraced(t)
@@ -85,7 +86,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 	b.start(t)
 }
 
-// wantNowhere looks for everything planted. Keys count from behind their prefix, which is no secret.
+// wantNowhere looks for everything planted. Keys count from behind their prefix, which is no
+// secret.
 func wantNowhere(t *testing.T, places map[string][]byte, keys []string) {
 	t.Helper()
 	var secrets []string
@@ -105,7 +107,7 @@ func wantNowhere(t *testing.T, places map[string][]byte, keys []string) {
 	}
 }
 
-// TestDataFolderIsPrivate: nobody but the owner may read what is in it.
+// TestDataFolderIsPrivate: only the owner may read the files of the folder.
 func TestDataFolderIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

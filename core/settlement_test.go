@@ -72,7 +72,8 @@ func (b *bundle) wantVersions(t *testing.T) {
 	}
 }
 
-// TestDueWhileTheServiceWasDown: the days and authorizations that ended meanwhile are seen to after the start, in the background.
+// TestDueWhileTheServiceWasDown: days and authorizations that ended meanwhile are processed after
+// the start, in the background.
 func TestDueWhileTheServiceWasDown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -54,8 +54,8 @@ type bundle struct {
 	server        *httptest.Server
 	client        *http.Client
 	database      *coretest.Database
-	file          bool               // the store is a file, also where those of other tests are on a server
-	on            *coretest.Database // where the store is, if the test started a server of its own
+	file          bool               // the store is a file, also if other tests have theirs on a server
+	on            *coretest.Database // where the store is, if the test started its own server
 	inspect       *sql.DB
 	merchant      string
 	key           string
@@ -72,7 +72,7 @@ func setupWith(t *testing.T, catalogue string) *bundle {
 	return openBundle(t, &bundle{catalogue: catalogue, rateLimit: -1})
 }
 
-// openBundle starts a service as the bundle says, with a merchant and a key.
+// openBundle starts a service with the settings of the bundle, with a merchant and a key.
 func openBundle(t *testing.T, b *bundle) *bundle {
 	t.Helper()
 	b.dir, b.clock, b.logs = t.TempDir(), clock.NewFake(birth), &programtest.Log{}
@@ -122,7 +122,7 @@ func testKEK() secret.String {
 	return secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, vault.KEKSize)))
 }
 
-// place is where the bundle's store is, as its commands are told.
+// place is the location of the bundle's store for commands.
 func (b *bundle) place() datadir.Config {
 	at := datadir.Config{Data: b.dir, Clock: b.clock}
 	if b.on != nil || coretest.Shared() && !b.file {
@@ -232,7 +232,7 @@ func header(name string, values ...string) option {
 	return func(r *request) { r.header[name] = values }
 }
 
-// answer is what came back, read to its end.
+// answer is a response, read to its end.
 type answer struct {
 	status int
 	header http.Header
@@ -288,7 +288,8 @@ func (b *bundle) try(t *testing.T, method, path, body string, options ...option)
 	return answer{resp.StatusCode, resp.Header, read}, err
 }
 
-// MustDecode reads an answer of the wanted status, strictly: a field outside the contract is an error.
+// MustDecode reads a response of the wanted status, strictly: a field outside the contract is an
+// error.
 func MustDecode[T any](tb testing.TB, a answer, status int) T {
 	tb.Helper()
 	if got, want := a.status, status; got != want {
@@ -301,7 +302,8 @@ func MustDecode[T any](tb testing.TB, a answer, status int) T {
 	return v
 }
 
-// MustCreate makes a transaction that is approved. fields are further members of the body, each with a leading comma.
+// MustCreate makes a transaction that is approved. fields are further members of the body, each
+// with a leading comma.
 func (b *bundle) MustCreate(t *testing.T, amount int64, fields string) v1.Transaction {
 	t.Helper()
 	return MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(amount, fields)), 201)
@@ -342,7 +344,7 @@ func (b *bundle) settle(t *testing.T, id string) {
 	}
 }
 
-// refusal is what an error must say. An empty param means that there must be none.
+// refusal is the content of an error. An empty param means that there must be none.
 type refusal struct {
 	status      int
 	kind        v1.ErrorType

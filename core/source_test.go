@@ -169,7 +169,8 @@ func TestThreeDSecureAndInitiator(t *testing.T) {
 	b.wantRefused(t, "/v1/transactions", append(cases, badInput{"no eci", create(1, `,"three_d_secure":{"cavv":"AAAA"}`), invalid("missing_field", "three_d_secure.eci"), nil}))
 }
 
-// TestSourceSecretsAreNotKept plants the values that may only pass through and looks for them in all that the service leaves behind.
+// TestSourceSecretsAreNotKept plants the values that may only pass through, and looks for them in
+// all files and logs of the service.
 func TestSourceSecretsAreNotKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

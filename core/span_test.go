@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// spans is all that a service exported to a collector, and what the exporter itself logged.
+// spans is all that a service exported to a collector, and the exporter's log.
 type spans struct {
 	collector *telemetrytest.Collector
 	log       *programtest.Log
@@ -51,7 +51,7 @@ func (s *spans) open(t *testing.T, vars map[string]string) *export.Provider {
 	return p
 }
 
-// flush sends what has not been sent; later spans are lost.
+// flush sends the spans so far; later spans are lost.
 func (s *spans) flush(t *testing.T) {
 	t.Helper()
 	for _, p := range s.providers {
@@ -69,8 +69,8 @@ func (s *spans) all(t *testing.T) []byte {
 	return append(s.collector.Bytes(), s.log.String()...)
 }
 
-// TestPassesHaveSpans: settlement, expiry and recovery leave a span when there was something to do and none otherwise, and what recovery asks
-// the acquirer stands below its span.
+// TestPassesHaveSpans: settlement, expiry and recovery leave a span if there was something to do,
+// and none otherwise. The calls of recovery to the acquirer are below its span.
 func TestPassesHaveSpans(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))
@@ -114,8 +114,8 @@ func TestPassesHaveSpans(t *testing.T) {
 	b.start(t)
 }
 
-// stopWithALostPayment makes a payment whose outcome is not known and stops the service before it can find out. A payment that it was quicker
-// with is voided, and another one made.
+// stopWithALostPayment makes a payment without an outcome, and stops the service before it can find
+// one. A payment that was resolved sooner is voided, and another one made.
 func (b *bundle) stopWithALostPayment(t *testing.T) string {
 	t.Helper()
 	for {

@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// TestTextsNoStoreKeeps: what one of the engines cannot keep, or cannot be asked for, is refused whatever engine there is.
+// TestTextsNoStoreKeeps: a text that one of the engines cannot store, or cannot search, is refused
+// with every engine.
 func TestTextsNoStoreKeeps(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -84,7 +84,7 @@ func TestTokenOfABankAccount(t *testing.T) {
 	}
 }
 
-// TestTokenOnce: used again, by whatever, it is refused and nothing changes.
+// TestTokenOnce: a second use, of any kind, is refused and nothing changes.
 func TestTokenOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -161,7 +161,8 @@ func TestTokenReplay(t *testing.T) {
 	}
 }
 
-// TestTokenReturns: a payment that the acquirer never saw gives its token back, security code and all.
+// TestTokenReturns: a payment that the acquirer never saw returns its token, with its security
+// code.
 func TestTokenReturns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -238,7 +239,8 @@ func TestPublishableKeysTokenize(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, token, ""), 201)
 }
 
-// TestTokenMovedInTheStore: a sealed number that is copied to another token does not open there, and nothing is charged.
+// TestTokenMovedInTheStore: a sealed number that is copied to another token does not open there,
+// and nothing is charged.
 func TestTokenMovedInTheStore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// creation is a create that is approved, and what it shows.
+// creation is a create that is approved, and the payment source in its response.
 type creation struct {
 	name, body string
 	status     v1.TransactionStatus
@@ -144,7 +144,7 @@ func TestDecline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for method, code := range map[string]v1.DeclineCode{
-		"pm_card_declined": "generic_decline", "pm_card_insufficient_funds": "insufficient_funds", "pm_card_incorrect_cvc": "incorrect_cvc", // which its own filter says of what the issuer approved
+		"pm_card_declined": "generic_decline", "pm_card_insufficient_funds": "insufficient_funds", "pm_card_incorrect_cvc": "incorrect_cvc", // core itself declines a payment that the issuer approved
 	} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()

@@ -154,7 +154,7 @@ func TestBadUnlinkedRefunds(t *testing.T) {
 }
 
 // TestUnlinkedRefundIsFoundAgain when its response was lost and the service started again. A refund
-// that the acquirer does not know stays pending for a day, and keeps its key as long.
+// that the acquirer has not received stays pending for a day, and keeps its key as long.
 func TestUnlinkedRefundIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

@@ -30,7 +30,7 @@ func (b *bundle) rotateTelling(t *testing.T, drop bool, told *bytes.Buffer) erro
 	return errors.Join(a.RotateVault(t.Context(), drop, told), a.Close())
 }
 
-// MustRotate rotates and returns the last line that it told.
+// MustRotate rotates and returns the last line of the progress.
 func (b *bundle) MustRotate(t *testing.T, drop bool) string {
 	t.Helper()
 	var told bytes.Buffer
@@ -48,8 +48,8 @@ func (b *bundle) keys(t *testing.T) int64 {
 		UNION SELECT vault_key FROM payment_methods WHERE number IS NOT NULL) AS used`)
 }
 
-// TestRotateVaultBesideTheService: payments, tokens and attachments go on while the keys change under them, and nothing is left that only
-// an old key opens.
+// TestRotateVaultBesideTheService: payments, tokens and attachments continue while the keys change
+// under them. In the end no row needs an old key.
 func TestRotateVaultBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -110,7 +110,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// TestRotationOfWipedRows: what holds nothing any more is answered as before, whatever key it once was sealed by.
+// TestRotationOfWipedRows: a wiped row has the same response as before, under any key that once
+// sealed it.
 func TestRotationOfWipedRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -130,7 +131,8 @@ func TestRotationOfWipedRows(t *testing.T) {
 	wantReplay(t, b.pay(t, m, "", keyed("k")), first)
 }
 
-// TestRotationOfAMovedRow: what does not open is named and stops the old keys from being dropped; all else is done.
+// TestRotationOfAMovedRow: a row that does not open is named, and keeps the old keys from being
+// dropped. All other rows are encrypted anew.
 func TestRotationOfAMovedRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -151,7 +153,7 @@ func TestRotationOfAMovedRow(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, moved, ""), 201)
 }
 
-// TestVaultKEK: with a key-encryption key of its own the vault opens by that alone.
+// TestVaultKEK: a vault with a given key-encryption key opens by that key alone.
 func TestVaultKEK(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -179,7 +181,7 @@ func TestVaultKEK(t *testing.T) {
 	}
 }
 
-// TestRewrapVaultSQLite moves a vault from the derived key to one of its own, and on to another.
+// TestRewrapVaultSQLite moves a vault from the derived key to a given one, and on to another.
 func TestRewrapVaultSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -233,7 +235,8 @@ func TestVaultKEKFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// cards makes n card numbers with right check digits and a security code each, which stand nowhere else.
+// cards makes n card numbers with right check digits and a security code each, which appear nowhere
+// else.
 func cards(n int) (numbers, codes []string) {
 	for i := range n {
 		brand := []string{"4539", "5425", "3742"}[i%3]
@@ -259,8 +262,8 @@ func checkDigit(body string) string {
 	return fmt.Sprint((10 - sum%10) % 10)
 }
 
-// TestVaultShowsNothing sends 50 cards through tokens, customers and payments, through refusals, panics and a rotation, and looks for them
-// in everything that was written or said.
+// TestVaultShowsNothing sends 50 cards through tokens, customers and payments, through refusals,
+// panics and a rotation. Then it looks for them in everything that was written or logged.
 func TestVaultShowsNothing(t *testing.T) {
 	t.Parallel()
 	b, spans := setupTraced(t)
@@ -288,7 +291,7 @@ func TestVaultShowsNothing(t *testing.T) {
 	b.start(t)
 }
 
-// sendCards sends each card along every path, and writes down what is answered.
+// sendCards sends each card along every path, and records the responses.
 func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []string) {
 	t.Helper()
 	send := func(path, body string, options ...option) answer {
@@ -297,7 +300,7 @@ func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []st
 		return a
 	}
 	methods := "/v1/customers/" + b.MustCustomer(t, "{}").ID + "/payment_methods"
-	strange := strangeKey(t) // one for all: it opens a whole service, which goes on working beside ours until the test ends
+	strange := strangeKey(t) // one for all: it opens a whole service, which runs until the test ends
 	for i, number := range numbers {
 		card := `{"card":{"number":"` + number + `","exp_month":12,"exp_year":2030,"cvc":"` + codes[i] + `"}`
 		for _, rest := range []string{"", "}}", `,"nonsense":"` + number + `"}`, `,"bank_account":{}}`, `,"card":{}}`} {
@@ -325,7 +328,8 @@ func (b *bundle) sendCards(t *testing.T, said *bytes.Buffer, numbers, codes []st
 	}
 }
 
-// wantNoCards looks for numbers by their middle, which no mask may show, and for codes as JSON would show them.
+// wantNoCards looks for numbers by their middle, which no mask may show, and for codes with their
+// JSON quotes.
 func wantNoCards(t *testing.T, places map[string][]byte, numbers, codes []string) {
 	t.Helper()
 	for place, text := range places {

@@ -17,7 +17,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// hook is the body that makes an endpoint for all events. fields are further members, each with a leading comma.
+// hook is the body that makes an endpoint for all events. fields are further members, each with a
+// leading comma.
 func hook(url, fields string) string {
 	return fmt.Sprintf(`{"url":%q,"enabled_events":["*"]%s}`, url, fields)
 }
@@ -291,7 +292,8 @@ func TestWebhookRoundTrip(t *testing.T) {
 	}
 }
 
-// TestAnEndpointMissesNothingAfterIt makes endpoints while payments are made, and wants each to get every event that was committed after it.
+// TestAnEndpointMissesNothingAfterIt makes endpoints while payments are made, and wants each to get
+// every event that was committed after it.
 func TestAnEndpointMissesNothingAfterIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
