@@ -49,15 +49,18 @@ type Waiting struct {
 	DueAt    time.Time // of its next delivery
 }
 
+// stepQueues begins a statement on the endpoints with pending deliveries.
+const stepQueues = `WITH RECURSIVE step (endpoint) AS (
+		SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'
+		UNION ALL
+		SELECT (SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+			WHERE status = 'pending' AND endpoint_id > step.endpoint) FROM step WHERE step.endpoint IS NOT NULL)
+	`
+
 // WaitingEndpoints lists all enabled endpoints with pending deliveries. It steps from endpoint to endpoint through the index of pending
 // deliveries, so a long queue of one costs the others nothing.
 func (db *DB) WaitingEndpoints(ctx context.Context) ([]Waiting, error) {
-	return collect(ctx, db, `WITH RECURSIVE step (endpoint) AS (
-			SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'
-			UNION ALL
-			SELECT (SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
-				WHERE status = 'pending' AND endpoint_id > step.endpoint) FROM step WHERE step.endpoint IS NOT NULL)
-		SELECT `+endpointColumns+`, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+	return collect(ctx, db, stepQueues+`SELECT `+endpointColumns+`, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 			WHERE status = 'pending' AND endpoint_id = webhook_endpoints.id)
 		FROM step JOIN webhook_endpoints ON id = step.endpoint WHERE status = 'enabled'`, scanWaiting)
 }

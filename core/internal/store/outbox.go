@@ -1,0 +1,122 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// queuePage is how many deliveries of a long queue one statement reads.
+const queuePage = 10_000
+
+// farFuture is later than any delivery is due.
+var farFuture = time.UnixMilli(1 << 53)
+
+// queueLength is the number of pending deliveries to an endpoint.
+type queueLength struct {
+	endpoint int64
+	length   int
+}
+
+// BoundOutbox gives up the oldest pending deliveries to each endpoint that has more than each. They
+// end as failed with an error. If more than all remain, it shortens the longest queues to one length.
+// Deliveries with an attempt under way stay. It returns how many it gave up.
+func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (discarded int64, err error) {
+	queues, err := db.queueLengths(ctx, each+1)
+	if err != nil {
+		return 0, err
+	}
+	bound := queueBound(queues, each, all)
+	pass := db.BeginPass(PassWebhooks)
+	for _, q := range queues {
+		if q.length <= bound {
+			continue
+		}
+		n, err := db.shortenQueue(ctx, pass, q.endpoint, bound, failure)
+		discarded += n
+		if err != nil {
+			return discarded, err
+		}
+	}
+	return discarded, nil
+}
+
+// queueBound returns the length to which queues are shortened: each, or less if they have more than
+// all together. Shorter queues stay as they are.
+func queueBound(queues []queueLength, each, all int) int {
+	byLength := slices.SortedFunc(slices.Values(queues), func(a, b queueLength) int { return cmp.Compare(a.length, b.length) })
+	for i, q := range byLength {
+		share := all / (len(byLength) - i)
+		if min(q.length, each) > share {
+			return share
+		}
+		all -= min(q.length, each)
+	}
+	return each
+}
+
+// queueLengths returns the lengths of all queues, each up to most. It reads each queue by a statement
+// of its own, so that no statement takes long.
+func (db *DB) queueLengths(ctx context.Context, most int) ([]queueLength, error) {
+	endpoints, err := collect(ctx, db, stepQueues+`SELECT endpoint FROM step WHERE endpoint IS NOT NULL`, scanNumber)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]queueLength, 0, len(endpoints))
+	for _, endpoint := range endpoints {
+		n, err := collect(ctx, db, `SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+			WHERE endpoint_id = ? AND status = 'pending' LIMIT ?) AS queue`,
+			scanNumber, endpoint, most)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, queueLength{endpoint, int(n[0])})
+	}
+	return out, nil
+}
+
+// shortenQueue gives up all but the newest pending deliveries to an endpoint.
+func (db *DB) shortenQueue(
+	ctx context.Context, pass *Pass, endpoint int64, newest int, failure string,
+) (discarded int64, err error) {
+	old, err := db.oldestPending(ctx, endpoint, newest)
+	if err != nil {
+		return 0, err
+	}
+	rows := Rows[int64]{Kind: "webhook_deliveries", ID: idOf}
+	return rows.purge(ctx, pass, func(after int64) ([]int64, error) {
+		from, found := slices.BinarySearch(old, after)
+		if found {
+			from++
+		}
+		return old[from:min(from+purgeBatch, len(old))], nil
+	}, func(tx *Tx, part []int64) (int64, error) {
+		first, last := span(part)
+		return tx.changed(`UPDATE webhook_deliveries SET status = 'failed', error = ?1, response_status = 0,
+				duration_ms = 0, attempted_at = ?2, updated_at = ?2
+			WHERE endpoint_id = ?3 AND id >= ?4 AND id <= ?5 AND status = 'pending' AND leased = 0`,
+			failure, toMillis(tx.Now), endpoint, first, last)
+	})
+}
+
+// oldestPending returns the pending deliveries to an endpoint without the newest ones, by id. The
+// queue's index is by the time of the next attempt, so all of the queue is read.
+func (db *DB) oldestPending(ctx context.Context, endpoint int64, newest int) ([]int64, error) {
+	var all []int64
+	for after, n := (Due{}), queuePage; n == queuePage; {
+		page, err := db.DueDeliveries(ctx, endpoint, after, farFuture, queuePage)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range page {
+			all = append(all, d.ID)
+		}
+		if n = len(page); n > 0 {
+			after = page[n-1]
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all) // an attempt that began meanwhile moved its delivery behind the page
+	return all[:max(0, len(all)-newest)], nil
+}
