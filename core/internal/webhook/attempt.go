@@ -42,8 +42,8 @@ func newClient(c Config) *http.Client {
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        c.TLS.Clone(),
 			TLSHandshakeTimeout:    c.Timeout,
-			MaxIdleConns:           mostProven,
-			MaxIdleConnsPerHost:    mostEach,
+			MaxIdleConns:           mostFast,
+			MaxIdleConnsPerHost:    mostWindow,
 			IdleConnTimeout:        30 * time.Second,
 			MaxResponseHeaderBytes: 16 << 10,
 			DisableCompression:     true,
@@ -52,18 +52,29 @@ func newClient(c Config) *http.Client {
 	}
 }
 
-// attempt carries out a leased attempt and writes its result. ctx ends when the process must. An
-// attempt that fails inside the service ends as failed, so that it is repeated by the schedule and
-// not each time its lease ends; it stays leased only if the store as a whole failed.
-func (d *Deliverer) attempt(ctx context.Context, e *payment.Endpoint, l store.Lease, leased time.Time) {
+// attempt is an attempt under a lease.
+type attempt struct {
+	lane     *lane
+	endpoint *payment.Endpoint
+	lease    store.Lease
+	leased   time.Time // when the lease was written
+	begun    time.Time // when the request was, zero before
+	late     bool      // expelled from the fast lane; guarded by Deliverer.mu
+}
+
+// attempt carries out an attempt and writes its result. ctx ends when the process must. An attempt
+// that fails inside the service ends as failed, so that it is repeated by the schedule and not each
+// time its lease ends; it stays leased only if the store as a whole failed.
+func (d *Deliverer) attempt(ctx context.Context, a *attempt) {
 	over := context.WithoutCancel(ctx)
+	l := a.lease
 	defer func() {
 		if r := recover(); r != nil { // one event that cannot be shown must not stop the service at every start
 			d.Log.ErrorContext(over, "webhooks: an attempt panicked", slog.String("delivery", id.Format(id.Delivery, l.Delivery)),
 				slog.String("type", fmt.Sprintf("%T", r)), slog.Any("error", d.broken(over, l)))
 		}
 	}()
-	err := d.carryOut(ctx, over, e, l, leased)
+	err := d.carryOut(ctx, over, a)
 	if errors.Is(err, store.ErrConflict) { // the endpoint is gone, or the lease had run out
 		return
 	}
@@ -102,25 +113,27 @@ func afterFailure(l store.Lease, tx *store.Tx) (payment.DeliveryStatus, time.Tim
 	return payment.DeliveryPending, due.Add(tx.Now.Sub(tx.Confirmed()))
 }
 
-func (d *Deliverer) carryOut(ctx, over context.Context, e *payment.Endpoint, l store.Lease, leased time.Time) error {
+func (d *Deliverer) carryOut(ctx, over context.Context, a *attempt) error {
+	e, l := a.endpoint, a.lease
 	event, err := d.Store.Event(over, e.Tenant, l.Event)
 	if err != nil {
 		return err
 	}
 	body := d.Body(event)
-	if d.Clock.Now().Sub(leased) > freshFor {
+	if d.Clock.Now().Sub(a.leased) > freshFor {
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}
-	a := d.traced(ctx, e, l, body)
-	d.learn(e, a.Error == "")
-	if a.Error != "" && ctx.Err() != nil { // it was us who broke it off
+	d.begin(a)
+	result := d.traced(ctx, e, l, body)
+	d.learn(a, result)
+	if result.Error != "" && ctx.Err() != nil { // it was us who broke it off
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}
 	var came ending
-	if err := d.Store.Update(over, func(tx *store.Tx) (err error) { came, err = d.end(tx, e, l, a); return err }); err != nil {
+	if err := d.Store.Update(over, func(tx *store.Tx) (err error) { came, err = d.end(tx, e, l, result); return err }); err != nil {
 		return err
 	}
-	d.Observer.DeliveryAttempted(a.Error, came.status)
+	d.Observer.DeliveryAttempted(result.Error, came.status)
 	if came.disabled != "" {
 		d.Observer.EndpointDisabled(came.disabled)
 	}

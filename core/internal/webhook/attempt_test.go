@@ -117,22 +117,3 @@ func TestAnEventThatCannotBeShownStopsNobody(t *testing.T) {
 		t.Error("the log holds what was panicked with")
 	}
 }
-
-// TestProvenEndpointsAreForgotten: the record of an endpoint that takes no delivery any more, such
-// as a deleted one, does not stay in memory.
-func TestProvenEndpointsAreForgotten(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	r := newReceiver(t, nil)
-	e := b.MustEndpoint(t, r.URL)
-	b.MustPay(t)
-	d := b.deliverer()
-	run(t, d)
-	programtest.WaitFor(t, "it is delivered", func() bool { return b.deliveries(t, e)[0].Status == payment.DeliverySucceeded })
-	if got := d.Proven(b.Clock.Now()); got != 1 {
-		t.Errorf("after a success: got %d, want 1", got)
-	}
-	if got := d.Proven(b.Clock.Now().Add(25 * time.Hour)); got != 0 {
-		t.Errorf("a day later: got %d, want 0", got)
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -38,11 +37,6 @@ const (
 	aheadTolerance = time.Minute
 	// hastenEvery is how often deliveries of such a clock are looked for.
 	hastenEvery = time.Minute
-	// provenFor is how long an endpoint counts as responsive after it took a delivery.
-	provenFor = 24 * time.Hour
-	// mostTook is of how many endpoints of a tenant it is remembered that they took a delivery: as many
-	// as can be stored. With more of them, deleted ones included, the earliest is forgotten.
-	mostTook = 32
 )
 
 // Config is what a Deliverer is made of. The first seven fields are required.
@@ -74,13 +68,12 @@ type Deliverer struct {
 	freed    chan struct{}     // an attempt has ended or was dropped
 	refusals map[int64]refusal // by endpoint; only Run reads and writes it
 	looked   time.Time         // when Run last looked for deliveries of a clock that was ahead
-	// The groups of endpoints, in the order in which a round leases their deliveries.
-	proven, fresh, failing *group
+	// The lanes, in the order in which a round leases their deliveries.
+	fast, slow *lane
 
-	mu    sync.Mutex    // guards the attempts under way of the groups and the next fields
-	under map[int64]int // attempts under way, by endpoint
-	// took has the endpoints that took the last delivery attempted here, and when.
-	took map[payment.Tenant]map[int64]time.Time
+	mu       sync.Mutex            // guards the attempts of the lanes and the next fields
+	health   map[int64]*health     // by endpoint
+	requests map[*attempt]struct{} // under way in the fast lane, none of them late
 }
 
 // New returns a Deliverer that does nothing yet.
@@ -92,8 +85,7 @@ func New(c Config) *Deliverer {
 	}
 	return &Deliverer{
 		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{},
-		proven: newGroup(mostProven, mostEach), fresh: newGroup(mostFresh, mostEach), failing: newGroup(mostFailing, 1),
-		under: map[int64]int{}, took: map[payment.Tenant]map[int64]time.Time{},
+		fast: newLane(mostFast), slow: newLane(mostSlow), health: map[int64]*health{}, requests: map[*attempt]struct{}{},
 	}
 }
 
@@ -136,9 +128,10 @@ func (d *Deliverer) rest(ctx context.Context, next time.Duration) {
 }
 
 // round begins attempts of due deliveries as the bounds allow, and returns the time until the next
-// one is due. It leases the deliveries of each group in one commit; the rest wait for the next round.
-// So on a slow store neither a group nor a merchant with many deliveries delays others for long.
+// one is due. It leases the deliveries of each lane in one commit; the rest wait for the next round.
+// So on a slow store neither a lane nor a tenant with many deliveries delays others for long.
 func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup) (time.Duration, error) {
+	late := d.expel(d.Clock.Now())
 	if d.Agrees != nil && !d.Agrees() {
 		return d.Poll, nil
 	}
@@ -151,59 +144,58 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	}
 	now := d.Clock.Now()
 	d.endRefusals(now)
-	next := d.Poll
-	due := map[*group][]*payment.Endpoint{}
-	for _, w := range waiting {
-		if wait := w.DueAt.Sub(now); wait > 0 {
-			next = min(next, wait)
-		} else {
-			g := d.groupOf(&w.Endpoint)
-			due[g] = append(due[g], &w.Endpoint)
-		}
-	}
-	for _, g := range []*group{d.proven, d.fresh, d.failing} {
-		if err := d.serve(ctx, attempts, running, g, due[g]); err != nil {
+	next, due := d.sort(waiting, now)
+	for _, l := range []*lane{d.fast, d.slow} {
+		if err := d.serve(ctx, attempts, running, l, due[l]); err != nil {
 			return next, err
 		}
 	}
-	return next, nil
+	return min(next, late), nil
 }
 
-// serve begins attempts at due endpoints of a group. Attempts begin as soon as the commit that leased
+// sort returns the endpoints with due deliveries by lane, and the time until the next delivery is due.
+func (d *Deliverer) sort(waiting []store.Waiting, now time.Time) (next time.Duration, due map[*lane][]*payment.Endpoint) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next, due = d.Poll, map[*lane][]*payment.Endpoint{}
+	all := make(map[int64]bool, len(waiting))
+	for i := range waiting {
+		e := &waiting[i].Endpoint
+		all[e.ID] = true
+		if wait := waiting[i].DueAt.Sub(now); wait > 0 {
+			next = min(next, wait)
+			continue
+		}
+		l := d.laneOf(e)
+		due[l] = append(due[l], e)
+	}
+	d.forget(all)
+	return next, due
+}
+
+// serve begins attempts at due endpoints of a lane. Attempts begin as soon as the commit that leased
 // them has ended: however slow the store is, no lease is too old by then.
 func (d *Deliverer) serve(
-	ctx, attempts context.Context, running *sync.WaitGroup, g *group, due []*payment.Endpoint,
+	ctx, attempts context.Context, running *sync.WaitGroup, l *lane, due []*payment.Endpoint,
 ) error {
-	takes := d.reserve(g, due)
+	takes := d.reserve(l, due)
 	err := d.lease(ctx, takes, func(t *take, leases []store.Lease, leased time.Time) {
 		t.attempts -= len(leases)
-		for _, l := range leases {
+		for _, lease := range leases {
+			a := &attempt{lane: l, endpoint: t.endpoint, lease: lease, leased: leased}
 			running.Go(func() {
-				defer d.leave(t, true)
-				d.attempt(attempts, t.endpoint, l, leased)
+				defer d.leave(a, true)
+				d.attempt(attempts, a)
 			})
 		}
 	})
 	for _, t := range takes {
 		_, refused := d.refusals[t.endpoint.ID]
 		for range t.attempts {
-			d.leave(t, err == nil && !refused)
+			d.leave(&attempt{lane: l, endpoint: t.endpoint}, err == nil && !refused)
 		}
 	}
 	return err
-}
-
-// groupOf returns the group of an endpoint.
-func (d *Deliverer) groupOf(e *payment.Endpoint) *group {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case !e.FailingSince.IsZero():
-		return d.failing
-	case d.took[e.Tenant][e.ID].IsZero():
-		return d.fresh
-	}
-	return d.proven
 }
 
 // hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
@@ -244,45 +236,6 @@ func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest ti
 	return n, err
 }
 
-// learn remembers whether an endpoint took its delivery.
-func (d *Deliverer) learn(e *payment.Endpoint, took bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	of := d.took[e.Tenant]
-	if !took {
-		delete(of, e.ID)
-		return
-	}
-	if of == nil {
-		of = map[int64]time.Time{}
-		d.took[e.Tenant] = of
-	}
-	of[e.ID] = d.Clock.Now()
-	if len(of) > mostTook {
-		delete(of, earliest(of))
-	}
-}
-
-// earliest returns the endpoint that took its last delivery before all others.
-func earliest(took map[int64]time.Time) (first int64) {
-	for e, at := range took {
-		if first == 0 || at.Before(took[first]) || at.Equal(took[first]) && e < first {
-			first = e
-		}
-	}
-	return first
-}
-
-// forget drops the endpoints that took their last delivery too long ago.
-func (d *Deliverer) forget(now time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	maps.DeleteFunc(d.took, func(_ payment.Tenant, of map[int64]time.Time) bool {
-		maps.DeleteFunc(of, func(_ int64, took time.Time) bool { return now.Sub(took) > provenFor })
-		return len(of) == 0
-	})
-}
-
 // keepPurging removes what is too old to be looked at, in small commits between which payments go on.
 // It removes what deletions left more often.
 func (d *Deliverer) keepPurging(ctx context.Context) {
@@ -290,7 +243,6 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 	defer old.Stop()
 	defer deleted.Stop()
 	for purge := d.Purge; ; {
-		d.forget(d.Clock.Now())
 		if d.Leads == nil || d.Leads() {
 			if err := purge(ctx); err != nil && ctx.Err() == nil {
 				d.Log.ErrorContext(ctx, "webhooks: purge failed", slog.Any("error", err))

@@ -18,37 +18,39 @@
 //
 // # No merchant waits for another
 //
-// Attempts run side by side. The endpoints are in three groups: those that took their last delivery
-// here, those that fail, and those without a result here, the new ones included. Each group has a bound
-// of attempts. However many endpoints of a group do not respond, those of the others are attempted.
+// Attempts run side by side, in two lanes. The fast lane is for endpoints that respond within a second,
+// and for those without a result here, the new ones included. The slow lane is for endpoints whose last
+// attempt failed or took longer. A request that takes longer than a second is late: it no longer counts
+// in the fast lane, and its endpoint gets its next attempts in the slow one. So the fast lane has all
+// its attempts to give again within a second, whatever the receivers do.
 //
-// In a group the merchants have their turn one after the other, for one attempt at a time. A merchant
-// whose deliveries become due, and one that had its turn, is the last one in the line. Test and live
-// mode of a merchant have its turns one after the other, and so have the endpoints of a mode: a few
-// attempts at each, and one at a failing endpoint. An endpoint that is deleted and made again gains
-// no turn, and neither does one whose URL is changed.
+// A tenant is a merchant in one mode. It holds at most half as many attempts of a lane as are left of
+// the lane's bound: a third of all, if it is the only one. Late requests count towards its share until
+// they end. In the slow lane, some ten tenants whose endpoints do not respond hold all attempts. Another
+// tenant then waits until an attempt ends, and has the next turn. In the fast lane nothing is held for
+// longer than a second. So the requests under way are bounded too, by the fast lane's bound for each
+// second that a request may take.
 //
-// A merchant holds at most as many attempts of a group as are left of the bound, and a mode at most
-// as many as are then left of its merchant's share. So one mode alone holds a third of the bound,
-// and two modes alone two fifths. Each further merchant takes a part of what is left: ten to
-// fifteen merchants whose endpoints do not respond hold a whole group. Another merchant of the
-// group then waits until an attempt ends, and has the next turn. A mode that holds none may wait
-// while other merchants hold the attempts that its merchant's other mode left: up to the time of an
-// attempt. It is attempted before that mode is. Attempts at deleted endpoints count until they end.
+// In a lane the tenants have their turns one after the other, for one attempt at a time, and so have the
+// endpoints of a tenant. A tenant whose deliveries become due, and one that had its turn, is the last
+// one in the line. An endpoint that is deleted and made again gains no turn, and neither does one whose
+// URL is changed. Attempts at deleted endpoints count until they end.
+//
+// An endpoint has a window, the number of attempts at once. It begins with a few, and each quick success
+// adds one, up to 100: 1,000 events a second if each takes 100 ms. A slow success sets it back to the
+// few, and a failure to one. All this is forgotten once no delivery to the endpoint is pending, and at
+// a restart. Endpoints that fail are stored as such.
 //
 // The deletion of an endpoint removes its deliveries, up to a bound and the pending ones first. A purge
 // removes the rest some seconds later. A tenant cannot make an endpoint while too many of its deleted
 // ones have deliveries left. So each tenant has a bounded number of queues, and deletions in a loop
 // do not lengthen the look for due deliveries.
 //
-// A round leases the deliveries of each group in one commit, and begins their attempts when it has
-// committed. So on a slow store a healthy endpoint waits for three such commits at most before its
-// group is next. The queue of an endpoint is a range of an index, and the next is found by one step
+// A round leases the deliveries of each lane in one commit, and begins their attempts when it has
+// committed. So on a slow store a healthy endpoint waits for two such commits at most before its
+// lane is next. The queue of an endpoint is a range of an index, and the next is found by one step
 // over it. A round steps over all endpoints with pending deliveries, the disabled ones included: it
 // takes longer the more of them there are.
-//
-// After a restart all endpoints that do not fail are without a result. The failing ones are stored as
-// such, so that they delay no other then either.
 //
 // # Where a request may go
 //

@@ -22,13 +22,19 @@ func (s Secrets) Sign(e *payment.Endpoint, message string, at int64, body []byte
 // Proxied reports whether requests may go through a proxy.
 func (d *Deliverer) Proxied() bool { return d.client.Transport.(*http.Transport).Proxy != nil }
 
-// Proven counts the endpoints that count as responsive at a time.
-func (d *Deliverer) Proven(now time.Time) (n int) {
-	d.forget(now)
+// Remembered counts the endpoints whose health is remembered.
+func (d *Deliverer) Remembered() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, of := range d.took {
-		n += len(of)
-	}
-	return n
+	return len(d.health)
+}
+
+// SetLanes changes the bounds of the lanes. Call it before Run.
+func (d *Deliverer) SetLanes(fast, slow int) { d.fast.most, d.slow.most = fast, slow }
+
+// UnderWay returns the attempts that count in the fast lane and in the slow one.
+func (d *Deliverer) UnderWay() (fast, slow int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fast.count, d.slow.count
 }

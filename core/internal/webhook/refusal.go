@@ -54,7 +54,7 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 				return 0, err
 			}
 			for i, leases := range got {
-				part[i].group.endTurn(part[i].endpoint)
+				part[i].lane.endTurn(part[i].endpoint)
 				attempt(part[i], leases, now)
 			}
 			return len(part), nil // those beyond got are the first ones of the next round
@@ -65,7 +65,7 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 
 // leaseSingly is lease of the due deliveries to one endpoint. It skips those that fail.
 func (d *Deliverer) leaseSingly(ctx context.Context, pass *store.Pass, t *take, attempt begin) error {
-	t.group.endTurn(t.endpoint) // even if it fails: endpoints of other merchants are next
+	t.lane.endTurn(t.endpoint) // even if it fails: endpoints of other tenants are next
 	r := refusal{d.refusals[t.endpoint.ID].after, d.Clock.Now()}
 	due, err := d.Store.DueDeliveries(ctx, t.endpoint.ID, r.after, r.since, refusalPage)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -78,7 +79,7 @@ func (b *bundle) mustReplace(t *testing.T, tenant payment.Tenant, url string, ge
 	}
 }
 
-// holdingReceiver responds with 200 to the first request of each path and holds the others.
+// holdingReceiver responds with 200 to the first requests of each path and holds the others.
 type holdingReceiver struct {
 	*receiver
 	mu    sync.Mutex
@@ -86,13 +87,13 @@ type holdingReceiver struct {
 	held  int
 }
 
-func newHoldingReceiver(t *testing.T) *holdingReceiver {
+func newHoldingReceiver(t *testing.T, first int) *holdingReceiver {
 	t.Helper()
 	r := &holdingReceiver{paths: map[string]int{}}
 	r.receiver = newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		r.paths[q.URL.Path]++
-		hold := r.paths[q.URL.Path] > 1
+		hold := r.paths[q.URL.Path] > first
 		if hold {
 			r.held++
 		}
@@ -140,6 +141,22 @@ func (b *bundle) mustEvents(t *testing.T, tenant payment.Tenant, events int) {
 	}
 }
 
+// bounded returns a deliverer whose lanes have few attempts.
+func (b *bundle) bounded(fast, slow int) *webhook.Deliverer {
+	d := b.deliverer(patient)
+	d.SetLanes(fast, slow)
+	return d
+}
+
+// awaitUnderWay waits until that many attempts count in the lanes.
+func awaitUnderWay(t *testing.T, d *webhook.Deliverer, fast, slow int) {
+	t.Helper()
+	programtest.WaitFor(t, fmt.Sprintf("%d fast and %d slow attempts are under way", fast, slow), func() bool {
+		gotFast, gotSlow := d.UnderWay()
+		return gotFast == fast && gotSlow == slow
+	})
+}
+
 // mustFail makes all endpoints failing ones.
 func (b *bundle) mustFail(t *testing.T) {
 	t.Helper()
@@ -153,10 +170,10 @@ func TestUnresponsiveEndpointsTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r, fresh := newSlowReceiver(t), newReceiver(t, nil)
-	const most = 128
+	const most = 8
 	b.mustPayEach(t, b.mustEndpoints(t, r.URL, most+1), 2)
 	b.mustFail(t)
-	run(t, b.deliverer(patient))
+	run(t, b.bounded(most, most))
 	attempted := map[string]bool{}
 	for range most {
 		attempted[r.mustArrive(t)] = true
@@ -169,76 +186,50 @@ func TestUnresponsiveEndpointsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestFreshEndpointsDelayNoFailingOne: new endpoints of more merchants than may be attempted at once
+// TestFastEndpointsDelayNoFailingOne: new endpoints of more merchants than may be attempted at once
 // hold each request. A failing endpoint of another merchant, which would take its delivery, is
 // attempted.
-func TestFreshEndpointsDelayNoFailingOne(t *testing.T) {
+func TestFastEndpointsDelayNoFailingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r, failing := newSlowReceiver(t), newReceiver(t, nil)
-	const most = 128
+	const most = 8
 	other := b.mustEndpoints(t, failing.URL, 1)
 	b.mustFail(t)
 	b.mustPayEach(t, b.mustEndpoints(t, r.URL, most+1), 1)
-	run(t, b.deliverer(patient))
-	for range most {
-		r.mustArrive(t)
-	}
+	d := b.bounded(most, most)
+	run(t, d)
+	awaitUnderWay(t, d, most, 0)
 	b.mustPayEach(t, other, 1)
 	failing.wait(t, 1)
 }
 
-// TestResponsiveEndpointsDelayNoFailingOne: at endpoints that took their last delivery, all attempts
-// are under way that their merchants may hold, and more are due. A failing endpoint is attempted.
-func TestResponsiveEndpointsDelayNoFailingOne(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	r, failing := newSlowReceiver(t), newReceiver(t, nil)
-	const endpoints, each = 64, 4
-	const left = 6 // a merchant with 3 attempts, all in one mode, gets the fourth if more are left
-	tenants := b.mustEndpoints(t, r.URL, endpoints)
-	b.mustPayEach(t, tenants, 1)
-	run(t, b.deliverer(patient))
-	for range endpoints {
-		r.mustArrive(t)
-		r.respond <- http.StatusOK
-	}
-	b.awaitSuccesses(t, endpoints)
-	b.mustPayEach(t, tenants, each+1)
-	for range endpoints*each - left {
-		r.mustArrive(t)
-	}
-	last := b.mustEndpoints(t, failing.URL, 1)
-	b.mustFail(t)
-	b.mustPayEach(t, last, 1)
-	failing.wait(t, 1)
-}
-
-// TestTheLongestWaitHasTheNextTurn: all attempts that may be made at once at new endpoints are under
-// way, and an endpoint of another merchant waits. Then an older endpoint begins to wait, and a newer
-// one of a merchant that had its turn before. When an attempt ends, the endpoint that waited for
-// longest is attempted.
+// TestTheLongestWaitHasTheNextTurn: all attempts that may be made at once at failing endpoints are
+// under way, and an endpoint of another merchant waits. Then an older endpoint begins to wait, and a
+// newer one of a merchant that had its turn before. When an attempt ends, the endpoint that waited
+// for longest is attempted.
 func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r, responsive := newSlowReceiver(t), newReceiver(t, nil)
-	const most = 128
-	witness := b.mustEndpoints(t, responsive.URL, 1)
+	const most = 8
 	older := b.mustEndpoints(t, r.URL+"/older", 1)
 	longest := b.mustEndpoints(t, r.URL+"/longest", 1)
-	run(t, b.deliverer(patient))
-	b.mustPayEach(t, witness, 1)
-	b.awaitSuccesses(t, 1)
-	b.mustPayEach(t, b.mustEndpoints(t, r.URL, most), 1)
+	holders := b.mustEndpoints(t, r.URL, most)
+	b.mustFail(t)
+	witness := b.mustEndpoints(t, responsive.URL, 1)
+	run(t, b.bounded(most, most))
+	b.mustPayEach(t, holders, 1)
 	for range most {
 		r.mustArrive(t)
 	}
 	b.mustPayEach(t, longest, 1)
 	b.mustPayEach(t, witness, 1)
-	responsive.wait(t, 2) // so the endpoint that waits for longest was among the due ones of a round
+	responsive.wait(t, 1) // so the endpoint that waits for longest was among the due ones of a round
 	b.mustPayEach(t, older, 1)
-	b.Tenant = witness[0]
-	b.MustEndpoint(t, r.URL+"/newer")
+	b.Tenant = holders[0]
+	newer := b.MustEndpoint(t, r.URL+"/newer")
+	b.MustExec(t, "UPDATE webhook_endpoints SET failing_since = ? WHERE id = ?", coretest.Birth.UnixMilli(), newer.ID)
 	b.MustPay(t)
 	r.respond <- http.StatusGone
 	if got := r.mustArrive(t); got != "/longest/0" {
@@ -246,55 +237,57 @@ func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	}
 }
 
-// mustHold has a tenant make endpoints that take one delivery and hold all further requests, and
-// replace them, again and again, until the requests that are held are so many.
-func (b *bundle) mustHold(t *testing.T, tenant payment.Tenant, r *holdingReceiver, most int) {
-	t.Helper()
-	const endpoints, each = 16, 4
-	const took = "SELECT COUNT(*) FROM webhook_deliveries JOIN webhook_endpoints e ON e.id = endpoint_id" +
-		" WHERE webhook_deliveries.status = 'succeeded' AND e.merchant_id = ? AND e.live = ?"
-	live := map[bool]int{true: 1}[tenant.Live]
-	for generation := range 4 {
-		b.mustReplace(t, tenant, r.URL, generation)
-		b.mustEvents(t, tenant, 1)
-		programtest.WaitFor(t, "all new endpoints have taken a delivery", func() bool {
-			return b.Number(t, took, tenant.Merchant, live) == endpoints
-		})
-		b.mustEvents(t, tenant, each+1)
-		programtest.WaitFor(t, "their further requests are held", func() bool {
-			return r.count() >= min(most, endpoints*each*(generation+1))
-		})
-	}
-}
-
 // TestOneMerchantLeavesAttemptsToOthers: in one mode a merchant has endpoints that take one delivery
-// and hold all further requests. Again and again it deletes them and makes new ones. It gets a third
-// of all attempts at such endpoints. Endpoints of its other mode and of another merchant are
-// attempted at once.
+// and hold all further requests. It deletes them and makes new ones. It gets a third of all attempts.
+// Endpoints of its other mode and of another merchant are attempted at once.
 func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r, other := newHoldingReceiver(t), newReceiver(t, nil)
-	const third, events = 86, 20
+	r, other := newHoldingReceiver(t, 1), newReceiver(t, nil)
+	const most, third, endpoints, events = 27, 9, 16, 20
 	others := b.mustEndpoints(t, other.URL, 1)
 	holds := payment.Tenant{Merchant: b.IDs.Next()}
-	live := payment.Tenant{Merchant: holds.Merchant, Live: true}
-	b.Tenant = live
+	others = append(others, payment.Tenant{Merchant: holds.Merchant, Live: true})
+	b.Tenant = others[1]
 	b.MustEndpoint(t, other.URL)
-	others = append(others, live)
-	run(t, b.deliverer(patient))
-	for i, tenant := range others {
-		b.mustEvents(t, tenant, 1)
-		other.wait(t, i+1)
-	}
-	b.mustHold(t, holds, r, third)
+	d := b.bounded(most, most)
+	run(t, d)
+	b.mustReplace(t, holds, r.URL, 0)
+	b.mustEvents(t, holds, 1)
+	b.awaitSuccesses(t, endpoints)
+	b.mustEvents(t, holds, 2)
+	awaitUnderWay(t, d, third, 0)
+	b.mustReplace(t, holds, r.URL, 1)
+	b.mustEvents(t, holds, 2)
 	for i, tenant := range others {
 		b.mustEvents(t, tenant, events)
-		other.wait(t, 2+events*(i+1))
+		other.wait(t, events*(i+1))
 	}
 	if got := r.count(); got != third {
 		t.Errorf("attempts at the endpoints of one mode: got %d, want %d", got, third)
 	}
+}
+
+// TestModesOfAMerchantLeaveAttempts: new endpoints of a merchant in test and live mode hold each
+// request. They leave attempts to those of another merchant.
+func TestModesOfAMerchantLeaveAttempts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, other := newSlowReceiver(t), newReceiver(t, nil)
+	const most, one, both = 27, 9, 15
+	others := b.mustEndpoints(t, other.URL, 1)
+	holds := payment.Tenant{Merchant: b.IDs.Next()}
+	live := payment.Tenant{Merchant: holds.Merchant, Live: true}
+	d := b.bounded(most, most)
+	run(t, d)
+	b.mustReplace(t, holds, r.URL, 0)
+	b.mustEvents(t, holds, 4)
+	awaitUnderWay(t, d, one, 0)
+	b.mustReplace(t, live, r.URL, 1)
+	b.mustEvents(t, live, 4)
+	awaitUnderWay(t, d, both, 0)
+	b.mustPayEach(t, others, 1)
+	other.wait(t, 1)
 }
 
 // TestEndpointsOfAMerchantTakeTurns: a merchant has new endpoints in test and live mode that hold each
@@ -304,15 +297,15 @@ func TestEndpointsOfAMerchantTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := newSlowReceiver(t)
-	const most = 52
+	const most, both = 27, 14
 	merchant := payment.Tenant{Merchant: b.IDs.Next()}
 	live := payment.Tenant{Merchant: merchant.Merchant, Live: true}
 	b.mustReplace(t, merchant, r.URL, 0)
 	b.mustReplace(t, live, r.URL, 1)
 	b.mustEvents(t, merchant, 4)
 	b.mustEvents(t, live, 4)
-	run(t, b.deliverer(patient))
-	for range most {
+	run(t, b.bounded(most, most))
+	for range both {
 		r.mustArrive(t)
 	}
 	var next [2]string
@@ -325,27 +318,25 @@ func TestEndpointsOfAMerchantTakeTurns(t *testing.T) {
 	}
 }
 
-// TestMerchantsTakeTurns: failing endpoints of other merchants leave one attempt. A merchant whose
-// failing endpoint responds at once and has many deliveries, and one with one delivery, get it in turn.
-func TestMerchantsTakeTurns(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	arrived := make(chan string, 100)
-	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+// newRefusingReceiver holds the requests to paths that begin with /holds, and responds with 500 to
+// the others. It sends their paths.
+func newRefusingReceiver(t *testing.T) (r *receiver, arrived <-chan string) {
+	t.Helper()
+	paths := make(chan string, 100)
+	return newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
 		if strings.HasPrefix(q.URL.Path, "/holds") {
 			<-q.Context().Done()
 			return
 		}
-		arrived <- q.URL.Path
+		paths <- q.URL.Path
 		w.WriteHeader(http.StatusInternalServerError)
-	})
-	const most, many = 128, 10
-	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/holds", most-1), 1)
-	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/many", 1), many)
-	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/one", 1), 1)
-	b.mustFail(t)
-	run(t, b.deliverer(patient))
-	for _, want := range []string{"/many/0", "/one/0", "/many/0"} {
+	}), paths
+}
+
+// wantInTurn checks the paths of the next requests.
+func wantInTurn(t *testing.T, arrived <-chan string, paths ...string) {
+	t.Helper()
+	for _, want := range paths {
 		select {
 		case got := <-arrived:
 			if got != want {
@@ -355,4 +346,40 @@ func TestMerchantsTakeTurns(t *testing.T) {
 			t.Fatalf("no attempt at %s", want)
 		}
 	}
+}
+
+// TestMerchantsTakeTurns: failing endpoints of other merchants leave one attempt. A merchant whose
+// failing endpoint responds at once and has many deliveries, and one with one delivery, get it in turn.
+func TestMerchantsTakeTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, arrived := newRefusingReceiver(t)
+	const most, many = 8, 10
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/holds", most-1), 1)
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/many", 1), many)
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/one", 1), 1)
+	b.mustFail(t)
+	run(t, b.bounded(most, most))
+	wantInTurn(t, arrived, "/many/0", "/one/0", "/many/0")
+}
+
+// TestModesTakeTurns: failing endpoints of other merchants leave one attempt. A merchant has two
+// failing endpoints in test mode and one in live mode, which respond at once. The modes get it in
+// turn.
+func TestModesTakeTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, arrived := newRefusingReceiver(t)
+	const most, many = 8, 10
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/holds", most-1), 1)
+	merchant := b.IDs.Next()
+	for _, path := range []string{"/test/0", "/test/1", "/live/0"} {
+		b.Tenant = payment.Tenant{Merchant: merchant, Live: strings.HasPrefix(path, "/live")}
+		b.MustEndpoint(t, r.URL+path)
+	}
+	b.mustEvents(t, payment.Tenant{Merchant: merchant}, many)
+	b.mustEvents(t, payment.Tenant{Merchant: merchant, Live: true}, many)
+	b.mustFail(t)
+	run(t, b.bounded(most, most))
+	wantInTurn(t, arrived, "/test/0", "/live/0", "/test/1", "/live/0")
 }

@@ -1,0 +1,229 @@
+package webhook_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+// TestLateRequestsLeaveTheFastLane: new endpoints of as many merchants as may be attempted at once
+// hold each request, and that of another merchant waits. It is attempted after a second, though none
+// of the requests has ended.
+func TestLateRequestsLeaveTheFastLane(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, live := newSlowReceiver(t), newReceiver(t, nil)
+	const most = 8
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL, most), 1)
+	d := b.bounded(most, most)
+	run(t, d)
+	for range most {
+		r.mustArrive(t)
+	}
+	b.mustPayEach(t, b.mustEndpoints(t, live.URL, 1), 1)
+	b.Clock.Advance(time.Second)
+	live.wait(t, 1)
+	awaitUnderWay(t, d, 0, 0)
+}
+
+// TestLateRequestsCountForTheirTenant: the new endpoints of a merchant hold all requests that they may
+// get, and after a second the fast lane is empty. The merchant gets some more, up to half of the lane.
+func TestLateRequestsCountForTheirTenant(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, live := newSlowReceiver(t), newReceiver(t, nil)
+	const most, third, half = 27, 9, 14
+	others := b.mustEndpoints(t, live.URL, 1)
+	holds := payment.Tenant{Merchant: b.IDs.Next()}
+	d := b.bounded(most, 1)
+	run(t, d)
+	b.mustReplace(t, holds, r.URL, 0)
+	b.mustEvents(t, holds, 1)
+	for range third {
+		r.mustArrive(t)
+	}
+	for paid := range half { // of what is free after each second it holds half at most
+		b.Clock.Advance(time.Second)
+		b.mustPayEach(t, others, 1)
+		live.wait(t, paid+1)
+	}
+	awaitUnderWay(t, d, 0, 0)
+	if got := third + len(r.arrived); got != half {
+		t.Errorf("attempts at the endpoints of one merchant: got %d, want %d", got, half)
+	}
+}
+
+// slowMerchants makes 16 endpoints in each mode of two merchants. All have deliveries.
+func (b *bundle) slowMerchants(t *testing.T, url string, deliveries int) {
+	t.Helper()
+	for range 2 {
+		merchant := b.IDs.Next()
+		for _, live := range []bool{false, true} {
+			tenant := payment.Tenant{Merchant: merchant, Live: live}
+			b.mustReplace(t, tenant, url, 0)
+			b.mustEvents(t, tenant, deliveries)
+		}
+	}
+}
+
+// TestSlowEndpointsOfTwoMerchants: the 64 endpoints of two merchants accept each delivery after 10
+// seconds. Those of another merchant, a fast and a failing one, are attempted at once, before and
+// after the others are known to be slow.
+func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, other, failing := newSlowReceiver(t), newReceiver(t, nil), newReceiver(t, status(http.StatusBadGateway))
+	const endpoints, each, events = 64, 4, 5
+	others := b.mustEndpoints(t, failing.URL, 1)
+	b.mustFail(t)
+	b.Tenant = others[0]
+	b.MustEndpoint(t, other.URL)
+	sent := 0
+	attempted := func() {
+		t.Helper()
+		b.mustEvents(t, others[0], events)
+		sent += events
+		other.wait(t, sent)
+		failing.wait(t, sent)
+	}
+	b.slowMerchants(t, r.URL, 2*each)
+	d := b.deliverer(patient)
+	run(t, d)
+	for range endpoints * each {
+		r.mustArrive(t)
+	}
+	attempted()
+	b.Clock.Advance(time.Second)
+	awaitUnderWay(t, d, 0, 0)
+	attempted()
+	b.Clock.Advance(9 * time.Second)
+	for range endpoints * each {
+		r.respond <- http.StatusOK
+	}
+	const least, most = 171, 206 // as the four tenants come one beside the other, or one after the other
+	programtest.WaitFor(t, "the slow endpoints have their attempts", func() bool {
+		fast, slow := d.UnderWay()
+		return fast == 0 && slow >= least
+	})
+	attempted()
+	if fast, slow := d.UnderWay(); fast > 0 || slow > most {
+		t.Errorf("attempts under way: got %d fast and %d slow ones, want 0 and at most %d", fast, slow, most)
+	}
+}
+
+// TestASlowSuccessIsSlow: an endpoint accepts deliveries after nine seconds. Its next attempts are in
+// the slow lane, a few at once. After a quick success it is in the fast lane again.
+func TestASlowSuccessIsSlow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newSlowReceiver(t)
+	const window = 4
+	tenants := b.mustEndpoints(t, r.URL, 1)
+	b.mustPayEach(t, tenants, 3*window)
+	d := b.deliverer(patient)
+	run(t, d)
+	for range window {
+		r.mustArrive(t)
+	}
+	awaitUnderWay(t, d, window, 0)
+	b.Clock.Advance(9 * time.Second)
+	for range window {
+		r.respond <- http.StatusOK
+	}
+	awaitUnderWay(t, d, 0, window)
+	for range window {
+		r.mustArrive(t)
+	}
+	r.respond <- http.StatusOK
+	awaitUnderWay(t, d, 2, window-1) // its window has grown by one
+}
+
+// TestAFastEndpointGetsManyAttempts: an endpoint that has responded quickly to many requests gets 100
+// at once, which is 1,000 events a second if each takes 100 ms.
+func TestAFastEndpointGetsManyAttempts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const window, quick = 100, 96
+	r, witness := newHoldingReceiver(t, quick), newReceiver(t, nil)
+	others := b.mustEndpoints(t, witness.URL, 1)
+	b.mustEvents(t, b.mustEndpoints(t, r.URL, 1)[0], quick+window+10)
+	d := b.deliverer(patient)
+	run(t, d)
+	awaitUnderWay(t, d, window, 0)
+	b.mustEvents(t, others[0], 10)
+	witness.wait(t, 10)
+	if got := r.count(); got != window {
+		t.Errorf("attempts at once: got %d, want %d", got, window)
+	}
+}
+
+// TestAFailureEndsTheFastLane: an endpoint that gets many attempts at once responds with an error to
+// one of them. It gets no other one while more than one is under way.
+func TestAFailureEndsTheFastLane(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, witness := newSlowReceiver(t), newReceiver(t, nil)
+	const window = 4
+	others := b.mustEndpoints(t, witness.URL, 1)
+	b.mustEvents(t, b.mustEndpoints(t, r.URL, 1)[0], 3*window)
+	d := b.deliverer(patient)
+	run(t, d)
+	for range window {
+		r.mustArrive(t)
+	}
+	for left := window - 1; left > 0; left-- {
+		r.respond <- http.StatusInternalServerError
+		awaitUnderWay(t, d, left, 0)
+		b.mustEvents(t, others[0], 1)
+		witness.wait(t, window-left)
+	}
+	if got := len(r.arrived); got != 0 {
+		t.Errorf("attempts at the failing endpoint: got %d beside that under way, want none", got)
+	}
+}
+
+// only returns the only endpoint of the tenant.
+func (b *bundle) only(t *testing.T) *payment.Endpoint {
+	t.Helper()
+	all, err := b.DB.Endpoints(t.Context(), b.Tenant, payment.Page{Limit: 2})
+	if err != nil || len(all.Rows) != 1 {
+		t.Fatalf("got %d endpoints, %v", len(all.Rows), err)
+	}
+	return all.Rows[0]
+}
+
+// mustFill writes pending deliveries of one event to an endpoint, oldest first.
+func (b *bundle) mustFill(t *testing.T, e *payment.Endpoint, deliveries int) {
+	t.Helper()
+	b.mustEvents(t, e.Tenant, 1)
+	event, now := b.Number(t, "SELECT MAX(id) FROM events"), b.Clock.Now().UnixMilli()
+	const earlier = 1 << 40 // ids of minutes ago
+	b.MustExec(t, fmt.Sprintf(`INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		SELECT %d + i, %d, %d, %d, %d, %d FROM n`, deliveries-1, event-earlier, e.ID, event, now, now, now))
+}
+
+// TestALongQueueDelaysNoOther: a merchant has a long queue of deliveries to an endpoint that holds
+// each request. An endpoint of another merchant gets its deliveries.
+func TestALongQueueDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, other := newSlowReceiver(t), newReceiver(t, nil)
+	const window, pending, events = 4, 20_000, 20
+	b.mustEndpoints(t, r.URL, 1)
+	b.mustFill(t, b.only(t), pending)
+	others := b.mustEndpoints(t, other.URL, 1)
+	run(t, b.deliverer(patient))
+	for range window {
+		r.mustArrive(t)
+	}
+	b.mustEvents(t, others[0], events)
+	other.wait(t, events)
+	if got := len(r.arrived); got != 0 {
+		t.Errorf("attempts at the long queue: got %d more than %d", got, window)
+	}
+}
