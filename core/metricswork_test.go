@@ -68,7 +68,7 @@ func TestMetricsOfTheLead(t *testing.T) {
 func TestMetricsOfWebhooks(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, private: true})
-	b.wantSeries(t, `webhook_pending_deliveries 0`, `webhook_oldest_pending_seconds 0`, `webhook_attempts_total\{outcome="timeout"\} 0`)
+	b.wantSeries(t, `webhook_pending_deliveries 0`, `webhook_oldest_pending_seconds 0`, `webhook_attempts_total\{outcome="timeout"\} 0`, `webhook_discarded_total 0`)
 	for _, status := range []int{200, 410, 500} {
 		b.MustHookFor(t, status)
 	}

@@ -1180,6 +1180,7 @@ const (
 	WebhookAttemptErrorConnectionFailed  WebhookAttemptError = "connection_failed"
 	WebhookAttemptErrorDNSFailed         WebhookAttemptError = "dns_failed"
 	WebhookAttemptErrorInternalError     WebhookAttemptError = "internal_error"
+	WebhookAttemptErrorQueueFull         WebhookAttemptError = "queue_full"
 	WebhookAttemptErrorRedirect          WebhookAttemptError = "redirect"
 	WebhookAttemptErrorTLSFailed         WebhookAttemptError = "tls_failed"
 	WebhookAttemptErrorTimeout           WebhookAttemptError = "timeout"
@@ -1197,6 +1198,8 @@ func (e WebhookAttemptError) Valid() bool {
 	case WebhookAttemptErrorDNSFailed:
 		return true
 	case WebhookAttemptErrorInternalError:
+		return true
+	case WebhookAttemptErrorQueueFull:
 		return true
 	case WebhookAttemptErrorRedirect:
 		return true
@@ -2936,12 +2939,12 @@ type WebhookAttempt struct {
 	// ResponseStatus The receiver's HTTP status, when it answered.
 	ResponseStatus *int `json:"response_status,omitempty"`
 
-	// Error Why it did not succeed.
+	// Error Why it did not succeed. `queue_full` is of no attempt: too many deliveries to the endpoint were pending, and the oldest were given up.
 	Error      *WebhookAttemptError `json:"error,omitempty"`
 	DurationMs int64                `json:"duration_ms"`
 }
 
-// WebhookAttemptError Why it did not succeed.
+// WebhookAttemptError Why it did not succeed. `queue_full` is of no attempt: too many deliveries to the endpoint were pending, and the oldest were given up.
 type WebhookAttemptError string
 
 // WebhookDelivery One event on its way to one webhook endpoint.

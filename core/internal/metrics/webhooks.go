@@ -19,6 +19,7 @@ type webhooks struct {
 	attempts   *prometheus.CounterVec
 	deliveries *prometheus.CounterVec
 	disabled   *prometheus.CounterVec
+	discarded  prometheus.Counter
 }
 
 func newWebhooks() webhooks {
@@ -35,6 +36,10 @@ func newWebhooks() webhooks {
 			Name: "causeway_webhook_endpoints_disabled_total",
 			Help: "Webhook endpoints that were disabled for what they answered.",
 		}, []string{"reason"}),
+		discarded: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "causeway_webhook_discarded_total",
+			Help: "Webhook deliveries that were given up because too many were pending.",
+		}),
 	}
 	for _, outcome := range []string{
 		"accepted", webhook.ErrorTimeout, webhook.ErrorDNS, webhook.ErrorAddress, webhook.ErrorTLS, webhook.ErrorConnection,
@@ -53,7 +58,7 @@ func newWebhooks() webhooks {
 }
 
 func (w *webhooks) all() []prometheus.Collector {
-	return []prometheus.Collector{w.attempts, w.deliveries, w.disabled}
+	return []prometheus.Collector{w.attempts, w.deliveries, w.disabled, w.discarded}
 }
 
 // DeliveryAttempted implements webhook.Observer.
@@ -67,6 +72,12 @@ func (w *webhooks) DeliveryAttempted(failure string, status payment.DeliveryStat
 // EndpointDisabled implements webhook.Observer.
 func (w *webhooks) EndpointDisabled(reason payment.EndpointReason) {
 	w.disabled.WithLabelValues(string(reason)).Inc()
+}
+
+// DeliveriesDiscarded implements webhook.Observer.
+func (w *webhooks) DeliveriesDiscarded(n int64) {
+	w.discarded.Add(float64(n))
+	w.deliveries.WithLabelValues(string(payment.DeliveryFailed)).Add(float64(n))
 }
 
 var (

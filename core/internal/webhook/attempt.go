@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// The classes of failure that the delivery log tells.
+// The classes of failure in the delivery log.
 const (
 	ErrorTimeout    = "timeout"
 	ErrorDNS        = "dns_failed"
@@ -29,16 +29,18 @@ const (
 	ErrorRedirect   = "redirect"
 	ErrorStatus     = "bad_status"
 	ErrorInternal   = "internal_error" // a fault of the service; it does not count against the endpoint
+	ErrorQueueFull  = "queue_full"     // too many deliveries to the endpoint were pending; no attempt was made
 )
 
-// maxAnswer is how much of an answer is read, so that its connection can be used again. All of it is dropped.
-const maxAnswer = 16 << 10
+// maxResponse is how much of a response is read, so that its connection can be used again. All of
+// it is dropped.
+const maxResponse = 16 << 10
 
 func newClient(c Config) *http.Client {
 	dialer := &net.Dialer{Timeout: c.Timeout, KeepAlive: 30 * time.Second, Resolver: c.Resolver, Control: c.Policy.control}
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  nil, // whatever the environment says: a proxy would connect for us, past the policy
+			Proxy:                  nil, // not from the environment: a proxy would connect for us, past the policy
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        c.TLS.Clone(),
 			TLSHandshakeTimeout:    c.Timeout,
@@ -63,8 +65,8 @@ type attempt struct {
 }
 
 // attempt carries out an attempt and writes its result. ctx ends when the process must. An attempt
-// that fails inside the service ends as failed, so that it is repeated by the schedule and not each
-// time its lease ends; it stays leased only if the store as a whole failed.
+// that fails inside the service ends as failed: so the schedule repeats it, and not the end of each
+// lease. It stays leased only if the store as a whole failed.
 func (d *Deliverer) attempt(ctx context.Context, a *attempt) {
 	over := context.WithoutCancel(ctx)
 	l := a.lease
@@ -126,7 +128,7 @@ func (d *Deliverer) carryOut(ctx, over context.Context, a *attempt) error {
 	d.begin(a)
 	result := d.traced(ctx, e, l, body)
 	d.learn(a, result)
-	if result.Error != "" && ctx.Err() != nil { // it was us who broke it off
+	if result.Error != "" && ctx.Err() != nil { // this process broke it off
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}
 	var came ending
@@ -140,14 +142,14 @@ func (d *Deliverer) carryOut(ctx, over context.Context, a *attempt) error {
 	return nil
 }
 
-// ending is what an attempt led to.
+// ending is the effect of an attempt.
 type ending struct {
 	status   payment.DeliveryStatus
 	disabled payment.EndpointReason // "" when the endpoint stays as it is
 }
 
-// traced makes the request in a span. The first attempt belongs to the trace of the request that made the event, as far as that is
-// remembered; a later one may come when that is long over.
+// traced makes the request in a span. The first attempt belongs to the trace of the request that
+// made the event, if that is still remembered. A later attempt may come long after that trace.
 func (d *Deliverer) traced(ctx context.Context, e *payment.Endpoint, l store.Lease, body []byte) payment.DeliveryAttempt {
 	ctx, span := d.Tracer.ClientOf(ctx, "webhook delivery", d.Store.Origin(l.Delivery), l.Attempt > 1)
 	defer span.End()
@@ -181,15 +183,15 @@ func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *payment.En
 		r.Header.Set(name, value)
 	}
 	span.SetHeaders(r.Header)
-	answer, err := d.client.Do(r)
+	response, err := d.client.Do(r)
 	a.Duration = d.Clock.Now().Sub(a.At)
 	if err != nil {
 		a.Error = class(err)
 		return a
 	}
-	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // the status has been given; the rest is nobody's
-	_ = answer.Body.Close()
-	a.Status = answer.StatusCode
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the status alone counts
+	_ = response.Body.Close()
+	a.Status = response.StatusCode
 	switch {
 	case a.Status >= 300 && a.Status < 400:
 		a.Error = ErrorRedirect
@@ -199,7 +201,8 @@ func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *payment.En
 	return a
 }
 
-// end writes what came of an attempt, and disables an endpoint that does not want or will not take any more.
+// end writes the result of an attempt. It disables an endpoint that responded 410, or failed for
+// days.
 func (d *Deliverer) end(tx *store.Tx, e *payment.Endpoint, l store.Lease, a payment.DeliveryAttempt) (ending, error) {
 	if a.Error == "" {
 		return ending{status: payment.DeliverySucceeded}, errors.Join(tx.EndAttempt(l, a, payment.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// leaseTime is how long an attempt belongs to who began it: longer than any takes.
+	// leaseTime is how long a lease lasts: longer than any attempt.
 	leaseTime = time.Minute
 	// freshFor is how long after its lease was written an attempt may begin. If a process stood still
 	// for longer, another process may have reclaimed the lease.
 	freshFor = 3 * time.Second
-	// poll is how often the queue is looked at when nothing was heard of it.
+	// poll is how often the queue is read without a signal of the store.
 	poll = time.Second
 	// grace is how long attempts under way may take at the end.
 	grace = 3 * time.Second
@@ -31,7 +31,11 @@ const (
 	purgeEvery = 10 * time.Minute
 	// purgeDeletedEvery is how often the deliveries that a deletion left are removed, in polls.
 	purgeDeletedEvery = 10
-	purgeBatch        = 500
+	// boundEvery is how often the pending deliveries are counted, in polls.
+	boundEvery = 30
+	purgeBatch = 500
+	// mostQueued and mostPending bound the pending deliveries, some 60 and 500 MB of the store.
+	mostQueued, mostPending = 250_000, 2_000_000
 	// aheadTolerance is how far the clocks of cores may differ. A row from later than that was written
 	// by a clock that was wrong.
 	aheadTolerance = time.Minute
@@ -39,7 +43,7 @@ const (
 	hastenEvery = time.Minute
 )
 
-// Config is what a Deliverer is made of. The first seven fields are required.
+// Config has the parts and settings of a Deliverer. The first seven fields are required.
 type Config struct {
 	Store   *store.DB
 	Clock   clock.Clock
@@ -51,17 +55,20 @@ type Config struct {
 	// Disable ends the deliveries to an endpoint and announces that, in the command it is called in.
 	Disable func(*store.Tx, *payment.Endpoint, payment.EndpointReason) error
 
-	Leads    func() bool       // whether this process removes what is old; nil: it does
+	Leads    func() bool       // whether this process removes old deliveries; nil: it does
 	Agrees   func() bool       // whether Clock is right: by a wrong one others' leases look old; nil: it is
-	Observer Observer          // nil: nobody is told
+	Observer Observer          // nil for none
 	Tracer   *telemetry.Tracer // nil: no spans
 	TLS      *tls.Config       // nil: the system's authorities
 	Resolver *net.Resolver     // nil: the system's
 	Poll     time.Duration     // 0: one second
 	Timeout  time.Duration     // of one attempt; 0: 15 s
+
+	MostQueued  int // pending deliveries to one endpoint; 0: 250,000
+	MostPending int // pending deliveries to all endpoints; 0: 2,000,000
 }
 
-// Deliverer delivers what is due, for as long as it runs. Several may run on one store.
+// Deliverer attempts due deliveries for as long as it runs. Several may run on one store.
 type Deliverer struct {
 	Config
 	client   *http.Client
@@ -80,6 +87,7 @@ type Deliverer struct {
 func New(c Config) *Deliverer {
 	c.Poll = cmp.Or(c.Poll, poll)
 	c.Timeout = cmp.Or(c.Timeout, 15*time.Second)
+	c.MostQueued, c.MostPending = cmp.Or(c.MostQueued, mostQueued), cmp.Or(c.MostPending, mostPending)
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
@@ -89,14 +97,14 @@ func New(c Config) *Deliverer {
 	}
 }
 
-// TakeOver makes due again what an earlier process was at when it died. Call it only where that is certain: before the first Run, by the
-// one process that has the data folder.
+// TakeOver makes the deliveries due that an earlier process attempted when it died. Call it before
+// the first Run, in the only process that has the data folder.
 func (d *Deliverer) TakeOver(ctx context.Context) error {
 	return d.Store.Update(ctx, func(tx *store.Tx) error { return tx.DropLeases() })
 }
 
-// Run delivers until ctx ends, then gives the attempts under way a moment, and hands back those that need longer. It blocks until none
-// is left.
+// Run delivers until ctx ends. Then it gives the attempts under way a moment, and releases the
+// leases of all that need longer. It blocks until none is left.
 func (d *Deliverer) Run(ctx context.Context) {
 	attempts, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -128,8 +136,9 @@ func (d *Deliverer) rest(ctx context.Context, next time.Duration) {
 }
 
 // round begins attempts of due deliveries as the bounds allow, and returns the time until the next
-// one is due. It leases the deliveries of each lane in one commit; the rest wait for the next round.
-// So on a slow store neither a lane nor a tenant with many deliveries delays others for long.
+// one is due. It leases the deliveries of each lane in one commit; the rest wait for the next
+// round. So on a slow store neither a lane nor a tenant with many deliveries delays others for
+// long.
 func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup) (time.Duration, error) {
 	late := d.expel(d.Clock.Now())
 	if d.Agrees != nil && !d.Agrees() {
@@ -153,7 +162,8 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	return min(next, late), nil
 }
 
-// sort returns the endpoints with due deliveries by lane, and the time until the next delivery is due.
+// sort returns the endpoints with due deliveries by lane, and the time until the next delivery is
+// due.
 func (d *Deliverer) sort(waiting []store.Waiting, now time.Time) (next time.Duration, due map[*lane][]*payment.Endpoint) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,8 +183,8 @@ func (d *Deliverer) sort(waiting []store.Waiting, now time.Time) (next time.Dura
 	return next, due
 }
 
-// serve begins attempts at due endpoints of a lane. Attempts begin as soon as the commit that leased
-// them has ended: however slow the store is, no lease is too old by then.
+// serve begins attempts at due endpoints of a lane. Attempts begin as soon as the commit that
+// leased them has ended: however slow the store is, no lease is too old by then.
 func (d *Deliverer) serve(
 	ctx, attempts context.Context, running *sync.WaitGroup, l *lane, due []*payment.Endpoint,
 ) error {
@@ -236,12 +246,14 @@ func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest ti
 	return n, err
 }
 
-// keepPurging removes what is too old to be looked at, in small commits between which payments go on.
-// It removes what deletions left more often.
+// keepPurging removes old deliveries, in small commits between which payments go on. It removes the
+// remains of deletions more often, and bounds the pending deliveries.
 func (d *Deliverer) keepPurging(ctx context.Context) {
 	old, deleted := time.NewTicker(purgeEvery), time.NewTicker(purgeDeletedEvery*d.Poll)
+	pending := time.NewTicker(boundEvery * d.Poll)
 	defer old.Stop()
 	defer deleted.Stop()
+	defer pending.Stop()
 	for purge := d.Purge; ; {
 		if d.Leads == nil || d.Leads() {
 			if err := purge(ctx); err != nil && ctx.Err() == nil {
@@ -255,8 +267,21 @@ func (d *Deliverer) keepPurging(ctx context.Context) {
 			purge = d.Purge
 		case <-deleted.C:
 			purge = d.purgeDeleted
+		case <-pending.C:
+			purge = d.BoundOutbox
 		}
 	}
+}
+
+// BoundOutbox gives up the oldest pending deliveries if too many are pending, so that receivers
+// that take too little do not fill the store.
+func (d *Deliverer) BoundOutbox(ctx context.Context) error {
+	n, err := d.Store.BoundOutbox(ctx, d.MostQueued, d.MostPending, ErrorQueueFull)
+	if n > 0 {
+		d.Log.WarnContext(ctx, "webhooks: too many deliveries are pending, the oldest were given up", slog.Int64("deliveries", n))
+		d.Observer.DeliveriesDiscarded(n)
+	}
+	return err
 }
 
 // purgeDeleted removes the deliveries that deletions left.
@@ -265,11 +290,12 @@ func (d *Deliverer) purgeDeleted(ctx context.Context) error {
 	return err
 }
 
-// Purge removes the deliveries that are older than 30 days, or some days more where they go as a whole, and those of deleted endpoints.
+// Purge removes the deliveries that are older than 30 days, and all deliveries to deleted
+// endpoints. An engine with partitions keeps old deliveries for some days more.
 func (d *Deliverer) Purge(ctx context.Context) error {
 	before, total, err := d.Store.DropDeliveries(ctx, d.Clock.Now(), kept)
 	if err != nil {
-		d.Log.ErrorContext(ctx, "webhooks: old deliveries stay for now", slog.Any("error", err)) // somebody reads them; those of deleted endpoints can go
+		d.Log.ErrorContext(ctx, "webhooks: old deliveries stay for now", slog.Any("error", err)) // a reader holds them; others can go
 	}
 	for _, purge := range []func() (int64, error){
 		func() (int64, error) { return d.Store.PurgeDeliveries(ctx, before) },

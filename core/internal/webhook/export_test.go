@@ -11,7 +11,7 @@ import (
 // Schedule is a copy of the schedule.
 func Schedule() []time.Duration { return slices.Clone(schedule) }
 
-// Control is what the dialer asks before it connects.
+// Control checks an address as the dialer does before it connects.
 func (p Policy) Control(address string) error { return p.control("tcp", address, nil) }
 
 // Sign is the webhook-signature header.
@@ -27,6 +27,15 @@ func (d *Deliverer) Remembered() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.health)
+}
+
+// Learn notes that a request to an endpoint has ended, and returns how many attempts may be under
+// way at the endpoint.
+func (d *Deliverer) Learn(e *payment.Endpoint, took time.Duration, failure string) (window int) {
+	d.learn(&attempt{endpoint: e}, payment.DeliveryAttempt{Duration: took, Error: failure})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.healthOf(e).limit(e)
 }
 
 // SetLanes changes the bounds of the lanes. Call it before Run.

@@ -2,12 +2,16 @@ package webhook
 
 import "github.com/causeway-pay/causeway/core/internal/payment"
 
-// Observer is told what the deliverer did, after the commit that made it so. Its methods are called by many goroutines and must not block.
+// Observer counts the work of the deliverer. Its methods are called after the commit of that work,
+// by many goroutines, and must not block.
 type Observer interface {
-	// DeliveryAttempted: an attempt ended. failure is "" or one of the classes of failure, and status where that left the delivery.
+	// DeliveryAttempted: an attempt ended. failure is "" or one of the classes of failure, and
+	// status is that of the delivery from then on.
 	DeliveryAttempted(failure string, status payment.DeliveryStatus)
 	// EndpointDisabled: an endpoint gets nothing any more.
 	EndpointDisabled(reason payment.EndpointReason)
+	// DeliveriesDiscarded: too many deliveries were pending, and so many of them were given up.
+	DeliveriesDiscarded(n int64)
 	// DeliveriesPurged: a purge ended, and removed so many old deliveries.
 	DeliveriesPurged(n int64, err error)
 }
@@ -16,4 +20,5 @@ type nobody struct{}
 
 func (nobody) DeliveryAttempted(string, payment.DeliveryStatus) {}
 func (nobody) EndpointDisabled(payment.EndpointReason)          {}
+func (nobody) DeliveriesDiscarded(int64)                        {}
 func (nobody) DeliveriesPurged(int64, error)                    {}

@@ -6,13 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestLateRequestsLeaveTheFastLane: new endpoints of as many merchants as may be attempted at once
-// hold each request, and that of another merchant waits. It is attempted after a second, though none
-// of the requests has ended.
+// hold each request, and that of another merchant waits. It is attempted after a second, though
+// none of the requests has ended.
 func TestLateRequestsLeaveTheFastLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -30,8 +32,9 @@ func TestLateRequestsLeaveTheFastLane(t *testing.T) {
 	awaitUnderWay(t, d, 0, 0)
 }
 
-// TestLateRequestsCountForTheirTenant: the new endpoints of a merchant hold all requests that they may
-// get, and after a second the fast lane is empty. The merchant gets some more, up to half of the lane.
+// TestLateRequestsCountForTheirTenant: the new endpoints of a merchant hold all requests that they
+// may get, and after a second the fast lane is empty. The merchant gets some more, up to half of
+// the lane.
 func TestLateRequestsCountForTheirTenant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -46,7 +49,7 @@ func TestLateRequestsCountForTheirTenant(t *testing.T) {
 	for range third {
 		r.mustArrive(t)
 	}
-	for paid := range half { // of what is free after each second it holds half at most
+	for paid := range half { // after each second it gets some more
 		b.Clock.Advance(time.Second)
 		b.mustPayEach(t, others, 1)
 		live.wait(t, paid+1)
@@ -71,8 +74,8 @@ func (b *bundle) slowMerchants(t *testing.T, url string, deliveries int) {
 }
 
 // TestSlowEndpointsOfTwoMerchants: the 64 endpoints of two merchants accept each delivery after 10
-// seconds. Those of another merchant, a fast and a failing one, are attempted at once, before and
-// after the others are known to be slow.
+// seconds. A fast and a failing endpoint of another merchant are attempted at once, before and
+// after the others have turned out to be slow.
 func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -104,7 +107,7 @@ func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
 	for range endpoints * each {
 		r.respond <- http.StatusOK
 	}
-	const least, most = 171, 206 // as the four tenants come one beside the other, or one after the other
+	const least, most = 171, 206 // if the four tenants come in turns, or one after the other
 	programtest.WaitFor(t, "the slow endpoints have their attempts", func() bool {
 		fast, slow := d.UnderWay()
 		return fast == 0 && slow >= least
@@ -115,8 +118,8 @@ func TestSlowEndpointsOfTwoMerchants(t *testing.T) {
 	}
 }
 
-// TestASlowSuccessIsSlow: an endpoint accepts deliveries after nine seconds. Its next attempts are in
-// the slow lane, a few at once. After a quick success it is in the fast lane again.
+// TestASlowSuccessIsSlow: an endpoint accepts deliveries after nine seconds. Its next attempts are
+// in the slow lane, a few at once. After a quick success it is in the fast lane again.
 func TestASlowSuccessIsSlow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -142,8 +145,61 @@ func TestASlowSuccessIsSlow(t *testing.T) {
 	awaitUnderWay(t, d, 2, window-1) // its window has grown by one
 }
 
-// TestAFastEndpointGetsManyAttempts: an endpoint that has responded quickly to many requests gets 100
-// at once, which is 1,000 events a second if each takes 100 ms.
+// TestALateRequestMakesItsEndpointSlow: a new endpoint holds two requests for longer than a
+// second. Its next attempts are in the slow lane, though neither has ended.
+func TestALateRequestMakesItsEndpointSlow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newSlowReceiver(t)
+	tenants := b.mustEndpoints(t, r.URL, 1)
+	b.mustEvents(t, tenants[0], 2)
+	d := b.deliverer(patient)
+	run(t, d)
+	r.mustArrive(t)
+	r.mustArrive(t)
+	b.Clock.Advance(time.Second)
+	awaitUnderWay(t, d, 0, 0)
+	b.mustEvents(t, tenants[0], 3)
+	awaitUnderWay(t, d, 0, 2) // its window is four
+}
+
+// TestWindows: an endpoint gets one attempt more at once with each quick success, and fewer after a
+// slow success or a failure.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	d := setup(t).deliverer()
+	e := &payment.Endpoint{ID: 1}
+	for _, step := range []struct {
+		times   int
+		took    time.Duration
+		failure string
+		want    int
+	}{
+		{times: 1, want: 5},
+		{times: 40, took: time.Second - time.Millisecond, want: 45},
+		{times: 1, took: time.Second, want: 4},
+		{times: 200, want: 100},
+		{times: 1, failure: webhook.ErrorStatus, want: 1},
+		{times: 1, want: 2},
+		{times: 1, took: time.Minute, want: 4},
+		{times: 1, took: time.Minute, failure: webhook.ErrorTimeout, want: 1},
+	} {
+		got := 0
+		for range step.times {
+			got = d.Learn(e, step.took, step.failure)
+		}
+		if got != step.want {
+			t.Errorf("%+v: got %d", step, got)
+		}
+	}
+	e.FailingSince = coretest.Birth
+	if got := d.Learn(e, 0, ""); got != 1 {
+		t.Errorf("an endpoint that fails at another core: got %d, want 1", got)
+	}
+}
+
+// TestAFastEndpointGetsManyAttempts: an endpoint that has responded quickly to many requests gets
+// 100 at once, which is 1,000 events a second if each takes 100 ms.
 func TestAFastEndpointGetsManyAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -161,8 +217,8 @@ func TestAFastEndpointGetsManyAttempts(t *testing.T) {
 	}
 }
 
-// TestAFailureEndsTheFastLane: an endpoint that gets many attempts at once responds with an error to
-// one of them. It gets no other one while more than one is under way.
+// TestAFailureEndsTheFastLane: an endpoint that gets many attempts at once responds with an error
+// to one of them. It gets no other one while more than one is under way.
 func TestAFailureEndsTheFastLane(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -196,15 +252,16 @@ func (b *bundle) only(t *testing.T) *payment.Endpoint {
 	return all.Rows[0]
 }
 
-// mustFill writes pending deliveries of one event to an endpoint, oldest first.
-func (b *bundle) mustFill(t *testing.T, e *payment.Endpoint, deliveries int) {
+// mustFill writes pending deliveries of one event to an endpoint. All but one are older than all
+// others.
+func (b *bundle) mustFill(t *testing.T, e *payment.Endpoint, deliveries int64) {
 	t.Helper()
 	b.mustEvents(t, e.Tenant, 1)
 	event, now := b.Number(t, "SELECT MAX(id) FROM events"), b.Clock.Now().UnixMilli()
-	const earlier = 1 << 40 // ids of minutes ago
+	before := b.Number(t, "SELECT MIN(id) FROM webhook_deliveries") - deliveries
 	b.MustExec(t, fmt.Sprintf(`INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-		SELECT %d + i, %d, %d, %d, %d, %d FROM n`, deliveries-1, event-earlier, e.ID, event, now, now, now))
+		SELECT %d + i, %d, %d, %d, %d, %d FROM n`, deliveries-1, before, e.ID, event, now, now, now))
 }
 
 // TestALongQueueDelaysNoOther: a merchant has a long queue of deliveries to an endpoint that holds
