@@ -12,8 +12,8 @@ import (
 // aDay is how far the clock was ahead in these tests.
 const aDay = 24 * time.Hour
 
-// TestDeliveriesOfAClockThatWasAhead: a new delivery, a retry and a lease that a clock a day ahead
-// wrote are delivered at once after the clock was set back, whatever was running then.
+// TestDeliveriesOfAClockThatWasAhead: a clock that is a day ahead writes a new delivery, a retry
+// and a lease. They are delivered at once after the clock was set back.
 func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -37,8 +37,8 @@ func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 	programtest.WaitFor(t, "all are delivered", func() bool { return b.delivered(t, e) == 3 })
 }
 
-// TestAClockSetBackBesideADeliverer: a deliverer that runs while the clock is set back delivers
-// what the clock wrote before.
+// TestAClockSetBackBesideADeliverer: a deliverer that runs while the clock is set back delivers the
+// deliveries that the clock wrote before.
 func TestAClockSetBackBesideADeliverer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -19,8 +19,8 @@ func (b *bundle) leftovers(t *testing.T) [2]int64 {
 	}
 }
 
-// TestDeletedEndpointsLeaveNoWork: a merchant deletes endpoints that have deliveries, and makes others,
-// again and again. The deletions remove the deliveries and the endpoints.
+// TestDeletedEndpointsLeaveNoWork: a merchant deletes endpoints that have deliveries, and makes
+// others, again and again. The deletions remove the deliveries and the endpoints.
 func TestDeletedEndpointsLeaveNoWork(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -60,8 +60,8 @@ func TestADeletionIsBounded(t *testing.T) {
 	}
 }
 
-// TestTheRestOfALongQueueIsPurgedSoon: a deliverer that has purged before removes the deliveries that
-// a deletion left, and the endpoint.
+// TestTheRestOfALongQueueIsPurgedSoon: a deliverer that has purged before removes the deliveries
+// that a deletion left, and the endpoint.
 func TestTheRestOfALongQueueIsPurgedSoon(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -78,8 +78,8 @@ func TestTheRestOfALongQueueIsPurgedSoon(t *testing.T) {
 	})
 }
 
-// TestDeletedEndpointsThatAreLeftCount: while 32 endpoints of a tenant are left, deleted ones included,
-// it cannot make another one. Another mode can, and the tenant can after a purge.
+// TestDeletedEndpointsThatAreLeftCount: while 32 endpoints of a tenant are left, deleted ones
+// included, it cannot make another one. Another mode can, and the tenant can after a purge.
 func TestDeletedEndpointsThatAreLeftCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -110,8 +110,8 @@ func TestDeletedEndpointsThatAreLeftCount(t *testing.T) {
 	}
 }
 
-// TestEndpointsStayNotInMemory: the deliverer remembers no endpoint without pending deliveries, be it
-// deleted or not.
+// TestEndpointsStayNotInMemory: the deliverer remembers no endpoint without pending deliveries,
+// and no deleted one.
 func TestEndpointsStayNotInMemory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,14 +14,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// setupServer is setup on a server. Commands are not rehearsed, so that a lock stops each of them once.
+// setupServer is setup on a server. Commands are not rehearsed, so that a lock stops each of them
+// once.
 func setupServer(t *testing.T) *bundle {
 	t.Helper()
 	return &bundle{coretest.OpenOnce(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}
 }
 
-// mustHoldLocks runs a statement in a transaction of another process, which ends with commit. It has
-// a connection to itself, because Inspect has one only and the test reads through that meanwhile.
+// mustHoldLocks runs a statement in a transaction of another process, which ends with commit. It
+// has a connection to itself, because Inspect has one only and the test reads through that
+// meanwhile.
 func (b *bundle) mustHoldLocks(t *testing.T, statement string, args ...any) (commit func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -74,8 +76,8 @@ func TestADeletionWaitsForNoAttemptPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestRedeliveryBesideADeletionPostgreSQL: the redelivery of an event to an endpoint and the deletion
-// of the endpoint wait for a lock, one behind the other. Both end, and nothing is left.
+// TestRedeliveryBesideADeletionPostgreSQL: the redelivery of an event to an endpoint and the
+// deletion of the endpoint wait for a lock, one behind the other. Both end, and nothing is left.
 func TestRedeliveryBesideADeletionPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, deletionFirst := range map[string]bool{"the redelivery first": false, "the deletion first": true} {
@@ -113,8 +115,8 @@ func TestRedeliveryBesideADeletionPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestRedeliveryToAllBesideADeletionPostgreSQL: the redelivery of an event to all endpoints waits for
-// the deletion of one by another core, and writes no delivery to it.
+// TestRedeliveryToAllBesideADeletionPostgreSQL: the redelivery of an event to all endpoints waits
+// for the deletion of one by another core, and writes no delivery to it.
 func TestRedeliveryToAllBesideADeletionPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setupServer(t)

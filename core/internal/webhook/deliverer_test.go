@@ -211,7 +211,7 @@ func TestADeadEndpointDelaysNothing(t *testing.T) {
 	})
 	defer close(hang)
 	live := newReceiver(t, nil)
-	for range 15 { // as many as there may be beside the live one
+	for range 15 { // as many as a tenant may have, with the live one
 		b.MustEndpoint(t, dead.URL)
 	}
 	alive := b.MustEndpoint(t, live.URL)

@@ -17,7 +17,7 @@ const (
 	mostWindow = 100
 )
 
-// health is what the deliverer remembers of an endpoint with pending deliveries.
+// health is the deliverer's memory of an endpoint with pending deliveries.
 type health struct {
 	under  int  // attempts under way
 	window int  // how many may be
@@ -50,8 +50,8 @@ func (d *Deliverer) laneOf(e *payment.Endpoint) *lane {
 	return d.fast
 }
 
-// forget drops the health of the endpoints without pending deliveries: those that are deleted or
-// disabled, and those to which all is delivered. It is called with mu held.
+// forget drops the health of all endpoints that have no pending deliveries, or are disabled. It is
+// called with mu held.
 func (d *Deliverer) forget(waiting map[int64]bool) {
 	for id, h := range d.health {
 		if h.under == 0 && !waiting[id] {

@@ -18,7 +18,7 @@ const (
 type lane struct {
 	most  int                    // attempts that may count at once
 	count int                    // attempts that count: those under way without the late ones
-	held  map[payment.Tenant]int // attempts under way, the late ones and those at deleted endpoints included
+	held  map[payment.Tenant]int // all attempts under way
 
 	// Only Run reads and writes these.
 	tenants   line[payment.Tenant]
@@ -27,11 +27,12 @@ type lane struct {
 
 func newLane(most int) *lane { return &lane{most: most, held: map[payment.Tenant]int{}} }
 
-// may reports whether a tenant may begin one more attempt. It holds at most half as many as are left
-// of the bound, so it leaves attempts to the others.
+// may reports whether a tenant may begin one more attempt. It holds at most half as many as are
+// left of the bound, so other tenants get attempts too. Late ones and attempts at deleted
+// endpoints count.
 func (l *lane) may(t payment.Tenant) bool { return 2*l.held[t] < l.most-l.count }
 
-// line is the order of the turns of those that have due deliveries.
+// line is the order of the turns of tenants or endpoints that have due deliveries.
 type line[K comparable] struct {
 	last  int64       // the highest number so far
 	turns map[K]int64 // the lowest number has the next turn
@@ -93,9 +94,9 @@ func (l *lane) queue(due []*payment.Endpoint) (tenants [][]*take) {
 	return tenants
 }
 
-// reserve returns the attempts that may begin now at due endpoints of a lane, in the order of their
-// turns. They count as under way. Each tenant gets one attempt after the other, each time at its next
-// endpoint.
+// reserve returns the attempts that may begin now at due endpoints of a lane, in the order of
+// their turns. They count as under way. Each tenant gets one attempt after the other, each time at
+// its next endpoint.
 func (d *Deliverer) reserve(l *lane, due []*payment.Endpoint) (takes []*take) {
 	tenants := l.queue(due)
 	d.mu.Lock()
@@ -128,7 +129,8 @@ func (d *Deliverer) reserveNext(endpoints []*take) (*take, []*take) {
 	return nil, nil
 }
 
-// reserveAt reserves an attempt at an endpoint. It returns false if the endpoint has as many as it may.
+// reserveAt reserves an attempt at an endpoint. It returns false if the endpoint has as many as it
+// may.
 func (d *Deliverer) reserveAt(t *take) bool {
 	l, e := t.lane, t.endpoint
 	h := d.healthOf(e)

@@ -164,8 +164,9 @@ func (b *bundle) mustFail(t *testing.T) {
 }
 
 // TestUnresponsiveEndpointsTakeTurns: failing endpoints of more merchants than may be attempted at
-// once hold each request and have more deliveries. A new endpoint of another merchant is attempted at
-// once. When an attempt ends, the failing endpoint that was not attempted yet is attempted next.
+// once hold each request and have more deliveries. A new endpoint of another merchant is attempted
+// at once. When an attempt ends, the failing endpoint that was not attempted yet is attempted
+// next.
 func TestUnresponsiveEndpointsTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -205,9 +206,9 @@ func TestFastEndpointsDelayNoFailingOne(t *testing.T) {
 }
 
 // TestTheLongestWaitHasTheNextTurn: all attempts that may be made at once at failing endpoints are
-// under way, and an endpoint of another merchant waits. Then an older endpoint begins to wait, and a
-// newer one of a merchant that had its turn before. When an attempt ends, the endpoint that waited
-// for longest is attempted.
+// under way, and an endpoint of another merchant waits. Then an older endpoint begins to wait, and
+// a newer one of a merchant that had its turn before. When an attempt ends, the endpoint that
+// waited for longest is attempted.
 func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -237,9 +238,9 @@ func TestTheLongestWaitHasTheNextTurn(t *testing.T) {
 	}
 }
 
-// TestOneMerchantLeavesAttemptsToOthers: in one mode a merchant has endpoints that take one delivery
-// and hold all further requests. It deletes them and makes new ones. It gets a third of all attempts.
-// Endpoints of its other mode and of another merchant are attempted at once.
+// TestOneMerchantLeavesAttemptsToOthers: in one mode a merchant has endpoints that take one
+// delivery and hold all further requests. It deletes them and makes new ones. It gets a third of
+// all attempts. Endpoints of its other mode and of another merchant are attempted at once.
 func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -269,7 +270,7 @@ func TestOneMerchantLeavesAttemptsToOthers(t *testing.T) {
 }
 
 // TestModesOfAMerchantLeaveAttempts: new endpoints of a merchant in test and live mode hold each
-// request. They leave attempts to those of another merchant.
+// request. They leave attempts to an endpoint of another merchant.
 func TestModesOfAMerchantLeaveAttempts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -290,9 +291,9 @@ func TestModesOfAMerchantLeaveAttempts(t *testing.T) {
 	other.wait(t, 1)
 }
 
-// TestEndpointsOfAMerchantTakeTurns: a merchant has new endpoints in test and live mode that hold each
-// request, and as many attempts at them as it may have. The next two attempts after one of these has
-// ended are at different endpoints.
+// TestEndpointsOfAMerchantTakeTurns: a merchant has new endpoints in test and live mode that hold
+// each request, and as many attempts at them as it may have. The next two attempts after one of
+// these has ended are at different endpoints.
 func TestEndpointsOfAMerchantTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -349,7 +350,8 @@ func wantInTurn(t *testing.T, arrived <-chan string, paths ...string) {
 }
 
 // TestMerchantsTakeTurns: failing endpoints of other merchants leave one attempt. A merchant whose
-// failing endpoint responds at once and has many deliveries, and one with one delivery, get it in turn.
+// failing endpoint responds at once and has many deliveries, and one with one delivery, get it in
+// turn.
 func TestMerchantsTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

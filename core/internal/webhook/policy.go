@@ -11,28 +11,31 @@ import (
 	"syscall"
 )
 
-// ErrAddress says that a connection would have led to an address that no endpoint may have.
+// ErrAddress reports a connection to an address that no endpoint may have.
 var ErrAddress = errors.New("webhook: address not allowed")
 
 // maxURL is the longest URL in bytes.
 const maxURL = 2048
 
-// Policy decides where deliveries may go. The zero value lets them go to the public internet only.
+// Policy decides to which addresses deliveries may go. The zero value allows the public internet
+// only.
 type Policy struct {
-	// AllowPrivate lets them go to this machine and to private networks too. It is for development and tests.
+	// AllowPrivate also allows this machine and private networks. It is for development and tests.
 	AllowPrivate bool
 }
 
-// notPublic are the IPv4 networks that are not plainly public: this host, private, shared (carrier NAT), loopback, link-local with the
-// clouds' metadata, protocol assignments, documentation, 6to4 relays, benchmarks, multicast, reserved and broadcast. And one cloud's
-// metadata host, which stands in public space.
+// notPublic are the IPv4 networks that are not plainly public. They are this host, private, shared
+// (carrier NAT), loopback and link-local addresses, the last with the clouds' metadata. Others are
+// for protocol assignments, documentation, 6to4 relays, benchmarks, multicast and broadcast, or
+// reserved. The last one is a cloud's metadata host in public space.
 var notPublic = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
 	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 )
 
-// public6 is all of IPv6 that is given out as public. Outside of it are loopback, mapped and compatible IPv4, NAT64, unique local, link-local
-// and multicast. In it, not public: protocol assignments with Teredo, documentation, and 6to4, which carries an IPv4 address.
+// public6 is all public IPv6. Outside of it are loopback, mapped and compatible IPv4, NAT64,
+// unique local, link-local and multicast. In it, not public: protocol assignments with Teredo,
+// documentation, and 6to4, which carries an IPv4 address.
 var (
 	public6    = netip.MustParsePrefix("2000::/3")
 	notPublic6 = prefixes("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
@@ -46,8 +49,8 @@ func prefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
-// CheckURL returns why an endpoint may not have this URL, in words for its owner, or nil. It asks no resolver: what a name leads to is
-// decided when it is connected to.
+// CheckURL returns an error, in words for the merchant, if an endpoint may not have this URL. It
+// uses no resolver: the address of a name is checked at each connection.
 func (p Policy) CheckURL(text string, live bool) error {
 	u, err := url.Parse(text)
 	switch {
@@ -143,8 +146,8 @@ func endsInNumber(name string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// control refuses a connection to an address that is not allowed. A dialer calls it with the address it has resolved, right before it
-// connects.
+// control refuses a connection to an address that is not allowed. A dialer calls it with the
+// resolved address, right before it connects.
 func (p Policy) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -177,8 +180,8 @@ func allowed(ip netip.Addr) bool {
 	return true
 }
 
-// own reports whether ip is an address of this machine, public as it may be: our own listeners are no endpoints. When the machine cannot
-// tell, it is.
+// own reports whether ip is an address of this machine, even a public one: our own listeners are no
+// endpoints. It returns true if the addresses of the machine cannot be read.
 func own(ip netip.Addr) bool {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

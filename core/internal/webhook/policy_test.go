@@ -188,7 +188,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// FuzzURL wants that no URL with a private address written out passes, whatever is around it.
+// FuzzURL wants that no URL with a private address passes, however the address is written.
 func FuzzURL(f *testing.F) {
 	for _, seed := range []string{"https://127.0.0.1/", "https://[::ffff:10.0.0.1]:80/", "https://a.b/", "https://10.0.0.1.:1/x", "https://0177.0.0.1/"} {
 		f.Add(seed)
@@ -211,7 +211,8 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// nameserver answers every question with the next of its addresses, and then with the last one again.
+// nameserver responds to each query with the next of its addresses, and then with the last one
+// again.
 func nameserver(t *testing.T, asked *atomic.Int64, addresses ...string) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -264,7 +265,7 @@ func TestWhereAConnectionLeadsDecides(t *testing.T) {
 		"by name":    {"http://shop.example:" + port, []string{"127.0.0.1"}},
 		"link local": {"http://shop.example:" + port, []string{"169.254.169.254"}},
 		"private":    {"http://shop.example:" + port, []string{"192.168.0.1"}},
-		// Whoever asks first is shown a public address, whoever connects another.
+		// The first query gets a public address, and the connection another one.
 		"rebound": {"http://shop.example:" + port, []string{"192.0.2.77", "127.0.0.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

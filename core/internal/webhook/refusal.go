@@ -29,10 +29,10 @@ func (d *Deliverer) endRefusals(now time.Time) {
 // begin begins attempts of leases that were committed. leased is when their commit wrote them.
 type begin func(t *take, leases []store.Lease, leased time.Time)
 
-// lease leases deliveries by endpoint, those of many endpoints in one commit, and begins their
-// attempts after that commit. The endpoints beyond the bounds of a commit keep their turns. If the
-// commit fails, it leases parts in commits of their own. If the deliveries to an endpoint cannot be
-// leased together, they are leased one by one.
+// lease leases deliveries by endpoint, for many endpoints in one commit, and begins their attempts
+// after that commit. The endpoints beyond the bounds of a commit keep their turns. If the commit
+// fails, it leases parts in smaller commits. If the deliveries to an endpoint cannot be leased
+// together, they are leased one by one.
 func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) error {
 	pass := d.Store.BeginPass(store.PassWebhooks)
 	return store.Rows[*take]{
@@ -63,7 +63,7 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 	}.Do(ctx, pass, takes)
 }
 
-// leaseSingly is lease of the due deliveries to one endpoint. It skips those that fail.
+// leaseSingly is lease of the due deliveries to one endpoint, each alone. It skips refused ones.
 func (d *Deliverer) leaseSingly(ctx context.Context, pass *store.Pass, t *take, attempt begin) error {
 	t.lane.endTurn(t.endpoint) // even if it fails: endpoints of other tenants are next
 	r := refusal{d.refusals[t.endpoint.ID].after, d.Clock.Now()}

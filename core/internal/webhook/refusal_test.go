@@ -25,9 +25,9 @@ func (b *bundle) mustOther(t *testing.T, url string) {
 	b.Tenant = mine
 }
 
-// TestRefusedLeaseStopsNoDelivery: the store refuses to lease the oldest deliveries to an endpoint,
-// more than an endpoint has places. All others are delivered, to the endpoint and to that of another
-// merchant. The refused ones are tried again after a pause.
+// TestRefusedLeaseStopsNoDelivery: the store refuses to lease the oldest deliveries to an
+// endpoint, more than an endpoint has places. All others are delivered, to the endpoint and to
+// that of another merchant. The refused ones are tried again after a pause.
 func TestRefusedLeaseStopsNoDelivery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -88,8 +88,8 @@ func TestMissingEventStopsNoDelivery(t *testing.T) {
 	})
 }
 
-// TestRefusedDeliveryStopsNoPurge: the store refuses to remove one of three deliveries. Their endpoint
-// is deleted, and a purge removes the others.
+// TestRefusedDeliveryStopsNoPurge: the store refuses to remove one of three deliveries. Their
+// endpoint is deleted, and a purge removes the others.
 func TestRefusedDeliveryStopsNoPurge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -31,8 +31,8 @@ func (s Secrets) bytes(endpoint, generation int64) []byte {
 	return sum([]byte(s.key.Reveal()), id.Format(id.WebhookEndpoint, endpoint), ".", strconv.FormatInt(generation, 10))
 }
 
-// sign is the webhook-signature of a message sent at a unix time: one for the endpoint's secret, and during its overlap one more for the
-// secret before.
+// sign returns the webhook-signature of a message that is sent at a unix time. It has one
+// signature by the endpoint's secret, and during an overlap one more by the secret before.
 func (s Secrets) sign(e *payment.Endpoint, message string, at int64, body []byte) string {
 	content := []string{message, ".", strconv.FormatInt(at, 10), ".", string(body)}
 	out := signature(s.bytes(e.ID, e.Generation), content)

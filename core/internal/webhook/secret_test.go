@@ -17,7 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// verifies checks a signature as the standard says, on its own.
+// verifies checks a signature by the rules of the standard, without the product's code.
 func verifies(t *testing.T, s secret.String, m message) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s.Reveal(), "whsec_"))

@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// bundle is a service with deliverers beside it.
+// bundle is a service that deliverers can be added to.
 type bundle struct {
 	*coretest.Service
 	secrets webhook.Secrets
@@ -30,7 +30,8 @@ func setup(t *testing.T) *bundle {
 	return &bundle{coretest.Open(t), webhook.NewSecrets([]byte("the webhook key of the tests: 32"))}
 }
 
-// deliverer returns one that may deliver to this machine, looks often, and is changed by options. It does not run yet.
+// deliverer returns one that may deliver to this machine, looks often, and is changed by options.
+// It does not run yet.
 func (b *bundle) deliverer(options ...func(*webhook.Config)) *webhook.Deliverer {
 	c := webhook.Config{
 		Store: b.DB, Clock: b.Clock, Log: slog.New(slog.NewJSONHandler(b.Log, nil)), Secrets: b.secrets,
@@ -111,7 +112,7 @@ type message struct {
 	body                     string
 }
 
-// receiver is an endpoint that remembers what it got, and answers as it is told.
+// receiver is an endpoint that records its requests. Its response can be set.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -145,7 +146,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// respond changes the answer.
+// respond changes the response.
 func (r *receiver) respond(answer func(http.ResponseWriter, *http.Request)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +166,7 @@ func (r *receiver) wait(t *testing.T, n int) []message {
 	return r.messages()
 }
 
-// status answers with a bare status.
+// status responds with a bare status.
 func status(code int) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }

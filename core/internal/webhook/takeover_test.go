@@ -45,8 +45,9 @@ func (b *bundle) mustLease(t *testing.T, e *payment.Endpoint) store.Lease {
 	return leases[0]
 }
 
-// TestLeasesOfADeadCorePostgreSQL: what a core had begun to deliver when it died is delivered by another one once it is known to be dead, though its
-// lease has most of a minute to go; what a slow one is at is left to it.
+// TestLeasesOfADeadCorePostgreSQL: a core died during an attempt. Another core delivers the
+// delivery once the first one counts as dead, though the lease has most of a minute left. The
+// leases of a slow core stay.
 func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first, second := cores(t)
@@ -90,7 +91,8 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	}
 }
 
-// TestLeasesByAWrongClockPostgreSQL: a core whose clock is ahead takes nobody's lease for an old one, and begins nothing until it is right.
+// TestLeasesByAWrongClockPostgreSQL: a core whose clock is ahead takes no lease for an old one, and
+// begins nothing until the clock is right.
 func TestLeasesByAWrongClockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first, second := cores(t)
@@ -113,7 +115,8 @@ func TestLeasesByAWrongClockPostgreSQL(t *testing.T) {
 	programtest.WaitFor(t, "it is delivered", func() bool { return len(r.messages()) == 1 })
 }
 
-// TestAStaleLease: a process that stood still between its lease and its request does not send: somebody else may have.
+// TestAStaleLease: a process that stood still between its lease and its request does not send,
+// because another process may have sent it.
 func TestAStaleLease(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
