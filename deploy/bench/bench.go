@@ -62,6 +62,7 @@ func measures() []measure {
 		{rows: []string{"P9"}, run: tail},
 		{rows: []string{"P10"}, run: size, asked: true},
 		{rows: []string{"P12"}, run: besieged},
+		{rows: []string{"P13"}, run: hooks},
 	}
 }
 

@@ -73,6 +73,13 @@
 //     connection that the server closes is opened again after a second. One refused payment fails
 //     the row.
 //
+//   - P13: the median time from an event to its delivery at an instant endpoint, for 200 events one
+//     after the other. 64 endpoints of two merchants have deliveries meanwhile, and accept each of
+//     them after 10 s. The same events alone are the yardstick. The time counts from the response
+//     to the request that made the event. A second row has the deliveries a second to one endpoint
+//     that takes 100 ms and has a queue. Both are measured with core on SQLite and on PostgreSQL.
+//     The receivers are in the process of the benchmark.
+//
 // P10 runs only on request (-only P10), since filling takes minutes and gigabytes. No smaller store
 // can replace it: its subject is pages outside of the cache. All stores are removed at the end.
 //

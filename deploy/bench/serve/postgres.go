@@ -2,13 +2,10 @@ package serve
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -93,49 +90,4 @@ func (p *Postgres) RunBank(
 		}
 	}
 	return 0, 0, errors.New("pgbench printed no rate: " + out)
-}
-
-// Core is core on its own database. It can be started several times, one after the other.
-type Core struct {
-	Key      string // a secret test key
-	database string
-	programs *Programs
-	server   *Postgres
-	env      []string
-}
-
-// Core creates a database with core's store, a merchant and a key.
-func (p *Programs) Core(ctx context.Context, s *Postgres) (*Core, error) {
-	s.made++
-	kek := make([]byte, 32)
-	_, _ = rand.Read(kek) // it never fails
-	c := &Core{programs: p, server: s, database: "core" + strconv.Itoa(s.made)}
-	c.env = []string{
-		"CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(kek), "CAUSEWAY_STORE=" + s.URL(c.database, nil),
-	}
-	if _, err := s.SQL(ctx, "postgres", "CREATE DATABASE "+c.database); err != nil {
-		return nil, err
-	}
-	merchant, err := output(ctx, c.env, p.path("core"), "merchants", "create", "Bench")
-	if err == nil {
-		c.Key, err = output(ctx, c.env, p.path("core"), "keys", "create", "--merchant", merchant)
-	}
-	return c, err
-}
-
-// Start starts the core, and returns when it listens.
-func (c *Core) Start(ctx context.Context) (*Process, error) {
-	return c.programs.listen(ctx, c.env, c.programs.path("core"), "serve", "--rate-limit", "0",
-		"--simulator-journal", filepath.Join(c.programs.logs, c.database+".journal"), "--listen")
-}
-
-// SQL runs statements in its database, each in its own transaction, and returns their output.
-func (c *Core) SQL(ctx context.Context, statements ...string) (string, error) {
-	return c.server.SQL(ctx, c.database, statements...)
-}
-
-// Drop removes the database of the core, which has ended.
-func (c *Core) Drop(ctx context.Context) error {
-	_, err := c.server.SQL(ctx, "postgres", "DROP DATABASE "+c.database)
-	return err
 }
