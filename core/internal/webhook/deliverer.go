@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -188,8 +189,10 @@ func (d *Deliverer) sort(waiting []store.Waiting, now time.Time) (next time.Dura
 func (d *Deliverer) serve(
 	ctx, attempts context.Context, running *sync.WaitGroup, l *lane, due []*payment.Endpoint,
 ) error {
+	d.setShort(l, true) // until all due deliveries are leased
 	takes := d.reserve(l, due)
 	err := d.lease(ctx, takes, func(t *take, leases []store.Lease, leased time.Time) {
+		t.leased = true
 		t.attempts -= len(leases)
 		for _, lease := range leases {
 			a := &attempt{lane: l, endpoint: t.endpoint, lease: lease, leased: leased}
@@ -199,6 +202,8 @@ func (d *Deliverer) serve(
 			})
 		}
 	})
+	more := slices.ContainsFunc(takes, func(t *take) bool { return !t.leased || t.attempts == 0 })
+	d.setShort(l, more || len(takes) < len(due))
 	for _, t := range takes {
 		_, refused := d.refusals[t.endpoint.ID]
 		for range t.attempts {

@@ -19,6 +19,7 @@ type lane struct {
 	most  int                    // attempts that may count at once
 	count int                    // attempts that count: those under way without the late ones
 	held  map[payment.Tenant]int // all attempts under way
+	short bool                   // due deliveries may wait until an attempt ends
 
 	// Only Run reads and writes these.
 	tenants   line[payment.Tenant]
@@ -67,7 +68,15 @@ func (l *lane) endTurn(e *payment.Endpoint) {
 type take struct {
 	lane     *lane
 	endpoint *payment.Endpoint
-	attempts int // that can still begin
+	attempts int  // that can still begin
+	leased   bool // a commit has leased the due deliveries, or as many as there are attempts
+}
+
+// setShort notes whether due deliveries in a lane may wait until an attempt ends.
+func (d *Deliverer) setShort(l *lane, short bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.short = short
 }
 
 // queue returns the due endpoints by tenant, both in the order of their turns.
@@ -144,8 +153,9 @@ func (d *Deliverer) reserveAt(t *take) bool {
 	return true
 }
 
-// leave ends an attempt, or drops it if it has not begun. With wake the next round begins at once.
-// Without it that round waits: after a failure it would find the same deliveries.
+// leave ends an attempt, or drops it if it has not begun. With wake the next round begins at once if
+// deliveries wait for that. Without wake that round waits: after a failure it would find the same
+// deliveries.
 func (d *Deliverer) leave(a *attempt, wake bool) {
 	d.mu.Lock()
 	delete(d.requests, a) // it is there after a panic
@@ -157,6 +167,7 @@ func (d *Deliverer) leave(a *attempt, wake bool) {
 		delete(l.held, tenant)
 	}
 	d.healthOf(a.endpoint).under--
+	wake = wake && (l.short || d.laneOf(a.endpoint).short)
 	d.mu.Unlock()
 	if !wake {
 		return
