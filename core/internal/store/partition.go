@@ -12,12 +12,21 @@ func (db *DB) MakePartitions(ctx context.Context) error {
 	return db.engine.MakePartitions(ctx, db.clock.Now())
 }
 
+// deliverySlack is how long past its retention a delivery may wait until its partition is dropped.
+const deliverySlack = 14 * 24 * time.Hour
+
 // DropDeliveries removes the partitions of deliveries that are older than keep, and returns about how
 // many deliveries these were. PurgeDeliveries removes those of before the returned time that remain.
+// That time is by the confirmed time alone. A partition is dropped only if the server's clock agrees.
 func (db *DB) DropDeliveries(
 	ctx context.Context, now time.Time, keep time.Duration,
 ) (before time.Time, dropped int64, err error) {
-	return db.engine.DropPartitions(ctx, "webhook_deliveries", db.confirmed(now), keep)
+	now = db.confirmed(now)
+	before, dropped, err = db.engine.DropPartitions(ctx, "webhook_deliveries", now, keep)
+	if db.engine.Shared() {
+		before = now.Add(-keep - deliverySlack)
+	}
+	return before, dropped, err
 }
 
 // PurgeEvents removes the events that are older than keep, and returns about how many these were. The
