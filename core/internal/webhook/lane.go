@@ -153,9 +153,9 @@ func (d *Deliverer) reserveAt(t *take) bool {
 	return true
 }
 
-// leave ends an attempt, or drops it if it has not begun. With wake the next round begins at once if
-// deliveries wait for that. Without wake that round waits: after a failure it would find the same
-// deliveries.
+// leave ends an attempt, or drops it if it has not begun. With wake the next round begins at once
+// if deliveries wait for that. Without wake that round waits: after a failure it would find the
+// same deliveries.
 func (d *Deliverer) leave(a *attempt, wake bool) {
 	d.mu.Lock()
 	delete(d.requests, a) // it is there after a panic
