@@ -47,23 +47,26 @@ func Schema(tb testing.TB) string {
 func Copy(tb testing.TB, prepare func(url string) error) string {
 	tb.Helper()
 	start(tb)
-	one.template.Do(func() {
-		if _, one.err = one.maintenance.ExecContext(context.Background(), "CREATE DATABASE prepared"); one.err != nil {
-			return
-		}
-		at := one.URL("prepared", url.Values{"search_path": {"prepared"}})
-		if one.err = execute(at, "CREATE SCHEMA prepared"); one.err == nil {
-			one.err = prepare(at)
-		}
-	})
-	if one.err != nil {
-		tb.Fatal(one.err)
+	one.template.Do(func() { one.templateErr = makeTemplate(prepare) })
+	if one.templateErr != nil {
+		tb.Fatal(one.templateErr)
 	}
 	at, err := url.Parse(newDatabase(tb, " TEMPLATE prepared STRATEGY file_copy"))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return one.URL(at.Path[1:], url.Values{"search_path": {"prepared"}})
+}
+
+func makeTemplate(prepare func(url string) error) error {
+	if _, err := one.maintenance.ExecContext(context.Background(), "CREATE DATABASE prepared"); err != nil {
+		return err
+	}
+	at := one.URL("prepared", url.Values{"search_path": {"prepared"}})
+	if err := execute(at, "CREATE SCHEMA prepared"); err != nil {
+		return err
+	}
+	return prepare(at)
 }
 
 // start starts the server of this test program.
@@ -131,7 +134,8 @@ var one struct {
 	*server.Server
 	maintenance *sql.DB // creates and drops databases
 	once        sync.Once
-	template    sync.Once // of Copy
 	err         error
+	template    sync.Once // of Copy
+	templateErr error
 	names       atomic.Int64
 }
