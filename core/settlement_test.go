@@ -142,8 +142,13 @@ func TestSettlementRun(t *testing.T) {
 	b.MustCreate(t, 100, manual)
 	MustDecode[v1.Transaction](t, b.void(t, b.MustCreate(t, 100, "").ID), 200)
 	run := MustDecode[v1.SettlementRun](t, b.post(t, "/v1/test_helpers/settlement_runs", "", keyed("r")), 200)
-	if run.TransactionsSettled != 3 || run.HasMore {
-		t.Errorf("got %+v, want 3", run)
+	settled := run.TransactionsSettled
+	for more := run.HasMore; more; { // a busy machine takes several runs
+		next := MustDecode[v1.SettlementRun](t, b.post(t, "/v1/test_helpers/settlement_runs", ""), 200)
+		settled, more = settled+next.TransactionsSettled, next.HasMore
+	}
+	if settled != 3 {
+		t.Errorf("got %d, want 3", settled)
 	}
 	b.MustCreate(t, 100, "")
 	if again := MustDecode[v1.SettlementRun](t, b.post(t, "/v1/test_helpers/settlement_runs", "", keyed("r")), 200); again != run {

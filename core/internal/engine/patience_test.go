@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // network forwards to a PostgreSQL server, and each message takes a time on its way. None does before
@@ -139,6 +141,31 @@ func TestSettlementOverASlowNetworkPostgreSQL(t *testing.T) {
 		t.Errorf("settled: got %d, %v, want 41", n, err)
 	}
 	wantNoSkip(t, s)
+}
+
+// TestSettlementRunOverASlowNetworkPostgreSQL: one run of the test helpers cannot settle all
+// transactions within the time of one command. The runs settle them together.
+func TestSettlementRunOverASlowNetworkPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s, far := onNetwork(t, &network{delay: 8 * time.Millisecond}, "")
+	for range 60 {
+		mustPayFor(t, s, s.Tenant)
+	}
+	settled := 0
+	for more, runs := true, 0; more; runs++ {
+		result, err := far.RunSettlement(t.Context(), engine.Request{Tenant: s.Tenant, ID: "req"})
+		if err != nil || result.Status != 200 {
+			t.Fatalf("run %d: %d, %v", runs, result.Status, err)
+		}
+		run := v1.SettlementRun{}
+		if err := json.Unmarshal(result.Body, &run); err != nil || run.TransactionsSettled == 0 {
+			t.Fatalf("run %d: got %s, %v, want some transactions", runs, result.Body, err)
+		}
+		settled, more = settled+run.TransactionsSettled, run.HasMore
+	}
+	if settled != 60 {
+		t.Errorf("settled: got %d, want 60", settled)
+	}
 }
 
 // TestExpiryOverASlowNetworkPostgreSQL is the same of authorizations that lapse.

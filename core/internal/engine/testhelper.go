@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// runBatch is how many transactions one settlement run of the test helpers settles, in one commit.
-const runBatch = 200
+// runBatch is how many transactions one settlement run of the test helpers settles at most.
+const runBatch = 100
 
 // TestTime is a merchant's test clock.
 type TestTime struct {
@@ -19,34 +19,33 @@ type TestTime struct {
 	Ahead time.Duration // of real time
 }
 
-// RunSettlement settles the tenant's captured money as if its day ended now, at most runBatch
-// transactions.
+// RunSettlement settles the tenant's captured money as if its day ended now, the oldest transactions
+// first: at most runBatch, and fewer if they would take longer than a background commit may.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	defer e.enter(ctx, r)()
 	waiting, err := e.Store.Settleable(ctx, r.Tenant, runBatch+1)
 	if err != nil {
 		return Result{}, err
 	}
-	more := len(waiting) > runBatch
-	if more {
-		waiting = waiting[:runBatch]
-	}
+	page := waiting[:min(len(waiting), runBatch)]
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		settled := 0
-		for _, transaction := range waiting {
+		run := SettlementRun{}
+		n, err := store.Each(tx, page, func(transaction int64) error {
 			err := tx.SettleTransaction(r.Tenant, transaction)
 			if errors.Is(err, store.ErrConflict) {
-				continue // somebody was faster
-			}
-			if err == nil {
-				err = e.announceSettled(tx, r.Tenant, transaction)
+				return nil // another command settled it first, or voids it
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
-			settled++
+			run.Settled++
+			return e.announceSettled(tx, r.Tenant, transaction)
+		})
+		if err != nil {
+			return nil, err
 		}
-		result := e.existing(&SettlementRun{Settled: settled, More: more})
+		run.More = n < len(waiting)
+		result := e.existing(&run)
 		return &result, nil
 	})
 	return value(done), err
