@@ -39,8 +39,8 @@ func TestEdge(t *testing.T) {
 	t.Run("HSTS", func(t *testing.T) { testHSTS(t, r) }) // the last one: it ends compat-proxy
 }
 
-// TestAudit runs testssl.sh against an Envoy.
-func TestAudit(t *testing.T) {
+// TestTLSAudit runs testssl.sh against an Envoy.
+func TestTLSAudit(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	r.serve(t)

@@ -80,8 +80,8 @@ func TestEveryHTTPSResponseHasHSTS(t *testing.T) {
 	}
 }
 
-// TestAuditOfHTTPS lets independent programs check the listener.
-func TestAuditOfHTTPS(t *testing.T) {
+// TestTLSAuditOfHTTPS lets independent programs check the listener.
+func TestTLSAuditOfHTTPS(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	addr := mustHost(t, p.HTTPS)

@@ -60,7 +60,7 @@ func TestFlaws(t *testing.T) {
 }
 
 // A server that is Go's own and was made worse does not pass, for the reasons that it gives.
-func TestAuditFindsAWeakServer(t *testing.T) {
+func TestTLSAuditFindsAWeakServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.EnableHTTP2 = true
