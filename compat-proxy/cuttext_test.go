@@ -85,8 +85,7 @@ func TestCutTextsHoldNoOwnNumber(t *testing.T) {
 func mustRecord(t *testing.T) (s *recordingV1, url string) {
 	t.Helper()
 	s = &recordingV1{}
-	upstream := httptest.NewServer(s)
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.Serve(t, s)
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL})
 	if err != nil {
 		t.Fatal(err)

@@ -195,8 +195,7 @@ var bombs = map[string]string{
 func TestBombs(t *testing.T) {
 	const most, longest = 24 << 20, 3 * time.Second // of the processor's time: others may keep it
 	s := &v1{}
-	upstream := httptest.NewServer(s)
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.Serve(t, s)
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL})
 	if err != nil {
 		t.Fatal(err)

@@ -224,8 +224,7 @@ func TestDoorB_panic(t *testing.T) {
 func TestDoorB_log(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	upstream := httptest.NewServer(&v1{})
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.Serve(t, &v1{})
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -247,8 +246,7 @@ func TestDoorB_log(t *testing.T) {
 // What came of a request is counted by its method and class.
 func TestDoorB_metrics(t *testing.T) {
 	t.Parallel()
-	upstream := httptest.NewServer(&v1{})
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.Serve(t, &v1{})
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL})
 	if err != nil {
 		t.Fatal(err)
@@ -276,8 +274,7 @@ func TestDoorB_metrics(t *testing.T) {
 // TestDoorB_http2 comes as OkHttp and libcurl do: by HTTP/2, with another's name for ours.
 func TestDoorB_http2(t *testing.T) {
 	t.Parallel()
-	upstream := httptest.NewServer(&v1{})
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.Serve(t, &v1{})
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, DropInPaths: true})
 	if err != nil {
 		t.Fatal(err)

@@ -25,8 +25,7 @@ type operated struct {
 
 func mustOperate(t *testing.T, upstream http.Handler, change func(*compatproxy.Config)) operated {
 	t.Helper()
-	server := httptest.NewServer(upstream)
-	t.Cleanup(server.Close)
+	server := goldentest.Serve(t, upstream)
 	cfg := compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL}
 	if change != nil {
 		change(&cfg)

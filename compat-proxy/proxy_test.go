@@ -76,8 +76,7 @@ func mustProxy(t *testing.T, s *v1, change func(*compatproxy.Config)) *httptest.
 // mustProxyOf returns a proxy in front of any v1.
 func mustProxyOf(t *testing.T, s http.Handler, change func(*compatproxy.Config)) *httptest.Server {
 	t.Helper()
-	upstream := httptest.NewServer(s)
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.Serve(t, s)
 	cfg := compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL}
 	if change != nil {
 		change(&cfg)
@@ -358,8 +357,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestTLSUpstream(t *testing.T) {
 	t.Parallel()
-	upstream := httptest.NewTLSServer(&v1{})
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.ServeTLS(t, &v1{})
 	pool := upstream.Client().Transport
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Transport: pool})
 	if err != nil {

@@ -30,8 +30,7 @@ func TestDefaultSignatureAge(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	upstream := httptest.NewServer(&v1{})
-	t.Cleanup(upstream.Close)
+	upstream := goldentest.Serve(t, &v1{})
 	p, err := compatproxy.New(compatproxy.Config{
 		DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Credentials: file, Clock: clock.NewFake(now),
 	})

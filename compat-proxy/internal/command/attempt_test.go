@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ import (
 func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
-	server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := goldentest.Serve(t, goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the fake takes anything
 		switch requests.Add(1) {
 		case 1:
@@ -33,7 +32,6 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 			_, _ = io.WriteString(w, refusal("service_overloaded"))
 		}
 	})))
-	t.Cleanup(server.Close)
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
 		FollowPause: time.Microsecond,

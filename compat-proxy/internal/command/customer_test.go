@@ -62,8 +62,7 @@ func setupCustomers(tb testing.TB) customerBundle {
 		clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)), customers: map[string]*v1.Customer{},
 		methods: map[string][]v1.PaymentMethod{}, tokens: map[string]string{}, keys: map[string]storedAnswer{}, refused: map[string]string{},
 	}
-	server := httptest.NewServer(goldentest.Identified(f))
-	tb.Cleanup(server.Close)
+	server := goldentest.Serve(tb, goldentest.Identified(f))
 	return customerBundle{f, server, clock.NewFake(f.clock.Now().Add(time.Hour))}
 }
 

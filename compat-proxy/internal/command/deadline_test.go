@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,12 +17,11 @@ import (
 func TestOneDeadlineForARequest(t *testing.T) {
 	t.Parallel()
 	var payments atomic.Int32
-	server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	server := goldentest.Serve(t, goldentest.Identified(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the server sees a client that hangs up after it has read the body
 		payments.Add(1)
 		<-r.Context().Done()
 	})))
-	t.Cleanup(server.Close)
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
 		TotalTimeout: 10 * time.Second, // a busy machine takes some of it before the command begins
@@ -61,8 +59,7 @@ func TestTooLateToBegin(t *testing.T) {
 		20 * time.Minute: command.Done, 5 * time.Minute: command.Unavailable, -time.Second: command.Unavailable,
 	} {
 		f := &fakeV1{answers: map[string][]answer{create: {{status: http.StatusCreated, body: transaction("captured")}}}}
-		server := httptest.NewServer(f.identified())
-		t.Cleanup(server.Close)
+		server := goldentest.Serve(t, f.identified())
 		x, err := command.New(command.Config{
 			DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
 			TotalTimeout: 100 * time.Minute, // of which a tenth is too little

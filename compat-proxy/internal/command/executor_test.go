@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,8 +132,7 @@ func transaction(status string, more ...string) string {
 func setup(t *testing.T, answers map[string][]answer) (*command.Executor, *fakeV1) {
 	t.Helper()
 	f := &fakeV1{answers: answers}
-	server := httptest.NewServer(f.identified())
-	t.Cleanup(server.Close)
+	server := goldentest.Serve(t, f.identified())
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
 		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
@@ -267,8 +265,7 @@ func TestHangUpDoesNotStopAPayment(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	f := &fakeV1{answers: map[string][]answer{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
-	server := httptest.NewServer(goldentest.Identified(f))
-	t.Cleanup(server.Close)
+	server := goldentest.Serve(t, goldentest.Identified(f))
 	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, TotalTimeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -147,7 +146,7 @@ func TestReadOfNothing(t *testing.T) {
 func TestCreateCustomerEnds(t *testing.T) {
 	t.Parallel()
 	made := `{"id":"` + id.Format(id.Customer, 1) + `","metadata":{"reference_from":"description"}}`
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := goldentest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusCreated)
 			_, _ = w.Write([]byte(made))
@@ -155,7 +154,6 @@ func TestCreateCustomerEnds(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusNotFound)
 	}))
-	t.Cleanup(server.Close)
 	var calls atomic.Int64
 	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Observe: func(command.Call) { calls.Add(1) }})
 	if err != nil {
@@ -177,8 +175,7 @@ func (c *closing) CloseIdleConnections() { c.closed.Add(1) }
 func TestComplaint(t *testing.T) {
 	t.Parallel()
 	answers := map[string][]answer{create: {{status: 201, body: transaction("captured", `"amount":7`)}, {status: 201, body: transaction("captured")}, {}}}
-	server := httptest.NewServer(&fakeV1{answers: answers})
-	t.Cleanup(server.Close)
+	server := goldentest.Serve(t, &fakeV1{answers: answers})
 	var log bytes.Buffer
 	kept, now := &closing{RoundTripper: server.Client().Transport}, clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
 	x, err := command.New(command.Config{

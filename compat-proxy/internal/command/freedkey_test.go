@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -141,7 +140,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		b := setupOnce(t, noon)
 		f := &scheduledV1{b.v1, map[string]*scheduled{}}
-		server := httptest.NewServer(f)
+		server := goldentest.Serve(t, f)
 		defer server.Close()
 		way := &byCommand{server.Client().Transport}
 		var proxies []*command.Executor

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -188,8 +187,7 @@ func (f *orderV1) taken() (payments int, amount int64) {
 func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	tb.Helper()
 	f := &orderV1{clock: clock.NewFake(noon)}
-	server := httptest.NewServer(goldentest.Identified(f))
-	tb.Cleanup(server.Close)
+	server := goldentest.Serve(tb, goldentest.Identified(f))
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
 		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond,

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"testing"
@@ -22,8 +21,7 @@ func TestInspect(t *testing.T) {
 		{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":[]}`},
 		{status: 401, body: refusal("invalid_api_key")},
 	}}}
-	server := httptest.NewServer(f)
-	t.Cleanup(server.Close)
+	server := goldentest.Serve(t, f)
 	now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
 	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Clock: now})
 	if err != nil {

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -157,8 +156,7 @@ func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
 	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
-	server := httptest.NewServer(goldentest.Identified(orders))
-	t.Cleanup(server.Close)
+	server := goldentest.Serve(t, goldentest.Identified(orders))
 	after, err := command.New(command.Config{
 		V1: server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: orders.clock, FollowPause: time.Microsecond,
 	})

@@ -28,8 +28,7 @@ func setupOnce(tb testing.TB, at time.Time) onceBundle {
 	tb.Helper()
 	c := clock.NewFake(at)
 	f := &keyedV1{clock: c, answer: http.StatusCreated, uses: map[string]*keyUse{}}
-	server := httptest.NewServer(f)
-	tb.Cleanup(server.Close)
+	server := goldentest.Serve(tb, f)
 	b := onceBundle{v1: f, clock: c, server: server}
 	for range 2 {
 		b.proxies = append(b.proxies, b.proxy(tb, goldentest.Secret(), secret.String{}))

@@ -141,8 +141,7 @@ func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 				t.Parallel()
 				b := setupOnce(t, noon)
 				f := &recoveringV1{keyedV1: b.v1, recovery: tt.recovery, claimed: make(chan struct{})}
-				server := httptest.NewServer(f)
-				defer server.Close()
+				server := goldentest.Serve(t, f)
 				for i := range b.proxies {
 					b.proxies[i] = mustProxy(t, server, b)
 				}

@@ -3,7 +3,6 @@ package command_test
 import (
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -32,13 +31,12 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 	f := &fakeV1{answers: map[string][]answer{create: {{status: 503}, {status: 504}, {status: 201, body: transaction("captured")}}}}
 	var mu sync.Mutex
 	var parents []string // span ids that v1 was sent
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := goldentest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		parents = append(parents, strings.Split(r.Header.Get("Traceparent")+"---", "-")[2])
 		mu.Unlock()
 		f.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
 	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package command_test
 import (
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -127,7 +126,7 @@ func TestLateFirstAttempt(t *testing.T) {
 			t.Parallel()
 			var requests atomic.Int32
 			decided, paid := make(chan struct{}), make(chan struct{})
-			server := httptest.NewServer(goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			server := goldentest.Serve(t, goldentest.Identified(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if requests.Add(1) == 1 {
 					<-decided
 					close(paid)
@@ -136,7 +135,6 @@ func TestLateFirstAttempt(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = w.Write([]byte(refusal(code)))
 			})))
-			t.Cleanup(server.Close)
 			x, err := command.New(command.Config{
 				DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
 				Backoff: time.Microsecond, CallTimeout: 200 * time.Millisecond,

@@ -3,7 +3,6 @@ package goldentest
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -56,8 +55,7 @@ func (r *Recorder) Commands(t *testing.T) []byte {
 // MustExecutor returns the real executor in front of v1.
 func MustExecutor(t *testing.T, v1Handler http.Handler) *command.Executor {
 	t.Helper()
-	server := httptest.NewServer(v1Handler)
-	t.Cleanup(server.Close)
+	server := Serve(t, v1Handler)
 	x, err := command.New(command.Config{
 		V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
 		Clock: clock.NewFake(Today), DeduplicationSecret: Secret(),

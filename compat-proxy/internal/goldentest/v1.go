@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,31 @@ func Identified(next http.Handler) http.Handler {
 	})
 }
 
+// Serve starts a server of v1's fake. Unless the fake sets a Date, each response has Today's. With
+// the machine's, tests at the end of a slot of the deduplication would see requests about the next
+// slot, which their fakes do not expect.
+func Serve(tb testing.TB, fake http.Handler) *httptest.Server {
+	tb.Helper()
+	return serve(tb, fake, (*httptest.Server).Start)
+}
+
+// ServeTLS is Serve with HTTPS.
+func ServeTLS(tb testing.TB, fake http.Handler) *httptest.Server {
+	tb.Helper()
+	return serve(tb, fake, (*httptest.Server).StartTLS)
+}
+
+func serve(tb testing.TB, fake http.Handler, start func(*httptest.Server)) *httptest.Server {
+	tb.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", Today.Format(http.TimeFormat))
+		fake.ServeHTTP(w, r)
+	}))
+	start(server)
+	tb.Cleanup(server.Close)
+	return server
+}
+
 // Script plays v1: it sends the responses of the case, in order, and fails the test for any other
 // request.
 type Script struct {
@@ -64,7 +90,6 @@ const FullScopes = `["payments:authorize","payments:capture","refunds:create","t
 
 // ServeHTTP implements http.Handler.
 func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Date", Today.Format(http.TimeFormat))
 	if r.URL.Path == "/v1/api_keys/current" {
 		s.current(w, r)
 		return
