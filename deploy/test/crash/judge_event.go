@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -190,10 +192,22 @@ func (h *Harness) comes(ctx context.Context, path, event string) bool {
 	})
 }
 
+// settled returns v1's events when as many have come to the main endpoint. After a restart, the
+// recovery can add events and deliver them while a list is read.
+func (h *Harness) settled(ctx context.Context) (events []jsontext.Value, err error) {
+	wait, cancel := context.WithTimeout(ctx, programtest.Patience)
+	defer cancel()
+	programtest.Poll(wait, func() bool {
+		events, err = h.api.list(ctx, "/v1/events", h.base.event)
+		return err != nil || h.hook.events(mainPath) == len(events)
+	})
+	return events, err
+}
+
 // Delivered waits until every event has come to the main endpoint, and requires the bytes that v1
 // shows.
 func (h *Harness) Delivered(ctx context.Context) ([]string, error) {
-	events, err := h.api.list(ctx, "/v1/events", h.base.event)
+	events, err := h.settled(ctx)
 	if err != nil {
 		return nil, err
 	}
