@@ -17,6 +17,7 @@ type Server struct {
 
 	dir      string
 	settings []string
+	release  func() error // ends the guard
 }
 
 // Start makes a folder, and a server in it with such settings as "max_connections=300".
@@ -31,12 +32,58 @@ func Start(ctx context.Context, settings ...string) (*Server, error) {
 		s.run(ctx, "initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"),
 	)
 	if err == nil {
+		err = s.watch(ctx)
+	}
+	if err == nil {
 		err = s.Serve(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, s.unwatch(), os.RemoveAll(dir))
 	}
 	return s, nil
+}
+
+// guard stops the server when the process that started it has ended: only that process has the
+// other end of the guard's standard input. pg_ctl detaches the server, so nothing else would. The
+// guard outlives the signals of a terminal.
+const guard = `trap '' HUP INT TERM; read -r _; exec "$0" stop -m immediate -D "$1"`
+
+// watch starts the guard.
+func (s *Server) watch(ctx context.Context) error {
+	path, err := Find("pg_ctl")
+	if err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	cmd := exec.CommandContext(ctx, "sh", "-c", guard, path, s.data()) //nolint:gosec // our own arguments
+	cmd.Dir = s.dir
+	AsServer(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("guard of the server: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("guard of the server: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // it fails if the server has been stopped before
+	}()
+	s.release = func() error {
+		err := in.Close()
+		<-ended
+		return err
+	}
+	return nil
+}
+
+// unwatch ends the guard, which stops the server if it runs.
+func (s *Server) unwatch() error {
+	if s.release == nil {
+		return nil
+	}
+	return s.release()
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -68,7 +115,9 @@ func (s *Server) Halt(ctx context.Context) error {
 }
 
 // Stop halts it and removes its folder.
-func (s *Server) Stop() error { return errors.Join(s.Halt(context.Background()), os.RemoveAll(s.dir)) }
+func (s *Server) Stop() error {
+	return errors.Join(s.Halt(context.Background()), s.unwatch(), os.RemoveAll(s.dir))
+}
 
 // run runs a program of PostgreSQL as a user other than root: the server refuses root.
 func (s *Server) run(ctx context.Context, name string, args ...string) error {
