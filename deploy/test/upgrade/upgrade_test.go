@@ -99,8 +99,11 @@ func newUpgrade(t *testing.T, run size) *upgrade {
 	u := &upgrade{next: buildNext(t), run: run}
 	u.fleet = fleet.Start(t, fleet.Config{
 		Cores: three, Filters: three, Proxies: three, Store: store,
-		CoreArgs:   []string{"--notice", notice},
-		CoreEnv:    []string{"CAUSEWAY_FILTER_SECRET=0123456789abcdef0123456789abcdef0123456789a"},
+		CoreArgs: []string{"--notice", notice},
+		CoreEnv: []string{
+			"CAUSEWAY_FILTER_SECRET=0123456789abcdef0123456789abcdef0123456789a",
+			"CAUSEWAY_STORE=" + store + "&patience=5s", // a connection can take over a second on a busy machine
+		},
 		FilterArgs: func(n int) []string { return []string{"--config", settings, "--extproc", sockets[n]} },
 		ProxyArgs:  func(int) []string { return []string{"--config", settings} },
 	})
