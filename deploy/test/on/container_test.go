@@ -72,7 +72,8 @@ func TestContainers(t *testing.T) {
 	t.Parallel()
 	s := newStorage(t)
 	build := exec.CommandContext(t.Context(), filepath.Join(root, "deploy/on/container/build"))
-	build.Env = append(os.Environ(), "OPTIONS="+strings.Join(s, " "), "BUILD=--isolation chroot", "VERSION=v0.0.0-test")
+	build.Env = append(os.Environ(),
+		"PREFIX=causeway/", "OPTIONS="+strings.Join(s, " "), "BUILD=--isolation chroot", "VERSION=v0.0.0-test")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("deploy/on/container/build: %v\n%s", err, out)
 	}
