@@ -1,6 +1,7 @@
 package mlefilter_test
 
 import (
+	"database/sql"
 	"fmt"
 	"io"
 	"net/http"
@@ -198,6 +199,26 @@ func TestOperations(t *testing.T) {
 		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(series) {
 			t.Errorf("%s is not among\n%s", line, series)
 		}
+	}
+}
+
+// TestHealthWithoutKeyset: a filter whose keyset is lost after its start is not healthy.
+func TestHealthWithoutKeyset(t *testing.T) {
+	t.Parallel()
+	var keys string
+	f := open(t, func(c *mlefilter.Config) { keys = c.Keys })
+	db, err := sql.Open("sqlite", keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // a test's connection
+	if _, err := db.ExecContext(t.Context(), "DELETE FROM mle_keyset"); err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	f.Operations().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/health", http.NoBody))
+	if body := rec.Body.String(); rec.Code != 503 || !strings.Contains(body, `"keys":"failing"`) {
+		t.Errorf("got %d %s, want 503 by the check of the keys", rec.Code, body)
 	}
 }
 

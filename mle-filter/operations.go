@@ -10,7 +10,7 @@ import (
 )
 
 // Operations serves operators, on a port of its own: /metrics in Prometheus' text form, and
-// /health, which is 200 while v1 and the keys can be reached, else 503, and names settings that
+// /health, which is 200 while v1 can be reached and the keyset can be used, else 503, and names settings that
 // weaken the filter.
 func (f *Filter) Operations() http.Handler {
 	mux := http.NewServeMux()

@@ -125,8 +125,12 @@ func (c *Config) validate() error {
 // Schedule returns how long keys live.
 func (r *Keyring) Schedule() Schedule { return r.cfg.Schedule }
 
-// Ping says whether the store can be reached.
-func (r *Keyring) Ping(ctx context.Context) error { return r.db.Ping(ctx) }
+// Ping returns an error if the keyset cannot be read from the store, or has keys that this filter
+// cannot open.
+func (r *Keyring) Ping(ctx context.Context) error {
+	_, err := r.sealer.follow(r.db.Keyset(ctx))
+	return err
+}
 
 // IsUnavailable reports whether err says that the store could not be reached just now.
 func (r *Keyring) IsUnavailable(err error) bool {
