@@ -24,9 +24,9 @@ const (
 	maxBody  = 64 << 10 // of a response
 )
 
-// News is an event that Core makes for its merchants. Of a type, each merchant and mode gets one
+// Event is an event that Core makes for its merchants. Of a type, each merchant and mode gets one
 // event of a name.
-type News struct {
+type Event struct {
 	Mode   string         `json:"mode,omitzero"` // test or live, for one merchant only
 	Type   string         `json:"type"`
 	Name   string         `json:"name"`
@@ -63,19 +63,19 @@ func (e *RefusedError) BadToken() bool {
 }
 
 // Merchant sends an event to one merchant.
-func (p *Port) Merchant(ctx context.Context, merchant string, n News) error {
-	return p.post(ctx, "/admin/v1/merchants/"+url.PathEscape(merchant)+"/events", n)
+func (p *Port) Merchant(ctx context.Context, merchant string, e Event) error {
+	return p.post(ctx, "/admin/v1/merchants/"+url.PathEscape(merchant)+"/events", e)
 }
 
-// Everybody sends an event to all merchants, in both modes.
-func (p *Port) Everybody(ctx context.Context, n News) error {
-	return p.post(ctx, "/admin/v1/events", n)
+// AllMerchants sends an event to all merchants, in both modes.
+func (p *Port) AllMerchants(ctx context.Context, e Event) error {
+	return p.post(ctx, "/admin/v1/events", e)
 }
 
 // post sends the event once. Core recognises a retry by the event's name. The idempotency key only
 // spares core the look-up.
-func (p *Port) post(ctx context.Context, path string, n News) error {
-	body, err := json.Marshal(n)
+func (p *Port) post(ctx context.Context, path string, e Event) error {
+	body, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("announce: %w", err)
 	}
@@ -87,7 +87,7 @@ func (p *Port) post(ctx context.Context, path string, n News) error {
 	}
 	r.Header.Set("Authorization", "Bearer "+p.Token.Reveal())
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Idempotency-Key", n.Type+":"+n.Name)
+	r.Header.Set("Idempotency-Key", e.Type+":"+e.Name)
 	client := p.Client
 	if client == nil {
 		client = http.DefaultClient

@@ -24,15 +24,15 @@ func TestPort(t *testing.T) {
 	})
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	news := announce.News{Type: "certificate.rotated", Name: "rot_1", Object: []byte(`{"a":1}`)}
-	to := news
+	event := announce.Event{Type: "certificate.rotated", Name: "rot_1", Object: []byte(`{"a":1}`)}
+	to := event
 	to.Mode = "live"
 	for name, p := range map[string]*announce.Port{
 		"over HTTP":  {URL: server.URL + "/", Token: secret.New("token"), Client: server.Client()},
 		"in process": announce.InProcess(handler, secret.New("token")),
 	} {
 		answer = func(w http.ResponseWriter) { w.WriteHeader(http.StatusCreated) }
-		if err := p.Everybody(t.Context(), news); err != nil {
+		if err := p.AllMerchants(t.Context(), event); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if want := `POST /admin/v1/events Bearer token certificate.rotated:rot_1 {"type":"certificate.rotated",` +
@@ -53,14 +53,14 @@ func TestPort(t *testing.T) {
 				_, _ = io.WriteString(w, bodies[status == 503])
 			}
 			var refused *announce.RefusedError
-			if err := p.Everybody(t.Context(), news); !errors.As(err, &refused) || refused.Status != status ||
+			if err := p.AllMerchants(t.Context(), event); !errors.As(err, &refused) || refused.Status != status ||
 				refused.BadToken() != bad {
 				t.Errorf("%s: %d: got %v", name, status, err)
 			}
 		}
 	}
 	gone := announce.Port{URL: "http://127.0.0.1:1", Token: secret.New("token")}
-	if err := gone.Everybody(t.Context(), news); err == nil {
+	if err := gone.AllMerchants(t.Context(), event); err == nil {
 		t.Error("nobody is there, and it was told")
 	}
 }

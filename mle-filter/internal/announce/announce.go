@@ -91,7 +91,7 @@ func (a *Announcer) Deliver(ctx context.Context) error {
 // send sends one announcement to core.
 func (a *Announcer) send(ctx context.Context, what *keystore.Announcement) error {
 	merchant, mode, _ := strings.Cut(what.Tenant, "/")
-	return a.port.Merchant(ctx, merchant, announce.News{
+	return a.port.Merchant(ctx, merchant, announce.Event{
 		Mode: mode, Type: what.Type, Name: strings.TrimPrefix(what.ID, what.Type+":"), Object: what.Body,
 	})
 }

@@ -44,7 +44,7 @@ func (s *Publisher) Deliver(ctx context.Context) {
 		return
 	}
 	for _, n := range s.due() {
-		err := s.send(ctx, announce.News{Type: n.Type, Name: n.Name, Object: n.Object})
+		err := s.send(ctx, announce.Event{Type: n.Type, Name: n.Name, Object: n.Object})
 		if ctx.Err() != nil {
 			return
 		}
@@ -63,7 +63,7 @@ func (s *Publisher) Deliver(ctx context.Context) {
 }
 
 // send sends an event with the present token.
-func (s *Publisher) send(ctx context.Context, n announce.News) error {
+func (s *Publisher) send(ctx context.Context, n announce.Event) error {
 	port := *s.cfg.Port
 	if s.cfg.Token != nil {
 		token, err := s.cfg.Token()
@@ -72,7 +72,7 @@ func (s *Publisher) send(ctx context.Context, n announce.News) error {
 		}
 		port.Token = token
 	}
-	return port.Everybody(ctx, n)
+	return port.AllMerchants(ctx, n)
 }
 
 func (s *Publisher) due() []pending {
