@@ -21,7 +21,7 @@ import (
 // to core.
 func (m *Main) openFilter(ctx context.Context, v1 *core.Core) (*mlefilter.Filter, error) {
 	folder := filepath.Join(m.data, "mle")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := durable.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("--data %s: %w", m.flags.Data, err)
 	}
 	kek, err := filterKEK(os.Getenv, filepath.Join(folder, "kek"))

@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
 	mlefilter "github.com/causeway-pay/causeway/mle-filter"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
@@ -127,7 +128,7 @@ func (m *Main) open(ctx context.Context) (*up, error) {
 // openFolder creates the data folder.
 func (m *Main) openFolder() (err error) {
 	if m.data, err = filepath.Abs(m.flags.Data); err == nil {
-		err = os.MkdirAll(m.data, 0o700)
+		err = durable.MkdirAll(m.data, 0o700)
 	}
 	if err != nil {
 		return fmt.Errorf("--data %s: %w", m.flags.Data, err)

@@ -44,11 +44,12 @@ func write(path string, data []byte, perm os.FileMode, put func(from, to string)
 	return SyncFolder(filepath.Dir(path))
 }
 
-// OpenFile opens the file at path, and creates it if there is none. A file that root creates
-// belongs to the owner and group of its folder.
+// OpenFile opens the file at path, and creates it if there is none. With os.O_EXCL in flags,
+// errors.Is(err, fs.ErrExist) holds if there is one. A file that root creates belongs to the owner
+// and group of its folder.
 func OpenFile(path string, flags int, perm os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|os.O_CREATE|os.O_EXCL, perm)
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) && flags&os.O_EXCL == 0 {
 		// Never change its owner: the folder's owner could have put a link there, to a file of root.
 		return os.OpenFile(path, flags, perm)
 	}
@@ -59,6 +60,44 @@ func OpenFile(path string, flags int, perm os.FileMode) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), f.Close())
 	}
 	return f, nil
+}
+
+// Mkdir creates a folder. One that root creates belongs to the owner and group of its parent.
+func Mkdir(path string, perm os.FileMode) error {
+	if err := os.Mkdir(path, perm); err != nil {
+		return err
+	}
+	return giveFolder(path)
+}
+
+// MkdirAll is Mkdir for a folder and its missing parents. It succeeds if the folder exists.
+func MkdirAll(path string, perm os.FileMode) error {
+	path = filepath.Clean(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	if parent := filepath.Dir(path); parent != path {
+		if err := MkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	err := Mkdir(path, perm)
+	if info, stat := os.Stat(path); errors.Is(err, fs.ErrExist) && stat == nil && info.IsDir() {
+		return nil // another process created it meanwhile
+	}
+	return err
+}
+
+// MkdirTemp is os.MkdirTemp. A folder that root creates belongs to the owner and group of dir.
+func MkdirTemp(dir, pattern string) (string, error) {
+	path, err := os.MkdirTemp(dir, pattern)
+	if err != nil {
+		return "", err
+	}
+	if err := giveFolder(path); err != nil {
+		return "", errors.Join(err, os.Remove(path))
+	}
+	return path, nil
 }
 
 // Remove removes the file at path. When it returns nil, the file does not return after a crash.

@@ -104,6 +104,35 @@ func TestCreateFile(t *testing.T) {
 	}
 }
 
+// TestOpenFileExclusively: with os.O_EXCL a file that exists is an error, and stays.
+func TestOpenFileExclusively(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := durable.OpenFile(path, os.O_RDWR|os.O_TRUNC|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got error %v, want ErrExist", err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "kept" {
+		t.Errorf("content = %q, %v, want %q", data, err, "kept")
+	}
+}
+
+// TestMkdirAllBehindAFile: a file where a folder should be is an error.
+func TestMkdirAllBehindAFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{path, filepath.Join(path, "below")} {
+		if err := durable.MkdirAll(folder, 0o700); err == nil {
+			t.Errorf("%s: got no error, want one", folder)
+		}
+	}
+}
+
 // mustHave counts the files in a folder, hidden ones included.
 func mustHave(t *testing.T, folder string, want int) {
 	t.Helper()

@@ -53,6 +53,40 @@ func TestOwner(t *testing.T) {
 	mustHave(t, dir, 4)
 }
 
+// TestOwnerOfFolders: folders that root creates belong to the owner of the first folder above them
+// that exists. One that exists keeps its owner.
+func TestOwnerOfFolders(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder to another user")
+	}
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "kept")
+	if err := os.Mkdir(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, 10701, 10700); err != nil {
+		t.Fatal(err)
+	}
+	made, below := filepath.Join(dir, "made"), filepath.Join(dir, "a", "b")
+	if err := durable.Mkdir(made, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{below, below + "/", kept} {
+		if err := durable.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	temporary, err := durable.MkdirTemp(dir, ".new-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{made, filepath.Dir(below), below, temporary} {
+		wantOwner(t, path, 10701, 10700)
+	}
+	wantOwner(t, kept, 0, os.Getegid())
+}
+
 // TestOpenFileOfAnotherUser: only a file that OpenFile created changes its owner. Otherwise the
 // owner of the folder could link there a file of root, and get it.
 func TestOpenFileOfAnotherUser(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -28,4 +29,17 @@ func giveTo(f *os.File, paths ...string) error {
 		}
 	}
 	return nil
+}
+
+// giveFolder gives a new folder of root to the owner and group of its parent. It follows no link:
+// the owner of the parent could have put one there meanwhile.
+func giveFolder(path string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(giveTo(f, filepath.Dir(path)), f.Close())
 }

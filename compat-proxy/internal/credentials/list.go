@@ -162,7 +162,7 @@ func (s set) logins(l List) []located[string] {
 // prepare creates the credentials file and its folder if they are missing. It returns the mode for
 // login files, that of the credentials file: the proxy, which may be another user, must read both.
 func prepare(path string) (fs.FileMode, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	f, err := durable.OpenFile(path, os.O_RDONLY, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("credentials: %w", err)
 	}
@@ -172,7 +172,7 @@ func prepare(path string) (fs.FileMode, error) {
 	}
 	mode := info.Mode().Perm()
 	enter := mode | 0o700 | (mode&0o044)>>2
-	err = os.Mkdir(folder(path), 0o700)
+	err = durable.Mkdir(folder(path), 0o700)
 	if errors.Is(err, fs.ErrExist) {
 		return mode, nil
 	}

@@ -46,6 +46,29 @@ func TestOwnerOfTheDataFolder(t *testing.T) {
 	}
 }
 
+// TestOwnerOfTheFirstFiles: a command of root that comes before the first start of the service
+// leaves all files to the owner of the folder above.
+func TestOwnerOfTheFirstFiles(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder to another user")
+	}
+	parent := t.TempDir()
+	if err := os.Chown(parent, 10701, 10700); err != nil {
+		t.Fatal(err)
+	}
+	data, copied := filepath.Join(parent, "new", "data"), filepath.Join(parent, "backup")
+	restored := filepath.Join(parent, "restored")
+	MustPrint(t, "merchants", "--data", data, "create", "Shop")
+	MustPrint(t, "backup", "--data", data, "--to", copied)
+	MustPrint(t, "restore", "--data", restored, "--from", copied)
+	for _, folder := range []string{data, copied, restored} {
+		for _, path := range append(mustList(t, folder), folder, filepath.Dir(folder)) {
+			wantOwner(t, path, 10701, 10700)
+		}
+	}
+}
+
 func mustList(t *testing.T, folder string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*"))

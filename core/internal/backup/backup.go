@@ -30,7 +30,7 @@ func Create(ctx context.Context, cfg datadir.Config, to string) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	parent := filepath.Dir(to)
-	half, err := os.MkdirTemp(parent, ".backup-*") // mode 0700
+	half, err := durable.MkdirTemp(parent, ".backup-*") // mode 0700
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
@@ -77,7 +77,7 @@ func copyFolder(ctx context.Context, cfg datadir.Config, to string) ([]string, e
 // or missing. Restore checks the hash of every file and all of the database. If it fails, it
 // removes the files that it created.
 func Restore(ctx context.Context, cfg datadir.Config, from string) (err error) {
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+	if err := durable.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	if err := wantEmpty(cfg.Data); err != nil {
@@ -95,7 +95,7 @@ func Restore(ctx context.Context, cfg datadir.Config, from string) (err error) {
 	if err != nil {
 		return err
 	}
-	half, err := os.MkdirTemp(cfg.Data, ".restore-*")
+	half, err := durable.MkdirTemp(cfg.Data, ".restore-*")
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}

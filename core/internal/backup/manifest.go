@@ -56,7 +56,7 @@ func Seal(dir string, names []string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	out, err := os.OpenFile(filepath.Join(dir, manifestFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := durable.OpenFile(filepath.Join(dir, manifestFile), os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
@@ -118,7 +118,7 @@ func copyFile(from, to string) error {
 		return fmt.Errorf("backup: %w", err)
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := durable.OpenFile(to, os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}

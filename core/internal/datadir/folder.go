@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 var (
@@ -35,7 +36,7 @@ func (cfg Config) Prepare() error {
 	if err := wantStore(data); errors.Is(err, ErrLost) || err != nil && hasStore(standaloneStore(data)) {
 		return err
 	}
-	if err := os.MkdirAll(data, 0o700); err != nil {
+	if err := durable.MkdirAll(data, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	return nil

@@ -45,7 +45,7 @@ type Identity struct {
 // ca.pem is a public copy of the authority's certificate. Ensure returns an error for an invalid
 // file and never replaces it, because a client may trust it.
 func Ensure(dir string, now time.Time, hosts ...string) (*Identity, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := durable.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the certificate folder: %w", err)
 	}
 	authority, err := load(filepath.Join(dir, "ca-with-key.pem"))

@@ -13,6 +13,7 @@ import (
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
@@ -68,7 +69,7 @@ func connect(path, vfs string, readOnly bool) *sql.DB {
 
 // makePrivate makes the file where there is none: SQLite would make it readable to all.
 func makePrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := durable.OpenFile(path, os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // segmentSize is the size at which the journal's file becomes the older of two.
@@ -81,7 +83,7 @@ func (j *journal) lockFile() (current bool, err error) {
 // open opens the file, of which nothing is read yet.
 func (j *journal) open() (err error) {
 	j.loaded, j.size = false, 0
-	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600); err == nil {
+	if j.file, err = durable.OpenFile(j.path, os.O_RDWR|os.O_APPEND, 0o600); err == nil {
 		j.info, err = j.file.Stat()
 	}
 	return err

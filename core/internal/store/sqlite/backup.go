@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
@@ -16,7 +17,7 @@ import (
 // service can write meanwhile: Backup reads one snapshot. Deleted bytes are not copied. The file is
 // not synced.
 func Backup(ctx context.Context, path, to string) (err error) {
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // SQLite would make it readable to all
+	f, err := durable.OpenFile(to, os.O_EXCL|os.O_WRONLY, 0o600) // SQLite would make it readable to all
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}

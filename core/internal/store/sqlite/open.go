@@ -12,6 +12,7 @@ import (
 
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
 
+	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
@@ -81,10 +82,10 @@ func openPools(ctx context.Context, path, vfs string) (write, read *sql.DB, err 
 }
 
 // makePrivate makes the file if there is none: SQLite would make it readable to all, and its log and
-// shared memory take the file's mode. It does not touch a file that exists, because closing that would
+// shared memory take the file's mode and owner. It does not touch a file that exists, because closing that would
 // drop the locks that this process holds on it.
 func makePrivate(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := durable.OpenFile(path, os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
@@ -82,7 +83,7 @@ func (m *Main) serve(ctx context.Context, _ *flags) (err error) {
 
 // open opens all parts in the order of their dependencies.
 func (e *edge) open(ctx context.Context) error {
-	if err := os.MkdirAll(e.config.Data, 0o700); err != nil {
+	if err := durable.MkdirAll(e.config.Data, 0o700); err != nil {
 		return err
 	}
 	if path, unix := strings.CutPrefix(e.config.HTTP, "unix:"); unix {

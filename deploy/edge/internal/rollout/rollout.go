@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/announce"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // Publisher publishes the next and the live certificate. Both calls may be repeated. Package trust
@@ -81,7 +81,7 @@ func New(ctx context.Context, cfg Config) (*Rollout, error) {
 		cfg.Metrics = NewMetrics()
 	}
 	cfg.Look = cmp.Or(cfg.Look, time.Second)
-	if err := os.MkdirAll(cfg.Folder, 0o700); err != nil {
+	if err := durable.MkdirAll(cfg.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("rollout: %w", err)
 	}
 	r := &Rollout{cfg: cfg}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/announce"
 	"github.com/causeway-pay/causeway/shared/certfile"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -86,7 +86,7 @@ func Open(cfg Config) (*Publisher, error) {
 	if cfg.Renews == nil {
 		cfg.Renews = DefaultRenewal
 	}
-	if err := os.MkdirAll(cfg.Folder, 0o700); err != nil {
+	if err := durable.MkdirAll(cfg.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("trust: %w", err)
 	}
 	s := &Publisher{
