@@ -29,15 +29,15 @@ var (
 	most = prometheus.NewDesc("causeway_store_connections_max", "The most connections to the server.",
 		[]string{"pool"}, nil)
 	waited = prometheus.NewDesc("causeway_store_connection_waits_total",
-		"How often somebody had to wait for a connection.", []string{"pool"}, nil)
+		"How often a command had to wait for a connection.", []string{"pool"}, nil)
 	waiting = prometheus.NewDesc("causeway_store_connection_wait_seconds_total",
-		"How long was waited for connections, in all.", []string{"pool"}, nil)
-	takenBack = prometheus.NewDesc("causeway_store_taken_back_total",
-		"Commands that were taken back because of others and run again, by what did it.", []string{"reason"}, nil)
+		"How long commands have waited for connections, in total.", []string{"pool"}, nil)
+	rolledBack = prometheus.NewDesc("causeway_store_rolled_back_total",
+		"Commands that the server rolled back and core ran again, by cause.", []string{"reason"}, nil)
 	unavailable = prometheus.NewDesc("causeway_store_unavailable_total",
 		"Commands that ended because the server could not be reached or took nothing.", nil, nil)
-	peers = prometheus.NewDesc("causeway_core_peers",
-		"Cores on this store that have said lately that they live, this one included.", nil, nil)
+	members = prometheus.NewDesc("causeway_core_members",
+		"Cores on this store whose heartbeat is recent, this one included.", nil, nil)
 	offset = prometheus.NewDesc("causeway_core_clock_offset_seconds",
 		"How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
 	held = prometheus.NewDesc("causeway_events_held_back_seconds",
@@ -57,7 +57,7 @@ type onServer struct {
 
 // Describe implements prometheus.Collector.
 func (*onServer) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, takenBack, unavailable, peers, offset, held} {
+	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, rolledBack, unavailable, members, offset, held} {
 		out <- d
 	}
 }
@@ -76,10 +76,10 @@ func (s *onServer) Collect(out chan<- prometheus.Metric) {
 		tell(waiting, prometheus.CounterValue, of.Waiting.Seconds(), of.Name)
 	}
 	for reason, n := range p.RolledBack {
-		tell(takenBack, prometheus.CounterValue, float64(n), reason)
+		tell(rolledBack, prometheus.CounterValue, float64(n), reason)
 	}
 	tell(unavailable, prometheus.CounterValue, float64(p.Unavailable))
-	tell(peers, prometheus.GaugeValue, float64(s.Alive()))
+	tell(members, prometheus.GaugeValue, float64(s.Alive()))
 	tell(offset, prometheus.GaugeValue, s.Offset().Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), pendingPatience)
 	defer cancel()

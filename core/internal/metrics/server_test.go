@@ -48,8 +48,8 @@ func TestServer(t *testing.T) {
 		`causeway_store_connections{pool="write",state="idle"} 2`,
 		`causeway_store_connections_max{pool="write"} 16`, `causeway_store_connection_waits_total{pool="write"} 5`,
 		`causeway_store_connection_wait_seconds_total{pool="write"} 1.5`,
-		`causeway_store_taken_back_total{reason="deadlock"} 4`,
-		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_peers 2`,
+		`causeway_store_rolled_back_total{reason="deadlock"} 4`,
+		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_members 2`,
 		`causeway_core_clock_offset_seconds -90`,
 		`causeway_events_held_back_seconds 0`,
 	} {
