@@ -149,8 +149,8 @@ func (p *Program) Err() error {
 	return p.err
 }
 
-// errVain reports that a condition of a program does not hold in time.
-var errVain = errors.New("in vain")
+// errNotInTime reports that a condition of a program does not hold in time.
+var errNotInTime = errors.New("not in time")
 
 // Until waits for a condition, as long as the program runs. what names the condition behind the
 // name of the program: "is ready".
@@ -166,9 +166,9 @@ func (p *Program) Until(ctx context.Context, what string, holds func() bool) err
 			if holds() {
 				return nil
 			}
-			return fmt.Errorf("waited %w until %s %s: it has ended: %w", errVain, p.Name(), what, p.err)
+			return fmt.Errorf("%w: %s %s: the program has ended: %w", errNotInTime, p.Name(), what, p.err)
 		case <-ctx.Done():
-			return fmt.Errorf("waited %w until %s %s", errVain, p.Name(), what)
+			return fmt.Errorf("%w: %s %s", errNotInTime, p.Name(), what)
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func WaitWithin(tb testing.TB, most time.Duration, what string, holds func() boo
 	ctx, cancel := context.WithTimeout(tb.Context(), most)
 	defer cancel()
 	if !Poll(ctx, holds) {
-		tb.Fatalf("waited in vain for %s until %s", most, what)
+		tb.Fatalf("waited %s, but not yet: %s", most, what)
 	}
 }
 
