@@ -51,3 +51,22 @@ func TestPagesForOperators(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsForOperators: pages name the steps without which a command destroys data or fails.
+func TestStepsForOperators(t *testing.T) {
+	t.Parallel()
+	rotate := string(mustRead(t, "deploy/docs/operate/rotate.md"))
+	before, _, found := strings.Cut(rotate, "destroy it together with the last of them")
+	if !found || !strings.Contains(before, "[take a backup](backup.md)") {
+		t.Error("rotate.md: a key is destroyed before a backup is taken under its successor")
+	}
+	patroni := string(mustRead(t, "deploy/on/patroni/README.md"))
+	unconfigured, _, found := strings.Cut(patroni, "export PATRONICTL_CONFIG_FILE=")
+	if !found {
+		t.Error("patroni/README.md does not set PATRONICTL_CONFIG_FILE")
+	}
+	command := regexp.MustCompile(`patronictl (?:pause|failover|switchover|restart|reinit|reload)\b.*`)
+	if got := command.FindString(unconfigured); got != "" {
+		t.Errorf("patroni/README.md: %q finds no cluster: it has no -c, and stands before the variable", got)
+	}
+}
