@@ -9,6 +9,10 @@ ARGS         ?=
 ROUNDS       ?= 200
 FUZZ         ?= 5m
 
+# One set of flags for lint, builds and tests: other flags would compile every package once more.
+GOFLAGS      := $(strip $(shell go env GOFLAGS 2>/dev/null) -trimpath)
+export GOFLAGS
+
 .DEFAULT_GOAL := help
 .PHONY: help run build check test soak lint prose borders fmt bench generate clean
 
@@ -20,7 +24,7 @@ run: build ## Build and start everything in one process; data in ./data, extra f
 
 build: ## Build bin/standalone; packages are named as they are compiled
 	@mkdir -p bin
-	@go build -v -trimpath -o bin/standalone ./deploy/standalone
+	@go build -v -o bin/standalone ./deploy/standalone
 
 test: lint borders ## Install what the tests need, then run everything; ends with a table of what was skipped and why
 	@.ci/test

@@ -189,9 +189,10 @@ func Main(m *testing.M, folder *string, names ...string) {
 	os.Exit(m.Run())
 }
 
-// build is the only place in which programs are built.
+// build is the only place in which programs are built. Its flags are those of the Makefile: other
+// flags would compile every package once more.
 func build(ctx context.Context, folder string, args ...string) error {
-	args = append([]string{"build", "-o", folder + string(os.PathSeparator)}, args...)
+	args = append([]string{"build", "-trimpath", "-o", folder + string(os.PathSeparator)}, args...)
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // by tests alone
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
