@@ -56,3 +56,7 @@ func Number(tb testing.TB, variable string, otherwise uint64) uint64 {
 	}
 	return n
 }
+
+// Soak reports whether the tests run in a soak, which repeats what is too long for every change:
+// CAUSEWAY_SOAK is 1.
+func Soak() bool { return os.Getenv("CAUSEWAY_SOAK") == "1" }

@@ -23,6 +23,7 @@ type WayB struct {
 	settings  func(LoginB) settingsB
 	at        func(base string) settingsB
 	portfolio bool // the login acts for the merchant
+	p12       bool // the client opens a P12
 }
 
 // WaysB returns all ways.
@@ -31,10 +32,10 @@ func WaysB() []WayB {
 		{Name: "signature", settings: signatureB, at: dropInB},
 		{Name: "prefix", settings: signatureB, at: prefixB, Brief: true},
 		{Name: "secret", settings: secretB, at: dropInB, Without: "java"},
-		{Name: "certificate", settings: certificateB, at: unawareB},
-		{Name: "encryption", settings: encryptionB, at: prefixB, Encrypted: true, Without: "java"},
+		{Name: "certificate", settings: certificateB, at: unawareB, p12: true},
+		{Name: "encryption", settings: encryptionB, at: prefixB, Encrypted: true, Without: "java", p12: true},
 		{Name: "portfolio-signature", settings: signatureB, at: dropInB, portfolio: true, Brief: true},
-		{Name: "portfolio-p12", settings: certificateB, at: dropInB, portfolio: true, Brief: true},
+		{Name: "portfolio-p12", settings: certificateB, at: dropInB, portfolio: true, Brief: true, p12: true},
 	}
 }
 
@@ -100,8 +101,9 @@ func unawareB(base string) settingsB {
 // ClientB is an installed client of provider-b.
 type ClientB struct {
 	Client
-	own   settingsB         // further settings
-	names map[string]string // its names for settings that differ
+	own    settingsB         // further settings
+	names  map[string]string // its names for settings that differ
+	derive bool              // it derives the keys of a P12 anew for each request
 }
 
 // NodeB returns the Node client; a setting names its authority.
@@ -126,7 +128,7 @@ func PythonB(t *testing.T, s *System, program string) ClientB {
 		t.Fatal(err)
 	}
 	path := "PYTHONPATH=" + first + string(os.PathListSeparator) + packages
-	return ClientB{Client: python(t, "providerb", program, path), names: pythonNames}
+	return ClientB{Client: python(t, "providerb", program, path), names: pythonNames, derive: true}
 }
 
 // JavaB returns the Java client, whose JWTs are of the older generation. Its models lack more
@@ -135,7 +137,7 @@ func JavaB(t *testing.T, s *System, program string) ClientB {
 	t.Helper()
 	c := java(t, s, "java-providerb", "providerb", program)
 	c.blind = []string{"reversal_link", "void_link", "refundable", "currency", "card_type"}
-	return ClientB{Client: c}
+	return ClientB{Client: c, derive: true}
 }
 
 // pythonNames are the settings with other names in the Python client.
@@ -150,11 +152,13 @@ var pythonNames = map[string]string{
 }
 
 // configured returns the client with the configuration of a merchant: for each login in that way,
-// at that base URL.
+// at that base URL. Outside a soak the walk is brief if the client derives the keys of a P12 anew
+// for each request, which takes most of its time.
 func (c ClientB) configured(t *testing.T, way WayB, base string, logins map[string]LoginB, steps *script) Client {
 	t.Helper()
 	s := c.Client
-	s.Name, s.Brief = s.Name+"-"+way.Name, s.Brief || way.Brief
+	costly := way.p12 && c.derive && !programtest.Soak()
+	s.Name, s.Brief = s.Name+"-"+way.Name, s.Brief || way.Brief || costly
 	all := map[string]settingsB{}
 	for name, l := range logins {
 		all[name] = settingsB{}
