@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
@@ -46,10 +47,14 @@ func serverSchema(tb testing.TB) string {
 	return pgtest.Copy(tb, func(url string) error { return postgres.Migrate(context.Background(), secret.New(url)) })
 }
 
-// onServer is the database of a URL. Every command runs twice, as one does that the server rolls back
-// because of other commands.
+// onServer is the database of a URL. One command of four runs twice, and in a soak every command, as
+// one does that the server rolls back because of other commands.
 func onServer(url string) *Database {
-	return &Database{url: url, test: postgrestest.Options{Rehearse: true}}
+	every := 4
+	if programtest.Soak() {
+		every = 1
+	}
+	return &Database{url: url, test: postgrestest.Options{Rehearse: every}}
 }
 
 // patient is a URL for a machine that is busy with many tests, which do not measure its speed.

@@ -85,7 +85,7 @@ func OpenAlone(tb testing.TB) *Service {
 func OpenOnce(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
-	on.test.Rehearse = false
+	on.test.Rehearse = 0
 	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
 }
 

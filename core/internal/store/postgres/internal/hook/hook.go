@@ -4,9 +4,9 @@ package hook
 
 // Options change how an engine runs commands.
 type Options struct {
-	// Rehearse runs each command twice, and rolls back the first run: a test then finds a command that
-	// cannot run again.
-	Rehearse bool
+	// Rehearse runs every Nth command of the process twice, and rolls back the first run: a test then
+	// finds a command that cannot run again. With 0 no command runs twice.
+	Rehearse int
 	// Alone writes no payment in a batch: a test then sees the commands that do it one by one.
 	Alone bool
 }
