@@ -57,7 +57,9 @@ type onServer struct {
 
 // Describe implements prometheus.Collector.
 func (*onServer) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{connections, most, waited, waiting, rolledBack, unavailable, members, offset, held} {
+	for _, d := range []*prometheus.Desc{
+		connections, most, waited, waiting, rolledBack, unavailable, members, offset, held,
+	} {
 		out <- d
 	}
 }
