@@ -55,7 +55,7 @@ func Handler(log *slog.Logger, checks map[string]Check, warnings ...string) http
 	})
 }
 
-var errUnwell = errors.New("v1 says that it is not well")
+var errUnhealthy = errors.New("v1 is not healthy")
 
 // V1 checks the v1 service at a base URL, over a transport.
 func V1(base string, transport http.RoundTripper) Check {
@@ -72,7 +72,7 @@ func V1(base string, transport http.RoundTripper) Check {
 			return err
 		}
 		if answer.StatusCode != http.StatusOK {
-			return errUnwell
+			return errUnhealthy
 		}
 		return nil
 	}

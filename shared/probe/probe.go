@@ -19,8 +19,8 @@ const (
 	exitUsage  = 2
 )
 
-// maxAnswer is how many bytes of an unhealthy program's response are shown.
-const maxAnswer = 4 << 10
+// maxBody is how many bytes of an unhealthy program's response are shown.
+const maxBody = 4 << 10
 
 // Program is the program that the commands describe.
 type Program struct {
@@ -94,7 +94,7 @@ func ask(ctx context.Context, admin, path string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, io.LimitReader(answer.Body, maxAnswer))
+	_, err = io.Copy(to, io.LimitReader(answer.Body, maxBody))
 	if answer.StatusCode != http.StatusOK {
 		err = errors.Join(fmt.Errorf("%s%s answers %d", admin, path, answer.StatusCode), err)
 	}

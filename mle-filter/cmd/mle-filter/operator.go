@@ -136,9 +136,9 @@ func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
 			}
 		}
 		var done keyring.Rotated
-		_, err = ring.Rotate(ctx, keyring.Rotate{Tenant: f.merchant, Alg: alg}, func(r keyring.Rotated) keyring.Answer {
+		_, err = ring.Rotate(ctx, keyring.Rotate{Tenant: f.merchant, Alg: alg}, func(r keyring.Rotated) keyring.StoredResponse {
 			done = r
-			return keyring.Answer{}
+			return keyring.StoredResponse{}
 		})
 		if err == nil {
 			m.showRotated(done)

@@ -52,7 +52,7 @@ func TakesNone(f Fields) *Problem {
 
 // rule is what holds for a request.
 func (e *Engine) rule(head RequestHead, merchant string) policy.Rule {
-	return e.policy.Rule(head.Method, head.Path, merchant).Beside(head.Level)
+	return e.policy.Rule(head.Method, head.Path, merchant).Combine(head.Level)
 }
 
 // obey refuses what the policy does. A request without a body needs no encryption where its method goes without one.

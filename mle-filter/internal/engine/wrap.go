@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Answer says what becomes of an answer.
-type Answer struct {
+// ResponseHandling is how a response is changed.
+type ResponseHandling struct {
 	Wrap bool       // its body, all of it, goes through Wrap
 	Ops  []HeaderOp // else these are the changes to its header fields
 }
 
 // BeginResponse judges an answer by its head.
-func (x *Exchange) BeginResponse(head ResponseHead) (Answer, *Problem) {
+func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem) {
 	x.answer = head
-	plain := Answer{Ops: append(inside(head.Names), Del(FieldMLE))}
+	plain := ResponseHandling{Ops: append(inside(head.Names), Del(FieldMLE))}
 	if x.reply == nil {
 		return plain, nil
 	}
 	if head.Status == 101 {
-		return Answer{}, broken("upgrade", errors.New("mle: core changed the protocol"))
+		return ResponseHandling{}, broken("upgrade", errors.New("mle: core changed the protocol"))
 	}
 	if bodiless(x.head.Method, head) {
 		plain.Ops = append(plain.Ops, x.answerOps()...)
@@ -31,16 +31,16 @@ func (x *Exchange) BeginResponse(head ResponseHead) (Answer, *Problem) {
 	}
 	for _, value := range head.Fields.Values(fieldCode) {
 		if !strings.EqualFold(value, "identity") {
-			return Answer{}, broken("encoding", errors.New("mle: core packed an answer, which nobody asked it to"))
+			return ResponseHandling{}, broken("encoding", errors.New("mle: core packed an answer, which nobody asked it to"))
 		}
 	}
 	if x.contentType() == "text/event-stream" {
-		return Answer{}, broken("stream", errors.New("mle: core answered with a stream"))
+		return ResponseHandling{}, broken("stream", errors.New("mle: core answered with a stream"))
 	}
 	if head.Length > int64(x.engine.settings.MaxResponse) {
-		return Answer{}, x.longAnswer()
+		return ResponseHandling{}, x.responseTooLong()
 	}
-	return Answer{Wrap: true}, nil
+	return ResponseHandling{Wrap: true}, nil
 }
 
 // bodiless reports whether there is nothing to encrypt.
@@ -54,7 +54,7 @@ func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 		return nil, broken("key", errors.New("mle: nobody asked for this answer to be encrypted"))
 	}
 	if len(received) > x.engine.settings.MaxResponse {
-		return nil, x.longAnswer()
+		return nil, x.responseTooLong()
 	}
 	sealed, err := x.reply.Seal(received, x.contentType(), x.engine.clock.Now())
 	if err != nil {
@@ -65,7 +65,7 @@ func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 	return &Body{Bytes: sealed, Ops: ops}, nil
 }
 
-func (x *Exchange) longAnswer() *Problem {
+func (x *Exchange) responseTooLong() *Problem {
 	return broken("response_size", errors.New("mle: core's answer is larger than max_response"))
 }
 

@@ -323,7 +323,7 @@ func TestNew(t *testing.T) {
 	if _, err := extproc.New(extproc.Config{}); err == nil {
 		t.Error("got a processor of nothing")
 	}
-	if (policy.Rule{Request: policy.Off, Response: policy.Off}).Beside("").Request != policy.Off {
+	if (policy.Rule{Request: policy.Off, Response: policy.Off}).Combine("").Request != policy.Off {
 		t.Error("the word of nobody changes a rule")
 	}
 }

@@ -185,12 +185,12 @@ func fromEnvoy(attributes map[string]*structpb.Struct) bool {
 func (t *trip) refuse(ctx context.Context, p *engine.Problem) {
 	p = shell.Of(ctx, p)
 	t.phase, t.reply.code = ended, p.Code
-	shell.Tell(ctx, t.shell.cfg.Log, p)
+	shell.LogCause(ctx, t.shell.cfg.Log, p)
 	t.count(p)
 	if given := httpx.RequestIDFrom(ctx); given != "" { // core's, once it has answered
 		t.writer.Header().Set("Request-Id", given)
 	}
-	shell.Answer(t.writer, t.request, p)
+	shell.SendProblem(t.writer, t.request, p)
 }
 
 func (t *trip) count(p *engine.Problem) { t.shell.cfg.Observe(shell.ExchangeOf(t.exchange, p)) }

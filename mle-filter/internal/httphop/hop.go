@@ -245,7 +245,7 @@ func readAtMost(body io.Reader, most, length int64) ([]byte, error) {
 // refuse sends a problem, counts it, and logs its cause.
 func (h *Hop) refuse(w http.ResponseWriter, r *http.Request, x *engine.Exchange, p *engine.Problem) {
 	p = shell.Of(r.Context(), p)
-	shell.Tell(r.Context(), h.cfg.Log, p)
+	shell.LogCause(r.Context(), h.cfg.Log, p)
 	h.cfg.Observe(shell.ExchangeOf(x, p))
-	shell.Answer(w, r, p)
+	shell.SendProblem(w, r, p)
 }

@@ -115,7 +115,7 @@ func fingerprint(method, path string, body []byte) []byte {
 }
 
 // answer writes what a request came to, or came to before.
-func (a *API) answer(w http.ResponseWriter, out keyring.Answer, err error) *engine.Problem {
+func (a *API) answer(w http.ResponseWriter, out keyring.StoredResponse, err error) *engine.Problem {
 	if err != nil {
 		return a.problemOf(err)
 	}

@@ -202,12 +202,12 @@ func (a *API) rotate(w http.ResponseWriter, r *http.Request, tenant string) *eng
 	return a.answer(w, out, err)
 }
 
-func showRotated(done keyring.Rotated) keyring.Answer {
+func showRotated(done keyring.Rotated) keyring.StoredResponse {
 	out := show(done.Current)
 	if done.Previous != nil {
 		out.Previous = &previousKey{done.Previous.Kid, v1.Time{Time: done.Previous.ExpiresAt}}
 	}
-	return keyring.Answer{Status: http.StatusOK, Body: encode(out)}
+	return keyring.StoredResponse{Status: http.StatusOK, Body: encode(out)}
 }
 
 // endKey ends a previous key before its time.

@@ -43,9 +43,9 @@ func showResponse(k keyring.ResponseKey) mleResponseKey {
 	return out
 }
 
-func answerResponse(status int) func(keyring.ResponseKey) keyring.Answer {
-	return func(k keyring.ResponseKey) keyring.Answer {
-		return keyring.Answer{Status: status, Body: encode(showResponse(k))}
+func answerResponse(status int) func(keyring.ResponseKey) keyring.StoredResponse {
+	return func(k keyring.ResponseKey) keyring.StoredResponse {
+		return keyring.StoredResponse{Status: status, Body: encode(showResponse(k))}
 	}
 }
 

@@ -27,9 +27,9 @@ func TestNoKeyEndsByAClockThatIsAhead(t *testing.T) {
 			keep := day
 			once := keyring.Rotate{Tenant: shop, Alg: ec, Keep: &keep, Once: keyring.Once{Key: "k", Fingerprint: []byte("f")}}
 			var second keyring.Key
-			_, err := a.Rotate(t.Context(), once, func(r keyring.Rotated) keyring.Answer {
+			_, err := a.Rotate(t.Context(), once, func(r keyring.Rotated) keyring.StoredResponse {
 				second = r.Current
-				return keyring.Answer{Status: 200, Body: []byte("{}")}
+				return keyring.StoredResponse{Status: 200, Body: []byte("{}")}
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -46,9 +46,9 @@ func TestNoKeyEndsByAClockThatIsAhead(t *testing.T) {
 					}
 				}
 			}
-			_, err = a.Rotate(t.Context(), once, func(keyring.Rotated) keyring.Answer {
+			_, err = a.Rotate(t.Context(), once, func(keyring.Rotated) keyring.StoredResponse {
 				t.Error("a repeated request rotated again")
-				return keyring.Answer{}
+				return keyring.StoredResponse{}
 			})
 			if err != nil {
 				t.Error(err)

@@ -33,7 +33,7 @@ func (r *Keyring) Maintain(ctx context.Context) error {
 		}
 	}
 	ended := r.guard.Confirmed()
-	faults = append(faults, r.lookAtAges(ctx), r.db.Forget(ctx, ended.Add(-keystore.AnswerLifetime)),
+	faults = append(faults, r.lookAtAges(ctx), r.db.Forget(ctx, ended.Add(-keystore.ResponseLifetime)),
 		r.db.Purge(ctx, ended.Add(-rememberEnded)))
 	return errors.Join(faults...)
 }

@@ -48,24 +48,24 @@ type ResponseKey struct {
 
 // Register takes in a public key that was checked, whose KeyID is its thumbprint, and makes a challenge. A key that has yet to be proven
 // can be registered again, for another challenge.
-func (r *Keyring) Register(ctx context.Context, tenant string, jwk jose.JSONWebKey, o Once, show func(ResponseKey) Answer) (Answer, error) {
+func (r *Keyring) Register(ctx context.Context, tenant string, jwk jose.JSONWebKey, o Once, show func(ResponseKey) StoredResponse) (StoredResponse, error) {
 	challenge, hash, err := newChallenge(jwk)
 	if err != nil {
-		return Answer{}, err
+		return StoredResponse{}, err
 	}
 	text, err := jwk.MarshalJSON()
 	if err != nil {
-		return Answer{}, fmt.Errorf("keyring: write response key: %w", err)
+		return StoredResponse{}, fmt.Errorf("keyring: write response key: %w", err)
 	}
-	var out Answer
+	var out StoredResponse
 	err = r.db.Update(ctx, func(tx *keystore.Tx) error {
-		out, err = r.once(tx, tenant, o, func() (Answer, error) {
+		out, err = r.once(tx, tenant, o, func() (StoredResponse, error) {
 			k := &keystore.ResponseKey{
 				Tenant: tenant, Kid: jwk.KeyID, Alg: jwk.Algorithm, JWK: text, CreatedAt: tx.Now, Challenge: hash,
 				ChallengeExpiresAt: tx.Now.Add(ChallengeLifetime),
 			}
 			if err := register(tx, k); err != nil {
-				return Answer{}, err
+				return StoredResponse{}, err
 			}
 			shown := showResponse(k, jwk, false)
 			shown.Challenge = challenge
@@ -130,13 +130,13 @@ func hashOf(text string) []byte {
 
 // Prove makes a response key active, and the default, if answer is what its challenge holds. The errors are engine.ErrNoKey, ErrKeyExists
 // when it is active, and ErrChallenge.
-func (r *Keyring) Prove(ctx context.Context, tenant, kid, answer string, o Once, show func(ResponseKey) Answer) (Answer, error) {
-	var out Answer
+func (r *Keyring) Prove(ctx context.Context, tenant, kid, answer string, o Once, show func(ResponseKey) StoredResponse) (StoredResponse, error) {
+	var out StoredResponse
 	err := r.db.Update(ctx, func(tx *keystore.Tx) (err error) {
-		out, err = r.once(tx, tenant, o, func() (Answer, error) {
+		out, err = r.once(tx, tenant, o, func() (StoredResponse, error) {
 			k, err := prove(tx, tenant, kid, answer)
 			if err != nil {
-				return Answer{}, err
+				return StoredResponse{}, err
 			}
 			shown, err := storedResponse(k, true)
 			return show(shown), err

@@ -16,8 +16,8 @@ type Once struct {
 	Fingerprint []byte
 }
 
-// Answer is what a request is answered, and was if it is a replay.
-type Answer struct {
+// StoredResponse is the response to a request, stored before if it is a replay.
+type StoredResponse struct {
 	Status   int
 	Body     []byte
 	Replayed bool
@@ -45,22 +45,22 @@ type Rotated struct {
 
 // Rotate puts another key in the place of the current one: the next one if there is one, else a new one. show makes the answer, inside the
 // write. The error is engine.ErrNoKey when From is no key of the tenant's, ErrNotReady, or a *LimitError.
-func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Answer) (Answer, error) {
+func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) StoredResponse) (StoredResponse, error) {
 	if in.From == "" {
 		keys, err := r.db.Keys(ctx, in.Tenant)
 		if err != nil {
-			return Answer{}, err
+			return StoredResponse{}, err
 		}
 		if k := find(keys, in.Alg, Current, r.clock.Now()); k != nil {
 			in.From = k.Kid
 		}
 	}
-	var out Answer
+	var out StoredResponse
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
-		answer, err := r.once(tx, in.Tenant, in.Once, func() (Answer, error) {
+		answer, err := r.once(tx, in.Tenant, in.Once, func() (StoredResponse, error) {
 			done, err := r.rotateFrom(tx, in)
 			if err != nil {
-				return Answer{}, err
+				return StoredResponse{}, err
 			}
 			return show(done), nil
 		})
@@ -71,25 +71,25 @@ func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Answ
 }
 
 // once executes a request, or returns the response that it had before.
-func (r *Keyring) once(tx *keystore.Tx, tenant string, o Once, do func() (Answer, error)) (Answer, error) {
+func (r *Keyring) once(tx *keystore.Tx, tenant string, o Once, do func() (StoredResponse, error)) (StoredResponse, error) {
 	if o.Key == "" {
 		return do()
 	}
 	name, fingerprint := r.sealer.last.Load().name(o)
-	before, err := tx.Answer(tenant, name)
+	before, err := tx.StoredResponse(tenant, name)
 	switch {
 	case err == nil && subtle.ConstantTimeCompare(before.Fingerprint, fingerprint) != 1:
-		return Answer{}, ErrKeyReused
+		return StoredResponse{}, ErrKeyReused
 	case err == nil:
-		return Answer{Status: before.Status, Body: before.Body, Replayed: true}, nil
+		return StoredResponse{Status: before.Status, Body: before.Body, Replayed: true}, nil
 	case !errors.Is(err, keystore.ErrNotFound):
-		return Answer{}, err
+		return StoredResponse{}, err
 	}
 	out, err := do()
 	if err != nil {
-		return Answer{}, err
+		return StoredResponse{}, err
 	}
-	return out, tx.KeepAnswer(tenant, name, keystore.Answer{Fingerprint: fingerprint, Status: out.Status, Body: out.Body})
+	return out, tx.StoreResponse(tenant, name, keystore.StoredResponse{Fingerprint: fingerprint, Status: out.Status, Body: out.Body})
 }
 
 // rotateFrom rotates if in.From is current.

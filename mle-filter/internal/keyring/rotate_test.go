@@ -86,14 +86,14 @@ func TestRotateTogether(t *testing.T) {
 				f := []filter{a, b}[i%2]
 				wg.Go(func() {
 					<-start
-					_, err := f.Rotate(t.Context(), keyring.Rotate{Tenant: shop, Alg: ec, From: first.Kid}, func(r keyring.Rotated) keyring.Answer {
+					_, err := f.Rotate(t.Context(), keyring.Rotate{Tenant: shop, Alg: ec, From: first.Kid}, func(r keyring.Rotated) keyring.StoredResponse {
 						if r.Previous != nil {
 							made.Add(1)
 						}
 						if r.Current.Kid == first.Kid {
 							t.Error("the key that was to be replaced is current")
 						}
-						return keyring.Answer{}
+						return keyring.StoredResponse{}
 					})
 					if err != nil {
 						t.Error(err)
@@ -206,10 +206,10 @@ func TestRotateOnce(t *testing.T) {
 			source := e.Source(t)
 			a, b := two(t, source)
 			first := a.current(t, ec).Current
-			rotate := func(f filter, tenant, print string) (keyring.Answer, error) {
+			rotate := func(f filter, tenant, print string) (keyring.StoredResponse, error) {
 				return f.Rotate(t.Context(), keyring.Rotate{Tenant: tenant, Alg: ec, Once: keyring.Once{Key: "k", Fingerprint: []byte(print)}},
-					func(r keyring.Rotated) keyring.Answer {
-						return keyring.Answer{Status: 200, Body: []byte(r.Current.Kid)}
+					func(r keyring.Rotated) keyring.StoredResponse {
+						return keyring.StoredResponse{Status: 200, Body: []byte(r.Current.Kid)}
 					})
 			}
 			answer, err := rotate(a, shop, "one")

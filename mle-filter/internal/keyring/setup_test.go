@@ -90,7 +90,7 @@ func (f filter) must(t *testing.T, do func(context.Context) error) {
 func (f filter) rotate(t *testing.T, in keyring.Rotate) keyring.Rotated {
 	t.Helper()
 	var out keyring.Rotated
-	if _, err := f.Rotate(t.Context(), in, func(r keyring.Rotated) keyring.Answer { out = r; return keyring.Answer{} }); err != nil {
+	if _, err := f.Rotate(t.Context(), in, func(r keyring.Rotated) keyring.StoredResponse { out = r; return keyring.StoredResponse{} }); err != nil {
 		t.Fatal(err)
 	}
 	return out

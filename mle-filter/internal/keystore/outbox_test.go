@@ -22,7 +22,7 @@ func TestMadeAndAnnounced(t *testing.T) {
 					func() error { return tx.InsertKey(current("one", shop, birth)) },
 					func() error { return tx.Announce(announcement("one")) },
 					func() error {
-						return tx.KeepAnswer(shop, "k", keystore.Answer{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")})
+						return tx.StoreResponse(shop, "k", keystore.StoredResponse{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")})
 					},
 				} {
 					if i == until {
@@ -144,9 +144,9 @@ func TestForget(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
 		t := w.T
-		answer := keystore.Answer{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")}
+		answer := keystore.StoredResponse{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")}
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error {
-			return errors.Join(tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.KeepAnswer(shop, "k", answer))
+			return errors.Join(tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.StoreResponse(shop, "k", answer))
 		})
 		if err := w.a.Delivered(t.Context(), "told"); err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestForget(t *testing.T) {
 		kept := func(want error) {
 			t.Helper()
 			MustUpdate(t, w.b, func(tx *keystore.Tx) error {
-				if _, err := tx.Answer(shop, "k"); !errors.Is(err, want) {
+				if _, err := tx.StoredResponse(shop, "k"); !errors.Is(err, want) {
 					t.Errorf("at %s: got %v, want %v", tx.Now, err, want)
 				}
 				return nil
@@ -169,8 +169,8 @@ func TestForget(t *testing.T) {
 		kept(keystore.ErrNotFound)
 		left(t, w, 1)
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) }) // nothing of it was left
-		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.KeepAnswer(shop, "k", answer) })
-		w.clock.Advance(keystore.AnswerLifetime - time.Millisecond)
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.StoreResponse(shop, "k", answer) })
+		w.clock.Advance(keystore.ResponseLifetime - time.Millisecond)
 		kept(nil)
 		w.clock.Advance(time.Millisecond)
 		kept(keystore.ErrNotFound)

@@ -5,25 +5,26 @@ import (
 	"time"
 )
 
-// AnswerLifetime is how long answers are kept for who repeats a request, as v1 keeps them.
-const AnswerLifetime = 24 * time.Hour
+// ResponseLifetime is how long responses are stored for retries, as v1 stores them.
+const ResponseLifetime = 24 * time.Hour
 
-// Answer is what a request with an Idempotency-Key was answered.
-type Answer struct {
+// StoredResponse is the response to a request with an Idempotency-Key.
+type StoredResponse struct {
 	Fingerprint []byte // of the request
 	Status      int
 	Body        []byte
 }
 
-// Answer reads the answer that was given under a key, ErrNotFound when none was or it is too old.
-func (tx *Tx) Answer(tenant, key string) (*Answer, error) {
-	a := &Answer{}
+// StoredResponse reads the response to a key. It returns ErrNotFound if there is none, or if it is
+// older than ResponseLifetime.
+func (tx *Tx) StoredResponse(tenant, key string) (*StoredResponse, error) {
+	a := &StoredResponse{}
 	return found(a, tx.row(`SELECT fingerprint, status, body FROM mle_answers WHERE tenant = ? AND key = ? AND created_at > ?`,
-		tenant, key, millis(tx.Now.Add(-AnswerLifetime))).Scan(&a.Fingerprint, &a.Status, &a.Body))
+		tenant, key, millis(tx.Now.Add(-ResponseLifetime))).Scan(&a.Fingerprint, &a.Status, &a.Body))
 }
 
-// KeepAnswer keeps an answer, in the write of the effect that it tells.
-func (tx *Tx) KeepAnswer(tenant, key string, a Answer) error {
+// StoreResponse stores a response, in the write of the effect that it shows.
+func (tx *Tx) StoreResponse(tenant, key string, a StoredResponse) error {
 	_, err := tx.exec(`DELETE FROM mle_answers WHERE tenant = ? AND key = ?`, tenant, key) // one that is too old
 	return errors.Join(err, tx.one(`INSERT INTO mle_answers (tenant, key, fingerprint, status, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		tenant, key, a.Fingerprint, a.Status, a.Body, millis(tx.Now)))

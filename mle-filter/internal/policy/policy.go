@@ -133,10 +133,10 @@ func (r Rule) and(other Rule) Rule {
 	return r
 }
 
-// Beside returns the rule if the proxy that routes the request has a level for its body too. A body
+// Combine returns the rule if the proxy that routes the request has a level for its body too. A body
 // that either requires to be encrypted must be; else a level that either turns off is off. The zero
 // Level changes nothing.
-func (r Rule) Beside(word Level) Rule {
+func (r Rule) Combine(word Level) Rule {
 	switch {
 	case r.Request == Required || word == Required:
 		r.Request = Required

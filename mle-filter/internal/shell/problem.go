@@ -92,13 +92,13 @@ func Because(p *engine.Problem, err error) *engine.Problem {
 }
 
 // Overloaded rejects a request because too many are under way.
-func Overloaded(w http.ResponseWriter, r *http.Request) { Answer(w, r, Problem(CodeOverloaded)) }
+func Overloaded(w http.ResponseWriter, r *http.Request) { SendProblem(w, r, Problem(CodeOverloaded)) }
 
 // Broken responds for a handler that panicked.
-func Broken(w http.ResponseWriter, r *http.Request) { Answer(w, r, Problem(CodeInternal)) }
+func Broken(w http.ResponseWriter, r *http.Request) { SendProblem(w, r, Problem(CodeInternal)) }
 
-// Answer sends a problem.
-func Answer(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
+// SendProblem sends a problem as the response.
+func SendProblem(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	httpx.EventFrom(r.Context()).SetOutcome(p.Code)
 	body := p.Body(httpx.RequestIDFrom(r.Context()))
 	header := w.Header()
@@ -121,8 +121,8 @@ func Of(ctx context.Context, p *engine.Problem) *engine.Problem {
 	return p
 }
 
-// Tell logs the cause of a refusal if there is one, which is a fault of ours.
-func Tell(ctx context.Context, log *slog.Logger, p *engine.Problem) {
+// LogCause logs the cause of a refusal if there is one, which is a fault of ours.
+func LogCause(ctx context.Context, log *slog.Logger, p *engine.Problem) {
 	if p.Cause == nil {
 		return
 	}
