@@ -35,7 +35,7 @@ check: borders ## Before a commit: lint, borders and the fast tests of what chan
 soak: ## Kill rounds by the hundred, failovers, long fuzzing: hours; ROUNDS and FUZZ make it shorter
 	@.ci/soak $(ROUNDS) $(FUZZ)
 
-lint: $(LINT) $(VALE) ## Build, vet, lint and tidy-check every module, with and without the workspace, and the prose
+lint: $(LINT) $(VALE) ## Compile, vet, lint and tidy-check every module, with and without the workspace, and the prose
 	@.ci/lint $(LINT) $(VALE)
 
 prose: $(VALE) ## Check comments and Markdown of the clean packages, or of the directories in ARGS
