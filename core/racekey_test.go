@@ -10,12 +10,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // keyRounds is the number of times that races run which only tests over HTTP can see. Repetitions
 // share a service, and some run at the same time.
-const keyRounds = 1000
+var keyRounds = coretest.Races(200)
 
 // repeat runs a repetition keyRounds times. It returns what each came to, counted.
 func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
@@ -26,7 +27,7 @@ func repeat(t *testing.T, once func(i int) (string, error)) map[string]int {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for i := next.Add(1); i <= keyRounds && !t.Failed(); i = next.Add(1) {
+			for i := next.Add(1); i <= int64(keyRounds) && !t.Failed(); i = next.Add(1) {
 				outcome, err := once(int(i))
 				if err != nil {
 					t.Error(err)
@@ -173,7 +174,7 @@ func TestPayersConfirmAtOnce(t *testing.T) {
 		"captured": "SELECT COUNT(*) FROM transactions WHERE status = 'captured' AND amount_captured = 500 AND version = 1",
 		"events":   "SELECT COUNT(*) FROM events WHERE type = 'transaction.captured'",
 	} {
-		if n := b.number(t, query); n != keyRounds {
+		if n := b.number(t, query); n != int64(keyRounds) {
 			t.Errorf("%s: got %d, want %d", what, n, keyRounds)
 		}
 	}
