@@ -189,8 +189,8 @@ func Main(m *testing.M, folder *string, names ...string) {
 	os.Exit(m.Run())
 }
 
-// build is the only place in which programs are built. Its flags are those of the Makefile: other
-// flags would compile every package once more.
+// build is the only place in which programs are built. It uses the same flags as the Makefile:
+// with other flags every package would compile once more.
 func build(ctx context.Context, folder string, args ...string) error {
 	args = append([]string{"build", "-trimpath", "-o", folder + string(os.PathSeparator)}, args...)
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // by tests alone

@@ -57,6 +57,5 @@ func Number(tb testing.TB, variable string, otherwise uint64) uint64 {
 	return n
 }
 
-// Soak reports whether the tests run in a soak, which repeats what is too long for every change:
-// CAUSEWAY_SOAK is 1.
+// Soak reports whether CAUSEWAY_SOAK is 1: tests then take their long form.
 func Soak() bool { return os.Getenv("CAUSEWAY_SOAK") == "1" }

@@ -42,9 +42,9 @@ func Identified(next http.Handler) http.Handler {
 	})
 }
 
-// Serve starts a server of v1's fake. Unless the fake sets a Date, each response has Today's. With
-// the machine's, tests at the end of a slot of the deduplication would see requests about the next
-// slot, which their fakes do not expect.
+// Serve starts a server of v1's fake. Unless the fake sets a Date, each response has Today's. The
+// machine's date can be the end of a deduplication slot: the proxy then also requests the next
+// slot, which the fakes do not expect.
 func Serve(tb testing.TB, fake http.Handler) *httptest.Server {
 	tb.Helper()
 	return serve(tb, fake, (*httptest.Server).Start)

@@ -152,8 +152,8 @@ var pythonNames = map[string]string{
 }
 
 // configured returns the client with the configuration of a merchant: for each login in that way,
-// at that base URL. Outside a soak the walk is brief if the client derives the keys of a P12 anew
-// for each request, which takes most of its time.
+// at that base URL. Outside a soak the walk is brief if the client derives the keys of a P12 for
+// each request: this takes most of its time.
 func (c ClientB) configured(t *testing.T, way WayB, base string, logins map[string]LoginB, steps *script) Client {
 	t.Helper()
 	s := c.Client

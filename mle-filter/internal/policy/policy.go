@@ -133,9 +133,9 @@ func (r Rule) and(other Rule) Rule {
 	return r
 }
 
-// Combine returns the rule if the proxy that routes the request has a level for its body too. A body
-// that either requires to be encrypted must be; else a level that either turns off is off. The zero
-// Level changes nothing.
+// Combine returns the rule if the proxy that routes the request has a level for its body too. A
+// body that either requires to be encrypted must be; else a level that either turns off is off. The
+// zero Level changes nothing.
 func (r Rule) Combine(word Level) Rule {
 	switch {
 	case r.Request == Required || word == Required:

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serve prints the id of the server's first process, and its folder. It returns on an error, or when
-// its standard input ends.
+// serve prints the id of the server's first process, and its folder. It returns on an error, or
+// when its standard input ends.
 func serve() error {
 	s, err := server.Start(context.Background())
 	if err != nil {
