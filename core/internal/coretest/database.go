@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -183,7 +185,7 @@ func mustTexts(tb testing.TB, db *sql.DB, query string, args ...any) []string {
 	return out
 }
 
-// wordy puts what is asked of it into PostgreSQL's words.
+// wordy translates the statements of tests, which are in SQLite's SQL.
 type wordy struct{ driver.Connector }
 
 // Connect implements driver.Connector.
@@ -199,32 +201,53 @@ type wordyConn struct{ *stdlib.Conn }
 
 // QueryContext implements driver.QueryerContext.
 func (c wordyConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	text, args, err := translated(query, args)
-	if err != nil {
-		return nil, err
-	}
+	text, args := translated(query, args)
 	return c.Conn.QueryContext(ctx, text, args)
 }
 
 // ExecContext implements driver.ExecerContext.
 func (c wordyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	text, args, err := translated(query, args)
-	if err != nil {
-		return nil, err
-	}
+	text, args := translated(query, args)
 	return c.Conn.ExecContext(ctx, text, args)
 }
 
-func translated(query string, args []driver.NamedValue) (string, []driver.NamedValue, error) {
-	values := make([]any, len(args))
-	for i := range args {
-		values[i] = args[i].Value
+var (
+	// member reads a member of a JSON text, in SQLite's SQL.
+	member = regexp.MustCompile(`(\w+) ->> '\$\.(\w+)'`)
+	// parameter is ?, or ?1 and so on.
+	parameter = regexp.MustCompile(`\?\d*`)
+)
+
+// translated returns a test's statement with PostgreSQL's parameters and JSON operator.
+func translated(query string, args []driver.NamedValue) (string, []driver.NamedValue) {
+	casts := make([]string, len(args))
+	for i, a := range args {
+		switch v := a.Value.(type) {
+		case bool:
+			casts[i] = "::bigint"
+			if args[i].Value = int64(0); v {
+				args[i].Value = int64(1)
+			}
+		case int64:
+			casts[i] = "::bigint"
+		case string:
+			casts[i] = "::text"
+		case []byte:
+			casts[i] = "::bytea"
+		}
 	}
-	text, values, err := postgres.Words(query, values)
-	for i := range args {
-		args[i].Value = values[i]
-	}
-	return text, args, err
+	last := 0
+	text := parameter.ReplaceAllStringFunc(member.ReplaceAllString(query, "($1::jsonb ->> '$2')"), func(p string) string {
+		n, err := strconv.Atoi(p[1:])
+		if err != nil {
+			n = last + 1
+		}
+		if last = max(last, n); n > len(casts) {
+			return p
+		}
+		return "$" + strconv.Itoa(n) + casts[n-1]
+	})
+	return text, args
 }
 
 // Main is TestMain for a package whose tests may run on a server: it is stopped in the end.

@@ -9,12 +9,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
+var (
+	selectAnnouncement = declare("selectAnnouncement")
+	countAnnouncements = declare("countAnnouncements")
+	insertAnnouncement = declare("insertAnnouncement")
+)
+
 // Announced returns the event by which the tenant was told of what has that name, else ErrNotFound.
 func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*payment.Event, error) {
 	if err := tx.lock("announcements", tenant.Merchant); err != nil {
 		return nil, err
 	}
-	row, err := tx.row(`SELECT event_id FROM announcements WHERE merchant_id = ? AND live = ? AND type = ? AND name = ?`,
+	row, err := tx.row(selectAnnouncement,
 		tenant.Merchant, tenant.Live, kind, name)
 	if err != nil {
 		return nil, err
@@ -34,7 +40,7 @@ func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*payment.Even
 
 // Announcements counts what the tenant was told of that kind.
 func (tx *Tx) Announcements(tenant payment.Tenant, kind string) (n int64, err error) {
-	row, err := tx.row(`SELECT COUNT(*) FROM announcements WHERE merchant_id = ? AND live = ? AND type = ?`, tenant.Merchant, tenant.Live, kind)
+	row, err := tx.row(countAnnouncements, tenant.Merchant, tenant.Live, kind)
 	if err != nil {
 		return 0, err
 	}
@@ -46,6 +52,6 @@ func (tx *Tx) Announcements(tenant payment.Tenant, kind string) (n int64, err er
 
 // InsertAnnouncement remembers that e, which was inserted, tells of what has that name.
 func (tx *Tx) InsertAnnouncement(e *payment.Event, name string) error {
-	return tx.insert(`INSERT INTO announcements (merchant_id, live, type, name, event_id) VALUES (?, ?, ?, ?, ?)`,
+	return tx.insert(insertAnnouncement,
 		e.Tenant.Merchant, e.Tenant.Live, e.Type, name, e.ID)
 }

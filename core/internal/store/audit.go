@@ -10,7 +10,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/audit"
 )
 
-const auditColumns = `sequence, at, actor, client_address, action, object, state_before, state_after, outcome, request_id, previous, mac`
+var (
+	insertAuditRecord        = declare("insertAuditRecord")
+	selectAuditHead          = declare("selectAuditHead")
+	selectAuditRecords       = declare("selectAuditRecords")
+	selectNewestAuditRecords = declare("selectNewestAuditRecords")
+	selectAuditHeadBefore    = declare("selectAuditHeadBefore")
+	deleteAuditRecords       = declare("deleteAuditRecords")
+)
 
 // AppendAudit writes r as the next record of the chain and fills in its sequence, time and MACs. It
 // is the last statement of its command: all other commands that append wait until this one has
@@ -25,12 +32,12 @@ func (tx *Tx) AppendAudit(key []byte, r *audit.Record) error {
 	}
 	r.Sequence, r.Previous, r.At = last.Sequence+1, last.MAC, tx.Now
 	r.Sign(key)
-	return tx.insert(`INSERT INTO audit_records (`+auditColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.insert(insertAuditRecord,
 		r.Sequence, toMillis(r.At), r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome, r.RequestID, r.Previous, r.MAC)
 }
 
 func (tx *Tx) auditHead() (audit.Head, error) {
-	row, err := tx.row(`SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`)
+	row, err := tx.row(selectAuditHead)
 	if err != nil {
 		return audit.Head{}, err
 	}
@@ -48,34 +55,22 @@ func scanHead(row Scanner) (audit.Head, error) {
 
 // AuditHead returns the newest record's sequence and MAC; the zero sequence if there is no record.
 func (db *DB) AuditHead(ctx context.Context) (audit.Head, error) {
-	s, err := db.query(ctx, `SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`)
-	if err != nil {
-		return audit.Head{}, err
-	}
-	return scanHead(s.Row(ctx))
+	return scanHead(db.row(ctx, selectAuditHead))
 }
 
 // AuditRecords returns at most limit records after a sequence, oldest first.
 func (db *DB) AuditRecords(ctx context.Context, after int64, limit int) ([]*audit.Record, error) {
-	s, err := db.query(ctx, `SELECT `+auditColumns+` FROM audit_records WHERE sequence > ? ORDER BY sequence LIMIT ?`)
-	if err != nil {
-		return nil, err
-	}
-	return scanAudit(ctx, s, after, limit)
+	return db.scanAudit(ctx, selectAuditRecords, after, limit)
 }
 
 // NewestAuditRecords returns at most limit records before a sequence, newest first. 0 begins with
 // the newest.
 func (db *DB) NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error) {
-	s, err := db.query(ctx, `SELECT `+auditColumns+` FROM audit_records WHERE ?1 = 0 OR sequence < ?1 ORDER BY sequence DESC LIMIT ?2`)
-	if err != nil {
-		return nil, err
-	}
-	return scanAudit(ctx, s, before, limit)
+	return db.scanAudit(ctx, selectNewestAuditRecords, before, limit)
 }
 
-func scanAudit(ctx context.Context, s Statement, args ...any) (out []*audit.Record, err error) {
-	err = s.Each(ctx, func(row Scanner) error {
+func (db *DB) scanAudit(ctx context.Context, s *Statement, args ...any) (out []*audit.Record, err error) {
+	err = db.each(ctx, s, func(row Scanner) error {
 		var r audit.Record
 		var at int64
 		err := row.Scan(&r.Sequence, &at, &r.Actor, &r.ClientAddress, &r.Action, &r.Object, &r.Before, &r.After, &r.Outcome, &r.RequestID,
@@ -97,7 +92,7 @@ func (tx *Tx) PurgeAudit(key []byte, before time.Time, r *audit.Record) (int64, 
 	if err := tx.lock("audit", 0); err != nil {
 		return 0, err
 	}
-	row, err := tx.row(`SELECT sequence, mac FROM audit_records WHERE at < ? ORDER BY sequence DESC LIMIT 1`, toMillis(before))
+	row, err := tx.row(selectAuditHeadBefore, toMillis(before))
 	if err != nil {
 		return 0, err
 	}
@@ -109,5 +104,5 @@ func (tx *Tx) PurgeAudit(key []byte, before time.Time, r *audit.Record) (int64, 
 	if err := tx.AppendAudit(key, r); err != nil {
 		return 0, err
 	}
-	return tx.changed(`DELETE FROM audit_records WHERE sequence <= ?`, through.Sequence)
+	return tx.changed(deleteAuditRecords, through.Sequence)
 }

@@ -10,12 +10,22 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const broadcastColumns = `type, name, data, until, place, told, created_at, finished_at`
+var (
+	selectNewestMerchantID = declare("selectNewestMerchantID")
+	insertBroadcast        = declare("insertBroadcast")
+	selectBroadcast        = declare("selectBroadcast")
+	moveBroadcast          = declare("moveBroadcast")
+	saveBroadcastFailure   = declare("saveBroadcastFailure")
+	deleteBroadcastFailure = declare("deleteBroadcastFailure")
+	selectFailedRecipients = declare("selectFailedRecipients")
+	selectOpenBroadcasts   = declare("selectOpenBroadcasts")
+	selectRecipients       = declare("selectRecipients")
+)
 
 // InsertBroadcast writes a broadcast to the merchants there are. ErrDuplicate when there is one of that type and name. What is not given is
 // filled in.
 func (tx *Tx) InsertBroadcast(b *payment.Broadcast) error {
-	row, err := tx.row(`SELECT COALESCE(MAX(id), 0) FROM merchants`)
+	row, err := tx.row(selectNewestMerchantID)
 	if err != nil {
 		return err
 	}
@@ -23,12 +33,12 @@ func (tx *Tx) InsertBroadcast(b *payment.Broadcast) error {
 		return fmt.Errorf("read the newest merchant: %w", err)
 	}
 	b.CreatedAt = tx.Now
-	return tx.insert(`INSERT INTO broadcasts (type, name, data, until, created_at) VALUES (?, ?, ?, ?, ?)`, b.Type, b.Name, b.Data, b.Until, toMillis(tx.Now))
+	return tx.insert(insertBroadcast, b.Type, b.Name, b.Data, b.Until, toMillis(tx.Now))
 }
 
 // Broadcast reads one broadcast inside the group, else ErrNotFound.
 func (tx *Tx) Broadcast(kind, name string) (*payment.Broadcast, error) {
-	row, err := tx.row(`SELECT `+broadcastColumns+` FROM broadcasts WHERE type = ? AND name = ?`, kind, name)
+	row, err := tx.row(selectBroadcast, kind, name)
 	if err != nil {
 		return nil, err
 	}
@@ -39,40 +49,35 @@ func (tx *Tx) Broadcast(kind, name string) (*payment.Broadcast, error) {
 // have their events. It finishes the broadcast after the last merchant if it failed for none.
 // ErrConflict if the place is not b.Place any more.
 func (tx *Tx) MoveBroadcast(b *payment.Broadcast, place, told int64) error {
-	return tx.change(`UPDATE broadcasts SET place = ?1, told = told + ?2,
-			finished_at = CASE WHEN ?1 >= until AND NOT EXISTS (SELECT 1 FROM broadcast_failures f
-				WHERE f.type = broadcasts.type AND f.name = broadcasts.name) THEN ?3 ELSE 0 END
-		WHERE type = ?4 AND name = ?5 AND place = ?6 AND finished_at = 0`, place, told, toMillis(tx.Now), b.Type, b.Name, b.Place)
+	return tx.change(moveBroadcast, place, told, toMillis(tx.Now), b.Type, b.Name, b.Place)
 }
 
 // FailBroadcast writes that a broadcast failed for a merchant and is tried again at a time.
 func (tx *Tx) FailBroadcast(b *payment.Broadcast, merchant int64, due time.Time) error {
-	return tx.exec(`INSERT INTO broadcast_failures (type, name, merchant_id, due_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (type, name, merchant_id) DO UPDATE SET due_at = excluded.due_at`, b.Type, b.Name, merchant, toMillis(due))
+	return tx.exec(saveBroadcastFailure, b.Type, b.Name, merchant, toMillis(due))
 }
 
 // MendBroadcast removes the failure of a broadcast for a merchant that has its events now.
 // ErrConflict if there is none.
 func (tx *Tx) MendBroadcast(b *payment.Broadcast, merchant int64) error {
-	return tx.change(`DELETE FROM broadcast_failures WHERE type = ? AND name = ? AND merchant_id = ?`, b.Type, b.Name, merchant)
+	return tx.change(deleteBroadcastFailure, b.Type, b.Name, merchant)
 }
 
 // FailedRecipients returns merchants for which a broadcast failed and is to be tried again at a
 // time, at most limit. One that is due too far ahead is due now.
 func (db *DB) FailedRecipients(ctx context.Context, b *payment.Broadcast, at time.Time, pause time.Duration, limit int) ([]int64, error) {
-	return collect(ctx, db, `SELECT merchant_id FROM broadcast_failures WHERE type = ? AND name = ?
-		AND due_at NOT BETWEEN ? AND ? ORDER BY due_at, merchant_id LIMIT ?`, scanNumber,
+	return collect(ctx, db, selectFailedRecipients, scanNumber,
 		b.Type, b.Name, toMillis(at)+1, tooFarAhead(at, pause), limit)
 }
 
 // OpenBroadcasts lists those that are not finished, oldest first.
 func (db *DB) OpenBroadcasts(ctx context.Context) ([]*payment.Broadcast, error) {
-	return collect(ctx, db, `SELECT `+broadcastColumns+` FROM broadcasts WHERE finished_at = 0 ORDER BY created_at`, scanBroadcast)
+	return collect(ctx, db, selectOpenBroadcasts, scanBroadcast)
 }
 
 // Recipients returns the next merchants of a broadcast, at most limit, disabled ones included.
 func (db *DB) Recipients(ctx context.Context, b *payment.Broadcast, limit int) ([]int64, error) {
-	return collect(ctx, db, `SELECT id FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`, scanNumber, b.Place, b.Until, limit)
+	return collect(ctx, db, selectRecipients, scanNumber, b.Place, b.Until, limit)
 }
 
 func scanBroadcast(row Scanner) (*payment.Broadcast, error) {

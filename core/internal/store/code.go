@@ -9,22 +9,29 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var (
+	selectCodeKey         = declare("selectCodeKey")
+	selectCodeKeys        = declare("selectCodeKeys")
+	insertCodeKey         = declare("insertCodeKey")
+	resealCodeKey         = declare("resealCodeKey")
+	insertCode            = declare("insertCode")
+	deleteCode            = declare("deleteCode")
+	otherCodeKeysExist    = declare("otherCodeKeysExist")
+	deleteCodesWithoutKey = declare("deleteCodesWithoutKey")
+)
+
 // ErrCodeKeyGone reports that the key of a security code was destroyed meanwhile. Encrypt the code
 // again.
 var ErrCodeKeyGone = errors.New("store: the key of a security code is gone")
 
 // CodeKey reads the newest key that encrypts security codes in an hour, else ErrNotFound.
 func (db *DB) CodeKey(ctx context.Context, hour int64) (payment.CodeKey, error) {
-	s, err := db.query(ctx, `SELECT id, hour, vault_key, sealed FROM code_keys WHERE hour = ? ORDER BY id DESC LIMIT 1`)
-	if err != nil {
-		return payment.CodeKey{}, err
-	}
-	return scanCodeKey(s.Row(ctx, hour))
+	return scanCodeKey(db.row(ctx, selectCodeKey, hour))
 }
 
 // CodeKeys reads all keys of security codes that are left.
 func (db *DB) CodeKeys(ctx context.Context) ([]payment.CodeKey, error) {
-	return collect(ctx, db, `SELECT id, hour, vault_key, sealed FROM code_keys ORDER BY id`, scanCodeKey)
+	return collect(ctx, db, selectCodeKeys, scanCodeKey)
 }
 
 // InsertCodeKey writes the key that encrypts security codes from now on. ErrKeyRetired when it must
@@ -33,12 +40,12 @@ func (tx *Tx) InsertCodeKey(k payment.CodeKey) error {
 	if err := tx.current(k.Vault); err != nil {
 		return err
 	}
-	return tx.insert(`INSERT INTO code_keys (id, hour, vault_key, sealed) VALUES (?, ?, ?, ?)`, k.ID, k.Hour, k.Vault, k.Sealed)
+	return tx.insert(insertCodeKey, k.ID, k.Hour, k.Vault, k.Sealed)
 }
 
 // ResealCodeKey writes k in place of what the vault's key old sealed.
 func (tx *Tx) ResealCodeKey(old uint32, k payment.CodeKey) error {
-	return tx.exec(`UPDATE code_keys SET vault_key = ?, sealed = ? WHERE id = ? AND vault_key = ?`, k.Vault, k.Sealed, k.ID, old)
+	return tx.exec(resealCodeKey, k.Vault, k.Sealed, k.ID, old)
 }
 
 // insertCode writes the security code of a token, unless that has none. ErrCodeKeyGone when its key
@@ -47,8 +54,7 @@ func (tx *Tx) insertCode(token int64, c payment.SealedCode) error {
 	if len(c.Text) == 0 {
 		return nil
 	}
-	n, err := tx.changed(`INSERT INTO security_codes (token_id, key_id, sealed)
-		SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM code_keys WHERE id = ?2)`, token, c.Key.ID, c.Text)
+	n, err := tx.changed(insertCode, token, c.Key.ID, c.Text)
 	if err == nil && n == 0 {
 		err = ErrCodeKeyGone
 	}
@@ -57,7 +63,7 @@ func (tx *Tx) insertCode(token int64, c payment.SealedCode) error {
 
 // deleteCode removes the security code of a token, if it has one.
 func (tx *Tx) deleteCode(token int64) error {
-	return tx.exec(`DELETE FROM security_codes WHERE token_id = ?`, token)
+	return tx.exec(deleteCode, token)
 }
 
 // DestroyCodeKeys removes the keys of all hours but those from first to last from the database and,
@@ -65,7 +71,7 @@ func (tx *Tx) deleteCode(token int64) error {
 // wherever a copy of one is. While the table is read for long, as by a dump, PostgreSQL returns
 // ErrUnavailable and SQLite ErrBusy: try again.
 func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) error {
-	over, err := db.holds(ctx, `SELECT EXISTS (SELECT 1 FROM code_keys WHERE hour < ? OR hour > ?)`, first, last)
+	over, err := db.holds(ctx, otherCodeKeysExist, first, last)
 	if err != nil {
 		return err
 	}
@@ -86,7 +92,7 @@ func (tx *Tx) destroyCodeKeys(first, last int64) error {
 		return err
 	}
 	var live []payment.CodeKey
-	err := tx.each(`SELECT id, hour, vault_key, sealed FROM code_keys`, func(row Scanner) error {
+	err := tx.each(selectCodeKeys, func(row Scanner) error {
 		k, err := scanCodeKey(row)
 		if first <= k.Hour && k.Hour <= last {
 			live = append(live, k)
@@ -100,13 +106,11 @@ func (tx *Tx) destroyCodeKeys(first, last int64) error {
 		return err
 	}
 	for _, k := range live {
-		const insert = `INSERT INTO code_keys (id, hour, vault_key, sealed) VALUES (?, ?, ?, ?)`
-		if err := tx.insert(insert, k.ID, k.Hour, k.Vault, k.Sealed); err != nil {
+		if err := tx.insert(insertCodeKey, k.ID, k.Hour, k.Vault, k.Sealed); err != nil {
 			return err
 		}
 	}
-	return tx.exec(`DELETE FROM security_codes
-		WHERE NOT EXISTS (SELECT 1 FROM code_keys WHERE code_keys.id = security_codes.key_id)`)
+	return tx.exec(deleteCodesWithoutKey)
 }
 
 func scanCodeKey(row Scanner) (payment.CodeKey, error) {

@@ -8,13 +8,23 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var (
+	insertUnconfirmed        = declare("insertUnconfirmed")
+	selectUnconfirmedAhead   = declare("selectUnconfirmedAhead")
+	correctUnconfirmed       = declare("correctUnconfirmed")
+	lapseTransaction         = declare("lapseTransaction")
+	countRefusedConfirmation = declare("countRefusedConfirmation")
+	beginConfirmation        = declare("beginConfirmation")
+	withdrawConfirmation     = declare("withdrawConfirmation")
+	cancelTransaction        = declare("cancelTransaction")
+	selectUnconfirmed        = declare("selectUnconfirmed")
+	selectUnconfirmedOf      = declare("selectUnconfirmedOf")
+)
+
 // InsertUnconfirmed writes a payment that waits to be confirmed, until payment.ConfirmWithin has passed on the test clock of its merchant when
 // it is a test object. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
-	err := tx.insert(`INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at, updated_at, attempt,
-			partial, api_key_id, client_address)
-		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	err := tx.insert(insertUnconfirmed,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
 		string(t.Details), toMillis(t.CreatedAt), toMillis(t.UpdatedAt), t.Attempt, t.Partial,
 		t.Client.APIKey, t.Client.Address)
@@ -24,34 +34,26 @@ func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	return tx.SetExpiry(t.Tenant, t.ID, t.CreatedAt.Add(payment.ConfirmWithin))
 }
 
-const unconfirmed = `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting
-	WHERE status = 'requires_confirmation'` + lapsedAfter
-
 // Unconfirmed returns a page of the payments of all tenants whose wait for a confirmation was over
 // by a time, as Lapsed does.
 func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return db.lapsed(ctx, unconfirmed, by, after, limit)
+	return db.lapsed(ctx, selectUnconfirmed, by, after, limit)
 }
 
 // UnconfirmedOf is Unconfirmed for one tenant.
 func (db *DB) UnconfirmedOf(ctx context.Context, tenant payment.Tenant, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return db.lapsedOf(ctx, unconfirmed, tenant, by, after, limit)
+	return db.lapsedOf(ctx, selectUnconfirmedOf, tenant, by, after, limit)
 }
 
 // CorrectUnconfirmed has the payments wait for payment.ConfirmWithin from now on that a clock ahead
 // would have wait for longer than twice that time.
 func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
-	const (
-		offset  = `CASE live WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0) ELSE 0 END`
-		written = ` status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + ` + offset
-	)
 	bound := db.ahead(payment.ConfirmWithin)
 	rows := Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
 	err := rows.correct(ctx, db.BeginPass(PassExpiry), func(last Lapsed) ([]Lapsed, error) {
-		return collect(ctx, db, `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting WHERE`+written+`
-			AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`, scanLapsed, bound, last.at, last.ID, purgeBatch)
+		return collect(ctx, db, selectUnconfirmedAhead, scanLapsed, bound, last.at, last.ID, purgeBatch)
 	}, func(tx *Tx, l Lapsed) error {
-		return tx.exec(`UPDATE transactions SET expires_at = ?2 + `+offset+` WHERE id = ?3 AND`+written,
+		return tx.exec(correctUnconfirmed,
 			bound, toMillis(tx.Now.Add(payment.ConfirmWithin)), l.ID)
 	})
 	if err != nil {
@@ -67,15 +69,14 @@ func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Resul
 	if err != nil {
 		return err
 	}
-	return tx.change(`UPDATE transactions SET status = 'canceled', result = ?, version = version + 1, updated_at = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation'`,
+	return tx.change(lapseTransaction,
 		result, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
 // CountRefusedConfirmation counts a confirmation of a transaction that was refused because of its
 // payment source.
 func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
-	return tx.exec(`UPDATE transactions SET refused_confirmations = refused_confirmations + 1 WHERE id = ? AND merchant_id = ? AND live = ?`,
+	return tx.exec(countRefusedConfirmation,
 		id, tenant.Merchant, tenant.Live)
 }
 
@@ -83,10 +84,7 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 // t.Details, as attempt t.Attempt that t.Confirmer requested. ErrConflict if it does not wait for
 // that attempt, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
-	return tx.change(`UPDATE transactions SET status = 'processing', waiting_method = payment_method, waiting_details = details,
-			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?,
-			confirm_api_key_id = ?, confirm_client_address = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?`,
+	return tx.change(beginConfirmation,
 		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt),
 		t.Confirmer.APIKey, t.Confirmer.Address, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
 }
@@ -94,17 +92,13 @@ func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 // WithdrawConfirmation takes back the intent of a confirmation that the acquirer never saw, and never will: the payment waits for the
 // next attempt, as it was before this one. ErrConflict when it is past that.
 func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
-	return tx.change(`UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method, details = waiting_details,
-			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = ?
-		WHERE id = ? AND attempt = ? AND attempt > 0 AND status IN ('processing', 'unknown')`,
+	return tx.change(withdrawConfirmation,
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
 // CancelTransaction cancels, for a client, a payment that waits to be confirmed. ErrConflict if it
 // does not wait, is not the tenant's, or has another version than expected; nil is any.
 func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64, expected *int64, by payment.Client) error {
-	return tx.change(`UPDATE transactions SET status = 'canceled', version = version + 1, updated_at = ?,
-			void_api_key_id = ?, void_client_address = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND version = COALESCE(?, version)`,
+	return tx.change(cancelTransaction,
 		toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))
 }

@@ -10,6 +10,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
+var (
+	saveConfirmedClock   = declare("saveConfirmedClock")
+	raiseStep            = declare("raiseStep")
+	selectConfirmedClock = declare("selectConfirmedClock")
+)
+
 const (
 	// keepConfirmedEvery is how much the confirmed time changes before it is written again.
 	keepConfirmedEvery = time.Minute
@@ -71,11 +77,7 @@ func (db *DB) KeepConfirmed(ctx context.Context) error {
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
-		return tx.exec(`INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until, step_until)
-			VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
-			ON CONFLICT (id) DO UPDATE SET at = ?1, behind = ?2, lag = ?4, lag_until = ?5, low_until = ?6,
-				step = CASE WHEN `+keptStep+` THEN confirmed_clock.step ELSE ?3 END,
-				step_until = CASE WHEN `+keptStep+` THEN confirmed_clock.step_until ELSE ?7 END`,
+		return tx.exec(saveConfirmedClock,
 			toMillis(s.Highest), s.Behind.Milliseconds(), s.Step.Milliseconds(), s.Lag.Milliseconds(),
 			toMillis(s.LagUntil), toMillis(s.LowUntil), tx.stepUntil(s))
 	})
@@ -85,9 +87,6 @@ func (db *DB) KeepConfirmed(ctx context.Context) error {
 	db.kept, db.raised = s, s.Step
 	return nil
 }
-
-// keptStep is the condition on which a larger step stays.
-const keptStep = `confirmed_clock.step > ?3 AND confirmed_clock.step_until > ?1`
 
 // stepUntil returns until when the step of a state stays in the store, in milliseconds of Highest: 0
 // where no other process shares the store, or if there is none.
@@ -107,8 +106,7 @@ func (db *DB) KeepStep(ctx context.Context) error {
 		return nil
 	}
 	err := db.Update(ctx, func(tx *Tx) error {
-		return tx.exec(`UPDATE confirmed_clock SET step = CASE WHEN step > ?1 THEN step ELSE ?1 END,
-			step_until = CASE WHEN step_until > ?2 THEN step_until ELSE ?2 END`, s.Step.Milliseconds(), tx.stepUntil(s))
+		return tx.exec(raiseStep, s.Step.Milliseconds(), tx.stepUntil(s))
 	})
 	if err != nil {
 		return fmt.Errorf("write a step of the clock: %w", err)
@@ -119,12 +117,8 @@ func (db *DB) KeepStep(ctx context.Context) error {
 
 // resume continues with the guard's state of an earlier process, if there was one.
 func (db *DB) resume(ctx context.Context) error {
-	s, err := db.query(ctx, `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`)
-	if err != nil {
-		return fmt.Errorf("read the confirmed time: %w", err)
-	}
 	var at, behind, step, lag, lagUntil, lowUntil int64
-	err = s.Row(ctx).Scan(&at, &behind, &step, &lag, &lagUntil, &lowUntil)
+	err := db.row(ctx, selectConfirmedClock).Scan(&at, &behind, &step, &lag, &lagUntil, &lowUntil)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

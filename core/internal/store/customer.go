@@ -9,17 +9,22 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
-
-// A deleted customer does not exist for anybody.
-const customerByID = `SELECT ` + customerColumns + ` FROM customers WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`
+var (
+	insertCustomer                   = declare("insertCustomer")
+	updateCustomer                   = declare("updateCustomer")
+	deleteCustomer                   = declare("deleteCustomer")
+	selectCustomer                   = declare("selectCustomer")
+	lockCustomer                     = declare("lockCustomer")
+	listCustomers                    = declareList("listCustomers")
+	listCustomersByReference         = declareList("listCustomersByReference")
+	listCustomersByEmail             = declareList("listCustomersByEmail")
+	listCustomersByReferenceAndEmail = declareList("listCustomersByReferenceAndEmail")
+)
 
 // InsertCustomer writes a customer in its first version. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 	c.Version, c.CreatedAt, c.UpdatedAt = 1, tx.Now, tx.Now
-	return tx.insert(`INSERT INTO customers
-		(id, merchant_id, live, details, version, created_at, updated_at, api_key_id, client_address)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.insert(insertCustomer,
 		c.ID, c.Tenant.Merchant, c.Tenant.Live, string(c.Details), c.Version, toMillis(c.CreatedAt), toMillis(c.UpdatedAt),
 		c.Client.APIKey, c.Client.Address)
 }
@@ -27,8 +32,7 @@ func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 // UpdateCustomer writes c.Details and c.Default as the next version. ErrConflict when there is no such customer.
 func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 	c.Version, c.UpdatedAt = c.Version+1, tx.Now
-	return tx.change(`UPDATE customers SET details = ?, default_method_id = ?, version = ?, updated_at = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
+	return tx.change(updateCustomer,
 		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
@@ -36,15 +40,13 @@ func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 // no such customer, or it has another version than c.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
 	c.Details, c.Default, c.Version, c.UpdatedAt = []byte("{}"), 0, c.Version+1, tx.Now
-	return tx.change(`UPDATE customers SET details = '{}', client_address = '', deleted_at = ?1, default_method_id = 0,
-			version = ?2, updated_at = ?1
-		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0 AND version = ?2 - 1`,
+	return tx.change(deleteCustomer,
 		toMillis(tx.Now), c.Version, c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
 // Customer reads one customer of the tenant, else ErrNotFound.
 func (tx *Tx) Customer(tenant payment.Tenant, id int64) (*payment.Customer, error) {
-	row, err := tx.row(customerByID, id, tenant.Merchant, tenant.Live)
+	row, err := tx.row(selectCustomer, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func (tx *Tx) Customer(tenant payment.Tenant, id int64) (*payment.Customer, erro
 
 // CustomerForUpdate is Customer for a command that changes it.
 func (tx *Tx) CustomerForUpdate(tenant payment.Tenant, id int64) (*payment.Customer, error) {
-	row, err := tx.locked(customerByID, id, tenant.Merchant, tenant.Live)
+	row, err := tx.row(lockCustomer, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
@@ -62,27 +64,21 @@ func (tx *Tx) CustomerForUpdate(tenant payment.Tenant, id int64) (*payment.Custo
 
 // Customer reads one customer of the tenant, else ErrNotFound.
 func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Customer, error) {
-	s, err := db.query(ctx, customerByID)
-	if err != nil {
-		return nil, err
-	}
-	return scanCustomer(s.Row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanCustomer(db.row(ctx, selectCustomer, id, tenant.Merchant, tenant.Live))
 }
 
 // Customers lists those of the tenant's customers that the filter lets through, newest first.
 func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f payment.CustomerFilter, p payment.Page) (payment.List[*payment.Customer], error) {
-	// A text of its own for each filter, in the words of its index: customers are looked up by these.
-	query := `SELECT ` + customerColumns + ` FROM customers WHERE merchant_id = ? AND live = ? AND deleted_at = 0`
-	args := []any{tenant.Merchant, tenant.Live}
-	if f.Reference != "" {
-		query += ` AND details ->> '$.reference' = ?`
-		args = append(args, f.Reference)
+	// Statements of their own, each with its index: customers are looked up by these.
+	switch {
+	case f.Reference != "" && f.Email != "":
+		return list(ctx, db, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference, f.Email)
+	case f.Reference != "":
+		return list(ctx, db, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference)
+	case f.Email != "":
+		return list(ctx, db, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email)
 	}
-	if f.Email != "" {
-		query += ` AND details ->> '$.email' = ?`
-		args = append(args, f.Email)
-	}
-	return list(ctx, db, query, p, scanCustomer, args...)
+	return list(ctx, db, listCustomers, p, scanCustomer, tenant.Merchant, tenant.Live)
 }
 
 func scanCustomer(row Scanner) (*payment.Customer, error) {

@@ -11,14 +11,30 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-const deliveryColumns = `id, endpoint_id, event_id, COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased,
-	due_at, response_status, error, duration_ms, attempted_at, created_at, updated_at`
+var (
+	insertDelivery               = declare("insertDelivery")
+	listDeliveries               = declareList("listDeliveries")
+	selectDelivery               = declare("selectDelivery")
+	selectWaitingEndpoints       = declare("selectWaitingEndpoints")
+	leaseDelivery                = declare("leaseDelivery")
+	selectDueDeliveries          = declare("selectDueDeliveries")
+	selectDeliveriesWrittenAfter = declare("selectDeliveriesWrittenAfter")
+	hastenDelivery               = declare("hastenDelivery")
+	endDeliveryAttempt           = declare("endDeliveryAttempt")
+	releaseDeliveryAttempt       = declare("releaseDeliveryAttempt")
+	dropLeases                   = declare("dropLeases")
+	dropLeasesOf                 = declare("dropLeasesOf")
+	markEndpointFailing          = declare("markEndpointFailing")
+	clearEndpointFailing         = declare("clearEndpointFailing")
+	countPendingDeliveries       = declare("countPendingDeliveries")
+	leaseDeliveries              = declare("leaseDeliveries")
+)
 
 // InsertDelivery writes a delivery that is due at once, under an id of its own, and wakes the deliverer once that is committed.
 func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 	for range 4 {
 		n := tx.db.ids.Next()
-		err := tx.insert(`INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)`,
+		err := tx.insert(insertDelivery,
 			n, endpoint, event, toMillis(tx.Now))
 		if !errors.Is(err, ErrDuplicate) {
 			tx.delivers = true
@@ -31,12 +47,12 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 
 // Deliveries lists the deliveries to one endpoint, which is the tenant's, newest first.
 func (db *DB) Deliveries(ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page) (payment.List[*payment.Delivery], error) {
-	return list(ctx, db, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE endpoint_id = ?`, p, deliveriesOf(tenant), endpoint)
+	return list(ctx, db, listDeliveries, p, deliveriesOf(tenant), endpoint)
 }
 
 // Delivery reads one delivery, which is the tenant's, inside the group, else ErrNotFound.
 func (tx *Tx) Delivery(tenant payment.Tenant, n int64) (*payment.Delivery, error) {
-	row, err := tx.row(`SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = ?`, n)
+	row, err := tx.row(selectDelivery, n)
 	if err != nil {
 		return nil, err
 	}
@@ -49,20 +65,10 @@ type Waiting struct {
 	DueAt    time.Time // of its next delivery
 }
 
-// stepQueues begins a statement on the endpoints with pending deliveries.
-const stepQueues = `WITH RECURSIVE step (endpoint) AS (
-		SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'
-		UNION ALL
-		SELECT (SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
-			WHERE status = 'pending' AND endpoint_id > step.endpoint) FROM step WHERE step.endpoint IS NOT NULL)
-	`
-
 // WaitingEndpoints lists all enabled endpoints with pending deliveries. It steps from endpoint to endpoint through the index of pending
 // deliveries, so a long queue of one costs the others nothing.
 func (db *DB) WaitingEndpoints(ctx context.Context) ([]Waiting, error) {
-	return collect(ctx, db, stepQueues+`SELECT `+endpointColumns+`, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
-			WHERE status = 'pending' AND endpoint_id = webhook_endpoints.id)
-		FROM step JOIN webhook_endpoints ON id = step.endpoint WHERE status = 'enabled'`, scanWaiting)
+	return collect(ctx, db, selectWaitingEndpoints, scanWaiting)
 }
 
 func scanWaiting(row Scanner) (Waiting, error) {
@@ -95,34 +101,25 @@ type Lease struct {
 // that come after the delivery after; the zero Due is for all. No other process gets those before
 // until. An attempt that never ended, because its process died, counts among the attempts.
 func (tx *Tx) LeaseDeliveries(endpoint int64, after Due, limit int, until time.Time) ([]Lease, error) {
-	// Materialized: a list with a limit that is made once for each row meets more than the limit.
-	return tx.lease(`WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries`+dueAfter+tx.s.Dialect().Skip+`)
-		`+leaseOf+` IN (SELECT id FROM due)`+leased,
+	return tx.lease(leaseDeliveries,
 		endpoint, toMillis(tx.Now), after.At, after.At, after.ID, limit, tx.db.process, toMillis(until), toMillis(tx.Now))
 }
 
 // LeaseDelivery is LeaseDeliveries of one delivery.
 func (tx *Tx) LeaseDelivery(delivery int64, until time.Time) ([]Lease, error) {
-	return tx.lease(leaseOf+` = ? AND status = 'pending' AND due_at <= ?`+leased,
+	return tx.lease(leaseDelivery,
 		tx.db.process, toMillis(until), toMillis(tx.Now), delivery, toMillis(tx.Now))
 }
 
 // DueDeliveries returns a page of the due deliveries to an endpoint, as LeaseDeliveries leases them.
 func (db *DB) DueDeliveries(ctx context.Context, endpoint int64, after Due, at time.Time, limit int) ([]Due, error) {
-	return collect(ctx, db, `SELECT due_at, id FROM webhook_deliveries`+dueAfter, scanDue,
+	return collect(ctx, db, selectDueDeliveries, scanDue,
 		endpoint, toMillis(at), after.At, after.At, after.ID, limit)
 }
 
-const (
-	dueAfter = ` INDEXED BY webhook_deliveries_due WHERE endpoint_id = ? AND status = 'pending' AND due_at <= ?
-		AND due_at >= ? AND (due_at > ? OR id > ?) ORDER BY due_at, id LIMIT ?`
-	leaseOf = `UPDATE webhook_deliveries SET leased = 1, core_id = ?, due_at = ?, attempts = attempts + 1, updated_at = ? WHERE id`
-	leased  = ` RETURNING id, event_id, attempts, created_at`
-)
-
 // lease runs a statement that leases deliveries.
-func (tx *Tx) lease(text string, args ...any) (out []Lease, err error) {
-	err = tx.each(text, func(row Scanner) error {
+func (tx *Tx) lease(s *Statement, args ...any) (out []Lease, err error) {
+	err = tx.each(s, func(row Scanner) error {
 		var l Lease
 		var created int64
 		if err := row.Scan(&l.Delivery, &l.Event, &l.Attempt, &created); err != nil {
@@ -135,37 +132,31 @@ func (tx *Tx) lease(text string, args ...any) (out []Lease, err error) {
 	return out, err
 }
 
-// writtenAhead limits deliveries to the pending ones of the future that were written later than a time.
-const writtenAhead = `status = 'pending' AND due_at > ?1 AND updated_at > ?1`
-
 // DeliveriesWrittenAfter returns the ids of up to limit pending deliveries that are due, and were
 // written, after a time, by id. The page begins after the id after. If the time is in the future, a
 // clock that was ahead wrote them.
 func (db *DB) DeliveriesWrittenAfter(ctx context.Context, at time.Time, after int64, limit int) ([]int64, error) {
-	return collect(ctx, db, `SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE `+writtenAhead+` AND id > ?2 ORDER BY id LIMIT ?3`,
+	return collect(ctx, db, selectDeliveriesWrittenAfter,
 		scanNumber, toMillis(at), after, limit)
 }
 
 // HastenDelivery makes a delivery due and ends its lease, if DeliveriesWrittenAfter still returns it.
 // The attempt of that lease cannot end any more: EndAttempt returns ErrConflict.
 func (tx *Tx) HastenDelivery(n int64, at time.Time) error {
-	return tx.exec(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = ?2, updated_at = ?2 WHERE id = ?3 AND `+writtenAhead,
+	return tx.exec(hastenDelivery,
 		toMillis(at), toMillis(tx.Now), n)
 }
 
 // EndAttempt writes what came of a leased attempt: where the delivery stands now, and when it is due again while it is pending.
 // ErrConflict when the lease had run out and somebody else began another attempt, or it was taken away.
 func (tx *Tx) EndAttempt(l Lease, a payment.DeliveryAttempt, status payment.DeliveryStatus, due time.Time) error {
-	return tx.change(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, status = ?, due_at = ?, response_status = ?, error = ?, duration_ms = ?,
-			attempted_at = ?, updated_at = ?
-		WHERE id = ? AND attempts = ? AND leased = 1 AND status = 'pending'`,
+	return tx.change(endDeliveryAttempt,
 		string(status), toMillis(due), a.Status, a.Error, a.Duration.Milliseconds(), toMillis(a.At), toMillis(tx.Now), l.Delivery, l.Attempt)
 }
 
 // ReleaseAttempt gives a leased attempt back as if it had not been begun. ErrConflict as with EndAttempt.
 func (tx *Tx) ReleaseAttempt(l Lease) error {
-	return tx.change(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = ?1, attempts = attempts - 1, updated_at = ?1
-		WHERE id = ?2 AND attempts = ?3 AND leased = 1 AND status = 'pending'`, toMillis(tx.Now), l.Delivery, l.Attempt)
+	return tx.change(releaseDeliveryAttempt, toMillis(tx.Now), l.Delivery, l.Attempt)
 }
 
 // DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead. Where several processes share the store
@@ -174,14 +165,13 @@ func (tx *Tx) DropLeases() error {
 	if tx.db.shared {
 		return nil
 	}
-	return tx.exec(`UPDATE webhook_deliveries SET leased = 0, due_at = ?1, updated_at = ?1 WHERE status = 'pending' AND leased = 1`,
+	return tx.exec(dropLeases,
 		toMillis(tx.Now))
 }
 
 // DropLeasesOf is DropLeases of one process of several, and returns how many there were. Whatever it still comes to say of its attempts is a conflict.
 func (tx *Tx) DropLeasesOf(process int64) (int64, error) {
-	n, err := tx.changed(`UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = ?1, updated_at = ?1
-		WHERE status = 'pending' AND leased = 1 AND core_id = ?2`, toMillis(tx.Now), process)
+	n, err := tx.changed(dropLeasesOf, toMillis(tx.Now), process)
 	tx.delivers = tx.delivers || n > 0
 	return n, err
 }
@@ -189,20 +179,16 @@ func (tx *Tx) DropLeasesOf(process int64) (int64, error) {
 // NoteAttempt keeps in mind since when an endpoint fails. It writes only when that changes.
 func (tx *Tx) NoteAttempt(endpoint int64, failed bool) error {
 	if failed {
-		return tx.exec(`UPDATE webhook_endpoints SET failing_since = ? WHERE id = ? AND failing_since = 0`, toMillis(tx.Now), endpoint)
+		return tx.exec(markEndpointFailing, toMillis(tx.Now), endpoint)
 	}
-	return tx.exec(`UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`, endpoint)
+	return tx.exec(clearEndpointFailing, endpoint)
 }
 
 // PendingDeliveries counts the deliveries that wait for an attempt or are under way, and tells when the oldest of them was made: the zero
 // time when there is none. It reads the index of pending deliveries and nothing else.
 func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time, err error) {
-	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(MIN(id), 0) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'`)
-	if err != nil {
-		return 0, time.Time{}, err
-	}
 	var first int64
-	if err := s.Row(ctx).Scan(&n, &first); err != nil {
+	if err := db.row(ctx, countPendingDeliveries).Scan(&n, &first); err != nil {
 		return 0, time.Time{}, fmt.Errorf("count pending deliveries: %w", err)
 	}
 	if n > 0 {

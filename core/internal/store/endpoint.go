@@ -10,8 +10,22 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation, overlap_until, failing_since, version,
-	created_at, updated_at`
+var (
+	insertEndpoint            = declare("insertEndpoint")
+	updateEndpoint            = declare("updateEndpoint")
+	deleteEmptyEndpoint       = declare("deleteEmptyEndpoint")
+	countEndpoints            = declare("countEndpoints")
+	lockEndpoint              = declare("lockEndpoint")
+	selectEndpoint            = declare("selectEndpoint")
+	listEndpoints             = declareList("listEndpoints")
+	selectDeletedEndpoints    = declare("selectDeletedEndpoints")
+	selectEmptyEndpoints      = declare("selectEmptyEndpoints")
+	deleteEmptyEndpoints      = declare("deleteEmptyEndpoints")
+	selectDeliveriesTo        = declare("selectDeliveriesTo")
+	deleteDeliveriesTo        = declare("deleteDeliveriesTo")
+	deletePendingDeliveriesTo = declare("deletePendingDeliveriesTo")
+	deleteOtherDeliveriesTo   = declare("deleteOtherDeliveriesTo")
+)
 
 // InsertEndpoint writes a new endpoint and fills in its times. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
@@ -20,7 +34,7 @@ func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 	}
 	e.CreatedAt, e.UpdatedAt = tx.Now, tx.Now
 	tx.db.targets.forget(e.Tenant)
-	return tx.insert(`INSERT INTO webhook_endpoints (`+endpointColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return tx.insert(insertEndpoint,
 		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason),
 		e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
 }
@@ -33,9 +47,7 @@ func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 	}
 	tx.db.targets.forget(e.Tenant)
 	e.UpdatedAt, e.Version = tx.Now, e.Version+1
-	return tx.change(`UPDATE webhook_endpoints SET url = ?, types = ?, details = ?, status = ?, reason = ?, generation = ?, overlap_until = ?,
-			failing_since = ?, version = ?, updated_at = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND version = ? AND status <> 'deleted'`,
+	return tx.change(updateEndpoint,
 		e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason), e.Generation, toMillis(e.OverlapUntil),
 		toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Version-1)
 }
@@ -56,25 +68,15 @@ func (tx *Tx) DeleteEndpoint(e *payment.Endpoint) error {
 // and the endpoint if it has none left.
 func (tx *Tx) removeDeliveries(endpoint int64) error {
 	left := int64(purgeBatch)
-	for _, of := range []string{
-		`INDEXED BY webhook_deliveries_due WHERE endpoint_id = ? AND status = 'pending'`,
-		`INDEXED BY webhook_deliveries_by_endpoint WHERE endpoint_id = ?`,
-	} {
-		// Without the rows that another command has locked: that command locks the endpoint next.
-		n, err := tx.changed(`WITH gone AS MATERIALIZED (
-				SELECT id FROM webhook_deliveries `+of+` LIMIT ?`+tx.s.Dialect().Skip+`)
-			DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM gone)`, endpoint, left)
+	for _, s := range []*Statement{deletePendingDeliveriesTo, deleteOtherDeliveriesTo} {
+		n, err := tx.changed(s, endpoint, left)
 		if err != nil {
 			return err
 		}
 		left -= n
 	}
-	return tx.exec(`DELETE FROM webhook_endpoints WHERE id = ? AND `+emptyEndpoint, endpoint)
+	return tx.exec(deleteEmptyEndpoint, endpoint)
 }
-
-// emptyEndpoint limits endpoints to the deleted ones without deliveries.
-const emptyEndpoint = `status = 'deleted'
-	AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`
 
 // CountEndpoints returns how many endpoints the tenant has, and how many deleted ones have deliveries
 // left. No other command changes them before this one ends.
@@ -82,9 +84,7 @@ func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) 
 	if err := tx.s.Lock(endpointsOf(tenant), false); err != nil {
 		return 0, 0, err
 	}
-	row, err := tx.row(`SELECT COUNT(CASE WHEN status <> 'deleted' THEN 1 END),
-			COUNT(CASE WHEN status = 'deleted' THEN 1 END)
-		FROM webhook_endpoints WHERE merchant_id = ? AND live = ?`, tenant.Merchant, tenant.Live)
+	row, err := tx.row(countEndpoints, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -94,11 +94,9 @@ func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) 
 	return n, deleted, nil
 }
 
-const oneEndpoint = `SELECT ` + endpointColumns + ` FROM webhook_endpoints WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`
-
 // Endpoint reads one endpoint of the tenant for a command that changes it, else ErrNotFound.
 func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*payment.Endpoint, error) {
-	row, err := tx.locked(oneEndpoint, id, tenant.Merchant, tenant.Live)
+	row, err := tx.row(lockEndpoint, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
@@ -107,23 +105,19 @@ func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*payment.Endpoint, erro
 
 // Endpoint reads one endpoint of the tenant, else ErrNotFound.
 func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Endpoint, error) {
-	s, err := db.query(ctx, oneEndpoint)
-	if err != nil {
-		return nil, err
-	}
-	return scanEndpoint(s.Row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanEndpoint(db.row(ctx, selectEndpoint, id, tenant.Merchant, tenant.Live))
 }
 
 // Endpoints lists the tenant's endpoints, newest first.
 func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Endpoint], error) {
-	return list(ctx, db, `SELECT `+endpointColumns+` FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status <> 'deleted'`,
+	return list(ctx, db, listEndpoints,
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
 
 // PurgeEndpoints removes the deliveries of deleted endpoints, and the deleted endpoints that have none
 // left. It returns the number of deliveries.
 func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
-	deleted, err := collect(ctx, db, `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`, scanNumber)
+	deleted, err := collect(ctx, db, selectDeletedEndpoints, scanNumber)
 	if err != nil {
 		return 0, err
 	}
@@ -136,11 +130,11 @@ func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 		}
 	}
 	_, err = Rows[int64]{Kind: "webhook_endpoints", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
-		return collect(ctx, db, `SELECT id FROM webhook_endpoints WHERE `+emptyEndpoint+` AND id > ? ORDER BY id LIMIT ?`,
+		return collect(ctx, db, selectEmptyEndpoints,
 			scanNumber, after, purgeBatch)
 	}, func(tx *Tx, part []int64) (int64, error) {
 		first, last := span(part)
-		return tx.changed(`DELETE FROM webhook_endpoints WHERE id >= ? AND id <= ? AND `+emptyEndpoint, first, last)
+		return tx.changed(deleteEmptyEndpoints, first, last)
 	})
 	return purged, err
 }
@@ -148,11 +142,11 @@ func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 // purgeDeliveriesTo removes the deliveries to a deleted endpoint, and returns how many.
 func (db *DB) purgeDeliveriesTo(ctx context.Context, pass *Pass, endpoint int64) (int64, error) {
 	return Rows[int64]{Kind: "webhook_deliveries", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
-		return collect(ctx, db, `SELECT id FROM webhook_deliveries WHERE endpoint_id = ? AND id > ? ORDER BY id LIMIT ?`,
+		return collect(ctx, db, selectDeliveriesTo,
 			scanNumber, endpoint, after, purgeBatch)
 	}, func(tx *Tx, part []int64) (int64, error) {
 		first, last := span(part)
-		return tx.changed(`DELETE FROM webhook_deliveries WHERE endpoint_id = ? AND id >= ? AND id <= ?`,
+		return tx.changed(deleteDeliveriesTo,
 			endpoint, first, last)
 	})
 }

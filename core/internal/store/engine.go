@@ -12,8 +12,7 @@ import (
 )
 
 // Engine is the database under a store: package sqlite for one process, package postgres for many.
-// Statements are written in SQLite's SQL, as far as package postgres can translate it. Parameters are
-// ?, or ?1 and so on.
+// Each has its own SQL for the store's statements: see Compile.
 type Engine interface {
 	// Shared reports whether other processes, or other commands of this process, write at the same
 	// time. If so, a command must lock every row on which it bases a decision.
@@ -21,9 +20,10 @@ type Engine interface {
 	// Update runs c in a transaction. It returns once that is durable, or rolled back whole. It does
 	// not give up when ctx ends after the command has begun.
 	Update(ctx context.Context, c *Command) error
-	// Prepare returns the statement of a read outside of commands. The texts are few and live as
-	// long as the engine.
-	Prepare(ctx context.Context, text string) (Statement, error)
+	// Row runs a read outside of commands and returns its first row.
+	Row(ctx context.Context, s *Statement, args ...any) Scanner
+	// Each runs a read outside of commands and calls scan for every row, until scan fails.
+	Each(ctx context.Context, s *Statement, scan func(Scanner) error, args ...any) error
 	// OpenPayment writes an intent in the commit of a batch of intents, all of it or nothing. claim
 	// is that of its idempotency key. If done is false, nothing was written.
 	OpenPayment(ctx context.Context, o *Opening) (claim int64, done bool, err error)
@@ -85,28 +85,23 @@ type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Statement is a read.
-type Statement interface {
-	// Row returns the first row.
-	Row(ctx context.Context, args ...any) Scanner
-	// Each calls scan for every row, until scan fails.
-	Each(ctx context.Context, scan func(Scanner) error, args ...any) error
-}
-
 // Session runs the statements of one command. Each statement sees the writes of those before it.
 type Session interface {
 	// Exec runs a statement without rows, and returns how many rows it changed.
-	Exec(text string, args ...any) (int64, error)
+	Exec(s *Statement, args ...any) (int64, error)
+	// Overwrite is Exec for an update that overwrites bytes which a later statement removes. An engine
+	// in which an update in place does not overwrite the bytes runs nothing.
+	Overwrite(s *Statement, args ...any) error
 	// Insert is Exec for an insert. It returns ErrDuplicate if there is a row with that key, and the
 	// command can go on.
-	Insert(text string, args ...any) error
+	Insert(s *Statement, args ...any) error
 	// InsertNumbered is Exec for an insert into a table that numbers its rows. The number is 0 if no
 	// row was inserted.
-	InsertNumbered(text string, args ...any) (int64, error)
+	InsertNumbered(s *Statement, args ...any) (int64, error)
 	// Row runs a query and returns its first row.
-	Row(text string, args ...any) (Scanner, error)
+	Row(s *Statement, args ...any) (Scanner, error)
 	// Each runs a query and calls scan for every row.
-	Each(text string, scan func(Scanner) error, args ...any) error
+	Each(s *Statement, scan func(Scanner) error, args ...any) error
 	// Whole runs fn so that the command can go on after its failure as if fn had not run.
 	Whole(fn func() error) error
 	// Lock keeps every other command that locks the same thing waiting until this one has ended. A
@@ -119,24 +114,6 @@ type Session interface {
 	// Empty removes all rows of a table that Exclude was called for, so that their bytes leave the
 	// engine's files: on a server with the commit, in a file with the Scrub that follows.
 	Empty(table string) error
-	// Dialect returns the SQL that the engines do not share.
-	Dialect() Dialect
-}
-
-// Dialect is the SQL that the engines do not share.
-type Dialect struct {
-	// Overwrites reports whether an update in place overwrites the bytes that the row had.
-	Overwrites bool
-	// ShareLock is an expression that shares the lock whose name is the ninth parameter. It costs no
-	// statement.
-	ShareLock string
-	// Number is an expression for the number of the command's transaction, in an engine that runs
-	// several at the same time.
-	Number string
-	// Lock is the end of a SELECT that locks its row until the command ends.
-	Lock string
-	// Skip is the end of a SELECT that locks its rows, and skips the rows that are locked.
-	Skip string
 }
 
 // Command is one caller's change.

@@ -6,28 +6,25 @@ import (
 	"time"
 )
 
-// Exec runs any statement as part of the command.
-func (tx *Tx) Exec(text string, args ...any) error { return tx.exec(text, args...) }
-
 // counting counts the statements without rows of a session.
 type counting struct {
 	Session
 	n *int
 }
 
-func (c counting) Exec(text string, args ...any) (int64, error) {
+func (c counting) Exec(s *Statement, args ...any) (int64, error) {
 	*c.n++
-	return c.Session.Exec(text, args...)
+	return c.Session.Exec(s, args...)
 }
 
-func (c counting) Insert(text string, args ...any) error {
+func (c counting) Insert(s *Statement, args ...any) error {
 	*c.n++
-	return c.Session.Insert(text, args...)
+	return c.Session.Insert(s, args...)
 }
 
-func (c counting) InsertNumbered(text string, args ...any) (int64, error) {
+func (c counting) InsertNumbered(s *Statement, args ...any) (int64, error) {
 	*c.n++
-	return c.Session.InsertNumbered(text, args...)
+	return c.Session.InsertNumbered(s, args...)
 }
 
 // CountStatements counts into n the statements without rows that the command runs from now on.

@@ -11,6 +11,12 @@ import (
 	"time"
 )
 
+var (
+	writeProbe   = declare("writeProbe")
+	countProbes  = declare("countProbes")
+	selectNewest = declare("selectNewest")
+)
+
 const (
 	// healthTime is how long a commit, or a probe, speaks for the writer.
 	healthTime = time.Second
@@ -104,7 +110,7 @@ func (db *DB) startProbe(ctx context.Context) *probe {
 		err := db.Update(ctx, func(tx *Tx) error {
 			filler := make([]byte, probeSize)
 			_, _ = rand.Read(filler) // it never fails
-			_, err := tx.changed(`INSERT INTO store_probes (id, filler) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET filler = ?1`, filler)
+			_, err := tx.changed(writeProbe, filler)
 			return err
 		})
 		h := &db.health
@@ -124,12 +130,8 @@ func (db *DB) startProbe(ctx context.Context) *probe {
 func (db *DB) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.health.bound())
 	defer cancel()
-	s, err := db.query(ctx, "SELECT COUNT(*) FROM store_probes")
-	if err != nil {
-		return fmt.Errorf("ping: %w", err)
-	}
 	var rows int
-	if err := s.Row(ctx).Scan(&rows); err != nil {
+	if err := db.row(ctx, countProbes).Scan(&rows); err != nil {
 		return fmt.Errorf("ping: %w", err)
 	}
 	return nil
@@ -143,16 +145,8 @@ type Newest struct {
 
 // Newest returns the newest row. Ids carry the time of the clock that drew them.
 func (db *DB) Newest(ctx context.Context) (Newest, error) {
-	s, err := db.query(ctx, `SELECT name, id FROM (
-			SELECT 'transactions' AS name, COALESCE((SELECT MAX(id) FROM transactions), 0) AS id
-			UNION ALL SELECT 'captures', COALESCE((SELECT MAX(id) FROM captures), 0)
-			UNION ALL SELECT 'refunds', COALESCE((SELECT MAX(id) FROM refunds), 0)
-		) newest ORDER BY id DESC LIMIT 1`)
-	if err != nil {
-		return Newest{}, err
-	}
 	var n Newest
-	if err := s.Row(ctx).Scan(&n.Table, &n.ID); err != nil {
+	if err := db.row(ctx, selectNewest).Scan(&n.Table, &n.ID); err != nil {
 		return Newest{}, fmt.Errorf("read newest row: %w", err)
 	}
 	if n.ID == 0 {

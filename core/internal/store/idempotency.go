@@ -12,6 +12,17 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var (
+	deleteExpiredKey     = declare("deleteExpiredKey")
+	lockIdempotencyKey   = declare("lockIdempotencyKey")
+	selectClaim          = declare("selectClaim")
+	completeKey          = declare("completeKey")
+	releaseKey           = declare("releaseKey")
+	selectIdempotencyKey = declare("selectIdempotencyKey")
+	claimKey             = declare("claimKey")
+	claimKeyUnder        = declare("claimKeyUnder")
+)
+
 // KeyLifetime is how long an idempotency key is remembered, by the stored time.
 const KeyLifetime = 24 * time.Hour
 
@@ -43,16 +54,6 @@ type Claim struct {
 	Status      int // HTTP status of the stored answer
 	Answer      []byte
 }
-
-const claimKey = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-	VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (merchant_id, live, key) DO NOTHING`
-
-// claimKeyUnder is claimKey for a request under an API key, which is looked at in the same statement.
-const claimKeyUnder = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-	SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ` + usable + ` ON CONFLICT (merchant_id, live, key) DO NOTHING`
-
-const completeKey = `UPDATE idempotency_keys SET status = ?1, answer = ?2, expires_at = CASE WHEN expires_at < ?3 THEN ?4 ELSE expires_at END
-	WHERE id = ?5 AND status = 0`
 
 // KeyLeft is how long a key stays at least once its response is stored: a request that was
 // concluded late, hours after its key was claimed, is remembered for another KeyLifetime. Otherwise
@@ -97,7 +98,7 @@ func (tx *Tx) ClaimKey(
 		if c.ID == 0 { // another command took it away meanwhile
 			continue
 		}
-		if err := tx.exec(`DELETE FROM idempotency_keys WHERE id = ? AND status <> 0`, c.ID); err != nil {
+		if err := tx.exec(deleteExpiredKey, c.ID); err != nil {
 			return Claim{}, err
 		}
 	}
@@ -140,7 +141,7 @@ func (tx *Tx) vouch(c Claim) error {
 	if !c.SameRequest || c.Status == 0 || !tx.db.shared {
 		return nil
 	}
-	row, err := tx.locked(`SELECT id FROM idempotency_keys WHERE id = ?`, c.ID)
+	row, err := tx.row(lockIdempotencyKey, c.ID)
 	if err != nil {
 		return err
 	}
@@ -154,8 +155,7 @@ func (tx *Tx) vouch(c Claim) error {
 const maxClaims = 4
 
 func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint []byte, expires int64, err error) {
-	row, err := tx.row(`SELECT id, fingerprint, status, answer, expires_at FROM idempotency_keys
-		WHERE merchant_id = ? AND live = ? AND key = ?`, tenant.Merchant, tenant.Live, key)
+	row, err := tx.row(selectClaim, tenant.Merchant, tenant.Live, key)
 	if err == nil {
 		err = row.Scan(&c.ID, &fingerprint, &c.Status, &c.Answer, &expires)
 	}
@@ -164,11 +164,11 @@ func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint [
 
 func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
 	expires := toMillis(tx.KeyExpiry())
-	text, args := claimKey, []any{tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), expires}
+	s, args := claimKey, []any{tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), expires}
 	if apiKey != 0 && tx.db.shared {
-		text, args = claimKeyUnder, append(args, apiKey)
+		s, args = claimKeyUnder, append(args, apiKey)
 	}
-	n, err := tx.s.InsertNumbered(text, args...)
+	n, err := tx.s.InsertNumbered(s, args...)
 	if err != nil || n == 0 {
 		return Claim{}, err
 	}
@@ -189,7 +189,7 @@ func (tx *Tx) ReleaseKey(claim int64) error {
 	if claim == 0 {
 		return nil
 	}
-	return tx.change(`DELETE FROM idempotency_keys WHERE id = ? AND status = 0`, claim)
+	return tx.change(releaseKey, claim)
 }
 
 // StoredKey is an idempotency key as it stands.
@@ -202,13 +202,9 @@ type StoredKey struct {
 
 // IdempotencyKey reads a key of the tenant, expired or not, else ErrNotFound.
 func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key string) (*StoredKey, error) {
-	s, err := db.query(ctx, `SELECT status, answer, created_at, expires_at FROM idempotency_keys WHERE merchant_id = ? AND live = ? AND key = ?`)
-	if err != nil {
-		return nil, err
-	}
 	k := &StoredKey{}
 	var created, expires int64
-	err = s.Row(ctx, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
+	err := db.row(ctx, selectIdempotencyKey, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

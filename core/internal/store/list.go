@@ -2,29 +2,24 @@ package store
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// list runs query, which ends in a WHERE clause, for one page.
-func list[T any](ctx context.Context, db *DB, query string, p payment.Page, scan func(Scanner) (T, error), args ...any) (payment.List[T], error) {
-	return listBy(ctx, db, "id", query, p, scan, args...)
-}
-
-// listBy is list for a query that finds its rows by another column that holds their ids.
-func listBy[T any](ctx context.Context, db *DB, id, query string, p payment.Page, scan func(Scanner) (T, error), args ...any) (payment.List[T], error) {
+// list returns one page of a list. args are the parameters of the list, without those of the page.
+func list[T any](
+	ctx context.Context, db *DB, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
+) (payment.List[T], error) {
+	s, cursor := of.after, int64(math.MaxInt64)
 	switch {
 	case p.Before != 0:
-		query += ` AND ` + id + ` > ? ORDER BY ` + id + ` LIMIT ?`
-		args = append(args, p.Before)
+		s, cursor = of.before, p.Before
 	case p.After != 0:
-		query += ` AND ` + id + ` < ? ORDER BY ` + id + ` DESC LIMIT ?`
-		args = append(args, p.After)
-	default:
-		query += ` ORDER BY ` + id + ` DESC LIMIT ?`
+		cursor = p.After
 	}
-	rows, err := collect(ctx, db, query, scan, append(args, p.Limit+1)...)
+	rows, err := collect(ctx, db, s, scan, append(args, cursor, p.Limit+1)...)
 	if err != nil {
 		return payment.List[T]{}, err
 	}
@@ -38,13 +33,11 @@ func listBy[T any](ctx context.Context, db *DB, id, query string, p payment.Page
 	return l, nil
 }
 
-func collect[T any](ctx context.Context, db *DB, query string, scan func(Scanner) (T, error), args ...any) ([]T, error) {
-	s, err := db.query(ctx, query)
-	if err != nil {
-		return nil, err
-	}
+func collect[T any](
+	ctx context.Context, db *DB, s *Statement, scan func(Scanner) (T, error), args ...any,
+) ([]T, error) {
 	var out []T
-	err = s.Each(ctx, func(row Scanner) error {
+	err := db.each(ctx, s, func(row Scanner) error {
 		v, err := scan(row)
 		out = append(out, v)
 		return err

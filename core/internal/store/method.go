@@ -9,9 +9,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const methodColumns = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at, detached_at`
-
-const methodByID = `SELECT ` + methodColumns + ` FROM payment_methods WHERE id = ? AND merchant_id = ? AND live = ?`
+var (
+	insertMethod          = declare("insertMethod")
+	overwriteMethod       = declare("overwriteMethod")
+	detachMethod          = declare("detachMethod")
+	selectMethod          = declare("selectMethod")
+	lockMethod            = declare("lockMethod")
+	selectAttachedMethods = declare("selectAttachedMethods")
+	listMethods           = declareList("listMethods")
+)
 
 // InsertMethod attaches a payment method to its customer. ErrDuplicate when the id is taken, ErrKeyRetired when it must be sealed anew,
 // ErrConflict when the customer has payment.MaxMethods already.
@@ -23,11 +29,7 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 		return err
 	}
 	m.CreatedAt = tx.Now
-	n, err := tx.changed(`INSERT INTO payment_methods
-			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at,
-				api_key_id, client_address)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?12, ?13
-		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = ?4 AND detached_at = 0) < ?11`,
+	n, err := tx.changed(insertMethod,
 		m.ID, m.Tenant.Merchant, m.Tenant.Live, m.Customer, m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key, m.Sealed.Number,
 		toMillis(m.CreatedAt), payment.MaxMethods, m.Client.APIKey, m.Client.Address)
 	switch {
@@ -43,19 +45,17 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 func (tx *Tx) DetachMethod(m *payment.Method) error {
 	m.DetachedAt, m.Sealed.Number = tx.Now, nil
 	// Over its bytes first, as in WipeTokens.
-	err := tx.overwrite(`UPDATE payment_methods SET number = zeroblob(length(number))
-		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`, m.ID, m.Tenant.Merchant, m.Tenant.Live)
+	err := tx.overwrite(overwriteMethod, m.ID, m.Tenant.Merchant, m.Tenant.Live)
 	if err != nil {
 		return err
 	}
-	return tx.change(`UPDATE payment_methods SET detached_at = ?, number = NULL
-		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
+	return tx.change(detachMethod,
 		toMillis(tx.Now), m.ID, m.Tenant.Merchant, m.Tenant.Live)
 }
 
 // Method reads one payment method of the tenant, detached or not, else ErrNotFound.
 func (tx *Tx) Method(tenant payment.Tenant, id int64) (*payment.Method, error) {
-	row, err := tx.row(methodByID, id, tenant.Merchant, tenant.Live)
+	row, err := tx.row(selectMethod, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (tx *Tx) Method(tenant payment.Tenant, id int64) (*payment.Method, error) {
 
 // MethodForUpdate is Method for a command that changes it.
 func (tx *Tx) MethodForUpdate(tenant payment.Tenant, id int64) (*payment.Method, error) {
-	row, err := tx.locked(methodByID, id, tenant.Merchant, tenant.Live)
+	row, err := tx.row(lockMethod, id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (tx *Tx) MethodForUpdate(tenant payment.Tenant, id int64) (*payment.Method,
 // AttachedMethods reads all payment methods of a customer.
 func (tx *Tx) AttachedMethods(customer int64) ([]*payment.Method, error) {
 	var out []*payment.Method
-	err := tx.each(`SELECT `+methodColumns+` FROM payment_methods WHERE customer_id = ? AND detached_at = 0 ORDER BY id`, func(row Scanner) error {
+	err := tx.each(selectAttachedMethods, func(row Scanner) error {
 		m, err := scanMethod(row)
 		out = append(out, m)
 		return err
@@ -84,17 +84,12 @@ func (tx *Tx) AttachedMethods(customer int64) ([]*payment.Method, error) {
 
 // Method reads one payment method of the tenant, detached or not, else ErrNotFound.
 func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Method, error) {
-	s, err := db.query(ctx, methodByID)
-	if err != nil {
-		return nil, err
-	}
-	return scanMethod(s.Row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanMethod(db.row(ctx, selectMethod, id, tenant.Merchant, tenant.Live))
 }
 
 // Methods lists what is attached to a customer, newest first; only what has the fingerprint, unless that is "".
 func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page) (payment.List[*payment.Method], error) {
-	return list(ctx, db, `SELECT `+methodColumns+` FROM payment_methods
-		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)`, p, scanMethod,
+	return list(ctx, db, listMethods, p, scanMethod,
 		customer, tenant.Merchant, tenant.Live, fingerprint)
 }
 

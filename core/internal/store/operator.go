@@ -9,20 +9,26 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
+var (
+	insertOperator       = declare("insertOperator")
+	lockOperator         = declare("lockOperator")
+	revokeOperator       = declare("revokeOperator")
+	selectOperatorByHash = declare("selectOperatorByHash")
+	selectOperators      = declare("selectOperators")
+)
 
 // InsertOperator writes an operator token and fills in when it was made. ErrDuplicate if the id is
 // taken.
 func (tx *Tx) InsertOperator(o *payment.OperatorToken, hash []byte) error {
 	o.CreatedAt = tx.Now
-	return tx.insert(`INSERT INTO operators (`+operatorColumns+`, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
+	return tx.insert(insertOperator,
 		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), hash)
 }
 
 // RevokeOperator ends an operator token and returns it as it was before and is now. ErrNotFound if
 // there is none.
 func (tx *Tx) RevokeOperator(id int64) (before, after *payment.OperatorToken, err error) {
-	row, err := tx.locked(`SELECT `+operatorColumns+` FROM operators WHERE id = ?`, id)
+	row, err := tx.row(lockOperator, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,25 +39,17 @@ func (tx *Tx) RevokeOperator(id int64) (before, after *payment.OperatorToken, er
 	if now.RevokedAt.IsZero() {
 		now.RevokedAt = tx.Now
 	}
-	return before, &now, tx.change(`UPDATE operators SET revoked_at = ? WHERE id = ?`, toMillis(now.RevokedAt), id)
+	return before, &now, tx.change(revokeOperator, toMillis(now.RevokedAt), id)
 }
 
 // OperatorByHash finds the operator token with this hash, else ErrNotFound.
 func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error) {
-	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators WHERE hash = ?`)
-	if err != nil {
-		return nil, err
-	}
-	return scanOperator(s.Row(ctx, hash))
+	return scanOperator(db.row(ctx, selectOperatorByHash, hash))
 }
 
 // Operators returns all operator tokens, oldest first, those that ended included.
 func (db *DB) Operators(ctx context.Context) (out []*payment.OperatorToken, err error) {
-	s, err := db.query(ctx, `SELECT `+operatorColumns+` FROM operators ORDER BY id`)
-	if err != nil {
-		return nil, err
-	}
-	err = s.Each(ctx, func(row Scanner) error {
+	err = db.each(ctx, selectOperators, func(row Scanner) error {
 		o, err := scanOperator(row)
 		out = append(out, o)
 		return err

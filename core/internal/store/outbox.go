@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+var (
+	selectQueues   = declare("selectQueues")
+	countQueue     = declare("countQueue")
+	failDeliveries = declare("failDeliveries")
+)
+
 // queuePage is how many deliveries of a long queue one statement reads.
 const queuePage = 10_000
 
@@ -59,14 +65,13 @@ func queueBound(queues []queueLength, each, all int) int {
 // queueLengths returns the lengths of all queues, each up to most. It reads each queue by a statement
 // of its own, so that no statement takes long.
 func (db *DB) queueLengths(ctx context.Context, most int) ([]queueLength, error) {
-	endpoints, err := collect(ctx, db, stepQueues+`SELECT endpoint FROM step WHERE endpoint IS NOT NULL`, scanNumber)
+	endpoints, err := collect(ctx, db, selectQueues, scanNumber)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]queueLength, 0, len(endpoints))
 	for _, endpoint := range endpoints {
-		n, err := collect(ctx, db, `SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries INDEXED BY webhook_deliveries_due
-			WHERE endpoint_id = ? AND status = 'pending' LIMIT ?) AS queue`,
+		n, err := collect(ctx, db, countQueue,
 			scanNumber, endpoint, most)
 		if err != nil {
 			return nil, err
@@ -93,9 +98,7 @@ func (db *DB) shortenQueue(
 		return old[from:min(from+purgeBatch, len(old))], nil
 	}, func(tx *Tx, part []int64) (int64, error) {
 		first, last := span(part)
-		return tx.changed(`UPDATE webhook_deliveries SET status = 'failed', error = ?1, response_status = 0,
-				duration_ms = 0, attempted_at = ?2, updated_at = ?2
-			WHERE endpoint_id = ?3 AND id >= ?4 AND id <= ?5 AND status = 'pending' AND leased = 0`,
+		return tx.changed(failDeliveries,
 			failure, toMillis(tx.Now), endpoint, first, last)
 	})
 }

@@ -7,6 +7,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
+var (
+	selectOldEvents     = declare("selectOldEvents")
+	deleteOldEvents     = declare("deleteOldEvents")
+	selectOldDeliveries = declare("selectOldDeliveries")
+	deleteOldDeliveries = declare("deleteOldDeliveries")
+)
+
 // MakePartitions makes the partitions of the next weeks, in an engine that has partitions.
 func (db *DB) MakePartitions(ctx context.Context) error {
 	return db.engine.MakePartitions(ctx, db.clock.Now())
@@ -36,19 +43,19 @@ func (db *DB) PurgeEvents(ctx context.Context, now time.Time, keep time.Duration
 	if err != nil {
 		return purged, err
 	}
-	n, err := db.purgeOlder(ctx, "events", before)
+	n, err := db.purgeOlder(ctx, "events", selectOldEvents, deleteOldEvents, before)
 	return purged + n, err
 }
 
 // PurgeDeliveries removes the deliveries that were made before a time, and returns how many.
 func (db *DB) PurgeDeliveries(ctx context.Context, before time.Time) (purged int64, err error) {
-	return db.purgeOlder(ctx, "webhook_deliveries", before)
+	return db.purgeOlder(ctx, "webhook_deliveries", selectOldDeliveries, deleteOldDeliveries, before)
 }
 
 // purgeOlder removes the rows of a table that were made before a time.
-func (db *DB) purgeOlder(ctx context.Context, table string, before time.Time) (purged int64, err error) {
-	page := `SELECT id FROM ` + table + ` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`
-	remove := `DELETE FROM ` + table + ` WHERE id >= ? AND id <= ?`
+func (db *DB) purgeOlder(
+	ctx context.Context, table string, page, remove *Statement, before time.Time,
+) (purged int64, err error) {
 	return Rows[int64]{Kind: table, ID: idOf}.purge(ctx, db.BeginPass(PassPurge), func(after int64) ([]int64, error) {
 		return collect(ctx, db, page, scanNumber, after, id.At(before), purgeBatch)
 	}, func(tx *Tx, part []int64) (int64, error) {

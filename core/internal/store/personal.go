@@ -6,10 +6,47 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/id"
+)
+
+var (
+	selectPeriods              = declare("selectPeriods")
+	selectErasure              = declare("selectErasure")
+	saveErasure                = declare("saveErasure")
+	lockErasure                = declare("lockErasure")
+	lockPersonalTransactions   = declare("lockPersonalTransactions")
+	erasePersonalTransactions  = declare("erasePersonalTransactions")
+	selectAgedTransactions     = declare("selectAgedTransactions")
+	selectDueTransactions      = declare("selectDueTransactions")
+	selectErasableTransactions = declare("selectErasableTransactions")
+	delayTransactions          = declare("delayTransactions")
+	lockPersonalRefunds        = declare("lockPersonalRefunds")
+	erasePersonalRefunds       = declare("erasePersonalRefunds")
+	selectAgedRefunds          = declare("selectAgedRefunds")
+	selectDueRefunds           = declare("selectDueRefunds")
+	selectErasableRefunds      = declare("selectErasableRefunds")
+	delayRefunds               = declare("delayRefunds")
+	lockPersonalEvents         = declare("lockPersonalEvents")
+	erasePersonalEvents        = declare("erasePersonalEvents")
+	selectAgedEvents           = declare("selectAgedEvents")
+	selectDueEvents            = declare("selectDueEvents")
+	selectErasableEvents       = declare("selectErasableEvents")
+	delayEvents                = declare("delayEvents")
+	lockPersonalCustomers      = declare("lockPersonalCustomers")
+	erasePersonalCustomers     = declare("erasePersonalCustomers")
+	selectAgedCustomers        = declare("selectAgedCustomers")
+	selectDueCustomers         = declare("selectDueCustomers")
+	selectErasableCustomers    = declare("selectErasableCustomers")
+	delayCustomers             = declare("delayCustomers")
+	lockPersonalMethods        = declare("lockPersonalMethods")
+	erasePersonalMethods       = declare("erasePersonalMethods")
+	selectAgedMethods          = declare("selectAgedMethods")
+	selectDueMethods           = declare("selectDueMethods")
+	selectErasableMethods      = declare("selectErasableMethods")
+	delayMethods               = declare("delayMethods")
+	erasePersonalCaptures      = declare("erasePersonalCaptures")
 )
 
 const (
@@ -27,61 +64,51 @@ const (
 // event.
 type Erase func(kind string, data []byte) []byte
 
-// personal are the columns of one table with personal data.
+// personal are the statements on one table with personal data.
 type personal struct {
-	name, table string
-	column      string   // "" for none
-	kind        string   // an expression for the kind of the data in column
-	addresses   []string // columns with client addresses
-	more        string   // a further condition on rows, "" for none
+	name string
+	data bool // the table has a column with data
+	// lock reads the row of an id, as scanPersonal does, and locks it. erase writes its data, if the
+	// table has a column for that, and empties its client addresses.
+	lock, erase *Statement
+	// page selects the rows of all merchants between two ids. due selects those of the merchants with
+	// one period. erasable selects their tenants, and whether their own age decides.
+	page, due, erasable *Statement
+	delay               *Statement // writes a row of delayed_erasures
 }
 
 // personals returns the tables whose rows are erased by their own age. Transactions are erased
 // together with their captures and refunds. The data of customers and payment methods is erased if
 // the customer is deleted: only their client addresses are here.
 func personals() []personal {
-	client := []string{"client_address"}
 	return []personal{
-		{"refunds", "refunds", "details", "'refund'", client, " AND transaction_id IS NULL"},
+		refundData(),
 		eventData(),
-		{"customers", "customers", "", "''", client, ""},
-		{"payment_methods", "payment_methods", "", "''", client, ""},
+		{
+			"customers", false, lockPersonalCustomers, erasePersonalCustomers,
+			selectAgedCustomers, selectDueCustomers, selectErasableCustomers, delayCustomers,
+		},
+		{
+			"payment_methods", false, lockPersonalMethods, erasePersonalMethods,
+			selectAgedMethods, selectDueMethods, selectErasableMethods, delayMethods,
+		},
 	}
 }
 
 // eventData is the object that an event shows.
-func eventData() personal { return personal{"events", "events", "data", "type", nil, ""} }
-
-// selection is the query for the row of an id, as scanPersonal reads it.
-func (p personal) selection() string {
-	return `SELECT ` + p.columns() + ` FROM ` + p.table + ` WHERE id = ?` + p.more
-}
-
-// columns are those that scanPersonal reads.
-func (p personal) columns() string {
-	data, addressed := "''", "0"
-	if p.column != "" {
-		data = "COALESCE(" + p.column + ", '')"
+func eventData() personal {
+	return personal{
+		"events", true, lockPersonalEvents, erasePersonalEvents,
+		selectAgedEvents, selectDueEvents, selectErasableEvents, delayEvents,
 	}
-	if len(p.addresses) > 0 {
-		addressed = "CASE WHEN " + strings.Join(p.addresses, " || ") + " <> '' THEN 1 ELSE 0 END"
-	}
-	return `id, ` + p.kind + ` AS kind, ` + data + ` AS data, ` + addressed + ` AS addressed`
 }
 
 // write stores data and empties the client addresses of one row.
 func (p personal) write(tx *Tx, id int64, data string) error {
-	var (
-		set  []string
-		args []any
-	)
-	if p.column != "" {
-		set, args = append(set, p.column+" = ?"), append(args, data)
+	if p.data {
+		return tx.change(p.erase, data, id)
 	}
-	for _, column := range p.addresses {
-		set = append(set, column+" = ''")
-	}
-	return tx.change(`UPDATE `+p.table+` SET `+strings.Join(set, ", ")+` WHERE id = ?`, append(args, id)...)
+	return tx.change(p.erase, id)
 }
 
 // ErasePersonal erases the personal data of all rows that are past the period of their merchant, and
@@ -120,7 +147,7 @@ func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase Eras
 
 // periods returns the periods that merchants have, in days.
 func (db *DB) periods(ctx context.Context, keep int) ([]int, error) {
-	found, err := collect(ctx, db, `SELECT DISTINCT keep_personal FROM merchants WHERE keep_personal IS NOT NULL ORDER BY keep_personal`,
+	found, err := collect(ctx, db, selectPeriods,
 		func(row Scanner) (days int, err error) { return days, row.Scan(&days) })
 	if err != nil {
 		return nil, fmt.Errorf("read periods of merchants: %w", err)
@@ -183,16 +210,16 @@ func (e *eraser) aged(ctx context.Context, days int) error {
 
 // erasedTable is a table whose rows are erased by their own age.
 type erasedTable struct {
-	name string
+	personal
 	// aged erases a row that is past its period, and delayed one that waited in delayed_erasures.
 	aged, delayed func(tx *Tx, e *eraser, n int64) (erased int64, err error)
 }
 
 func erasedTables() []erasedTable {
-	out := []erasedTable{{"transactions", (*Tx).agedTransaction, (*Tx).delayedTransaction}}
+	out := []erasedTable{{transactionData(), (*Tx).agedTransaction, (*Tx).delayedTransaction}}
 	for _, p := range personals() {
 		erase := func(tx *Tx, e *eraser, n int64) (int64, error) { return tx.eraseRow(p, n, e.erase) }
-		out = append(out, erasedTable{p.name, erase, func(tx *Tx, e *eraser, n int64) (int64, error) {
+		out = append(out, erasedTable{p, erase, func(tx *Tx, e *eraser, n int64) (int64, error) {
 			erased, err := erase(tx, e, n)
 			if err == nil {
 				err = tx.endDelay(p.name, n, e.now)
@@ -234,12 +261,12 @@ func (a *agedTable) run(ctx context.Context) error {
 
 // page returns the next rows that are as old as the period, of all merchants.
 func (a *agedTable) page(ctx context.Context) ([]int64, error) {
-	through, err := collect(ctx, a.db, erasedThrough, scanNumber, a.table.name, a.days)
+	through, err := collect(ctx, a.db, selectErasure, scanNumber, a.table.name, a.days)
 	if err != nil {
 		return nil, err
 	}
 	a.through, a.moved = slices.Max(append(through, 0)), false
-	return collect(ctx, a.db, `SELECT id FROM `+a.table.name+` WHERE id > ? AND id < ? ORDER BY id LIMIT ?`, scanNumber,
+	return collect(ctx, a.db, a.table.page, scanNumber,
 		a.through, id.At(a.now.Add(-time.Duration(a.days)*day)), erasePage)
 }
 
@@ -248,7 +275,7 @@ func (a *agedTable) page(ctx context.Context) ([]int64, error) {
 func (a *agedTable) part(ctx context.Context, part []int64) (n int, err error) {
 	err = a.passed(ctx, func(tx *Tx) (erased, last int64, err error) {
 		last = part[len(part)-1]
-		mine, err := tx.numbers(agedRows(a.table.name), a.through, last, a.keep, a.days)
+		mine, err := tx.numbers(a.table.due, a.through, last, a.keep, a.days)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -272,7 +299,7 @@ func (a *agedTable) part(ctx context.Context, part []int64) (n int, err error) {
 // delay has a row that could not be erased tried again later.
 func (a *agedTable) delay(ctx context.Context, n int64) error {
 	return a.passed(ctx, func(tx *Tx) (erased, last int64, err error) {
-		return 0, n, tx.delayErasure(a.table.name, n, a.now.Add(eraseLater))
+		return 0, n, tx.delayErasure(a.table.personal, n, a.now.Add(eraseLater))
 	})
 }
 
@@ -295,8 +322,7 @@ func (a *agedTable) passed(ctx context.Context, fn func(*Tx) (erased, last int64
 		if erased, last, err = fn(tx); err != nil {
 			return 0, err
 		}
-		return erased, tx.exec(`INSERT INTO erasures (name, days, through) VALUES (?1, ?2, ?3)
-			ON CONFLICT (name, days) DO UPDATE SET through = ?3`, a.table.name, a.days, last)
+		return erased, tx.exec(saveErasure, a.table.name, a.days, last)
 	})
 	if err != nil {
 		return err
@@ -307,18 +333,8 @@ func (a *agedTable) passed(ctx context.Context, fn func(*Tx) (erased, last int64
 	return nil
 }
 
-// agedRows selects the rows after ?1 up to ?2 of the merchants with a period of ?4 days. ?3 is the
-// period of merchants without one of their own.
-func agedRows(table string) string {
-	return `SELECT id FROM ` + table + ` WHERE id > ?1 AND id <= ?2
-		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = ` + table + `.merchant_id) = ?4 ORDER BY id`
-}
-
-// erasedThrough selects the last row of a table that erasures by age have passed.
-const erasedThrough = `SELECT through FROM erasures WHERE name = ? AND days = ?`
-
 func (tx *Tx) erasedThrough(name string, days int) (through int64, err error) {
-	row, err := tx.locked(erasedThrough, name, days)
+	row, err := tx.row(lockErasure, name, days)
 	if err != nil {
 		return 0, err
 	}
@@ -344,7 +360,7 @@ func scanPersonal(row Scanner) (r personalRow, err error) {
 
 // eraseRow erases the personal data of the row of an id.
 func (tx *Tx) eraseRow(p personal, n int64, erase Erase) (erased int64, err error) {
-	row, err := tx.locked(p.selection(), n)
+	row, err := tx.row(p.lock, n)
 	if err != nil {
 		return 0, err
 	}
@@ -355,11 +371,11 @@ func (tx *Tx) eraseRow(p personal, n int64, erase Erase) (erased int64, err erro
 	if err != nil {
 		return 0, err
 	}
-	return p.erase(tx, r, erase)
+	return p.eraseFrom(tx, r, erase)
 }
 
-// erase erases the personal data of a row. It returns 0 if the row has none.
-func (p personal) erase(tx *Tx, r personalRow, erase Erase) (erased int64, err error) {
+// eraseFrom erases the personal data of a row. It returns 0 if the row has none.
+func (p personal) eraseFrom(tx *Tx, r personalRow, erase Erase) (erased int64, err error) {
 	next := r.data
 	if r.data != "" {
 		next = string(erase(r.kind, []byte(r.data)))

@@ -12,6 +12,17 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
+var (
+	selectPaymentsOfCustomer = declare("selectPaymentsOfCustomer")
+	deleteCustomerTerm       = declare("deleteCustomerTerm")
+	deleteCustomerErasure    = declare("deleteCustomerErasure")
+	postponeCustomerErasure  = declare("postponeCustomerErasure")
+	selectErasedObjects      = declare("selectErasedObjects")
+	deleteErasedObjects      = declare("deleteErasedObjects")
+	sweepEvents              = declare("sweepEvents")
+	sweepEventsAfter         = declare("sweepEventsAfter")
+)
+
 // sweepPage is how many events one statement passes over to find those of erased objects.
 const sweepPage = 2000
 
@@ -29,7 +40,7 @@ type deletedCustomer struct {
 
 // customers erases the transactions of deleted customers that nothing needs any more.
 func (e *eraser) customers(ctx context.Context) error {
-	return e.deletedCustomers(ctx, "due_at", customerPause, e.paymentsOf)
+	return e.deletedCustomers(ctx, selectDeletedCustomers, customerPause, e.paymentsOf)
 }
 
 // paymentsOf erases the transactions of one deleted customer, page by page.
@@ -39,7 +50,7 @@ func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 		return eraseEach(ctx, e, name, part, func(tx *Tx, n int64) (int64, error) { return tx.erasePaymentOf(e, c, n) })
 	}}
 	for after, more := int64(0), true; more; {
-		page, err := collect(ctx, e.db, paymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
+		page, err := collect(ctx, e.db, selectPaymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
 			id.Format(id.Customer, c.id), after, id.At(e.now.Add(-payment.LeastKeepPersonal)), erasePage)
 		if err == nil {
 			err = rows.Do(ctx, e.pass, page)
@@ -70,17 +81,13 @@ func scanDeletedCustomer(row Scanner) (deletedCustomer, error) {
 	return c, nil
 }
 
-const paymentsOfCustomer = `SELECT transaction_id FROM transaction_terms
-	WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id > ? AND transaction_id < ?
-	ORDER BY transaction_id LIMIT ?`
-
 // erasePaymentOf erases a transaction of a deleted customer. A transaction that is open, or cannot be
 // erased, keeps its term, by which a later pass finds it.
 func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int64, err error) {
 	erased, was, err := tx.erasePayment(n, e.now, e.erase)
 	switch {
 	case errors.Is(err, payment.ErrNotFound): // its term has outlived it
-		err = tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ? AND transaction_id = ?`,
+		err = tx.exec(deleteCustomerTerm,
 			c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), n)
 	case err == nil && !was.open:
 		err = tx.erasedPayment(was, n)
@@ -92,13 +99,13 @@ func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int6
 // after customerPause. It ends the erasure of a customer without transactions. A payment that was under
 // way when the customer was deleted can add one for a day, in which no step of the clock counts.
 func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
-	left, err := tx.numbers(paymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
+	left, err := tx.numbers(selectPaymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
 		0, math.MaxInt64, 1)
 	if err != nil {
 		return err
 	}
 	if len(left) == 0 && e.db.keysEnded(e.now).Sub(c.deleted) > clockStep {
-		if n, err := tx.changed(`DELETE FROM customer_erasures WHERE customer_id = ? AND events_due_at = 0`, c.id); err != nil || n > 0 {
+		if n, err := tx.changed(deleteCustomerErasure, c.id); err != nil || n > 0 {
 			return err
 		}
 	}
@@ -113,7 +120,7 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	}
 	// A deletion in the future was written by a clock that was ahead. The present is that of the latest
 	// clock that may be right: an earlier time would end the deletion before its day.
-	return tx.exec(`UPDATE customer_erasures SET due_at = ?1, deleted_at = MIN(deleted_at, ?2) WHERE customer_id = ?3`,
+	return tx.exec(postponeCustomerErasure,
 		toMillis(due), e.db.ahead(0), c.id)
 }
 
@@ -124,14 +131,14 @@ func (tx *Tx) afterErasure(transaction, erased int64, by *payment.Client) error 
 		return nil
 	}
 	by.Address = ""
-	return tx.delayErasure("transactions", transaction, tx.Now.Add(payment.LeastKeepPersonal))
+	return tx.delayErasure(transactionData(), transaction, tx.Now.Add(payment.LeastKeepPersonal))
 }
 
 // events erases the events of transactions that were erased before their age. It passes over the
 // events of each tenant from the oldest of these transactions on, page by page, in the index alone.
 // A pass that is cut off begins again.
 func (e *eraser) events(ctx context.Context) error {
-	tenants, err := collect(ctx, e.db, `SELECT merchant_id, live, MIN(object_id) FROM erased_objects GROUP BY merchant_id, live ORDER BY 1, 2`,
+	tenants, err := collect(ctx, e.db, selectErasedObjects,
 		func(row Scanner) (s sweep, err error) {
 			return s, row.Scan(&s.tenant.Merchant, &s.tenant.Live, &s.oldest)
 		})
@@ -155,15 +162,11 @@ type sweep struct {
 
 func (e *eraser) sweep(ctx context.Context, s sweep) error {
 	before := e.pass.skipped
-	text, args := sweepText(e.db.shared), []any{s.tenant.Merchant, s.tenant.Live, s.oldest - eventSlack(), 0, sweepPage}
+	page, args := sweepEvents, []any{s.tenant.Merchant, s.tenant.Live, s.oldest - eventSlack(), 0, sweepPage}
 	for rows := sweepPage; rows == sweepPage; {
 		var found []int64
 		rows = 0
-		q, err := e.db.query(ctx, text)
-		if err != nil {
-			return err
-		}
-		err = q.Each(ctx, func(row Scanner) error {
+		err := e.db.each(ctx, page, func(row Scanner) error {
 			var erased bool
 			if err := row.Scan(&s.place, &s.id, &erased); err != nil {
 				return fmt.Errorf("read events of erased objects: %w", err)
@@ -179,7 +182,7 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 		if err := e.sweepPage(ctx, found); err != nil {
 			return err
 		}
-		text, args = sweepNext(e.db.shared), []any{s.tenant.Merchant, s.tenant.Live, s.id, s.place, sweepPage}
+		page, args = sweepEventsAfter, []any{s.tenant.Merchant, s.tenant.Live, s.id, s.place, sweepPage}
 	}
 	if e.pass.skipped > before {
 		return nil // the next pass needs the objects to find the events that were skipped
@@ -187,9 +190,7 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 	return e.pages(ctx, "erased objects", func(tx *Tx) (int64, bool, error) {
 		// A minute for commits of other cores that this pass has not seen: the next pass removes those.
 		// A row of a clock that was ahead is older than it seems.
-		n, err := tx.changed(`DELETE FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND object_id IN (
-			SELECT object_id FROM erased_objects WHERE merchant_id = ?1 AND live = ?2 AND erased_at NOT BETWEEN ?3 AND ?4
-			ORDER BY object_id LIMIT ?5)`,
+		n, err := tx.changed(deleteErasedObjects,
 			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-clockSlack)), tooFarAhead(e.now, clockStep), erasePage)
 		return 0, n == erasePage, err
 	})
@@ -207,25 +208,4 @@ func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 		}
 	}
 	return pause(ctx)
-}
-
-const sweepColumns = `CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
-		WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1 ELSE 0 END
-	FROM events INDEXED BY events_by_tenant WHERE merchant_id = ?1 AND live = ?2 AND `
-
-// sweepText selects the first page of a tenant's events after an id, sweepNext a further one. The
-// index of a store that several cores share is in the order of commits.
-func sweepText(shared bool) string {
-	if shared {
-		return `SELECT place, id, ` + sweepColumns + `place >= COALESCE((SELECT place FROM events WHERE id < ?3 ORDER BY id DESC LIMIT 1), ?4)
-			ORDER BY place, id LIMIT ?5`
-	}
-	return sweepNext(shared)
-}
-
-func sweepNext(shared bool) string {
-	if shared {
-		return `SELECT place, id, ` + sweepColumns + `(place, id) > (?4, ?3) ORDER BY place, id LIMIT ?5`
-	}
-	return `SELECT 0, id, ` + sweepColumns + `id > ?3 AND ?4 = ?4 ORDER BY id LIMIT ?5`
 }

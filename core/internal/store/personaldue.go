@@ -13,6 +13,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
+var (
+	countDelayedErasures  = declare("countDelayedErasures")
+	countCustomerErasures = declare("countCustomerErasures")
+)
+
 // duePage is how many rows one statement reads to count personal data.
 const duePage = 2000
 
@@ -102,23 +107,20 @@ func (c *dueCount) list() []DueErasure {
 
 // dueQueue selects the rows of a queue, as pages reads them, with the further arguments of rows.
 type dueQueue struct {
-	rows string
+	rows *Statement
 	due  []any
 }
 
 // dueQueues are the rows that wait for an erasure, by kind.
 func dueQueues(now time.Time) map[string]dueQueue {
 	out := map[string]dueQueue{"deleted_customers": {
-		`SELECT customer_id, merchant_id, live,
-			CASE WHEN due_at <= ?4 OR due_at > ?5 OR events_due_at BETWEEN 1 AND ?4 OR events_due_at > ?6 THEN 1 ELSE 0 END
-		FROM customer_erasures WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
+		countCustomerErasures,
 		[]any{toMillis(now), tooFarAhead(now, customerPause), tooFarAhead(now, eraseLater)},
 	}}
-	for _, table := range append(erasedTables(), erasedTable{name: paymentParts}) {
+	for _, table := range append(erasedTables(), erasedTable{personal: personal{name: paymentParts}}) {
 		out["delayed_"+table.name] = dueQueue{
-			`SELECT id, merchant_id, live, CASE WHEN due_at <= ?4 OR due_at > ?5 THEN 1 ELSE 0 END
-				FROM delayed_erasures WHERE name = '` + table.name + `' AND id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`,
-			[]any{toMillis(now), tooFarAhead(now, longestDelay(table.name))},
+			countDelayedErasures,
+			[]any{toMillis(now), tooFarAhead(now, longestDelay(table.name)), table.name},
 		}
 	}
 	return out
@@ -126,16 +128,14 @@ func dueQueues(now time.Time) map[string]dueQueue {
 
 // aged counts the rows of the merchants with one period that are past it.
 func (c *dueCount) aged(ctx context.Context, days int) error {
-	for _, p := range append(personals(), personal{name: "transactions", table: "transactions"}) {
-		through, err := collect(ctx, c.db, `SELECT through FROM erasures WHERE name = ? AND days = ?`, scanNumber, p.name, days)
+	for _, p := range append(personals(), transactionData()) {
+		through, err := collect(ctx, c.db, selectErasure, scanNumber, p.name, days)
 		if err != nil {
 			return fmt.Errorf("read erasure: %w", err)
 		}
-		rows := `SELECT id, merchant_id, live, CASE WHEN 1 = 1` + p.more + ` THEN 1 ELSE 0 END FROM ` + p.table + `
-			WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3`
 		mine := func(merchant int64) bool { return c.periods[merchant].Personal == days }
 		before := id.At(c.now.Add(-time.Duration(days) * day))
-		if err := c.pages(ctx, p.name, rows, slices.Max(append(through, 0)), before, mine); err != nil {
+		if err := c.pages(ctx, p.name, p.erasable, slices.Max(append(through, 0)), before, mine); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (c *dueCount) aged(ctx context.Context, days int) error {
 // pages counts the rows of a table between two ids of the merchants that mine, unless nil, selects.
 // rows is a query for the id, tenant and whether a row counts: ?1 and ?2 are the ids, ?3 is the size
 // of the page, and more the further arguments.
-func (c *dueCount) pages(ctx context.Context, kind, rows string, after, before int64,
+func (c *dueCount) pages(ctx context.Context, kind string, rows *Statement, after, before int64,
 	mine func(merchant int64) bool, more ...any,
 ) error {
 	for n := duePage; n == duePage; {

@@ -10,6 +10,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var (
+	queueParts            = declare("queueParts")
+	lockErasedTransaction = declare("lockErasedTransaction")
+	lockParts             = declare("lockParts")
+	advanceParts          = declare("advanceParts")
+	endParts              = declare("endParts")
+	insertErasedParts     = declare("insertErasedParts")
+	selectParts           = declare("selectParts")
+)
+
 // The captures and refunds of one payment can be so many that no single commit erases them all in
 // time. The commit that erases the transaction erases the first page of them, and writes a row of
 // delayed_erasures from which the pages after it go on, also after a process that died in between.
@@ -28,22 +38,16 @@ type partPage struct {
 	more    bool
 }
 
-// partsAfter selects captures and refunds of the transaction ?1 after the id ?2 that are not younger
-// than ?3, at most ?4.
-var partsAfter = func() string {
-	page := func(p personal) string {
-		return `SELECT * FROM (SELECT ` + p.columns() + ` FROM ` + p.table + `
-			WHERE transaction_id = ?1 AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4) AS of_` + p.table
-	}
-	return page(captureData()) + ` UNION ALL ` + page(refundData()) + ` ORDER BY id LIMIT ?4`
-}()
-
+// captureData is erased with its transaction only.
 func captureData() personal {
-	return personal{"captures", "captures", "details", "'capture'", []string{"client_address"}, ""}
+	return personal{name: "captures", data: true, erase: erasePersonalCaptures}
 }
 
 func refundData() personal {
-	return personal{"refunds", "refunds", "details", "'refund'", []string{"client_address"}, ""}
+	return personal{
+		"refunds", true, lockPersonalRefunds, erasePersonalRefunds,
+		selectAgedRefunds, selectDueRefunds, selectErasableRefunds, delayRefunds,
+	}
 }
 
 // eraseParts erases a page of the captures and refunds of a transaction that the command has locked:
@@ -51,7 +55,7 @@ func refundData() personal {
 // in milliseconds.
 func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase Erase) (page partPage, err error) {
 	var rows []personalRow
-	err = tx.each(partsAfter, func(row Scanner) error {
+	err = tx.each(selectParts, func(row Scanner) error {
 		r, err := scanPersonal(row)
 		rows = append(rows, r)
 		return err
@@ -64,7 +68,7 @@ func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase Era
 		if r.kind == "capture" {
 			of = captureData()
 		}
-		changed, err := of.erase(tx, r, erase)
+		changed, err := of.eraseFrom(tx, r, erase)
 		if err != nil {
 			return fmt.Errorf("%s: %w", of.name, err)
 		}
@@ -84,8 +88,7 @@ func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase Era
 // queueParts has the captures and refunds of an erased transaction that come after the one through
 // erased by the first pass that ends after a time.
 func (tx *Tx) queueParts(tenant payment.Tenant, transaction, through int64, due time.Time) error {
-	return tx.exec(`INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at, through) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-		ON CONFLICT (name, id) DO UPDATE SET due_at = excluded.due_at, through = excluded.through`,
+	return tx.exec(queueParts,
 		paymentParts, transaction, tenant.Merchant, tenant.Live, toMillis(due), through)
 }
 
@@ -122,7 +125,7 @@ func (e *eraser) parts(ctx context.Context) error {
 // eraseNextParts erases the next page of captures and refunds of an erased transaction, and reports
 // whether more are left. Those of steps after the erasure are erased in their turn.
 func (tx *Tx) eraseNextParts(transaction int64, erase Erase) (erased int64, more bool, err error) {
-	row, err := tx.locked(`SELECT merchant_id, live, erased_at FROM transactions WHERE id = ?`, transaction)
+	row, err := tx.row(lockErasedTransaction, transaction)
 	if err != nil {
 		return 0, false, err
 	}
@@ -137,7 +140,7 @@ func (tx *Tx) eraseNextParts(transaction int64, erase Erase) (erased int64, more
 	if err != nil {
 		return 0, false, fmt.Errorf("read erased transaction: %w", err)
 	}
-	if row, err = tx.locked(`SELECT through FROM delayed_erasures WHERE name = ? AND id = ?`, paymentParts, transaction); err != nil {
+	if row, err = tx.row(lockParts, paymentParts, transaction); err != nil {
 		return 0, false, err
 	}
 	if after, err = scanNumber(row); errors.Is(err, sql.ErrNoRows) {
@@ -153,21 +156,19 @@ func (tx *Tx) eraseNextParts(transaction int64, erase Erase) (erased int64, more
 		return 0, false, err
 	}
 	if page.more {
-		return page.erased, true, tx.exec(`UPDATE delayed_erasures SET through = ? WHERE name = ? AND id = ?`,
+		return page.erased, true, tx.exec(advanceParts,
 			page.through, paymentParts, transaction)
 	}
 	return page.erased, false, tx.endParts(transaction)
 }
 
 func (tx *Tx) endParts(transaction int64) error {
-	return tx.exec(`DELETE FROM delayed_erasures WHERE name = ? AND id = ?`, paymentParts, transaction)
+	return tx.exec(endParts, paymentParts, transaction)
 }
 
 // erasedParts has the events of captures and refunds of a transaction erased too: of those after an id
 // up to another.
 func (tx *Tx) erasedParts(tenant payment.Tenant, transaction, after, through int64) error {
-	return tx.exec(`INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
-		SELECT ?1, ?2, id, ?4 FROM captures WHERE transaction_id = ?3 AND id > ?5 AND id <= ?6
-		UNION ALL SELECT ?1, ?2, id, ?4 FROM refunds WHERE transaction_id = ?3 AND id > ?5 AND id <= ?6`+erasedAgain,
+	return tx.exec(insertErasedParts,
 		tenant.Merchant, tenant.Live, transaction, toMillis(tx.Now), after, through)
 }

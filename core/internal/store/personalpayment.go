@@ -12,29 +12,24 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
+var (
+	lockPaymentErasure      = declare("lockPaymentErasure")
+	eraseTransaction        = declare("eraseTransaction")
+	setLastPaid             = declare("setLastPaid")
+	deleteCustomerTerms     = declare("deleteCustomerTerms")
+	endDelay                = declare("endDelay")
+	postponeErasure         = declare("postponeErasure")
+	selectDelayedErasures   = declare("selectDelayedErasures")
+	insertErasedTransaction = declare("insertErasedTransaction")
+)
+
 // transactionData is the personal data of a transaction's own row.
 func transactionData() personal {
-	payer := []string{"client_address", "confirm_client_address", "void_client_address"}
-	return personal{"transactions", "transactions", "details", "'transaction'", payer, ""}
+	return personal{
+		"transactions", true, lockPersonalTransactions, erasePersonalTransactions,
+		selectAgedTransactions, selectDueTransactions, selectErasableTransactions, delayTransactions,
+	}
 }
-
-// unfinishedPayment is the condition of a transaction that has a step without an outcome or a pending
-// reversal, or that a payer can still confirm.
-const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action', 'pending_review') OR operation <> ''
-	OR amount_capture_pending > 0 OR amount_refund_pending > 0
-	OR EXISTS (SELECT 1 FROM reversals WHERE reversals.transaction_id = transactions.id))`
-
-// openPayment reads a transaction for its erasure. It is open if it is unfinished, or a refund is
-// younger than ?2.
-const openPayment = `SELECT merchant_id, live, payment_method,
-		CASE WHEN details ->> '$.bank_account' IS NULL THEN 'card' ELSE 'bank_account' END,
-		COALESCE(details ->> '$.customer', ''), COALESCE(waiting_details ->> '$.customer', ''),
-		CASE WHEN ` + unfinishedPayment + `
-			OR EXISTS (SELECT 1 FROM refunds WHERE refunds.transaction_id = transactions.id AND refunds.id >= ?2)
-		THEN 1 ELSE 0 END,
-		CASE WHEN updated_at > created_at + ?3 THEN 1 ELSE 0 END,
-		MAX(created_at, COALESCE((SELECT MAX(refunds.created_at) FROM refunds WHERE refunds.transaction_id = transactions.id), 0))
-	FROM transactions WHERE id = ?1`
 
 // lateChange is how long after a transaction its events can follow its erasure by their own age. The
 // events of one that changed later are erased together with it.
@@ -55,7 +50,7 @@ type paymentErasure struct {
 // the others follow: see eraser.parts. The customer keeps the time of the payment. It reports a
 // transaction that is open, which stays as it is, and ErrNotFound if there is none.
 func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, was paymentErasure, err error) {
-	row, err := tx.locked(openPayment, n, id.At(now.Add(-payment.LeastKeepPersonal)), lateChange.Milliseconds())
+	row, err := tx.row(lockPaymentErasure, n, id.At(now.Add(-payment.LeastKeepPersonal)), lateChange.Milliseconds())
 	if err != nil {
 		return 0, was, err
 	}
@@ -86,7 +81,7 @@ func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, w
 	if _, stored := id.Parse(id.PaymentMethod, was.method); stored != nil {
 		was.kind = was.method // it names no stored payment method of a customer
 	}
-	err = tx.change(`UPDATE transactions SET erased_at = ?, payment_method = ?, waiting_method = NULL, waiting_details = NULL WHERE id = ?`, toMillis(tx.Now), was.kind, n)
+	err = tx.change(eraseTransaction, toMillis(tx.Now), was.kind, n)
 	return erased, was, err
 }
 
@@ -98,14 +93,13 @@ func (tx *Tx) unlinkPayment(n int64, was paymentErasure) error {
 		if err != nil {
 			continue // it names none
 		}
-		err = tx.exec(`UPDATE customers SET last_paid_at = ?1
-			WHERE id = ?2 AND merchant_id = ?3 AND live = ?4 AND deleted_at = 0 AND last_paid_at < ?1`,
+		err = tx.exec(setLastPaid,
 			was.paid, customer, was.tenant.Merchant, was.tenant.Live)
 		if err != nil {
 			return err
 		}
 	}
-	return tx.exec(`DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term IN (?, ?) AND transaction_id = ?`,
+	return tx.exec(deleteCustomerTerms,
 		was.tenant.Merchant, was.tenant.Live, termCustomer, was.customer, was.waitingOf, n)
 }
 
@@ -117,7 +111,7 @@ func (tx *Tx) agedTransaction(e *eraser, n int64) (erased int64, err error) {
 		return 0, nil
 	case err != nil:
 	case was.open:
-		err = tx.delayErasure("transactions", n, e.now.Add(eraseLater))
+		err = tx.delayErasure(transactionData(), n, e.now.Add(eraseLater))
 	case was.changed:
 		err = tx.erasedPayment(was, n)
 	}
@@ -125,15 +119,13 @@ func (tx *Tx) agedTransaction(e *eraser, n int64) (erased int64, err error) {
 }
 
 // delayErasure has a row of a table erased at a later time. An earlier time stands.
-func (tx *Tx) delayErasure(table string, n int64, due time.Time) error {
-	return tx.exec(`INSERT INTO delayed_erasures (name, id, merchant_id, live, due_at)
-		SELECT ?1, id, merchant_id, live, ?3 FROM `+table+` WHERE id = ?2 ON CONFLICT (name, id) DO NOTHING`,
-		table, n, toMillis(due))
+func (tx *Tx) delayErasure(table personal, n int64, due time.Time) error {
+	return tx.exec(table.delay, table.name, n, toMillis(due))
 }
 
 // endDelay removes a row from the queue of delayed erasures, unless it was delayed again meanwhile.
 func (tx *Tx) endDelay(table string, n int64, now time.Time) error {
-	return tx.exec(`DELETE FROM delayed_erasures WHERE name = ? AND id = ? AND (due_at <= ? OR due_at > ?)`,
+	return tx.exec(endDelay,
 		table, n, toMillis(now), tooFarAhead(now, longestDelay(table)))
 }
 
@@ -155,7 +147,7 @@ func (tx *Tx) delayedTransaction(e *eraser, n int64) (erased int64, err error) {
 
 // postponeErasure has a row of the queue of delayed erasures tried again later.
 func (tx *Tx) postponeErasure(e *eraser, table string, n int64) error {
-	return tx.exec(`UPDATE delayed_erasures SET due_at = ? WHERE name = ? AND id = ?`, toMillis(e.now.Add(eraseLater)), table, n)
+	return tx.exec(postponeErasure, toMillis(e.now.Add(eraseLater)), table, n)
 }
 
 // delayed erases the rows whose erasure was delayed.
@@ -201,18 +193,13 @@ func eraseEach[T any](
 	return n, err
 }
 
-// delayedPage selects a page of the rows of the name ?4 that are due by ?1, after the row ?3 of the
-// time ?2.
-const delayedPage = `SELECT due_at, id FROM delayed_erasures WHERE name = ?4
-	AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?5`
-
 // dueRows changes the delayed erasures of a name that are due, page by page. No row but that of a
 // transaction waits for more than an hour by a right clock.
 func dueRows(ctx context.Context, e *eraser, rows Rows[Due], name string) error {
 	for _, due := range dueRanges(e.now, longestDelay(name)) {
 		after := due.after
 		for more := true; more; {
-			page, err := collect(ctx, e.db, delayedPage, scanDue, due.through, after.At, after.ID, name, erasePage)
+			page, err := collect(ctx, e.db, selectDelayedErasures, scanDue, due.through, after.At, after.ID, name, erasePage)
 			if err == nil {
 				err = rows.Do(ctx, e.pass, page)
 			}
@@ -239,8 +226,7 @@ func longestDelay(name string) time.Duration {
 // erasedPayment has the events of a transaction erased too, and those of its captures and refunds that
 // were erased with it.
 func (tx *Tx) erasedPayment(was paymentErasure, transaction int64) error {
-	err := tx.exec(`INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
-		SELECT ?1, ?2, id, ?4 FROM transactions WHERE id = ?3`+erasedAgain,
+	err := tx.exec(insertErasedTransaction,
 		was.tenant.Merchant, was.tenant.Live, transaction, toMillis(tx.Now))
 	if err != nil {
 		return err
@@ -248,11 +234,9 @@ func (tx *Tx) erasedPayment(was paymentErasure, transaction int64) error {
 	return tx.erasedParts(was.tenant, transaction, 0, was.through)
 }
 
-const erasedAgain = ` ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`
-
 // numbers runs a query for ids.
-func (tx *Tx) numbers(text string, args ...any) (out []int64, err error) {
-	err = tx.each(text, func(row Scanner) error {
+func (tx *Tx) numbers(s *Statement, args ...any) (out []int64, err error) {
+	err = tx.each(s, func(row Scanner) error {
 		n, err := scanNumber(row)
 		out = append(out, n)
 		return err

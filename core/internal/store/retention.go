@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+var (
+	selectIdempotencyKeys = declare("selectIdempotencyKeys")
+	selectKeyWindow       = declare("selectKeyWindow")
+	correctKeyExpiries    = declare("correctKeyExpiries")
+	deleteExpiredKeys     = declare("deleteExpiredKeys")
+)
+
 // The bounds of a purge: rows a commit, and the pause after it, in which payments have the writer to themselves. Together they purge faster
 // than the store can take payments.
 const (
@@ -37,7 +44,7 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 			return purged, err
 		}
 		if w.expired > 0 || w.wrong > 0 {
-			page, err := collect(ctx, db, `SELECT id FROM idempotency_keys WHERE id > ? AND id <= ? ORDER BY id`, scanNumber, after, w.last)
+			page, err := collect(ctx, db, selectIdempotencyKeys, scanNumber, after, w.last)
 			if err == nil {
 				err = rows.Do(ctx, pass, page)
 			}
@@ -65,15 +72,8 @@ func latestExpiry(expiry time.Time) int64 { return toMillis(expiry.Add(KeyLifeti
 type window struct{ rows, expired, alive, wrong, last int64 }
 
 func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (window, error) {
-	s, err := db.query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1 ELSE 0 END), 0),
-			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 AND expires_at <= ?2 THEN 1 ELSE 0 END), 0),
-			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?2 THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
-		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > ?3 ORDER BY id LIMIT ?4) AS next`)
-	if err != nil {
-		return window{}, err
-	}
 	var w window
-	if err := s.Row(ctx, ended, latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
+	if err := db.row(ctx, selectKeyWindow, ended, latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}
 	return w, nil
@@ -83,11 +83,11 @@ func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (windo
 // own time, not after that of the pass: the clock may have been set right in between.
 func (tx *Tx) purgeKeys(first, last, ended int64) (int64, error) {
 	expiry := tx.KeyExpiry()
-	err := tx.exec(`UPDATE idempotency_keys SET expires_at = ? WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at > ?`,
+	err := tx.exec(correctKeyExpiries,
 		toMillis(expiry), first, last, latestExpiry(expiry))
 	if err != nil {
 		return 0, err
 	}
-	return tx.changed(`DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
+	return tx.changed(deleteExpiredKeys,
 		first, last, ended)
 }

@@ -10,17 +10,19 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const reversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, requested,
-	asked, refused, looks, version, since, due_at, claim`
+var (
+	saveReversal       = declare("saveReversal")
+	postponeReversal   = declare("postponeReversal")
+	lockReversal       = declare("lockReversal")
+	endReversal        = declare("endReversal")
+	removeReversal     = declare("removeReversal")
+	selectDueReversals = declare("selectDueReversals")
+)
 
 // InsertReversal writes a pending reversal. If one of the step exists, it becomes due as early as
 // r, and its looks begin again; the larger held amount and the idempotency key stand.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
-	return tx.exec(`INSERT INTO reversals
-			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since, due_at, claim)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (kind, step_id, transaction_id, attempt) DO UPDATE SET held = MAX(reversals.held, excluded.held),
-			claim = MAX(reversals.claim, excluded.claim), version = reversals.version + 1, looks = 0, since = excluded.since, due_at = MIN(reversals.due_at, excluded.due_at)`,
+	return tx.exec(saveReversal,
 		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount, r.Currency,
 		r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim)
 }
@@ -28,8 +30,7 @@ func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 // PostponeReversal writes the state of r and when it is due next. ErrConflict if it was changed or
 // ended meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
-	return tx.change(`UPDATE reversals SET held = ?, requested = ?, asked = ?, refused = ?, looks = ?, since = ?, due_at = ?, version = version + 1
-		WHERE id = ? AND version = ?`,
+	return tx.change(postponeReversal,
 		r.Held, r.Requested, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
 }
 
@@ -37,8 +38,7 @@ func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
 // received a release request for it. It keeps recovery from requesting one until the command has
 // ended.
 func (tx *Tx) ReleaseRequested(s payment.StepID) (exists, requested bool, err error) {
-	row, err := tx.row(`UPDATE reversals SET requested = requested
-		WHERE kind = ? AND step_id = ? AND transaction_id = ? AND attempt = ? RETURNING requested`,
+	row, err := tx.row(lockReversal,
 		string(s.Kind), s.ID, s.Transaction, s.Attempt)
 	if err != nil {
 		return false, false, err
@@ -53,13 +53,13 @@ func (tx *Tx) ReleaseRequested(s payment.StepID) (exists, requested bool, err er
 // EndReversal removes r: the step has no effect that is not recorded. ErrConflict if r was changed
 // or ended meanwhile.
 func (tx *Tx) EndReversal(r *payment.Reversal) error {
-	return tx.change(`DELETE FROM reversals WHERE id = ? AND version = ?`, r.ID, r.Version)
+	return tx.change(endReversal, r.ID, r.Version)
 }
 
 // RemoveReversal removes the pending reversal of a step whose effect is recorded in the same commit,
 // if it has one. It returns the idempotency key that the reversal has kept taken, 0 for none.
 func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
-	row, err := tx.row(`DELETE FROM reversals WHERE kind = ? AND step_id = ? AND transaction_id = ? AND attempt = ? RETURNING claim`,
+	row, err := tx.row(removeReversal,
 		string(s.Kind), s.ID, s.Transaction, s.Attempt)
 	if err != nil {
 		return 0, err
@@ -75,10 +75,7 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 // id. The page begins after the id after. A reversal that is due too far
 // ahead is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
-	return collect(ctx, db, `SELECT `+reversalColumns+` FROM (
-			SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at <= ?
-			UNION ALL SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at > ?
-		) due WHERE id > ? ORDER BY id LIMIT ?`, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause), after, limit)
+	return collect(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause), after, limit)
 }
 
 func scanReversal(row Scanner) (*payment.Reversal, error) {

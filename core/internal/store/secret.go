@@ -10,14 +10,17 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var (
+	selectSecret        = declare("selectSecret")
+	selectSecretChanged = declare("selectSecretChanged")
+	insertSecret        = declare("insertSecret")
+	replaceSecret       = declare("replaceSecret")
+)
+
 // Secret reads an encrypted secret that all processes share, by its name, else ErrNotFound.
 func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
-	s, err := db.query(ctx, `SELECT sealed FROM secrets WHERE name = ?`)
-	if err != nil {
-		return nil, err
-	}
 	var sealed []byte
-	if err := s.Row(ctx, name).Scan(&sealed); errors.Is(err, sql.ErrNoRows) {
+	if err := db.row(ctx, selectSecret, name).Scan(&sealed); errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	} else if err != nil {
 		return nil, fmt.Errorf("read secret: %w", err)
@@ -27,12 +30,8 @@ func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 
 // SecretChanged returns when a secret was last written, else ErrNotFound.
 func (db *DB) SecretChanged(ctx context.Context, name string) (time.Time, error) {
-	s, err := db.query(ctx, `SELECT changed_at FROM secrets WHERE name = ?`)
-	if err != nil {
-		return time.Time{}, err
-	}
 	var at int64
-	if err := s.Row(ctx, name).Scan(&at); errors.Is(err, sql.ErrNoRows) {
+	if err := db.row(ctx, selectSecretChanged, name).Scan(&at); errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, payment.ErrNotFound
 	} else if err != nil {
 		return time.Time{}, fmt.Errorf("read secret: %w", err)
@@ -42,12 +41,12 @@ func (db *DB) SecretChanged(ctx context.Context, name string) (time.Time, error)
 
 // InsertSecret writes an encrypted secret. ErrDuplicate when there is one of that name.
 func (tx *Tx) InsertSecret(name string, sealed []byte) error {
-	return tx.insert(`INSERT INTO secrets (name, sealed, changed_at) VALUES (?, ?, ?)`, name, sealed, toMillis(tx.Now))
+	return tx.insert(insertSecret, name, sealed, toMillis(tx.Now))
 }
 
 // ReplaceSecret replaces the value of a secret. ErrConflict if its value is not was.
 func (tx *Tx) ReplaceSecret(name string, was, sealed []byte) error {
-	return tx.change(`UPDATE secrets SET sealed = ?, changed_at = ? WHERE name = ? AND sealed = ?`,
+	return tx.change(replaceSecret,
 		sealed, toMillis(tx.Now), name, was)
 }
 

@@ -11,6 +11,17 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var (
+	selectDays              = declare("selectDays")
+	selectUnsettledCaptures = declare("selectUnsettledCaptures")
+	correctCaptureTime      = declare("correctCaptureTime")
+	sumUnsettledCaptures    = declare("sumUnsettledCaptures")
+	settleThrough           = declare("settleThrough")
+	settleCapturesThrough   = declare("settleCapturesThrough")
+	lockTransactionID       = declare("lockTransactionID")
+	selectSettleable        = declare("selectSettleable")
+)
+
 // Day is when a tenant's day ends, and the oldest capture of the tenant that has not settled.
 type Day struct {
 	Tenant   payment.Tenant
@@ -21,22 +32,10 @@ type Day struct {
 	newest   time.Time     // when the newest of them was taken
 }
 
-// takenAt is when a capture was taken, word by word as in captures_unsettled.
-const takenAt = `CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END`
-
 // Days returns the day of every merchant in both modes. It reads two rows of captures_unsettled per
 // tenant.
 func (db *DB) Days(ctx context.Context) ([]Day, error) {
-	return collect(ctx, db, `SELECT m.id, mode.live, m.time_zone, m.cutoff,
-			CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
-			COALESCE((SELECT `+takenAt+` FROM captures INDEXED BY captures_unsettled
-				WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
-				ORDER BY `+takenAt+` LIMIT 1), 0),
-			COALESCE((SELECT `+takenAt+` FROM captures INDEXED BY captures_unsettled
-				WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
-				ORDER BY `+takenAt+` DESC LIMIT 1), 0)
-		FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
-		LEFT JOIN test_clocks c ON c.merchant_id = m.id`, scanDay)
+	return collect(ctx, db, selectDays, scanDay)
 }
 
 func scanDay(row Scanner) (Day, error) {
@@ -60,10 +59,7 @@ type Unsettled struct {
 // UnsettledCaptures returns a page of the tenant's captures up to a cutoff that have not settled,
 // oldest first. The page begins after the capture after; the zero Unsettled is for the first page.
 func (db *DB) UnsettledCaptures(ctx context.Context, tenant payment.Tenant, cutoff time.Time, after Unsettled, limit int) ([]Unsettled, error) {
-	return collect(ctx, db, `SELECT id, transaction_id, `+takenAt+` FROM captures INDEXED BY captures_unsettled
-		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded' AND `+takenAt+` <= ?3
-			AND `+takenAt+` >= ?4 AND (`+takenAt+` > ?4 OR id > ?5)
-		ORDER BY `+takenAt+`, id LIMIT ?6`, scanUnsettled,
+	return collect(ctx, db, selectUnsettledCaptures, scanUnsettled,
 		tenant.Merchant, tenant.Live, toMillis(cutoff), toMillis(after.At), after.ID, limit)
 }
 
@@ -103,7 +99,7 @@ func (tx *Tx) correctCapture(tenant payment.Tenant, u Unsettled, bound int64) er
 	if err := tx.hold(tenant, u.Transaction); err != nil {
 		return err
 	}
-	return tx.exec(`UPDATE captures SET captured_at = ?1 WHERE id = ?2 AND settled = 0 AND state = 'succeeded' AND `+takenAt+` > ?3`,
+	return tx.exec(correctCaptureTime,
 		toMillis(tx.Now), u.ID, bound)
 }
 
@@ -114,8 +110,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 	if err := tx.hold(tenant, transaction); err != nil {
 		return false, err
 	}
-	row, err := tx.row(`SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM captures
-		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND `+takenAt+` <= ?`, transaction, toMillis(cutoff))
+	row, err := tx.row(sumUnsettledCaptures, transaction, toMillis(cutoff))
 	if err != nil {
 		return false, err
 	}
@@ -123,11 +118,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 	if err := row.Scan(&sum); err != nil {
 		return false, fmt.Errorf("sum captures: %w", err)
 	}
-	row, err = tx.row(`UPDATE transactions SET amount_settled = amount_settled + ?1,
-			version = version + CASE WHEN amount_settled + ?1 = amount_captured THEN 1 ELSE 0 END, updated_at = ?2
-		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void' AND ?1 > 0
-			AND status IN ('captured', 'partially_captured')
-		RETURNING amount_settled = amount_captured`,
+	row, err = tx.row(settleThrough,
 		sum, toMillis(tx.Now), transaction, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return false, err
@@ -137,8 +128,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 	} else if err != nil {
 		return false, fmt.Errorf("settle: %w", err)
 	}
-	return whole, tx.exec(`UPDATE captures SET settled = 1, updated_at = ?
-		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND `+takenAt+` <= ?`,
+	return whole, tx.exec(settleCapturesThrough,
 		toMillis(tx.Now), transaction, toMillis(cutoff))
 }
 
@@ -147,7 +137,7 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 	if !tx.db.shared {
 		return nil
 	}
-	row, err := tx.locked(`SELECT id FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`, transaction, tenant.Merchant, tenant.Live)
+	row, err := tx.row(lockTransactionID, transaction, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return err
 	}
@@ -161,8 +151,7 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 
 // Settleable lists the tenant's transactions, oldest first, that have captured money which waits.
 func (db *DB) Settleable(ctx context.Context, tenant payment.Tenant, limit int) ([]int64, error) {
-	return collect(ctx, db, `SELECT id FROM transactions WHERE merchant_id = ? AND live = ? AND operation = ''
-		AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured ORDER BY id LIMIT ?`,
+	return collect(ctx, db, selectSettleable,
 		scanNumber, tenant.Merchant, tenant.Live, limit)
 }
 

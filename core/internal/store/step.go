@@ -2,17 +2,25 @@ package store
 
 import "github.com/causeway-pay/causeway/core/internal/payment"
 
+var (
+	correctCaptureOfTransaction = declare("correctCaptureOfTransaction")
+	correctCapture              = declare("correctCapture")
+	correctRefund               = declare("correctRefund")
+	correctRefundOfTransaction  = declare("correctRefundOfTransaction")
+	correctRefundOfCapture      = declare("correctRefundOfCapture")
+	correctVoid                 = declare("correctVoid")
+	voidCaptures                = declare("voidCaptures")
+	reclaimAuthorization        = declare("reclaimAuthorization")
+	reclaimVoid                 = declare("reclaimVoid")
+	reclaimCapture              = declare("reclaimCapture")
+	reclaimRefund               = declare("reclaimRefund")
+)
+
 // reclaimable marks an unfinished step with the time ?3, by its kind, unless it is marked. ?1 and
 // ?2 name the step, as stepArgs does.
-var reclaimable = map[payment.StepKind]string{
-	payment.AuthorizeStep: `UPDATE transactions SET reclaimed_at = ?3
-		WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown') AND reclaimed_at = 0`,
-	payment.VoidStep: `UPDATE transactions SET reclaimed_at = ?3
-		WHERE id = ?1 AND operation_id = ?2 AND operation = 'void' AND reclaimed_at = 0`,
-	payment.CaptureStep: `UPDATE captures SET reclaimed_at = ?3
-		WHERE transaction_id = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
-	payment.RefundStep: `UPDATE refunds SET reclaimed_at = ?3
-		WHERE COALESCE(transaction_id, 0) = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
+var reclaimable = map[payment.StepKind]*Statement{
+	payment.AuthorizeStep: reclaimAuthorization, payment.VoidStep: reclaimVoid,
+	payment.CaptureStep: reclaimCapture, payment.RefundStep: reclaimRefund,
 }
 
 // stepArgs names a step in a statement: its transaction, and its attempt or its own id.
@@ -43,17 +51,12 @@ func (tx *Tx) KeepStep(s payment.StepID) error {
 // nothing is changed.
 func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	return tx.whole(func() error {
-		err := tx.change(`UPDATE transactions SET amount_captured = amount_captured + ?1,
-				status = CASE WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured' ELSE 'partially_captured' END,
-				version = version + 1, updated_at = ?3
-			WHERE id = ?4 AND operation = '' AND status IN ('authorized', 'partially_captured')
-				AND amount_authorized - amount_captured >= ?1`,
+		err := tx.change(correctCaptureOfTransaction,
 			c.Amount, c.Final, toMillis(tx.Now), c.Transaction)
 		if err != nil {
 			return err
 		}
-		err = tx.change(`UPDATE captures SET state = 'succeeded', failure_code = '', failure_message = '', updated_at = ?1, captured_at = ?1
-			WHERE id = ?2 AND state = 'failed'`, toMillis(tx.Now), c.ID)
+		err = tx.change(correctCapture, toMillis(tx.Now), c.ID)
 		if err != nil {
 			return err
 		}
@@ -69,8 +72,7 @@ func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 		if err := tx.takeRefundable(r); err != nil {
 			return err
 		}
-		err := tx.change(`UPDATE refunds SET state = 'succeeded', failure_code = '', failure_message = '', updated_at = ?
-			WHERE id = ? AND state = 'failed'`, toMillis(tx.Now), r.ID)
+		err := tx.change(correctRefund, toMillis(tx.Now), r.ID)
 		if err != nil {
 			return err
 		}
@@ -85,23 +87,18 @@ func (tx *Tx) takeRefundable(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
 	}
-	err := tx.change(`UPDATE transactions SET amount_refunded = amount_refunded + ?1, updated_at = ?2
-		WHERE id = ?3 AND operation <> 'void' AND status IN ('captured', 'partially_captured')
-			AND amount_captured - amount_refunded - amount_refund_pending >= ?1`, r.Amount, toMillis(tx.Now), r.Transaction)
+	err := tx.change(correctRefundOfTransaction, r.Amount, toMillis(tx.Now), r.Transaction)
 	if err != nil || r.Capture == 0 {
 		return err
 	}
-	return tx.change(`UPDATE captures SET amount_refunded = amount_refunded + ?1, updated_at = ?2
-		WHERE id = ?3 AND state = 'succeeded' AND amount - amount_refunded - amount_refund_pending >= ?1`,
+	return tx.change(correctRefundOfCapture,
 		r.Amount, toMillis(tx.Now), r.Capture)
 }
 
 // CorrectVoid records that the acquirer made a refused void after all. ErrConflict if the
 // transaction can no longer be voided.
 func (tx *Tx) CorrectVoid(transaction int64) error {
-	err := tx.change(`UPDATE transactions SET status = 'voided', amount_captured = 0, version = version + 1, updated_at = ?
-		WHERE id = ? AND operation = '' AND status IN ('authorized', 'partially_captured', 'captured')
-			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`, toMillis(tx.Now), transaction)
+	err := tx.change(correctVoid, toMillis(tx.Now), transaction)
 	if err != nil {
 		return err
 	}
@@ -109,6 +106,6 @@ func (tx *Tx) CorrectVoid(transaction int64) error {
 }
 
 func (tx *Tx) voidCaptures(transaction int64) error {
-	return tx.exec(`UPDATE captures SET state = 'voided', updated_at = ? WHERE transaction_id = ? AND state = 'succeeded'`,
+	return tx.exec(voidCaptures,
 		toMillis(tx.Now), transaction)
 }

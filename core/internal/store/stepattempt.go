@@ -8,16 +8,26 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const attemptColumns = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
+var (
+	beginAttempt                = declare("beginAttempt")
+	scheduleAttempt             = declare("scheduleAttempt")
+	failAttempt                 = declare("failAttempt")
+	removeAttempt               = declare("removeAttempt")
+	removeEndedAttempts         = declare("removeEndedAttempts")
+	selectStepAttempts          = declare("selectStepAttempts")
+	lockUnfinishedAuthorization = declare("lockUnfinishedAuthorization")
+	lockUnfinishedVoid          = declare("lockUnfinishedVoid")
+	lockUnfinishedCapture       = declare("lockUnfinishedCapture")
+	lockUnfinishedRefund        = declare("lockUnfinishedRefund")
+	lockUnfinishedReversal      = declare("lockUnfinishedReversal")
+)
 
 // unfinished finds the object of a step, ?1, and the step, ?2, by its kind, if the step has not
 // ended.
-var unfinished = map[payment.StepKind]string{
-	payment.AuthorizeStep: `SELECT id FROM transactions WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown')`,
-	payment.VoidStep:      `SELECT id FROM transactions WHERE id = ?1 AND operation_id = ?2 AND operation = 'void'`,
-	payment.CaptureStep:   `SELECT id FROM captures WHERE id = ?1 AND ?2 = 0 AND state = 'pending'`,
-	payment.RefundStep:    `SELECT id FROM refunds WHERE id = ?1 AND ?2 = 0 AND state = 'pending'`,
-	payment.ReversalStep:  `SELECT id FROM reversals WHERE id = ?1 AND ?2 = 0`,
+var unfinished = map[payment.StepKind]*Statement{
+	payment.AuthorizeStep: lockUnfinishedAuthorization, payment.VoidStep: lockUnfinishedVoid,
+	payment.CaptureStep: lockUnfinishedCapture, payment.RefundStep: lockUnfinishedRefund,
+	payment.ReversalStep: lockUnfinishedReversal,
 }
 
 // BeginAttempt writes that recovery is about to call the acquirer for an unfinished step. next is
@@ -27,11 +37,7 @@ var unfinished = map[payment.StepKind]string{
 func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(attempts int64) time.Duration) error {
 	object, number := s.Object()
 	first, last := tx.running(patience)
-	row, err := tx.row(`INSERT INTO step_attempts (kind, object_id, number, attempts, running, begun_at, next_at, last_error)
-			VALUES (?1, ?2, ?3, 1, 1, ?4, ?4, '')
-		ON CONFLICT (kind, object_id, number) DO UPDATE SET attempts = step_attempts.attempts + 1, running = 1, begun_at = ?4
-			WHERE step_attempts.running = 0 OR step_attempts.begun_at NOT BETWEEN ?5 AND ?6
-		RETURNING attempts`, string(s.Kind), object, number, toMillis(tx.Now), first, last)
+	row, err := tx.row(beginAttempt, string(s.Kind), object, number, toMillis(tx.Now), first, last)
 	if err != nil {
 		return err
 	}
@@ -42,7 +48,7 @@ func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(a
 	if err := tx.lockUnfinished(s); err != nil {
 		return err
 	}
-	return tx.change(`UPDATE step_attempts SET next_at = ? WHERE kind = ? AND object_id = ? AND number = ?`,
+	return tx.change(scheduleAttempt,
 		toMillis(tx.Now.Add(next(attempts))), string(s.Kind), object, number)
 }
 
@@ -59,7 +65,7 @@ func (tx *Tx) running(patience time.Duration) (first, last int64) {
 // command has ended.
 func (tx *Tx) lockUnfinished(s payment.StepID) error {
 	object, number := s.Object()
-	row, err := tx.locked(unfinished[s.Kind], object, number)
+	row, err := tx.row(unfinished[s.Kind], object, number)
 	if err != nil {
 		return err
 	}
@@ -70,32 +76,25 @@ func (tx *Tx) lockUnfinished(s payment.StepID) error {
 // FailAttempt writes why the last attempt at a step failed.
 func (tx *Tx) FailAttempt(s payment.StepID, why string) error {
 	object, number := s.Object()
-	return tx.exec(`UPDATE step_attempts SET running = 0, last_error = ? WHERE kind = ? AND object_id = ? AND number = ?`,
+	return tx.exec(failAttempt,
 		why, string(s.Kind), object, number)
 }
 
 // RemoveAttempt removes the record of the attempts at a step that has ended.
 func (tx *Tx) RemoveAttempt(s payment.StepID) error {
 	object, number := s.Object()
-	return tx.exec(`DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`, string(s.Kind), object, number)
+	return tx.exec(removeAttempt, string(s.Kind), object, number)
 }
 
 // RemoveEndedAttempts removes the attempts at steps that ended in another way than by recovery.
 func (tx *Tx) RemoveEndedAttempts() error {
-	return tx.exec(`DELETE FROM step_attempts WHERE NOT EXISTS (
-			SELECT 1 FROM transactions t WHERE step_attempts.kind = 'authorize' AND t.id = step_attempts.object_id
-				AND t.attempt = step_attempts.number AND t.status IN ('processing', 'unknown')
-			UNION ALL SELECT 1 FROM transactions t WHERE step_attempts.kind = 'void' AND t.id = step_attempts.object_id
-				AND t.operation_id = step_attempts.number AND t.operation = 'void'
-			UNION ALL SELECT 1 FROM captures c WHERE step_attempts.kind = 'capture' AND c.id = step_attempts.object_id AND c.state = 'pending'
-			UNION ALL SELECT 1 FROM refunds r WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
-			UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`)
+	return tx.exec(removeEndedAttempts)
 }
 
 // StepAttempts returns the attempts at the steps of two kinds, which may be the same, whose objects
 // have ids from first to last.
 func (db *DB) StepAttempts(ctx context.Context, one, other payment.StepKind, first, last int64) ([]payment.StepAttempt, error) {
-	return collect(ctx, db, `SELECT `+attemptColumns+` FROM step_attempts WHERE kind IN (?, ?) AND object_id BETWEEN ? AND ?`,
+	return collect(ctx, db, selectStepAttempts,
 		scanStepAttempt, string(one), string(other), first, last)
 }
 

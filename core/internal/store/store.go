@@ -146,11 +146,6 @@ func (db *DB) RolledBack() { db.targets.undone() }
 // BatchEnded ends a batch, which was committed or rolled back. An engine that is not shared calls it.
 func (db *DB) BatchEnded() { db.targets.settled() }
 
-// query returns the statement of a read.
-func (db *DB) query(ctx context.Context, text string) (Statement, error) {
-	return db.engine.Prepare(ctx, text)
-}
-
 // toMillis and fromMillis are the stored form of times; the zero time is 0.
 func toMillis(t time.Time) int64 {
 	if t.IsZero() {

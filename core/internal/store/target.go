@@ -9,6 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var selectTargets = declare("selectTargets")
+
 // A store that alone writes remembers which endpoints each tenant has, so that an event of a tenant without any costs no statement. That is exact
 // for what this process changes: endpoints are changed by its commands, which forget the tenant, and again when the command is rolled back. A
 // change by another process is felt after targetTime; the service that holds the data folder is the only one that changes endpoints.
@@ -87,7 +89,7 @@ func (tx *Tx) targets(tenant payment.Tenant) ([]target, error) {
 		return found, nil
 	}
 	var found []target
-	err := tx.each(`SELECT id, types FROM webhook_endpoints WHERE merchant_id = ? AND live = ? AND status = 'enabled' ORDER BY id`,
+	err := tx.each(selectTargets,
 		func(row Scanner) error {
 			var t target
 			var types string

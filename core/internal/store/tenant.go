@@ -9,12 +9,23 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const merchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,
-	COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
+var (
+	insertMerchant   = declare("insertMerchant")
+	updateMerchant   = declare("updateMerchant")
+	setKeepCustomers = declare("setKeepCustomers")
+	setKeepPersonal  = declare("setKeepPersonal")
+	deleteErasures   = declare("deleteErasures")
+	disableMerchant  = declare("disableMerchant")
+	selectMerchant   = declare("selectMerchant")
+	lockMerchant     = declare("lockMerchant")
+	selectMerchants  = declare("selectMerchants")
+	listMerchants    = declareList("listMerchants")
+	listMerchantKeys = declareList("listMerchantKeys")
+)
 
 // InsertMerchant writes a merchant whose day ends at midnight UTC. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertMerchant(id int64, name string) error {
-	return tx.insert(`INSERT INTO merchants (id, name, created_at) VALUES (?, ?, ?)`, id, name, toMillis(tx.Now))
+	return tx.insert(insertMerchant, id, name, toMillis(tx.Now))
 }
 
 // UpdateMerchant changes a merchant. ErrConflict when there is none.
@@ -26,16 +37,14 @@ func (tx *Tx) UpdateMerchant(id int64, c payment.MerchantChange) error {
 	if err := tx.setRetention(id, c); err != nil {
 		return err
 	}
-	return tx.change(`UPDATE merchants SET name = COALESCE(NULLIF(?1, ''), name), time_zone = COALESCE(NULLIF(?2, ''), time_zone),
-			cutoff = CASE WHEN ?3 < 0 THEN cutoff ELSE ?3 END, unlinked_refunds = COALESCE(?4, unlinked_refunds)
-		WHERE id = ?5`, c.Name, c.TimeZone, c.Cutoff, allowed, id)
+	return tx.change(updateMerchant, c.Name, c.TimeZone, c.Cutoff, allowed, id)
 }
 
 // setRetention changes the periods of a merchant. Erasures by age begin again, because they have
 // passed rows that the merchant's new period contains.
 func (tx *Tx) setRetention(id int64, c payment.MerchantChange) error {
 	if c.Customers != nil {
-		if err := tx.exec(`UPDATE merchants SET keep_customers = NULLIF(?, 0) WHERE id = ?`, *c.Customers, id); err != nil {
+		if err := tx.exec(setKeepCustomers, *c.Customers, id); err != nil {
 			return err
 		}
 	}
@@ -45,22 +54,22 @@ func (tx *Tx) setRetention(id int64, c payment.MerchantChange) error {
 	if err := tx.lock(erasuresLock, 0); err != nil {
 		return err
 	}
-	if err := tx.exec(`UPDATE merchants SET keep_personal = NULLIF(?, 0) WHERE id = ?`, *c.Personal, id); err != nil {
+	if err := tx.exec(setKeepPersonal, *c.Personal, id); err != nil {
 		return err
 	}
-	return tx.exec(`DELETE FROM erasures`)
+	return tx.exec(deleteErasures)
 }
 
 // DisableMerchant takes a merchant out of service, or puts it back. It changes nothing of one that is there already. ErrConflict when there
 // is none.
 func (tx *Tx) DisableMerchant(id int64, disabled bool) error {
-	return tx.change(`UPDATE merchants SET disabled_at = CASE WHEN ?1 = 0 THEN 0 WHEN disabled_at > 0 THEN disabled_at ELSE ?2 END WHERE id = ?3`,
+	return tx.change(disableMerchant,
 		disabled, toMillis(tx.Now), id)
 }
 
 // Merchant reads one merchant inside the group, else ErrNotFound.
 func (tx *Tx) Merchant(id int64) (payment.Merchant, error) {
-	row, err := tx.row(`SELECT `+merchantColumns+` FROM merchants WHERE id = ?`, id)
+	row, err := tx.row(selectMerchant, id)
 	if err != nil {
 		return payment.Merchant{}, err
 	}
@@ -70,7 +79,7 @@ func (tx *Tx) Merchant(id int64) (payment.Merchant, error) {
 // LockedMerchant reads one merchant, which no other command changes until this one has ended, else
 // ErrNotFound.
 func (tx *Tx) LockedMerchant(id int64) (payment.Merchant, error) {
-	row, err := tx.locked(`SELECT `+merchantColumns+` FROM merchants WHERE id = ?`, id)
+	row, err := tx.row(lockMerchant, id)
 	if err != nil {
 		return payment.Merchant{}, err
 	}
@@ -79,26 +88,22 @@ func (tx *Tx) LockedMerchant(id int64) (payment.Merchant, error) {
 
 // Merchant reads one merchant, else ErrNotFound.
 func (db *DB) Merchant(ctx context.Context, id int64) (payment.Merchant, error) {
-	s, err := db.query(ctx, `SELECT `+merchantColumns+` FROM merchants WHERE id = ?`)
-	if err != nil {
-		return payment.Merchant{}, err
-	}
-	return scanMerchant(s.Row(ctx, id))
+	return scanMerchant(db.row(ctx, selectMerchant, id))
 }
 
 // Merchants lists all merchants, oldest first.
 func (db *DB) Merchants(ctx context.Context) ([]payment.Merchant, error) {
-	return collect(ctx, db, `SELECT `+merchantColumns+` FROM merchants ORDER BY id`, scanMerchant)
+	return collect(ctx, db, selectMerchants, scanMerchant)
 }
 
 // MerchantPage lists merchants, newest first.
 func (db *DB) MerchantPage(ctx context.Context, p payment.Page) (payment.List[payment.Merchant], error) {
-	return list(ctx, db, `SELECT `+merchantColumns+` FROM merchants WHERE id > 0`, p, scanMerchant)
+	return list(ctx, db, listMerchants, p, scanMerchant)
 }
 
 // MerchantKeys lists a merchant's API keys in both modes, newest first, those that are not valid any more included.
 func (db *DB) MerchantKeys(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.APIKey], error) {
-	return list(ctx, db, `SELECT `+keyColumns+` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)`, p, scanKey, merchant)
+	return list(ctx, db, listMerchantKeys, p, scanKey, merchant)
 }
 
 // MerchantKey reads one key of a merchant in either mode, else ErrNotFound.

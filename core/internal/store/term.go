@@ -2,6 +2,8 @@ package store
 
 import "github.com/causeway-pay/causeway/core/internal/payment"
 
+var insertTerm = declare("insertTerm")
+
 // The kinds of terms.
 const (
 	termCustomer  = 1
@@ -18,8 +20,7 @@ func (tx *Tx) InsertTerms(tenant payment.Tenant, transaction int64, t payment.Te
 			continue
 		}
 		kind := termCustomer + i
-		err := tx.exec(`INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, tenant.Merchant, tenant.Live, kind, term, transaction)
+		err := tx.exec(insertTerm, tenant.Merchant, tenant.Live, kind, term, transaction)
 		if err != nil {
 			return err
 		}

@@ -10,20 +10,21 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
-	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded, amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id, reclaimed_at,
-	refused_confirmations, api_key_id, client_address, confirm_api_key_id, confirm_client_address,
-	void_api_key_id, void_client_address`
-
-const insertTransaction = `INSERT INTO transactions
-	(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at, updated_at,
-		partial, core_id, api_key_id, client_address)
-	VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-const resolveTransaction = `UPDATE transactions
-	SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0, updated_at = ?
-	WHERE id = ? AND attempt = ? AND status IN ('processing', 'unknown')`
+var (
+	insertTransaction      = declare("insertTransaction")
+	resolveTransaction     = declare("resolveTransaction")
+	loseTransaction        = declare("loseTransaction")
+	settleTransaction      = declare("settleTransaction")
+	settleCaptures         = declare("settleCaptures")
+	beginVoid              = declare("beginVoid")
+	refuseVoid             = declare("refuseVoid")
+	endVoid                = declare("endVoid")
+	selectTransaction      = declare("selectTransaction")
+	lockTransaction        = declare("lockTransaction")
+	listTransactions       = declareList("listTransactions")
+	selectOpenTransactions = declare("selectOpenTransactions")
+	deleteTransaction      = declare("deleteTransaction")
+)
 
 // InsertTransaction writes the intent of a payment: a row in `processing`. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
@@ -45,43 +46,34 @@ func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 
 // LoseTransaction marks a payment whose answer did not come. ErrConflict when it is not in processing.
 func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
-	return tx.change(`UPDATE transactions SET status = 'unknown', updated_at = ? WHERE id = ? AND attempt = ? AND status = 'processing'`,
+	return tx.change(loseTransaction,
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
 // SettleTransaction marks all captured money as settled. ErrConflict when there is none that waits.
 func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
-	err := tx.change(`UPDATE transactions SET amount_settled = amount_captured, version = version + 1, updated_at = ?
-		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
-			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured`,
+	err := tx.change(settleTransaction,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return err
 	}
-	return tx.exec(`UPDATE captures SET settled = 1, updated_at = ? WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0`,
+	return tx.exec(settleCaptures,
 		toMillis(tx.Now), id)
 }
 
 // BeginVoid writes the intent of a void, requested by a client, and locks the transaction for it.
 // ErrConflict if the transaction cannot be voided, or has another version than expected; nil is any.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expected *int64, by payment.Client) error {
-	return tx.change(`UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?, reclaimed_at = 0,
-			updated_at = ?, void_api_key_id = ?, void_client_address = CASE WHEN erased_at > 0 THEN '' ELSE ? END
-		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
-			AND status IN ('authorized', 'partially_captured', 'captured')
-			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0 AND version = COALESCE(?, version)`,
+	return tx.change(beginVoid,
 		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))
 }
 
 // EndVoid writes the acquirer's word on a void: done, or refused, which leaves the transaction as it was.
 func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 	if !done {
-		return tx.change(`UPDATE transactions SET operation = '', operation_id = 0, claim = 0, updated_at = ?
-			WHERE id = ? AND operation = 'void' AND operation_id = ?`, toMillis(tx.Now), id, operation)
+		return tx.change(refuseVoid, toMillis(tx.Now), id, operation)
 	}
-	err := tx.change(`UPDATE transactions SET status = 'voided', amount_captured = 0, operation = '', operation_id = 0, claim = 0,
-			version = version + 1, updated_at = ?
-		WHERE id = ? AND operation = 'void' AND operation_id = ?`, toMillis(tx.Now), id, operation)
+	err := tx.change(endVoid, toMillis(tx.Now), id, operation)
 	if err != nil {
 		return err
 	}
@@ -90,7 +82,7 @@ func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 
 // Transaction reads one transaction inside the group, so it sees what earlier commands of the same group wrote.
 func (tx *Tx) Transaction(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
-	row, err := tx.row(`SELECT `+transactionColumns+` FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`,
+	row, err := tx.row(selectTransaction,
 		id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
@@ -100,7 +92,7 @@ func (tx *Tx) Transaction(tenant payment.Tenant, id int64) (*payment.Transaction
 
 // TransactionForUpdate is Transaction for a command that decides by what it and its captures and refunds amount to.
 func (tx *Tx) TransactionForUpdate(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
-	row, err := tx.locked(`SELECT `+transactionColumns+` FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`,
+	row, err := tx.row(lockTransaction,
 		id, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
@@ -110,16 +102,12 @@ func (tx *Tx) TransactionForUpdate(tenant payment.Tenant, id int64) (*payment.Tr
 
 // Transaction reads one transaction of the tenant, else ErrNotFound.
 func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) (*payment.Transaction, error) {
-	s, err := db.query(ctx, `SELECT `+transactionColumns+` FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`)
-	if err != nil {
-		return nil, err
-	}
-	return scanTransaction(s.Row(ctx, id, tenant.Merchant, tenant.Live))
+	return scanTransaction(db.row(ctx, selectTransaction, id, tenant.Merchant, tenant.Live))
 }
 
 // Transactions lists the tenant's transactions, newest first.
 func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Transaction], error) {
-	return list(ctx, db, `SELECT `+transactionColumns+` FROM transactions WHERE merchant_id = ? AND live = ?`, p, scanTransaction,
+	return list(ctx, db, listTransactions, p, scanTransaction,
 		tenant.Merchant, tenant.Live)
 }
 
@@ -129,9 +117,7 @@ const clockSlack = time.Minute
 // OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id. The page begins after the id after,
 // and has no row that was last changed between before and a minute later, in milliseconds: a request is still working on those.
 func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
-	return collect(ctx, db, `SELECT `+transactionColumns+` FROM transactions INDEXED BY transactions_open
-		WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture' AND updated_at NOT BETWEEN ? AND ? AND id > ?
-		ORDER BY id LIMIT ?`, scanOpenTransaction, before, before+clockSlack.Milliseconds(), after, limit)
+	return collect(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+clockSlack.Milliseconds(), after, limit)
 }
 
 // OpenTransaction is a transaction with an unfinished step. Unreadable is why its result cannot be
@@ -178,5 +164,5 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 // RemoveTransaction takes back the intent of a payment that the acquirer never saw and nobody was told of. ErrConflict when the
 // payment is past that, or was told of before it was confirmed.
 func (tx *Tx) RemoveTransaction(id int64) error {
-	return tx.change(`DELETE FROM transactions WHERE id = ? AND status = 'processing' AND attempt = 0`, id)
+	return tx.change(deleteTransaction, id)
 }

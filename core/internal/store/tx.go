@@ -23,21 +23,21 @@ type Tx struct {
 }
 
 // exec runs a statement that returns no rows.
-func (tx *Tx) exec(text string, args ...any) error {
-	_, err := tx.s.Exec(text, args...)
+func (tx *Tx) exec(s *Statement, args ...any) error {
+	_, err := tx.s.Exec(s, args...)
 	return err
 }
 
 // changed runs a statement and returns how many rows it met.
-func (tx *Tx) changed(text string, args ...any) (int64, error) {
-	n, err := tx.s.Exec(text, args...)
+func (tx *Tx) changed(s *Statement, args ...any) (int64, error) {
+	n, err := tx.s.Exec(s, args...)
 	tx.wrote = tx.wrote || n > 0
 	return n, err
 }
 
 // change runs an update that must meet exactly one row, else ErrConflict.
-func (tx *Tx) change(text string, args ...any) error {
-	n, err := tx.changed(text, args...)
+func (tx *Tx) change(s *Statement, args ...any) error {
+	n, err := tx.changed(s, args...)
 	if err == nil && n != 1 {
 		err = ErrConflict
 	}
@@ -53,27 +53,18 @@ func nullable(n *int64) any {
 }
 
 // insert runs an insert and returns ErrDuplicate when the id is taken.
-func (tx *Tx) insert(text string, args ...any) error {
-	err := tx.s.Insert(text, args...)
+func (tx *Tx) insert(s *Statement, args ...any) error {
+	err := tx.s.Insert(s, args...)
 	tx.wrote = tx.wrote || err == nil
 	return err
 }
 
-// overwrite runs a statement that writes over bytes which a statement behind it removes, where that helps.
-func (tx *Tx) overwrite(text string, args ...any) error {
-	if !tx.s.Dialect().Overwrites {
-		return nil
-	}
-	return tx.exec(text, args...)
-}
+// overwrite runs a statement that writes over bytes which a later statement removes, in an engine where
+// that helps.
+func (tx *Tx) overwrite(s *Statement, args ...any) error { return tx.s.Overwrite(s, args...) }
 
 // row runs a statement for at most one row.
-func (tx *Tx) row(text string, args ...any) (Scanner, error) { return tx.s.Row(text, args...) }
-
-// locked is row for a SELECT of one row by which the command decides: the row stays as it is until the command has ended.
-func (tx *Tx) locked(text string, args ...any) (Scanner, error) {
-	return tx.s.Row(text+tx.s.Dialect().Lock, args...)
-}
+func (tx *Tx) row(s *Statement, args ...any) (Scanner, error) { return tx.s.Row(s, args...) }
 
 // lock keeps out every other command that locks the same kind of thing under the same number, until this one has ended: for rules over several
 // rows, such as how many there may be.
@@ -85,8 +76,8 @@ func (tx *Tx) lock(kind string, n int64) error {
 }
 
 // each runs a statement and hands every row to scan.
-func (tx *Tx) each(text string, scan func(Scanner) error, args ...any) error {
-	return tx.s.Each(text, scan, args...)
+func (tx *Tx) each(s *Statement, scan func(Scanner) error, args ...any) error {
+	return tx.s.Each(s, scan, args...)
 }
 
 // whole runs fn so that the command can go on after its failure as if fn had not run.

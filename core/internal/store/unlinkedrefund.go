@@ -2,9 +2,11 @@ package store
 
 import "fmt"
 
+var selectUnlinkedRefunds = declare("selectUnlinkedRefunds")
+
 // UnlinkedRefunds reports whether a merchant may give money to where it took none from.
 func (tx *Tx) UnlinkedRefunds(merchant int64) (bool, error) {
-	row, err := tx.row(`SELECT COALESCE(MAX(unlinked_refunds), 0) FROM merchants WHERE id = ?`, merchant)
+	row, err := tx.row(selectUnlinkedRefunds, merchant)
 	if err != nil {
 		return false, err
 	}

@@ -9,6 +9,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
+var (
+	retireKey           = declare("retireKey")
+	selectRetiredKey    = declare("selectRetiredKey")
+	selectSealedTokens  = declare("selectSealedTokens")
+	selectSealedMethods = declare("selectSealedMethods")
+	resealToken         = declare("resealToken")
+	resealMethod        = declare("resealMethod")
+	countSealed         = declare("countSealed")
+)
+
 // ErrKeyRetired says that what is to be written is sealed by a key that a rotation has retired meanwhile; look at the keyset again and seal anew.
 var ErrKeyRetired = errors.New("store: sealed by a retired key")
 
@@ -22,7 +32,7 @@ func (tx *Tx) RetireKeys(keys []uint32) error {
 		return err
 	}
 	for _, k := range keys {
-		if err := tx.exec(`INSERT INTO vault_retired_keys (key, retired_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, k, toMillis(tx.Now)); err != nil {
+		if err := tx.exec(retireKey, k, toMillis(tx.Now)); err != nil {
 			return err
 		}
 	}
@@ -34,7 +44,7 @@ func (tx *Tx) current(key uint32) error {
 	if err := tx.s.Lock(vaultKeys, true); err != nil {
 		return err
 	}
-	row, err := tx.row(`SELECT 1 FROM vault_retired_keys WHERE key = ?`, key)
+	row, err := tx.row(selectRetiredKey, key)
 	if err != nil {
 		return err
 	}
@@ -57,34 +67,30 @@ type Sealed struct {
 
 // SealedTokens lists what tokens hold under other keys than this one, by id. Only those with an id above after.
 func (db *DB) SealedTokens(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
-	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number FROM tokens
-		WHERE vault_key <> ? AND number IS NOT NULL AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
+	return collect(ctx, db, selectSealedTokens, scanSealed, key, after, limit)
 }
 
 // SealedMethods lists what payment methods hold under other keys than this one, by id. Only those with an id above after.
 func (db *DB) SealedMethods(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
-	return collect(ctx, db, `SELECT id, merchant_id, live, vault_key, number FROM payment_methods
-		WHERE vault_key <> ? AND number IS NOT NULL AND id > ? ORDER BY id LIMIT ?`, scanSealed, key, after, limit)
+	return collect(ctx, db, selectSealedMethods, scanSealed, key, after, limit)
 }
 
 // ResealToken writes s in place of the number that the key old sealed, unless the number was wiped
 // meanwhile.
 func (tx *Tx) ResealToken(id int64, old uint32, s payment.Sealed) error {
-	return tx.exec(`UPDATE tokens SET vault_key = ?, number = ? WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
+	return tx.exec(resealToken,
 		s.Key, s.Number, id, old)
 }
 
 // ResealMethod writes s in the place of what was sealed by the key old, unless it is gone.
 func (tx *Tx) ResealMethod(id int64, old uint32, s payment.Sealed) error {
-	return tx.exec(`UPDATE payment_methods SET vault_key = ?, number = ? WHERE id = ? AND vault_key = ? AND number IS NOT NULL`,
+	return tx.exec(resealMethod,
 		s.Key, s.Number, id, old)
 }
 
 // CountSealed is how much is sealed by other keys than this one.
 func (tx *Tx) CountSealed(key uint32) (int, error) {
-	row, err := tx.row(`SELECT (SELECT COUNT(*) FROM tokens WHERE vault_key <> ?1 AND number IS NOT NULL)
-		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> ?1 AND number IS NOT NULL)
-		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> ?1)`, key)
+	row, err := tx.row(countSealed, key)
 	if err != nil {
 		return 0, err
 	}

@@ -104,7 +104,7 @@ func (e *engine) writeClosings(ctx context.Context, now time.Time, asked []*stor
 	locks := column(known, func(t told) string { return store.EndpointsLock(t.tenant) })
 	slices.Sort(locks)
 	finish := &pgx.QueuedQuery{SQL: closePlain, Arguments: closingColumns(all, known, now, e.db.KeyExpiry(now))}
-	if deliveries := deliveryColumns(all); deliveries != nil {
+	if deliveries := deliveryArrays(all); deliveries != nil {
 		finish = &pgx.QueuedQuery{SQL: closeAll, Arguments: append(finish.Arguments, deliveries...)}
 	}
 	err := ask(ctx, e.group, scan, &pgx.QueuedQuery{SQL: lockEndpoints, Arguments: []any{slices.Compact(locks)}}, finish)
@@ -178,8 +178,8 @@ func ownAnswer(c *store.Closing) []byte {
 	return c.Answer
 }
 
-// deliveryColumns are what closeAll is given besides: the deliveries of all, and the event of each. There are none as a rule.
-func deliveryColumns(all []*store.Closing) []any {
+// deliveryArrays are what closeAll is given besides: the deliveries of all, and the event of each. There are none as a rule.
+func deliveryArrays(all []*store.Closing) []any {
 	var ids, endpoints, events []int64
 	for _, c := range all {
 		for _, d := range c.Deliveries {

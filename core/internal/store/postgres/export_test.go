@@ -2,12 +2,35 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"testing/fstest"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/causeway-pay/causeway/shared/secret"
 )
+
+// PrepareAll prepares the SQL of every statement of the store on a connection, and returns how many
+// there are.
+func PrepareAll(ctx context.Context, c *pgx.Conn) (n int, err error) {
+	texts, err := compile()
+	if err != nil {
+		return 0, err
+	}
+	for s, text := range texts {
+		if text == "" {
+			continue
+		}
+		n++
+		if _, failed := c.Prepare(ctx, s.String(), text); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", s, failed))
+		}
+	}
+	return n, err
+}
 
 // MigrateOn is Migrate of a later build, which has one step more.
 func MigrateOn(ctx context.Context, source secret.String, step string) error {

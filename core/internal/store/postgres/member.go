@@ -18,7 +18,7 @@ func (e *engine) Heartbeat(
 	if err := e.Verify(ctx); err != nil {
 		return false, nil, err
 	}
-	err = e.inCommand(ctx, func(s store.Session) error {
+	err = e.inCommand(ctx, func(s *session) error {
 		server, err := beat(s, process)
 		if err != nil {
 			return err
@@ -32,7 +32,8 @@ func (e *engine) Heartbeat(
 			return err
 		}
 		members = nil
-		return s.Each(`SELECT id, beat FROM cores`, func(row store.Scanner) error {
+		rows, err := s.tx.Query(s.ctx, `SELECT id, beat FROM cores`)
+		return each(rows, err, s, func(row store.Scanner) error {
 			var m store.Member
 			if err := row.Scan(&m.ID, &m.Beats); err != nil {
 				return fmt.Errorf("read member: %w", err)
@@ -45,24 +46,21 @@ func (e *engine) Heartbeat(
 }
 
 // inCommand runs fn as a command of this package.
-func (e *engine) inCommand(ctx context.Context, fn func(store.Session) error) error {
+func (e *engine) inCommand(ctx context.Context, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
-	return e.update(ctx, e.clock.Now(), func(s store.Session, _ time.Time) (store.Outcome, error) {
+	return e.update(ctx, e.clock.Now(), func(s *session, _ time.Time) (store.Outcome, error) {
 		return store.Outcome{}, fn(s)
 	})
 }
 
 // beat counts a heartbeat and returns the server's time.
-func beat(s store.Session, process int64) (time.Time, error) {
-	row, err := s.Row(`INSERT INTO cores (id, beat) VALUES (?, 1)
+func beat(s *session, process int64) (time.Time, error) {
+	row := s.tx.QueryRow(s.ctx, `INSERT INTO cores (id, beat) VALUES ($1, 1)
 		ON CONFLICT (id) DO UPDATE SET beat = cores.beat + 1 RETURNING `+serverTime, process)
-	if err != nil {
-		return time.Time{}, err
-	}
 	var ms int64
-	if err := row.Scan(&ms); err != nil {
+	if err := (columns{row, s}).Scan(&ms); err != nil {
 		return time.Time{}, fmt.Errorf("beat: %w", err)
 	}
 	return time.UnixMilli(ms).UTC(), nil
@@ -70,33 +68,33 @@ func beat(s store.Session, process int64) (time.Time, error) {
 
 // lead acquires or extends the leadership. A term that ends later than twice a term from now began
 // while the server's clock was ahead: it binds no other process, or none would lead until then.
-func lead(s store.Session, process int64, term time.Duration) (bool, error) {
-	n, err := s.Exec(`UPDATE lead SET core_id = ?1, until = `+serverTime+` + ?2
-		WHERE core_id = ?1 OR until < `+serverTime+` OR until > `+serverTime+` + 2 * ?2`, process, term.Milliseconds())
+func lead(s *session, process int64, term time.Duration) (bool, error) {
+	n, err := s.exec(`UPDATE lead SET core_id = $1, until = `+serverTime+` + $2::bigint
+		WHERE core_id = $1 OR until < `+serverTime+` OR until > `+serverTime+` + 2 * $2::bigint`, process, term.Milliseconds())
 	return n == 1, err
 }
 
 // resign ends the leadership of a process, if it has it.
-func resign(s store.Session, process int64) error {
-	_, err := s.Exec(`UPDATE lead SET until = 0 WHERE core_id = ?`, process)
+func resign(s *session, process int64) error {
+	_, err := s.exec(`UPDATE lead SET until = 0 WHERE core_id = $1`, process)
 	return err
 }
 
 // Leave implements store.Engine.
 func (e *engine) Leave(ctx context.Context, process int64) error {
-	return e.inCommand(ctx, func(s store.Session) error {
+	return e.inCommand(ctx, func(s *session) error {
 		if err := resign(s, process); err != nil {
 			return err
 		}
-		_, err := s.Exec(`UPDATE cores SET beat = 0 WHERE id = ?`, process)
+		_, err := s.exec(`UPDATE cores SET beat = 0 WHERE id = $1`, process)
 		return err
 	})
 }
 
 // Forget implements store.Engine.
 func (e *engine) Forget(ctx context.Context, process int64) error {
-	return e.inCommand(ctx, func(s store.Session) error {
-		_, err := s.Exec(`DELETE FROM cores WHERE id = ?`, process)
+	return e.inCommand(ctx, func(s *session) error {
+		_, err := s.exec(`DELETE FROM cores WHERE id = $1`, process)
 		return err
 	})
 }

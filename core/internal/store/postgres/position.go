@@ -39,17 +39,14 @@ const eventPatience = time.Second
 // EventsBefore implements store.Engine. It waits until the events that the tenant can see are below the
 // low-water mark, so that a client which was told of a change finds its event.
 func (e *engine) EventsBefore(ctx context.Context, tenant payment.Tenant) (before int64, err error) {
-	s, err := e.Prepare(ctx, `SELECT COALESCE((SELECT place FROM events
-		WHERE merchant_id = ? AND live = ? ORDER BY place DESC LIMIT 1), 0), `+lowWaterMark)
-	if err != nil {
-		return 0, err
-	}
+	positions := query{e, `SELECT COALESCE((SELECT place FROM events
+		WHERE merchant_id = $1 AND live = $2 ORDER BY place DESC LIMIT 1), 0), ` + lowWaterMark}
 	over := time.NewTimer(eventPatience)
 	defer over.Stop()
 	newest, pause := int64(0), time.Millisecond
 	for {
 		var seen int64
-		if err := s.Row(ctx, tenant.Merchant, tenant.Live).Scan(&seen, &before); err != nil {
+		if err := positions.row(ctx, tenant.Merchant, tenant.Live).Scan(&seen, &before); err != nil {
 			return 0, fmt.Errorf("read the commit positions of events: %w", err)
 		}
 		if newest == 0 {
@@ -74,12 +71,9 @@ func (e *engine) EventsBefore(ctx context.Context, tenant payment.Tenant) (befor
 
 // LowWaterMark implements store.Engine.
 func (e *engine) LowWaterMark(ctx context.Context) (oldest, next int64, err error) {
-	s, err := e.Prepare(ctx, `SELECT `+lowWaterMark+`,
-		(SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT))`)
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := s.Row(ctx).Scan(&oldest, &next); err != nil {
+	marks := query{e, `SELECT ` + lowWaterMark + `,
+		(SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT))`}
+	if err := marks.row(ctx).Scan(&oldest, &next); err != nil {
 		return 0, 0, fmt.Errorf("read the low-water mark of events: %w", err)
 	}
 	return oldest, next, nil

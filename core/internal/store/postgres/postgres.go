@@ -50,7 +50,7 @@ type engine struct {
 	write *pgxpool.Pool
 	read  *pgxpool.Pool
 	group *pgxpool.Pool // what groups are written on
-	d     dialect
+	sql   store.SQL
 
 	openings *groups[*store.Opening, int64]
 	closings *groups[*store.Closing, struct{}]
@@ -82,13 +82,17 @@ func OpenRotating(
 	ctx context.Context, source string, again func() (string, error), c clock.Clock, options ...hook.Options,
 ) (*store.DB, error) {
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
-		e := &engine{db: db, clock: c, again: again}
+		texts, err := compile()
+		if err != nil {
+			return nil, err
+		}
+		e := &engine{db: db, clock: c, again: again, sql: texts}
 		for _, o := range options {
 			e.test = o
 		}
 		t := new(turns)
 		e.openings, e.closings = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings)
-		err := e.openPools(ctx, source)
+		err = e.openPools(ctx, source)
 		if err == nil {
 			err = e.preflight(ctx)
 		}
@@ -169,12 +173,12 @@ func (e *engine) Shared() bool { return true }
 
 // Update implements store.Engine.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
-	return e.update(ctx, c.At(), c.Run)
+	return e.update(ctx, c.At(), func(s *session, now time.Time) (store.Outcome, error) { return c.Run(s, now) })
 }
 
 // command is a function that runs in a transaction, perhaps several times. now is in UTC and whole
 // milliseconds.
-type command func(s store.Session, now time.Time) (store.Outcome, error)
+type command func(s *session, now time.Time) (store.Outcome, error)
 
 // update runs a command of a time.
 func (e *engine) update(ctx context.Context, at time.Time, c command) error {
@@ -242,7 +246,7 @@ func (e *engine) run(ctx context.Context, at time.Time, c command) (o store.Outc
 	if err != nil {
 		return o, fmt.Errorf("begin: %w", came(err))
 	}
-	s := &session{ctx: ctx, tx: tx, d: &e.d}
+	s := &session{ctx: ctx, tx: tx, sql: e.sql}
 	if o, err = c(s, now); err == nil {
 		err = s.failed // which the command ignored
 	}
@@ -275,7 +279,7 @@ func (e *engine) rehearse(ctx context.Context, conn *pgxpool.Conn, now time.Time
 	if err != nil {
 		return // the run that counts fails, too
 	}
-	_, _ = c(&session{ctx: ctx, tx: tx, d: &e.d}, now)
+	_, _ = c(&session{ctx: ctx, tx: tx, sql: e.sql}, now)
 	_ = tx.Rollback(ctx)
 }
 
@@ -292,11 +296,6 @@ func (e *engine) rollBack(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, er
 		e.write.Reset() // the other connections have prepared outdated statements, too
 	}
 	return err
-}
-
-// Prepare implements store.Engine. Connections prepare what they run by themselves.
-func (e *engine) Prepare(_ context.Context, text string) (store.Statement, error) {
-	return query{e, text}, nil
 }
 
 // Observe implements store.Engine.

@@ -18,8 +18,33 @@ type query struct {
 // fail implements failer.
 func (q query) fail(what string, err error) error { return fmt.Errorf("%s: %w", what, came(err)) }
 
-// Row implements store.Statement.
-func (q query) Row(ctx context.Context, args ...any) store.Scanner { return asked{q, ctx, args} }
+// Row implements store.Engine. Connections prepare what they run by themselves.
+func (e *engine) Row(ctx context.Context, s *store.Statement, args ...any) store.Scanner {
+	return query{e, e.sql[s]}.row(ctx, args...)
+}
+
+// Each implements store.Engine.
+func (e *engine) Each(
+	ctx context.Context, s *store.Statement, scan func(store.Scanner) error, args ...any,
+) error {
+	values, err := arguments(args)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
+	defer cancel()
+	q := query{e, e.sql[s]}
+	rows, err := e.read.Query(ctx, q.text, values...)
+	err = each(rows, err, q, scan)
+	if e.prepareAnew(err) { // which is said before the first row
+		rows, err = e.read.Query(ctx, q.text, values...)
+		err = each(rows, err, q, scan)
+	}
+	return explain(err)
+}
+
+// row returns the first row.
+func (q query) row(ctx context.Context, args ...any) store.Scanner { return asked{q, ctx, args} }
 
 // asked is a row that is read when it is scanned.
 type asked struct {
@@ -30,35 +55,18 @@ type asked struct {
 
 // Scan implements store.Scanner.
 func (a asked) Scan(dest ...any) error {
-	put, values, err := a.e.d.put(a.text, a.args)
+	values, err := arguments(a.args)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.e.patience) // to give up halfway costs the connection
 	defer cancel()
-	err = columns{a.e.read.QueryRow(ctx, put, values...), a}.Scan(dest...)
+	err = columns{a.e.read.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
 	if a.e.prepareAnew(err) {
-		err = columns{a.e.read.QueryRow(ctx, put, values...), a}.Scan(dest...)
+		err = columns{a.e.read.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return err
-	}
-	return explain(err)
-}
-
-// Each implements store.Statement.
-func (q query) Each(ctx context.Context, scan func(store.Scanner) error, args ...any) error {
-	put, values, err := q.e.d.put(q.text, args)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.e.patience)
-	defer cancel()
-	rows, err := q.e.read.Query(ctx, put, values...)
-	err = each(rows, err, q, scan)
-	if q.e.prepareAnew(err) { // which is said before the first row
-		rows, err = q.e.read.Query(ctx, put, values...)
-		err = each(rows, err, q, scan)
 	}
 	return explain(err)
 }

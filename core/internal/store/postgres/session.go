@@ -15,45 +15,45 @@ import (
 type session struct {
 	ctx context.Context //nolint:containedctx // a command has no context: nothing but its deadline ends it
 	tx  pgx.Tx
-	d   *dialect
+	sql store.SQL
 	// failed is the first statement that failed. PostgreSQL ends the transaction with it, whatever the command makes of it.
 	failed error
 }
 
-var shared = store.Dialect{
-	ShareLock: "pg_advisory_xact_lock_shared(hashtextextended(?9, 0))",
-	Number:    "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)",
-	Lock:      " FOR UPDATE", Skip: " FOR UPDATE SKIP LOCKED",
+// Exec implements store.Session.
+func (s *session) Exec(q *store.Statement, args ...any) (int64, error) {
+	return s.exec(s.sql[q], args...)
 }
 
-// Dialect implements store.Session.
-func (s *session) Dialect() store.Dialect { return shared }
-
-// Exec implements store.Session.
-func (s *session) Exec(text string, args ...any) (int64, error) {
-	put, values, err := s.d.put(text, args)
+// exec is Exec for a text.
+func (s *session) exec(text string, args ...any) (int64, error) {
+	values, err := arguments(args)
 	if err != nil {
 		return 0, err
 	}
-	tag, err := s.tx.Exec(s.ctx, put, values...)
+	tag, err := s.tx.Exec(s.ctx, text, values...)
 	if err != nil {
 		return 0, s.fail("exec", err)
 	}
 	return tag.RowsAffected(), nil
 }
 
-// Insert implements store.Session. A refused row would end the transaction, so none is tried.
-func (s *session) Insert(text string, args ...any) error {
-	n, err := s.Exec(text+" ON CONFLICT DO NOTHING", args...)
+// Overwrite implements store.Session: an update writes a new version of the row.
+func (s *session) Overwrite(*store.Statement, ...any) error { return nil }
+
+// Insert implements store.Session. The statement does nothing on a conflict: a refused row would end
+// the transaction.
+func (s *session) Insert(q *store.Statement, args ...any) error {
+	n, err := s.Exec(q, args...)
 	if err == nil && n == 0 {
 		return store.ErrDuplicate
 	}
 	return err
 }
 
-// InsertNumbered implements store.Session.
-func (s *session) InsertNumbered(text string, args ...any) (n int64, err error) {
-	row, err := s.Row(text+" RETURNING id", args...)
+// InsertNumbered implements store.Session. The statement returns the number.
+func (s *session) InsertNumbered(q *store.Statement, args ...any) (n int64, err error) {
+	row, err := s.Row(q, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -66,21 +66,21 @@ func (s *session) InsertNumbered(text string, args ...any) (n int64, err error) 
 }
 
 // Row implements store.Session.
-func (s *session) Row(text string, args ...any) (store.Scanner, error) {
-	put, values, err := s.d.put(text, args)
+func (s *session) Row(q *store.Statement, args ...any) (store.Scanner, error) {
+	values, err := arguments(args)
 	if err != nil {
 		return nil, err
 	}
-	return columns{s.tx.QueryRow(s.ctx, put, values...), s}, nil
+	return columns{s.tx.QueryRow(s.ctx, s.sql[q], values...), s}, nil
 }
 
 // Each implements store.Session.
-func (s *session) Each(text string, scan func(store.Scanner) error, args ...any) error {
-	put, values, err := s.d.put(text, args)
+func (s *session) Each(q *store.Statement, scan func(store.Scanner) error, args ...any) error {
+	values, err := arguments(args)
 	if err != nil {
 		return err
 	}
-	rows, err := s.tx.Query(s.ctx, put, values...)
+	rows, err := s.tx.Query(s.ctx, s.sql[q], values...)
 	return each(rows, err, s, scan)
 }
 

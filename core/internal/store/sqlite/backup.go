@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/durable"
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
@@ -69,7 +68,7 @@ func BackupHoldsSealed(ctx context.Context, path string) (found bool, err error)
 		return false, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := db.QueryRowContext(ctx, store.AnySealed).Scan(&found); err != nil {
+	if err := db.QueryRowContext(ctx, vaultSQL["sealedExist"]).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for sealed rows: %w", err)
 	}
 	return found, nil

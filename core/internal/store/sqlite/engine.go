@@ -33,7 +33,8 @@ type engine struct {
 	mu     sync.RWMutex // guards closed against a send on queue
 	closed bool
 
-	stmts     sync.Map   // SQL text → statement on the read pool
+	sql       store.SQL
+	stmts     sync.Map   // *store.Statement → statement on the read pool
 	preparing sync.Mutex // held while a statement is added to stmts
 }
 
@@ -60,11 +61,18 @@ func open(ctx context.Context, path, vfs string, c clock.Clock) (db *store.DB, e
 }
 
 func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clock) (*engine, error) {
+	texts, err := compile()
+	if err != nil {
+		return nil, err
+	}
 	write, read, err := openPools(ctx, path, vfs)
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{write: write, read: read, queue: make(chan *request, maxQueue), lead: make(chan *writer, 1)}
+	e := &engine{
+		write: write, read: read, sql: texts,
+		queue: make(chan *request, maxQueue), lead: make(chan *writer, 1),
+	}
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, e.closePools())
 	}
@@ -75,7 +83,7 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), e.closePools())
 	}
-	e.lead <- newWriter(conn, db, c)
+	e.lead <- newWriter(conn, texts, db, c)
 	return e, nil
 }
 
@@ -177,23 +185,46 @@ func (e *engine) Observe(fn func(store.Batch)) {
 // Waiting implements store.Engine.
 func (e *engine) Waiting() int { return len(e.queue) }
 
-// Prepare implements store.Engine.
-func (e *engine) Prepare(ctx context.Context, text string) (store.Statement, error) {
-	if s, ok := e.stmts.Load(text); ok {
-		return s.(statement), nil
+// Row implements store.Engine.
+func (e *engine) Row(ctx context.Context, s *store.Statement, args ...any) store.Scanner {
+	prepared, err := e.prepared(ctx, s)
+	if err != nil {
+		return failed{err}
+	}
+	return prepared.row(ctx, args...)
+}
+
+// Each implements store.Engine.
+func (e *engine) Each(
+	ctx context.Context, s *store.Statement, scan func(store.Scanner) error, args ...any,
+) error {
+	prepared, err := e.prepared(ctx, s)
+	if err != nil {
+		return err
+	}
+	return prepared.each(ctx, scan, args...)
+}
+
+// prepared returns the prepared statement of a read.
+func (e *engine) prepared(ctx context.Context, s *store.Statement) (statement, error) {
+	if p, ok := e.stmts.Load(s); ok {
+		return p.(statement), nil
 	}
 	e.preparing.Lock()
 	defer e.preparing.Unlock()
-	if s, ok := e.stmts.Load(text); ok {
-		return s.(statement), nil
+	if p, ok := e.stmts.Load(s); ok {
+		return p.(statement), nil
+	}
+	text, err := textOf(e.sql, s)
+	if err != nil {
+		return statement{}, err
 	}
 	prepared, err := e.read.PrepareContext(ctx, text)
 	if err != nil {
-		return nil, fmt.Errorf("prepare: %w", explained(err))
+		return statement{}, fmt.Errorf("prepare: %w", explained(err))
 	}
-	s := statement{prepared}
-	e.stmts.Store(text, s)
-	return s, nil
+	e.stmts.Store(s, statement{prepared})
+	return statement{prepared}, nil
 }
 
 // OpenPayment implements store.Engine: the writer batches all commands, so a payment needs no other

@@ -44,28 +44,29 @@ func (e *Engine) Exec(texts ...string) error {
 // Plan returns SQLite's plan for the list that fn reads, one line for each step.
 func (e *Engine) Plan(ctx context.Context, fn func() error) (string, error) {
 	var errs []error
-	e.stmts.Range(func(text, s any) bool {
+	e.stmts.Range(func(key, s any) bool {
 		errs = append(errs, s.(statement).prepared.Close())
-		e.stmts.Delete(text)
+		e.stmts.Delete(key)
 		return true
 	})
 	var lists []string
 	errs = append(errs, fn())
-	e.stmts.Range(func(text, _ any) bool {
-		if strings.Contains(text.(string), " ORDER BY ") {
-			lists = append(lists, text.(string))
+	e.stmts.Range(func(key, _ any) bool {
+		if text := e.sql[key.(*store.Statement)]; strings.Contains(text, "ORDER BY ") {
+			lists = append(lists, text)
 		}
 		return true
 	})
 	if err := errors.Join(errs...); err != nil || len(lists) != 1 {
 		return "", fmt.Errorf("%d lists: %w", len(lists), err)
 	}
-	s, err := e.Prepare(ctx, "EXPLAIN QUERY PLAN "+lists[0])
+	prepared, err := e.read.PrepareContext(ctx, "EXPLAIN QUERY PLAN "+lists[0])
 	if err != nil {
 		return "", err
 	}
+	defer func() { _ = prepared.Close() }() // each returns the failure of the rows
 	var steps []string
-	err = s.Each(ctx, func(row store.Scanner) error {
+	err = statement{prepared}.each(ctx, func(row store.Scanner) error {
 		var id, parent, unused int
 		var step string
 		err := row.Scan(&id, &parent, &unused, &step)
@@ -73,6 +74,22 @@ func (e *Engine) Plan(ctx context.Context, fn func() error) (string, error) {
 		return err
 	}, make([]any, parameters(lists[0]))...)
 	return strings.Join(steps, "\n"), err
+}
+
+// PrepareAll prepares the SQL of every statement of the store, and returns how many there are.
+func (e *Engine) PrepareAll() (n int, err error) {
+	w := <-e.lead
+	defer func() { e.lead <- w }()
+	for s, text := range e.sql {
+		if text == "" {
+			continue
+		}
+		n++
+		if _, failed := w.prepared(s); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", s, failed))
+		}
+	}
+	return n, err
 }
 
 // parameters returns how many values a statement takes, whose parameters are ?, ?N or both.

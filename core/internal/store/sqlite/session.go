@@ -8,12 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Dialect implements store.Session.
-func (w *writer) Dialect() store.Dialect { return store.Dialect{Overwrites: true} }
-
 // Exec implements store.Session.
-func (w *writer) Exec(text string, args ...any) (int64, error) {
-	r, err := w.result(text, args...)
+func (w *writer) Exec(s *store.Statement, args ...any) (int64, error) {
+	r, err := w.change(s, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -24,9 +21,15 @@ func (w *writer) Exec(text string, args ...any) (int64, error) {
 	return n, nil
 }
 
+// Overwrite implements store.Session.
+func (w *writer) Overwrite(s *store.Statement, args ...any) error {
+	_, err := w.change(s, args...)
+	return err
+}
+
 // Insert implements store.Session.
-func (w *writer) Insert(text string, args ...any) error {
-	err := w.exec(text, args...)
+func (w *writer) Insert(s *store.Statement, args ...any) error {
+	_, err := w.change(s, args...)
 	if errors.Is(err, store.ErrDuplicate) {
 		return store.ErrDuplicate
 	}
@@ -34,8 +37,8 @@ func (w *writer) Insert(text string, args ...any) error {
 }
 
 // InsertNumbered implements store.Session.
-func (w *writer) InsertNumbered(text string, args ...any) (int64, error) {
-	r, err := w.result(text, args...)
+func (w *writer) InsertNumbered(s *store.Statement, args ...any) (int64, error) {
+	r, err := w.change(s, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -46,21 +49,21 @@ func (w *writer) InsertNumbered(text string, args ...any) (int64, error) {
 }
 
 // Row implements store.Session.
-func (w *writer) Row(text string, args ...any) (store.Scanner, error) {
-	s, err := w.stmt(text)
+func (w *writer) Row(s *store.Statement, args ...any) (store.Scanner, error) {
+	prepared, err := w.prepared(s)
 	if err != nil {
 		return nil, err
 	}
-	return s.Row(context.Background(), args...), nil
+	return prepared.row(context.Background(), args...), nil
 }
 
 // Each implements store.Session.
-func (w *writer) Each(text string, scan func(store.Scanner) error, args ...any) error {
-	s, err := w.stmt(text)
+func (w *writer) Each(s *store.Statement, scan func(store.Scanner) error, args ...any) error {
+	prepared, err := w.prepared(s)
 	if err != nil {
 		return err
 	}
-	return s.Each(context.Background(), scan, args...)
+	return prepared.each(context.Background(), scan, args...)
 }
 
 // Whole implements store.Session.
@@ -80,6 +83,5 @@ func (w *writer) Exclude(string) error { return nil }
 // Empty implements store.Session. The table is in the codes' file, in which SQLite overwrites all
 // deleted bytes.
 func (w *writer) Empty(table string) error {
-	_, err := w.Exec("DELETE FROM " + table)
-	return err
+	return w.exec("DELETE FROM " + table)
 }

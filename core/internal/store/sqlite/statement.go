@@ -17,19 +17,25 @@ type row struct{ *sql.Row }
 // Scan implements store.Scanner.
 func (r row) Scan(dest ...any) error { return explained(r.Row.Scan(dest...)) }
 
+// failed is the row of a query that could not be prepared.
+type failed struct{ err error }
+
+// Scan implements store.Scanner.
+func (f failed) Scan(...any) error { return f.err }
+
 // rows are the rows of a query.
 type rows struct{ *sql.Rows }
 
 // Scan implements store.Scanner.
 func (r rows) Scan(dest ...any) error { return explained(r.Rows.Scan(dest...)) }
 
-// Row implements store.Statement.
-func (s statement) Row(ctx context.Context, args ...any) store.Scanner {
+// row returns the first row.
+func (s statement) row(ctx context.Context, args ...any) store.Scanner {
 	return row{s.prepared.QueryRowContext(ctx, args...)}
 }
 
-// Each implements store.Statement.
-func (s statement) Each(ctx context.Context, scan func(store.Scanner) error, args ...any) error {
+// each calls scan for every row, until scan fails.
+func (s statement) each(ctx context.Context, scan func(store.Scanner) error, args ...any) error {
 	found, err := s.prepared.QueryContext(ctx, args...)
 	if err != nil {
 		return fmt.Errorf("query: %w", explained(err))

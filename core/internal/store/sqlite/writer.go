@@ -20,7 +20,9 @@ type writer struct {
 	clock   clock.Clock
 	observe func(store.Batch) // called after each commit; nil for no observer
 	conn    *sql.Conn
-	stmts   map[string]statement // on conn
+	sql     store.SQL
+	stmts   map[*store.Statement]statement // on conn
+	own     map[string]statement           // the writer's own statements on conn, by text
 	batch   []*request
 	errs    []error
 	now     time.Time // the batch's: every row of one commit has the same
@@ -34,14 +36,20 @@ type writer struct {
 	wrote    bool // this batch has written rows
 }
 
-func newWriter(conn *sql.Conn, db *store.DB, c clock.Clock) *writer {
-	return &writer{db: db, clock: c, conn: conn, stmts: map[string]statement{}}
+func newWriter(conn *sql.Conn, texts store.SQL, db *store.DB, c clock.Clock) *writer {
+	return &writer{
+		db: db, clock: c, conn: conn, sql: texts,
+		stmts: map[*store.Statement]statement{}, own: map[string]statement{},
+	}
 }
 
 // close closes the connection and the statements that were prepared on it.
 func (w *writer) close() error {
 	var errs []error
 	for _, s := range w.stmts {
+		errs = append(errs, s.prepared.Close())
+	}
+	for _, s := range w.own {
 		errs = append(errs, s.prepared.Close())
 	}
 	return errors.Join(append(errs, w.conn.Close())...)
@@ -190,30 +198,54 @@ func (w *writer) run(r *request) error {
 	return err
 }
 
-// stmt returns the prepared statement of a text. The texts are constants, so the map stays small.
-func (w *writer) stmt(text string) (statement, error) {
-	if s, ok := w.stmts[text]; ok {
-		return s, nil
+// prepared returns the prepared statement of one of the store's.
+func (w *writer) prepared(s *store.Statement) (statement, error) {
+	if p, ok := w.stmts[s]; ok {
+		return p, nil
 	}
+	text, err := textOf(w.sql, s)
+	if err != nil {
+		return statement{}, err
+	}
+	p, err := w.prepare(text)
+	if err == nil {
+		w.stmts[s] = p
+	}
+	return p, err
+}
+
+func (w *writer) prepare(text string) (statement, error) {
 	prepared, err := w.conn.PrepareContext(context.Background(), text)
 	if err != nil {
 		return statement{}, fmt.Errorf("prepare: %w", explained(err))
 	}
-	w.stmts[text] = statement{prepared}
-	return w.stmts[text], nil
+	return statement{prepared}, nil
 }
 
-// exec runs a statement without a result. No caller can cancel it: other commands share the batch.
-func (w *writer) exec(text string, args ...any) error {
-	_, err := w.result(text, args...)
-	return err
-}
-
-func (w *writer) result(text string, args ...any) (sql.Result, error) {
-	s, err := w.stmt(text)
+// change runs one of the store's statements, without rows.
+func (w *writer) change(s *store.Statement, args ...any) (sql.Result, error) {
+	p, err := w.prepared(s)
 	if err != nil {
 		return nil, err
 	}
+	return w.result(p, args...)
+}
+
+// exec runs a statement of the writer's own without a result. The texts are few.
+func (w *writer) exec(text string) (err error) {
+	s, ok := w.own[text]
+	if !ok {
+		if s, err = w.prepare(text); err != nil {
+			return err
+		}
+		w.own[text] = s
+	}
+	_, err = w.result(s)
+	return err
+}
+
+// result runs a statement. No caller can cancel it: other commands share the batch.
+func (w *writer) result(s statement, args ...any) (sql.Result, error) {
 	r, err := s.prepared.ExecContext(context.Background(), args...)
 	if err != nil {
 		err = explained(err)

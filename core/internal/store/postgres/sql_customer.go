@@ -1,0 +1,101 @@
+package postgres
+
+const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
+
+const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action',
+	'pending_review') OR operation <> ''
+	OR amount_capture_pending > 0 OR amount_refund_pending > 0
+	OR EXISTS (SELECT 1 FROM reversals WHERE reversals.transaction_id = transactions.id))`
+
+const methodColumns = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
+	created_at, detached_at`
+
+var customerSQL = map[string]string{
+	"insertCustomer": `INSERT INTO customers
+		(id, merchant_id, live, details, version, created_at, updated_at, api_key_id, client_address)
+		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::bigint, $8::bigint,
+			$9::text) ON CONFLICT DO NOTHING`,
+	"updateCustomer": `UPDATE customers SET details = $1::text, default_method_id = $2::bigint,
+		version = $3::bigint, updated_at = $4::bigint
+		WHERE id = $5::bigint AND merchant_id = $6::bigint AND live = $7::bigint AND deleted_at = 0`,
+	"deleteCustomer": `UPDATE customers SET details = '{}', client_address = '', deleted_at = $1::bigint,
+		default_method_id = 0,
+			version = $2::bigint, updated_at = $1::bigint
+		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND deleted_at = 0
+			AND version = $2::bigint - 1`,
+	"selectCustomer": `SELECT ` + customerColumns + ` FROM customers
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND deleted_at = 0`,
+	"lockCustomer": `SELECT ` + customerColumns + ` FROM customers
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND deleted_at = 0 FOR UPDATE`,
+	"selectCustomerAges": `SELECT id, CASE WHEN updated_at < $4::bigint THEN 1 ELSE 0 END FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0 AND id > $3::bigint
+			AND id < $5::bigint ORDER BY id LIMIT $6::bigint`,
+	"selectActiveCustomer": `SELECT CASE WHEN EXISTS (SELECT 1 FROM customers WHERE id = $1::bigint
+		AND (updated_at >= $2::bigint OR last_paid_at >= $2::bigint))
+				OR EXISTS (SELECT 1 FROM payment_methods WHERE customer_id = $1::bigint AND (created_at >= $2::bigint
+					OR detached_at >= $2::bigint))
+				OR EXISTS (SELECT 1 FROM transaction_terms WHERE merchant = $3::bigint AND is_live = $4::bigint
+					AND kind = $5::bigint AND term = $6::text
+					AND transaction_id >= $7::bigint)
+				OR EXISTS (SELECT 1 FROM transaction_terms JOIN transactions ON id = transaction_id
+		WHERE merchant = $3::bigint AND is_live = $4::bigint AND kind = $5::bigint AND term = $6::text
+			AND ` + unfinishedPayment + `)
+				OR EXISTS (SELECT 1 FROM transaction_terms JOIN transactions ON id = transaction_id
+		WHERE merchant = $3::bigint AND is_live = $4::bigint AND kind = $5::bigint AND term = $6::text
+			AND EXISTS (SELECT 1 FROM refunds WHERE refunds.transaction_id = transactions.id
+				AND refunds.id >= $7::bigint))
+			THEN 1 ELSE 0 END`,
+	"insertMethod": `INSERT INTO payment_methods
+			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at,
+				api_key_id, client_address)
+		SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::text, $7::text, $8::bigint, $9::bytea,
+			$10::bigint, $12::bigint, $13::text
+		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = $4::bigint AND detached_at = 0) < $11::bigint`,
+	"overwriteMethod": "",
+	"detachMethod": `UPDATE payment_methods SET detached_at = $1::bigint, number = NULL
+		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND detached_at = 0`,
+	"selectMethod": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
+	"lockMethod": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
+	"selectAttachedMethods": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE customer_id = $1::bigint AND detached_at = 0 ORDER BY id`,
+	"listMethods": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE customer_id = $1::bigint AND detached_at = 0 AND merchant_id = $2::bigint AND live = $3::bigint
+			AND $4::text IN ('', fingerprint)
+		AND id < $5::bigint ORDER BY id DESC LIMIT $6::bigint`,
+	"listMethodsBefore": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE customer_id = $1::bigint AND detached_at = 0 AND merchant_id = $2::bigint AND live = $3::bigint
+			AND $4::text IN ('', fingerprint)
+		AND id > $5::bigint ORDER BY id LIMIT $6::bigint`,
+	"listCustomers": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+		AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
+	"listCustomersBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+		AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
+	"listCustomersByReference": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+			AND (details::jsonb #>> '{reference}') = $3::text
+		AND id < $4::bigint ORDER BY id DESC LIMIT $5::bigint`,
+	"listCustomersByReferenceBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+			AND (details::jsonb #>> '{reference}') = $3::text
+		AND id > $4::bigint ORDER BY id LIMIT $5::bigint`,
+	"listCustomersByEmail": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+			AND (details::jsonb #>> '{email}') = $3::text
+		AND id < $4::bigint ORDER BY id DESC LIMIT $5::bigint`,
+	"listCustomersByEmailBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+			AND (details::jsonb #>> '{email}') = $3::text
+		AND id > $4::bigint ORDER BY id LIMIT $5::bigint`,
+	"listCustomersByReferenceAndEmail": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+			AND (details::jsonb #>> '{reference}') = $3::text AND (details::jsonb #>> '{email}') = $4::text
+		AND id < $5::bigint ORDER BY id DESC LIMIT $6::bigint`,
+	"listCustomersByReferenceAndEmailBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
+			AND (details::jsonb #>> '{reference}') = $3::text AND (details::jsonb #>> '{email}') = $4::text
+		AND id > $5::bigint ORDER BY id LIMIT $6::bigint`,
+}

@@ -1,0 +1,93 @@
+package postgres
+
+const keyColumns = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at,
+	COALESCE(expires_at, 0),
+	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0), EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id
+		AND m.disabled_at > 0)`
+
+const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
+
+const merchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,
+	COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
+
+var merchantSQL = map[string]string{
+	"countActiveKeys": `SELECT COUNT(*) FROM api_keys WHERE merchant_id = $1::bigint AND live = $2::bigint
+		AND replaced_by IS NULL AND revoked_at IS NULL
+		AND (expires_at IS NULL OR expires_at > $3::bigint)`,
+	"selectMerchantID": `SELECT id FROM merchants WHERE id = $1::bigint`,
+	"insertKey": `INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, root_version, hint, scopes,
+		created_at, expires_at)
+		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::text, $6::bytea, $7::bigint, $8::text, $9::text,
+			$10::bigint, NULLIF($11::bigint, 0)) ON CONFLICT DO NOTHING`,
+	"replaceKey": `UPDATE api_keys SET replaced_by = $1::bigint, expires_at = LEAST(COALESCE(expires_at,
+		$2::bigint), $2::bigint)
+		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND replaced_by IS NULL
+			AND revoked_at IS NULL
+			AND (expires_at IS NULL OR expires_at > $6::bigint)`,
+	"revokeKey": `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1::bigint)
+		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND ($5::bigint <> 0
+			OR revoked_at IS NOT NULL OR replaced_by IS NOT NULL OR expires_at <= $1::bigint
+			OR kind <> 'secret' OR strpos(' ' || scopes || ' ', ' keys:write ') = 0
+			OR EXISTS (SELECT 1 FROM api_keys other
+				WHERE other.merchant_id = $3::bigint AND other.live = $4::bigint AND other.id <> $2::bigint
+					AND other.kind = 'secret'
+					AND strpos(' ' || other.scopes || ' ', ' keys:write ') > 0 AND other.revoked_at IS NULL
+					AND other.replaced_by IS NULL AND (other.expires_at IS NULL OR other.expires_at > $1::bigint)))`,
+	"touchKey": `UPDATE api_keys SET last_used_at = $1::bigint
+		WHERE id = $2::bigint AND COALESCE(last_used_at, 0) < $1::bigint`,
+	"lockKey": `SELECT ` + keyColumns + ` FROM api_keys
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
+	"selectKey": `SELECT ` + keyColumns + ` FROM api_keys
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
+	"selectKeyByHash": `SELECT ` + keyColumns + ` FROM api_keys WHERE hash = $1::bytea`,
+	"selectKeyByID":   `SELECT ` + keyColumns + ` FROM api_keys WHERE id = $1::bigint`,
+	"listKeys": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live = $2::bigint
+			AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
+	"listKeysBefore": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live = $2::bigint
+			AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
+	"selectKeyUse": `SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2::bigint),
+		disabled_at > 0
+		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = $1::bigint`,
+	"insertOperator": `INSERT INTO operators (` + operatorColumns + `, hash)
+		VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, 0, $6::bytea) ON CONFLICT DO NOTHING`,
+	"lockOperator":         `SELECT ` + operatorColumns + ` FROM operators WHERE id = $1::bigint FOR UPDATE`,
+	"revokeOperator":       `UPDATE operators SET revoked_at = $1::bigint WHERE id = $2::bigint`,
+	"selectOperatorByHash": `SELECT ` + operatorColumns + ` FROM operators WHERE hash = $1::bytea`,
+	"selectOperators":      `SELECT ` + operatorColumns + ` FROM operators ORDER BY id`,
+	"rehashKey": `UPDATE api_keys SET hash = $1::bytea, root_version = $2::bigint
+		WHERE id = $3::bigint AND root_version < $2::bigint`,
+	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys
+		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1::bigint) GROUP BY root_version
+			ORDER BY root_version`,
+	"countUnconfirmedBefore": `SELECT COUNT(*) FROM transactions
+		WHERE status = 'requires_confirmation' AND id < $1::bigint`,
+	"countStoredBetween": `SELECT COUNT(*) FROM idempotency_keys
+		WHERE status <> 0 AND expires_at > $1::bigint AND answer >= $2::bytea AND answer < $3::bytea`,
+	"countValidKeys": `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM api_keys
+		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1::bigint)`,
+	"countAllEndpoints": `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM webhook_endpoints`,
+	"insertMerchant": `INSERT INTO merchants (id, name, created_at)
+		VALUES ($1::bigint, $2::text, $3::bigint) ON CONFLICT DO NOTHING`,
+	"updateMerchant": `UPDATE merchants SET name = COALESCE(NULLIF($1::text, ''), name),
+		time_zone = COALESCE(NULLIF($2::text, ''), time_zone),
+			cutoff = CASE WHEN $3::bigint < 0 THEN cutoff ELSE $3::bigint END, unlinked_refunds = COALESCE($4::bigint,
+				unlinked_refunds)
+		WHERE id = $5::bigint`,
+	"setKeepCustomers": `UPDATE merchants SET keep_customers = NULLIF($1::bigint, 0) WHERE id = $2::bigint`,
+	"setKeepPersonal":  `UPDATE merchants SET keep_personal = NULLIF($1::bigint, 0) WHERE id = $2::bigint`,
+	"deleteErasures":   `DELETE FROM erasures`,
+	"disableMerchant": `UPDATE merchants SET disabled_at = CASE WHEN $1::bigint = 0 THEN 0 WHEN disabled_at > 0
+		THEN disabled_at ELSE $2::bigint END WHERE id = $3::bigint`,
+	"selectMerchant":  `SELECT ` + merchantColumns + ` FROM merchants WHERE id = $1::bigint`,
+	"lockMerchant":    `SELECT ` + merchantColumns + ` FROM merchants WHERE id = $1::bigint FOR UPDATE`,
+	"selectMerchants": `SELECT ` + merchantColumns + ` FROM merchants ORDER BY id`,
+	"listMerchants": `SELECT ` + merchantColumns + ` FROM merchants WHERE id > 0
+			AND id < $1::bigint ORDER BY id DESC LIMIT $2::bigint`,
+	"listMerchantsBefore": `SELECT ` + merchantColumns + ` FROM merchants WHERE id > 0
+			AND id > $1::bigint ORDER BY id LIMIT $2::bigint`,
+	"listMerchantKeys": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live IN (0, 1)
+			AND id < $2::bigint ORDER BY id DESC LIMIT $3::bigint`,
+	"listMerchantKeysBefore": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live IN (0, 1)
+			AND id > $2::bigint ORDER BY id LIMIT $3::bigint`,
+	"selectUnlinkedRefunds": `SELECT COALESCE(MAX(unlinked_refunds), 0) FROM merchants WHERE id = $1::bigint`,
+}

@@ -1,0 +1,172 @@
+package postgres
+
+const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
+	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
+		amount_refund_pending,
+	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id,
+		reclaimed_at,
+	refused_confirmations, api_key_id, client_address, confirm_api_key_id, confirm_client_address,
+	void_api_key_id, void_client_address`
+
+var paymentSQL = map[string]string{
+	"insertUnconfirmed": `INSERT INTO transactions
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at,
+			updated_at, attempt,
+			partial, api_key_id, client_address)
+		VALUES ($1::bigint, $2::bigint, $3::bigint, 'requires_confirmation', $4::bigint, $5::bigint, $6::text,
+			$7::text, $8::text, $9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::text) ON CONFLICT
+				DO NOTHING`,
+	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at FROM transactions
+		WHERE status = 'requires_confirmation' AND expires_at > $1::bigint AND expires_at > $1::bigint + CASE live
+			WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
+				ELSE 0 END
+		AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
+			ORDER BY expires_at, id LIMIT $4::bigint`,
+	"correctUnconfirmed": `UPDATE transactions SET expires_at = $2::bigint + CASE live WHEN 0
+		THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
+			ELSE 0 END WHERE id = $3::bigint AND status = 'requires_confirmation' AND expires_at > $1::bigint
+				AND expires_at > $1::bigint + CASE live WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c
+					WHERE c.merchant_id = transactions.merchant_id), 0) ELSE 0 END`,
+	"lapseTransaction": `UPDATE transactions SET status = 'canceled', result = $1::text, version = version + 1,
+		updated_at = $2::bigint
+		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND status = 'requires_confirmation'`,
+	"countRefusedConfirmation": `UPDATE transactions SET refused_confirmations = refused_confirmations + 1
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
+	"beginConfirmation": `UPDATE transactions SET status = 'processing', waiting_method = payment_method,
+		waiting_details = details,
+			payment_method = $1::text, details = $2::text, claim = $3::bigint, core_id = $4::bigint, reclaimed_at = 0,
+				updated_at = $5::bigint,
+			confirm_api_key_id = $6::bigint, confirm_client_address = $7::text
+		WHERE id = $8::bigint AND merchant_id = $9::bigint AND live = $10::bigint AND status = 'requires_confirmation'
+			AND attempt = $11::bigint`,
+	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
+		details = waiting_details,
+			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = $1::bigint
+		WHERE id = $2::bigint AND attempt = $3::bigint AND attempt > 0 AND status IN ('processing', 'unknown')`,
+	"cancelTransaction": `UPDATE transactions SET status = 'canceled', version = version + 1,
+		updated_at = $1::bigint,
+			void_api_key_id = $2::bigint, void_client_address = $3::text
+		WHERE id = $4::bigint AND merchant_id = $5::bigint AND live = $6::bigint AND status = 'requires_confirmation'
+			AND version = COALESCE($7::bigint, version)`,
+	"clearExpiry": `UPDATE transactions SET expires_at = 0 WHERE id = $1::bigint`,
+	"setExpiry": `UPDATE transactions SET expires_at = $1::bigint
+			+ CASE $2::bigint WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = $3::bigint), 0)
+				ELSE 0 END
+		WHERE id = $4::bigint`,
+	"expireTransaction": `UPDATE transactions SET status = CASE WHEN amount_captured > 0 THEN 'captured'
+		ELSE 'expired' END,
+			version = version + 1, updated_at = $1::bigint
+		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND operation = ''
+			AND status IN ('authorized', 'partially_captured')`,
+	"advanceTestClock": `INSERT INTO test_clocks (merchant_id, offset_ms) VALUES ($1::bigint, $2::bigint)
+		ON CONFLICT (merchant_id) DO UPDATE SET offset_ms = test_clocks.offset_ms + excluded.offset_ms
+			RETURNING offset_ms`,
+	"selectTestClock": `SELECT COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = $1::bigint), 0)`,
+	"insertTerm": `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
+		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint)
+		ON CONFLICT DO NOTHING`,
+	"insertTransaction": `INSERT INTO transactions
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at,
+			updated_at,
+			partial, core_id, api_key_id, client_address)
+		VALUES ($1::bigint, $2::bigint, $3::bigint, 'processing', $4::bigint, $5::bigint, $6::text, $7::text,
+			$8::text, $9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text) ON CONFLICT
+				DO NOTHING`,
+	"resolveTransaction": `UPDATE transactions
+		SET status = $1::text, amount_authorized = $2::bigint, amount_captured = $3::bigint, result = $4::text,
+			version = version + 1, claim = 0, updated_at = $5::bigint
+		WHERE id = $6::bigint AND attempt = $7::bigint AND status IN ('processing', 'unknown')`,
+	"loseTransaction": `UPDATE transactions SET status = 'unknown', updated_at = $1::bigint
+		WHERE id = $2::bigint AND attempt = $3::bigint AND status = 'processing'`,
+	"settleTransaction": `UPDATE transactions SET amount_settled = amount_captured, version = version + 1,
+		updated_at = $1::bigint
+		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND operation = ''
+			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured`,
+	"settleCaptures": `UPDATE captures SET settled = 1, updated_at = $1::bigint
+		WHERE transaction_id = $2::bigint AND state = 'succeeded' AND settled = 0`,
+	"beginVoid": `UPDATE transactions SET operation = 'void', operation_id = $1::bigint, claim = $2::bigint,
+		core_id = $3::bigint, reclaimed_at = 0,
+			updated_at = $4::bigint, void_api_key_id = $5::bigint, void_client_address = CASE WHEN erased_at > 0 THEN ''
+				ELSE $6::text END
+		WHERE id = $7::bigint AND merchant_id = $8::bigint AND live = $9::bigint AND operation = ''
+			AND status IN ('authorized', 'partially_captured', 'captured')
+			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0
+				AND version = COALESCE($10::bigint, version)`,
+	"refuseVoid": `UPDATE transactions SET operation = '', operation_id = 0, claim = 0,
+		updated_at = $1::bigint
+		WHERE id = $2::bigint AND operation = 'void' AND operation_id = $3::bigint`,
+	"endVoid": `UPDATE transactions SET status = 'voided', amount_captured = 0, operation = '',
+		operation_id = 0, claim = 0,
+			version = version + 1, updated_at = $1::bigint
+		WHERE id = $2::bigint AND operation = 'void' AND operation_id = $3::bigint`,
+	"selectTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
+	"lockTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
+	"listTransactions": `SELECT ` + transactionColumns + ` FROM transactions
+		WHERE merchant_id = $1::bigint AND live = $2::bigint
+			AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
+	"listTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions
+		WHERE merchant_id = $1::bigint AND live = $2::bigint
+			AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
+	"selectOpenTransactions": `SELECT ` + transactionColumns + ` FROM transactions
+			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
+				AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
+			ORDER BY id LIMIT $4::bigint`,
+	"deleteTransaction": `DELETE FROM transactions WHERE id = $1::bigint AND status = 'processing' AND attempt = 0`,
+	"listNamedTransactions": `SELECT ` + transactionColumns + ` FROM transaction_terms JOIN transactions
+		ON id = transaction_id
+			WHERE merchant = $1::bigint AND is_live = $2::bigint AND kind = $13::bigint AND term = $14::text
+				AND transaction_id BETWEEN $3::bigint AND $4::bigint
+				AND merchant_id = $1::bigint AND live = $2::bigint AND created_at > $5::bigint AND created_at < $6::bigint
+			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
+				OR amount = $9::bigint)
+			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
+				OR (details::jsonb #>> '{reference}') = $11::text)
+			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
+			AND transaction_id < $15::bigint ORDER BY transaction_id DESC LIMIT $16::bigint`,
+	"listNamedTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transaction_terms JOIN transactions
+		ON id = transaction_id
+			WHERE merchant = $1::bigint AND is_live = $2::bigint AND kind = $13::bigint AND term = $14::text
+				AND transaction_id BETWEEN $3::bigint AND $4::bigint
+				AND merchant_id = $1::bigint AND live = $2::bigint AND created_at > $5::bigint AND created_at < $6::bigint
+			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
+				OR amount = $9::bigint)
+			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
+				OR (details::jsonb #>> '{reference}') = $11::text)
+			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
+			AND transaction_id > $15::bigint ORDER BY transaction_id LIMIT $16::bigint`,
+	"listFilteredTransactions": `SELECT ` + transactionColumns + ` FROM transactions
+			WHERE merchant_id = $1::bigint AND live = $2::bigint AND id BETWEEN $3::bigint AND $4::bigint
+				AND created_at > $5::bigint AND created_at < $6::bigint
+			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
+				OR amount = $9::bigint)
+			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
+				OR (details::jsonb #>> '{reference}') = $11::text)
+			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
+			AND id < $13::bigint ORDER BY id DESC LIMIT $14::bigint`,
+	"listFilteredTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions
+			WHERE merchant_id = $1::bigint AND live = $2::bigint AND id BETWEEN $3::bigint AND $4::bigint
+				AND created_at > $5::bigint AND created_at < $6::bigint
+			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
+				OR amount = $9::bigint)
+			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
+				OR (details::jsonb #>> '{reference}') = $11::text)
+			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
+			AND id > $13::bigint ORDER BY id LIMIT $14::bigint`,
+	"selectLapsed": `SELECT id, merchant_id, live, expires_at FROM transactions
+		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
+			AND expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
+				ORDER BY expires_at, id LIMIT $4::bigint`,
+	"selectLapsedOf": `SELECT id, merchant_id, live, expires_at FROM transactions
+		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
+			AND expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
+				AND merchant_id = $4::bigint AND live = $5::bigint ORDER BY expires_at, id LIMIT $6::bigint`,
+	"selectUnconfirmed": `SELECT id, merchant_id, live, expires_at FROM transactions
+		WHERE status = 'requires_confirmation' AND expires_at <= $1::bigint AND expires_at >= $2::bigint
+			AND (expires_at > $2::bigint OR id > $3::bigint) ORDER BY expires_at, id LIMIT $4::bigint`,
+	"selectUnconfirmedOf": `SELECT id, merchant_id, live, expires_at FROM transactions
+		WHERE status = 'requires_confirmation' AND expires_at <= $1::bigint AND expires_at >= $2::bigint
+			AND (expires_at > $2::bigint OR id > $3::bigint) AND merchant_id = $4::bigint AND live = $5::bigint
+				ORDER BY expires_at, id LIMIT $6::bigint`,
+}

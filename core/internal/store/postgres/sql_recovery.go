@@ -1,0 +1,109 @@
+package postgres
+
+const reversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured,
+	held, requested,
+	asked, refused, looks, version, since, due_at, claim`
+
+const attemptColumns = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
+
+const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END AS kind,
+	id AS object_id,
+		CASE operation WHEN 'void' THEN operation_id ELSE attempt END AS number,
+		id AS transaction_id, merchant_id, live, CASE operation WHEN 'void' THEN amount_authorized
+			ELSE amount END AS amount, 0 AS held, currency,
+		0 AS refused, updated_at AS since, 0 AS due_at,
+		CASE WHEN operation = 'void' THEN void_api_key_id WHEN attempt > 0 THEN confirm_api_key_id
+			ELSE api_key_id END AS api_key_id,
+		CASE WHEN operation = 'void' THEN void_client_address WHEN attempt > 0 THEN confirm_client_address
+			ELSE client_address END
+			AS client_address, '' AS of_kind, 0 AS of_step, 0 AS of_attempt
+		FROM transactions WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
+	UNION ALL SELECT 'capture', id, 0, transaction_id, merchant_id, live, amount, 0, currency, 0, updated_at, 0,
+		api_key_id, client_address, '', 0, 0 FROM captures WHERE state = 'pending'
+	UNION ALL SELECT 'refund', id, 0, COALESCE(transaction_id, 0), merchant_id, live, amount, 0, currency, 0,
+		updated_at, 0,
+		api_key_id, client_address, '', 0, 0 FROM refunds WHERE state = 'pending'
+	UNION ALL SELECT 'reversal', id, 0, transaction_id, merchant_id, live, amount, held, currency, refused, since,
+		due_at,
+		0, '', kind, step_id, attempt FROM reversals`
+
+var recoverySQL = map[string]string{
+	"saveReversal": `INSERT INTO reversals
+			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since,
+				due_at, claim)
+			VALUES ($1::text, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::text,
+				$9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint)
+		ON CONFLICT (kind, step_id, transaction_id, attempt) DO UPDATE
+			SET held = GREATEST(reversals.held, excluded.held),
+			claim = GREATEST(reversals.claim, excluded.claim), version = reversals.version + 1, looks = 0,
+				since = excluded.since, due_at = LEAST(reversals.due_at, excluded.due_at)`,
+	"postponeReversal": `UPDATE reversals SET held = $1::bigint, requested = $2::bigint, asked = $3::bigint,
+		refused = $4::bigint, looks = $5::bigint, since = $6::bigint, due_at = $7::bigint, version = version + 1
+		WHERE id = $8::bigint AND version = $9::bigint`,
+	"lockReversal": `UPDATE reversals SET requested = requested
+		WHERE kind = $1::text AND step_id = $2::bigint AND transaction_id = $3::bigint AND attempt = $4::bigint
+			RETURNING requested`,
+	"endReversal": `DELETE FROM reversals WHERE id = $1::bigint AND version = $2::bigint`,
+	"removeReversal": `DELETE FROM reversals WHERE kind = $1::text AND step_id = $2::bigint
+		AND transaction_id = $3::bigint AND attempt = $4::bigint RETURNING claim`,
+	"selectDueReversals": `SELECT ` + reversalColumns + ` FROM (
+				SELECT * FROM reversals WHERE due_at <= $1::bigint
+				UNION ALL SELECT * FROM reversals WHERE due_at > $2::bigint
+			) due WHERE id > $3::bigint ORDER BY id LIMIT $4::bigint`,
+	"beginAttempt": `INSERT INTO step_attempts (` + attemptColumns + `)
+			VALUES ($1::text, $2::bigint, $3::bigint, 1, 1, $4::bigint, $4::bigint, '')
+		ON CONFLICT (kind, object_id, number) DO UPDATE
+			SET attempts = step_attempts.attempts + 1, running = 1, begun_at = $4::bigint
+			WHERE step_attempts.running = 0 OR step_attempts.begun_at NOT BETWEEN $5::bigint AND $6::bigint
+		RETURNING attempts`,
+	"scheduleAttempt": `UPDATE step_attempts SET next_at = $1::bigint
+		WHERE kind = $2::text AND object_id = $3::bigint AND number = $4::bigint`,
+	"failAttempt": `UPDATE step_attempts SET running = 0, last_error = $1::text
+		WHERE kind = $2::text AND object_id = $3::bigint AND number = $4::bigint`,
+	"removeAttempt": `DELETE FROM step_attempts WHERE kind = $1::text AND object_id = $2::bigint
+		AND number = $3::bigint`,
+	"removeEndedAttempts": `DELETE FROM step_attempts WHERE NOT EXISTS (
+		SELECT 1 FROM transactions t WHERE step_attempts.kind = 'authorize' AND t.id = step_attempts.object_id
+			AND t.attempt = step_attempts.number AND t.status IN ('processing', 'unknown')
+		UNION ALL SELECT 1 FROM transactions t WHERE step_attempts.kind = 'void' AND t.id = step_attempts.object_id
+			AND t.operation_id = step_attempts.number AND t.operation = 'void'
+		UNION ALL SELECT 1 FROM captures c
+			WHERE step_attempts.kind = 'capture' AND c.id = step_attempts.object_id AND c.state = 'pending'
+		UNION ALL SELECT 1 FROM refunds r
+			WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
+		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`,
+	"selectStepAttempts": `SELECT ` + attemptColumns + ` FROM step_attempts
+		WHERE kind IN ($1::text, $2::text) AND object_id BETWEEN $3::bigint AND $4::bigint`,
+	"selectUnfinishedSteps": `SELECT s.kind, s.object_id, s.number, COALESCE(a.attempts, 0), COALESCE(a.running, 0),
+		COALESCE(a.begun_at, 0),
+				COALESCE(a.next_at, 0), COALESCE(a.last_error, ''), s.transaction_id, s.merchant_id, s.live, s.amount,
+					s.held, s.currency, s.refused,
+				s.since, s.due_at, s.api_key_id, s.client_address, s.of_kind, s.of_step, s.of_attempt
+			FROM (
+		` + openSteps + `) s
+			LEFT JOIN step_attempts a ON a.kind = s.kind AND a.object_id = s.object_id AND a.number = s.number
+			WHERE ($1::text = '' OR s.kind = $1::text) AND ($2::bigint = 0 OR s.merchant_id = $2::bigint)
+				AND ($3::bigint = 0 OR s.object_id = $3::bigint AND $8::bigint = CASE WHEN s.kind = 'authorize'
+					AND s.number = 0 THEN 1 ELSE s.number END)
+				AND (s.since > $4::bigint OR s.since = $4::bigint AND (s.object_id > $5::bigint OR s.object_id = $5::bigint
+					AND s.kind > $6::text))
+			ORDER BY s.since, s.object_id, s.kind LIMIT $7::bigint`,
+	"holdStep": `INSERT INTO step_attempts (` + attemptColumns + `)
+		VALUES ($1::text, $2::bigint, $3::bigint, 0, 0, $4::bigint, $4::bigint, '')
+			ON CONFLICT (kind, object_id, number) DO UPDATE SET attempts = step_attempts.attempts`,
+	"countRunningAttempts": `SELECT COUNT(*) FROM step_attempts
+		WHERE running = 1 AND begun_at BETWEEN $1::bigint AND $2::bigint AND (
+		kind = $3::text AND object_id = $4::bigint AND number = $5::bigint
+		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = $3::text
+			AND step_id = $4::bigint))`,
+	"selectReversal": `SELECT ` + reversalColumns + ` FROM reversals WHERE id = $1::bigint`,
+	"lockUnfinishedAuthorization": `SELECT id FROM transactions WHERE id = $1::bigint AND attempt = $2::bigint
+		AND status IN ('processing', 'unknown') FOR UPDATE`,
+	"lockUnfinishedVoid": `SELECT id FROM transactions WHERE id = $1::bigint AND operation_id = $2::bigint
+		AND operation = 'void' FOR UPDATE`,
+	"lockUnfinishedCapture": `SELECT id FROM captures WHERE id = $1::bigint AND $2::bigint = 0
+		AND state = 'pending' FOR UPDATE`,
+	"lockUnfinishedRefund": `SELECT id FROM refunds WHERE id = $1::bigint AND $2::bigint = 0
+		AND state = 'pending' FOR UPDATE`,
+	"lockUnfinishedReversal": `SELECT id FROM reversals WHERE id = $1::bigint AND $2::bigint = 0 FOR UPDATE`,
+}

@@ -1,0 +1,85 @@
+package sqlite
+
+const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
+
+const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action',
+	'pending_review') OR operation <> ''
+	OR amount_capture_pending > 0 OR amount_refund_pending > 0
+	OR EXISTS (SELECT 1 FROM reversals WHERE reversals.transaction_id = transactions.id))`
+
+const methodColumns = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
+	created_at, detached_at`
+
+var customerSQL = map[string]string{
+	"insertCustomer": `INSERT INTO customers
+		(id, merchant_id, live, details, version, created_at, updated_at, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"updateCustomer": `UPDATE customers SET details = ?, default_method_id = ?, version = ?, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
+	"deleteCustomer": `UPDATE customers SET details = '{}', client_address = '', deleted_at = ?1,
+		default_method_id = 0,
+			version = ?2, updated_at = ?1
+		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0 AND version = ?2 - 1`,
+	"selectCustomer": `SELECT ` + customerColumns + ` FROM customers
+		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
+	"lockCustomer": `SELECT ` + customerColumns + ` FROM customers
+		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
+	"selectCustomerAges": `SELECT id, CASE WHEN updated_at < ?4 THEN 1 ELSE 0 END FROM customers
+		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND id > ?3 AND id < ?5 ORDER BY id LIMIT ?6`,
+	"selectActiveCustomer": `SELECT CASE WHEN EXISTS (SELECT 1 FROM customers WHERE id = ?1 AND (updated_at >= ?2
+		OR last_paid_at >= ?2))
+				OR EXISTS (SELECT 1 FROM payment_methods WHERE customer_id = ?1 AND (created_at >= ?2 OR detached_at >= ?2))
+				OR EXISTS (SELECT 1 FROM transaction_terms WHERE merchant = ?3 AND is_live = ?4 AND kind = ?5 AND term = ?6
+					AND transaction_id >= ?7)
+				OR EXISTS (SELECT 1 FROM transaction_terms CROSS JOIN transactions ON id = transaction_id
+		WHERE merchant = ?3 AND is_live = ?4 AND kind = ?5 AND term = ?6 AND ` + unfinishedPayment + `)
+				OR EXISTS (SELECT 1 FROM transaction_terms CROSS JOIN transactions ON id = transaction_id
+		WHERE merchant = ?3 AND is_live = ?4 AND kind = ?5 AND term = ?6 AND EXISTS (SELECT 1 FROM refunds
+			WHERE refunds.transaction_id = transactions.id AND refunds.id >= ?7))
+			THEN 1 ELSE 0 END`,
+	"insertMethod": `INSERT INTO payment_methods
+			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at,
+				api_key_id, client_address)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?12, ?13
+		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = ?4 AND detached_at = 0) < ?11`,
+	"overwriteMethod": `UPDATE payment_methods SET number = zeroblob(length(number))
+		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
+	"detachMethod": `UPDATE payment_methods SET detached_at = ?, number = NULL
+		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
+	"selectMethod": `SELECT ` + methodColumns + ` FROM payment_methods WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"lockMethod":   `SELECT ` + methodColumns + ` FROM payment_methods WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"selectAttachedMethods": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE customer_id = ? AND detached_at = 0 ORDER BY id`,
+	"listMethods": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)
+		AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listMethodsBefore": `SELECT ` + methodColumns + ` FROM payment_methods
+		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)
+		AND id > ? ORDER BY id LIMIT ?`,
+	"listCustomers": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0
+		AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCustomersBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0
+		AND id > ? ORDER BY id LIMIT ?`,
+	"listCustomersByReference": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
+		AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCustomersByReferenceBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
+		AND id > ? ORDER BY id LIMIT ?`,
+	"listCustomersByEmail": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.email' = ?
+		AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCustomersByEmailBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.email' = ?
+		AND id > ? ORDER BY id LIMIT ?`,
+	"listCustomersByReferenceAndEmail": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
+			AND details ->> '$.email' = ?
+		AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCustomersByReferenceAndEmailBefore": `SELECT ` + customerColumns + ` FROM customers
+		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
+			AND details ->> '$.email' = ?
+		AND id > ? ORDER BY id LIMIT ?`,
+}

@@ -1,0 +1,42 @@
+package sqlite
+
+const broadcastColumns = `type, name, data, until, place, told, created_at, finished_at`
+
+const eventColumns = `id, merchant_id, live, type, object_id, sequence, data, created_at`
+
+var eventSQL = map[string]string{
+	"selectAnnouncement": `SELECT event_id FROM announcements
+		WHERE merchant_id = ? AND live = ? AND type = ? AND name = ?`,
+	"countAnnouncements":     `SELECT COUNT(*) FROM announcements WHERE merchant_id = ? AND live = ? AND type = ?`,
+	"insertAnnouncement":     `INSERT INTO announcements (merchant_id, live, type, name, event_id) VALUES (?, ?, ?, ?, ?)`,
+	"selectNewestMerchantID": `SELECT COALESCE(MAX(id), 0) FROM merchants`,
+	"insertBroadcast":        `INSERT INTO broadcasts (type, name, data, until, created_at) VALUES (?, ?, ?, ?, ?)`,
+	"selectBroadcast":        `SELECT ` + broadcastColumns + ` FROM broadcasts WHERE type = ? AND name = ?`,
+	"moveBroadcast": `UPDATE broadcasts SET place = ?1, told = told + ?2,
+			finished_at = CASE WHEN ?1 >= until AND NOT EXISTS (SELECT 1 FROM broadcast_failures f
+				WHERE f.type = broadcasts.type AND f.name = broadcasts.name) THEN ?3 ELSE 0 END
+		WHERE type = ?4 AND name = ?5 AND place = ?6 AND finished_at = 0`,
+	"saveBroadcastFailure": `INSERT INTO broadcast_failures (type, name, merchant_id, due_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (type, name, merchant_id) DO UPDATE SET due_at = excluded.due_at`,
+	"deleteBroadcastFailure": `DELETE FROM broadcast_failures WHERE type = ? AND name = ? AND merchant_id = ?`,
+	"selectFailedRecipients": `SELECT merchant_id FROM broadcast_failures WHERE type = ? AND name = ?
+		AND due_at NOT BETWEEN ? AND ? ORDER BY due_at, merchant_id LIMIT ?`,
+	"selectOpenBroadcasts": `SELECT ` + broadcastColumns + ` FROM broadcasts WHERE finished_at = 0 ORDER BY created_at`,
+	"selectRecipients":     `SELECT id FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
+	"selectEvent":          `SELECT ` + eventColumns + ` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"insertEvent":          `INSERT INTO events (` + eventColumns + `) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+	"listEvents": `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND ?3 = ?3 AND id >= MAX(?4 + 1, ?5) AND id < MIN(?6, ?13)
+		AND created_at > ?7 AND created_at < ?8 AND (?9 = '' OR type = ?9)
+		AND (?10 = 0 OR object_id = ?10 AND substr(type, 1, CAST(?11 AS INTEGER)) = ?12)
+		ORDER BY id DESC LIMIT ?14`,
+	"listEventsBefore": `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_tenant
+		WHERE merchant_id = ?1 AND live = ?2 AND ?3 = ?3 AND id > MAX(?4, ?5 - 1, ?13) AND id < ?6
+		AND created_at > ?7 AND created_at < ?8 AND (?9 = '' OR type = ?9)
+		AND (?10 = 0 OR object_id = ?10 AND substr(type, 1, CAST(?11 AS INTEGER)) = ?12)
+		ORDER BY id LIMIT ?14`,
+	"selectOldEvents":     `SELECT id FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+	"deleteOldEvents":     `DELETE FROM events WHERE id >= ? AND id <= ?`,
+	"selectOldDeliveries": `SELECT id FROM webhook_deliveries WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+	"deleteOldDeliveries": `DELETE FROM webhook_deliveries WHERE id >= ? AND id <= ?`,
+}

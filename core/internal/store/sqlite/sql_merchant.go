@@ -1,0 +1,80 @@
+package sqlite
+
+const keyColumns = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at,
+	COALESCE(expires_at, 0),
+	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0), EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id
+		AND m.disabled_at > 0)`
+
+const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
+
+const merchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,
+	COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
+
+var merchantSQL = map[string]string{
+	"countActiveKeys": `SELECT COUNT(*) FROM api_keys WHERE merchant_id = ?1 AND live = ?2 AND replaced_by IS NULL
+		AND revoked_at IS NULL
+		AND (expires_at IS NULL OR expires_at > ?3)`,
+	"selectMerchantID": `SELECT id FROM merchants WHERE id = ?`,
+	"insertKey": `INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, root_version, hint, scopes,
+		created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0))`,
+	"replaceKey": `UPDATE api_keys SET replaced_by = ?1, expires_at = MIN(COALESCE(expires_at, ?2), ?2)
+		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND replaced_by IS NULL AND revoked_at IS NULL
+			AND (expires_at IS NULL OR expires_at > ?6)`,
+	"revokeKey": `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?1)
+		WHERE id = ?2 AND merchant_id = ?3 AND live = ?4 AND (?5 <> 0 OR revoked_at IS NOT NULL
+			OR replaced_by IS NOT NULL OR expires_at <= ?1
+			OR kind <> 'secret' OR instr(' ' || scopes || ' ', ' keys:write ') = 0
+			OR EXISTS (SELECT 1 FROM api_keys other
+				WHERE other.merchant_id = ?3 AND other.live = ?4 AND other.id <> ?2 AND other.kind = 'secret'
+					AND instr(' ' || other.scopes || ' ', ' keys:write ') > 0 AND other.revoked_at IS NULL
+					AND other.replaced_by IS NULL AND (other.expires_at IS NULL OR other.expires_at > ?1)))`,
+	"touchKey":        `UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1`,
+	"lockKey":         `SELECT ` + keyColumns + ` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"selectKey":       `SELECT ` + keyColumns + ` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"selectKeyByHash": `SELECT ` + keyColumns + ` FROM api_keys WHERE hash = ?`,
+	"selectKeyByID":   `SELECT ` + keyColumns + ` FROM api_keys WHERE id = ?`,
+	"listKeys": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = ? AND live = ?
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listKeysBefore": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = ? AND live = ?
+			AND id > ? ORDER BY id LIMIT ?`,
+	"selectKeyUse": `SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2), disabled_at > 0
+		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = ?1`,
+	"insertOperator":       `INSERT INTO operators (` + operatorColumns + `, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
+	"lockOperator":         `SELECT ` + operatorColumns + ` FROM operators WHERE id = ?`,
+	"revokeOperator":       `UPDATE operators SET revoked_at = ? WHERE id = ?`,
+	"selectOperatorByHash": `SELECT ` + operatorColumns + ` FROM operators WHERE hash = ?`,
+	"selectOperators":      `SELECT ` + operatorColumns + ` FROM operators ORDER BY id`,
+	"rehashKey":            `UPDATE api_keys SET hash = ?1, root_version = ?2 WHERE id = ?3 AND root_version < ?2`,
+	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys
+		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) GROUP BY root_version
+			ORDER BY root_version`,
+	"countUnconfirmedBefore": `SELECT COUNT(*) FROM transactions WHERE status = 'requires_confirmation' AND id < ?`,
+	"countStoredBetween": `SELECT COUNT(*) FROM idempotency_keys
+		WHERE status <> 0 AND expires_at > ? AND answer >= ? AND answer < ?`,
+	"countValidKeys": `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM api_keys
+		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
+	"countAllEndpoints": `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM webhook_endpoints`,
+	"insertMerchant":    `INSERT INTO merchants (id, name, created_at) VALUES (?, ?, ?)`,
+	"updateMerchant": `UPDATE merchants SET name = COALESCE(NULLIF(?1, ''), name),
+		time_zone = COALESCE(NULLIF(?2, ''), time_zone),
+			cutoff = CASE WHEN ?3 < 0 THEN cutoff ELSE ?3 END, unlinked_refunds = COALESCE(?4, unlinked_refunds)
+		WHERE id = ?5`,
+	"setKeepCustomers": `UPDATE merchants SET keep_customers = NULLIF(?, 0) WHERE id = ?`,
+	"setKeepPersonal":  `UPDATE merchants SET keep_personal = NULLIF(?, 0) WHERE id = ?`,
+	"deleteErasures":   `DELETE FROM erasures`,
+	"disableMerchant": `UPDATE merchants SET disabled_at = CASE WHEN ?1 = 0 THEN 0 WHEN disabled_at > 0
+		THEN disabled_at ELSE ?2 END WHERE id = ?3`,
+	"selectMerchant":  `SELECT ` + merchantColumns + ` FROM merchants WHERE id = ?`,
+	"lockMerchant":    `SELECT ` + merchantColumns + ` FROM merchants WHERE id = ?`,
+	"selectMerchants": `SELECT ` + merchantColumns + ` FROM merchants ORDER BY id`,
+	"listMerchants": `SELECT ` + merchantColumns + ` FROM merchants WHERE id > 0
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listMerchantsBefore": `SELECT ` + merchantColumns + ` FROM merchants WHERE id > 0
+			AND id > ? ORDER BY id LIMIT ?`,
+	"listMerchantKeys": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listMerchantKeysBefore": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)
+			AND id > ? ORDER BY id LIMIT ?`,
+	"selectUnlinkedRefunds": `SELECT COALESCE(MAX(unlinked_refunds), 0) FROM merchants WHERE id = ?`,
+}

@@ -1,0 +1,148 @@
+package sqlite
+
+const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
+	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
+		amount_refund_pending,
+	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id,
+		reclaimed_at,
+	refused_confirmations, api_key_id, client_address, confirm_api_key_id, confirm_client_address,
+	void_api_key_id, void_client_address`
+
+var paymentSQL = map[string]string{
+	"insertUnconfirmed": `INSERT INTO transactions
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, created_at,
+			updated_at, attempt,
+			partial, api_key_id, client_address)
+		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at
+		FROM transactions INDEXED BY transactions_waiting
+			WHERE status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + CASE live WHEN 0
+				THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
+					ELSE 0 END
+		AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
+	"correctUnconfirmed": `UPDATE transactions SET expires_at = ?2 + CASE live WHEN 0 THEN COALESCE((SELECT offset_ms
+		FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0) ELSE 0 END WHERE id = ?3
+			AND status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + CASE live WHEN 0
+				THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
+					ELSE 0 END`,
+	"lapseTransaction": `UPDATE transactions SET status = 'canceled', result = ?, version = version + 1,
+		updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation'`,
+	"countRefusedConfirmation": `UPDATE transactions SET refused_confirmations = refused_confirmations + 1
+		WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"beginConfirmation": `UPDATE transactions SET status = 'processing', waiting_method = payment_method,
+		waiting_details = details,
+			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?,
+			confirm_api_key_id = ?, confirm_client_address = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?`,
+	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
+		details = waiting_details,
+			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = ?
+		WHERE id = ? AND attempt = ? AND attempt > 0 AND status IN ('processing', 'unknown')`,
+	"cancelTransaction": `UPDATE transactions SET status = 'canceled', version = version + 1, updated_at = ?,
+			void_api_key_id = ?, void_client_address = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND version = COALESCE(?,
+			version)`,
+	"clearExpiry": `UPDATE transactions SET expires_at = 0 WHERE id = ?`,
+	"setExpiry": `UPDATE transactions SET expires_at = ?1
+			+ CASE ?2 WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = ?3), 0) ELSE 0 END
+		WHERE id = ?4`,
+	"expireTransaction": `UPDATE transactions SET status = CASE WHEN amount_captured > 0 THEN 'captured'
+		ELSE 'expired' END,
+			version = version + 1, updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = '' AND status IN ('authorized',
+			'partially_captured')`,
+	"advanceTestClock": `INSERT INTO test_clocks (merchant_id, offset_ms) VALUES (?, ?)
+		ON CONFLICT (merchant_id) DO UPDATE SET offset_ms = test_clocks.offset_ms + excluded.offset_ms
+			RETURNING offset_ms`,
+	"selectTestClock": `SELECT COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = ?), 0)`,
+	"insertTerm": `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`,
+	"insertTransaction": `INSERT INTO transactions
+		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at,
+			updated_at,
+			partial, core_id, api_key_id, client_address)
+		VALUES (?, ?, ?, 'processing', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"resolveTransaction": `UPDATE transactions
+		SET status = ?, amount_authorized = ?, amount_captured = ?, result = ?, version = version + 1, claim = 0,
+			updated_at = ?
+		WHERE id = ? AND attempt = ? AND status IN ('processing', 'unknown')`,
+	"loseTransaction": `UPDATE transactions SET status = 'unknown', updated_at = ?
+		WHERE id = ? AND attempt = ? AND status = 'processing'`,
+	"settleTransaction": `UPDATE transactions SET amount_settled = amount_captured, version = version + 1,
+		updated_at = ?
+		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
+			AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured`,
+	"settleCaptures": `UPDATE captures SET settled = 1, updated_at = ?
+		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0`,
+	"beginVoid": `UPDATE transactions SET operation = 'void', operation_id = ?, claim = ?, core_id = ?,
+		reclaimed_at = 0,
+			updated_at = ?, void_api_key_id = ?, void_client_address = CASE WHEN erased_at > 0 THEN '' ELSE ? END
+		WHERE id = ? AND merchant_id = ? AND live = ? AND operation = ''
+			AND status IN ('authorized', 'partially_captured', 'captured')
+			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0 AND version = COALESCE(?,
+				version)`,
+	"refuseVoid": `UPDATE transactions SET operation = '', operation_id = 0, claim = 0, updated_at = ?
+		WHERE id = ? AND operation = 'void' AND operation_id = ?`,
+	"endVoid": `UPDATE transactions SET status = 'voided', amount_captured = 0, operation = '',
+		operation_id = 0, claim = 0,
+			version = version + 1, updated_at = ?
+		WHERE id = ? AND operation = 'void' AND operation_id = ?`,
+	"selectTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+		WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"lockTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+		WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"listTransactions": `SELECT ` + transactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
+			AND id > ? ORDER BY id LIMIT ?`,
+	"selectOpenTransactions": `SELECT ` + transactionColumns + ` FROM transactions INDEXED BY transactions_open
+			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
+				AND updated_at NOT BETWEEN ? AND ? AND id > ?
+			ORDER BY id LIMIT ?`,
+	"deleteTransaction": `DELETE FROM transactions WHERE id = ? AND status = 'processing' AND attempt = 0`,
+	"listNamedTransactions": `SELECT ` + transactionColumns + ` FROM transaction_terms CROSS JOIN transactions
+		ON id = transaction_id
+			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?13 AND term = ?14 AND transaction_id BETWEEN ?3 AND ?4
+				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
+			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
+			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
+			AND transaction_id < ? ORDER BY transaction_id DESC LIMIT ?`,
+	"listNamedTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transaction_terms CROSS JOIN transactions
+		ON id = transaction_id
+			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?13 AND term = ?14 AND transaction_id BETWEEN ?3 AND ?4
+				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
+			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
+			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
+			AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
+	"listFilteredTransactions": `SELECT ` + transactionColumns + ` FROM transactions INDEXED BY transactions_by_tenant
+			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
+			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
+			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listFilteredTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions INDEXED BY transactions_by_tenant
+			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
+			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
+			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
+			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
+			AND id > ? ORDER BY id LIMIT ?`,
+	"selectLapsed": `SELECT id, merchant_id, live, expires_at
+		FROM transactions INDEXED BY transactions_expiring
+		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
+			AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
+	"selectLapsedOf": `SELECT id, merchant_id, live, expires_at
+		FROM transactions INDEXED BY transactions_expiring
+		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
+			AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) AND merchant_id = ?4 AND live = ?5
+				ORDER BY expires_at, id LIMIT ?6`,
+	"selectUnconfirmed": `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting
+		WHERE status = 'requires_confirmation' AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2
+			OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
+	"selectUnconfirmedOf": `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting
+		WHERE status = 'requires_confirmation' AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2
+			OR id > ?3) AND merchant_id = ?4 AND live = ?5 ORDER BY expires_at, id LIMIT ?6`,
+}

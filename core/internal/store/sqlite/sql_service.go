@@ -1,0 +1,32 @@
+package sqlite
+
+const auditColumns = `sequence, at, actor, client_address, action, object, state_before, state_after, outcome,
+	request_id, previous, mac`
+
+var serviceSQL = map[string]string{
+	"insertAuditRecord":  `INSERT INTO audit_records (` + auditColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"selectAuditHead":    `SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`,
+	"selectAuditRecords": `SELECT ` + auditColumns + ` FROM audit_records WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+	"selectNewestAuditRecords": `SELECT ` + auditColumns + ` FROM audit_records WHERE ?1 = 0 OR sequence < ?1
+		ORDER BY sequence DESC LIMIT ?2`,
+	"selectAuditHeadBefore": `SELECT sequence, mac FROM audit_records WHERE at < ? ORDER BY sequence DESC LIMIT 1`,
+	"deleteAuditRecords":    `DELETE FROM audit_records WHERE sequence <= ?`,
+	"saveConfirmedClock": `INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until, step_until)
+		VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT (id) DO UPDATE SET at = ?1, behind = ?2, lag = ?4, lag_until = ?5, low_until = ?6,
+			step = CASE WHEN confirmed_clock.step > ?3 AND confirmed_clock.step_until > ?1 THEN confirmed_clock.step
+				ELSE ?3 END,
+			step_until = CASE WHEN confirmed_clock.step > ?3 AND confirmed_clock.step_until > ?1
+				THEN confirmed_clock.step_until ELSE ?7 END`,
+	"raiseStep": `UPDATE confirmed_clock SET step = CASE WHEN step > ?1 THEN step ELSE ?1 END,
+		step_until = CASE WHEN step_until > ?2 THEN step_until ELSE ?2 END`,
+	"selectConfirmedClock": `SELECT at, behind, step, lag, lag_until, low_until FROM confirmed_clock WHERE id = 1`,
+	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE
+		SET filler = ?1`,
+	"countProbes": `SELECT COUNT(*) FROM store_probes`,
+	"selectNewest": `SELECT name, id FROM (
+			SELECT 'transactions' AS name, COALESCE((SELECT MAX(id) FROM transactions), 0) AS id
+			UNION ALL SELECT 'captures', COALESCE((SELECT MAX(id) FROM captures), 0)
+			UNION ALL SELECT 'refunds', COALESCE((SELECT MAX(id) FROM refunds), 0)
+		) newest ORDER BY id DESC LIMIT 1`,
+}

@@ -1,0 +1,120 @@
+package sqlite
+
+const captureColumns = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
+	amount_refunded, amount_refund_pending, details,
+	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at, api_key_id,
+		client_address`
+
+const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount, currency,
+	details,
+	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at, api_key_id,
+		client_address`
+
+var stepSQL = map[string]string{
+	"insertCapture": `INSERT INTO captures
+		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at,
+			updated_at,
+			core_id, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"beginCapture": `UPDATE transactions SET operation = 'capture', operation_id = ?1,
+			amount_capture_pending = CASE ?2 WHEN 0 THEN amount_authorized - amount_captured ELSE ?2 END, updated_at = ?3
+		WHERE id = ?4 AND merchant_id = ?5 AND live = ?6 AND operation = ''
+			AND status IN ('authorized', 'partially_captured')
+			AND amount_authorized - amount_captured >= MAX(?2, 1)
+		RETURNING amount_capture_pending, currency, erased_at`,
+	"endCapture": `UPDATE captures SET state = ?1, failure_code = ?2, failure_message = ?3, claim = 0,
+		updated_at = ?4, captured_at = ?4
+		WHERE id = ?5 AND state = 'pending'`,
+	"endCaptureOfTransaction": `UPDATE transactions SET operation = '', operation_id = 0, amount_capture_pending = 0,
+			amount_captured = amount_captured + ?1,
+			status = CASE WHEN ?1 = 0 THEN status
+				WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured' ELSE 'partially_captured' END,
+			version = version + CASE WHEN ?1 > 0 THEN 1 ELSE 0 END, updated_at = ?3
+		WHERE id = ?4 AND operation = 'capture' AND operation_id = ?5`,
+	"selectCapture": `SELECT ` + captureColumns + ` FROM captures WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"listCaptures": `SELECT ` + captureColumns + ` FROM captures
+		WHERE transaction_id = ? AND merchant_id = ? AND live = ?
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listCapturesBefore": `SELECT ` + captureColumns + ` FROM captures
+		WHERE transaction_id = ? AND merchant_id = ? AND live = ?
+			AND id > ? ORDER BY id LIMIT ?`,
+	"selectOpenCaptures": `SELECT ` + captureColumns + ` FROM captures
+		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
+			ORDER BY id LIMIT ?`,
+	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + ?1,
+		updated_at = ?2
+		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND operation <> 'void'
+			AND status IN ('captured', 'partially_captured')
+			AND ?1 > 0 AND amount_captured - amount_refunded - amount_refund_pending >= ?1
+		RETURNING currency, erased_at`,
+	"insertRefund": `INSERT INTO refunds
+		(id, transaction_id, capture_id, merchant_id, live, state, amount, currency, details, claim, created_at,
+			updated_at,
+			core_id, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM captures
+		WHERE transaction_id = ? AND state = 'succeeded'`,
+	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + ?1
+		WHERE id = ?2 AND transaction_id = ?3 AND state = 'succeeded'
+			AND amount - amount_refunded - amount_refund_pending >= ?1`,
+	"insertCredit": `INSERT INTO refunds (id, merchant_id, live, state, amount, currency, details, claim,
+		created_at, updated_at,
+			core_id, api_key_id, client_address)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"endRefund": `UPDATE refunds SET state = ?, failure_code = ?, failure_message = ?, claim = 0,
+		updated_at = ?
+		WHERE id = ? AND state = 'pending'`,
+	"endRefundOfTransaction": `UPDATE transactions SET amount_refund_pending = amount_refund_pending - ?,
+			amount_refunded = amount_refunded + ?, updated_at = ?
+		WHERE id = ?`,
+	"endRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending - ?,
+		amount_refunded = amount_refunded + ?, updated_at = ? WHERE id = ?`,
+	"selectRefund": `SELECT ` + refundColumns + ` FROM refunds WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"listRefunds": `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_tenant
+		WHERE merchant_id = ? AND live = ?
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listRefundsBefore": `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_tenant
+		WHERE merchant_id = ? AND live = ?
+			AND id > ? ORDER BY id LIMIT ?`,
+	"listRefundsOfTransaction": `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_transaction
+		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
+			AND id < ? ORDER BY id DESC LIMIT ?`,
+	"listRefundsOfTransactionBefore": `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_transaction
+		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
+			AND id > ? ORDER BY id LIMIT ?`,
+	"selectOpenRefunds": `SELECT ` + refundColumns + ` FROM refunds
+		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
+			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
+			ORDER BY id LIMIT ?`,
+	"correctCaptureOfTransaction": `UPDATE transactions SET amount_captured = amount_captured + ?1,
+			status = CASE WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured'
+				ELSE 'partially_captured' END,
+			version = version + 1, updated_at = ?3
+		WHERE id = ?4 AND operation = '' AND status IN ('authorized', 'partially_captured')
+			AND amount_authorized - amount_captured >= ?1`,
+	"correctCapture": `UPDATE captures SET state = 'succeeded', failure_code = '', failure_message = '',
+		updated_at = ?1, captured_at = ?1
+		WHERE id = ?2 AND state = 'failed'`,
+	"correctRefund": `UPDATE refunds SET state = 'succeeded', failure_code = '', failure_message = '',
+		updated_at = ?
+		WHERE id = ? AND state = 'failed'`,
+	"correctRefundOfTransaction": `UPDATE transactions SET amount_refunded = amount_refunded + ?1, updated_at = ?2
+		WHERE id = ?3 AND operation <> 'void' AND status IN ('captured', 'partially_captured')
+			AND amount_captured - amount_refunded - amount_refund_pending >= ?1`,
+	"correctRefundOfCapture": `UPDATE captures SET amount_refunded = amount_refunded + ?1, updated_at = ?2
+		WHERE id = ?3 AND state = 'succeeded' AND amount - amount_refunded - amount_refund_pending >= ?1`,
+	"correctVoid": `UPDATE transactions SET status = 'voided', amount_captured = 0, version = version + 1,
+		updated_at = ?
+		WHERE id = ? AND operation = '' AND status IN ('authorized', 'partially_captured', 'captured')
+			AND amount_settled = 0 AND amount_refunded = 0 AND amount_refund_pending = 0`,
+	"voidCaptures": `UPDATE captures SET state = 'voided', updated_at = ?
+		WHERE transaction_id = ? AND state = 'succeeded'`,
+	"reclaimAuthorization": `UPDATE transactions SET reclaimed_at = ?3
+		WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown') AND reclaimed_at = 0`,
+	"reclaimVoid": `UPDATE transactions SET reclaimed_at = ?3
+		WHERE id = ?1 AND operation_id = ?2 AND operation = 'void' AND reclaimed_at = 0`,
+	"reclaimCapture": `UPDATE captures SET reclaimed_at = ?3
+		WHERE transaction_id = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
+	"reclaimRefund": `UPDATE refunds SET reclaimed_at = ?3
+		WHERE COALESCE(transaction_id, 0) = ?1 AND id = ?2 AND state = 'pending' AND reclaimed_at = 0`,
+}
