@@ -22,15 +22,16 @@ const lockEndpoints = `SELECT pg_advisory_xact_lock_shared(hashtextextended(name
 const endpointsText = `COALESCE((SELECT string_agg(CAST(w.id AS TEXT) || ' ' || w.types, chr(10) ORDER BY w.id)
 	FROM webhook_endpoints w WHERE w.merchant_id = t.merchant_id AND w.live = t.live AND w.status = 'enabled'), '')`
 
-// closeAll is the last commit of payments. One that is no longer open, or whose tenant has other endpoints, is left out; the statement fails when a key
-// does not wait for its answer.
+// closeAll writes the outcome records of a batch. It leaves out a payment that has an outcome already, or
+// whose tenant has other endpoints. refuse_batch fails the statement if an idempotency key does not
+// wait for its response.
 var closeAll = closeText(`, delivered AS (
 	INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 	SELECT d.id, d.endpoint_id, d.event_id, $19::bigint, $19::bigint, $19::bigint
 	FROM unnest($25::bigint[], $26::bigint[], $27::bigint[]) AS d (id, endpoint_id, event_id) WHERE d.event_id IN (SELECT event_id FROM resolved)
 )`)
 
-// closePlain is closeAll for payments of which nobody is to be told: what a statement might touch costs even when it does not.
+// closePlain is closeAll for payments without deliveries, as openPlain is openAll.
 var closePlain = closeText("")
 
 // keySpent is how much of its lifetime an idempotency key may have spent before its response is
@@ -68,8 +69,8 @@ func closeText(delivered string) string {
 	FROM resolved r WHERE k.id = r.claim AND k.id = ANY ($16::bigint[]) AND k.status = 0
 	RETURNING 1
 )
-SELECT place, CAST(CASE WHEN (SELECT COUNT(*) FROM answered) = (SELECT COUNT(*) FROM resolved WHERE claim <> 0) THEN '1'
-	ELSE 'a key does not wait for its answer, so each is tried by itself' END AS INTEGER) FROM resolved`
+SELECT place, CASE WHEN (SELECT COUNT(*) FROM answered) = (SELECT COUNT(*) FROM resolved WHERE claim <> 0) THEN 1
+	ELSE refuse_batch('an idempotency key does not wait for its response') END FROM resolved`
 }
 
 // ClosePayment implements store.Engine.

@@ -273,7 +273,8 @@ func (g *groups[Q, A]) next() {
 // undone reports whether the server has refused a group and lives: then nothing of it was done, and each member may be tried by himself.
 func undone(err error) bool {
 	var said *pgconn.PgError
-	return errors.As(err, &said) && said.SeverityUnlocalized == "ERROR" && (!unavailable(err) || rolledBack(err) || said.Code == lockNotAvailable)
+	return errors.As(err, &said) && said.SeverityUnlocalized == "ERROR" &&
+		(said.Code == batchRefused || said.Code == lockNotAvailable || rolledBack(err) || !unavailable(err))
 }
 
 // ask runs statements as one transaction, of one round trip, and reads what the last of them returns. As the commit is part of that, nothing of it is called

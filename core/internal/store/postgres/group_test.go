@@ -263,6 +263,7 @@ func TestErrorsThatUndo(t *testing.T) {
 		{pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: "23514"}, true},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "40P01"}, true},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "55P03"}, true},
+		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "CW001"}, true},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "57014"}, false}, // it may have been at its commit
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006"}, false},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "FATAL", Code: "57P01"}, false},

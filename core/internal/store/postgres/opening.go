@@ -12,8 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// openAll is the first commit of payments. One whose key is taken, or whose API key has ended, or which draws on what is not there, is left out; the statement fails when a token is
-// used between its two looks at it.
+// openAll writes the intents of a batch. It leaves out an intent whose idempotency key is taken, whose
+// API key has ended, or whose payment source does not exist. refuse_batch fails the statement if a
+// token is used between its two reads of it.
 var openAll = openText(", $21::bigint[], $22::bigint[], $23::bigint[]", ", customer_id, method_id, token_id", drawing, `, used AS (
 	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint FROM taken
 	WHERE t.id = taken.token_id AND t.id = ANY ($23::bigint[]) AND t.merchant_id = taken.merchant_id AND t.live = taken.live
@@ -21,10 +22,11 @@ var openAll = openText(", $21::bigint[], $22::bigint[], $23::bigint[]", ", custo
 	RETURNING t.id
 ), uncoded AS (
 	DELETE FROM security_codes WHERE token_id = ANY ($23::bigint[]) AND token_id IN (SELECT id FROM used)
-)`, `CAST(CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN '1'
-	ELSE 'a token was used meanwhile, so each is tried by itself' END AS INTEGER)`)
+)`, `CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN 1
+	ELSE refuse_batch('a token was used meanwhile') END`)
 
-// openPlain is openAll for payments of which none draws on anything: what a statement might touch costs even when it does not.
+// openPlain is openAll for payments without a stored payment source: a part of a statement costs even if
+// it finds no row.
 var openPlain = openText("", "", "", "", "1")
 
 // drawing are the conditions on what a payment draws on.

@@ -489,4 +489,11 @@ CREATE TRIGGER audit_records_kept BEFORE UPDATE OR DELETE ON audit_records
     FOR EACH ROW EXECUTE FUNCTION audit_records_kept();
 CREATE TRIGGER audit_records_whole BEFORE TRUNCATE ON audit_records
     FOR EACH STATEMENT EXECUTE FUNCTION audit_records_kept();
+
+-- Fails the statement of a batch of payments that cannot be written together: each is then written alone.
+CREATE FUNCTION refuse_batch(reason TEXT) RETURNS INTEGER LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '%', reason USING ERRCODE = 'CW001';
+END;
+$$;
 -- +goose StatementEnd
