@@ -2,6 +2,8 @@ package postgres
 
 const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
 
+// unfinishedPayment is the condition of a transaction that has a step without an outcome or a pending
+// reversal, or that a payer can still confirm.
 const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action',
 	'pending_review') OR operation <> ''
 	OR amount_capture_pending > 0 OR amount_refund_pending > 0
@@ -23,6 +25,7 @@ var customerSQL = map[string]string{
 			version = $2::bigint, updated_at = $1::bigint
 		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND deleted_at = 0
 			AND version = $2::bigint - 1`,
+	// A deleted customer does not exist.
 	"selectCustomer": `SELECT ` + customerColumns + ` FROM customers
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND deleted_at = 0`,
 	"lockCustomer": `SELECT ` + customerColumns + ` FROM customers
@@ -51,6 +54,7 @@ var customerSQL = map[string]string{
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::text, $7::text, $8::bigint, $9::bytea,
 			$10::bigint, $12::bigint, $13::text
 		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = $4::bigint AND detached_at = 0) < $11::bigint`,
+	// An update writes a new version of the row, so it overwrites no bytes.
 	"overwriteMethod": "",
 	"detachMethod": `UPDATE payment_methods SET detached_at = $1::bigint, number = NULL
 		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND detached_at = 0`,

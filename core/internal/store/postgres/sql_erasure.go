@@ -3,6 +3,7 @@ package postgres
 var erasureSQL = map[string]string{
 	"eraseDetachedMethods": `UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
 		WHERE customer_id = $1::bigint AND detached_at > 0`,
+	// The condition on the type is the one of the index, word by word.
 	"selectCustomerEvents": `SELECT id FROM events
 		WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 			AND object_id IN (SELECT $3::bigint UNION ALL SELECT id FROM payment_methods WHERE customer_id = $3::bigint)
@@ -47,6 +48,7 @@ var erasureSQL = map[string]string{
 		UNION ALL SELECT $1::bigint, $2::bigint, id, $4::bigint FROM refunds
 			WHERE transaction_id = $3::bigint AND id > $5::bigint AND id <= $6::bigint
 				ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`,
+	// A transaction is open if it is unfinished, or a refund is younger than the second parameter.
 	"lockPaymentErasure": `SELECT merchant_id, live, payment_method,
 			CASE WHEN (details::jsonb #>> '{bank_account}') IS NULL THEN 'card' ELSE 'bank_account' END,
 			COALESCE((details::jsonb #>> '{customer}'), ''), COALESCE((waiting_details::jsonb #>> '{customer}'), ''),
@@ -68,6 +70,7 @@ var erasureSQL = map[string]string{
 	"endDelay": `DELETE FROM delayed_erasures WHERE name = $1::text AND id = $2::bigint
 		AND (due_at <= $3::bigint OR due_at > $4::bigint)`,
 	"postponeErasure": `UPDATE delayed_erasures SET due_at = $1::bigint WHERE name = $2::text AND id = $3::bigint`,
+	// A page of the rows of a name that are due, after a row of a time.
 	"selectDelayedErasures": `SELECT due_at, id FROM delayed_erasures WHERE name = $4::text
 		AND due_at <= $1::bigint AND due_at >= $2::bigint AND (due_at > $2::bigint OR id > $3::bigint)
 			ORDER BY due_at, id LIMIT $5::bigint`,
@@ -78,7 +81,8 @@ var erasureSQL = map[string]string{
 		WHERE due_at > 0 AND due_at <= $1::bigint AND due_at >= $2::bigint AND (due_at > $2::bigint
 			OR customer_id > $3::bigint)
 		ORDER BY due_at, customer_id LIMIT $4::bigint`,
-	"selectDeletedCustomersByEvents": `SELECT customer_id, merchant_id, live, deleted_at, events_due_at FROM customer_erasures
+	"selectDeletedCustomersByEvents": `SELECT customer_id, merchant_id, live, deleted_at, events_due_at
+		FROM customer_erasures
 		WHERE events_due_at > 0 AND events_due_at <= $1::bigint AND events_due_at >= $2::bigint
 			AND (events_due_at > $2::bigint OR customer_id > $3::bigint)
 		ORDER BY events_due_at, customer_id LIMIT $4::bigint`,
@@ -89,6 +93,8 @@ var erasureSQL = map[string]string{
 		confirm_client_address = '', void_client_address = '' WHERE id = $2::bigint`,
 	"selectAgedTransactions": `SELECT id FROM transactions WHERE id > $1::bigint AND id < $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
+	// The rows between two ids of the merchants with one period. Merchants without their own have the
+	// period of the service.
 	"selectDueTransactions": `SELECT id FROM transactions WHERE id > $1::bigint AND id <= $2::bigint
 		AND (SELECT COALESCE(keep_personal, $3::bigint) FROM merchants
 			WHERE merchants.id = transactions.merchant_id) = $4::bigint ORDER BY id`,
@@ -160,6 +166,7 @@ var erasureSQL = map[string]string{
 				OR events_due_at > $6::bigint THEN 1 ELSE 0 END
 		FROM customer_erasures WHERE customer_id > $1::bigint AND customer_id < $2::bigint
 			ORDER BY customer_id LIMIT $3::bigint`,
+	// Captures and refunds of a transaction after an id that are not younger than a time.
 	"selectParts": `SELECT * FROM (SELECT id, 'capture' AS kind, COALESCE(details, '') AS data, CASE
 		WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM captures
 			WHERE transaction_id = $1::bigint AND id > $2::bigint AND created_at <= $3::bigint
@@ -168,6 +175,7 @@ var erasureSQL = map[string]string{
 			WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM refunds
 			WHERE transaction_id = $1::bigint AND id > $2::bigint AND created_at <= $3::bigint
 				ORDER BY id LIMIT $4::bigint) AS of_refunds ORDER BY id LIMIT $4::bigint`,
+	// In the order of commit positions.
 	"sweepEvents": `SELECT place, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
 			WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1
 				ELSE 0 END

@@ -26,6 +26,7 @@ var idempotencySQL = map[string]string{
 	"claimKey": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 		VALUES ($1::bigint, $2::bigint, $3::text, $4::bytea, $5::bigint, $6::bigint)
 			ON CONFLICT (merchant_id, live, key) DO NOTHING RETURNING id`,
+	// claimKey if the API key $7 can be used at the time $5.
 	"claimKeyUnder": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 		SELECT $1::bigint, $2::bigint, $3::text, $4::bytea, $5::bigint, $6::bigint WHERE EXISTS (SELECT 1
 			FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id

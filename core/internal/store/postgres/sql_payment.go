@@ -2,11 +2,9 @@ package postgres
 
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
-		amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id,
-		reclaimed_at,
-	refused_confirmations, api_key_id, client_address, confirm_api_key_id, confirm_client_address,
-	void_api_key_id, void_client_address`
+	amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
+	attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
+	confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
 
 var paymentSQL = map[string]string{
 	"insertUnconfirmed": `INSERT INTO transactions
@@ -16,6 +14,7 @@ var paymentSQL = map[string]string{
 		VALUES ($1::bigint, $2::bigint, $3::bigint, 'requires_confirmation', $4::bigint, $5::bigint, $6::text,
 			$7::text, $8::text, $9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::text) ON CONFLICT
 				DO NOTHING`,
+	// Payments that a clock ahead has wait for too long, on the test clock of a test merchant.
 	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE status = 'requires_confirmation' AND expires_at > $1::bigint AND expires_at > $1::bigint + CASE live
 			WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)
@@ -136,6 +135,8 @@ var paymentSQL = map[string]string{
 				OR (details::jsonb #>> '{reference}') = $11::text)
 			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
 			AND transaction_id > $15::bigint ORDER BY transaction_id LIMIT $16::bigint`,
+	// The conditions of all filters are in one text, so that few statements are prepared. Customers and
+	// references are found by their terms: an index for each other filter would cost every payment.
 	"listFilteredTransactions": `SELECT ` + transactionColumns + ` FROM transactions
 			WHERE merchant_id = $1::bigint AND live = $2::bigint AND id BETWEEN $3::bigint AND $4::bigint
 				AND created_at > $5::bigint AND created_at < $6::bigint

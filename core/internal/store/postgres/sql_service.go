@@ -1,7 +1,7 @@
 package postgres
 
-const auditColumns = `sequence, at, actor, client_address, action, object, state_before, state_after, outcome,
-	request_id, previous, mac`
+const auditColumns = `sequence, at, actor, client_address, action, object, state_before, state_after,
+	outcome, request_id, previous, mac`
 
 var serviceSQL = map[string]string{
 	"insertAuditRecord": `INSERT INTO audit_records (` + auditColumns + `)
@@ -15,6 +15,7 @@ var serviceSQL = map[string]string{
 	"selectAuditHeadBefore": `SELECT sequence, mac FROM audit_records WHERE at < $1::bigint
 		ORDER BY sequence DESC LIMIT 1`,
 	"deleteAuditRecords": `DELETE FROM audit_records WHERE sequence <= $1::bigint`,
+	// A larger step stays until its time is over.
 	"saveConfirmedClock": `INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until, step_until)
 		VALUES (1, $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint)
 		ON CONFLICT (id) DO UPDATE SET at = $1::bigint, behind = $2::bigint, lag = $4::bigint, lag_until = $5::bigint,

@@ -1,5 +1,6 @@
 package postgres
 
+// takenAt is when a capture was taken, word by word as in captures_unsettled.
 const takenAt = `CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END`
 
 var settlementSQL = map[string]string{

@@ -1,9 +1,21 @@
 package postgres
 
+//nolint:gosec // names of columns
 const tokenColumns = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
-	t.cvc_given, t.used_by, t.used_at,
-	t.created_at, t.expires_at`
+	t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
 
+// tokensAfter selects a page of tokens up to a time, after a row of a time. tokensBetween selects those
+// from one row of a time up to another.
+const (
+	//nolint:gosec // SQL
+	tokensAfter = `expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
+		ORDER BY expires_at, id LIMIT $4::bigint`
+	//nolint:gosec // SQL
+	tokensBetween = `expires_at >= $1::bigint AND (expires_at > $1::bigint OR id >= $2::bigint)
+		AND expires_at <= $3::bigint AND (expires_at < $3::bigint OR id <= $4::bigint)`
+)
+
+//nolint:gosec // SQL
 var vaultSQL = map[string]string{
 	"selectCodeKey": `SELECT id, hour, vault_key, sealed FROM code_keys WHERE hour = $1::bigint
 		ORDER BY id DESC LIMIT 1`,
@@ -40,10 +52,9 @@ var vaultSQL = map[string]string{
 	"returnTokenWithCode": `UPDATE tokens SET used_by = 0, used_at = 0
 		WHERE id = $1::bigint AND used_by = $2::bigint AND cvc_given = 1 AND expires_at > $3::bigint`,
 	"selectOldTokens": `SELECT expires_at, id FROM tokens
-		WHERE expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
-			ORDER BY expires_at, id LIMIT $4::bigint`,
-	"deleteTokens": `DELETE FROM tokens WHERE expires_at >= $1::bigint AND (expires_at > $1::bigint
-		OR id >= $2::bigint) AND expires_at <= $3::bigint AND (expires_at < $3::bigint OR id <= $4::bigint)`,
+		WHERE ` + tokensAfter,
+	"deleteTokens": `DELETE FROM tokens WHERE ` + tokensBetween,
+	// The token with its security code and the key of that, if they still exist.
 	"selectToken": `SELECT ` + tokenColumns + `, c.sealed, COALESCE(k.id, 0), COALESCE(k.hour, 0),
 		COALESCE(k.vault_key, 0), k.sealed
 		FROM tokens t LEFT JOIN security_codes c ON c.token_id = t.id LEFT JOIN code_keys k ON k.id = c.key_id
@@ -63,24 +74,22 @@ var vaultSQL = map[string]string{
 		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> $1::bigint AND number IS NOT NULL)
 		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> $1::bigint)`,
 	"selectExpiredTokens": `SELECT expires_at, id FROM tokens
-		WHERE number IS NOT NULL AND expires_at <= $1::bigint AND expires_at >= $2::bigint
-			AND (expires_at > $2::bigint OR id > $3::bigint) ORDER BY expires_at, id LIMIT $4::bigint`,
-	"deleteCodesOfExpiredTokens": `DELETE FROM security_codes WHERE token_id IN (SELECT id FROM tokens
-		WHERE number IS NOT NULL AND expires_at >= $1::bigint AND (expires_at > $1::bigint OR id >= $2::bigint)
-			AND expires_at <= $3::bigint AND (expires_at < $3::bigint OR id <= $4::bigint))`,
+		WHERE number IS NOT NULL AND ` + tokensAfter,
+	"deleteCodesOfExpiredTokens": `DELETE FROM security_codes
+		WHERE token_id IN (SELECT id FROM tokens
+			WHERE number IS NOT NULL AND ` + tokensBetween + `)`,
+	// As overwriteMethod.
 	"overwriteExpiredTokens": "",
 	"wipeExpiredTokens": `UPDATE tokens SET number = NULL, expires_at = LEAST(expires_at, $5::bigint)
-		WHERE id IN (SELECT id FROM tokens WHERE number IS NOT NULL AND expires_at >= $1::bigint
-			AND (expires_at > $1::bigint OR id >= $2::bigint) AND expires_at <= $3::bigint AND (expires_at < $3::bigint
-				OR id <= $4::bigint))`,
+		WHERE id IN (SELECT id FROM tokens
+			WHERE number IS NOT NULL AND ` + tokensBetween + `)`,
 	"selectAheadTokens": `SELECT expires_at, id FROM tokens
-		WHERE expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
-			ORDER BY expires_at, id LIMIT $4::bigint`,
-	"deleteCodesOfAheadTokens": `DELETE FROM security_codes WHERE token_id IN (SELECT id FROM tokens
-		WHERE expires_at >= $1::bigint AND (expires_at > $1::bigint OR id >= $2::bigint) AND expires_at <= $3::bigint
-			AND (expires_at < $3::bigint OR id <= $4::bigint))`,
+		WHERE ` + tokensAfter,
+	"deleteCodesOfAheadTokens": `DELETE FROM security_codes
+		WHERE token_id IN (SELECT id FROM tokens
+			WHERE ` + tokensBetween + `)`,
 	"overwriteAheadTokens": "",
 	"wipeAheadTokens": `UPDATE tokens SET number = NULL, expires_at = LEAST(expires_at, $5::bigint)
-		WHERE id IN (SELECT id FROM tokens WHERE expires_at >= $1::bigint AND (expires_at > $1::bigint
-			OR id >= $2::bigint) AND expires_at <= $3::bigint AND (expires_at < $3::bigint OR id <= $4::bigint))`,
+		WHERE id IN (SELECT id FROM tokens
+			WHERE ` + tokensBetween + `)`,
 }

@@ -1,9 +1,11 @@
 package postgres
 
-const deliveryColumns = `id, endpoint_id, event_id, COALESCE((SELECT type FROM events WHERE events.id = event_id),
-	''), status, attempts, leased,
-	due_at, response_status, error, duration_ms, attempted_at, created_at, updated_at`
+const deliveryColumns = `id, endpoint_id, event_id,
+	COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased, due_at,
+	response_status, error, duration_ms, attempted_at, created_at, updated_at`
 
+// stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint to
+// endpoint through the index, so a long queue of one costs the others nothing.
 const stepQueues = `WITH RECURSIVE step (endpoint) AS (
 	SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE status = 'pending'
 	UNION ALL
@@ -11,10 +13,10 @@ const stepQueues = `WITH RECURSIVE step (endpoint) AS (
 		WHERE status = 'pending' AND endpoint_id > step.endpoint) FROM step WHERE step.endpoint IS NOT NULL)
 	`
 
-const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation, overlap_until,
-	failing_since, version,
-	created_at, updated_at`
+const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation,
+	overlap_until, failing_since, version, created_at, updated_at`
 
+// emptyEndpoint limits endpoints to the deleted ones without deliveries.
 const emptyEndpoint = `status = 'deleted'
 	AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`
 
@@ -100,12 +102,14 @@ var webhookSQL = map[string]string{
 		WHERE endpoint_id = $3::bigint AND id >= $4::bigint AND id <= $5::bigint AND status = 'pending' AND leased = 0`,
 	"selectTargets": `SELECT id, types FROM webhook_endpoints
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND status = 'enabled' ORDER BY id`,
+	// Materialized: a list with a limit that is made once for each row meets more than the limit.
 	"leaseDeliveries": `WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries WHERE endpoint_id = $1::bigint
 		AND status = 'pending' AND due_at <= $2::bigint
 		AND due_at >= $3::bigint AND (due_at > $4::bigint OR id > $5::bigint)
 			ORDER BY due_at, id LIMIT $6::bigint FOR UPDATE SKIP LOCKED)
 		UPDATE webhook_deliveries SET leased = 1, core_id = $7::bigint, due_at = $8::bigint, attempts = attempts + 1,
 			updated_at = $9::bigint WHERE id IN (SELECT id FROM due) RETURNING id, event_id, attempts, created_at`,
+	// Without the rows that another command has locked: that command locks the endpoint next.
 	"deletePendingDeliveriesTo": `WITH gone AS MATERIALIZED (
 			SELECT id FROM webhook_deliveries
 				WHERE endpoint_id = $1::bigint AND status = 'pending' LIMIT $2::bigint FOR UPDATE SKIP LOCKED)

@@ -111,7 +111,7 @@ func (e *engine) Update(_ context.Context, c *store.Command) error {
 		case err := <-r.done:
 			return err
 		case w := <-e.lead:
-			e.leadBatch(w, len(r.done) > 0)
+			e.leadBatch(w, len(r.done) > 0) //nolint:contextcheck // no caller can cancel a batch
 		}
 	}
 }

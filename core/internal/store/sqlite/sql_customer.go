@@ -2,6 +2,8 @@ package sqlite
 
 const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
 
+// unfinishedPayment is the condition of a transaction that has a step without an outcome or a pending
+// reversal, or that a payer can still confirm.
 const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action',
 	'pending_review') OR operation <> ''
 	OR amount_capture_pending > 0 OR amount_refund_pending > 0
@@ -20,6 +22,7 @@ var customerSQL = map[string]string{
 		default_method_id = 0,
 			version = ?2, updated_at = ?1
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0 AND version = ?2 - 1`,
+	// A deleted customer does not exist.
 	"selectCustomer": `SELECT ` + customerColumns + ` FROM customers
 		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
 	"lockCustomer": `SELECT ` + customerColumns + ` FROM customers

@@ -3,6 +3,7 @@ package sqlite
 var erasureSQL = map[string]string{
 	"eraseDetachedMethods": `UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
 		WHERE customer_id = ? AND detached_at > 0`,
+	// The condition on the type is the one of the index, word by word.
 	"selectCustomerEvents": `SELECT id FROM events INDEXED BY events_of_customers
 		WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 			AND object_id IN (SELECT ?3 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?3)
@@ -42,6 +43,7 @@ var erasureSQL = map[string]string{
 		SELECT ?1, ?2, id, ?4 FROM captures WHERE transaction_id = ?3 AND id > ?5 AND id <= ?6
 		UNION ALL SELECT ?1, ?2, id, ?4 FROM refunds WHERE transaction_id = ?3 AND id > ?5 AND id <= ?6
 			ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`,
+	// A transaction is open if it is unfinished, or a refund is younger than the second parameter.
 	"lockPaymentErasure": `SELECT merchant_id, live, payment_method,
 			CASE WHEN details ->> '$.bank_account' IS NULL THEN 'card' ELSE 'bank_account' END,
 			COALESCE(details ->> '$.customer', ''), COALESCE(waiting_details ->> '$.customer', ''),
@@ -60,6 +62,7 @@ var erasureSQL = map[string]string{
 		AND term IN (?, ?) AND transaction_id = ?`,
 	"endDelay":        `DELETE FROM delayed_erasures WHERE name = ? AND id = ? AND (due_at <= ? OR due_at > ?)`,
 	"postponeErasure": `UPDATE delayed_erasures SET due_at = ? WHERE name = ? AND id = ?`,
+	// A page of the rows of a name that are due, after a row of a time.
 	"selectDelayedErasures": `SELECT due_at, id FROM delayed_erasures WHERE name = ?4
 		AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?5`,
 	"insertErasedTransaction": `INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
@@ -68,7 +71,8 @@ var erasureSQL = map[string]string{
 	"selectDeletedCustomers": `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
 		WHERE due_at > 0 AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR customer_id > ?3)
 		ORDER BY due_at, customer_id LIMIT ?4`,
-	"selectDeletedCustomersByEvents": `SELECT customer_id, merchant_id, live, deleted_at, events_due_at FROM customer_erasures
+	"selectDeletedCustomersByEvents": `SELECT customer_id, merchant_id, live, deleted_at, events_due_at
+		FROM customer_erasures
 		WHERE events_due_at > 0 AND events_due_at <= ?1 AND events_due_at >= ?2 AND (events_due_at > ?2
 			OR customer_id > ?3)
 		ORDER BY events_due_at, customer_id LIMIT ?4`,
@@ -78,6 +82,8 @@ var erasureSQL = map[string]string{
 	"erasePersonalTransactions": `UPDATE transactions SET details = ?, client_address = '', confirm_client_address = '',
 		void_client_address = '' WHERE id = ?`,
 	"selectAgedTransactions": `SELECT id FROM transactions WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+	// The rows between two ids of the merchants with one period. Merchants without their own have the
+	// period of the service.
 	"selectDueTransactions": `SELECT id FROM transactions WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = transactions.merchant_id) = ?4
 			ORDER BY id`,
@@ -137,6 +143,7 @@ var erasureSQL = map[string]string{
 			CASE WHEN due_at <= ?4 OR due_at > ?5 OR events_due_at BETWEEN 1 AND ?4 OR events_due_at > ?6 THEN 1
 				ELSE 0 END
 		FROM customer_erasures WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
+	// Captures and refunds of a transaction after an id that are not younger than a time.
 	"selectParts": `SELECT * FROM (SELECT id, 'capture' AS kind, COALESCE(details, '') AS data, CASE
 		WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM captures
 			WHERE transaction_id = ?1 AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4) AS of_captures

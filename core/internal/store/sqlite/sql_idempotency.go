@@ -22,6 +22,7 @@ var idempotencySQL = map[string]string{
 	"deleteExpiredKeys": `DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
 	"claimKey": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (merchant_id, live, key) DO NOTHING`,
+	// claimKey if the API key ?7 can be used at the time ?5.
 	"claimKeyUnder": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM api_keys JOIN merchants
 			ON merchants.id = api_keys.merchant_id

@@ -1,9 +1,8 @@
 package sqlite
 
 const keyColumns = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at,
-	COALESCE(expires_at, 0),
-	COALESCE(revoked_at, 0), COALESCE(last_used_at, 0), EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id
-		AND m.disabled_at > 0)`
+	COALESCE(expires_at, 0), COALESCE(revoked_at, 0), COALESCE(last_used_at, 0),
+	EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id AND m.disabled_at > 0)`
 
 const operatorColumns = `id, name, role, created_at, expires_at, revoked_at`
 

@@ -2,11 +2,9 @@ package sqlite
 
 const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
 	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
-		amount_refund_pending,
-	operation, operation_id, details, result, version, claim, created_at, updated_at, attempt, partial, core_id,
-		reclaimed_at,
-	refused_confirmations, api_key_id, client_address, confirm_api_key_id, confirm_client_address,
-	void_api_key_id, void_client_address`
+	amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
+	attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
+	confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
 
 var paymentSQL = map[string]string{
 	"insertUnconfirmed": `INSERT INTO transactions
@@ -14,6 +12,7 @@ var paymentSQL = map[string]string{
 			updated_at, attempt,
 			partial, api_key_id, client_address)
 		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	// Payments that a clock ahead has wait for too long, on the test clock of a test merchant.
 	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at
 		FROM transactions INDEXED BY transactions_waiting
 			WHERE status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + CASE live WHEN 0
@@ -118,13 +117,17 @@ var paymentSQL = map[string]string{
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
 			AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
-	"listFilteredTransactions": `SELECT ` + transactionColumns + ` FROM transactions INDEXED BY transactions_by_tenant
+	// The conditions of all filters are in one text, so that few statements are prepared. Customers and
+	// references are found by their terms: an index for each other filter would cost every payment.
+	"listFilteredTransactions": `SELECT ` + transactionColumns + `
+		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
 			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listFilteredTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions INDEXED BY transactions_by_tenant
+	"listFilteredTransactionsBefore": `SELECT ` + transactionColumns + `
+		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
 			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)

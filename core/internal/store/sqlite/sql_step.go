@@ -1,15 +1,14 @@
 package sqlite
 
 const captureColumns = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
-	amount_refunded, amount_refund_pending, details,
-	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at, api_key_id,
-		client_address`
+	amount_refunded, amount_refund_pending, details, failure_code, failure_message, claim, created_at,
+	updated_at, core_id, reclaimed_at, api_key_id, client_address`
 
-const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount, currency,
-	details,
-	failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at, api_key_id,
-		client_address`
+const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
+	currency, details, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
+	api_key_id, client_address`
 
+//nolint:gosec // SQL
 var stepSQL = map[string]string{
 	"insertCapture": `INSERT INTO captures
 		(id, transaction_id, merchant_id, live, state, amount, currency, final, details, claim, created_at,
@@ -76,6 +75,7 @@ var stepSQL = map[string]string{
 	"listRefundsBefore": `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_tenant
 		WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
+	// Without the hint, SQLite reads all refunds of the tenant.
 	"listRefundsOfTransaction": `SELECT ` + refundColumns + ` FROM refunds INDEXED BY refunds_by_transaction
 		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,

@@ -1,9 +1,21 @@
 package sqlite
 
+//nolint:gosec // names of columns
 const tokenColumns = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
-	t.cvc_given, t.used_by, t.used_at,
-	t.created_at, t.expires_at`
+	t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
 
+// tokensAfter selects a page of tokens up to a time, after a row of a time. tokensBetween selects those
+// from one row of a time up to another.
+const (
+	//nolint:gosec // SQL
+	tokensAfter = `expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3)
+		ORDER BY expires_at, id LIMIT ?4`
+	//nolint:gosec // SQL
+	tokensBetween = `expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2)
+		AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4)`
+)
+
+//nolint:gosec // SQL
 var vaultSQL = map[string]string{
 	"selectCodeKey":  `SELECT id, hour, vault_key, sealed FROM code_keys WHERE hour = ? ORDER BY id DESC LIMIT 1`,
 	"selectCodeKeys": `SELECT id, hour, vault_key, sealed FROM code_keys ORDER BY id`,
@@ -18,6 +30,7 @@ var vaultSQL = map[string]string{
 	"merchantsExist": `SELECT EXISTS (SELECT 1 FROM merchants)`,
 	"sealedExist": `SELECT EXISTS (SELECT 1 FROM tokens WHERE number IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM payment_methods WHERE number IS NOT NULL)`,
+	// A file has no secrets that several processes share: they are files of the data folder.
 	"selectSecret":        "",
 	"selectSecretChanged": "",
 	"insertSecret":        "",
@@ -32,9 +45,9 @@ var vaultSQL = map[string]string{
 	"returnTokenWithCode": `UPDATE tokens SET used_by = 0, used_at = 0
 		WHERE id = ? AND used_by = ? AND cvc_given = 1 AND expires_at > ?`,
 	"selectOldTokens": `SELECT expires_at, id FROM tokens INDEXED BY tokens_by_expiry
-		WHERE expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
-	"deleteTokens": `DELETE FROM tokens WHERE expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2)
-		AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4)`,
+		WHERE ` + tokensAfter,
+	"deleteTokens": `DELETE FROM tokens WHERE ` + tokensBetween,
+	// The token with its security code and the key of that, if they still exist.
 	"selectToken": `SELECT ` + tokenColumns + `, c.sealed, COALESCE(k.id, 0), COALESCE(k.hour, 0),
 		COALESCE(k.vault_key, 0), k.sealed
 		FROM tokens t LEFT JOIN security_codes c ON c.token_id = t.id LEFT JOIN code_keys k ON k.id = c.key_id
@@ -53,29 +66,25 @@ var vaultSQL = map[string]string{
 		+ (SELECT COUNT(*) FROM payment_methods WHERE vault_key <> ?1 AND number IS NOT NULL)
 		+ (SELECT COUNT(*) FROM code_keys WHERE vault_key <> ?1)`,
 	"selectExpiredTokens": `SELECT expires_at, id FROM tokens INDEXED BY tokens_sealed
-		WHERE number IS NOT NULL AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3)
-			ORDER BY expires_at, id LIMIT ?4`,
-	"deleteCodesOfExpiredTokens": `DELETE FROM security_codes WHERE token_id IN (SELECT id
-		FROM tokens INDEXED BY tokens_sealed
-			WHERE number IS NOT NULL AND expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3
-				AND (expires_at < ?3 OR id <= ?4))`,
+		WHERE number IS NOT NULL AND ` + tokensAfter,
+	"deleteCodesOfExpiredTokens": `DELETE FROM security_codes
+		WHERE token_id IN (SELECT id FROM tokens INDEXED BY tokens_sealed
+			WHERE number IS NOT NULL AND ` + tokensBetween + `)`,
 	"overwriteExpiredTokens": `UPDATE tokens SET number = zeroblob(length(number))
-		WHERE number IS NOT NULL AND id IN (SELECT id FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL
-			AND expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3
-				OR id <= ?4))`,
+		WHERE number IS NOT NULL AND id IN (SELECT id FROM tokens INDEXED BY tokens_sealed
+			WHERE number IS NOT NULL AND ` + tokensBetween + `)`,
 	"wipeExpiredTokens": `UPDATE tokens SET number = NULL, expires_at = MIN(expires_at, ?5)
-		WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_sealed WHERE number IS NOT NULL AND expires_at >= ?1
-			AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4))`,
+		WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_sealed
+			WHERE number IS NOT NULL AND ` + tokensBetween + `)`,
 	"selectAheadTokens": `SELECT expires_at, id FROM tokens INDEXED BY tokens_by_expiry
-		WHERE expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
-	"deleteCodesOfAheadTokens": `DELETE FROM security_codes WHERE token_id IN (SELECT id
-		FROM tokens INDEXED BY tokens_by_expiry
-			WHERE expires_at >= ?1 AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3
-				OR id <= ?4))`,
+		WHERE ` + tokensAfter,
+	"deleteCodesOfAheadTokens": `DELETE FROM security_codes
+		WHERE token_id IN (SELECT id FROM tokens INDEXED BY tokens_by_expiry
+			WHERE ` + tokensBetween + `)`,
 	"overwriteAheadTokens": `UPDATE tokens SET number = zeroblob(length(number))
-		WHERE number IS NOT NULL AND id IN (SELECT id FROM tokens INDEXED BY tokens_by_expiry WHERE expires_at >= ?1
-			AND (expires_at > ?1 OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4))`,
+		WHERE number IS NOT NULL AND id IN (SELECT id FROM tokens INDEXED BY tokens_by_expiry
+			WHERE ` + tokensBetween + `)`,
 	"wipeAheadTokens": `UPDATE tokens SET number = NULL, expires_at = MIN(expires_at, ?5)
-		WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_by_expiry WHERE expires_at >= ?1 AND (expires_at > ?1
-			OR id >= ?2) AND expires_at <= ?3 AND (expires_at < ?3 OR id <= ?4))`,
+		WHERE id IN (SELECT id FROM tokens INDEXED BY tokens_by_expiry
+			WHERE ` + tokensBetween + `)`,
 }

@@ -1,9 +1,11 @@
 package sqlite
 
-const deliveryColumns = `id, endpoint_id, event_id, COALESCE((SELECT type FROM events WHERE events.id = event_id),
-	''), status, attempts, leased,
-	due_at, response_status, error, duration_ms, attempted_at, created_at, updated_at`
+const deliveryColumns = `id, endpoint_id, event_id,
+	COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased, due_at,
+	response_status, error, duration_ms, attempted_at, created_at, updated_at`
 
+// stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint to
+// endpoint through the index, so a long queue of one costs the others nothing.
 const stepQueues = `WITH RECURSIVE step (endpoint) AS (
 	SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'
 	UNION ALL
@@ -11,10 +13,10 @@ const stepQueues = `WITH RECURSIVE step (endpoint) AS (
 		WHERE status = 'pending' AND endpoint_id > step.endpoint) FROM step WHERE step.endpoint IS NOT NULL)
 	`
 
-const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation, overlap_until,
-	failing_since, version,
-	created_at, updated_at`
+const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation,
+	overlap_until, failing_since, version, created_at, updated_at`
 
+// emptyEndpoint limits endpoints to the deleted ones without deliveries.
 const emptyEndpoint = `status = 'deleted'
 	AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`
 
@@ -76,10 +78,11 @@ var webhookSQL = map[string]string{
 		WHERE merchant_id = ? AND live = ? AND status <> 'deleted'
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectDeletedEndpoints": `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`,
-	"selectEmptyEndpoints":   `SELECT id FROM webhook_endpoints WHERE ` + emptyEndpoint + ` AND id > ? ORDER BY id LIMIT ?`,
-	"deleteEmptyEndpoints":   `DELETE FROM webhook_endpoints WHERE id >= ? AND id <= ? AND ` + emptyEndpoint,
-	"selectDeliveriesTo":     `SELECT id FROM webhook_deliveries WHERE endpoint_id = ? AND id > ? ORDER BY id LIMIT ?`,
-	"deleteDeliveriesTo":     `DELETE FROM webhook_deliveries WHERE endpoint_id = ? AND id >= ? AND id <= ?`,
+	"selectEmptyEndpoints": `SELECT id FROM webhook_endpoints
+		WHERE ` + emptyEndpoint + ` AND id > ? ORDER BY id LIMIT ?`,
+	"deleteEmptyEndpoints": `DELETE FROM webhook_endpoints WHERE id >= ? AND id <= ? AND ` + emptyEndpoint,
+	"selectDeliveriesTo":   `SELECT id FROM webhook_deliveries WHERE endpoint_id = ? AND id > ? ORDER BY id LIMIT ?`,
+	"deleteDeliveriesTo":   `DELETE FROM webhook_deliveries WHERE endpoint_id = ? AND id >= ? AND id <= ?`,
 	"selectQueues": stepQueues + `
 		SELECT endpoint FROM step WHERE endpoint IS NOT NULL`,
 	"countQueue": `SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries INDEXED BY webhook_deliveries_due
@@ -89,6 +92,7 @@ var webhookSQL = map[string]string{
 		WHERE endpoint_id = ?3 AND id >= ?4 AND id <= ?5 AND status = 'pending' AND leased = 0`,
 	"selectTargets": `SELECT id, types FROM webhook_endpoints
 		WHERE merchant_id = ? AND live = ? AND status = 'enabled' ORDER BY id`,
+	// Materialized: a list with a limit that is made once for each row meets more than the limit.
 	"leaseDeliveries": `WITH due AS MATERIALIZED (SELECT id
 		FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 			WHERE endpoint_id = ? AND status = 'pending' AND due_at <= ?

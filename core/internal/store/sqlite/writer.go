@@ -207,15 +207,15 @@ func (w *writer) prepared(s *store.Statement) (statement, error) {
 	if err != nil {
 		return statement{}, err
 	}
-	p, err := w.prepare(text)
+	p, err := w.prepare(context.Background(), text)
 	if err == nil {
 		w.stmts[s] = p
 	}
 	return p, err
 }
 
-func (w *writer) prepare(text string) (statement, error) {
-	prepared, err := w.conn.PrepareContext(context.Background(), text)
+func (w *writer) prepare(ctx context.Context, text string) (statement, error) {
+	prepared, err := w.conn.PrepareContext(ctx, text)
 	if err != nil {
 		return statement{}, fmt.Errorf("prepare: %w", explained(err))
 	}
@@ -235,7 +235,7 @@ func (w *writer) change(s *store.Statement, args ...any) (sql.Result, error) {
 func (w *writer) exec(text string) (err error) {
 	s, ok := w.own[text]
 	if !ok {
-		if s, err = w.prepare(text); err != nil {
+		if s, err = w.prepare(context.Background(), text); err != nil {
 			return err
 		}
 		w.own[text] = s
