@@ -25,8 +25,8 @@ func FuzzCreateTransaction(f *testing.F) {
 	s := coretest.Open(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		latest := func() int64 { // ids only grow, so every new row shows
-			return s.Number(t, `SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM transactions), (SELECT COALESCE(MAX(id), 0) FROM captures),
-				(SELECT COALESCE(MAX(id), 0) FROM events))`)
+			return s.Number(t, `SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM transactions
+				UNION ALL SELECT id FROM captures UNION ALL SELECT id FROM events) AS made`)
 		}
 		before := latest()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://core/v1/transactions", bytes.NewReader(body))
