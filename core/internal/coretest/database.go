@@ -70,7 +70,7 @@ func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	return postgrestest.Open(ctx, patient(d.url), c, d.test)
 }
 
-// MustInspect opens the database to look at it past the store. Questions are asked in the words of SQLite.
+// MustInspect opens the database to look at it past the store. Queries are in SQLite's SQL.
 func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	tb.Helper()
 	if d.url == "" {
@@ -86,7 +86,7 @@ func (d *Database) MustInspect(tb testing.TB) *sql.DB {
 	return db
 }
 
-// MustExec writes past the store. Statements are in the words of SQLite.
+// MustExec writes past the store. Statements are in SQLite's SQL.
 func (d *Database) MustExec(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
 	db := d.mustWrite(tb)

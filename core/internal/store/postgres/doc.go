@@ -1,6 +1,7 @@
-// Package postgres is the store's engine for more than one machine: PostgreSQL, which any number of processes share.
+// Package postgres is the store's engine for more than one machine: PostgreSQL, which any number of
+// processes share.
 //
-// Commands run side by side, each in a transaction of its own (READ COMMITTED), so what SQLite's one writer gives for nothing is said here: changes
-// are conditional, and what a command decides by is locked (store.Dialect). Statements come in the words of SQLite; dialect.go says how they are put
-// into PostgreSQL's.
+// Commands run at the same time, each in its own transaction (READ COMMITTED). So changes are
+// conditional, and a command locks each row on which it bases a decision. The SQL of the store's
+// statements is in the files sql_*.go.
 package postgres

@@ -2,8 +2,8 @@ package postgres
 
 const customerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
 
-// unfinishedPayment is the condition of a transaction that has a step without an outcome or a pending
-// reversal, or that a payer can still confirm.
+// unfinishedPayment is the condition of a transaction that has a step without an outcome or a
+// pending reversal, or that a payer can still confirm.
 const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confirmation', 'requires_action',
 	'pending_review') OR operation <> ''
 	OR amount_capture_pending > 0 OR amount_refund_pending > 0

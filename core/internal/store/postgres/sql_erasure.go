@@ -48,7 +48,8 @@ var erasureSQL = map[string]string{
 		UNION ALL SELECT $1::bigint, $2::bigint, id, $4::bigint FROM refunds
 			WHERE transaction_id = $3::bigint AND id > $5::bigint AND id <= $6::bigint
 				ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`,
-	// A transaction is open if it is unfinished, or a refund is younger than the second parameter.
+	// A transaction is open if it is unfinished, or a refund is younger than the second
+	// parameter.
 	"lockPaymentErasure": `SELECT merchant_id, live, payment_method,
 			CASE WHEN (details::jsonb #>> '{bank_account}') IS NULL THEN 'card' ELSE 'bank_account' END,
 			COALESCE((details::jsonb #>> '{customer}'), ''), COALESCE((waiting_details::jsonb #>> '{customer}'), ''),
@@ -93,8 +94,8 @@ var erasureSQL = map[string]string{
 		confirm_client_address = '', void_client_address = '' WHERE id = $2::bigint`,
 	"selectAgedTransactions": `SELECT id FROM transactions WHERE id > $1::bigint AND id < $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
-	// The rows between two ids of the merchants with one period. Merchants without their own have the
-	// period of the service.
+	// The rows between two ids of the merchants with one period. Merchants without their own have
+	// the period of the service.
 	"selectDueTransactions": `SELECT id FROM transactions WHERE id > $1::bigint AND id <= $2::bigint
 		AND (SELECT COALESCE(keep_personal, $3::bigint) FROM merchants
 			WHERE merchants.id = transactions.merchant_id) = $4::bigint ORDER BY id`,

@@ -37,8 +37,8 @@ var eventSQL = map[string]string{
 			CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)
 		FROM (SELECT pg_advisory_xact_lock_shared(hashtextextended('endpoints' || $2::bigint, 0))) AS held
 		ON CONFLICT DO NOTHING`,
-	// In the order of commit positions. An id bounds the positions, with a day of slack for clocks. The
-	// cursor is the position of its event, or of the event before it.
+	// In the order of commit positions. An id bounds the positions, with a day of slack for
+	// clocks. The cursor is the position of its event, or of the event before it.
 	"listEvents": `SELECT ` + eventColumns + ` FROM events
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND place < $3::bigint
 		AND place >= COALESCE((SELECT place FROM events WHERE id < $4::bigint ORDER BY id DESC LIMIT 1), 0)

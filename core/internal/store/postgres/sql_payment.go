@@ -135,8 +135,9 @@ var paymentSQL = map[string]string{
 				OR (details::jsonb #>> '{reference}') = $11::text)
 			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
 			AND transaction_id > $15::bigint ORDER BY transaction_id LIMIT $16::bigint`,
-	// The conditions of all filters are in one text, so that few statements are prepared. Customers and
-	// references are found by their terms: an index for each other filter would cost every payment.
+	// The conditions of all filters are in one text, so that few statements are prepared.
+	// Customers and references are found by their terms: an index for each other filter would
+	// cost every payment.
 	"listFilteredTransactions": `SELECT ` + transactionColumns + ` FROM transactions
 			WHERE merchant_id = $1::bigint AND live = $2::bigint AND id BETWEEN $3::bigint AND $4::bigint
 				AND created_at > $5::bigint AND created_at < $6::bigint

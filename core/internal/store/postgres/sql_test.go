@@ -18,7 +18,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestRefuseBatch: the function fails with the code by which a refused batch is known to be rolled back.
+// TestRefuseBatch: the function fails with the code by which the engine recognizes a batch that
+// was refused and rolled back.
 func TestRefuseBatch(t *testing.T) {
 	t.Parallel()
 	_, err := setup(t).raw.Exec(t.Context(), "SELECT CASE WHEN now() IS NULL THEN 1 ELSE refuse_batch('a reason') END")

@@ -14,8 +14,8 @@ func compile() (store.SQL, error) {
 	)
 }
 
-// textOf returns the SQL of a statement. It is an error if the engine has none: a file has no secrets
-// that several processes share.
+// textOf returns the SQL of a statement. It returns an error if the engine has none: a file has no
+// secrets that several processes share.
 func textOf(texts store.SQL, s *store.Statement) (string, error) {
 	if text := texts[s]; text != "" {
 		return text, nil

@@ -43,7 +43,8 @@ var erasureSQL = map[string]string{
 		SELECT ?1, ?2, id, ?4 FROM captures WHERE transaction_id = ?3 AND id > ?5 AND id <= ?6
 		UNION ALL SELECT ?1, ?2, id, ?4 FROM refunds WHERE transaction_id = ?3 AND id > ?5 AND id <= ?6
 			ON CONFLICT (merchant_id, live, object_id) DO UPDATE SET erased_at = excluded.erased_at`,
-	// A transaction is open if it is unfinished, or a refund is younger than the second parameter.
+	// A transaction is open if it is unfinished, or a refund is younger than the second
+	// parameter.
 	"lockPaymentErasure": `SELECT merchant_id, live, payment_method,
 			CASE WHEN details ->> '$.bank_account' IS NULL THEN 'card' ELSE 'bank_account' END,
 			COALESCE(details ->> '$.customer', ''), COALESCE(waiting_details ->> '$.customer', ''),
@@ -82,8 +83,8 @@ var erasureSQL = map[string]string{
 	"erasePersonalTransactions": `UPDATE transactions SET details = ?, client_address = '', confirm_client_address = '',
 		void_client_address = '' WHERE id = ?`,
 	"selectAgedTransactions": `SELECT id FROM transactions WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
-	// The rows between two ids of the merchants with one period. Merchants without their own have the
-	// period of the service.
+	// The rows between two ids of the merchants with one period. Merchants without their own have
+	// the period of the service.
 	"selectDueTransactions": `SELECT id FROM transactions WHERE id > ?1 AND id <= ?2
 		AND (SELECT COALESCE(keep_personal, ?3) FROM merchants WHERE merchants.id = transactions.merchant_id) = ?4
 			ORDER BY id`,

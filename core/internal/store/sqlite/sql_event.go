@@ -25,8 +25,8 @@ var eventSQL = map[string]string{
 	"selectRecipients":     `SELECT id FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
 	"selectEvent":          `SELECT ` + eventColumns + ` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`,
 	"insertEvent":          `INSERT INTO events (` + eventColumns + `) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
-	// One index, by tenant and id. Ids rise with time, and an event has a higher id than its object. That
-	// bounds the rows that a list by time or by object reads.
+	// One index, by tenant and id. Ids rise with time, and an event has a higher id than its
+	// object. That bounds the rows that a list by time or by object reads.
 	"listEvents": `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_tenant
 		WHERE merchant_id = ?1 AND live = ?2 AND ?3 = ?3 AND id >= MAX(?4 + 1, ?5) AND id < MIN(?6, ?13)
 		AND created_at > ?7 AND created_at < ?8 AND (?9 = '' OR type = ?9)

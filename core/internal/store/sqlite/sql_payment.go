@@ -117,8 +117,9 @@ var paymentSQL = map[string]string{
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
 			AND transaction_id > ? ORDER BY transaction_id LIMIT ?`,
-	// The conditions of all filters are in one text, so that few statements are prepared. Customers and
-	// references are found by their terms: an index for each other filter would cost every payment.
+	// The conditions of all filters are in one text, so that few statements are prepared.
+	// Customers and references are found by their terms: an index for each other filter would
+	// cost every payment.
 	"listFilteredTransactions": `SELECT ` + transactionColumns + `
 		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6

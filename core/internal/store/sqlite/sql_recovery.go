@@ -69,8 +69,8 @@ var recoverySQL = map[string]string{
 		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`,
 	"selectStepAttempts": `SELECT ` + attemptColumns + ` FROM step_attempts
 		WHERE kind IN (?, ?) AND object_id BETWEEN ? AND ?`,
-	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and the step
-	// that they reverse.
+	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and
+	// the step that they reverse.
 	"selectUnfinishedSteps": `SELECT s.kind, s.object_id, s.number, COALESCE(a.attempts, 0), COALESCE(a.running, 0),
 		COALESCE(a.begun_at, 0),
 				COALESCE(a.next_at, 0), COALESCE(a.last_error, ''), s.transaction_id, s.merchant_id, s.live, s.amount,

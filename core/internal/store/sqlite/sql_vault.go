@@ -4,8 +4,8 @@ package sqlite
 const tokenColumns = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
 	t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
 
-// tokensAfter selects a page of tokens up to a time, after a row of a time. tokensBetween selects those
-// from one row of a time up to another.
+// tokensAfter selects a page of tokens up to a time, after a row of a time. tokensBetween selects
+// the tokens from one row of a time up to another.
 const (
 	//nolint:gosec // SQL
 	tokensAfter = `expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3)

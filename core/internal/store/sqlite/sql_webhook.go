@@ -4,8 +4,8 @@ const deliveryColumns = `id, endpoint_id, event_id,
 	COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased, due_at,
 	response_status, error, duration_ms, attempted_at, created_at, updated_at`
 
-// stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint to
-// endpoint through the index, so a long queue of one costs the others nothing.
+// stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint
+// to endpoint through the index, so a long queue of one costs the others nothing.
 const stepQueues = `WITH RECURSIVE step (endpoint) AS (
 	SELECT MIN(endpoint_id) FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'
 	UNION ALL
