@@ -69,9 +69,6 @@ func (tx *Tx) row(s *Statement, args ...any) (Scanner, error) { return tx.s.Row(
 // lock keeps out every other command that locks the same kind of thing under the same number, until this one has ended: for rules over several
 // rows, such as how many there may be.
 func (tx *Tx) lock(kind string, n int64) error {
-	if !tx.db.shared {
-		return nil
-	}
 	return tx.s.Lock(kind+strconv.FormatInt(n, 10), false)
 }
 
