@@ -24,9 +24,7 @@ func TestBehindAFilter(t *testing.T) {
 	for _, values := range [][]string{{""}, {"x"}, {proof + "x"}, {proof, proof}, {"x", proof}} {
 		wantRefusal(t, b.post(t, "/v1/transactions", sale, header("X-Svc-Int-Proof", values...)), refused)
 	}
-	if a := b.get(t, "/v1/health"); a.status != 200 {
-		t.Errorf("health: got %d %s", a.status, a.body)
-	}
+	b.MustHealth(t)
 	if a := b.get(t, "/v1/transactions", header("X-Svc-Int-Proof", proof)); a.status != 200 || !strings.Contains(string(a.body), `"data":[]`) {
 		t.Errorf("through the filter: got %d %s, want an empty list", a.status, a.body)
 	}
@@ -44,9 +42,9 @@ func TestWarnsWithoutFilterSecret(t *testing.T) {
 	t.Parallel()
 	for given, warned := range map[string]bool{"": true, proof: false} {
 		b := openBundle(t, &bundle{rateLimit: -1, filter: given})
-		health := b.get(t, "/v1/health")
-		if got := strings.Contains(string(health.body), `"warnings":["filter_secret_not_set"]`); health.status != 200 || got != warned {
-			t.Errorf("secret %q: got %d %s, want a warning: %v", given, health.status, health.body, warned)
+		health := b.MustHealth(t)
+		if got := strings.Contains(string(health.body), `"warnings":["filter_secret_not_set"]`); got != warned {
+			t.Errorf("secret %q: got %s, want a warning: %v", given, health.body, warned)
 		}
 		log := b.logs.String()
 		if got := strings.Contains(log, "CAUSEWAY_FILTER_SECRET is not set"); got != warned {

@@ -139,7 +139,7 @@ func TestMetricsOfOverload(t *testing.T) {
 				wantRefusal(t, a, refusal{503, v1.ErrorTypeAPIError, "overloaded", ""})
 				refused = true
 			}
-			MustDecode[v1.Health](t, b.get(t, "/v1/health"), 200) // a failed probe restarts the process
+			b.MustHealth(t) // a failed probe restarts the process
 			select {
 			case <-paid:
 				return refused
