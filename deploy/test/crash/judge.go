@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -75,7 +76,7 @@ func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since 
 			return nil, err
 		}
 	}
-	if err := j.look(since); err != nil {
+	if err := j.agreed(since); err != nil {
 		return nil, err
 	}
 	h.mark(j)
@@ -99,17 +100,35 @@ func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since 
 
 // judge returns an inspection of calls.
 func (h *Harness) judge(ctx context.Context, s *shelf, calls []*Call) *judge {
-	return &judge{
+	j := &judge{
 		h: h, ctx: ctx, shelf: s, calls: calls, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{},
 	}
+	for _, c := range j.calls {
+		switch c.Kind {
+		case Capture, Void, Refund, Settle, Expire, Confirm:
+			j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
+		default:
+		}
+	}
+	return j
 }
 
-// look reads the acquirer's journal and the objects of v1.
+// agreed looks until the events end with the objects' present states: the recovery can change an
+// object during a look. If they never agree, eventsAreRight reports it.
+func (j *judge) agreed(since marks) (err error) {
+	wait, cancel := context.WithTimeout(j.ctx, programtest.Patience)
+	defer cancel()
+	programtest.Poll(wait, func() bool {
+		err = j.look(since)
+		return err != nil || len(j.lastEvents()) == 0
+	})
+	return err
+}
+
+// look reads the objects of v1 and the acquirer's journal. It reads the events last: they show each
+// change during the look.
 func (j *judge) look(since marks) (err error) {
 	api, ctx := j.h.api, j.ctx
-	if j.journal, err = j.shelf.readJournal(ctx, j.h.merchant); err != nil {
-		return err
-	}
 	if j.transactions, err = listOf[v1.Transaction](ctx, api, "/v1/transactions", since.transaction); err != nil {
 		return err
 	}
@@ -122,23 +141,23 @@ func (j *judge) look(since marks) (err error) {
 	if j.keys, err = listOf[v1.APIKey](ctx, api, "/v1/api_keys", since.key); err != nil {
 		return err
 	}
+	if err = j.lookAtCaptures(); err != nil {
+		return err
+	}
+	if j.journal, err = j.shelf.readJournal(ctx, j.h.merchant); err != nil {
+		return err
+	}
 	raw, err := api.list(ctx, "/v1/events", since.event)
 	if err != nil {
 		return err
 	}
+	j.events = nil
 	for _, r := range raw {
 		e := event{Event: read[v1.Event](&Answer{Body: string(r)}), raw: string(r)}
 		e.object = (&Answer{Body: string(e.Data.Object)}).id()
 		j.events = append(j.events, e)
 	}
-	for _, c := range j.calls {
-		switch c.Kind {
-		case Capture, Void, Refund, Settle, Expire, Confirm:
-			j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
-		default:
-		}
-	}
-	return j.lookAtCaptures()
+	return nil
 }
 
 // lookAtCaptures reads the captures of each transaction that has any, or should.

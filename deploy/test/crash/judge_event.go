@@ -18,15 +18,12 @@ import (
 // eventsAreRight requires each object's events to be a sequence without a gap that ends with the
 // object's present state.
 func (j *judge) eventsAreRight() error {
-	sequences, latest := map[string][]int64{}, map[string]event{}
+	sequences := map[string][]int64{}
 	for _, e := range j.events {
 		if strings.HasPrefix(e.object, "we_") {
 			continue // its version counts changes that are no events
 		}
 		sequences[e.object] = append(sequences[e.object], e.Sequence)
-		if l, ok := latest[e.object]; !ok || e.Sequence > l.Sequence {
-			latest[e.object] = e
-		}
 	}
 	for object, s := range sequences {
 		slices.Sort(s)
@@ -40,26 +37,39 @@ func (j *judge) eventsAreRight() error {
 			}
 		}
 	}
+	j.add(j.lastEvents()...)
+	return nil
+}
+
+// lastEvents returns the objects whose last event does not show their present state.
+func (j *judge) lastEvents() (faults []string) {
+	failf := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	latest := map[string]event{}
+	for _, e := range j.events {
+		if l, ok := latest[e.object]; !ok || e.Sequence > l.Sequence {
+			latest[e.object] = e
+		}
+	}
 	for _, t := range j.transactions {
 		l := latest[t.ID]
 		if l.Sequence != t.Version {
-			j.failf("%s has version %d, its events end with %d", t.ID, t.Version, l.Sequence)
+			failf("%s has version %d, its events end with %d", t.ID, t.Version, l.Sequence)
 		}
 		if shown := read[v1.Transaction](&Answer{Body: string(l.Data.Object)}); t.Version > 0 && shown.Status != t.Status {
-			j.failf("%s is %s, its last event shows %s", t.ID, t.Status, shown.Status)
+			failf("%s is %s, its last event shows %s", t.ID, t.Status, shown.Status)
 		}
 	}
 	for _, c := range j.customers {
 		if l := latest[c.ID]; l.Sequence != c.Version {
-			j.failf("%s has version %d, its events end with %d", c.ID, c.Version, l.Sequence)
+			failf("%s has version %d, its events end with %d", c.ID, c.Version, l.Sequence)
 		}
 	}
 	for _, r := range j.refunds {
 		if l := latest[r.ID]; l.Sequence != 2 || string(l.Type) != "refund."+string(r.Status) {
-			j.failf("%s is %s, its last event is %d, %s", r.ID, r.Status, l.Sequence, l.Type)
+			failf("%s is %s, its last event is %d, %s", r.ID, r.Status, l.Sequence, l.Type)
 		}
 	}
-	return nil
+	return faults
 }
 
 // old reports whether an object is of an earlier round.

@@ -37,7 +37,7 @@ func openShelf(ctx context.Context, place Place) (*shelf, error) {
 	s := &shelf{server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
 	driver, source, folder := "pgx", place.Store, filepath.Join(place.Store, "core")
 	if !s.server {
-		driver, source = "sqlite", "file:"+filepath.Join(folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(10000)"
+		driver, source = "sqlite", "file:"+filepath.Join(folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(300000)"
 	}
 	var err error
 	if s.db, err = sql.Open(driver, source); err != nil {
