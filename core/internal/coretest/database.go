@@ -59,8 +59,11 @@ func onServer(url string) *Database {
 	return &Database{url: url, test: postgrestest.Options{Rehearse: every}}
 }
 
-// patient is a URL for a machine that is busy with many tests, which do not measure its speed.
-func patient(url string) string { return url + "&patience=30s&pool_max_conns=6" }
+// patient is a URL for a machine that is busy with many tests, which do not measure its speed. The
+// process can stand still for seconds in the middle of a transaction.
+func patient(url string) string {
+	return url + "&patience=2m&idle_in_transaction_session_timeout=120000&pool_max_conns=6"
+}
 
 // Open opens the store.
 func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
@@ -108,7 +111,7 @@ func (d *Database) mustWrite(tb testing.TB) *sql.DB {
 	if d.url != "" {
 		return d.MustInspect(tb)
 	}
-	return mustAttach(tb, d.Path, "?_pragma=busy_timeout(5000)&_pragma=secure_delete(1)") // which leaves no copies, as the store
+	return mustAttach(tb, d.Path, "?_pragma=busy_timeout(300000)&_pragma=secure_delete(1)") // which leaves no copies, as the store
 }
 
 // mustAttach opens a file with its security codes.

@@ -167,7 +167,7 @@ func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 // MustInspect opens a database file to look at it past the store, read only.
 func MustInspect(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
-	db := mustAttach(tb, path, "?mode=ro&_pragma=busy_timeout(5000)")
+	db := mustAttach(tb, path, "?mode=ro&_pragma=busy_timeout(300000)")
 	tb.Cleanup(func() { _ = db.Close() }) // it wrote nothing
 	return db
 }

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 	"github.com/go-json-experiment/json"
@@ -12,6 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -144,7 +144,7 @@ func TestLinearizable(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got := porcupine.CheckOperationsTimeout(sequential, history, 20*time.Second); got != porcupine.Ok {
+		if got := porcupine.CheckOperationsTimeout(sequential, history, programtest.Patience); got != porcupine.Ok {
 			t.Fatalf("round %d: %s: %+v", round, got, history)
 		}
 	}

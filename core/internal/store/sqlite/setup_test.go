@@ -52,7 +52,7 @@ func (b *bundle) MustOpen(t *testing.T) *store.DB {
 // MustWrite opens the file past the store, to write what the store would not.
 func (b *bundle) MustWrite(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(b.path)+"?_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)")
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(b.path)+"?_pragma=busy_timeout(300000)&_pragma=foreign_keys(1)")
 	if err != nil {
 		t.Fatal(err)
 	}
