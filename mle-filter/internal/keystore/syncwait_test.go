@@ -32,12 +32,14 @@ func TestWriteThatNoStandbyHas(t *testing.T) {
 		return len(keys) > 0
 	}
 	server.Standby(t, "nobody")
-	impatient, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	for who, ctx := range map[string]context.Context{"impatient": impatient, "patient": context.WithoutCancel(t.Context())} {
+	// The impatient caller gives up while the write waits for the standby. A second is less than the
+	// store waits.
+	for who, patience := range map[string]time.Duration{"impatient": time.Second, "patient": programtest.Patience} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		if err := put(ctx, a); err == nil || !a.IsUnavailable(err) {
 			t.Errorf("%s: got %v, want it to be unavailable", who, err)
 		}
+		cancel()
 	}
 	if seen() {
 		t.Error("it is seen by all, and no standby has it")
