@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 const (
 	host = "api.example.com"
-	look = 100 * time.Millisecond // includes the time for a handshake on a busy machine
+	look = 500 * time.Millisecond // includes the time for a handshake on a busy machine
 )
 
 // bed is an edge with stand-ins for its upstreams.

@@ -120,7 +120,7 @@ func TestRefusedAlone(t *testing.T) {
 	if got := c.takes("edge_https"); len(got) != 2 {
 		t.Fatalf("got %q", got)
 	}
-	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // it ends: n1 has sent nothing more
 	defer cancel()
 	if err := s.Wait(short, both); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("before it is known: got %v", err)

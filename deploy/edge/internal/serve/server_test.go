@@ -112,7 +112,7 @@ func TestWait(t *testing.T) {
 	set(t, s, made(t, "two"))
 	one.ack(one.receive())
 	r := two.receive()
-	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // it ends: n2 has sent nothing
 	defer cancel()
 	if err := s.Wait(short, nil); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "n2") {
 		t.Errorf("got %v", err)
