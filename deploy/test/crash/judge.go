@@ -76,7 +76,7 @@ func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since 
 			return nil, err
 		}
 	}
-	if err := j.agreed(since); err != nil {
+	if err := j.agreed(ctx, since); err != nil {
 		return nil, err
 	}
 	h.mark(j)
@@ -115,8 +115,8 @@ func (h *Harness) judge(ctx context.Context, s *shelf, calls []*Call) *judge {
 
 // agreed looks until the events end with the objects' present states: the recovery can change an
 // object during a look. If they never agree, eventsAreRight reports it.
-func (j *judge) agreed(since marks) (err error) {
-	wait, cancel := context.WithTimeout(j.ctx, programtest.Patience)
+func (j *judge) agreed(ctx context.Context, since marks) (err error) {
+	wait, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	programtest.Poll(wait, func() bool {
 		err = j.look(since)
