@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// TestOwner: the files of a store that root creates belong to the owner of their folder, who is the
-// user of the service.
+// TestOwner: the files of a store that root creates belong to the owner of their folder: the user
+// of the service.
 func TestOwner(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// query is a read outside of commands. It goes to the server that is written to: what is decided by must not be old.
+// query is a read outside of commands. It reads from the primary: decisions must not rest on old data.
 type query struct {
 	e    *engine
 	text string
@@ -18,7 +18,7 @@ type query struct {
 // fail implements failer.
 func (q query) fail(what string, err error) error { return fmt.Errorf("%s: %w", what, came(err)) }
 
-// Row implements store.Engine. Connections prepare what they run by themselves.
+// Row implements store.Engine. Each connection prepares its statements itself.
 func (e *engine) Row(ctx context.Context, s *store.Statement, args ...any) store.Scanner {
 	return query{e, e.sql[s]}.row(ctx, args...)
 }
@@ -36,7 +36,7 @@ func (e *engine) Each(
 	q := query{e, e.sql[s]}
 	rows, err := e.read.Query(ctx, q.text, values...)
 	err = each(rows, err, q, scan)
-	if e.prepareAnew(err) { // which is said before the first row
+	if e.prepareAnew(err) { // the error comes before the first row
 		rows, err = e.read.Query(ctx, q.text, values...)
 		err = each(rows, err, q, scan)
 	}
