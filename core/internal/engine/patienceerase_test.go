@@ -71,7 +71,8 @@ func TestManyRefundsAreErasedInPages(t *testing.T) {
 		return s.Number(t, "SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%' OR client_address <> ''")
 	}
 	waits := func() int64 { return s.Number(t, "SELECT COUNT(*) FROM delayed_erasures WHERE name = 'payment_parts'") }
-	for _, at := range []int{1, 50, 250, 150} {
+	// Each pass reaches its row, also if all rows before the earlier deaths were committed: 49 and 149.
+	for _, at := range []int{1, 50, 150, 100} {
 		ctx, erase := dyingErase(t.Context(), impersonal, at)
 		if _, err := s.DB.ErasePersonal(ctx, s.Clock.Now(), keptDays, erase); err == nil {
 			t.Fatalf("at row %d: the pass went on", at)
