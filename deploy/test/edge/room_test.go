@@ -146,6 +146,7 @@ upstreams:
   compat: {address: "%[4]s%[10]s"}
   mle: {address: "%[4]s%[11]s"}
 operator: %[12]s
+limits: {rate: 0} # the loads of the tests come from one address
 %[13]s
 `, strings.Join(append([]string{host}, hosts...), ", "), trustHost, r.dir, r.ip, certificates, portHTTPS, portHTTP,
 		adminEdge, portCore, portCompat,
