@@ -10,27 +10,28 @@ import (
 
 // Tried returns what stands for the secret by which Verify judges a request: its API key, or the id
 // or certificate of the key that signed it. A signature differs in each request, and so it cannot
-// show that two requests try the same secret. Zero if the headers name no key.
+// show that two requests try the same secret. A request that names no key stands for itself: many
+// of them at once are as many attempts. Zero if the headers carry neither.
 func Tried(h http.Header) secret.String {
 	carried, bearer := bearerOf(h)
 	if !bearer {
-		s, _ := parseSignature(h.Get("Signature")) // zero with an error
-		return secret.New(s.keyID)
+		carried = h.Get("Signature")
+		if s, err := parseSignature(carried); err == nil {
+			return secret.New(s.keyID)
+		}
+		return secret.New(carried)
 	}
-	if key := secret.New(carried); credentials.IsAPIKey(key) {
+	if key := secret.New(carried); len(carried) > maxToken || credentials.IsAPIKey(key) {
 		return key
 	}
-	if len(carried) > maxToken {
-		return secret.String{}
-	}
 	header, err := readHeader(carried)
-	if err != nil {
-		return secret.String{}
-	}
-	if len(header.X5C) > 0 {
+	switch {
+	case err == nil && len(header.X5C) > 0:
 		return secret.New(header.X5C[0])
+	case err == nil && header.KID != "":
+		return secret.New(header.KID)
 	}
-	return secret.New(header.KID)
+	return secret.New(carried)
 }
 
 // bearerOf returns what an Authorization header of the Bearer scheme carries; false for any other.
