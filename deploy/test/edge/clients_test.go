@@ -73,10 +73,10 @@ func TestClients(t *testing.T) {
 		{"python", "certificate", sdk.PythonB, true},
 		{"java", "prefix", sdk.JavaB, true},
 	} {
-		t.Run(c.name+"-"+c.way, func(t *testing.T) {
+		t.Run(c.name+"-providerb", func(t *testing.T) {
 			way := ways[slices.IndexFunc(ways, func(w sdk.WayB) bool { return w.Name == c.way })]
 			way.Brief = c.brief
-			sdk.WalkB(t, s, c.open(t, s, ""), way, s.HTTPS, loginsB)
+			sdk.WalkB(t, s, c.open(t, s, ""), loginsB, []sdk.RouteB{{WayB: way, Base: s.HTTPS}})
 		})
 	}
 	if after := r.stat(t, extProcStreams); after != before {

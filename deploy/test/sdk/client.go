@@ -23,9 +23,9 @@ type Client struct {
 // clientPatience is the limit for all steps of a client.
 const clientPatience = 10 * time.Minute
 
-// open starts the client's program and returns a function that executes a request in it. The end of
-// the test closes the program's input, which ends the program.
-func (c Client) open(t *testing.T, s *System) func(values) values {
+// open starts the client's program and returns a function that executes a request in it, for this
+// test or a subtest. The end of the test closes the program's input, which ends the program.
+func (c Client) open(t *testing.T, s *System) func(*testing.T, values) values {
 	t.Helper()
 	stdin, in := pipe(t)
 	out, stdout := pipe(t)
@@ -49,7 +49,7 @@ func (c Client) open(t *testing.T, s *System) func(values) values {
 		late.Stop()
 	})
 	lines := bufio.NewReader(out)
-	return func(send values) values {
+	return func(t *testing.T, send values) values {
 		t.Helper()
 		line, err := json.Marshal(send)
 		if err != nil {

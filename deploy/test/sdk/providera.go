@@ -34,7 +34,7 @@ func MapRefunder(t *testing.T, logins Issuer, apiKey string) {
 // WalkA runs all steps of provider-a's script with a client, and compares each response with v1.
 func WalkA(t *testing.T, s *System, c Client) {
 	t.Helper()
-	walk(t, s, c, readScript(t, "providera/steps.json"), providerA{})
+	walk(t, s, c, c.open(t, s), readScript(t, "providera/steps.json"), providerA{})
 }
 
 // NodeA returns the Node client with a program; "" is the program for the script.

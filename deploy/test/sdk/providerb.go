@@ -2,30 +2,39 @@ package sdk
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// WalkB runs all steps of provider-b's script with a client that is configured in one way, at a
-// base URL. It compares each response with v1.
-func WalkB(t *testing.T, s *System, c ClientB, way WayB, base string, logins LoginsB) {
+// WalkB runs all steps of provider-b's script once for each way of configuring the client, and
+// compares each response with v1. The walks are subtests and share one process of the client. If
+// that ends, all later subtests fail.
+func WalkB(t *testing.T, s *System, c ClientB, logins LoginsB, ways []RouteB) {
 	t.Helper()
-	steps, as := readScript(t, "providerb/steps.json"), logins.own
-	if way.portfolio {
-		as = logins.portfolio
+	steps := readScript(t, "providerb/steps.json")
+	settings := map[string]settingsB{}
+	for _, way := range ways {
+		maps.Copy(settings, c.configured(way, logins))
 	}
-	walk(t, s, c.configured(t, way, base, as, steps), steps, providerB{})
+	p := c.Client
+	p.Env = append(slices.Clone(p.Env), "SDK_LOGINS="+encoded(t, settings), "SDK_READS="+encoded(t, steps.Reads))
+	execute := p.open(t, s)
+	for _, way := range ways {
+		t.Run(way.Name, func(t *testing.T) { walk(t, s, c.walking(way.WayB), execute, steps, providerB{way.WayB}) })
+	}
 }
 
-// providerB is the common part of all clients of provider-b.
-type providerB struct{}
+// providerB is the common part of all clients of provider-b that are configured in one way.
+type providerB struct{ way WayB }
 
 func (providerB) number() string { return "id" }
 
-func (providerB) complete(_ *walker, step string, send values) (sent, want values) {
-	send["step"], send["login"] = step, cmp.Or(send["login"], "own")
+func (p providerB) complete(_ *walker, step string, send values) (sent, want values) {
+	send["step"], send["login"] = step, p.way.login(cmp.Or(send["login"], "own"))
 	return send, nil
 }
 

@@ -23,11 +23,12 @@ type dialect interface {
 	check(t *testing.T, w *walker, payments map[string]v1.Transaction)
 }
 
-// walk runs all steps of a script with one client, and compares each response with v1.
-func walk(t *testing.T, s *System, client Client, steps *script, d dialect) {
+// walk runs all steps of a script with one client, and compares each response with v1. The function
+// execute sends a request by the client.
+func walk(t *testing.T, s *System, client Client, execute func(*testing.T, values) values, steps *script, d dialect) {
 	t.Helper()
 	w := &walker{
-		script: steps, dialect: d, name: client.Name, brief: client.Brief, blind: client.blind, s: s, ask: client.open(t, s),
+		script: steps, dialect: d, name: client.Name, brief: client.Brief, blind: client.blind, s: s, execute: execute,
 		read: map[string]values{}, ids: map[string]bool{},
 	}
 	for _, step := range steps.Steps {
@@ -55,7 +56,7 @@ type walker struct {
 	brief   bool // the walk ends early
 	blind   []string
 	s       *System
-	ask     func(values) values
+	execute func(*testing.T, values) values
 	at      string            // the present step
 	read    map[string]values // read lines, by step
 	ids     map[string]bool   // numbers that were new
@@ -79,7 +80,7 @@ func (w *walker) step(t *testing.T, s step) {
 	}
 	w.at = s.Step
 	send, more := w.dialect.complete(w, s.Step, w.filled(send, s.Send))
-	got := w.ask(send)
+	got := w.execute(t, send)
 	w.read[s.Step] = got
 	want = w.filled(values{"step": s.Step}, more, want, s.Want)
 	all := maps.Clone(want)

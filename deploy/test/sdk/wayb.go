@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +24,16 @@ type WayB struct {
 	portfolio bool // the login acts for the merchant
 	p12       bool // the client opens a P12
 }
+
+// RouteB is a way to a base URL.
+type RouteB struct {
+	WayB
+
+	Base string
+}
+
+// login returns the name by which a client has the settings of a login in this way.
+func (w WayB) login(name string) string { return w.Name + "/" + name }
 
 // WaysB returns all ways.
 func WaysB() []WayB {
@@ -103,7 +112,7 @@ type ClientB struct {
 	Client
 	own    settingsB         // further settings
 	names  map[string]string // its names for settings that differ
-	derive bool              // it derives the keys of a P12 anew for each request
+	derive bool              // it derives or checks the keys of a P12 for each request or each change of the login
 }
 
 // NodeB returns the Node client; a setting names its authority.
@@ -151,27 +160,33 @@ var pythonNames = map[string]string{
 	"runEnvironment": "run_environment", "intermediateHost": "IntermediateHost",
 }
 
-// configured returns the client with the configuration of a merchant: for each login in that way,
-// at that base URL. Outside a soak the walk is brief if the client derives the keys of a P12 for
-// each request: this takes most of its time.
-func (c ClientB) configured(t *testing.T, way WayB, base string, logins map[string]LoginB, steps *script) Client {
-	t.Helper()
+// walking returns the client under its name for a walk in one way. Outside a soak the walk is brief
+// if the client derives or checks the keys of a P12 often: this takes most of its time.
+func (c ClientB) walking(way WayB) Client {
 	s := c.Client
 	costly := way.p12 && c.derive && !programtest.Soak()
 	s.Name, s.Brief = s.Name+"-"+way.Name, s.Brief || way.Brief || costly
-	all := map[string]settingsB{}
-	for name, l := range logins {
-		all[name] = settingsB{}
-		some := []settingsB{c.own, way.settings(l), way.at(base)}
-		if l.named {
-			some = append(some, settingsB{"defaultHeaders": values{"v-c-idempotency-id": s.Name}})
-		}
-		for key, value := range merged(some...) {
-			all[name][cmp.Or(c.names[key], key)] = value
-		}
-	}
-	s.Env = append(slices.Clone(s.Env), "SDK_LOGINS="+encoded(t, all), "SDK_READS="+encoded(t, steps.Reads))
 	return s
+}
+
+// configured returns the client's settings for each login of a merchant in one way.
+func (c ClientB) configured(way RouteB, logins LoginsB) map[string]settingsB {
+	as, all := logins.own, map[string]settingsB{}
+	if way.portfolio {
+		as = logins.portfolio
+	}
+	for name, l := range as {
+		some := []settingsB{c.own, way.settings(l), way.at(way.Base)}
+		if l.named {
+			some = append(some, settingsB{"defaultHeaders": values{"v-c-idempotency-id": c.walking(way.WayB).Name}})
+		}
+		one := settingsB{}
+		for key, value := range merged(some...) {
+			one[cmp.Or(c.names[key], key)] = value
+		}
+		all[way.login(name)] = one
+	}
+	return all
 }
 
 func merged(all ...settingsB) settingsB {

@@ -21,25 +21,26 @@ func TestClients_providerB(t *testing.T) {
 	issued := sdk.IssueB(t, issuer(filepath.Join(data, "compat-credentials.yaml")), own, p.Keys.SKTest)
 	awaitReload(t, p)
 	s := system(t, p)
-	for _, way := range sdk.WaysB() {
-		for name, install := range map[string]func(*testing.T, *sdk.System, string) sdk.ClientB{
-			"node": sdk.NodeB, "python": sdk.PythonB, "java": sdk.JavaB,
-		} {
-			if name == way.Without {
-				continue
-			}
-			t.Run(name+"-"+way.Name, func(t *testing.T) {
-				t.Parallel()
-				client := install(t, s, "")
-				base := p.HTTPS
+	for name, install := range map[string]func(*testing.T, *sdk.System, string) sdk.ClientB{
+		"node": sdk.NodeB, "python": sdk.PythonB, "java": sdk.JavaB,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var ways []sdk.RouteB
+			for _, way := range sdk.WaysB() {
+				route := sdk.RouteB{WayB: way, Base: p.HTTPS}
+				if name == way.Without {
+					continue
+				}
 				if way.Encrypted {
 					wire := watch(t, p, data)
 					defer wire.check(t)
-					base = wire.URL
+					route.Base = wire.URL
 				}
-				sdk.WalkB(t, s, client, way, base, issued)
-			})
-		}
+				ways = append(ways, route)
+			}
+			sdk.WalkB(t, s, install(t, s, ""), issued, ways)
+		})
 	}
 }
 

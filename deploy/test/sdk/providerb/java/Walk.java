@@ -114,7 +114,20 @@ final class Walk {
     return line;
   }
 
+  /** The login of the last request, and its client. */
+  private static String present;
+  private static ApiClient client;
+
+  /** Returns the client of a login. A merchant keeps it, so a P12 is opened once until the login changes. */
   private static ApiClient client(String login) throws Exception {
+    if (!login.equals(present)) {
+      client = newClient(login);
+      present = login;
+    }
+    return client;
+  }
+
+  private static ApiClient newClient(String login) throws Exception {
     Properties settings = new Properties();
     JsonObject headers = new JsonObject();
     for (Map.Entry<String, JsonElement> e : LOGINS.getAsJsonObject(login).entrySet()) {
