@@ -12,16 +12,41 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
-// Tests whose names begin with TestBrowser use a real browser. .ci/test installs it. Where it
-// cannot, it skips these tests and prints the reason.
+// TestBrowser runs all tests in a real browser, each with separate cookies and storage. They share
+// one server, but a test that changes its server starts another. .ci/test installs the browser.
+// Where it cannot, it skips this test and prints the reason.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	p, browser := start(t, t.TempDir()), startBrowser(t)
+	for name, test := range map[string]func(*testing.T, *tab, *process){
+		"DocsIsComplete": testDocsIsComplete, "DocsFitsItsReader": testDocsFitsItsReader,
+		"DocsByKeyboard": testDocsByKeyboard, "DocsCopiesByKeyboard": testDocsCopiesByKeyboard,
+		"DocsLinksLeadThere": testDocsLinksLeadThere, "DocsKeepsNoKey": testDocsKeepsNoKey,
+		"SignatureExample": testSignatureExample, "Addresses": testAddresses,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := browser.openTab(t)
+			b.openDocs(t, p)
+			test(t, b, p)
+		})
+	}
+	t.Run("ExamplesWork", func(t *testing.T) {
+		t.Parallel()
+		changed, b := start(t, t.TempDir()), browser.openTab(t)
+		b.openDocs(t, changed)
+		testExamplesWork(t, b, changed)
+	})
+}
 
-// tab is a page in a separate browser, which can connect only to this machine.
+// tab is a page of a browser context, which can connect only to this machine.
 type tab struct {
 	ctx context.Context //nolint:containedctx // chromedp keeps the browser's state in it, so it is the tab
 
@@ -30,8 +55,8 @@ type tab struct {
 	faults   []string // errors, exceptions and violations of the policy, as in the console; guarded by mu
 }
 
-// openBrowser starts a browser. The end of the test stops it.
-func openBrowser(t *testing.T) *tab {
+// startBrowser starts a browser and returns its first page. The end of the test stops it.
+func startBrowser(t *testing.T) *tab {
 	t.Helper()
 	path := browserPath(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
@@ -42,19 +67,30 @@ func openBrowser(t *testing.T) *tab {
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // the sandbox refuses to run as root
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	ctx, leave := chromedp.NewContext(ctx)
-	b := &tab{ctx: ctx}
 	t.Cleanup(leave)
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
+	b := &tab{ctx: ctx}
+	b.run(t)
+	return b
+}
+
+// openTab opens a page in a new context of the browser. The end of the test closes it.
+func (b *tab) openTab(t *testing.T) *tab {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 2*patience)
+	t.Cleanup(cancel)
+	ctx, leave := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	opened := &tab{ctx: ctx}
+	t.Cleanup(leave)
+	if err := chromedp.Listen(ctx, opened.listen); err != nil {
 		t.Fatal(err)
 	}
-	b.run(t, command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}),
-		command(runtime.Enable, cdp.Empty{}))
-	return b
+	opened.run(t, command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}),
+		command(runtime.Enable, cdp.Empty{}),
+		command(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+	return opened
 }
 
 // command returns a command of the protocol that ignores its result.
@@ -148,6 +184,7 @@ func (b *tab) allowClipboard(t *testing.T, origin string) {
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
 		b.run(t, command(browser.SetPermission, browser.SetPermissionParams{
 			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted, Origin: origin,
+			BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID,
 		}))
 	}
 }

@@ -36,10 +36,9 @@ func paste(t *testing.T, text string) (status, stdout string) {
 	return strings.TrimPrefix(statuses[len(statuses)-1], "status "), out.String()
 }
 
-// TestBrowserExamplesWork runs every request that /docs shows after it has a test key.
-func TestBrowserExamplesWork(t *testing.T) {
-	t.Parallel()
-	b, p := openDocs(t)
+// testExamplesWork runs every request that /docs shows after it has a test key.
+func testExamplesWork(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
 	type example struct{ Name, Status, Text string }
 	list := read[[]example](t, b,
@@ -59,10 +58,9 @@ func TestBrowserExamplesWork(t *testing.T) {
 	}
 }
 
-// TestBrowserSignatureExample lets the page's JavaScript verify signatures by Standard Webhooks.
-func TestBrowserSignatureExample(t *testing.T) {
-	t.Parallel()
-	b, _ := openDocs(t)
+// testSignatureExample lets the page's JavaScript verify signatures by Standard Webhooks.
+func testSignatureExample(t *testing.T, b *tab, _ *process) {
+	t.Helper()
 	code := read[string](t, b, "document.getElementById('verify').textContent")
 	key := []byte("a signing key of thirty-two bytes")
 	body := `{"id":"evt_1","type":"transaction.captured","text":"schön"}`

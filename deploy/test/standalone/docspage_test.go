@@ -15,19 +15,15 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// openDocs opens /docs of a new service.
-func openDocs(t *testing.T) (*tab, *process) {
+// openDocs opens /docs of a service.
+func (b *tab) openDocs(t *testing.T, p *process) {
 	t.Helper()
-	p := start(t, t.TempDir())
-	b := openBrowser(t)
 	b.run(t, chromedp.EmulateViewport(1200, 800))
 	b.open(t, p.HTTP+"/docs")
-	return b, p
 }
 
-func TestBrowserDocsIsComplete(t *testing.T) {
-	t.Parallel()
-	b, p := openDocs(t)
+func testDocsIsComplete(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	b.screenshot(t, "docs 1200")
 	for _, e := range operations(t, p) {
 		got := read[string](t, b, fmt.Sprintf("document.getElementById(%q)?.querySelector('h3').innerText ?? ''", e.id))
@@ -92,9 +88,8 @@ func operations(t *testing.T, p *process) []operation {
 	return out
 }
 
-func TestBrowserDocsFitsItsReader(t *testing.T) {
-	t.Parallel()
-	b, p := openDocs(t)
+func testDocsFitsItsReader(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	for _, width := range []int64{320, 390, 768, 1200} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.run(t, chromedp.EmulateViewport(width, 800),
@@ -175,23 +170,18 @@ func (b *tab) focused(t *testing.T) string {
 	return read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
 }
 
-func TestBrowserDocsByKeyboard(t *testing.T) {
-	t.Parallel()
-	b, p := openDocs(t)
-	b.allowClipboard(t, p.HTTP)
-	focused := func() string {
-		return read[string](t, b, "document.activeElement.id || document.activeElement.textContent")
-	}
+func testDocsByKeyboard(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	b.run(t, chromedp.KeyEvent(kb.Tab))
-	if got, want := focused(), "Skip to the content"; got != want {
+	if got, want := b.focused(t), "Skip to the content"; got != want {
 		t.Errorf("first stop = %q, want %q", got, want)
 	}
 	b.run(t, chromedp.KeyEvent(kb.Enter))
-	if got, want := focused(), "main"; got != want {
+	if got, want := b.focused(t), "main"; got != want {
 		t.Errorf("after skipping = %q, want %q", got, want)
 	}
 	b.run(t, chromedp.KeyEvent("/"))
-	if got, want := focused(), "search"; got != want {
+	if got, want := b.focused(t), "search"; got != want {
 		t.Errorf("after / = %q, want %q", got, want)
 	}
 	b.run(t, chromedp.KeyEvent(kb.Escape)) // the test types the /, which a real keyboard does not: the page suppresses it
@@ -216,9 +206,8 @@ func TestBrowserDocsByKeyboard(t *testing.T) {
 	b.wantQuiet(t, p.HTTP)
 }
 
-func TestBrowserDocsCopiesByKeyboard(t *testing.T) {
-	t.Parallel()
-	b, p := openDocs(t)
+func testDocsCopiesByKeyboard(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	b.allowClipboard(t, p.HTTP)
 	b.run(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // past the contents
 	for range 12 {                                                   // past the example and the links to the first button
@@ -235,9 +224,8 @@ func TestBrowserDocsCopiesByKeyboard(t *testing.T) {
 	b.wantQuiet(t, p.HTTP)
 }
 
-func TestBrowserDocsLinksLeadThere(t *testing.T) {
-	t.Parallel()
-	b, p := openDocs(t)
+func testDocsLinksLeadThere(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	for _, e := range operations(t, p) {
 		b.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector('nav a[href=\"#%s\"]').click()", e.id)))
 		if top := read[float64](t, b,
@@ -248,9 +236,8 @@ func TestBrowserDocsLinksLeadThere(t *testing.T) {
 	b.wantQuiet(t, p.HTTP)
 }
 
-func TestBrowserDocsKeepsNoKey(t *testing.T) {
-	t.Parallel()
-	b, p := openDocs(t)
+func testDocsKeepsNoKey(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	const examples = "document.querySelector('#createTransaction pre').textContent"
 	before := b.sent()
 	b.run(t, chromedp.SendKeys(chromedp.CSS("#key"), p.Keys.SKTest))
@@ -277,11 +264,9 @@ func TestBrowserDocsKeepsNoKey(t *testing.T) {
 	b.wantQuiet(t, p.HTTP)
 }
 
-// TestBrowserAddresses opens the addresses in the greeting and the documents.
-func TestBrowserAddresses(t *testing.T) {
-	t.Parallel()
-	p := start(t, t.TempDir())
-	b := openBrowser(t)
+// testAddresses opens the addresses in the greeting and the documents.
+func testAddresses(t *testing.T, b *tab, p *process) {
+	t.Helper()
 	for path, want := range addresses(t) {
 		b.open(t, p.HTTP+path)
 		if got := read[int](t, b, "performance.getEntriesByType('navigation')[0].responseStatus"); got != 200 {
