@@ -12,9 +12,14 @@ import (
 // machine may be slow and busy with all the other tests.
 const Patience = 5 * time.Minute
 
+// The pause between two checks of a condition grows by a twentieth with each check, from the
+// shortest to the longest one. A long wait then costs the programs under test fewer requests.
+const shortestPause, longestPause = 10 * time.Millisecond, 250 * time.Millisecond
+
 // Poll waits for a condition until ctx ends, and reports whether the condition holds.
 func Poll(ctx context.Context, holds func() bool) bool {
-	tick := time.NewTicker(10 * time.Millisecond)
+	pause := shortestPause
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for !holds() {
 		select {
@@ -22,6 +27,8 @@ func Poll(ctx context.Context, holds func() bool) bool {
 		case <-ctx.Done():
 			return false
 		}
+		pause = min(pause+pause/20, longestPause)
+		tick.Reset(pause)
 	}
 	return true
 }
