@@ -26,10 +26,10 @@ var Algs = []string{mle.ECDHESA256KW, mle.RSAOAEP256}
 
 // WaitForKeys waits until keys of both kinds exist: the first RSA key is generated in the
 // background.
-func WaitForKeys(t *testing.T, s *System) {
-	t.Helper()
-	programtest.WaitFor(t, "there is an RSA key", func() bool {
-		status, _ := s.do(t, http.MethodGet, "/v1/mle/keys/current?alg=RSA-OAEP-256", "")
+func WaitForKeys(tb testing.TB, s *System) {
+	tb.Helper()
+	programtest.WaitFor(tb, "there is an RSA key", func() bool {
+		status, _ := s.do(tb, http.MethodGet, "/v1/mle/keys/current?alg=RSA-OAEP-256", "")
 		return status == http.StatusOK
 	})
 }

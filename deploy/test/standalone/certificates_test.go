@@ -118,7 +118,7 @@ func TestOwnCertificates(t *testing.T) {
 	ca := certtest.Root(t)
 	middle := ca.Intermediate(t)
 	middle.Issue(t).Write(t, folder, "server")
-	p := start(t, dir, "--certificates", folder, allowPrivate)
+	p := startNew(t, nil, dir, "--certificates", folder, allowPrivate)
 	if p.CA != "" || !strings.HasPrefix(p.HTTPS, "https://localhost:") {
 		t.Errorf("ready: got CA %q and %s", p.CA, p.HTTPS)
 	}

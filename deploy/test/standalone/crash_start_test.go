@@ -24,7 +24,7 @@ func TestKillWhileItMakesItsFolder(t *testing.T) {
 			<-time.After(time.Duration(rng.IntN(150_000)) * time.Microsecond)
 			p.Kill()
 		}
-		p := start(t, dir)
+		p := startNew(t, nil, dir)
 		body := `{"amount":100,"currency":"usd","payment_method":"card","reference":"` + strconv.Itoa(n) + `"}`
 		paid := merchantOf(t, p).must(t, http.MethodPost, "/v1/transactions", "first", body)
 		if paid.status != http.StatusCreated {

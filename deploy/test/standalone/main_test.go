@@ -1,10 +1,13 @@
 package standalone_test
 
 import (
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/causeway-pay/causeway/deploy/test/fleet"
+	"github.com/causeway-pay/causeway/deploy/test/sdk"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -26,7 +29,7 @@ type process struct {
 }
 
 // start runs the standalone with --json on free ports and dir, and returns when it is ready. The
-// end of the test kills it.
+// end of the test kills it. An empty folder gets a copy of one that a first start has made.
 func start(tb testing.TB, dir string, args ...string) *process {
 	tb.Helper()
 	return startWith(tb, nil, dir, args...)
@@ -35,9 +38,41 @@ func start(tb testing.TB, dir string, args ...string) *process {
 // startWith is start with further environment variables.
 func startWith(tb testing.TB, env []string, dir string, args ...string) *process {
 	tb.Helper()
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 0 {
+		programtest.MustOutput(tb, programtest.Command{Path: "cp", Args: []string{"-a", mustMake(tb) + "/.", dir}})
+	}
+	return startNew(tb, env, dir, args...)
+}
+
+// startNew is startWith, and leaves an empty folder to the program.
+func startNew(tb testing.TB, env []string, dir string, args ...string) *process {
+	tb.Helper()
 	p := launchWith(tb, env, fleet.StandaloneArgs(dir, args...)...)
 	p.awaitReady(tb)
 	return p
+}
+
+// made guards the folder that mustMake makes, and is set if it is complete.
+var made struct {
+	sync.Mutex
+
+	complete bool
+}
+
+// mustMake returns a folder that a first start has made, with its RSA keys. Generating them takes
+// four times as long as the rest of a start.
+func mustMake(tb testing.TB) string {
+	tb.Helper()
+	dir := filepath.Join(bin, "data")
+	made.Lock()
+	defer made.Unlock()
+	if !made.complete {
+		p := startNew(tb, nil, dir)
+		sdk.WaitForKeys(tb, system(tb, p))
+		p.Stop(tb)
+		made.complete = true
+	}
+	return dir
 }
 
 // awaitReady waits for the line of --json.

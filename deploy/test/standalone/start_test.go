@@ -36,7 +36,7 @@ func TestReadyLine(t *testing.T) {
 func TestSecondStartPrintsTheSameCredentials(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := start(t, dir)
+	first := startNew(t, nil, dir)
 	merchantOf(t, first).must(t, http.MethodPost, "/v1/transactions", "one",
 		`{"amount":1250,"currency":"usd","payment_method":"card"}`)
 	first.Stop(t)
@@ -61,7 +61,7 @@ func TestSecondStartPrintsTheSameCredentials(t *testing.T) {
 func TestFirstStartThatDiedHeals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	start(t, dir).Kill()
+	startNew(t, nil, dir).Kill()
 	// The state after a death between the creation of the keys and their storage.
 	for _, name := range []string{"credentials.json", "compat-credentials.yaml"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -82,7 +82,7 @@ func TestFirstStartThatDiedHeals(t *testing.T) {
 func TestRemovedStoreHeals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	start(t, dir).Stop(t)
+	startNew(t, nil, dir).Stop(t)
 	if err := os.RemoveAll(filepath.Join(dir, "core")); err != nil {
 		t.Fatal(err)
 	}
