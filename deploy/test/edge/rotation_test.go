@@ -29,10 +29,10 @@ func underLoad() int64 {
 	return 2000
 }
 
-// TestRotation replaces the certificate under load: twice from files, and once from an ACME
+// TestEdgeRotation replaces the certificate under load: twice from files, and once from an ACME
 // authority, for which the edge restarts. Each time the published fingerprints must equal openssl's
 // for the certificate of a handshake.
-func TestRotation(t *testing.T) {
+func TestEdgeRotation(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	authority := acmetest.New(t, acmetest.Options{Address: net.ParseIP(r.ip), HTTP: 8080, TLS: 8443})
