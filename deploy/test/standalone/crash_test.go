@@ -12,7 +12,7 @@ import (
 )
 
 // crashRounds is the number of kills in TestKillOverAllCommands without CAUSEWAY_CRASH_ROUNDS.
-const crashRounds = 8
+const crashRounds = 4
 
 // killing is a service that is killed repeatedly.
 type killing struct {
