@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -12,22 +14,21 @@ import (
 )
 
 var (
-	insertDelivery               = declare("insertDelivery")
-	listDeliveries               = declareList("listDeliveries")
-	selectDelivery               = declare("selectDelivery")
-	selectWaitingEndpoints       = declare("selectWaitingEndpoints")
-	leaseDelivery                = declare("leaseDelivery")
-	selectDueDeliveries          = declare("selectDueDeliveries")
-	selectDeliveriesWrittenAfter = declare("selectDeliveriesWrittenAfter")
-	hastenDelivery               = declare("hastenDelivery")
-	endDeliveryAttempt           = declare("endDeliveryAttempt")
-	releaseDeliveryAttempt       = declare("releaseDeliveryAttempt")
-	dropLeases                   = declare("dropLeases")
-	dropLeasesOf                 = declare("dropLeasesOf")
-	markEndpointFailing          = declare("markEndpointFailing")
-	clearEndpointFailing         = declare("clearEndpointFailing")
-	countPendingDeliveries       = declare("countPendingDeliveries")
-	leaseDeliveries              = declare("leaseDeliveries")
+	insertDelivery         = declare("insertDelivery")
+	listDeliveries         = declareList("listDeliveries")
+	selectDelivery         = declare("selectDelivery")
+	selectWaitingEndpoints = declare("selectWaitingEndpoints")
+	leaseDelivery          = declare("leaseDelivery")
+	selectDueDeliveries    = declare("selectDueDeliveries")
+	hastenDelivery         = declare("hastenDelivery")
+	endDeliveryAttempt     = declare("endDeliveryAttempt")
+	releaseDeliveryAttempt = declare("releaseDeliveryAttempt")
+	dropLeases             = declare("dropLeases")
+	dropLeasesOf           = declare("dropLeasesOf")
+	markEndpointFailing    = declare("markEndpointFailing")
+	clearEndpointFailing   = declare("clearEndpointFailing")
+	countPendingDeliveries = declare("countPendingDeliveries")
+	leaseDeliveries        = declare("leaseDeliveries")
 )
 
 // InsertDelivery writes a delivery that is due at once, under an id of its own, and wakes the deliverer once that is committed.
@@ -97,12 +98,13 @@ type Lease struct {
 	CreatedAt time.Time
 }
 
-// LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint, earliest due first,
-// that come after the delivery after; the zero Due is for all. No other process gets those before
-// until. An attempt that never ended, because its process died, counts among the attempts.
+// LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint that come after the
+// delivery after; the zero Due is for all. It takes those that are due first, and returns them oldest
+// first. No other process gets those before until. An attempt that never ended, because its process
+// died, counts among the attempts.
 func (tx *Tx) LeaseDeliveries(endpoint int64, after Due, limit int, until time.Time) ([]Lease, error) {
 	return tx.lease(leaseDeliveries,
-		endpoint, toMillis(tx.Now), after.At, after.At, after.ID, limit, tx.db.process, toMillis(until), toMillis(tx.Now))
+		endpoint, toMillis(tx.Now), after.At, after.ID, limit, tx.db.process, toMillis(until), toMillis(tx.Now))
 }
 
 // LeaseDelivery is LeaseDeliveries of one delivery.
@@ -113,8 +115,7 @@ func (tx *Tx) LeaseDelivery(delivery int64, until time.Time) ([]Lease, error) {
 
 // DueDeliveries returns a page of the due deliveries to an endpoint, as LeaseDeliveries leases them.
 func (db *DB) DueDeliveries(ctx context.Context, endpoint int64, after Due, at time.Time, limit int) ([]Due, error) {
-	return collect(ctx, db, selectDueDeliveries, scanDue,
-		endpoint, toMillis(at), after.At, after.At, after.ID, limit)
+	return collect(ctx, db, selectDueDeliveries, scanDue, endpoint, toMillis(at), after.At, after.ID, limit)
 }
 
 // lease runs a statement that leases deliveries.
@@ -129,29 +130,55 @@ func (tx *Tx) lease(s *Statement, args ...any) (out []Lease, err error) {
 		out = append(out, l)
 		return nil
 	}, args...)
+	slices.SortFunc(out, func(a, b Lease) int { return cmp.Compare(a.Delivery, b.Delivery) }) // PostgreSQL joins by hashes
 	return out, err
 }
 
-// DeliveriesWrittenAfter returns the ids of up to limit pending deliveries that are due, and were
-// written, after a time, by id. The page begins after the id after. If the time is in the future, a
-// clock that was ahead wrote them.
-func (db *DB) DeliveriesWrittenAfter(ctx context.Context, at time.Time, after int64, limit int) ([]int64, error) {
-	return collect(ctx, db, selectDeliveriesWrittenAfter,
-		scanNumber, toMillis(at), after, limit)
-}
-
-// HastenDelivery makes a delivery due and ends its lease, if DeliveriesWrittenAfter still returns it.
+// HastenDelivery makes a delivery due and ends its lease, if EachDeliveryAhead still finds it.
 // The attempt of that lease cannot end any more: EndAttempt returns ErrConflict.
 func (tx *Tx) HastenDelivery(n int64, at time.Time) error {
 	return tx.exec(hastenDelivery,
 		toMillis(at), toMillis(tx.Now), n)
 }
 
-// EndAttempt writes what came of a leased attempt: where the delivery stands now, and when it is due again while it is pending.
-// ErrConflict when the lease had run out and somebody else began another attempt, or it was taken away.
+// AttemptEnd is the result of a leased attempt.
+type AttemptEnd struct {
+	Lease   Lease
+	Attempt payment.DeliveryAttempt
+	Status  payment.DeliveryStatus // of the delivery from then on
+	Due     time.Time              // of the next attempt, while the delivery is pending
+}
+
+// EndAttempts writes the results of leased attempts, and returns for each whether it was written. A
+// result is not written if the lease had run out and another attempt has begun, if the lease was
+// dropped, or if the delivery is gone.
+func (tx *Tx) EndAttempts(ends []AttemptEnd) (written []bool, err error) {
+	args := make([][]any, len(ends))
+	for i, e := range ends {
+		a, l := e.Attempt, e.Lease
+		args[i] = []any{
+			string(e.Status), toMillis(e.Due), a.Status, a.Error, a.Duration.Milliseconds(), toMillis(a.At), toMillis(tx.Now),
+			l.Delivery, l.Attempt,
+		}
+	}
+	counts, err := tx.changedEach(endDeliveryAttempt, args)
+	if err != nil {
+		return nil, err
+	}
+	written = make([]bool, len(ends))
+	for i, n := range counts {
+		written[i] = n == 1
+	}
+	return written, nil
+}
+
+// EndAttempt is EndAttempts of one. It returns ErrConflict if the result is not written.
 func (tx *Tx) EndAttempt(l Lease, a payment.DeliveryAttempt, status payment.DeliveryStatus, due time.Time) error {
-	return tx.change(endDeliveryAttempt,
-		string(status), toMillis(due), a.Status, a.Error, a.Duration.Milliseconds(), toMillis(a.At), toMillis(tx.Now), l.Delivery, l.Attempt)
+	written, err := tx.EndAttempts([]AttemptEnd{{l, a, status, due}})
+	if err == nil && !written[0] {
+		err = ErrConflict
+	}
+	return err
 }
 
 // ReleaseAttempt gives a leased attempt back as if it had not been begun. ErrConflict as with EndAttempt.
@@ -176,12 +203,19 @@ func (tx *Tx) DropLeasesOf(process int64) (int64, error) {
 	return n, err
 }
 
-// NoteAttempt keeps in mind since when an endpoint fails. It writes only when that changes.
-func (tx *Tx) NoteAttempt(endpoint int64, failed bool) error {
-	if failed {
-		return tx.exec(markEndpointFailing, toMillis(tx.Now), endpoint)
+// NoteFailure stores since when an endpoint fails. It writes only if that changes.
+func (tx *Tx) NoteFailure(endpoint int64) error {
+	return tx.exec(markEndpointFailing, toMillis(tx.Now), endpoint)
+}
+
+// NoteSuccesses stores that endpoints do not fail. It writes only those of which that changes.
+func (tx *Tx) NoteSuccesses(endpoints []int64) error {
+	args := make([][]any, len(endpoints))
+	for i, endpoint := range endpoints {
+		args[i] = []any{endpoint}
 	}
-	return tx.exec(clearEndpointFailing, endpoint)
+	_, err := tx.changedEach(clearEndpointFailing, args)
+	return err
 }
 
 // PendingDeliveries counts the deliveries that wait for an attempt or are under way, and tells when the oldest of them was made: the zero

@@ -89,6 +89,8 @@ type Scanner interface {
 type Session interface {
 	// Exec runs a statement without rows, and returns how many rows it changed.
 	Exec(s *Statement, args ...any) (int64, error)
+	// ExecEach is Exec for each list of arguments. On a server all together take one round trip.
+	ExecEach(s *Statement, args [][]any) ([]int64, error)
 	// Overwrite is Exec for an update that overwrites bytes which a later statement removes. An engine
 	// in which an update in place does not overwrite the bytes runs nothing.
 	Overwrite(s *Statement, args ...any) error

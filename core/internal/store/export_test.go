@@ -17,6 +17,11 @@ func (c counting) Exec(s *Statement, args ...any) (int64, error) {
 	return c.Session.Exec(s, args...)
 }
 
+func (c counting) ExecEach(s *Statement, args [][]any) ([]int64, error) {
+	*c.n += len(args)
+	return c.Session.ExecEach(s, args)
+}
+
 func (c counting) Insert(s *Statement, args ...any) error {
 	*c.n++
 	return c.Session.Insert(s, args...)

@@ -62,10 +62,15 @@ func queueBound(queues []queueLength, each, all int) int {
 	return each
 }
 
+// queues returns all endpoints that have pending deliveries.
+func (db *DB) queues(ctx context.Context) ([]int64, error) {
+	return collect(ctx, db, selectQueues, scanNumber)
+}
+
 // queueLengths returns the lengths of all queues, each up to most. It reads each queue by a statement
 // of its own, so that no statement takes long.
 func (db *DB) queueLengths(ctx context.Context, most int) ([]queueLength, error) {
-	endpoints, err := collect(ctx, db, selectQueues, scanNumber)
+	endpoints, err := db.queues(ctx)
 	if err != nil {
 		return nil, err
 	}

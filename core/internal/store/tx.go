@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -33,6 +34,16 @@ func (tx *Tx) changed(s *Statement, args ...any) (int64, error) {
 	n, err := tx.s.Exec(s, args...)
 	tx.wrote = tx.wrote || n > 0
 	return n, err
+}
+
+// changedEach runs a statement for each list of arguments, and returns how many rows each run met.
+func (tx *Tx) changedEach(s *Statement, args [][]any) ([]int64, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	counts, err := tx.s.ExecEach(s, args)
+	tx.wrote = tx.wrote || slices.Max(append(counts, 0)) > 0
+	return counts, err
 }
 
 // change runs an update that must meet exactly one row, else ErrConflict.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -84,6 +85,83 @@ func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 		if got.Status != payment.DeliveryPending || got.Attempts != 1 || got.Leased != (i == 1) {
 			t.Errorf("delivery %d: got %+v, want it as it was", i, got)
 		}
+	}
+}
+
+// TestHasteDelaysNoDelivery: the look for deliveries of a clock that was ahead does not end. New
+// deliveries are attempted.
+func TestHasteDelaysNoDelivery(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newReceiver(t, nil)
+	b.MustEndpoint(t, r.URL)
+	end := make(chan struct{})
+	stop := run(t, b.deliverer(func(c *webhook.Config) { c.Leads = func() bool { <-end; return true } }))
+	b.MustPay(t)
+	r.wait(t, 1)
+	close(end)
+	stop()
+}
+
+// TestOnlyTheLeaderHastens: a clock that was ahead wrote a delivery. A core that does not lead
+// leaves it as it is. So does one with a wrong clock.
+func TestOnlyTheLeaderHastens(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(c *webhook.Config, no func() bool){
+		"it does not lead":   func(c *webhook.Config, no func() bool) { c.Leads = no },
+		"its clock is wrong": func(c *webhook.Config, no func() bool) { c.Agrees = no },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.Clock.Advance(aDay)
+			e := b.MustEndpoint(t, "https://shop.example")
+			b.MustPay(t)
+			b.Clock.Advance(-aDay)
+			asked := make(chan struct{}, 1000)
+			no := func() bool {
+				select {
+				case asked <- struct{}{}:
+				default:
+				}
+				return false
+			}
+			run(t, b.deliverer(func(c *webhook.Config) { set(c, no) }))
+			for range 20 {
+				<-asked
+			}
+			if got := b.deliveries(t, e)[0]; got.DueAt.Sub(b.Clock.Now()) != aDay {
+				t.Errorf("due: got %s, want it a day after %s", got.DueAt, b.Clock.Now())
+			}
+		})
+	}
+}
+
+// TestHasteReadsAllPages: more deliveries than a page wait for their retries, and one behind
+// them was written by a clock that was ahead. It alone is made due.
+func TestHasteReadsAllPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, witness := newReceiver(t, nil), newReceiver(t, nil)
+	const retries, hour = 10_001, 3_600_000
+	e := b.MustEndpoint(t, r.URL)
+	b.mustFill(t, e, retries)
+	b.MustExec(t, "UPDATE webhook_deliveries SET due_at = due_at + ?", hour)
+	b.Clock.Advance(aDay)
+	b.mustEvents(t, b.Tenant, 1)
+	b.Clock.Advance(-aDay)
+	ahead := b.Number(t, "SELECT MAX(id) FROM webhook_deliveries")
+	b.mustEndpoints(t, witness.URL, 1)
+	run(t, b.deliverer())
+	r.wait(t, 1)
+	b.mustEvents(t, b.Tenant, 1)
+	witness.wait(t, 1)
+	b.awaitSuccesses(t, 2)
+	if got := b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE id = ? AND status = 'succeeded'", ahead); got != 1 {
+		t.Errorf("the delivery of the clock that was ahead: got %d successes, want 1", got)
+	}
+	if got := len(r.messages()); got != 1 {
+		t.Errorf("messages: got %d, want none of a retry", got)
 	}
 }
 

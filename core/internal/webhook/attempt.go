@@ -85,9 +85,14 @@ func (d *Deliverer) attempt(ctx context.Context, a *attempt) {
 		ended = d.broken(over, l)
 	}
 	if ended != nil {
-		d.Log.ErrorContext(over, "webhooks: the result of an attempt was not written; it is repeated when its lease ends",
-			slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", ended))
+		d.unwritten(over, l, ended)
 	}
+}
+
+// unwritten logs that the store failed to write the result of an attempt.
+func (d *Deliverer) unwritten(ctx context.Context, l store.Lease, err error) {
+	d.Log.ErrorContext(ctx, "webhooks: the result of an attempt was not written; it is repeated when its lease ends",
+		slog.String("delivery", id.Format(id.Delivery, l.Delivery)), slog.Any("error", err))
 }
 
 // broken ends an attempt that failed inside the service as a failed one.
@@ -126,26 +131,23 @@ func (d *Deliverer) carryOut(ctx, over context.Context, a *attempt) error {
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}
 	d.begin(a)
-	result := d.traced(ctx, e, l, body)
-	d.learn(a, result)
-	if result.Error != "" && ctx.Err() != nil { // this process broke it off
+	made := d.traced(ctx, e, l, body)
+	d.learn(a, made)
+	if made.Error != "" && ctx.Err() != nil { // this process broke it off
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}
-	var came ending
-	if err := d.Store.Update(over, func(tx *store.Tx) (err error) { came, err = d.end(tx, e, l, result); return err }); err != nil {
-		return err
+	r := &result{endpoint: e, lease: l, attempt: made, done: make(chan struct{})}
+	if err := d.results.write(over, r); err != nil {
+		d.unwritten(over, l, err)
+		return nil
 	}
-	d.Observer.DeliveryAttempted(result.Error, came.status)
-	if came.disabled != "" {
-		d.Observer.EndpointDisabled(came.disabled)
+	if r.written {
+		d.Observer.DeliveryAttempted(made.Error, r.status)
+	}
+	if r.disabled != "" {
+		d.Observer.EndpointDisabled(r.disabled)
 	}
 	return nil
-}
-
-// ending is the effect of an attempt.
-type ending struct {
-	status   payment.DeliveryStatus
-	disabled payment.EndpointReason // "" when the endpoint stays as it is
 }
 
 // traced makes the request in a span. The first attempt belongs to the trace of the request that
@@ -199,42 +201,6 @@ func (d *Deliverer) send(ctx context.Context, span telemetry.Span, e *payment.En
 		a.Error = ErrorStatus
 	}
 	return a
-}
-
-// end writes the result of an attempt. It disables an endpoint that responded 410, or failed for
-// days.
-func (d *Deliverer) end(tx *store.Tx, e *payment.Endpoint, l store.Lease, a payment.DeliveryAttempt) (ending, error) {
-	if a.Error == "" {
-		return ending{status: payment.DeliverySucceeded}, errors.Join(tx.EndAttempt(l, a, payment.DeliverySucceeded, a.At), tx.NoteAttempt(e.ID, false))
-	}
-	status, due := afterFailure(l, tx)
-	if a.Status == http.StatusGone {
-		status, due = payment.DeliveryFailed, tx.Now
-	}
-	if err := tx.EndAttempt(l, a, status, due); err != nil {
-		return ending{}, err
-	}
-	came := ending{status: status}
-	now, err := tx.Endpoint(e.Tenant, e.ID) // from here on it is locked: another attempt that succeeds does not change since when it fails
-	if errors.Is(err, payment.ErrNotFound) {
-		return came, nil // deleted meanwhile
-	}
-	if err == nil {
-		err = tx.NoteAttempt(e.ID, true)
-	}
-	switch {
-	case err != nil:
-		return ending{}, err
-	case now.Status != payment.EndpointEnabled:
-		return came, nil
-	case a.Status == http.StatusGone:
-		came.disabled = payment.ReasonGone
-	case !now.FailingSince.IsZero() && tx.Confirmed().Sub(now.FailingSince) >= failingDays:
-		came.disabled = payment.ReasonFailing
-	default:
-		return came, nil
-	}
-	return came, d.Disable(tx, now, came.disabled)
 }
 
 // class names a failure without its text, which may hold parts of the URL.

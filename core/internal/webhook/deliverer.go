@@ -37,11 +37,6 @@ const (
 	purgeBatch = 500
 	// mostQueued and mostPending bound the pending deliveries, some 60 and 500 MB of the store.
 	mostQueued, mostPending = 250_000, 2_000_000
-	// aheadTolerance is how far the clocks of cores may differ. A row from later than that was written
-	// by a clock that was wrong.
-	aheadTolerance = time.Minute
-	// hastenEvery is how often deliveries of such a clock are looked for.
-	hastenEvery = time.Minute
 )
 
 // Config has the parts and settings of a Deliverer. The first seven fields are required.
@@ -75,7 +70,7 @@ type Deliverer struct {
 	client   *http.Client
 	freed    chan struct{}     // an attempt has ended or was dropped
 	refusals map[int64]refusal // by endpoint; only Run reads and writes it
-	looked   time.Time         // when Run last looked for deliveries of a clock that was ahead
+	results  *batcher
 	// The lanes, in the order in which a round leases their deliveries.
 	fast, slow *lane
 
@@ -92,10 +87,12 @@ func New(c Config) *Deliverer {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	return &Deliverer{
+	d := &Deliverer{
 		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{},
 		fast: newLane(mostFast), slow: newLane(mostSlow), health: map[int64]*health{}, requests: map[*attempt]struct{}{},
 	}
+	d.results = &batcher{commit: d.commitResults}
+	return d
 }
 
 // TakeOver makes the deliveries due that an earlier process attempted when it died. Call it before
@@ -110,6 +107,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	attempts, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { d.keepPurging(ctx) })
+	running.Go(func() { d.keepHastening(ctx) })
 	for ctx.Err() == nil {
 		next, err := d.round(ctx, attempts, &running)
 		if err != nil && ctx.Err() == nil {
@@ -144,9 +142,6 @@ func (d *Deliverer) round(ctx, attempts context.Context, running *sync.WaitGroup
 	late := d.expel(d.Clock.Now())
 	if d.Agrees != nil && !d.Agrees() {
 		return d.Poll, nil
-	}
-	if err := d.hasten(ctx); err != nil {
-		return d.Poll, err
 	}
 	waiting, err := d.Store.WaitingEndpoints(ctx)
 	if err != nil {
@@ -211,44 +206,6 @@ func (d *Deliverer) serve(
 		}
 	}
 	return err
-}
-
-// hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
-// until the clock reaches the time at which it was wrong.
-func (d *Deliverer) hasten(ctx context.Context) error {
-	now := d.Clock.Now()
-	if now.Sub(d.looked).Abs() < hastenEvery || d.Leads != nil && !d.Leads() {
-		return nil
-	}
-	latest := now.Add(aheadTolerance)
-	pass := d.Store.BeginPass(store.PassWebhooks)
-	rows := store.Rows[int64]{
-		Kind: "webhook_delivery", ID: func(id int64) int64 { return id },
-		Change: func(ctx context.Context, part []int64) (int, error) { return d.hastenAll(ctx, part, latest) },
-	}
-	for after, n := int64(0), purgeBatch; n == purgeBatch; {
-		found, err := d.Store.DeliveriesWrittenAfter(ctx, latest, after, purgeBatch)
-		if err == nil {
-			err = rows.Do(ctx, pass, found)
-		}
-		if err != nil {
-			return err
-		}
-		if n = len(found); n > 0 {
-			after = found[n-1]
-		}
-	}
-	d.looked = now
-	return nil
-}
-
-// hastenAll makes deliveries due in one commit, and returns how many it has come to.
-func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest time.Time) (n int, err error) {
-	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		n, err = store.Each(tx, deliveries, func(one int64) error { return tx.HastenDelivery(one, latest) })
-		return err
-	})
-	return n, err
 }
 
 // keepPurging removes old deliveries, in small commits between which payments go on. It removes the

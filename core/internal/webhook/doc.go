@@ -53,9 +53,10 @@
 //
 // A round leases the deliveries of each lane in one commit, and begins their attempts after that
 // commit. So on a slow store a fast endpoint waits for two such commits at most before its lane is
-// next. The queue of an endpoint is a range of an index, and one step over it finds the next
-// queue. A round steps over all endpoints with pending deliveries, the disabled ones included: it
-// takes longer the more of them there are.
+// next. Attempts that end at the same time write their results in one commit. If such a commit
+// waits for a lock, up to three others go on. The queue of an endpoint is a range of an index, and
+// one step over it finds the next queue. A round steps over all endpoints with pending deliveries,
+// the disabled ones included: it takes longer the more of them there are.
 //
 // # The outbox is bounded
 //

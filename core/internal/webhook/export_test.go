@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -46,4 +47,20 @@ func (d *Deliverer) UnderWay() (fast, slow int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.fast.count, d.slow.count
+}
+
+// ObserveResults calls fn before each commit of results with their number. Call it before Run.
+func (d *Deliverer) ObserveResults(fn func(results int)) {
+	commit := d.results.commit
+	d.results.commit = func(ctx context.Context, batch []*result) {
+		fn(len(batch))
+		commit(ctx, batch)
+	}
+}
+
+// WaitingResults returns how many results wait for a commit.
+func (d *Deliverer) WaitingResults() int {
+	d.results.mu.Lock()
+	defer d.results.mu.Unlock()
+	return len(d.results.waiting)
 }

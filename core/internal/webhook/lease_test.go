@@ -87,6 +87,38 @@ func TestTheLeaseOfADeadDelivererRunsOut(t *testing.T) {
 	}
 }
 
+// TestLeasesAreInOrder: deliveries to an endpoint are due in another order than that in which they
+// were made. The ones that are due first are leased, oldest first.
+func TestLeasesAreInOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const pending, leased = 1000, 100
+	e := b.MustEndpoint(t, "https://shop.example")
+	b.mustFill(t, e, pending)
+	b.MustExec(t, "UPDATE webhook_deliveries SET due_at = due_at - (id % 1009 * 7919) % 1009")
+	b.MustExec(t, "UPDATE webhook_deliveries SET updated_at = updated_at + 1 WHERE id % 2 = 0") // PostgreSQL moves them
+	b.MustExec(t, "ANALYZE webhook_deliveries")
+	last := b.Number(t, "SELECT due_at FROM webhook_deliveries ORDER BY due_at, id LIMIT 1 OFFSET ?", leased)
+	var got []int64
+	err := b.DB.Update(t.Context(), func(tx *store.Tx) error {
+		leases, err := tx.LeaseDeliveries(e.ID, store.Due{}, leased, tx.Now.Add(time.Minute))
+		got = nil
+		for _, l := range leases {
+			got = append(got, l.Delivery)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != leased || !slices.IsSorted(got) {
+		t.Errorf("got %d leases, in order: %t, want %d in order", len(got), slices.IsSorted(got), leased)
+	}
+	if n := b.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 0 AND due_at < ?", last); n != 0 {
+		t.Errorf("got %d deliveries that are due before a leased one, want none", n)
+	}
+}
+
 func TestTakeOverSQLite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

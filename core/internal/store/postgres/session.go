@@ -38,6 +38,32 @@ func (s *session) exec(text string, args ...any) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
+// ExecEach implements store.Session.
+func (s *session) ExecEach(q *store.Statement, args [][]any) ([]int64, error) {
+	batch := &pgx.Batch{}
+	for _, a := range args {
+		values, err := arguments(a)
+		if err != nil {
+			return nil, err
+		}
+		batch.Queue(s.sql[q], values...)
+	}
+	results := s.tx.SendBatch(s.ctx, batch)
+	counts := make([]int64, len(args))
+	for i := range counts {
+		tag, err := results.Exec()
+		if err != nil {
+			_ = results.Close() // it returns the same failure
+			return nil, s.fail("exec", err)
+		}
+		counts[i] = tag.RowsAffected()
+	}
+	if err := results.Close(); err != nil {
+		return nil, s.fail("exec", err)
+	}
+	return counts, nil
+}
+
 // Overwrite implements store.Session: an update writes a new version of the row.
 func (s *session) Overwrite(*store.Statement, ...any) error { return nil }
 

@@ -38,10 +38,10 @@ var webhookSQL = map[string]string{
 				RETURNING id, event_id, attempts, created_at`,
 	"selectDueDeliveries": `SELECT due_at, id FROM webhook_deliveries
 		WHERE endpoint_id = $1::bigint AND status = 'pending' AND due_at <= $2::bigint
-		AND due_at >= $3::bigint AND (due_at > $4::bigint OR id > $5::bigint) ORDER BY due_at, id LIMIT $6::bigint`,
-	"selectDeliveriesWrittenAfter": `SELECT id FROM webhook_deliveries
-		WHERE status = 'pending' AND due_at > $1::bigint AND updated_at > $1::bigint AND id > $2::bigint
-			ORDER BY id LIMIT $3::bigint`,
+		AND (due_at, id) > ($3::bigint, $4::bigint) ORDER BY due_at, id LIMIT $5::bigint`,
+	"selectQueuePage": `SELECT due_at, id, updated_at FROM webhook_deliveries
+		WHERE endpoint_id = $1::bigint AND status = 'pending' AND due_at <= $2::bigint
+		AND (due_at, id) > ($3::bigint, $4::bigint) ORDER BY due_at, id LIMIT $5::bigint`,
 	"hastenDelivery": `UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = $2::bigint,
 		updated_at = $2::bigint WHERE id = $3::bigint AND status = 'pending' AND due_at > $1::bigint
 			AND updated_at > $1::bigint`,
@@ -105,10 +105,10 @@ var webhookSQL = map[string]string{
 	// Materialized: a list with a limit that is made once for each row meets more than the limit.
 	"leaseDeliveries": `WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries WHERE endpoint_id = $1::bigint
 		AND status = 'pending' AND due_at <= $2::bigint
-		AND due_at >= $3::bigint AND (due_at > $4::bigint OR id > $5::bigint)
-			ORDER BY due_at, id LIMIT $6::bigint FOR UPDATE SKIP LOCKED)
-		UPDATE webhook_deliveries SET leased = 1, core_id = $7::bigint, due_at = $8::bigint, attempts = attempts + 1,
-			updated_at = $9::bigint WHERE id IN (SELECT id FROM due) RETURNING id, event_id, attempts, created_at`,
+		AND (due_at, id) > ($3::bigint, $4::bigint)
+			ORDER BY due_at, id LIMIT $5::bigint FOR UPDATE SKIP LOCKED)
+		UPDATE webhook_deliveries SET leased = 1, core_id = $6::bigint, due_at = $7::bigint, attempts = attempts + 1,
+			updated_at = $8::bigint WHERE id IN (SELECT id FROM due) RETURNING id, event_id, attempts, created_at`,
 	// Without the rows that another command has locked: that command locks the endpoint next.
 	"deletePendingDeliveriesTo": `WITH gone AS MATERIALIZED (
 			SELECT id FROM webhook_deliveries

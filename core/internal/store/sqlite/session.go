@@ -21,6 +21,18 @@ func (w *writer) Exec(s *store.Statement, args ...any) (int64, error) {
 	return n, nil
 }
 
+// ExecEach implements store.Session.
+func (w *writer) ExecEach(s *store.Statement, args [][]any) ([]int64, error) {
+	counts := make([]int64, len(args))
+	for i, a := range args {
+		var err error
+		if counts[i], err = w.Exec(s, a...); err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
+}
+
 // Overwrite implements store.Session.
 func (w *writer) Overwrite(s *store.Statement, args ...any) error {
 	_, err := w.change(s, args...)

@@ -37,9 +37,10 @@ var webhookSQL = map[string]string{
 			RETURNING id, event_id, attempts, created_at`,
 	"selectDueDeliveries": `SELECT due_at, id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 		WHERE endpoint_id = ? AND status = 'pending' AND due_at <= ?
-		AND due_at >= ? AND (due_at > ? OR id > ?) ORDER BY due_at, id LIMIT ?`,
-	"selectDeliveriesWrittenAfter": `SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
-		WHERE status = 'pending' AND due_at > ?1 AND updated_at > ?1 AND id > ?2 ORDER BY id LIMIT ?3`,
+		AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?`,
+	"selectQueuePage": `SELECT due_at, id, updated_at FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+		WHERE endpoint_id = ? AND status = 'pending' AND due_at <= ?
+		AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?`,
 	"hastenDelivery": `UPDATE webhook_deliveries SET leased = 0, core_id = 0, due_at = ?2, updated_at = ?2
 		WHERE id = ?3 AND status = 'pending' AND due_at > ?1 AND updated_at > ?1`,
 	"endDeliveryAttempt": `UPDATE webhook_deliveries SET leased = 0, core_id = 0, status = ?, due_at = ?,
@@ -96,7 +97,7 @@ var webhookSQL = map[string]string{
 	"leaseDeliveries": `WITH due AS MATERIALIZED (SELECT id
 		FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 			WHERE endpoint_id = ? AND status = 'pending' AND due_at <= ?
-		AND due_at >= ? AND (due_at > ? OR id > ?) ORDER BY due_at, id LIMIT ?)
+		AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?)
 		UPDATE webhook_deliveries SET leased = 1, core_id = ?, due_at = ?, attempts = attempts + 1, updated_at = ?
 			WHERE id IN (SELECT id FROM due) RETURNING id, event_id, attempts, created_at`,
 	"deletePendingDeliveriesTo": `WITH gone AS MATERIALIZED (

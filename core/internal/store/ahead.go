@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+var selectQueuePage = declare("selectQueuePage")
+
+// queued is a pending delivery of a queue.
+type queued struct {
+	Due
+	updatedAt int64
+}
+
+func scanQueued(row Scanner) (q queued, err error) { return q, row.Scan(&q.At, &q.ID, &q.updatedAt) }
+
+// EachDeliveryAhead calls change with the pending deliveries that are due, and were written, after a
+// time, some at once. If the time is in the future, a clock that was ahead wrote them. It reads the
+// queues in pages, so that no statement takes long on a queue of a million.
+func (db *DB) EachDeliveryAhead(ctx context.Context, at time.Time, change func(deliveries []int64) error) error {
+	endpoints, err := db.queues(ctx)
+	if err != nil {
+		return err
+	}
+	for _, endpoint := range endpoints {
+		if err := db.eachAheadOf(ctx, endpoint, at, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachAheadOf is EachDeliveryAhead of one endpoint.
+func (db *DB) eachAheadOf(ctx context.Context, endpoint int64, at time.Time, change func([]int64) error) error {
+	for after, n := (Due{toMillis(at), math.MaxInt64}), queuePage; n == queuePage; {
+		page, err := collect(ctx, db, selectQueuePage, scanQueued,
+			endpoint, toMillis(farFuture), after.At, after.ID, queuePage)
+		if err != nil {
+			return err
+		}
+		var ahead []int64
+		for _, q := range page {
+			if q.updatedAt > toMillis(at) {
+				ahead = append(ahead, q.ID)
+			}
+		}
+		if err := change(ahead); err != nil {
+			return err
+		}
+		if n = len(page); n > 0 {
+			after = page[n-1].Due
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package webhook
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+const (
+	// aheadTolerance is how far the clocks of cores may differ. A row from later than that was written
+	// by a clock that was wrong.
+	aheadTolerance = time.Minute
+	// hastenEvery is how often deliveries of such a clock are looked for.
+	hastenEvery = time.Minute
+)
+
+// keepHastening looks for deliveries of a clock that was ahead. It does not run in the rounds:
+// it takes longer the more deliveries wait for their retries.
+func (d *Deliverer) keepHastening(ctx context.Context) {
+	look := time.NewTicker(d.Poll)
+	defer look.Stop()
+	for looked := (time.Time{}); ; {
+		now := d.Clock.Now()
+		if now.Sub(looked).Abs() >= hastenEvery && d.mayHasten() && d.hasten(ctx, now) {
+			looked = now
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// mayHasten reports whether this process leads and has the right time.
+func (d *Deliverer) mayHasten() bool {
+	return (d.Agrees == nil || d.Agrees()) && (d.Leads == nil || d.Leads())
+}
+
+// hasten makes due the deliveries that a clock wrote while it was ahead. Without it they would wait
+// until the clock reaches the time at which it was wrong. It returns false if the store failed.
+func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
+	latest := now.Add(aheadTolerance)
+	pass := d.Store.BeginPass(store.PassWebhooks)
+	rows := store.Rows[int64]{
+		Kind: "webhook_delivery", ID: func(id int64) int64 { return id },
+		Change: func(ctx context.Context, part []int64) (int, error) { return d.hastenAll(ctx, part, latest) },
+	}
+	err := d.Store.EachDeliveryAhead(ctx, latest, func(found []int64) error { return rows.Do(ctx, pass, found) })
+	if err != nil && ctx.Err() == nil {
+		d.Log.ErrorContext(ctx, "webhooks: deliveries of a clock that was ahead still wait", slog.Any("error", err))
+	}
+	return err == nil
+}
+
+// hastenAll makes deliveries due in one commit, and returns how many it has come to.
+func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest time.Time) (n int, err error) {
+	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		n, err = store.Each(tx, deliveries, func(one int64) error { return tx.HastenDelivery(one, latest) })
+		return err
+	})
+	return n, err
+}
