@@ -24,11 +24,11 @@ type heldResults struct {
 }
 
 // holdResults returns a deliverer that holds each commit until resume is closed. One is held.
-func (b *bundle) holdResults(t *testing.T) *heldResults {
+func (b *bundle) holdResults(t *testing.T, options ...func(*webhook.Config)) *heldResults {
 	t.Helper()
 	mine := b.Tenant
 	first := newReceiver(t, nil)
-	h := &heldResults{Deliverer: b.deliverer(patient), resume: make(chan struct{})}
+	h := &heldResults{Deliverer: b.deliverer(append(options, patient)...), resume: make(chan struct{})}
 	h.ObserveResults(func(results int) {
 		h.mu.Lock()
 		h.counts = append(h.counts, results)

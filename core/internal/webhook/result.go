@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -12,9 +13,23 @@ import (
 )
 
 // commitResults writes the results of attempts, as many as possible in one commit, and ends them.
-// An attempt whose result the store refuses ends as failed inside the service.
+// An attempt whose result the store refuses ends as failed inside the service. After a panic the
+// other results end with an error: their attempts would wait without end.
 func (d *Deliverer) commitResults(ctx context.Context, batch []*result) {
-	err := store.Rows[*result]{
+	var err error
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("webhook: a commit of results panicked with a %T", r)
+		}
+		for _, r := range batch {
+			select {
+			case <-r.done:
+			default:
+				r.end(err)
+			}
+		}
+	}()
+	err = store.Rows[*result]{
 		Kind: "webhook_delivery", ID: func(r *result) int64 { return r.lease.Delivery },
 		Change: func(ctx context.Context, part []*result) (int, error) {
 			err := d.Store.Update(ctx, func(tx *store.Tx) error { return d.endAttempts(tx, part) })
@@ -32,13 +47,6 @@ func (d *Deliverer) commitResults(ctx context.Context, batch []*result) {
 			return nil
 		},
 	}.Do(ctx, d.Store.BeginPass(store.PassWebhooks), batch)
-	for _, r := range batch {
-		select {
-		case <-r.done:
-		default:
-			r.end(err)
-		}
-	}
 }
 
 // endAttempts writes the results of attempts in a command. It disables endpoints that responded
