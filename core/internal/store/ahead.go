@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -16,9 +18,11 @@ type queued struct {
 
 func scanQueued(row Scanner) (q queued, err error) { return q, row.Scan(&q.At, &q.ID, &q.updatedAt) }
 
-// EachDeliveryAhead calls change with the pending deliveries that are due, and were written, after a
-// time, some at once. If the time is in the future, a clock that was ahead wrote them. It reads the
-// queues in pages, so that no statement takes long on a queue of a million.
+// EachDeliveryAhead calls change with the pending deliveries that are due, and were written, after
+// a time, some at once. If the time is in the future, a clock that was ahead wrote them. It reads
+// the queues in pages, so that no statement takes long on a queue of a million. Each call gets the
+// ids in ascending order, in which other commands lock the deliveries. It returns an error if ctx
+// ends.
 func (db *DB) EachDeliveryAhead(ctx context.Context, at time.Time, change func(deliveries []int64) error) error {
 	endpoints, err := db.queues(ctx)
 	if err != nil {
@@ -37,7 +41,7 @@ func (db *DB) eachAheadOf(ctx context.Context, endpoint int64, at time.Time, cha
 	for after, n := (Due{toMillis(at), math.MaxInt64}), queuePage; n == queuePage; {
 		page, err := collect(ctx, db, selectQueuePage, scanQueued,
 			endpoint, toMillis(farFuture), after.At, after.ID, queuePage)
-		if err != nil {
+		if err = errors.Join(err, ctx.Err()); err != nil { // a read on a server does not end with ctx
 			return err
 		}
 		var ahead []int64
@@ -46,6 +50,7 @@ func (db *DB) eachAheadOf(ctx context.Context, endpoint int64, at time.Time, cha
 				ahead = append(ahead, q.ID)
 			}
 		}
+		slices.Sort(ahead)
 		if err := change(ahead); err != nil {
 			return err
 		}

@@ -1,7 +1,11 @@
 package webhook_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,4 +178,66 @@ func (b *bundle) delivered(t *testing.T, e *payment.Endpoint) (n int) {
 		}
 	}
 	return n
+}
+
+// mustAhead writes a delivery that a clock wrote while it was a day ahead.
+func (b *bundle) mustAhead(t *testing.T, e *payment.Endpoint, event int64) {
+	t.Helper()
+	at := b.Clock.Now().Add(aDay).UnixMilli()
+	b.MustExec(t, "INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
+		b.IDs.Next(), e.ID, event, at, at, at)
+}
+
+// TestHasteComesOnceAMinute: deliveries of a clock that was ahead are looked for at the start, and
+// again a minute later.
+func TestHasteComesOnceAMinute(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.mustEvents(t, b.Tenant, 1)
+	event := b.Number(t, "SELECT MAX(id) FROM events")
+	r := newReceiver(t, nil)
+	e := b.MustEndpoint(t, r.URL)
+	b.mustAhead(t, e, event)
+	var purges atomic.Int64
+	run(t, b.deliverer(func(c *webhook.Config) { c.Leads = func() bool { purges.Add(1); return true } }))
+	programtest.WaitFor(t, "it is delivered at the start", func() bool { return b.delivered(t, e) == 1 })
+	b.mustAhead(t, e, event)
+	b.Clock.Advance(time.Minute - time.Millisecond)
+	before := purges.Load()
+	programtest.WaitFor(t, "some purges have run", func() bool { return purges.Load() > before+3 })
+	if got := b.delivered(t, e); got != 1 {
+		t.Errorf("delivered before the minute has passed: got %d, want 1", got)
+	}
+	b.Clock.Advance(time.Millisecond)
+	programtest.WaitFor(t, "it is delivered after a minute", func() bool { return b.delivered(t, e) == 2 })
+}
+
+// TestHasteLocksInOrder: deliveries of a clock that was ahead are due in another order than by id.
+// They are made due by id, as results of attempts are written: so neither waits for the other.
+func TestHasteLocksInOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	row := func(due time.Duration) deliveryRow { return deliveryRow{status: "pending", due: due, written: aDay} }
+	_, want := b.mustHave(t, row(3*aDay), row(2*aDay), row(aDay))
+	var got []int64
+	err := b.DB.EachDeliveryAhead(t.Context(), b.Clock.Now(), func(found []int64) error { got = append(got, found...); return nil })
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}
+
+// TestHasteEndsWithTheProcessPostgreSQL: the process ends while it looks for deliveries of a clock
+// that was ahead. It reads no further queue.
+func TestHasteEndsWithTheProcessPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := setupServer(t)
+	for range 3 {
+		b.mustHave(t, deliveryRow{status: "pending", due: aDay, written: aDay})
+	}
+	ctx, end := context.WithCancel(t.Context())
+	pages := 0
+	err := b.DB.EachDeliveryAhead(ctx, b.Clock.Now(), func([]int64) error { pages++; end(); return nil })
+	if !errors.Is(err, context.Canceled) || pages != 1 {
+		t.Errorf("got %d pages, %v, want 1 and %v", pages, err, context.Canceled)
+	}
 }
