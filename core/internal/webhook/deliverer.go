@@ -34,7 +34,6 @@ const (
 	purgeDeletedEvery = 10
 	// boundEvery is how often the pending deliveries are counted, in polls.
 	boundEvery = 30
-	purgeBatch = 500
 	// mostQueued and mostPending bound the pending deliveries, some 60 and 500 MB of the store.
 	mostQueued, mostPending = 250_000, 2_000_000
 )

@@ -64,3 +64,8 @@ func (d *Deliverer) WaitingResults() int {
 	defer d.results.mu.Unlock()
 	return len(d.results.waiting)
 }
+
+// NextAttempt returns the time of the next attempt after the n-th one failed at now.
+func NextAttempt(n int64, created, now time.Time) (time.Time, bool) {
+	return nextAttempt(n, created, now)
+}

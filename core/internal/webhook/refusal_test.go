@@ -117,3 +117,20 @@ func TestRefusedDeliveryStopsNoPurge(t *testing.T) {
 		t.Errorf("%d deleted endpoints are left", got)
 	}
 }
+
+// TestARefusedEndpointHasNoFurtherTurn: failing endpoints leave one attempt. The store refuses to
+// lease the delivery to the endpoint that has the next turn. The endpoint of another merchant gets
+// the attempt.
+func TestARefusedEndpointHasNoFurtherTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r, arrived := newRefusingReceiver(t)
+	const most = 8
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/holds", most-1), 1)
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/refused", 1), 1)
+	b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.endpoint_id = %d AND NEW.leased = 1", b.only(t).ID))
+	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/one", 1), 1)
+	b.mustFail(t)
+	run(t, b.bounded(most, most))
+	wantInTurn(t, arrived, "/one/0")
+}

@@ -289,3 +289,21 @@ func TestALongQueueDelaysNoOther(t *testing.T) {
 		t.Errorf("attempts at the long queue: got %d more than %d", got, window)
 	}
 }
+
+// TestEndpointsShareAttempts: a merchant may have two attempts at once. Two of its endpoints have
+// several deliveries each, and each gets one attempt.
+func TestEndpointsShareAttempts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newSlowReceiver(t)
+	const most, events = 6, 4
+	tenant := b.mustEndpoints(t, r.URL+"/one", 1)[0]
+	b.MustEndpoint(t, r.URL+"/other")
+	b.mustEvents(t, tenant, events)
+	d := b.bounded(most, most)
+	run(t, d)
+	first, second := r.mustArrive(t), r.mustArrive(t)
+	if first == second {
+		t.Errorf("the two attempts: got both at %s, want one at each endpoint", first)
+	}
+}
