@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -20,7 +21,7 @@ type heldResults struct {
 	*webhook.Deliverer
 	resume chan struct{}
 	mu     sync.Mutex
-	counts []int // of results, by commit
+	parts  [][]int64 // the deliveries of each commit
 }
 
 // holdResults returns a deliverer that holds each commit until resume is closed. One is held.
@@ -29,9 +30,9 @@ func (b *bundle) holdResults(t *testing.T, options ...func(*webhook.Config)) *he
 	mine := b.Tenant
 	first := newReceiver(t, nil)
 	h := &heldResults{Deliverer: b.deliverer(append(options, patient)...), resume: make(chan struct{})}
-	h.ObserveResults(func(results int) {
+	h.ObserveResults(func(deliveries []int64) {
 		h.mu.Lock()
-		h.counts = append(h.counts, results)
+		h.parts = append(h.parts, deliveries)
 		h.mu.Unlock()
 		<-h.resume
 	})
@@ -50,11 +51,11 @@ func (b *bundle) holdResults(t *testing.T, options ...func(*webhook.Config)) *he
 	return h
 }
 
-// commits returns how many results each commit had.
-func (h *heldResults) commits() []int {
+// commits returns the deliveries of each commit so far.
+func (h *heldResults) commits() [][]int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Clone(h.counts)
+	return slices.Clone(h.parts)
 }
 
 // await waits until that many results have reached a commit or wait for one.
@@ -63,7 +64,7 @@ func (h *heldResults) await(t *testing.T, results int) {
 	programtest.WaitFor(t, fmt.Sprintf("%d attempts have ended", results), func() bool {
 		n := h.WaitingResults()
 		for _, in := range h.commits() {
-			n += in
+			n += len(in)
 		}
 		return n >= results
 	})
@@ -75,23 +76,41 @@ func (h *heldResults) awaitEnd(t *testing.T) {
 	awaitUnderWay(t, h.Deliverer, 0, 0)
 }
 
-// TestResultsShareCommits: while commits of results are held, the attempts at many endpoints end.
-// Their results are written in few commits.
+// TestResultsShareCommits: as many commits of results as there may be are held, while the attempts
+// at many endpoints end. The longest-waiting results share the next commit, as many as it may have.
+// The others share the one after it.
 func TestResultsShareCommits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	const endpoints, atOnce, each = 160, 4, 100
+	const atOnce, each, others = 4, 100, 50
 	h := b.holdResults(t)
 	r := newReceiver(t, nil)
-	for _, tenant := range b.mustEndpoints(t, r.URL, endpoints) {
+	tenants := b.mustEndpoints(t, r.URL, atOnce-1+each+others)
+	for n, tenant := range tenants {
 		b.mustEvents(t, tenant, 1)
+		switch {
+		case n < atOnce-1:
+			programtest.WaitFor(t, "another commit is held", func() bool { return len(h.commits()) == n+2 })
+		case n == atOnce+each-2, n == len(tenants)-1:
+			h.await(t, n+2)
+		}
 	}
-	h.await(t, 1+endpoints)
+	first := b.Number(t, "SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1 OFFSET ?", atOnce)
+	second := b.Number(t, "SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1 OFFSET ?", atOnce+each)
 	close(h.resume)
-	b.awaitSuccesses(t, 1+endpoints)
+	b.awaitSuccesses(t, int64(1+len(tenants)))
 	got := h.commits()
-	if len(got) > atOnce+2 || slices.Max(got) > each {
-		t.Errorf("results by commit: got %v, want few commits of at most %d", got, each)
+	if len(got) != atOnce+2 {
+		t.Fatalf("commits: got %d, want %d", len(got), atOnce+2)
+	}
+	slices.SortFunc(got[atOnce:], func(a, b []int64) int { return cmp.Compare(len(b), len(a)) })
+	for i, want := range []struct {
+		results int
+		oldest  int64
+	}{{each, first}, {others, second}} {
+		if in := got[atOnce+i]; len(in) != want.results || slices.Min(in) != want.oldest {
+			t.Errorf("a commit: got %d results from delivery %d on, want %d from %d on", len(in), slices.Min(in), want.results, want.oldest)
+		}
 	}
 }
 
@@ -103,7 +122,7 @@ func TestAHeldCommitDelaysNoOther(t *testing.T) {
 	hold := make(chan struct{})
 	var commits atomic.Int64
 	d := b.deliverer(patient)
-	d.ObserveResults(func(int) {
+	d.ObserveResults(func([]int64) {
 		if commits.Add(1) == 1 {
 			<-hold
 		}

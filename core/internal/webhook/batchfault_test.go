@@ -69,28 +69,33 @@ func TestAnObserverCountsEachResultOnce(t *testing.T) {
 	}
 }
 
+// mustEndBackwards makes two endpoints with one delivery each, and has both attempts end with a
+// status, the newer delivery first. It returns the endpoints, that of the older delivery first.
+func (b *bundle) mustEndBackwards(t *testing.T, h *heldResults, status int) (older, newer *payment.Endpoint) {
+	t.Helper()
+	first, second := newSlowReceiver(t), newSlowReceiver(t)
+	older, newer = b.MustEndpoint(t, first.URL), b.MustEndpoint(t, second.URL)
+	b.mustEvents(t, b.Tenant, 1)
+	first.mustArrive(t)
+	second.mustArrive(t)
+	if b.deliveries(t, older)[0].ID > b.deliveries(t, newer)[0].ID {
+		older, newer, first, second = newer, older, second, first
+	}
+	second.respond <- status
+	h.await(t, 2)
+	first.respond <- status
+	h.await(t, 3)
+	return older, newer
+}
+
 // TestALostResultCountsForNoEndpoint: attempts at two endpoints fail, in another order than that of
 // their deliveries. Another core took over the delivery to one endpoint. Only the other endpoint
 // fails.
 func TestALostResultCountsForNoEndpoint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	first, second := newSlowReceiver(t), newSlowReceiver(t)
-	one, other := b.MustEndpoint(t, first.URL), b.MustEndpoint(t, second.URL)
 	h := b.holdResults(t)
-	b.mustEvents(t, b.Tenant, 1)
-	first.mustArrive(t)
-	second.mustArrive(t)
-	lost, fails := one, other
-	order := []*slowReceiver{second, first}
-	if b.deliveries(t, one)[0].ID > b.deliveries(t, other)[0].ID {
-		lost, fails = other, one
-		slices.Reverse(order)
-	}
-	for i, r := range order {
-		r.respond <- http.StatusInternalServerError
-		h.await(t, 2+i)
-	}
+	lost, fails := b.mustEndBackwards(t, h, http.StatusInternalServerError)
 	b.MustExec(t, "UPDATE webhook_deliveries SET attempts = 2 WHERE endpoint_id = ?", lost.ID)
 	close(h.resume)
 	h.awaitEnd(t)
@@ -156,4 +161,38 @@ func TestResultsThatTheStoreDoesNotAccept(t *testing.T) {
 	if got := b.Number(t, leased, e.ID); got != deliveries {
 		t.Errorf("deliveries under a lease: got %d, want %d", got, deliveries)
 	}
+}
+
+// TestAnObserverGetsNoResultThatWasRolledBack: the store refuses to note that an endpoint fails,
+// after the result of the attempt was written. The observer gets the failure inside the service
+// alone.
+func TestAnObserverGetsNoResultThatWasRolledBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	seen := &ended{}
+	e := b.MustEndpoint(t, newReceiver(t, status(http.StatusInternalServerError)).URL)
+	b.MustRefuse(t, "UPDATE", "webhook_endpoints", fmt.Sprintf("NEW.id = %d", e.ID))
+	stop := run(t, b.deliverer(func(c *webhook.Config) { c.Observer = seen }))
+	b.mustEvents(t, b.Tenant, 1)
+	programtest.WaitFor(t, "the attempt has ended", func() bool { return b.deliveries(t, e)[0].Last.Error == webhook.ErrorInternal })
+	stop()
+	if got, want := seen.results(), []string{"pending internal_error"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestResultsLockInOrderPostgreSQL: attempts have ended in another order than that of their
+// deliveries. Their results are written by id, as other commands lock deliveries: while the first
+// one is locked, the commit has not locked the second one.
+func TestResultsLockInOrderPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := setupServer(t)
+	h := b.holdResults(t)
+	older, newer := b.mustEndBackwards(t, h, http.StatusOK)
+	commit := b.mustHoldLocks(t, "SELECT id FROM webhook_deliveries WHERE endpoint_id = ? FOR UPDATE", older.ID)
+	close(h.resume)
+	b.waitForLocks(t, 1)
+	b.MustExec(t, "SELECT id FROM webhook_deliveries WHERE endpoint_id = ? FOR UPDATE NOWAIT", newer.ID)
+	commit()
+	b.awaitSuccesses(t, 3)
 }

@@ -223,3 +223,25 @@ func TestAFullQueueEndsNoOtherDelivery(t *testing.T) {
 		}
 	}
 }
+
+// TestLeasesBeginAfterADelivery: three deliveries are due at the same time, and one earlier. Of the
+// three, only the last one comes after the second one, in a lease and in a list.
+func TestLeasesBeginAfterADelivery(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	due := deliveryRow{status: "pending"}
+	e, ids := b.mustHave(t, due, due, due, deliveryRow{status: "pending", due: -time.Second})
+	after := store.Due{At: b.Clock.Now().UnixMilli(), ID: ids[1]}
+	found, err := b.DB.DueDeliveries(t.Context(), e.ID, after, b.Clock.Now(), 10)
+	if err != nil || len(found) != 1 || found[0].ID != ids[2] {
+		t.Errorf("the list: got %v, %v, want %d", found, err, ids[2])
+	}
+	var leases []store.Lease
+	err = b.DB.Update(t.Context(), func(tx *store.Tx) (err error) {
+		leases, err = tx.LeaseDeliveries(e.ID, after, 10, tx.Now.Add(time.Minute))
+		return err
+	})
+	if err != nil || len(leases) != 1 || leases[0].Delivery != ids[2] {
+		t.Errorf("the leases: got %v, %v, want %d", leases, err, ids[2])
+	}
+}

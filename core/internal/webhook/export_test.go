@@ -49,11 +49,15 @@ func (d *Deliverer) UnderWay() (fast, slow int) {
 	return d.fast.count, d.slow.count
 }
 
-// ObserveResults calls fn before each commit of results with their number. Call it before Run.
-func (d *Deliverer) ObserveResults(fn func(results int)) {
+// ObserveResults calls fn before each commit of results with their deliveries. Call it before Run.
+func (d *Deliverer) ObserveResults(fn func(deliveries []int64)) {
 	commit := d.results.commit
 	d.results.commit = func(ctx context.Context, batch []*result) {
-		fn(len(batch))
+		var deliveries []int64
+		for _, r := range batch {
+			deliveries = append(deliveries, r.lease.Delivery)
+		}
+		fn(deliveries)
 		commit(ctx, batch)
 	}
 }

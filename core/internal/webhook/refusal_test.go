@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -119,18 +120,39 @@ func TestRefusedDeliveryStopsNoPurge(t *testing.T) {
 }
 
 // TestARefusedEndpointHasNoFurtherTurn: failing endpoints leave one attempt. The store refuses to
-// lease the delivery to the endpoint that has the next turn. The endpoint of another merchant gets
-// the attempt.
+// lease the many deliveries to the endpoint that has the next turn. The endpoint of another
+// merchant gets the attempt before all of them have been tried.
 func TestARefusedEndpointHasNoFurtherTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r, arrived := newRefusingReceiver(t)
-	const most = 8
+	const most, refused = 8, 500
 	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/holds", most-1), 1)
-	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/refused", 1), 1)
+	b.mustEndpoints(t, r.URL+"/refused", 1)
+	b.mustFill(t, b.only(t), refused)
 	b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.endpoint_id = %d AND NEW.leased = 1", b.only(t).ID))
 	b.mustPayEach(t, b.mustEndpoints(t, r.URL+"/one", 1), 1)
 	b.mustFail(t)
 	run(t, b.bounded(most, most))
 	wantInTurn(t, arrived, "/one/0")
+	if got := strings.Count(b.Log.String(), `"kind":"webhook_delivery"`); got >= refused {
+		t.Errorf("refused leases before the attempt: got %d, want fewer than %d", got, refused)
+	}
+}
+
+// TestRefusedDeliveryStopsNoBound: the store refuses to give up the oldest delivery of a queue that
+// is too long. The others are given up.
+func TestRefusedDeliveryStopsNoBound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	pending := deliveryRow{status: "pending"}
+	e, ids := b.mustHave(t, pending, pending, pending, pending, pending)
+	b.MustRefuse(t, "UPDATE", "webhook_deliveries", fmt.Sprintf("NEW.id = %d", ids[0]))
+	n, err := b.DB.BoundOutbox(t.Context(), 1, 100, webhook.ErrorQueueFull)
+	if err != nil || n != 3 {
+		t.Errorf("got %d given up, %v, want 3", n, err)
+	}
+	if left, full := b.statuses(t, e); left != 2 || full != 3 {
+		t.Errorf("got %d pending and %d given up, want 2 and 3", left, full)
+	}
 }

@@ -307,3 +307,25 @@ func TestEndpointsShareAttempts(t *testing.T) {
 		t.Errorf("the two attempts: got both at %s, want one at each endpoint", first)
 	}
 }
+
+// TestALateRequestReturnsItsShare: a merchant may have one attempt at once, and its first request
+// is late. Once that has ended, the merchant gets its further attempts.
+func TestALateRequestReturnsItsShare(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := newSlowReceiver(t)
+	const most, events = 2, 3
+	tenant := b.mustEndpoints(t, r.URL, 1)[0]
+	d := b.bounded(most, most)
+	run(t, d)
+	for n := range events {
+		b.mustEvents(t, tenant, 1)
+		r.mustArrive(t)
+		if n == 0 {
+			b.Clock.Advance(time.Second)
+			awaitUnderWay(t, d, 0, 0)
+		}
+		r.respond <- http.StatusOK
+		b.awaitSuccesses(t, int64(n+1))
+	}
+}
