@@ -46,7 +46,7 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 	pass := d.Store.BeginPass(store.PassWebhooks)
 	rows := store.Rows[int64]{
 		Kind: "webhook_delivery", ID: func(id int64) int64 { return id },
-		Change: func(ctx context.Context, part []int64) (int, error) { return d.hastenAll(ctx, part, latest) },
+		Change: func(ctx context.Context, part []int64) (int, error) { return d.hastenAll(ctx, part) },
 	}
 	err := d.Store.EachDeliveryAhead(ctx, latest, func(found []int64) error { return rows.Do(ctx, pass, found) })
 	if err != nil && ctx.Err() == nil {
@@ -55,9 +55,12 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 	return err == nil
 }
 
-// hastenAll makes deliveries due in one commit, and returns how many it has come to.
-func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64, latest time.Time) (n int, err error) {
+// hastenAll makes deliveries due in one commit, and returns how many it has come to. It compares
+// them with its own time: the look may have begun so long ago that what the right clock wrote
+// meanwhile looks ahead.
+func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64) (n int, err error) {
 	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		latest := tx.Now.Add(aheadTolerance)
 		n, err = store.Each(tx, deliveries, func(one int64) error { return tx.HastenDelivery(one, latest) })
 		return err
 	})

@@ -93,6 +93,35 @@ func TestDeliveriesOfTheRightTimeWait(t *testing.T) {
 	}
 }
 
+// TestASlowLookHastensNothing: an attempt fails and another begins while the look for deliveries of
+// a clock that was ahead has come to their endpoint. The retry waits, and the lease stays.
+func TestASlowLookHastensNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	e := b.MustEndpoint(t, newReceiver(t, status(http.StatusInternalServerError)).URL)
+	b.MustPay(t)
+	began := b.Clock.Now()
+	b.Clock.Advance(time.Hour)
+	d := b.deliverer()
+	stop := run(t, d)
+	programtest.WaitFor(t, "the first attempt has failed", func() bool {
+		got := b.deliveries(t, e)[0]
+		return got.Attempts == 1 && !got.Leased
+	})
+	stop()
+	b.MustPay(t)
+	b.mustLease(t, e)
+	before := b.deliveries(t, e)
+	if !d.Hasten(t.Context(), began) {
+		t.Error("the look failed")
+	}
+	for i, got := range b.deliveries(t, e) {
+		if *got != *before[i] {
+			t.Errorf("delivery %d: got %+v, want %+v", i, got, before[i])
+		}
+	}
+}
+
 // TestHasteDelaysNoDelivery: the look for deliveries of a clock that was ahead does not end. New
 // deliveries are attempted.
 func TestHasteDelaysNoDelivery(t *testing.T) {

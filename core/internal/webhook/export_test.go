@@ -69,6 +69,9 @@ func (d *Deliverer) WaitingResults() int {
 	return len(d.results.waiting)
 }
 
+// Hasten looks for deliveries of a clock that was ahead, at a time that was read before.
+func (d *Deliverer) Hasten(ctx context.Context, now time.Time) bool { return d.hasten(ctx, now) }
+
 // NextAttempt returns the time of the next attempt after the n-th one failed at now.
 func NextAttempt(n int64, created, now time.Time) (time.Time, bool) {
 	return nextAttempt(n, created, now)
