@@ -56,7 +56,7 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 }
 
 // hastenAll makes deliveries due in one commit, and returns how many it has come to. It compares
-// them with its own time: the look may have begun so long ago that what the right clock wrote
+// them with its own time: the look may have begun long ago, and a delivery that the right clock wrote
 // meanwhile looks ahead.
 func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64) (n int, err error) {
 	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
