@@ -56,7 +56,7 @@ func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 }
 
 // hastenAll makes deliveries due in one commit, and returns how many it has come to. It compares
-// them with its own time: the look may have begun long ago, and a delivery that the right clock
+// them with its own time, because the look may have begun long ago. A delivery that the right clock
 // wrote since then looks ahead.
 func (d *Deliverer) hastenAll(ctx context.Context, deliveries []int64) (n int, err error) {
 	err = d.Store.Update(ctx, func(tx *store.Tx) (err error) {
