@@ -13,7 +13,7 @@ import (
 const (
 	// mostResults bounds the results of one commit.
 	mostResults = 100
-	// mostCommits bounds the commits of results at once. A second one begins only if a result has
+	// mostCommits bounds the commits of results at once. A further one begins only if a result has
 	// waited for longWait. The first may wait for a lock, and other merchants' results must not.
 	mostCommits = 4
 	longWait    = 100 * time.Millisecond
@@ -41,6 +41,7 @@ func (r *result) end(err error) {
 // batcher merges results of attempts that end at the same time into one commit.
 type batcher struct {
 	commit func(ctx context.Context, batch []*result) // ends each result
+	most   int                                        // the commits at once
 
 	mu      sync.Mutex
 	waiting []*result // in the order in which their attempts ended
@@ -62,7 +63,7 @@ func (b *batcher) write(ctx context.Context, r *result) error {
 		case <-long.C:
 		}
 		b.mu.Lock()
-		b.begin(ctx, mostCommits)
+		b.begin(ctx, b.most)
 		b.mu.Unlock()
 	}
 }

@@ -24,12 +24,23 @@ type heldResults struct {
 	parts  [][]int64 // the deliveries of each commit
 }
 
-// holdResults returns a deliverer that holds each commit until resume is closed. One is held.
+// holdResults returns a deliverer that holds its one commit at a time until resume is closed. One is
+// held, and all later results share the next ones.
 func (b *bundle) holdResults(t *testing.T, options ...func(*webhook.Config)) *heldResults {
+	t.Helper()
+	return b.holdCommits(t, (*webhook.Deliverer).OneCommitOfResults, options...)
+}
+
+// holdCommits returns a deliverer, prepared, that holds each commit until resume is closed. One is
+// held.
+func (b *bundle) holdCommits(
+	t *testing.T, prepare func(*webhook.Deliverer), options ...func(*webhook.Config),
+) *heldResults {
 	t.Helper()
 	mine := b.Tenant
 	first := newReceiver(t, nil)
 	h := &heldResults{Deliverer: b.deliverer(append(options, patient)...), resume: make(chan struct{})}
+	prepare(h.Deliverer)
 	h.ObserveResults(func(deliveries []int64) {
 		h.mu.Lock()
 		h.parts = append(h.parts, deliveries)
@@ -83,7 +94,7 @@ func TestResultsShareCommits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const atOnce, each, others = 4, 100, 50
-	h := b.holdResults(t)
+	h := b.holdCommits(t, func(*webhook.Deliverer) {})
 	r := newReceiver(t, nil)
 	tenants := b.mustEndpoints(t, r.URL, atOnce-1+each+others)
 	for n, tenant := range tenants {

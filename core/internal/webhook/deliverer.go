@@ -90,7 +90,7 @@ func New(c Config) *Deliverer {
 		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{},
 		fast: newLane(mostFast), slow: newLane(mostSlow), health: map[int64]*health{}, requests: map[*attempt]struct{}{},
 	}
-	d.results = &batcher{commit: d.commitResults}
+	d.results = &batcher{commit: d.commitResults, most: mostCommits}
 	return d
 }
 

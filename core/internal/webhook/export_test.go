@@ -62,6 +62,9 @@ func (d *Deliverer) ObserveResults(fn func(deliveries []int64)) {
 	}
 }
 
+// OneCommitOfResults has one commit of results at a time, however long it takes. Call it before Run.
+func (d *Deliverer) OneCommitOfResults() { d.results.most = 1 }
+
 // WaitingResults returns how many results wait for a commit.
 func (d *Deliverer) WaitingResults() int {
 	d.results.mu.Lock()
