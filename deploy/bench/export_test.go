@@ -64,7 +64,7 @@ var Others = others
 
 // NewUsage returns a known usage, of all in seconds and of our own.
 func NewUsage(worked, idle float64, own time.Duration) Usage {
-	return Usage{known: true, worked: worked, idle: idle, own: own}
+	return Usage{worked: worked, idle: idle, own: own}
 }
 
 // ReadBenchmark returns the results that go test prints.

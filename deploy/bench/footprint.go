@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
-	"github.com/causeway-pay/causeway/deploy/bench/serve"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -39,15 +36,14 @@ func footprint(ctx context.Context, b *Bench) ([]Row, error) {
 		times = append(times, float64(d)/float64(time.Millisecond))
 	}
 	start := Row{
-		ID: "P8", What: "start to first response, folder in use",
-		Absolute: fmt.Sprintf("median of %d starts", starts), Value: median(times),
-		Unit: "ms", Reach: 100, AtMost: true, Spread: [2]float64{slices.Min(times), slices.Max(times)},
+		ID: "P8", What: "start to first response, folder in use", Absolute: fmt.Sprintf("median of %d starts", starts),
+		Unit: "ms", Reach: 100, AtMost: true,
 	}
 	memory := Row{
 		ID: "P8", What: "resident memory, 64 clients posting", Absolute: fmt.Sprintf("peak over %d payments", n), Value: peak,
 		Unit: "MB", Reach: 80, AtMost: true,
 	}
-	return []Row{start, memory}, os.RemoveAll(data)
+	return []Row{start.of(times), memory}, os.RemoveAll(data)
 }
 
 // memory posts to a server on data. It returns the highest resident memory of the server in MB and
@@ -58,36 +54,14 @@ func (b *Bench) memory(ctx context.Context, data string) (mb float64, payments i
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, s.Stop()) }()
-	var peak atomic.Int64
-	watch, stop := context.WithCancel(ctx)
-	watched := make(chan error, 1)
-	go func() { watched <- watchMemory(watch, s.Process, &peak) }()
 	plan := b.payments(s.Addr, s.Key, conns)
 	plan.Warmup, plan.For, plan.Clock = b.warmup(), memoryLoad, b.Clock
 	r, err := load.Run(ctx, plan)
-	stop()
-	if err = errors.Join(err, <-watched); err != nil {
+	if err != nil {
 		return 0, 0, err
 	}
-	return float64(peak.Load()) / 1e6, len(r.Latencies), nil
-}
-
-// watchMemory stores the highest resident memory of p in peak until ctx ends.
-func watchMemory(ctx context.Context, p *serve.Process, peak *atomic.Int64) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		n, err := p.Resident()
-		if err != nil {
-			return err
-		}
-		peak.Store(max(peak.Load(), n))
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	peak, err := s.PeakMemory()
+	return float64(peak) / 1e6, len(r.Latencies), err
 }
 
 // startTime starts a server on data, and returns the time from the start until it reports health.
@@ -110,15 +84,11 @@ func (b *Bench) startTime(ctx context.Context, data string) (time.Duration, erro
 func (b *Bench) awaitHealth(ctx context.Context, addr string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	health, err := load.NewRequest("GET", addr, "/v1/health", nil, "", 0)
-	if err != nil {
-		return time.Time{}, err
-	}
+	health := []byte("GET /v1/health HTTP/1.1\r\nHost: " + addr + "\r\n\r\n")
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	var response load.Response
 	for {
-		err := load.Ask(ctx, addr, health.Bytes(nil, 0), &response)
+		response, err := load.Send(ctx, addr, health)
 		if err == nil && response.Status == http.StatusOK {
 			return b.Clock.Now(), nil
 		}

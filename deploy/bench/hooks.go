@@ -3,16 +3,16 @@ package bench
 import (
 	"bytes"
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"sync/atomic"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
 	"github.com/causeway-pay/causeway/deploy/bench/serve"
@@ -36,21 +36,15 @@ const (
 
 // hooks measures P13 on both engines. One row has the time from an event to its delivery at an
 // instant endpoint, while others are slow. Another row has the deliveries a second to one endpoint.
-func hooks(ctx context.Context, b *Bench) (rows []Row, err error) {
-	rows, err = b.hooksOn(ctx, "SQLite", func(ctx context.Context) (*serve.Core, error) {
-		return b.programs.FolderCore(ctx, b.folder("hooks"))
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = b.withPostgres(ctx, func(p *serve.Postgres) error {
-		more, err := b.hooksOn(ctx, "PostgreSQL", func(ctx context.Context) (*serve.Core, error) {
+func hooks(ctx context.Context, b *Bench) ([]Row, error) {
+	return b.onBoth(ctx, func(engine string, p *serve.Postgres) ([]Row, error) {
+		return b.hooksOn(ctx, engine, func(ctx context.Context) (*serve.Core, error) {
+			if p == nil {
+				return b.programs.FolderCore(ctx, b.folder("hooks"))
+			}
 			return b.programs.Core(ctx, p)
 		})
-		rows = append(rows, more...)
-		return err
 	})
-	return rows, err
 }
 
 // hooksOn measures one engine. make returns a core with an empty store.
@@ -81,19 +75,9 @@ func (b *Bench) hooksOn(
 	rates := Row{
 		ID: "P13", What: "deliveries a second to one endpoint that takes 100 ms, " + engine,
 		Absolute: fmt.Sprintf("%d deliveries of a queue", counted), Unit: "/s", Reach: honestReach,
-		Value: middle(got[2], byRate), Spread: spreadOf(got[2], byRate),
 	}
 	what := "p50 from event to delivery beside 64 endpoints that take 10 s ÷ alone, " + engine
-	return []Row{timesRow("P13", what, 2.0, got[0], got[1], byP50), rates}, nil
-}
-
-// spreadOf returns the lowest and the highest f over the rounds.
-func spreadOf(samples []sample, f func(sample) float64) [2]float64 {
-	v := make([]float64, len(samples))
-	for i, s := range samples {
-		v[i] = f(s)
-	}
-	return [2]float64{slices.Min(v), slices.Max(v)}
+	return []Row{timesRow("P13", what, 2.0, got[0], got[1], byP50), rates.of(values(got[2], byRate))}, nil
 }
 
 // hookSide is a running core with a receiver of webhooks.
@@ -105,15 +89,18 @@ type hookSide struct {
 	deliver atomic.Pointer[func(r *http.Request, body []byte)]
 }
 
-// withHooks calls fn with a core that trusts its receiver, and stops both.
-func (b *Bench) withHooks(ctx context.Context, c *serve.Core, fn func(*hookSide) error) (err error) {
+// withHooks calls fn with a core that trusts its receiver, and stops both. The receiver has TLS, as
+// live mode demands.
+func (b *Bench) withHooks(ctx context.Context, c *serve.Core, fn func(*hookSide) error) error {
 	s := &hookSide{core: c}
+	receiver := httptest.NewTLSServer(s)
+	defer receiver.Close()
+	s.url = receiver.URL
 	trusted := b.folder("receiver") + ".pem"
-	var stop func() error
-	if s.url, stop, err = serveReceiver(ctx, s, b.Clock.Now(), trusted); err != nil {
-		return err
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw})
+	if err := os.WriteFile(trusted, text, 0o600); err != nil {
+		return fmt.Errorf("certificate of the receiver: %w", err)
 	}
-	defer func() { err = errors.Join(err, stop()) }()
 	running, err := c.StartWith(ctx, []string{"SSL_CERT_FILE=" + trusted}, "--webhooks-allow-private")
 	if err != nil {
 		return err
@@ -134,30 +121,14 @@ func (s *hookSide) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// post sends a request of v1 that makes something, and returns the id of that.
+// post sends a request of v1 that makes an object, and returns the object's id.
 func (s *hookSide) post(ctx context.Context, key, path, body string) (id string, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.addr+path, bytes.NewReader([]byte(body)))
+	headers := []string{"Authorization: Bearer " + key, "Content-Type: application/json"}
+	r, err := load.NewRequest("POST", s.addr, path, headers, body, 0)
 	if err != nil {
 		return "", err
 	}
-	r.Header.Set("Authorization", "Bearer "+key)
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = resp.Body.Close() }() // it was read
-	got, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return "", err
-	}
-	var made struct {
-		ID string `json:"id"`
-	}
-	if err := json.Unmarshal(got, &made); err != nil || resp.StatusCode != http.StatusCreated {
-		return "", fmt.Errorf("%s: status %d: %.300s (%w)", path, resp.StatusCode, got, err)
-	}
-	return made.ID, nil
+	return create(ctx, s.addr, r.Bytes(nil, 0), load.Want{Status: http.StatusCreated})
 }
 
 // endpoint makes a webhook endpoint at a path of the receiver.
@@ -241,27 +212,29 @@ func (b *Bench) timeDeliveriesBeside(
 			slow(r, body)
 			return
 		}
-		arrived <- arrival{b.Clock.Now(), body}
+		select {
+		case arrived <- arrival{b.Clock.Now(), body}:
+		case <-r.Context().Done(): // the side has failed
+		}
 	}
 	s.deliver.Store(&deliver)
 	if err := s.endpoint(ctx, s.core.Key, "/instant"); err != nil {
 		return sample{}, err
 	}
-	out := &load.Result{For: b.Each}
+	var times []time.Duration
 	next := time.NewTicker(b.Each / timed)
 	defer next.Stop()
-	for i := range untimed + timed {
+	for range untimed + timed {
 		<-next.C
 		took, err := b.timeDelivery(ctx, s, arrived)
 		if err != nil {
 			return sample{}, err
 		}
-		if i >= untimed {
-			out.Latencies = append(out.Latencies, took)
-		}
+		times = append(times, took)
 	}
-	out.Sort()
-	return sampleOf(out), nil
+	times = times[untimed:]
+	slices.Sort(times)
+	return sampleOf(&load.Result{Latencies: times, For: b.Each}), nil
 }
 
 // timeDelivery makes an event and returns the time until its delivery arrived.

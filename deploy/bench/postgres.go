@@ -54,6 +54,23 @@ func (b *Bench) withPostgres(ctx context.Context, fn func(*serve.Postgres) error
 	return errors.Join(err, lost, p.Stop())
 }
 
+// onBoth calls measure for SQLite, with nil, and for a PostgreSQL server. It returns the rows of
+// both.
+func (b *Bench) onBoth(
+	ctx context.Context, measure func(engine string, p *serve.Postgres) ([]Row, error),
+) ([]Row, error) {
+	rows, err := measure("SQLite", nil)
+	if err != nil {
+		return rows, err
+	}
+	err = b.withPostgres(ctx, func(p *serve.Postgres) error {
+		more, err := measure("PostgreSQL", p)
+		rows = append(rows, more...)
+		return err
+	})
+	return rows, err
+}
+
 // payEmpty posts payments to a core on an empty database.
 func (b *Bench) payEmpty(ctx context.Context, p *serve.Postgres) (sample, error) {
 	c, err := b.programs.Core(ctx, p)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -21,14 +22,6 @@ type Row struct {
 	Failure  string     // the reason why the row was not measured; all numbers are zero then
 }
 
-// met reports whether the value reaches reach.
-func (r *Row) met(reach float64) bool {
-	if r.AtMost {
-		return r.Value <= reach
-	}
-	return r.Value >= reach
-}
-
 // Verdict returns "met" or "short", "failed" if the row was not measured, and "" without a reach.
 func (r *Row) Verdict() string {
 	switch {
@@ -36,7 +29,7 @@ func (r *Row) Verdict() string {
 		return "failed"
 	case r.Reach == 0:
 		return ""
-	case r.met(r.Reach):
+	case r.AtMost && r.Value <= r.Reach, !r.AtMost && r.Value >= r.Reach:
 		return "met"
 	}
 	return "short"
@@ -81,13 +74,9 @@ func (r *Report) Failed() bool {
 
 // Print writes the report as a table.
 func (r *Report) Print(w io.Writer) error {
-	for _, fact := range r.Machine {
-		if _, err := fmt.Fprintln(w, fact); err != nil {
-			return fmt.Errorf("print: %w", err)
-		}
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	lines := []string{"", "#\tmeasured\tnumbers\tvalue\trounds\treach"}
+	var text bytes.Buffer
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	lines := append(slices.Clone(r.Machine), "", "#\tmeasured\tnumbers\tvalue\trounds\treach")
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		cells := []string{row.ID, row.What, row.Absolute, row.number(row.Value), row.spread(), row.reach(), row.Verdict()}
@@ -96,10 +85,9 @@ func (r *Report) Print(w io.Writer) error {
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
-	if _, err := fmt.Fprintln(t, strings.Join(lines, "\n")); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-	if err := t.Flush(); err != nil {
+	_, _ = fmt.Fprintln(t, strings.Join(lines, "\n")) // a buffer takes all
+	_ = t.Flush()
+	if _, err := text.WriteTo(w); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
 	return nil

@@ -60,12 +60,12 @@ func (b *Bench) load(ctx context.Context, p load.Plan, processes ...serve.Proces
 	}
 	after, err := serve.CPU(processes...)
 	s := sampleOf(r)
-	s.cpu = (after - before).Seconds() / float64(r.Answered)
+	s.cpu = (after - before).Seconds() / float64(r.Responses)
 	return s, err
 }
 
 func sampleOf(r *load.Result) sample {
-	return sample{rate: r.Rate(), p50: r.Percentile(50), p99: r.Percentile(99)}
+	return sample{rate: r.Rate(), p50: load.Percentile(r.Latencies, 50), p99: load.Percentile(r.Latencies, 99)}
 }
 
 // median returns the middle of values, or the mean of both middles, or 0 if there are none.
@@ -99,22 +99,30 @@ func timesRow(id, what string, reach float64, ours, theirs []sample, by func(sam
 
 // ratio sets the value to the median of the rounds' ratios of f, and the spread.
 func (r *Row) ratio(ours, theirs []sample, f func(sample) float64) {
-	each := make([]float64, len(ours))
-	for i := range ours {
-		each[i] = f(ours[i]) / f(theirs[i])
+	each := values(ours, f)
+	for i, t := range values(theirs, f) {
+		each[i] /= t
 	}
-	r.Value = median(each)
-	r.Spread = [2]float64{slices.Min(each), slices.Max(each)}
+	*r = r.of(each)
 }
 
-// middle returns the median of f over the rounds.
-func middle(samples []sample, f func(sample) float64) float64 {
+// of returns the row with the median of the rounds' values, and their spread.
+func (r Row) of(rounds []float64) Row {
+	r.Value, r.Spread = median(rounds), [2]float64{slices.Min(rounds), slices.Max(rounds)}
+	return r
+}
+
+// values returns f of each round.
+func values(samples []sample, f func(sample) float64) []float64 {
 	v := make([]float64, len(samples))
 	for i, s := range samples {
 		v[i] = f(s)
 	}
-	return median(v)
+	return v
 }
+
+// middle returns the median of f over the rounds.
+func middle(samples []sample, f func(sample) float64) float64 { return median(values(samples, f)) }
 
 func byRate(s sample) float64 { return s.rate }
 func byTime(s sample) float64 { return 1 / s.rate }

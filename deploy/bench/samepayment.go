@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,24 +46,24 @@ func (b *Bench) samePayment(ctx context.Context, p *proxies, d dialect) error {
 // madeBy sends r once to addr and returns the last transaction of core, without the members that
 // are its own.
 func (b *Bench) madeBy(ctx context.Context, p *proxies, addr string, r *load.Request) ([]byte, error) {
-	var response load.Response
-	if err := load.Ask(ctx, addr, r.Bytes(b.freshKey, 0), &response); err != nil {
+	sent, err := load.Send(ctx, addr, r.Bytes(b.freshKey, 0))
+	if err != nil {
 		return nil, err
 	}
-	sent := strings.Clone(string(response.Body))
 	headers := []string{"Authorization: Bearer " + p.core.Key}
 	last, err := load.NewRequest("GET", p.core.Addr, "/v1/transactions?limit=1", headers, "", 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := load.Ask(ctx, p.core.Addr, last.Bytes(nil, 0), &response); err != nil {
+	response, err := load.Send(ctx, p.core.Addr, last.Bytes(nil, 0))
+	if err != nil {
 		return nil, err
 	}
 	var list struct {
 		Data []map[string]jsontext.Value `json:"data"`
 	}
 	if err := json.Unmarshal(response.Body, &list); err != nil || len(list.Data) != 1 {
-		return nil, fmt.Errorf("no transaction was made, the response was %.300s (%w)", sent, err)
+		return nil, fmt.Errorf("no transaction was made, the response was %.300s (%w)", sent.Body, err)
 	}
 	for _, name := range own {
 		delete(list.Data[0], name)

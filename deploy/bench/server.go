@@ -70,26 +70,38 @@ type payment struct {
 func (b *Bench) payOnce(ctx context.Context, addr, key string, n int) ([]payment, error) {
 	out := make([]payment, 0, n)
 	plan := b.payments(addr, key, 1)
-	var response load.Response
 	for range n {
 		key := make([]byte, keyWidth)
 		b.freshKey(key, 0)
 		request := plan.Request.Bytes(func(slot []byte, _ uint64) { copy(slot, key) }, 0)
-		if err := load.Ask(ctx, addr, request, &response); err != nil {
+		id, err := create(ctx, addr, request, plan.Want)
+		if err != nil {
 			return nil, err
 		}
-		if err := plan.Want.Check(&response); err != nil {
-			return nil, err
+		if len(id) != len("txn_")+idWidth {
+			return nil, fmt.Errorf("a created transaction has id %q", id)
 		}
-		var body struct {
-			ID string `json:"id"`
-		}
-		if err := json.Unmarshal(response.Body, &body); err != nil || len(body.ID) != len("txn_")+idWidth {
-			return nil, fmt.Errorf("a created transaction has id %q (%w)", body.ID, err)
-		}
-		out = append(out, payment{key: string(key), id: body.ID[len("txn_"):]})
+		out = append(out, payment{key: string(key), id: id[len("txn_"):]})
 	}
 	return out, nil
+}
+
+// create sends a request that creates an object of v1, and returns the id of the object.
+func create(ctx context.Context, addr string, request []byte, want load.Want) (id string, err error) {
+	response, err := load.Send(ctx, addr, request)
+	if err != nil {
+		return "", err
+	}
+	if err := want.Check(response); err != nil {
+		return "", err
+	}
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(response.Body, &made); err != nil {
+		return "", fmt.Errorf("%.300s: %w", response.Body, err)
+	}
+	return made.ID, nil
 }
 
 // learn returns the rows that the server writes for one payment, after it has proven that the bare

@@ -91,7 +91,17 @@ func siege(ctx context.Context, addr, path string) (stop func(), err error) {
 		<-next.C
 		ended.Go(func() {
 			from := net.IPv4(127, 0, 1, byte(1+i%besiegers)) //nolint:gosec // at most 20
-			first <- besiegeOnce(ctx, from, addr, path, ended.Go)
+			closed, err := sendUnfinished(ctx, from, addr, path)
+			first <- err
+			for err == nil { // a server that takes no connection is relieved
+				closed()
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(reopenAfter):
+				}
+				closed, err = sendUnfinished(ctx, from, addr, path)
+			}
 		})
 	}
 	for range unfinished {
@@ -104,30 +114,23 @@ func siege(ctx context.Context, addr, path string) (stop func(), err error) {
 	return stop, nil
 }
 
-// besiegeOnce opens one connection, and has it kept open by a function that it hands to run.
-func besiegeOnce(ctx context.Context, from net.IP, addr, path string, run func(func())) error {
+// sendUnfinished sends the start of a request. The function that it returns waits until the server
+// has closed the connection, or ctx has ended.
+func sendUnfinished(ctx context.Context, from net.IP, addr, path string) (closed func(), err error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	head := "POST " + path + " HTTP/1.1\r\nHost: " + addr + "\r\nContent-Type: application/json\r\n" +
 		"Content-Length: 1000\r\n\r\n{"
 	if _, err := io.WriteString(conn, head); err != nil {
-		return errors.Join(err, conn.Close())
+		return nil, errors.Join(err, conn.Close())
 	}
-	run(func() {
+	return func() {
 		unhook := context.AfterFunc(ctx, func() { _ = conn.Close() }) // nothing is lost
 		_, _ = io.Copy(io.Discard, conn)                              // until the server closes it
 		unhook()
 		_ = conn.Close()
-		pause := time.NewTimer(reopenAfter)
-		defer pause.Stop()
-		select {
-		case <-ctx.Done():
-		case <-pause.C:
-			_ = besiegeOnce(ctx, from, addr, path, run) // a server that takes no connection is relieved
-		}
-	})
-	return nil
+	}, nil
 }

@@ -29,18 +29,14 @@ type filled struct {
 // size measures P10: the cost of a payment in a store with many rows, against a store with few, on
 // both engines.
 func size(ctx context.Context, b *Bench) ([]Row, error) {
-	rows, err := b.sizeOf(ctx, "SQLite", b.fillFolder)
-	if err != nil {
-		return nil, err
-	}
-	err = b.withPostgres(ctx, func(p *serve.Postgres) error {
-		more, err := b.sizeOf(ctx, "PostgreSQL", func(ctx context.Context, rows int) (filled, error) {
+	return b.onBoth(ctx, func(engine string, p *serve.Postgres) ([]Row, error) {
+		return b.sizeOf(ctx, engine, func(ctx context.Context, rows int) (filled, error) {
+			if p == nil {
+				return b.fillFolder(ctx, rows)
+			}
 			return b.fillDatabase(ctx, p, rows)
 		})
-		rows = append(rows, more...)
-		return err
 	})
-	return rows, err
 }
 
 // sizeOf measures one engine. make returns a store with that many rows, over all tables.

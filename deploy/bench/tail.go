@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
@@ -31,28 +30,19 @@ func tail(ctx context.Context, b *Bench) ([]Row, error) {
 }
 
 func tailRow(what string, samples []sample) Row {
-	rounds := make([]float64, len(samples))
-	for i, s := range samples {
-		rounds[i] = 1000 * byP99(s)
-	}
-	return Row{
-		ID: "P9", What: what, Absolute: fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", 1000*middle(samples, byP50), median(rounds)),
-		Value: median(rounds), Unit: "ms", Reach: 10, AtMost: true,
-		Spread: [2]float64{slices.Min(rounds), slices.Max(rounds)},
-	}
+	r := Row{ID: "P9", What: what, Unit: "ms", Reach: 10, AtMost: true}
+	r = r.of(values(samples, func(s sample) float64 { return 1000 * byP99(s) }))
+	r.Absolute = fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", 1000*middle(samples, byP50), r.Value)
+	return r
 }
 
 // steadySide posts at the steady rate to a server with an empty store. Each payment must end in
 // status.
 func (b *Bench) steadySide(body, status string) func(context.Context) (sample, error) {
-	return func(ctx context.Context) (out sample, err error) {
-		err = b.withServer(ctx, func(s *serve.Standalone) (err error) {
-			out, err = b.load(ctx, load.Plan{
-				Addr: s.Addr, Conns: conns, Rate: steady, Request: mustPost(s.Addr, s.Key, body), Fill: b.freshKey,
-				Want: load.Want{Status: 201, Contains: []byte(`"status":"` + status + `"`)},
-			})
-			return err
-		})
-		return out, err
-	}
+	return b.freshSide(func(s *serve.Standalone) load.Plan {
+		return load.Plan{
+			Addr: s.Addr, Conns: conns, Rate: steady, Request: mustPost(s.Addr, s.Key, body), Fill: b.freshKey,
+			Want: load.Want{Status: 201, Contains: []byte(`"status":"` + status + `"`)},
+		}
+	})
 }

@@ -3,8 +3,9 @@ package bench
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/bench/bare"
@@ -12,39 +13,37 @@ import (
 	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
-// throughput measures P1 and P2: payments per second against the same rows without a service, and
-// against a server that stores nothing.
-func throughput(ctx context.Context, b *Bench) (rows []Row, err error) {
+// throughput measures P1: payments per second, against the same rows without a service.
+func throughput(ctx context.Context, b *Bench) ([]Row, error) {
 	template, err := b.learn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sides := []side{{"causeway", b.paySide(conns)}}
-	if b.wants("P1") {
-		group := func(l *bare.Loop) error { return l.Group(conns) }
-		sides = append(sides, side{"bare loop", b.bareSide(template, conns, group)})
-	}
-	if b.wants("P2") {
-		mock, err := b.programs.Mock(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, mock.Stop()) }()
-		sides = append(sides, side{"stripe-mock", b.chargeSide(mock)})
-	}
-	got, err := b.interleave(ctx, sides...)
+	group := func(l *bare.Loop) error { return l.Group(conns) }
+	got, err := b.interleave(
+		ctx, side{"causeway", b.paySide(conns)}, side{"bare loop", b.bareSide(template, conns, group)},
+	)
 	if err != nil {
 		return nil, err
 	}
-	ours, last := got[0], got[len(got)-1]
-	if b.wants("P1") {
-		rows = append(rows, ratesRow("P1", "POST /v1/transactions, 64 clients ÷ bare loop, group commit", 0.5, ours, got[1]))
+	return []Row{ratesRow("P1", "POST /v1/transactions, 64 clients ÷ bare loop, group commit", 0.5, got[0], got[1])}, nil
+}
+
+// againstMock measures P2: payments per second, against a server that stores nothing.
+func againstMock(ctx context.Context, b *Bench) (rows []Row, err error) {
+	mock, err := b.programs.Mock(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if b.wants("P2") {
-		rows = append(rows, ratesRow("P2", "the same ÷ stripe-mock POST /v1/charges", 0, ours, last),
-			timesRow("P2", "p99 of it ÷ p99 of stripe-mock", 0, ours, last, byP99))
+	defer func() { err = errors.Join(err, mock.Stop()) }()
+	got, err := b.interleave(ctx, side{"causeway", b.paySide(conns)}, side{"stripe-mock", b.chargeSide(mock)})
+	if err != nil {
+		return nil, err
 	}
-	return rows, nil
+	return []Row{
+		ratesRow("P2", "POST /v1/transactions, 64 clients ÷ stripe-mock POST /v1/charges", 0, got[0], got[1]),
+		timesRow("P2", "p99 of it ÷ p99 of stripe-mock", 0, got[0], got[1], byP99),
+	}, nil
 }
 
 // latency measures P3: the time of a payment for a lone client, against one commit of all rows that
@@ -66,9 +65,14 @@ func latency(ctx context.Context, b *Bench) ([]Row, error) {
 
 // paySide posts payments from n clients to a server with an empty store.
 func (b *Bench) paySide(n int) func(context.Context) (sample, error) {
+	return b.freshSide(func(s *serve.Standalone) load.Plan { return b.payments(s.Addr, s.Key, n) })
+}
+
+// freshSide runs a plan against a server with an empty store.
+func (b *Bench) freshSide(plan func(*serve.Standalone) load.Plan) func(context.Context) (sample, error) {
 	return func(ctx context.Context) (out sample, err error) {
 		err = b.withServer(ctx, func(s *serve.Standalone) (err error) {
-			out, err = b.load(ctx, b.payments(s.Addr, s.Key, n))
+			out, err = b.load(ctx, plan(s))
 			return err
 		})
 		return out, err
@@ -78,13 +82,16 @@ func (b *Bench) paySide(n int) func(context.Context) (sample, error) {
 // bareSide repeats step, which writes n payments, on an empty file.
 func (b *Bench) bareSide(t *bare.Template, n int, step func(*bare.Loop) error) func(context.Context) (sample, error) {
 	return func(ctx context.Context) (sample, error) {
-		path := b.folder("bare") + ".db"
-		l, err := bare.Open(ctx, path, t)
+		dir := b.folder("bare")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return sample{}, err
+		}
+		l, err := bare.Open(ctx, filepath.Join(dir, "bare.db"), t)
 		if err != nil {
 			return sample{}, err
 		}
 		out, err := b.repeat(ctx, n, func() error { return step(l) })
-		return out, errors.Join(err, l.Close(), removeDatabase(path))
+		return out, errors.Join(err, l.Close(), os.RemoveAll(dir))
 	}
 }
 
@@ -111,7 +118,7 @@ func (b *Bench) repeat(ctx context.Context, n int, step func() error) (sample, e
 			return sample{}, err
 		}
 	}
-	r.Sort()
+	slices.Sort(r.Latencies)
 	s := sampleOf(&r)
 	s.rate = float64(n*len(r.Latencies)) / last.Sub(begun).Seconds()
 	return s, nil
@@ -130,13 +137,3 @@ func (b *Bench) chargeSide(m *serve.Process) func(context.Context) (sample, erro
 	}
 }
 
-// removeDatabase removes a database file and the files that SQLite keeps with it.
-func removeDatabase(path string) error {
-	var errs []error
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}

@@ -1,8 +1,8 @@
 package bench
 
 import (
-	"context"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -13,12 +13,10 @@ const busy = 0.05
 
 // usage is the work of the processors up to a moment.
 type usage struct {
-	known        bool
-	worked, idle float64       // seconds, of all processes together
+	worked, idle float64       // seconds, of all processes together; 0 if the kernel has no numbers
 	own          time.Duration // of this process and its programs that have ended
 }
 
-// readUsage returns an unknown usage where the kernel has no numbers.
 func readUsage() usage {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -29,10 +27,14 @@ func readUsage() usage {
 		return usage{}
 	}
 	c := stat.CPUTotal // its other fields are counted in these already
-	return usage{
-		known: true, own: ownTime(), idle: c.Idle + c.Iowait,
-		worked: c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal,
+	u := usage{idle: c.Idle + c.Iowait, worked: c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal}
+	for _, of := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var r syscall.Rusage
+		if err := syscall.Getrusage(of, &r); err == nil { // it fails for no valid argument
+			u.own += time.Duration(r.Utime.Nano() + r.Stime.Nano())
+		}
 	}
+	return u
 }
 
 // others returns the share of the machine that other processes used between two moments. ok is
@@ -40,38 +42,23 @@ func readUsage() usage {
 func others(from, to usage) (share float64, ok bool) {
 	worked := to.worked - from.worked
 	all := worked + to.idle - from.idle
-	if !from.known || !to.known || all <= 0 {
+	if from.idle == 0 || to.idle == 0 || all <= 0 {
 		return 0, false
 	}
 	return max(0, worked-(to.own-from.own).Seconds()) / all, true
 }
 
-// lookAround warns if other processes use the machine, and returns the usage to count from.
-func (b *Bench) lookAround(ctx context.Context) (usage, error) {
-	first := readUsage()
-	select {
-	case <-ctx.Done():
-		return usage{}, ctx.Err()
-	case <-time.After(time.Second):
-	}
-	second := readUsage()
-	if share, ok := others(first, second); ok && share > busy {
-		b.say("other processes use %.0f%% of the machine: better repeat when it is quiet", 100*share)
-	}
-	return second, nil
-}
-
-// company describes the load by other processes since from.
-func (b *Bench) company(from usage) string {
+// otherLoad describes the load by other processes since from.
+func (b *Bench) otherLoad(from usage) string {
 	to := readUsage()
 	to.own += b.servers
 	share, ok := others(from, to)
-	switch {
-	case !ok:
+	if !ok {
 		return "the load by other processes is unknown on this system"
-	case share > busy:
-		const many = "other processes used %.0f%% of the machine: TOO MUCH for numbers to keep, repeat when it is quiet"
-		return fmt.Sprintf(many, 100*share)
 	}
-	return fmt.Sprintf("other processes used %.0f%% of the machine", 100*share)
+	text := fmt.Sprintf("other processes used %.0f%% of the machine", 100*share)
+	if share > busy {
+		text += ": TOO MUCH for numbers to keep, repeat when it is quiet"
+	}
+	return text
 }

@@ -1,12 +1,12 @@
 package bare
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 )
 
 // Check proves that the loop writes the rows of the server. It writes the learned payment by Group
@@ -61,20 +61,11 @@ func (t *Template) differs(ours *Template) error {
 				if table == "idempotency_keys" && column == "id" {
 					continue
 				}
-				if got := ours.rows[table][i][column]; !same(got, want) {
+				if got := ours.rows[table][i][column]; !reflect.DeepEqual(got, want) {
 					return fmt.Errorf("%w: %s.%s is %v there and %v here", ErrChanged, table, column, want, got)
 				}
 			}
 		}
 	}
 	return nil
-}
-
-func same(a, b any) bool {
-	x, isBytes := a.([]byte)
-	y, alsoBytes := b.([]byte)
-	if isBytes || alsoBytes {
-		return isBytes == alsoBytes && bytes.Equal(x, y)
-	}
-	return a == b
 }

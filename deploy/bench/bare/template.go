@@ -18,7 +18,7 @@ type Template struct {
 // Row is a stored row by column: int64, string, []byte or nil.
 type Row map[string]any
 
-// Snapshot holds the last rowid of each table, or the number of rows of a table without rowids.
+// Snapshot holds the number of rows of each table.
 type Snapshot map[string]int64
 
 // background lists the tables that core writes without a payment: the health check's probe and the
@@ -43,29 +43,14 @@ func look(ctx context.Context, db *sql.DB) (Snapshot, error) {
 		return nil, err
 	}
 	s := Snapshot{}
-	for _, name := range names {
-		var last int64
-		ask := `SELECT COALESCE(MAX(rowid), 0) FROM "` + name + `"` // the name comes from the schema and stands in quotes
-		if none, err := withoutRowid(ctx, db, name); err != nil {
-			return nil, err
-		} else if none {
-			ask = `SELECT COUNT(*) FROM "` + name + `"`
-		}
-		err := db.QueryRowContext(ctx, ask).Scan(&last)
-		if err != nil {
+	for _, name := range names { // it comes from the schema and stands in quotes
+		var rows int64
+		if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM "`+name+`"`).Scan(&rows); err != nil {
 			return nil, fmt.Errorf("look at table %s: %w", name, err)
 		}
-		s[name] = last
+		s[name] = rows
 	}
 	return s, nil
-}
-
-func withoutRowid(ctx context.Context, db *sql.DB, table string) (none bool, err error) {
-	err = db.QueryRowContext(ctx, `SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?`, table).Scan(&none)
-	if err != nil {
-		return false, fmt.Errorf("look at table %s: %w", table, err)
-	}
-	return none, nil
 }
 
 // Learn reads the rows that were written to the database file at path since the snapshot.
@@ -86,8 +71,8 @@ func learn(ctx context.Context, db *sql.DB, since Snapshot) (*Template, error) {
 		return nil, err
 	}
 	t := &Template{schema: schema, rows: map[string][]Row{}}
-	for name, last := range since {
-		rows, err := newRows(ctx, db, name, last)
+	for name, before := range since {
+		rows, err := newRows(ctx, db, name, before)
 		if err != nil {
 			return nil, fmt.Errorf("read table %s: %w", name, err)
 		}
@@ -98,14 +83,10 @@ func learn(ctx context.Context, db *sql.DB, since Snapshot) (*Template, error) {
 	return t, nil
 }
 
-func newRows(ctx context.Context, db *sql.DB, table string, last int64) ([]Row, error) {
-	ask := `SELECT * FROM "` + table + `" WHERE rowid > ? ORDER BY rowid` //nolint:gosec // the name comes from the schema
-	if none, err := withoutRowid(ctx, db, table); err != nil {
-		return nil, err
-	} else if none {
-		ask = `SELECT * FROM "` + table + `" LIMIT -1 OFFSET ?` // as many rows as are new, perhaps other ones
-	}
-	found, err := db.QueryContext(ctx, ask, last)
+func newRows(ctx context.Context, db *sql.DB, table string, before int64) ([]Row, error) {
+	// New rows are behind the old ones. A table without rowids returns as many, perhaps other ones.
+	text := `SELECT * FROM "` + table + `" LIMIT -1 OFFSET ?` //nolint:gosec // the name comes from the schema
+	found, err := db.QueryContext(ctx, text, before)
 	if err != nil {
 		return nil, err
 	}

@@ -1,21 +1,17 @@
 package load
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
 )
-
-// patience is how long a single response may take before the run fails.
-const patience = 20 * time.Second
 
 // Plan describes one run.
 type Plan struct {
@@ -44,14 +40,14 @@ type Want struct {
 
 // Check returns an error unless a response is as expected. The error shows the body, which holds no
 // secret in the measured servers.
-func (w *Want) Check(a *Response) error {
+func (w *Want) Check(r Response) error {
 	switch {
-	case a.Status != w.Status:
-		return fmt.Errorf("status %d instead of %d: %.300s", a.Status, w.Status, a.Body)
-	case a.Replayed != w.Replayed:
-		return fmt.Errorf("replayed %t instead of %t", a.Replayed, w.Replayed)
-	case !bytes.Contains(a.Body, w.Contains):
-		return fmt.Errorf("body without %s: %.300s", w.Contains, a.Body)
+	case r.Status != w.Status:
+		return fmt.Errorf("status %d instead of %d: %.300s", r.Status, w.Status, r.Body)
+	case r.Replayed != w.Replayed:
+		return fmt.Errorf("replayed %t instead of %t", r.Replayed, w.Replayed)
+	case !bytes.Contains(r.Body, w.Contains):
+		return fmt.Errorf("body without %s: %.300s", w.Contains, r.Body)
 	}
 	return nil
 }
@@ -60,23 +56,34 @@ func (w *Want) Check(a *Response) error {
 type Result struct {
 	Latencies []time.Duration // ascending, of the counted responses
 	For       time.Duration   // the counted time
-	Answered  int             // all responses, also in the warm-up
+	Responses int             // all, also in the warm-up
 }
-
-// Sort brings the latencies into order.
-func (r *Result) Sort() { slices.Sort(r.Latencies) }
 
 // Rate returns responses per second.
 func (r *Result) Rate() float64 { return float64(len(r.Latencies)) / r.For.Seconds() }
 
-// Percentile returns the latency that p percent of the responses did not exceed, or 0 if there are
-// none.
-func (r *Result) Percentile(p float64) time.Duration { return Percentile(r.Latencies, p) }
+// Percentile returns the smallest element of ascending that at least p percent of the elements do
+// not exceed, or 0 if there are none.
+func Percentile(ascending []time.Duration, p float64) time.Duration {
+	n := len(ascending)
+	if n == 0 {
+		return 0
+	}
+	rank := int(p*float64(n)/100+0.999999) - 1
+	return ascending[min(max(rank, 0), n-1)]
+}
 
-// Run executes the plan. If any response is wrong, it returns an error with their number and the
-// first one.
+// run is the state that the connections of a run share.
+type run struct {
+	Plan
+	start, from, until time.Time     // the beginning, and the counted time
+	taken              atomic.Uint64 // requests
+}
+
+// Run executes the plan. If any response is wrong, it returns an error with the number of failed
+// connections and the first error.
 func Run(ctx context.Context, p Plan) (*Result, error) {
-	conns := make([]*Conn, p.Conns)
+	conns := make([]*conn, p.Conns)
 	defer func() {
 		for _, c := range conns {
 			if c != nil {
@@ -85,21 +92,19 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		}
 	}()
 	for i := range conns {
-		c, err := Dial(ctx, p.Addr)
-		if err != nil {
+		var err error
+		if conns[i], err = dial(ctx, p.Addr); err != nil {
 			return nil, err
 		}
-		conns[i] = c
 	}
-	start := p.Clock.Now()
-	pace := &schedule{start: start, rate: p.Rate}
+	r := &run{Plan: p, start: p.Clock.Now()}
+	r.from = r.start.Add(p.Warmup)
+	r.until = r.from.Add(p.For)
 	workers := make([]worker, p.Conns)
 	var wg sync.WaitGroup
-	for i := range workers {
-		workers[i] = worker{
-			plan: &p, conn: conns[i], request: p.Request.clone(), from: start.Add(p.Warmup), next: uint64(i),
-		}
-		wg.Go(func() { workers[i].run(ctx, pace) })
+	for i, c := range conns {
+		workers[i] = worker{run: r, conn: c, request: p.Request.clone(), latencies: make([]time.Duration, 0, 4096)}
+		wg.Go(func() { workers[i].err = workers[i].work(ctx) })
 	}
 	wg.Wait()
 	return merge(workers, p.For)
@@ -107,54 +112,65 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 
 // worker is one connection's part of a run.
 type worker struct {
-	plan      *Plan
-	conn      *Conn
+	run       *run
+	conn      *conn
 	request   *Request
-	from      time.Time
-	next      uint64
 	latencies []time.Duration
-	answered  int
-	err       error // what ended it early
+	responses int
+	err       error // why it ended early
 }
 
-func (w *worker) run(ctx context.Context, pace *schedule) {
-	until := w.from.Add(w.plan.For)
-	if w.err = w.conn.SetDeadline(until.Add(patience)); w.err != nil {
-		return
+// work sends requests until the counted time ends. In an open loop it takes longer if the server is
+// slow, since it sends every request that is due in that time.
+func (w *worker) work(ctx context.Context) error {
+	r := w.run
+	if err := w.conn.SetDeadline(r.until.Add(patience)); err != nil {
+		return err
 	}
-	w.latencies = make([]time.Duration, 0, 4096)
-	if pace.rate > 0 {
-		w.err = w.follow(ctx, pace, until)
-		return
-	}
-	w.err = w.repeat(ctx, until)
-}
-
-// repeat sends the next request as soon as it has the last response.
-func (w *worker) repeat(ctx context.Context, until time.Time) error {
-	var response Response
-	for now := w.plan.Clock.Now(); now.Before(until) && ctx.Err() == nil; {
-		request := w.request.fill(w.plan.Fill, w.next)
-		sent := w.plan.Clock.Now() // the time to make a request is not counted
-		if err := w.send(request, &response); err != nil {
+	for ctx.Err() == nil {
+		n := r.taken.Add(1) - 1
+		request := w.request.fill(r.Fill, n) // this time is not counted
+		from := r.Clock.Now()
+		if r.Rate > 0 {
+			from = r.start.Add(time.Duration(float64(n) / r.Rate * float64(time.Second)))
+		}
+		if !from.Before(r.until) {
+			return nil
+		}
+		if err := sleep(ctx, from.Sub(r.Clock.Now())); err != nil {
 			return err
 		}
-		w.next += uint64(w.plan.Conns) //nolint:gosec // a count is not negative
-		now = w.plan.Clock.Now()
-		if !now.Before(w.from) && now.Before(until) {
-			w.latencies = append(w.latencies, now.Sub(sent))
+		response, err := w.conn.send(request)
+		if err != nil {
+			return err
+		}
+		w.responses++
+		if err := r.Want.Check(response); err != nil {
+			return fmt.Errorf("request %d: %w", n, err)
+		}
+		now := r.Clock.Now()
+		counted := now // in a closed loop the responses of the counted time, in an open one its requests
+		if r.Rate > 0 {
+			counted = from
+		}
+		if !counted.Before(r.from) && counted.Before(r.until) {
+			w.latencies = append(w.latencies, now.Sub(from))
 		}
 	}
 	return ctx.Err()
 }
 
-// send sends a request and checks the response.
-func (w *worker) send(request []byte, response *Response) error {
-	if err := w.conn.Do(request, response); err != nil {
-		return err
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
 	}
-	w.answered++
-	return w.plan.Want.Check(response)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 func merge(workers []worker, d time.Duration) (*Result, error) {
@@ -164,7 +180,7 @@ func merge(workers []worker, d time.Duration) (*Result, error) {
 	for i := range workers {
 		w := &workers[i]
 		r.Latencies = append(r.Latencies, w.latencies...)
-		r.Answered += w.answered
+		r.Responses += w.responses
 		if w.err != nil {
 			wrong++
 			if first == nil {
@@ -178,69 +194,6 @@ func merge(workers []worker, d time.Duration) (*Result, error) {
 	if len(r.Latencies) == 0 {
 		return nil, errors.New("load: no response in time")
 	}
-	r.Sort()
+	slices.Sort(r.Latencies)
 	return r, nil
 }
-
-// Percentile returns the smallest element of ascending that at least p percent of the elements do
-// not exceed, or 0 if there are none.
-func Percentile(ascending []time.Duration, p float64) time.Duration {
-	n := len(ascending)
-	if n == 0 {
-		return 0
-	}
-	rank := int(p*float64(n)/100+0.999999) - 1
-	return ascending[min(max(rank, 0), n-1)]
-}
-
-// Conn is one connection. It is not safe for concurrent use.
-type Conn struct {
-	net.Conn
-	r *bufio.Reader
-}
-
-// Dial connects to addr (host:port).
-func Dial(ctx context.Context, addr string) (*Conn, error) {
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("load: %w", err)
-	}
-	return &Conn{Conn: c, r: bufio.NewReaderSize(c, 8<<10)}, nil
-}
-
-// Ask sends one request to addr over a new connection, and reads the response into a. It
-// takes at most 20 seconds and ends with ctx.
-func Ask(ctx context.Context, addr string, request []byte, a *Response) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	conn, err := Dial(ctx, addr)
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // Do then fails at once
-	defer func() {
-		stop()
-		_ = conn.Close() // the response was read, or has failed already
-	}()
-	return conn.Do(request, a)
-}
-
-// errClosing reports that the server closes the connection, which no measured server does.
-var errClosing = errors.New("load: the server closes the connection")
-
-// Do sends request and reads the response into a.
-func (c *Conn) Do(request []byte, a *Response) error {
-	if _, err := c.Write(request); err != nil {
-		return fmt.Errorf("load: send: %w", err)
-	}
-	if err := a.Read(c.r); err != nil {
-		return fmt.Errorf("load: receive: %w", err)
-	}
-	if a.Close {
-		return errClosing
-	}
-	return nil
-}
-
-// Bytes returns the request with its slots filled once, for Conn.Do.
-func (r *Request) Bytes(f func(slot []byte, n uint64), n uint64) []byte { return r.clone().fill(f, n) }

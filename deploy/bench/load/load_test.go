@@ -161,12 +161,12 @@ func TestRunSendsEveryNumberOnce(t *testing.T) {
 		return p
 	}, func(r *load.Result) bool { return len(r.Latencies) > 0 })
 	if got, most := len(r.Latencies), len(h.keys); got == 0 || got > most {
-		t.Errorf("got %d counted answers of %d", got, most)
+		t.Errorf("got %d counted responses of %d", got, most)
 	}
 	if got, want := r.Rate(), float64(len(r.Latencies))/p.For.Seconds(); got != want {
 		t.Errorf("rate: got %v, want %v", got, want)
 	}
-	if p50, p99 := r.Percentile(50), r.Percentile(99); p50 <= 0 || p99 < p50 {
+	if p50, p99 := load.Percentile(r.Latencies, 50), load.Percentile(r.Latencies, 99); p50 <= 0 || p99 < p50 {
 		t.Errorf("got p50 %v, p99 %v", p50, p99)
 	}
 }
@@ -184,7 +184,7 @@ func TestRunFailsOnAWrongResponse(t *testing.T) {
 			p := plan(t, &counter{keys: map[string]bool{}})
 			spoil(&p)
 			if r, err := load.Run(t.Context(), p); err == nil {
-				t.Errorf("got %d answers and no error", len(r.Latencies))
+				t.Errorf("got %d responses and no error", len(r.Latencies))
 			}
 		})
 	}

@@ -22,8 +22,8 @@ func TestOpenLoopKeepsItsRate(t *testing.T) {
 	if got, want := len(r.Latencies), 100; got != want {
 		t.Errorf("counted: got %d, want %d", got, want)
 	}
-	if got, want := r.Answered, 120; got != want || len(h.keys) != want {
-		t.Errorf("answered: got %d (%d keys), want %d", got, len(h.keys), want)
+	if got, want := r.Responses, 120; got != want || len(h.keys) != want {
+		t.Errorf("responses: got %d (%d keys), want %d", got, len(h.keys), want)
 	}
 	if got, want := r.Rate(), 1000.0; got != want {
 		t.Errorf("rate: got %v, want %v", got, want)
@@ -62,6 +62,6 @@ func TestOpenLoopFailsOnAWrongResponse(t *testing.T) {
 	p := plan(t, &counter{keys: map[string]bool{}})
 	p.Rate, p.Want.Status = 1000, http.StatusOK
 	if r, err := load.Run(t.Context(), p); err == nil {
-		t.Errorf("got %d answers and no error", len(r.Latencies))
+		t.Errorf("got %d responses and no error", len(r.Latencies))
 	}
 }

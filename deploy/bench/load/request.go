@@ -68,3 +68,6 @@ func (r *Request) fill(f func(slot []byte, n uint64), n uint64) []byte {
 	}
 	return r.bytes
 }
+
+// Bytes returns the request with its slots filled once, for Send.
+func (r *Request) Bytes(f func(slot []byte, n uint64), n uint64) []byte { return r.clone().fill(f, n) }

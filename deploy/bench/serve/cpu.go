@@ -30,28 +30,22 @@ func CPU(of ...Processor) (sum time.Duration, err error) {
 
 // CPU implements Processor.
 func (p *Process) CPU() (time.Duration, error) {
-	stat, err := p.stat()
+	proc, err := procfs.NewProc(p.PID())
 	if err != nil {
 		return 0, fmt.Errorf("processor time: %w", err)
 	}
-	return time.Duration(stat.UTime+stat.STime) * time.Second / ticks, nil //nolint:gosec // no process is that old
+	stat, err := proc.Stat()
+	return time.Duration(stat.UTime+stat.STime) * time.Second / ticks, err //nolint:gosec // no process is that old
 }
 
-// Resident returns the process's resident memory in bytes. It needs Linux.
-func (p *Process) Resident() (int64, error) {
-	stat, err := p.stat()
+// PeakMemory returns the highest resident memory of the process so far, in bytes. It needs Linux.
+func (p *Process) PeakMemory() (uint64, error) {
+	proc, err := procfs.NewProc(p.PID())
 	if err != nil {
 		return 0, fmt.Errorf("resident memory: %w", err)
 	}
-	return int64(stat.ResidentMemory()), nil
-}
-
-func (p *Process) stat() (procfs.ProcStat, error) {
-	proc, err := procfs.NewProc(p.PID())
-	if err != nil {
-		return procfs.ProcStat{}, err
-	}
-	return proc.Stat()
+	status, err := proc.NewStatus()
+	return status.VmHWM, err
 }
 
 // CPU implements Processor. It counts all processes of the server, the ended ones included.

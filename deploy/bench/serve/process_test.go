@@ -69,7 +69,7 @@ func TestStandardErrorIsInTheLog(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		// While the shell becomes sleep, the process has no memory.
 		programtest.WaitFor(t, "the process has resident memory", func() bool {
-			n, err := p.Resident()
+			n, err := p.PeakMemory()
 			return err == nil && n > 0
 		})
 	}

@@ -16,21 +16,14 @@ const mockModule = "github.com/stripe/stripe-mock@v0.197.0"
 // Programs starts the programs of a run. Each has a log file in one folder.
 type Programs struct {
 	built  string // folder of our own
-	mock   string // path of the other server, "" unless Build had withMock
 	logs   string
 	logged int // files
 }
 
-// Build builds our own programs, and installs the other server if withMock.
-func Build(ctx context.Context, logs string, withMock bool) (p *Programs, err error) {
-	p = &Programs{logs: logs}
-	if p.built, err = programtest.Programs(ctx, "standalone", "compat-proxy", "core", "passthrough"); err != nil {
-		return nil, err
-	}
-	if withMock {
-		p.mock, err = programtest.InstallGo(ctx, mockModule)
-	}
-	return p, err
+// Build builds our own programs.
+func Build(ctx context.Context, logs string) (*Programs, error) {
+	built, err := programtest.Programs(ctx, "standalone", "compat-proxy", "core", "passthrough")
+	return &Programs{built: built, logs: logs}, err
 }
 
 // path returns the path of a program of our own.
@@ -106,7 +99,11 @@ func (p *Programs) Passthrough(ctx context.Context, s *Standalone) (*Process, er
 	return p.listen(ctx, nil, p.path("passthrough"), "-to", s.HTTP, "-listen")
 }
 
-// Mock starts the other server.
+// Mock installs and starts the other server.
 func (p *Programs) Mock(ctx context.Context) (*Process, error) {
-	return p.listen(ctx, nil, p.mock, "-http-addr")
+	path, err := programtest.InstallGo(ctx, mockModule)
+	if err != nil {
+		return nil, err
+	}
+	return p.listen(ctx, nil, path, "-http-addr")
 }
