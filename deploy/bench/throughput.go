@@ -136,4 +136,3 @@ func (b *Bench) chargeSide(m *serve.Process) func(context.Context) (sample, erro
 		return b.load(ctx, load.Plan{Addr: m.Addr, Conns: conns, Request: charge, Want: want})
 	}
 }
-

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 
 	"modernc.org/sqlite" // the driver core uses, in the same version
 )
@@ -18,44 +19,40 @@ var pragmas = [...]string{
 // Loop writes payments into its own database file. It is not safe for concurrent use. It uses the
 // driver without database/sql, which would cost it time.
 type Loop struct {
-	payment *payment
-	conn    driver.Conn
-	steps   []step
-	n       int64 // payments written
-	claims  []int64
+	conn                   driver.Conn
+	begin, commit          []statement
+	intent, outcome, final []statement
+	n                      int64 // payments written
 }
 
 // Open makes a new database file at path with the template's schema.
 func Open(ctx context.Context, path string, t *Template) (*Loop, error) {
-	p, err := newPayment(t)
-	if err != nil {
-		return nil, err
-	}
 	if err := create(ctx, path, t.schema); err != nil {
 		return nil, err
 	}
-	conn, err := connect(path, pragmas[:]...)
+	var d sqlite.Driver
+	conn, err := d.Open(dsn(path, pragmas[:]...))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	l := &Loop{payment: p, conn: conn, steps: p.steps()}
-	for i := range l.steps {
-		s := &l.steps[i]
-		if s.stmt, err = conn.Prepare(s.text); err != nil {
-			return nil, errors.Join(fmt.Errorf("%w: prepare: %w", ErrChanged, err), l.Close())
+	l := &Loop{
+		conn: conn, begin: []statement{{text: "BEGIN IMMEDIATE"}}, commit: []statement{{text: "COMMIT"}},
+		intent: slices.Clone(t.intent), outcome: slices.Clone(t.outcome), final: slices.Clone(t.final),
+	}
+	for _, some := range l.statements() {
+		for i := range some {
+			s := &some[i]
+			s.args = slices.Clone(s.args)
+			if s.ready, err = conn.Prepare(s.text); err != nil {
+				return nil, errors.Join(fmt.Errorf("prepare %s: %w", s.text, err), l.Close())
+			}
 		}
 	}
 	return l, nil
 }
 
-// connect opens the file without database/sql.
-func connect(path string, pragmas ...string) (driver.Conn, error) {
-	var d sqlite.Driver
-	conn, err := d.Open(dsn(path, pragmas...))
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return conn, nil
+func (l *Loop) statements() [][]statement {
+	return [][]statement{l.begin, l.commit, l.intent, l.outcome, l.final}
 }
 
 // create makes the file with its schema.
@@ -76,9 +73,11 @@ func create(ctx context.Context, path string, schema []string) (err error) {
 // Close closes the file.
 func (l *Loop) Close() error {
 	var errs []error
-	for _, s := range l.steps {
-		if s.stmt != nil {
-			errs = append(errs, s.stmt.Close())
+	for _, some := range l.statements() {
+		for _, s := range some {
+			if s.ready != nil {
+				errs = append(errs, s.ready.Close())
+			}
 		}
 	}
 	return errors.Join(append(errs, l.conn.Close())...)
@@ -87,68 +86,58 @@ func (l *Loop) Close() error {
 // Group writes n payments like the best group commit of the service: all intents in one commit,
 // then all outcomes in a second one.
 func (l *Loop) Group(n int) error {
-	err := l.commit(func() error {
-		l.claims = l.claims[:0]
-		for i := range n {
-			claim, err := l.intent(l.n + int64(i))
-			if err != nil {
-				return err
-			}
-			l.claims = append(l.claims, claim)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := l.write(l.intent, n); err != nil {
 		return err
 	}
-	err = l.commit(func() error {
-		for i, claim := range l.claims {
-			if err := l.outcome(l.n+int64(i), claim); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if err := l.write(l.outcome, n); err != nil {
+		return err
+	}
 	l.n += int64(n)
-	return err
+	return nil
 }
 
 // Single writes the final rows of one payment in one commit.
 func (l *Loop) Single() error {
-	err := l.commit(func() error { return l.final(l.n) })
-	l.n++
-	return err
-}
-
-func (l *Loop) commit(fn func() error) error {
-	if _, err := l.exec(stepBegin); err != nil {
+	if err := l.write(l.final, 1); err != nil {
 		return err
 	}
-	if err := fn(); err != nil {
-		return err // the file is abandoned
-	}
-	_, err := l.exec(stepCommit)
-	return err
+	l.n++
+	return nil
 }
 
-// exec runs a step with the values that vary. A statement that writes must meet exactly one row, as
-// in the service.
-func (l *Loop) exec(which int, values ...driver.Value) (driver.Result, error) {
-	s := &l.steps[which]
-	for i, v := range values {
-		s.args[s.vary[i]].Value = v
+// write runs statements for each of the next n payments, in one commit. After an error the file is
+// abandoned.
+func (l *Loop) write(statements []statement, n int) error {
+	if err := exec(l.begin, 0); err != nil {
+		return err
 	}
-	// A context that can end would cost a goroutine a statement.
-	r, err := s.stmt.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
-	if err != nil {
-		return nil, fmt.Errorf("bare loop: %w", err)
+	for i := range int64(n) {
+		if err := exec(statements, l.n+i); err != nil {
+			return err
+		}
 	}
-	if len(s.args) == 0 {
-		return r, nil
+	return exec(l.commit, 0)
+}
+
+// exec runs statements with the values of the n-th payment. A statement that writes must meet
+// exactly one row, as in the service.
+func exec(statements []statement, n int64) error {
+	for i := range statements {
+		s := &statements[i]
+		for _, v := range s.vary {
+			s.args[v.arg].Value = v.nth(n)
+		}
+		// A context that can end would cost a goroutine a statement.
+		r, err := s.ready.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
+		if err != nil {
+			return fmt.Errorf("bare loop: %w", err)
+		}
+		if len(s.args) == 0 {
+			continue
+		}
+		if met, err := r.RowsAffected(); err != nil || met != 1 {
+			return fmt.Errorf("bare loop: a statement met %d rows instead of one: %s (%w)", met, s.text, err)
+		}
 	}
-	n, err := r.RowsAffected()
-	if err == nil && n != 1 {
-		err = fmt.Errorf("bare loop: a statement met %d rows instead of one: %s", n, s.text)
-	}
-	return r, err
+	return nil
 }

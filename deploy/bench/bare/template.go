@@ -1,149 +1,137 @@
 package bare
 
 import (
-	"context"
-	"database/sql"
-	"errors"
+	"database/sql/driver"
 	"fmt"
-	"net/url"
-	"path/filepath"
+	"maps"
+	"slices"
+	"strings"
 )
 
-// Template is all rows that the server wrote for one payment, and the schema.
+// Template is the schema of a server, and the statements of one payment.
 type Template struct {
-	schema []string         // CREATE statements, tables first
-	rows   map[string][]Row // by table
+	schema []string // CREATE statements, tables first
+	intent, outcome,
+	final []statement // final writes the rows of both at once
 }
 
-// Row is a stored row by column: int64, string, []byte or nil.
-type Row map[string]any
-
-// Snapshot holds the number of rows of each table.
-type Snapshot map[string]int64
-
-// background lists the tables that core writes without a payment: the health check's probe and the
-// confirmed time.
-const background = `'store_probes', 'confirmed_clock'`
-
-// Look takes a snapshot of the database file at path, which a server may have open.
-func Look(ctx context.Context, path string) (Snapshot, error) {
-	db, err := openReader(path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := look(ctx, db)
-	return s, errors.Join(err, db.Close())
+// statement is an INSERT or UPDATE with the values of the learned payment.
+type statement struct {
+	text  string
+	args  []driver.NamedValue
+	vary  []variation
+	ready driver.Stmt // nil until it is prepared
 }
 
-func look(ctx context.Context, db *sql.DB) (Snapshot, error) {
-	names, err := texts(ctx, db, `SELECT name FROM sqlite_master 
-		WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-		AND name NOT IN (`+background+`)`)
-	if err != nil {
-		return nil, err
-	}
-	s := Snapshot{}
-	for _, name := range names { // it comes from the schema and stands in quotes
-		var rows int64
-		if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM "`+name+`"`).Scan(&rows); err != nil {
-			return nil, fmt.Errorf("look at table %s: %w", name, err)
+// variation changes an argument from payment to payment.
+type variation struct {
+	arg int
+	nth func(n int64) any
+}
+
+func newTemplate(schema []string, tables []*table) (*Template, error) {
+	t := &Template{schema: schema}
+	ids := map[any]bool{}
+	for _, of := range tables {
+		for _, r := range of.final {
+			ids[r["id"]] = true
 		}
-		s[name] = rows
 	}
-	return s, nil
-}
-
-// Learn reads the rows that were written to the database file at path since the snapshot.
-func Learn(ctx context.Context, path string, since Snapshot) (*Template, error) {
-	db, err := openReader(path)
-	if err != nil {
-		return nil, err
-	}
-	t, err := learn(ctx, db, since)
-	return t, errors.Join(err, db.Close())
-}
-
-func learn(ctx context.Context, db *sql.DB, since Snapshot) (*Template, error) {
-	schema, err := texts(ctx, db, `SELECT sql FROM sqlite_master
-		WHERE type IN ('table', 'index', 'trigger', 'view') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-		ORDER BY CASE type WHEN 'table' THEN 0 ELSE 1 END`)
-	if err != nil {
-		return nil, err
-	}
-	t := &Template{schema: schema, rows: map[string][]Row{}}
-	for name, before := range since {
-		rows, err := newRows(ctx, db, name, before)
-		if err != nil {
-			return nil, fmt.Errorf("read table %s: %w", name, err)
+	for _, of := range tables {
+		if len(of.final) < len(of.intent) {
+			return nil, fmt.Errorf("%w: %s lost rows", ErrUnseen, of.name)
 		}
-		if len(rows) > 0 {
-			t.rows[name] = rows
+		for i, r := range of.final {
+			t.final = append(t.final, of.insert(r, ids))
+			if i >= len(of.intent) {
+				t.outcome = append(t.outcome, of.insert(r, ids))
+				continue
+			}
+			t.intent = append(t.intent, of.insert(of.intent[i], ids))
+			if changed := r.changes(of.intent[i]); len(changed) > 0 {
+				t.outcome = append(t.outcome, of.update(r["id"], changed, ids))
+			}
 		}
+	}
+	if len(t.intent) == 0 || len(t.outcome) == 0 {
+		return nil, ErrUnseen
 	}
 	return t, nil
 }
 
-func newRows(ctx context.Context, db *sql.DB, table string, before int64) ([]Row, error) {
-	// New rows are behind the old ones. A table without rowids returns as many, perhaps other ones.
-	text := `SELECT * FROM "` + table + `" LIMIT -1 OFFSET ?` //nolint:gosec // the name comes from the schema
-	found, err := db.QueryContext(ctx, text, before)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = found.Close() }() // Err below reports a failure
-	columns, err := found.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var out []Row
-	for found.Next() {
-		values, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		if err := found.Scan(into...); err != nil {
-			return nil, err
-		}
-		row := Row{}
-		for i, c := range columns {
-			row[c] = values[i]
-		}
-		out = append(out, row)
-	}
-	return out, found.Err()
+// insert returns the statement that inserts a row. It omits the columns that have their default.
+func (t *table) insert(r row, ids map[any]bool) statement {
+	columns := slices.DeleteFunc(slices.Sorted(maps.Keys(r)), func(c string) bool {
+		standard, ok := t.defaults[c]
+		return r[c] == nil || ok && fmt.Sprint(r[c]) == standard
+	})
+	text := fmt.Sprintf(`INSERT INTO "%s" (%s) VALUES (%s)`,
+		t.name, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns))[2:])
+	return newStatement(text, columns, r, ids)
 }
 
-func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("read schema: %w", err)
-	}
-	defer func() { _ = rows.Close() }() // Err below reports a failure
-	var out []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, fmt.Errorf("read schema: %w", err)
+// update returns the statement that changes columns of the row with an id.
+func (t *table) update(id any, changed row, ids map[any]bool) statement {
+	columns := slices.Sorted(maps.Keys(changed))
+	text := fmt.Sprintf(`UPDATE "%s" SET %s = ? WHERE id = ?`, t.name, strings.Join(columns, " = ?, "))
+	changed["id"] = id
+	return newStatement(text, append(columns, "id"), changed, ids)
+}
+
+func newStatement(text string, columns []string, r row, ids map[any]bool) statement {
+	s := statement{text: text}
+	for i, c := range columns {
+		s.args = append(s.args, driver.NamedValue{Ordinal: i + 1, Value: r[c]})
+		if nth := vary(c, r[c], ids); nth != nil {
+			s.vary = append(s.vary, variation{i, nth})
 		}
-		out = append(out, s)
 	}
-	return out, rows.Err()
+	return s
 }
 
-func openReader(path string) (*sql.DB, error) {
-	return open(path, "busy_timeout(5000)", "query_only(1)")
-}
+// counted is a bound for ids that a table counts up from 1. The ids of v1 are above it.
+const counted = 1 << 32
 
-func open(path string, pragmas ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn(path, pragmas...))
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
+// vary returns the value of a column in the n-th payment, or nil if it is the same in all.
+// Payment 0 has the values of the real one. Ids rise, as in the service. Keys are as long as the
+// real one and, like the keys of clients, in no order.
+func vary(column string, value any, ids map[any]bool) func(n int64) any {
+	switch v := value.(type) {
+	case int64:
+		switch {
+		case v > counted && ids[v]:
+			return func(n int64) any { return v + n<<10 }
+		case v != 0 && v <= counted && (column == "id" || column == "claim"): // a claim is the id of a key
+			return func(n int64) any { return v + n }
+		}
+	case string:
+		if column == "key" {
+			return func(n int64) any {
+				if n == 0 {
+					return v
+				}
+				key := []byte(v)
+				Scatter(key, ^uint64(n)) //nolint:gosec // n is not negative; far from real keys, which count up from 1
+				return string(key)
+			}
+		}
 	}
-	db.SetMaxOpenConns(1)
-	return db, nil
+	return nil
 }
 
-func dsn(path string, pragmas ...string) string {
-	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
-	return u.String()
+// Mix spreads n over all numbers of 64 bits. No two n have the same result.
+func Mix(n uint64) uint64 {
+	n += 0x9e3779b97f4a7c15 // each of these steps can be undone
+	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
+	n = (n ^ n>>27) * 0x94d049bb133111eb
+	return n ^ n>>31
+}
+
+// Scatter fills b with hexadecimal digits of Mix. With at least 16 bytes they differ for every n.
+func Scatter(b []byte, n uint64) {
+	const digits = "0123456789abcdef"
+	n = Mix(n)
+	for i := range b {
+		b[i] = digits[n>>(4*(uint(i)%16))&15]
+	}
 }
