@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -12,7 +11,6 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -56,25 +54,19 @@ func run(ctx context.Context, args []string) error {
 // transport keeps as many connections as that of compat-proxy, which writes and reads without
 // net/http's goroutines.
 func transport() *http.Transport {
-	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		MaxIdleConns:        256,
-		MaxIdleConnsPerHost: 256,
-		IdleConnTimeout:     90 * time.Second,
-		TLSHandshakeTimeout: 5 * time.Second,
-		ForceAttemptHTTP2:   true,
-		DisableCompression:  true,
-	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy, t.DisableCompression, t.MaxIdleConns, t.MaxIdleConnsPerHost = nil, true, 256, 256
+	return t
 }
 
 // buffers saves the reverse proxy a new buffer for each response: the yardstick must not be slow.
-type buffers struct{ pool sync.Pool }
+type buffers struct{ sync.Pool }
 
 func (b *buffers) Get() []byte {
-	if buf, ok := b.pool.Get().(*[]byte); ok {
+	if buf, ok := b.Pool.Get().(*[]byte); ok {
 		return *buf
 	}
 	return make([]byte, 32<<10)
 }
 
-func (b *buffers) Put(buf []byte) { b.pool.Put(&buf) }
+func (b *buffers) Put(buf []byte) { b.Pool.Put(&buf) }

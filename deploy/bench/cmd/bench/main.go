@@ -21,18 +21,10 @@ import (
 
 const usage = `bench measures Causeway's promises in numbers and prints each with its reach.
 
-  bench [-seconds N] [-rounds N] [-only P1,P3] [-rows N] [-dir DIR]
-
 Run it from a checkout, on a machine without other load. It builds and starts the programs that it measures.
-
-  -seconds N    how long each side runs in each round (default 3)
-  -rounds N     how many rounds (default 5)
-  -only P1,P3   these rows only; without it all but P10, which takes minutes and gigabytes
-  -rows N       number of rows, over all tables, of each large store of P10 (default 10000000)
-  -dir DIR      folder for the databases while it runs, on a real disk (default .cache of the checkout)
-
 Exit codes: 0 all rows were measured, whatever they reach; 1 a row was not measured (the table shows the others);
 2 invalid flags.
+
 `
 
 func main() {
@@ -44,13 +36,12 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg := bench.Config{Progress: stderr, Clock: clock.System()}
-	err := parse(args, &cfg)
+	err := parse(args, &cfg, stderr)
 	if errors.Is(err, flag.ErrHelp) {
-		_, _ = io.WriteString(stdout, usage)
 		return 0
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "bench: %v\n\n%s", err, usage)
+		_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
 		return 2
 	}
 	if err := measure(ctx, cfg, stdout); err != nil {
@@ -61,14 +52,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // parse fills cfg from the command line.
-func parse(args []string, cfg *bench.Config) error {
+func parse(args []string, cfg *bench.Config, stderr io.Writer) error {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	seconds := f.Float64("seconds", 3, "")
-	only := f.String("only", "", "")
-	f.IntVar(&cfg.Rounds, "rounds", 5, "")
-	f.IntVar(&cfg.Rows, "rows", 10_000_000, "")
-	f.StringVar(&cfg.Dir, "dir", "", "")
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		_, _ = io.WriteString(stderr, usage)
+		f.PrintDefaults()
+	}
+	seconds := f.Float64("seconds", 3, "how long each side runs in each round")
+	only := f.String("only", "", "`rows` such as P1,P3; without it all but P10, which takes minutes and gigabytes")
+	f.IntVar(&cfg.Rounds, "rounds", 5, "how many rounds")
+	f.IntVar(&cfg.Rows, "rows", 10_000_000, "`number` of rows, over all tables, of each large store of P10")
+	f.StringVar(&cfg.Dir, "dir", "", "`folder` for the databases, on a real disk; without it .cache of the checkout")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
