@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/bench/bare"
 	"github.com/causeway-pay/causeway/deploy/bench/serve"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // conns is the number of clients of the throughput ratios.
@@ -22,8 +23,7 @@ const conns = 64
 
 // Config sets the measures and their length.
 type Config struct {
-	Root     string        // the checkout
-	Dir      string        // for databases, on the disk that is measured; "" for Root/.cache
+	Dir      string        // for databases, on the disk that is measured; "" for .cache of the checkout
 	Rounds   int           // of each side
 	Each     time.Duration // of each side in each round
 	Only     []string      // ids of rows; nil for all rows that need not be requested
@@ -35,6 +35,7 @@ type Config struct {
 // Bench is one run.
 type Bench struct {
 	Config
+	root     string // the checkout
 	dir      string // of this run
 	programs *serve.Programs
 	keys     atomic.Uint64  // Idempotency-Keys used
@@ -73,6 +74,9 @@ func measures() []measure {
 func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	b := &Bench{Config: cfg}
 	if err := b.validate(); err != nil {
+		return nil, err
+	}
+	if b.root, err = programtest.Root(); err != nil {
 		return nil, err
 	}
 	if err := b.makeDir(); err != nil {
@@ -149,7 +153,7 @@ func (b *Bench) validate() error {
 func (b *Bench) makeDir() error {
 	parent := b.Dir
 	if parent == "" {
-		parent = filepath.Join(b.Root, ".cache")
+		parent = filepath.Join(b.root, ".cache")
 	}
 	if err := os.MkdirAll(parent, 0o750); err != nil {
 		return fmt.Errorf("folder for the databases: %w", err)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Median, Thousands and Ratio are tested by themselves: the table stands on them.
+// Median, PerSecond and Ratio are tested by themselves: the table stands on them.
 var (
 	Median    = median
-	Thousands = thousands
+	PerSecond = perSecond
 )
 
 // Ratio is the value and spread of rates.
@@ -53,9 +53,6 @@ func (b *Bench) Repeat(ctx context.Context, n int, step func() error) (rate floa
 	return s.rate, s.p50, err
 }
 
-// RowCount shows a number of rows.
-var RowCount = rowCount
-
 // Usage is the work of the processors up to a moment.
 type Usage = usage
 
@@ -67,8 +64,11 @@ func NewUsage(worked, idle float64, own time.Duration) Usage {
 	return Usage{worked: worked, idle: idle, own: own}
 }
 
-// ReadBenchmark returns the results that go test prints.
-func ReadBenchmark(out []byte) (map[string]float64, error) { return readBenchmark(out) }
+// ReadBenchmark returns the times of one operation that go test prints.
+func ReadBenchmark(out []byte) (elapsed time.Duration, cpu float64, err error) {
+	s, err := readBenchmark(out)
+	return s.p50, s.cpu, err
+}
 
 // MeasureAll measures rows that the given functions return, in order, one measure each.
 func (b *Bench) MeasureAll(ctx context.Context, report *Report, measures ...func() ([]Row, error)) error {

@@ -1,9 +1,7 @@
 package bench
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,7 +18,7 @@ func unwrap(ctx context.Context, b *Bench) ([]Row, error) {
 	program := b.folder("engine.test")
 	args := []string{"test", "-c", "-o", program, "./mle-filter/internal/engine"}
 	build := exec.CommandContext(ctx, "go", args...) //nolint:gosec // a path of this run
-	build.Dir, build.Stdout, build.Stderr = b.Root, os.Stderr, os.Stderr
+	build.Dir, build.Stdout, build.Stderr = b.root, os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("build mle-filter's benchmarks: %w", err)
 	}
@@ -54,37 +52,31 @@ func (b *Bench) goBenchmark(ctx context.Context, program string, path ...string)
 	}
 	args := []string{"-test.run=^$", "-test.bench=" + strings.Join(pattern, "/"), "-test.benchtime=" + b.Each.String()}
 	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec // built above
-	cmd.Dir = filepath.Join(b.Root, "mle-filter", "internal", "engine")
+	cmd.Dir = filepath.Join(b.root, "mle-filter", "internal", "engine")
 	out, err := cmd.Output()
 	if err != nil {
 		return sample{}, fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
 	}
-	got, err := readBenchmark(out)
+	s, err := readBenchmark(out)
+	if err != nil {
+		return sample{}, fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
+	}
+	return s, nil
+}
+
+// benchmarked are the times in the line of a result that go test prints.
+var benchmarked = regexp.MustCompile(`\s([0-9.]+) ns/op\s+([0-9.]+) cpu-ns/op`)
+
+// readBenchmark reads the output of go test.
+func readBenchmark(out []byte) (sample, error) {
+	times := benchmarked.FindSubmatch(out)
+	if times == nil {
+		return sample{}, fmt.Errorf("a benchmark gave no times: %s", out)
+	}
+	elapsed, err := strconv.ParseFloat(string(times[1]), 64)
 	if err != nil {
 		return sample{}, err
 	}
-	if got["ns/op"] <= 0 || got["cpu-ns/op"] <= 0 {
-		return sample{}, fmt.Errorf("%s printed no times", strings.Join(path, "/"))
-	}
-	return sample{rate: 1e9 / got["ns/op"], p50: time.Duration(got["ns/op"]), cpu: got["cpu-ns/op"] / 1e9}, nil
-}
-
-// readBenchmark returns the results, by unit, in the first line of results that go test prints.
-func readBenchmark(out []byte) (map[string]float64, error) {
-	for line := range bytes.Lines(out) {
-		f := strings.Fields(string(line))
-		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
-			continue
-		}
-		got := map[string]float64{}
-		for i := 2; i+1 < len(f); i += 2 {
-			value, err := strconv.ParseFloat(f[i], 64)
-			if err != nil {
-				return nil, fmt.Errorf("result %q: %w", line, err)
-			}
-			got[f[i+1]] = value
-		}
-		return got, nil
-	}
-	return nil, errors.New("a benchmark gave no result")
+	cpu, err := strconv.ParseFloat(string(times[2]), 64)
+	return sample{rate: 1e9 / elapsed, p50: time.Duration(elapsed), cpu: cpu / 1e9}, err
 }

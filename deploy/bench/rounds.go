@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/causeway-pay/causeway/deploy/bench/load"
 	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
@@ -84,7 +86,7 @@ func median(values []float64) float64 {
 // ratesRow returns the row of a ratio of rates, whose reach is at least reach.
 func ratesRow(id, what string, reach float64, ours, theirs []sample) Row {
 	r := Row{ID: id, What: what, Reach: reach}
-	r.Absolute = fmt.Sprintf("%s ÷ %s", thousands(middle(ours, byRate)), thousands(middle(theirs, byRate)))
+	r.Absolute = fmt.Sprintf("%s ÷ %s", perSecond(middle(ours, byRate)), perSecond(middle(theirs, byRate)))
 	r.ratio(ours, theirs, byRate)
 	return r
 }
@@ -130,11 +132,5 @@ func byP50(s sample) float64  { return s.p50.Seconds() }
 func byP99(s sample) float64  { return s.p99.Seconds() }
 func byCPU(s sample) float64  { return s.cpu }
 
-// thousands formats a rate as 11,200/s.
-func thousands(rate float64) string {
-	n := int(rate + 0.5)
-	if n < 1000 {
-		return fmt.Sprintf("%d/s", n)
-	}
-	return fmt.Sprintf("%d,%03d/s", n/1000, n%1000)
-}
+// perSecond formats a rate as 11,200/s.
+func perSecond(rate float64) string { return humanize.Comma(int64(rate+0.5)) + "/s" }

@@ -23,12 +23,12 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
+func TestPerSecond(t *testing.T) {
 	t.Parallel()
 	for rate, want := range map[float64]string{
 		0: "0/s", 999.4: "999/s", 999.5: "1,000/s", 11_200: "11,200/s", 24_007.2: "24,007/s",
 	} {
-		if got := bench.Thousands(rate); got != want {
+		if got := bench.PerSecond(rate); got != want {
 			t.Errorf("%v: got %s, want %s", rate, got, want)
 		}
 	}

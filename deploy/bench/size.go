@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/causeway-pay/causeway/deploy/bench/fill"
 	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
@@ -65,7 +67,8 @@ func (b *Bench) sizeOf(
 	if err != nil {
 		return nil, err
 	}
-	what := fmt.Sprintf("%s: time a POST, 64 clients, %s rows ÷ %s", engine, rowCount(b.Rows), rowCount(smallRows))
+	what := fmt.Sprintf("%s: time a POST, 64 clients, %s rows ÷ %s",
+		engine, humanize.Comma(int64(b.Rows)), humanize.Comma(smallRows))
 	return []Row{
 		timesRow("P10", what, 1.1, got[0], got[1], byTime),
 		timesRow("P10", engine+": processor time of core and its store a POST, the same", 1.1, got[0], got[1], byCPU),
@@ -117,15 +120,4 @@ func (b *Bench) fillDatabase(ctx context.Context, p *serve.Postgres, rows int) (
 
 func copies(payments int) fill.Copies {
 	return fill.Copies{Count: payments, Merchants: merchants, Span: history}
-}
-
-// rowCount formats a number of rows as 10 k or 10 M.
-func rowCount(n int) string {
-	switch {
-	case n >= 1e6:
-		return fmt.Sprintf("%.3g M", float64(n)/1e6)
-	case n >= 1e3:
-		return fmt.Sprintf("%.3g k", float64(n)/1e3)
-	}
-	return fmt.Sprint(n)
 }

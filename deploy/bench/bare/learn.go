@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -84,16 +85,14 @@ func readTables(ctx context.Context, db *sql.DB) ([]*table, error) {
 		if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM "`+name+`"`).Scan(&t.before); err != nil {
 			return nil, fmt.Errorf("table %s: %w", name, err)
 		}
-		columns, err := texts(ctx, db, `SELECT name FROM pragma_table_info(?) WHERE dflt_value IS NOT NULL`, name)
+		columns, err := texts(ctx, db, `SELECT name || '=' || TRIM(dflt_value, '''') FROM pragma_table_info(?)
+			WHERE dflt_value IS NOT NULL`, name)
 		if err != nil {
 			return nil, err
 		}
-		values, err := texts(ctx, db, `SELECT TRIM(dflt_value, '''') FROM pragma_table_info(?) WHERE dflt_value IS NOT NULL`, name)
-		if err != nil {
-			return nil, err
-		}
-		for i, c := range columns {
-			t.defaults[c] = values[i]
+		for _, c := range columns {
+			column, value, _ := strings.Cut(c, "=")
+			t.defaults[column] = value
 		}
 		tables = append(tables, t)
 	}
@@ -179,7 +178,7 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string
 }
 
 func open(path string, pragmas ...string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn(path, pragmas...))
+	db, err := sql.Open("sqlite", DSN(path, pragmas...))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -187,7 +186,8 @@ func open(path string, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-func dsn(path string, pragmas ...string) string {
+// DSN returns the data source name of a file, with pragmas.
+func DSN(path string, pragmas ...string) string {
 	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
 	return u.String()
 }

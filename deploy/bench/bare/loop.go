@@ -31,7 +31,7 @@ func Open(ctx context.Context, path string, t *Template) (*Loop, error) {
 		return nil, err
 	}
 	var d sqlite.Driver
-	conn, err := d.Open(dsn(path, pragmas[:]...))
+	conn, err := d.Open(DSN(path, pragmas[:]...))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -8,9 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -56,8 +54,7 @@ func SQLite(ctx context.Context, path string, c Copies) error {
 	if err := register(); err != nil {
 		return fmt.Errorf("fill %s: %w", path, err)
 	}
-	u := url.URL{Scheme: "file", Opaque: filepath.ToSlash(path), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
-	db, err := sql.Open("sqlite", u.String())
+	db, err := sql.Open("sqlite", bare.DSN(path, pragmas...))
 	if err != nil {
 		return fmt.Errorf("fill %s: %w", path, err)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/causeway-pay/causeway/deploy/bench"
 	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 const usage = `bench measures Causeway's promises in numbers and prints each with its reach.
@@ -78,10 +77,6 @@ func parse(args []string, cfg *bench.Config, stderr io.Writer) error {
 }
 
 func measure(ctx context.Context, cfg bench.Config, stdout io.Writer) error {
-	var err error
-	if cfg.Root, err = programtest.Root(); err != nil {
-		return err
-	}
 	report, err := bench.Run(ctx, cfg)
 	if report == nil {
 		return err
