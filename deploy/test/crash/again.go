@@ -20,13 +20,13 @@ func (h *Harness) Recover(ctx context.Context) error {
 	lost := make([]*Call, 0, clients)
 	for _, c := range h.calls {
 		switch {
-		case c.Answer == nil && !c.again():
+		case c.Response == nil && !c.again():
 			h.fig.Unsure++
-		case c.Answer == nil || c.Key != "" && c.Answer.open():
+		case c.Response == nil || c.Key != "" && c.Response.open():
 			lost = append(lost, c)
 		}
 	}
-	if err := each(lost, func(c *Call) error { return h.askAgain(ctx, c) }); err != nil {
+	if err := each(lost, func(c *Call) error { return h.retry(ctx, c) }); err != nil {
 		return err
 	}
 	h.learn()
@@ -37,15 +37,15 @@ func (h *Harness) Recover(ctx context.Context) error {
 // Keep ends a load. Its lost responses stay lost, and its calls are judged later.
 func (h *Harness) Keep() {
 	for _, c := range h.calls {
-		if c.Answer != nil {
+		if c.Response != nil {
 			h.fig.Commands++
 			h.fig.ByKind[c.Kind]++
 		}
 		switch {
 		case !c.Lost:
 			continue
-		case c.Answer == nil: // it stays lost
-		case c.Answer.Replayed:
+		case c.Response == nil: // it stays lost
+		case c.Response.Replayed:
 			h.fig.Stood++
 		default:
 			h.fig.Again++
@@ -63,31 +63,31 @@ func (h *Harness) Retry(ctx context.Context) { h.RetryUntil(ctx, 0, nil) }
 func (h *Harness) RetryUntil(ctx context.Context, at int, kill func()) {
 	var sent atomic.Int64
 	_ = each(h.calls, func(c *Call) error { // a request without a response stays without
-		if !c.again() || c.Answer != nil && !c.Answer.open() && c.Answer.Status != http.StatusServiceUnavailable {
+		if !c.again() || c.Response != nil && !c.Response.open() && c.Response.Status != http.StatusServiceUnavailable {
 			return nil
 		}
 		if sent.Add(1) == int64(at) {
 			kill()
 		}
-		c.Answer, _ = h.way(c).send(ctx, c)
+		c.Response, _ = h.routeOf(c).send(ctx, c)
 		return nil
 	})
 }
 
-// askAgain retries until it has the outcome. A request whose acquirer never responds stays open:
+// retry retries until it has the outcome. A request whose acquirer never responds stays open:
 // each 504 was another attempt.
-func (h *Harness) askAgain(ctx context.Context, c *Call) error {
+func (h *Harness) retry(ctx context.Context, c *Call) error {
 	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for hung := 0; ; {
-		a, err := h.way(c).send(ctx, c)
+		a, err := h.routeOf(c).send(ctx, c)
 		switch {
 		case err != nil && !h.storms:
-			return fmt.Errorf("%s %s, asked again: %w", c.Kind, c.Marker, err)
+			return fmt.Errorf("%s %s, retried: %w", c.Kind, c.Marker, err)
 		case err == nil:
-			c.Answer = a
+			c.Response = a
 			if a.Status == http.StatusGatewayTimeout {
 				hung++
 			}
@@ -98,7 +98,7 @@ func (h *Harness) askAgain(ctx context.Context, c *Call) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s %s is stuck: %+v, %w", c.Kind, c.Marker, c.Answer, errors.Join(err, ctx.Err()))
+			return fmt.Errorf("%s %s is stuck: %+v, %w", c.Kind, c.Marker, c.Response, errors.Join(err, ctx.Err()))
 		}
 	}
 }
@@ -111,9 +111,9 @@ func (h *Harness) learn() {
 			continue
 		}
 		if c.Kind == EndpointCreate {
-			paths[c.Answer.id()] = "/" + c.Marker
+			paths[c.Response.id()] = "/" + c.Marker
 		}
-		e := read[v1.WebhookEndpoint](c.Answer)
+		e := read[v1.WebhookEndpoint](c.Response)
 		if (c.Kind == EndpointCreate || c.Kind == SecretRoll) && e.Secret != nil && paths[e.ID] != "" {
 			h.hook.trust(paths[e.ID], e.Secret.Reveal())
 		}
@@ -128,7 +128,7 @@ func (h *Harness) learnKeys() {
 	for _, c := range h.calls {
 		k := v1.APIKey{}
 		if c.ok() {
-			k = read[v1.APIKey](c.Answer)
+			k = read[v1.APIKey](c.Response)
 		}
 		switch {
 		case c.Kind == KeyCreate && c.ok() && k.Secret != nil:
@@ -143,7 +143,7 @@ func (h *Harness) learnKeys() {
 		}
 	}
 	for _, c := range h.calls {
-		if c.Kind == KeyRevoke && c.Answer != nil {
+		if c.Kind == KeyRevoke && c.Response != nil {
 			h.live[secrets[c.On]] = false
 		}
 	}

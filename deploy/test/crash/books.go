@@ -10,22 +10,20 @@ import (
 // Unfinished returns the steps and pending reversals that the store at place still works on, one
 // line a kind.
 func (h *Harness) Unfinished(ctx context.Context, place Place) (left []string, err error) {
-	s, err := openShelf(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.db.Close() }() // it was only read
-	return s.found(ctx, append([]check{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
+	err = withStore(ctx, place, func(s *storeReader) (err error) {
+		left, err = s.found(ctx, append([]check{{"pending reversals", `SELECT COUNT(*) FROM reversals`}}, open...))
+		return err
+	})
+	return left, err
 }
 
 // Due returns how many pending reversals the store at place must look at by a time.
-func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (int, error) {
-	s, err := openShelf(ctx, place)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = s.db.Close() }() // it was only read
-	return s.count(ctx, `SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
+func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (due int, err error) {
+	err = withStore(ctx, place, func(s *storeReader) (err error) {
+		due, err = s.count(ctx, `SELECT COUNT(*) FROM reversals WHERE due_at <= ?1`, by.UnixMilli())
+		return err
+	})
+	return due, err
 }
 
 // JudgeBooks compares v1's state, the clients' responses and the acquirer's effects, after loads
@@ -33,24 +31,13 @@ func (h *Harness) Due(ctx context.Context, place Place, by time.Time) (int, erro
 // acknowledged payment, capture, void and refund is there, and no request had two effects. The
 // acquirer's effects equal v1's. Nothing may be unfinished.
 func (h *Harness) JudgeBooks(ctx context.Context, place Place) ([]string, error) {
-	s, err := openShelf(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.db.Close() }() // it was only read
-	j := h.judge(ctx, s, h.all)
-	j.hostile = true
-	if err := j.look(marks{}); err != nil {
-		return nil, err
-	}
-	for _, check := range []func() error{j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees} {
-		if err := check(); err != nil {
-			return nil, err
-		}
-	}
-	wrong, err := s.found(ctx, wrong, 0)
-	j.add(wrong...)
-	return j.faults, err
+	return h.inspect(ctx, place, h.all, func(j *judge) error {
+		j.hostile = true
+		return j.run(
+			func() error { return j.look(marks{}) }, j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees,
+			func() error { return j.report(j.store.found(ctx, wrong, 0)) },
+		)
+	})
 }
 
 // creditsAsShown compares unlinked refunds.
@@ -92,18 +79,10 @@ func (j *judge) creditsOnce() {
 func Agree(ctx context.Context, place Place, base string, keys Keys) ([]string, error) {
 	h := &Harness{keys: keys, api: newClient(keys.Secret)}
 	h.Attach(base)
-	s, err := openShelf(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.db.Close() }() // it was only read
 	if err := h.learnMerchant(ctx); err != nil {
 		return nil, err
 	}
-	j := h.judge(ctx, s, nil)
-	if err := j.look(marks{}); err != nil {
-		return nil, err
-	}
-	err = j.acquirerAgrees()
-	return j.faults, err
+	return h.inspect(ctx, place, nil, func(j *judge) error {
+		return j.run(func() error { return j.look(marks{}) }, j.acquirerAgrees)
+	})
 }

@@ -71,14 +71,14 @@ type Call struct {
 	Twin  bool // is sent a second time at the same time, as by a client after its timeout
 	Hangs bool // the acquirer does not respond in time
 
-	door *client // nil for the first
+	route *client // nil for the first
 
-	Answer *Answer // nil until it came
-	Lost   bool    // the process died before it did
+	Response *Response // nil until it came
+	Lost     bool      // the process died before it did
 }
 
-// Answer is a response of v1.
-type Answer struct {
+// Response is a response of v1.
+type Response struct {
 	Status   int
 	Body     string
 	Replayed bool
@@ -88,7 +88,7 @@ type Answer struct {
 func (c *Call) again() bool { return c.Key != "" || c.Method != http.MethodPost }
 
 // maybe reports whether it is unknown if the request had its effect.
-func (c *Call) maybe() bool { return c.Answer == nil || c.Answer.open() }
+func (c *Call) maybe() bool { return c.Response == nil || c.Response.open() }
 
 // token returns the id of the token that the request draws on, "" if it draws on none.
 func (c *Call) token() string {
@@ -101,33 +101,33 @@ func (c *Call) token() string {
 }
 
 // ok reports whether it was acknowledged.
-func (c *Call) ok() bool { return c.Answer != nil && c.Answer.ok() }
+func (c *Call) ok() bool { return c.Response != nil && c.Response.ok() }
 
-func (a *Answer) ok() bool { return a.Status == http.StatusOK || a.Status == http.StatusCreated }
+func (a *Response) ok() bool { return a.Status == http.StatusOK || a.Status == http.StatusCreated }
 
 // open reports whether the response leaves the outcome unknown, so that the client must retry.
-func (a *Answer) open() bool {
+func (a *Response) open() bool {
 	return a.Status == http.StatusGatewayTimeout || a.is("idempotency_key_in_use") || a.lost()
 }
 
 // lost reports whether a program on the way returns an error because it has no response: the
 // request may have had its effect, or none.
-func (a *Answer) lost() bool {
+func (a *Response) lost() bool {
 	return a.is("answer_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
 }
 
 // busy reports whether the response only requires a later retry.
-func (a *Answer) busy() bool {
+func (a *Response) busy() bool {
 	return a.is("idempotency_key_in_use") || a.is("operation_in_progress") || a.is("overloaded")
 }
 
 // is reports whether it is the error of that code.
-func (a *Answer) is(code string) bool {
+func (a *Response) is(code string) bool {
 	return !a.ok() && strings.Contains(a.Body, `"code":"`+code+`"`)
 }
 
 // kept reports whether v1 keeps this response under the request's key.
-func (a *Answer) kept() bool {
+func (a *Response) kept() bool {
 	if a.ok() || a.Status == http.StatusPaymentRequired {
 		return true
 	}
@@ -141,24 +141,33 @@ func (a *Answer) kept() bool {
 	return false
 }
 
-// read decodes the response, or returns the zero value.
-func read[T any](a *Answer) T {
+// decode decodes JSON, or returns the zero value: the judge finds a missing value.
+func decode[T any, S ~string | ~[]byte](text S) T {
 	var into T
-	if a != nil {
-		_ = json.Unmarshal([]byte(a.Body), &into) // the judge finds a missing value
-	}
+	_ = json.Unmarshal([]byte(text), &into)
 	return into
 }
 
-// id returns the id of the object in the response.
-func (a *Answer) id() string {
-	return read[struct {
+// idOf returns the id of an object.
+func idOf[S ~string | ~[]byte](object S) string {
+	return decode[struct {
 		ID string `json:"id"`
-	}](a).ID
+	}](object).ID
 }
 
+// read decodes the response, or returns the zero value.
+func read[T any](a *Response) T {
+	if a == nil {
+		return *new(T)
+	}
+	return decode[T](a.Body)
+}
+
+// id returns the id of the object in the response.
+func (a *Response) id() string { return idOf(a.Body) }
+
 // value returns the paying value of the token in the response.
-func (a *Answer) value() string {
+func (a *Response) value() string {
 	if v := read[v1.Token](a).Value; v != nil {
 		return v.Reveal()
 	}
@@ -166,7 +175,7 @@ func (a *Answer) value() string {
 }
 
 // transaction returns the transaction in a response: the object itself, or the one in its error.
-func (a *Answer) transaction() v1.Transaction {
+func (a *Response) transaction() v1.Transaction {
 	if a.ok() {
 		return read[v1.Transaction](a)
 	}

@@ -51,7 +51,7 @@ func (c *client) many() int {
 // send sends the request. The error reports that there was no complete response. Of several
 // processes it uses the next one if one does not listen. It sends a request that only reads to the
 // next one too if a response was lost.
-func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
+func (c *client) send(ctx context.Context, call *Call) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	c.mu.RLock()
@@ -77,7 +77,7 @@ func (c *client) send(ctx context.Context, call *Call) (*Answer, error) {
 
 // insist sends a request that may be retried until it has the outcome: on an overloaded machine
 // the store is unavailable for moments.
-func (c *client) insist(ctx context.Context, call *Call) (*Answer, error) {
+func (c *client) insist(ctx context.Context, call *Call) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
 	defer cancel()
 	for {
@@ -93,7 +93,7 @@ func (c *client) insist(ctx context.Context, call *Call) (*Answer, error) {
 	}
 }
 
-func (c *client) sendTo(ctx context.Context, base string, call *Call) (*Answer, error) {
+func (c *client) sendTo(ctx context.Context, base string, call *Call) (*Response, error) {
 	r, err := http.NewRequestWithContext(ctx, call.Method, base+call.Path, strings.NewReader(call.Body))
 	if err != nil {
 		return nil, err
@@ -119,11 +119,11 @@ func (c *client) sendTo(ctx context.Context, base string, call *Call) (*Answer, 
 		return nil, err
 	}
 	replayed := got.Header.Get("Idempotent-Replayed") == "true"
-	return &Answer{Status: got.StatusCode, Body: string(data), Replayed: replayed}, nil
+	return &Response{Status: got.StatusCode, Body: string(data), Replayed: replayed}, nil
 }
 
 // get reads a path of v1.
-func (c *client) get(ctx context.Context, path, auth string) (*Answer, error) {
+func (c *client) get(ctx context.Context, path, auth string) (*Response, error) {
 	return c.send(ctx, &Call{Method: http.MethodGet, Path: path, Auth: auth})
 }
 
@@ -147,9 +147,7 @@ func (c *client) list(ctx context.Context, path, after string) ([]jsontext.Value
 			More bool             `json:"has_more"`
 		}](a)
 		for _, v := range page.Data {
-			id := read[struct {
-				ID string `json:"id"`
-			}](&Answer{Body: string(v)}).ID
+			id := idOf(v)
 			if id <= after { // ids of one kind are in the order of time
 				return all, nil
 			}

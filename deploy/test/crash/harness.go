@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -35,15 +36,15 @@ type Figures struct {
 // Harness is a merchant whose service is killed. Its methods are called one at a time; Load runs
 // many clients.
 type Harness struct {
-	seed uint64
-	keys Keys
-	api  *client
-	hook *receiver
-	hole net.Listener // accepts connections and never responds
+	seed   uint64
+	keys   Keys
+	api    *client
+	hook   *receiver
+	silent net.Listener // accepts connections and never responds
 
 	credits bool // the merchant may make unlinked refunds
 
-	doors  []*client // besides api, for the clients of Storm
+	routes []*client // besides api, for the clients of Storm
 	storms bool      // there are several processes, of which some live
 
 	mu    sync.Mutex // guards calls, wants and twins while clients run
@@ -72,12 +73,12 @@ type marks struct{ transaction, refund, customer, key, event string }
 
 // New returns a harness. Close it at the end.
 func New(seed uint64, keys Keys) (*Harness, error) {
-	hole, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	silent, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("dead endpoint: %w", err)
 	}
 	return &Harness{
-		seed: seed, keys: keys, api: newClient(keys.Secret), hook: newReceiver(seed, 0.002), hole: hole,
+		seed: seed, keys: keys, api: newClient(keys.Secret), hook: newReceiver(seed, 0.002), silent: silent,
 		live: map[string]bool{}, erased: map[string]bool{}, fig: Figures{ByKind: map[Kind]int{}},
 	}, nil
 }
@@ -88,30 +89,30 @@ func (h *Harness) AllowCredits() { h.credits = true }
 // Close ends the receivers.
 func (h *Harness) Close() {
 	h.hook.server.Close()
-	_ = h.hole.Close()
+	_ = h.silent.Close()
 }
 
 // Attach sets the address of the process that serves now, or the addresses of several processes,
 // which it uses in turn.
 func (h *Harness) Attach(bases ...string) { h.api.move(bases...) }
 
-// AttachDoor gives some clients of Storm a second route to v1. Retries and lookups may use any
+// AttachRoute gives some clients of Storm a second route to v1. Retries and lookups may use any
 // route.
-func (h *Harness) AttachDoor(transport http.RoundTripper, bases ...string) {
+func (h *Harness) AttachRoute(transport http.RoundTripper, bases ...string) {
 	d := newClient(h.keys.Secret)
 	d.http.Transport = transport
 	d.move(bases...)
-	h.doors = append(h.doors, d)
+	h.routes = append(h.routes, d)
 }
 
-// way returns the route of a request. A publishable key is accepted on the first route only. A
+// routeOf returns the route of a request. A publishable key is accepted on the first route only. A
 // request that is retried without a key uses the first route. Only there does a kill also end the
 // request.
-func (h *Harness) way(c *Call) *client {
-	if c.door == nil || c.Auth != "" || c.Key == "" && c.again() {
+func (h *Harness) routeOf(c *Call) *client {
+	if c.route == nil || c.Auth != "" || c.Key == "" && c.again() {
 		return h.api
 	}
-	return c.door
+	return c.route
 }
 
 // mainPath is where the endpoint is that gets everything.
@@ -125,7 +126,7 @@ func (h *Harness) Prepare(ctx context.Context) error {
 	if err := h.markBase(ctx); err != nil {
 		return err
 	}
-	for i, url := range []string{h.hook.url(mainPath), "http://" + h.hole.Addr().String() + "/", "http://127.0.0.1:1/"} {
+	for i, url := range []string{h.hook.url(mainPath), "http://" + h.silent.Addr().String() + "/", "http://127.0.0.1:1/"} {
 		c := &Call{
 			Kind: EndpointCreate, Method: http.MethodPost, Path: "/v1/webhook_endpoints", Key: fmt.Sprintf("stays-%d", i),
 			Body: fmt.Sprintf(`{"url":%q,"enabled_events":["*"]}`, url),
@@ -152,7 +153,7 @@ func (h *Harness) markBase(ctx context.Context) error {
 		return err
 	}
 	for _, r := range raw {
-		h.base.event = max(h.base.event, (&Answer{Body: string(r)}).id())
+		h.base.event = max(h.base.event, idOf(r))
 	}
 	h.since = h.base
 	return nil
@@ -211,7 +212,7 @@ func (h *Harness) Storm(ctx context.Context, round, requests int, sent, returned
 		all.Add(1)
 		sent(n)
 	}
-	h.tellers(round, append([]*client{nil, nil}, h.doors...), count, returned, func(t *teller) bool {
+	h.tellers(round, append([]*client{nil, nil}, h.routes...), count, returned, func(t *teller) bool {
 		_ = t.tell(ctx) // any end of a story is fine
 		return all.Load() < int64(requests) && ctx.Err() == nil
 	})
@@ -225,7 +226,7 @@ func (h *Harness) tellers(round int, routes []*client, sent, returned func(n int
 	for n := range clients {
 		running.Go(func() {
 			t := &teller{
-				h: h, name: fmt.Sprintf("r%d-c%d", round, n), door: routes[n%len(routes)],
+				h: h, name: fmt.Sprintf("r%d-c%d", round, n), route: routes[n%len(routes)],
 				rng:    rand.New(rand.NewPCG(h.seed, uint64(round)<<16|uint64(n))), //nolint:gosec // to be repeatable is the point
 				before: func() { sent(int(out.Add(1))) }, after: func() { returned(int(back.Add(1))) },
 			}
@@ -234,6 +235,13 @@ func (h *Harness) tellers(round int, routes []*client, sent, returned func(n int
 		})
 	}
 	running.Wait()
+}
+
+// await waits for a condition, and reports whether it holds in time.
+func await(ctx context.Context, holds func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
+	defer cancel()
+	return programtest.Poll(ctx, holds)
 }
 
 // Figures returns the counts.

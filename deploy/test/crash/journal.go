@@ -36,7 +36,7 @@ type journal struct {
 }
 
 // readJournal reads the acquirer's journal, without the transactions of other merchants.
-func (s *shelf) readJournal(ctx context.Context, merchant int64) (*journal, error) {
+func (s *storeReader) readJournal(ctx context.Context, merchant int64) (*journal, error) {
 	j, err := readJournal(s.journal)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -15,7 +14,7 @@ import (
 type judge struct {
 	h       *Harness
 	ctx     context.Context //nolint:containedctx // it lives as long as the look
-	shelf   *shelf
+	store   *storeReader
 	journal *journal
 	since   int64 // the newest id of before
 	later   bool  // the looked-at objects are of earlier rounds too: time has passed for them
@@ -56,69 +55,78 @@ func (h *Harness) JudgeAll(ctx context.Context, place Place) ([]string, error) {
 }
 
 func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since marks, all bool) ([]string, error) {
-	s, err := openShelf(ctx, place)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.db.Close() }() // it was only read
-	j := h.judge(ctx, s, calls)
-	j.later = all
-	if n, err := id.Parse(id.Event, since.event); err == nil {
-		j.since = n
-	}
-	left, err := s.quiet(ctx)
-	if err != nil {
-		return nil, err
-	}
-	j.add(left...)
-	if !all {
-		if err := each(calls, j.replay); err != nil {
-			return nil, err
+	return h.inspect(ctx, place, calls, func(j *judge) error {
+		j.later = all
+		if n, err := id.Parse(id.Event, since.event); err == nil {
+			j.since = n
 		}
-	}
-	if err := j.agreed(ctx, since); err != nil {
-		return nil, err
-	}
-	h.mark(j)
-	for _, check := range []func() error{
-		j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees, j.tokensAreRight, j.customersAreRight,
-		j.keysAreRight, j.eventsAreRight,
-		j.announced, j.deliveredInPart, j.lookUp, j.endpointsAreRight,
-	} {
-		if err := check(); err != nil {
-			return nil, err
+		if err := j.report(j.store.quiet(ctx)); err != nil {
+			return err
 		}
-	}
-	wrong, err := s.found(ctx, wrong, j.since)
-	j.add(wrong...)
-	j.add(h.hook.complaints(h.erased)...)
-	if !all {
-		j.add(h.twins...)
-	}
-	return j.faults, err
+		if !all {
+			j.add(h.twins...)
+			if err := each(calls, j.replay); err != nil {
+				return err
+			}
+		}
+		if err := j.agreed(ctx, since); err != nil {
+			return err
+		}
+		h.mark(j)
+		if err := j.run(
+			j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees, j.tokensAreRight, j.customersAreRight,
+			j.keysAreRight, j.eventsAreRight, j.announced, j.deliveredInPart, j.lookUp, j.endpointsAreRight,
+			func() error { return j.report(j.store.found(ctx, wrong, j.since)) },
+		); err != nil {
+			return err
+		}
+		j.add(h.hook.complaints(h.erased)...)
+		return nil
+	})
 }
 
-// judge returns an inspection of calls.
-func (h *Harness) judge(ctx context.Context, s *shelf, calls []*Call) *judge {
-	j := &judge{
-		h: h, ctx: ctx, shelf: s, calls: calls, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{},
-	}
-	for _, c := range j.calls {
-		switch c.Kind {
-		case Capture, Void, Refund, Settle, Expire, Confirm:
-			j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
-		default:
+// inspect calls fn with an inspection of calls, and returns the faults that it found.
+func (h *Harness) inspect(
+	ctx context.Context, place Place, calls []*Call, fn func(*judge) error,
+) (faults []string, err error) {
+	err = withStore(ctx, place, func(s *storeReader) error {
+		j := &judge{
+			h: h, ctx: ctx, store: s, calls: calls, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{},
+		}
+		for _, c := range j.calls {
+			switch c.Kind {
+			case Capture, Void, Refund, Settle, Expire, Confirm:
+				j.byTransaction[c.On] = append(j.byTransaction[c.On], c)
+			default:
+			}
+		}
+		err := fn(j)
+		faults = j.faults
+		return err
+	})
+	return faults, err
+}
+
+// run runs checks until one cannot be made.
+func (j *judge) run(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
 		}
 	}
-	return j
+	return nil
+}
+
+// report adds the faults of a query of the store.
+func (j *judge) report(faults []string, err error) error {
+	j.add(faults...)
+	return err
 }
 
 // agreed looks until the events end with the objects' present states: the recovery can change an
 // object during a look. If they never agree, eventsAreRight reports it.
 func (j *judge) agreed(ctx context.Context, since marks) (err error) {
-	wait, cancel := context.WithTimeout(ctx, programtest.Patience)
-	defer cancel()
-	programtest.Poll(wait, func() bool {
+	await(ctx, func() bool {
 		err = j.look(since)
 		return err != nil || len(j.lastEvents()) == 0
 	})
@@ -144,7 +152,7 @@ func (j *judge) look(since marks) (err error) {
 	if err = j.lookAtCaptures(); err != nil {
 		return err
 	}
-	if j.journal, err = j.shelf.readJournal(ctx, j.h.merchant); err != nil {
+	if j.journal, err = j.store.readJournal(ctx, j.h.merchant); err != nil {
 		return err
 	}
 	raw, err := api.list(ctx, "/v1/events", since.event)
@@ -153,8 +161,8 @@ func (j *judge) look(since marks) (err error) {
 	}
 	j.events = nil
 	for _, r := range raw {
-		e := event{Event: read[v1.Event](&Answer{Body: string(r)}), raw: string(r)}
-		e.object = (&Answer{Body: string(e.Data.Object)}).id()
+		e := event{Event: decode[v1.Event](r), raw: string(r)}
+		e.object = idOf(e.Data.Object)
 		j.events = append(j.events, e)
 	}
 	return nil
@@ -179,22 +187,22 @@ func (j *judge) lookAtCaptures() error {
 	return err
 }
 
-// mark remembers where the next look begins.
+// mark remembers the newest objects: the next look begins behind them.
 func (h *Harness) mark(j *judge) {
 	h.before = h.since
-	if len(j.transactions) > 0 {
-		h.since.transaction = j.transactions[0].ID
+	for _, t := range j.transactions {
+		h.since.transaction = max(h.since.transaction, t.ID)
 	}
-	if len(j.refunds) > 0 {
-		h.since.refund = j.refunds[0].ID
+	for _, r := range j.refunds {
+		h.since.refund = max(h.since.refund, r.ID)
 	}
-	if len(j.customers) > 0 {
-		h.since.customer = j.customers[0].ID
+	for _, c := range j.customers {
+		h.since.customer = max(h.since.customer, c.ID)
 	}
-	if len(j.keys) > 0 {
-		h.since.key = j.keys[0].ID
+	for _, k := range j.keys {
+		h.since.key = max(h.since.key, k.ID)
 	}
-	for _, e := range j.events { // where several processes make them they are not in the order of their ids
+	for _, e := range j.events {
 		h.since.event = max(h.since.event, e.ID)
 	}
 }
@@ -210,7 +218,7 @@ func (j *judge) failf(format string, args ...any) { j.add(fmt.Sprintf(format, ar
 
 // replay repeats a request whose response v1 kept, and requires the same bytes.
 func (j *judge) replay(c *Call) error {
-	if c.Key == "" || c.Answer == nil || !c.Answer.kept() {
+	if c.Key == "" || c.Response == nil || !c.Response.kept() {
 		return nil
 	}
 	again, err := j.h.api.insist(j.ctx, c) // of several processes, by any
@@ -220,9 +228,9 @@ func (j *judge) replay(c *Call) error {
 	j.h.mu.Lock()
 	j.h.fig.Replays++
 	j.h.mu.Unlock()
-	if again.Status != c.Answer.Status || again.Body != c.Answer.Body || !again.Replayed {
-		j.failf("%s %s, asked again: %d replayed=%v %s; it was answered %d %s (lost: %v)",
-			c.Kind, c.Marker, again.Status, again.Replayed, again.Body, c.Answer.Status, c.Answer.Body, c.Lost)
+	if again.Status != c.Response.Status || again.Body != c.Response.Body || !again.Replayed {
+		j.failf("%s %s, retried: %d replayed=%v %s; its response was %d %s (lost: %v)",
+			c.Kind, c.Marker, again.Status, again.Replayed, again.Body, c.Response.Status, c.Response.Body, c.Lost)
 	}
 	return nil
 }
@@ -231,7 +239,7 @@ func (j *judge) replay(c *Call) error {
 // not retry. A publishable key may not read, and its keys are not the merchant's.
 func (j *judge) lookUp() error {
 	for _, c := range j.calls {
-		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Answer == nil || !c.Answer.kept() {
+		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Response == nil || !c.Response.kept() {
 			continue
 		}
 		a, err := j.h.api.get(j.ctx, "/v1/idempotency_keys/"+c.Key, "")
@@ -239,10 +247,10 @@ func (j *judge) lookUp() error {
 			return err
 		}
 		k := read[v1.IdempotencyKeyRecord](a)
-		resource := c.Answer.id()
-		if k.Status != v1.IdempotencyKeyRecordStatusCompleted || k.HTTPStatus == nil || *k.HTTPStatus != c.Answer.Status ||
+		resource := c.Response.id()
+		if k.Status != v1.IdempotencyKeyRecordStatusCompleted || k.HTTPStatus == nil || *k.HTTPStatus != c.Response.Status ||
 			c.ok() && resource != "" && (k.Resource == nil || *k.Resource != resource) {
-			j.failf("%s %s was answered %d %s; its key says %s", c.Kind, c.Marker, c.Answer.Status, c.Answer.Body, a.Body)
+			j.failf("%s %s: response %d %s; its key has %s", c.Kind, c.Marker, c.Response.Status, c.Response.Body, a.Body)
 		}
 	}
 	return nil
@@ -255,10 +263,10 @@ func (j *judge) once(c *Call, ids []string) {
 	case len(ids) > 1:
 		j.failf("%s %s had its effect %d times: %s", c.Kind, c.Marker, len(ids), strings.Join(ids, " "))
 	case c.ok() && len(ids) == 0:
-		j.failf("%s %s was acknowledged and is lost: %s", c.Kind, c.Marker, c.Answer.Body)
-	case c.ok() && ids[0] != c.Answer.id():
-		j.failf("%s %s is %s, it was acknowledged as %s", c.Kind, c.Marker, ids[0], c.Answer.id())
-	case c.Answer != nil && !c.ok() && !c.maybe() && c.Answer.Status != 402 && len(ids) > 0:
-		j.failf("%s %s was refused, and made %s: %s", c.Kind, c.Marker, ids[0], c.Answer.Body)
+		j.failf("%s %s was acknowledged and is lost: %s", c.Kind, c.Marker, c.Response.Body)
+	case c.ok() && ids[0] != c.Response.id():
+		j.failf("%s %s is %s, it was acknowledged as %s", c.Kind, c.Marker, ids[0], c.Response.id())
+	case c.Response != nil && !c.ok() && !c.maybe() && c.Response.Status != 402 && len(ids) > 0:
+		j.failf("%s %s was refused, and made %s: %s", c.Kind, c.Marker, ids[0], c.Response.Body)
 	}
 }

@@ -21,7 +21,7 @@ func (j *judge) acquirerAgrees() error {
 	}
 	for _, e := range j.journal.entries {
 		if e.response == refusedAsVoided && !j.hostile {
-			j.failf("the acquirer was asked for %s after it had been told to let go of it", e.reference)
+			j.failf("the acquirer got %s after it had released it", e.reference)
 		}
 	}
 	known := map[string]bool{}
@@ -43,11 +43,11 @@ func (j *judge) acquirerAgrees() error {
 			if j.hostile && e.amount == 0 {
 				continue // a late verification
 			}
-			j.failf("the acquirer holds %d for %s, which v1 does not know", e.amount, e.reference)
+			j.failf("the acquirer holds %d for %s, which v1 does not have", e.amount, e.reference)
 		}
 		lines := j.journal.byTxn[transaction]
 		for _, e := range append(j.journal.moved(lines, 'c'), j.journal.moved(lines, 'r')...) {
-			j.failf("the acquirer did %s for %s, which v1 does not know", e.reference, transaction)
+			j.failf("the acquirer did %s for %s, which v1 does not have", e.reference, transaction)
 		}
 	}
 	return nil
@@ -69,12 +69,12 @@ func (j *judge) heldAsShown(t v1.Transaction) {
 	default:
 	}
 	if len(held) != want || len(voids) != wantVoids {
-		j.failf("%s is %s; the acquirer has %d authorizations that nobody reversed and %d voids, want %d and %d: %+v",
+		j.failf("%s is %s; the acquirer has %d authorizations that were not reversed and %d voids, want %d and %d: %+v",
 			t.ID, t.Status, len(held), len(voids), want, wantVoids, j.journal.byTxn[t.ID])
 	}
 	for _, e := range held {
 		if e.amount != t.AmountAuthorized {
-			j.failf("%s: authorized %d; the acquirer says %d", t.ID, t.AmountAuthorized, e.amount)
+			j.failf("%s: authorized %d; the acquirer has %d", t.ID, t.AmountAuthorized, e.amount)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func (j *judge) customersAreRight() error {
 	byReference := map[string][]string{}
 	for _, c := range j.customers {
 		if c.Reference == nil {
-			j.failf("%s has no reference: nobody asked for it", c.ID)
+			j.failf("%s has no reference: no request made it", c.ID)
 			continue
 		}
 		byReference[*c.Reference] = append(byReference[*c.Reference], c.ID)
@@ -23,7 +23,7 @@ func (j *judge) customersAreRight() error {
 		switch {
 		case c.Kind == CustomerUpdate && c.ok():
 			last[c.On] = c
-		case c.Kind == CustomerDelete && c.Answer != nil:
+		case c.Kind == CustomerDelete && c.Response != nil:
 			deleted[c.On] = true
 		case c.Kind == MethodAttach:
 			attached[c.On] = true
@@ -38,7 +38,7 @@ func (j *judge) customersAreRight() error {
 		}
 		id := ""
 		if c.ok() {
-			id = c.Answer.id()
+			id = c.Response.id()
 		}
 		if deleted[id] {
 			return j.isGone("/v1/customers/" + id)
@@ -73,9 +73,9 @@ func (j *judge) methodIsRight(c *Call, customerDeleted bool) error {
 	if !c.ok() {
 		return nil
 	}
-	path := "/v1/customers/" + c.On + "/payment_methods/" + c.Answer.id()
+	path := "/v1/customers/" + c.On + "/payment_methods/" + c.Response.id()
 	for _, other := range j.calls {
-		if other.Kind == MethodDetach && other.On == c.Answer.id() && other.Answer != nil {
+		if other.Kind == MethodDetach && other.On == c.Response.id() && other.Response != nil {
 			return j.isGone(path)
 		}
 	}
@@ -88,8 +88,8 @@ func (j *judge) isAs(path string, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if now.Status != http.StatusOK || strings.TrimSpace(now.Body) != strings.TrimSpace(c.Answer.Body) {
-		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
+	if now.Status != http.StatusOK || strings.TrimSpace(now.Body) != strings.TrimSpace(c.Response.Body) {
+		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Response.Body, now.Status, now.Body)
 	}
 	return nil
 }
@@ -101,11 +101,11 @@ func (j *judge) isLater(path string, c *Call) error {
 	if err != nil {
 		return err
 	}
-	is, was := read[v1.Customer](now), read[v1.Customer](c.Answer)
+	is, was := read[v1.Customer](now), read[v1.Customer](c.Response)
 	later := is.Version >= was.Version
 	is.Version, is.UpdatedAt = was.Version, was.UpdatedAt
 	if now.Status != http.StatusOK || !later || !reflect.DeepEqual(is, was) {
-		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Answer.Body, now.Status, now.Body)
+		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Response.Body, now.Status, now.Body)
 	}
 	return nil
 }

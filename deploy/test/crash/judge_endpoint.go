@@ -25,7 +25,7 @@ func (j *judge) endpointsAreRight() error {
 	for _, c := range j.calls {
 		switch c.Kind {
 		case EndpointUpdate, SecretRoll, EndpointDelete:
-			if c.ok() || c.Kind == EndpointDelete && c.Answer != nil {
+			if c.ok() || c.Kind == EndpointDelete && c.Response != nil {
 				last[c.On] = c
 			}
 		default:
@@ -36,8 +36,8 @@ func (j *judge) endpointsAreRight() error {
 			continue
 		}
 		l := c
-		if c.ok() && last[c.Answer.id()] != nil {
-			l = last[c.Answer.id()]
+		if c.ok() && last[c.Response.id()] != nil {
+			l = last[c.Response.id()]
 		}
 		if l.Kind == EndpointDelete {
 			if _, there := byID[l.On]; there {
@@ -46,9 +46,9 @@ func (j *judge) endpointsAreRight() error {
 			continue
 		}
 		j.once(c, byDescription[c.Marker])
-		was := read[v1.WebhookEndpoint](l.Answer)
+		was := read[v1.WebhookEndpoint](l.Response)
 		if now := byID[was.ID]; c.ok() && (now.Status != was.Status || now.Version != was.Version || now.URL != was.URL) {
-			j.failf("%s %s was answered %s, and is %s in version %d", l.Kind, l.Marker, l.Answer.Body, now.Status, now.Version)
+			j.failf("%s %s: response %s, and is %s in version %d", l.Kind, l.Marker, l.Response.Body, now.Status, now.Version)
 		}
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/causeway-pay/causeway/shared/id"
-	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -55,7 +54,7 @@ func (j *judge) lastEvents() (faults []string) {
 		if l.Sequence != t.Version {
 			failf("%s has version %d, its events end with %d", t.ID, t.Version, l.Sequence)
 		}
-		if shown := read[v1.Transaction](&Answer{Body: string(l.Data.Object)}); t.Version > 0 && shown.Status != t.Status {
+		if shown := decode[v1.Transaction](l.Data.Object); t.Version > 0 && shown.Status != t.Status {
 			failf("%s is %s, its last event shows %s", t.ID, t.Status, shown.Status)
 		}
 	}
@@ -95,18 +94,18 @@ func (j *judge) announced() error {
 		default:
 			continue
 		}
-		if !c.ok() || c.Auth != "" || c.Answer.transaction().Status == v1.TransactionStatusRequiresConfirmation {
+		if !c.ok() || c.Auth != "" || c.Response.transaction().Status == v1.TransactionStatusRequiresConfirmation {
 			continue
 		}
-		told := shown[c.Answer.id()]
-		if gone[c.Answer.id()] {
-			if len(told) == 0 || strings.Contains(strings.Join(told, ""), c.Marker) {
-				j.failf("%s %s is erased, its events are %s", c.Kind, c.Marker, told)
+		announced := shown[c.Response.id()]
+		if gone[c.Response.id()] {
+			if len(announced) == 0 || strings.Contains(strings.Join(announced, ""), c.Marker) {
+				j.failf("%s %s is erased, its events are %s", c.Kind, c.Marker, announced)
 			}
 			continue
 		}
-		if !slices.Contains(told, strings.TrimSpace(c.Answer.Body)) {
-			j.failf("%s %s was acknowledged, and no event says so: %s", c.Kind, c.Marker, c.Answer.Body)
+		if !slices.Contains(announced, strings.TrimSpace(c.Response.Body)) {
+			j.failf("%s %s was acknowledged, and no event shows it: %s", c.Kind, c.Marker, c.Response.Body)
 		}
 	}
 	return nil
@@ -118,14 +117,14 @@ func erased(events []v1.Event) map[string]bool {
 	out := map[string]bool{}
 	for _, e := range events {
 		if e.Type == v1.EventTypeCustomerDeleted {
-			out[read[v1.Customer](&Answer{Body: string(e.Data.Object)}).ID] = true
+			out[decode[v1.Customer](e.Data.Object).ID] = true
 		}
 	}
 	for _, e := range events {
 		if !strings.HasPrefix(string(e.Type), "payment_method.") {
 			continue
 		}
-		if m := read[v1.PaymentMethod](&Answer{Body: string(e.Data.Object)}); out[m.Customer] {
+		if m := decode[v1.PaymentMethod](e.Data.Object); out[m.Customer] {
 			out[m.ID] = true
 		}
 	}
@@ -142,7 +141,7 @@ func (j *judge) deliveredInPart() error {
 	if err != nil {
 		return err
 	}
-	deliveries, err := j.shelf.deliveries(j.ctx, main, j.since)
+	deliveries, err := j.store.deliveries(j.ctx, main, j.since)
 	if err != nil {
 		return err
 	}
@@ -175,7 +174,7 @@ func (j *judge) promised() error {
 	created := map[string]string{} // event by the marker of its customer
 	for _, e := range j.events {
 		if e.Type == v1.EventTypeCustomerCreated {
-			if c := read[v1.Customer](&Answer{Body: string(e.Data.Object)}); c.Reference != nil {
+			if c := decode[v1.Customer](e.Data.Object); c.Reference != nil {
 				created[*c.Reference] = e.ID
 			}
 		}
@@ -194,9 +193,7 @@ func (j *judge) promised() error {
 
 // comes waits for an event at a path.
 func (h *Harness) comes(ctx context.Context, path, event string) bool {
-	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
-	defer cancel()
-	return programtest.Poll(ctx, func() bool {
+	return await(ctx, func() bool {
 		_, ok := h.hook.receipt(path, event)
 		return ok
 	})
@@ -205,9 +202,7 @@ func (h *Harness) comes(ctx context.Context, path, event string) bool {
 // settled returns v1's events when as many have come to the main endpoint. After a restart, the
 // recovery can add events and deliver them while a list is read.
 func (h *Harness) settled(ctx context.Context) (events []jsontext.Value, err error) {
-	wait, cancel := context.WithTimeout(ctx, programtest.Patience)
-	defer cancel()
-	programtest.Poll(wait, func() bool {
+	await(ctx, func() bool {
 		events, err = h.api.list(ctx, "/v1/events", h.base.event)
 		return err != nil || h.hook.events(mainPath) == len(events)
 	})
@@ -224,7 +219,7 @@ func (h *Harness) Delivered(ctx context.Context) ([]string, error) {
 	var faults []string
 	all := make([]v1.Event, 0, len(events))
 	for _, raw := range events {
-		all = append(all, read[v1.Event](&Answer{Body: string(raw)}))
+		all = append(all, decode[v1.Event](raw))
 	}
 	gone := erased(all)
 	for i, raw := range events {
@@ -232,7 +227,7 @@ func (h *Harness) Delivered(ctx context.Context) ([]string, error) {
 		if !h.comes(ctx, mainPath, e.ID) {
 			return append(faults, fmt.Sprintf("event %s %s never came", e.Type, e.ID)), nil
 		}
-		if gone[read[v1.Customer](&Answer{Body: string(e.Data.Object)}).ID] {
+		if gone[decode[v1.Customer](e.Data.Object).ID] {
 			continue // a delivery before the erasure had more data than v1 has now
 		}
 		got, _ := h.hook.receipt(mainPath, e.ID)

@@ -34,7 +34,7 @@ func (j *judge) keysAreRight() error {
 		}
 		n, least, most := byName[c.Marker], 0, 1
 		if c.ok() {
-			id := read[v1.APIKey](c.Answer).ID
+			id := read[v1.APIKey](c.Response).ID
 			least = 1 + rolled[id] // the new one has the name of the old
 			most = least + unsure[id]
 		}
@@ -42,11 +42,11 @@ func (j *judge) keysAreRight() error {
 			j.failf("%s %s: %d keys of that name, want %d to %d", c.Kind, c.Marker, n, least, most)
 		}
 	}
-	return j.doorsAreRight()
+	return j.secretsAreRight()
 }
 
-// doorsAreRight tries each API key.
-func (j *judge) doorsAreRight() error {
+// secretsAreRight tries each API key.
+func (j *judge) secretsAreRight() error {
 	secrets := make([]string, 0, len(j.h.live))
 	for s := range j.h.live {
 		secrets = append(secrets, s)
@@ -56,17 +56,17 @@ func (j *judge) doorsAreRight() error {
 		if j.h.live[s] {
 			want = http.StatusOK
 		}
-		a, err := j.doorIs(s, want)
+		a, err := j.trySecret(s, want)
 		if err == nil && a.Status != want {
-			j.failf("an API key is answered with %d, want %d: %s", a.Status, want, a.Body)
+			j.failf("the response to an API key is %d, want %d: %s", a.Status, want, a.Body)
 		}
 		return err
 	})
 }
 
-// doorIs tries an API key, as often as there are processes. One of several may notice a change
+// trySecret tries an API key, as often as there are processes. One of several may notice a change
 // later, and on a busy machine much later.
-func (j *judge) doorIs(key string, want int) (a *Answer, err error) {
+func (j *judge) trySecret(key string, want int) (a *Response, err error) {
 	ctx, cancel := context.WithTimeout(j.ctx, programtest.Patience)
 	defer cancel()
 	for right := 0; right < j.h.api.many(); right++ {

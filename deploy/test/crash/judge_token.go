@@ -9,7 +9,7 @@ import (
 // request. Its security code must be gone with that. Two files hold a token and its code. A kill
 // between their commits leaves an unused token without its code; core refuses it.
 func (j *judge) tokensAreRight() error {
-	stored, err := j.shelf.tokens(j.ctx, j.since)
+	stored, err := j.store.tokens(j.ctx, j.since)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (j *judge) tokensAreRight() error {
 		if !c.ok() {
 			continue
 		}
-		name := c.Answer.id()
+		name := c.Response.id()
 		t, n := byID[name], used[name]
 		switch {
 		case n > 1:
@@ -78,7 +78,7 @@ func (j *judge) uses() (used map[string]int, tried map[string]bool) {
 			continue
 		}
 		switch {
-		case c.ok() || c.Answer != nil && c.Answer.Status == 402:
+		case c.ok() || c.Response != nil && c.Response.Status == 402:
 			used[name]++
 		case c.maybe():
 			tried[name] = true

@@ -11,7 +11,7 @@ func (j *judge) transactionsAreRight() error {
 	byReference := map[string][]v1.Transaction{}
 	for _, t := range j.transactions {
 		if t.Reference == nil {
-			j.failf("%s has no reference: nobody asked for it", t.ID)
+			j.failf("%s has no reference: no request made it", t.ID)
 			continue
 		}
 		byReference[*t.Reference] = append(byReference[*t.Reference], t)
@@ -31,7 +31,7 @@ func (j *judge) transactionsAreRight() error {
 			ids[i] = t.ID
 		}
 		j.once(c, ids)
-		if c.Answer != nil && c.Answer.Status == 402 && len(live) != 1 {
+		if c.Response != nil && c.Response.Status == 402 && len(live) != 1 {
 			j.failf("%s %s was declined, and is there %d times", c.Kind, c.Marker, len(live))
 		}
 		for _, t := range made {
@@ -39,7 +39,7 @@ func (j *judge) transactionsAreRight() error {
 		}
 	}
 	for reference, made := range byReference {
-		j.failf("%s has the reference %s: nobody asked for it", made[0].ID, reference)
+		j.failf("%s has the reference %s: no request made it", made[0].ID, reference)
 	}
 	return nil
 }
@@ -59,11 +59,11 @@ func (j *judge) transactionIsRight(c *Call, t v1.Transaction) {
 			t.AmountRefunded, t.AmountCaptured, t.AmountAuthorized, t.Amount)
 	}
 	if c.ok() {
-		was := c.Answer.transaction()
+		was := c.Response.transaction()
 		if t.ID == was.ID && (t.Amount != was.Amount || t.Currency != was.Currency || t.CreatedAt != was.CreatedAt ||
 			t.Capture != was.Capture ||
 			was.AmountAuthorized != 0 && t.AmountAuthorized != was.AmountAuthorized) {
-			j.failf("%s (%s) is no longer what was acknowledged: %s", t.ID, c.Marker, c.Answer.Body)
+			j.failf("%s (%s) is no longer what was acknowledged: %s", t.ID, c.Marker, c.Response.Body)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (j *judge) stepsOf(t v1.Transaction) (captured, refunded int64, final bool)
 		if c.Reference != nil {
 			captures[*c.Reference] = append(captures[*c.Reference], c.ID)
 		} else if t.Capture != v1.CaptureModeAutomatic {
-			j.failf("%s of %s: nobody asked for it", c.ID, t.ID)
+			j.failf("%s of %s: no request made it", c.ID, t.ID)
 		}
 	}
 	for _, r := range j.refunds {
@@ -108,7 +108,7 @@ func (j *judge) stepsOf(t v1.Transaction) (captured, refunded int64, final bool)
 	}
 	for _, left := range []map[string][]string{captures, refunds} {
 		for marker, ids := range left {
-			j.failf("%s of %s, %s: nobody asked for it", ids[0], t.ID, marker)
+			j.failf("%s of %s, %s: no request made it", ids[0], t.ID, marker)
 		}
 	}
 	return captured, refunded, final
@@ -122,8 +122,8 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 			continue
 		}
 		switch {
-		case s.ok() || s.Answer != nil && s.Answer.Status == 402:
-			begun = []v1.TransactionStatus{s.Answer.transaction().Status}
+		case s.ok() || s.Response != nil && s.Response.Status == 402:
+			begun = []v1.TransactionStatus{s.Response.transaction().Status}
 		case s.maybe():
 			begun = append(begun, v1.TransactionStatusAuthorized, v1.TransactionStatusCaptured, v1.TransactionStatusDeclined)
 		}
@@ -140,7 +140,7 @@ func (j *judge) statuses(c *Call, t v1.Transaction, captured int64, final bool) 
 		switch {
 		case s.Kind != Void && s.Kind != Expire:
 		case s.ok():
-			if now := s.Answer.transaction(); now.Version > last {
+			if now := s.Response.transaction(); now.Version > last {
 				out, last = []v1.TransactionStatus{now.Status}, now.Version
 			}
 		case s.maybe() && s.Kind == Void:
@@ -169,12 +169,12 @@ func outcome(c *Call, t v1.Transaction) []v1.TransactionStatus {
 		v1.TransactionStatusDeclined, v1.TransactionStatusRequiresConfirmation,
 	}
 	switch {
-	case c.Answer == nil, c.Answer.open():
+	case c.Response == nil, c.Response.open():
 		return every
-	case c.Answer.transaction().ID != t.ID: // an attempt that failed, before the acknowledged one
+	case c.Response.transaction().ID != t.ID: // an attempt that failed, before the acknowledged one
 		return []v1.TransactionStatus{v1.TransactionStatusFailed}
 	}
-	return []v1.TransactionStatus{c.Answer.transaction().Status}
+	return []v1.TransactionStatus{c.Response.transaction().Status}
 }
 
 // refundsAreRight wants refunds of payments that are there only, as they were acknowledged.
@@ -187,9 +187,9 @@ func (j *judge) refundsAreRight() error {
 		if c.Kind != Refund || !c.ok() {
 			continue
 		}
-		was := read[v1.Refund](c.Answer)
+		was := read[v1.Refund](c.Response)
 		if now := byID[was.ID]; now.Amount != was.Amount || now.Status != was.Status || now.Transaction != was.Transaction {
-			j.failf("refund %s: %+v, it was acknowledged as %s", c.Marker, now, c.Answer.Body)
+			j.failf("refund %s: %+v, it was acknowledged as %s", c.Marker, now, c.Response.Body)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -54,9 +53,7 @@ func (h *Harness) Overlap(ctx context.Context, round int) ([]string, error) {
 
 // signed waits for a delivery that is signed by these secrets.
 func (h *Harness) signed(ctx context.Context, event string, by []int) bool {
-	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
-	defer cancel()
-	return programtest.Poll(ctx, func() bool {
+	return await(ctx, func() bool {
 		got, _ := h.hook.receipt(mainPath, event)
 		return slices.Equal(got.valid, by) || slices.Equal(got.valid, []int{by[1], by[0]})
 	})

@@ -103,7 +103,7 @@ func (r *receiver) take(path string, d delivery) {
 	}
 	now := receipt{sha256.Sum256([]byte(d.body)), valid}
 	if was, again := r.got[path][d.id]; again && was.body != now.body {
-		r.changed = append(r.changed, change{d.id, path, read[v1.Event](&Answer{Body: d.body})})
+		r.changed = append(r.changed, change{d.id, path, decode[v1.Event](d.body)})
 	}
 	r.got[path][d.id] = now
 }
@@ -157,7 +157,7 @@ func (r *receiver) complaints(erased map[string]bool) []string {
 	defer r.mu.Unlock()
 	out := r.faults
 	for _, c := range r.changed {
-		if !erased[(&Answer{Body: string(c.event.Data.Object)}).id()] {
+		if !erased[idOf(c.event.Data.Object)] {
 			out = append(out, "webhook "+c.id+" at "+c.path+" came again as other bytes")
 		}
 	}

@@ -3,15 +3,12 @@ package crash
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver
-
-	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Place names the data of a service.
@@ -25,36 +22,37 @@ func Folder(data string) Place {
 	return Place{Store: data, Journal: filepath.Join(data, "core", "simulator.journal")}
 }
 
-// shelf is the service's store, read by separate code.
-type shelf struct {
+// storeReader is the service's store, read by separate code.
+type storeReader struct {
 	db      *sql.DB
 	server  bool   // PostgreSQL
 	journal string // path of the acquirer's journal
 }
 
-// openShelf opens the store at a place. For a server, the test must link the driver "pgx".
-func openShelf(ctx context.Context, place Place) (*shelf, error) {
-	s := &shelf{server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
+// withStore calls fn with the store at a place. For a server, the test must link the driver "pgx".
+func withStore(ctx context.Context, place Place, fn func(*storeReader) error) error {
+	s := &storeReader{server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
 	driver, source, folder := "pgx", place.Store, filepath.Join(place.Store, "core")
 	if !s.server {
 		driver, source = "sqlite", "file:"+filepath.Join(folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(300000)"
 	}
 	var err error
 	if s.db, err = sql.Open(driver, source); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return fmt.Errorf("store: %w", err)
 	}
+	defer func() { _ = s.db.Close() }() // it was only read
 	if !s.server {
 		s.db.SetMaxOpenConns(1) // an attached database belongs to one connection
 		s.db.SetConnMaxLifetime(0)
 		if _, err := s.db.ExecContext(ctx, "ATTACH DATABASE ? AS codes", filepath.Join(folder, "codes.db")); err != nil {
-			return nil, errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
+			return fmt.Errorf("store: %w", err)
 		}
 	}
-	return s, nil
+	return fn(s)
 }
 
 // words are a query in the words of the engine: ?1 and so on are its parameters.
-func (s *shelf) words(query string) string {
+func (s *storeReader) words(query string) string {
 	if !s.server {
 		return query
 	}
@@ -98,7 +96,7 @@ var wrong = []check{
 }
 
 // count runs a query for one number.
-func (s *shelf) count(ctx context.Context, query string, args ...any) (int, error) {
+func (s *storeReader) count(ctx context.Context, query string, args ...any) (int, error) {
 	var n int
 	if err := s.db.QueryRowContext(ctx, s.words(query), args...).Scan(&n); err != nil {
 		return 0, fmt.Errorf("store: %w", err)
@@ -107,18 +105,16 @@ func (s *shelf) count(ctx context.Context, query string, args ...any) (int, erro
 }
 
 // quiet waits until nothing is open. It returns the rows that are still open when the wait is over.
-func (s *shelf) quiet(ctx context.Context) (left []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, programtest.Patience)
-	defer cancel()
-	programtest.Poll(ctx, func() bool {
-		left, err = s.found(context.WithoutCancel(ctx), open)
+func (s *storeReader) quiet(ctx context.Context) (left []string, err error) {
+	await(ctx, func() bool {
+		left, err = s.found(ctx, open)
 		return err != nil || len(left) == 0
 	})
 	return left, err
 }
 
 // found returns the checks that found rows.
-func (s *shelf) found(ctx context.Context, of []check, args ...any) (out []string, err error) {
+func (s *storeReader) found(ctx context.Context, of []check, args ...any) (out []string, err error) {
 	for _, c := range of {
 		n, err := s.count(ctx, c.query, args...)
 		if err != nil {
@@ -133,18 +129,17 @@ func (s *shelf) found(ctx context.Context, of []check, args ...any) (out []strin
 
 // Integrity returns the result of the storage engine's integrity check of the store that a stopped
 // process left in data: "ok", or the faults.
-func Integrity(ctx context.Context, data string) (string, error) {
-	s, err := openShelf(ctx, Folder(data))
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = s.db.Close() }() // it was only read
-	lines, err := s.texts(ctx, `PRAGMA integrity_check`)
-	return strings.Join(lines, "; "), err
+func Integrity(ctx context.Context, data string) (result string, err error) {
+	err = withStore(ctx, Folder(data), func(s *storeReader) error {
+		lines, err := s.texts(ctx, `PRAGMA integrity_check`)
+		result = strings.Join(lines, "; ")
+		return err
+	})
+	return result, err
 }
 
 // texts reads a column.
-func (s *shelf) texts(ctx context.Context, query string, args ...any) ([]string, error) {
+func (s *storeReader) texts(ctx context.Context, query string, args ...any) ([]string, error) {
 	return rowsOf(ctx, s, func(text *string) []any { return []any{text} }, query, args...)
 }
 
@@ -155,7 +150,7 @@ type delivered struct {
 }
 
 // deliveries counts the deliveries of each event newer than since to an endpoint.
-func (s *shelf) deliveries(ctx context.Context, endpoint, since int64) ([]delivered, error) {
+func (s *storeReader) deliveries(ctx context.Context, endpoint, since int64) ([]delivered, error) {
 	return rowsOf(ctx, s, func(d *delivered) []any { return []any{&d.event, &d.times} }, `SELECT event_id, COUNT(*)
 		FROM webhook_deliveries WHERE endpoint_id = ?1 AND event_id > ?2 GROUP BY event_id`, endpoint, since)
 }
@@ -170,14 +165,14 @@ type storedToken struct {
 }
 
 // tokens reads the tokens that are newer than since.
-func (s *shelf) tokens(ctx context.Context, since int64) ([]storedToken, error) {
+func (s *storeReader) tokens(ctx context.Context, since int64) ([]storedToken, error) {
 	return rowsOf(ctx, s, func(t *storedToken) []any { return []any{&t.id, &t.holder, &t.usedBy, &t.hasCVC, &t.hadCVC} },
 		`SELECT id, COALESCE(json_extract(details, '$.card.holder'), json_extract(details, '$.bank_account.holder'), ''),
 		used_by, EXISTS (SELECT 1 FROM security_codes WHERE token_id = id), cvc_given FROM tokens WHERE id > ?1`, since)
 }
 
 // rowsOf returns the rows of a query. columns returns the addresses for the columns of a row.
-func rowsOf[T any](ctx context.Context, s *shelf, columns func(*T) []any, query string, args ...any) ([]T, error) {
+func rowsOf[T any](ctx context.Context, s *storeReader, columns func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := s.db.QueryContext(ctx, s.words(query), args...)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)

@@ -37,7 +37,7 @@ func (t *teller) tokenStory(ctx context.Context) error {
 	}
 	pay := func() *Call {
 		body := `{"amount":%d,"currency":"usd","capture":"automatic","reference":"{marker}","payment_method":%q}`
-		return t.post(Create, "/v1/transactions", body, t.amount(), c.Answer.value())
+		return t.post(Create, "/v1/transactions", body, t.amount(), c.Response.value())
 	}
 	if t.chance(50) {
 		return t.together(ctx, pay(), pay(), pay())
@@ -59,7 +59,7 @@ func (t *teller) customerStory(ctx context.Context) error {
 	if err := t.must(ctx, c); err != nil {
 		return err
 	}
-	id := c.Answer.id()
+	id := c.Response.id()
 	path := "/v1/customers/" + id
 	for range t.rng.IntN(3) {
 		body := fmt.Sprintf(`{"description":"%d"}`, t.rng.IntN(1000))
@@ -72,11 +72,11 @@ func (t *teller) customerStory(ctx context.Context) error {
 		return err
 	}
 	body := `{"token":%q,"metadata":{"marker":"{marker}"}}`
-	attach := t.post(MethodAttach, path+"/payment_methods", body, token.Answer.value()).on(id)
+	attach := t.post(MethodAttach, path+"/payment_methods", body, token.Response.value()).on(id)
 	if err := t.must(ctx, attach); err != nil {
 		return err
 	}
-	method := attach.Answer.id()
+	method := attach.Response.id()
 	for range 1 + t.rng.IntN(2) {
 		body := `{"amount":%d,"currency":"usd","reference":"{marker}","payment_method":%q,"customer":%q,` +
 			`"initiator":{"type":"merchant","reason":"unscheduled"}}`
@@ -102,14 +102,14 @@ func (t *teller) keyStory(ctx context.Context) error {
 	if err := t.must(ctx, c); err != nil {
 		return err
 	}
-	id := c.Answer.id()
+	id := c.Response.id()
 	if t.chance(60) {
 		roll := t.post(KeyRoll, "/v1/api_keys/"+id+"/roll", `{"expires_in":%d}`, pick(t, 0, 3600)).on(id)
 		if err := t.must(ctx, roll); err != nil {
 			return err
 		}
 		if t.chance(50) {
-			id = roll.Answer.id()
+			id = roll.Response.id()
 		}
 	}
 	if t.chance(60) {
@@ -127,7 +127,7 @@ func (t *teller) endpointStory(ctx context.Context) error {
 	if err := t.must(ctx, c); err != nil {
 		return err // there may be too many already
 	}
-	made := read[v1.WebhookEndpoint](c.Answer)
+	made := read[v1.WebhookEndpoint](c.Response)
 	path, at := "/"+c.Marker, "/v1/webhook_endpoints/"+made.ID
 	t.h.hook.trust(path, made.Secret.Reveal())
 	customer := keyed(t.customer())
@@ -143,7 +143,7 @@ func (t *teller) endpointStory(ctx context.Context) error {
 	if err := t.rollSecret(ctx, made.ID, path); err != nil {
 		return err
 	}
-	if err := t.redeliver(ctx, customer.Answer.id()); err != nil || stays {
+	if err := t.redeliver(ctx, customer.Response.id()); err != nil || stays {
 		return err
 	}
 	for _, body := range []string{`{"status":"disabled"}`, `{"status":"enabled","metadata":{"a":"b"}}`} {
@@ -163,7 +163,7 @@ func (t *teller) rollSecret(ctx context.Context, endpoint, path string) error {
 	if err := t.must(ctx, roll); err != nil {
 		return err
 	}
-	if e := read[v1.WebhookEndpoint](roll.Answer); e.Secret != nil {
+	if e := read[v1.WebhookEndpoint](roll.Response); e.Secret != nil {
 		t.h.hook.trust(path, e.Secret.Reveal())
 	}
 	return nil

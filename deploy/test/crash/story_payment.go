@@ -97,7 +97,7 @@ func (t *teller) sale(ctx context.Context) error {
 	if err := t.must(ctx, c); err != nil {
 		return err
 	}
-	paid := c.Answer.transaction()
+	paid := c.Response.transaction()
 	if t.chance(25) {
 		return t.do(ctx, t.void(paid.ID))
 	}
@@ -131,7 +131,7 @@ func (t *teller) authorization(ctx context.Context) error {
 	if err := t.must(ctx, c); err != nil {
 		return err
 	}
-	held := c.Answer.transaction()
+	held := c.Response.transaction()
 	if amount == 200_000 {
 		if err := t.do(ctx, t.capture(held.ID, refusedCapture, false)); err != nil {
 			return err
@@ -144,7 +144,7 @@ func (t *teller) authorization(ctx context.Context) error {
 			return err
 		}
 		if part.ok() {
-			last = read[v1.Capture](part.Answer).ID
+			last = read[v1.Capture](part.Response).ID
 		}
 	}
 	switch {
@@ -165,7 +165,7 @@ func (t *teller) race(ctx context.Context) error {
 	if err := t.must(ctx, c); err != nil {
 		return err
 	}
-	id, most := c.Answer.id(), amount*6/10
+	id, most := c.Response.id(), amount*6/10
 	if capture == "automatic" {
 		return t.together(ctx, t.refund(id, "", most), t.refund(id, "", most), t.void(id), t.settle(id))
 	}
@@ -179,7 +179,7 @@ func (t *teller) verification(ctx context.Context) error {
 		return err
 	}
 	if t.chance(50) {
-		return t.do(ctx, t.void(c.Answer.id()))
+		return t.do(ctx, t.void(c.Response.id()))
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (t *teller) confirmation(ctx context.Context) error {
 	if err := t.must(ctx, c); err != nil {
 		return err
 	}
-	waiting := read[v1.Transaction](c.Answer)
+	waiting := read[v1.Transaction](c.Response)
 	if t.chance(15) {
 		return t.do(ctx, t.void(waiting.ID))
 	}

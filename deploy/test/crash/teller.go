@@ -17,7 +17,7 @@ type teller struct {
 	rng           *rand.Rand
 	n             int // requests made
 	before, after func()
-	door          *client
+	route         *client
 }
 
 // story is a number of requests that build on each other. It returns errGone as soon as one has no
@@ -102,7 +102,7 @@ func (t *teller) do(ctx context.Context, c *Call) error {
 	t.h.mu.Lock()
 	t.h.calls = append(t.h.calls, c)
 	t.h.mu.Unlock()
-	c.door = t.door
+	c.route = t.route
 	t.before()
 	a, err := t.send(ctx, c)
 	switch {
@@ -110,7 +110,7 @@ func (t *teller) do(ctx context.Context, c *Call) error {
 		c.Lost = true
 		return t.lost(ctx, c)
 	default:
-		c.Answer = a
+		c.Response = a
 	}
 	t.after()
 	return nil
@@ -126,7 +126,7 @@ func (t *teller) lost(ctx context.Context, c *Call) error {
 	if !c.again() {
 		return errOver
 	}
-	if err := t.h.askAgain(ctx, c); err != nil {
+	if err := t.h.retry(ctx, c); err != nil {
 		t.h.mu.Lock()
 		defer t.h.mu.Unlock()
 		t.h.twins = append(t.h.twins, err.Error())
@@ -137,16 +137,16 @@ func (t *teller) lost(ctx context.Context, c *Call) error {
 
 // send sends the request, and its twin at the same time. Both get the same response, or one gets
 // an error that the other is in progress.
-func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
-	way := t.h.way(c)
+func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
+	route := t.h.routeOf(c)
 	if !c.Twin || c.Key == "" {
-		return way.send(ctx, c)
+		return route.send(ctx, c)
 	}
-	var twin *Answer
+	var twin *Response
 	var lost error
 	var running sync.WaitGroup
-	running.Go(func() { twin, lost = way.send(ctx, c) }) // of several processes, by another one
-	a, err := way.send(ctx, c)
+	running.Go(func() { twin, lost = route.send(ctx, c) }) // of several processes, by another one
+	a, err := route.send(ctx, c)
 	running.Wait()
 	if err = errors.Join(err, lost); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (t *teller) send(ctx context.Context, c *Call) (*Answer, error) {
 	if a.kept() && twin.kept() && (a.Body != twin.Body || a.Status != twin.Status || both) {
 		t.h.mu.Lock()
 		defer t.h.mu.Unlock()
-		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s was answered %d %s and at once %d %s",
+		t.h.twins = append(t.h.twins, fmt.Sprintf("%s %s: response %d %s and at once %d %s",
 			c.Kind, c.Marker, a.Status, a.Body, twin.Status, twin.Body))
 	}
 	return a, nil

@@ -66,7 +66,7 @@ func startKilling(t *testing.T, seed uint64, filters, proxies int) *killing {
 			mle.New(mle.Config{Alg: mle.RSAOAEP256, Next: &http.Transport{MaxIdleConnsPerHost: 64}}),
 			&http.Transport{MaxIdleConnsPerHost: 64},
 		} {
-			h.AttachDoor(transport, o.f.Filters.URLs()...)
+			h.AttachRoute(transport, o.f.Filters.URLs()...)
 		}
 		groups["filter"] = o.f.Filters
 	}
