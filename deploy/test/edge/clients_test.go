@@ -11,7 +11,7 @@ import (
 
 // serve starts the programs that do not run yet: the edge, with a certificate from the folder, and
 // an Envoy.
-func (r *room) serve(t *testing.T) *certtest.Issued {
+func (r *deployment) serve(t *testing.T) *certtest.Issued {
 	t.Helper()
 	r.startCompat(t)
 	issued := r.install(t)
@@ -21,9 +21,9 @@ func (r *room) serve(t *testing.T) *certtest.Issued {
 	return issued
 }
 
-// system returns the room as clients see it: Envoy, by its address. A walk reads v1 through
+// system returns the deployment as clients see it: Envoy, by its address. A walk reads v1 through
 // mle-filter's port, so Envoy counts only the requests of the clients.
-func (r *room) system() *sdk.System {
+func (r *deployment) system() *sdk.System {
 	return &sdk.System{
 		HTTPS: "https://" + r.https(), CA: r.path("ca.pem"), V1: r.url(portFilter), HTTP: http.DefaultClient, Key: r.key,
 		Log: r.compat.Log,
@@ -35,8 +35,8 @@ const (
 	compatRequests = "cluster.compat.upstream_rq_total"
 )
 
-// issueLogins issues the logins of both dialects into the room's file.
-func (r *room) issueLogins(t *testing.T) (sdk.LoginA, sdk.LoginsB) {
+// issueLogins issues the logins of both dialects into the deployment's file.
+func (r *deployment) issueLogins(t *testing.T) (sdk.LoginA, sdk.LoginsB) {
 	t.Helper()
 	issuer := sdk.Issuer{Program: bin + "/compat-proxy", File: r.path("compat.yaml")}
 	key := r.path("api-key")
@@ -54,7 +54,7 @@ func (r *room) issueLogins(t *testing.T) (sdk.LoginA, sdk.LoginsB) {
 // provider-b in one way. None of their requests reaches the external processor.
 func TestClients(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newDeployment(t)
 	loginA, loginsB := r.issueLogins(t)
 	r.serve(t)
 	s := r.system()

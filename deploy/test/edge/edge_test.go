@@ -26,7 +26,7 @@ const sale = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"n
 // TestEdge runs all checks that leave an edge unchanged. The last one ends a program behind it.
 func TestEdge(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newDeployment(t)
 	r.serve(t)
 	t.Run("V1", func(t *testing.T) { testV1(t, r) })
 	t.Run("ClientAddress", func(t *testing.T) { testClientAddress(t, r) })
@@ -42,7 +42,7 @@ func TestEdge(t *testing.T) {
 // TestTLSAudit runs testssl.sh against an Envoy.
 func TestTLSAudit(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newDeployment(t)
 	r.serve(t)
 	for _, flaw := range tlspolicytest.Flaws(tlspolicytest.Audit(t, r.https())) {
 		t.Error(flaw)
@@ -50,7 +50,7 @@ func TestTLSAudit(t *testing.T) {
 }
 
 // testV1 makes, captures and lists a payment, and reads the documentation and the health.
-func testV1(t *testing.T, r *room) {
+func testV1(t *testing.T, r *deployment) {
 	t.Helper()
 	client := r.client(t, func(tr *http.Transport) { tr.ForceAttemptHTTP2 = true })
 	made := r.api(t, client, http.MethodPost, "/v1/transactions", strings.Replace(sale, "%s", `,"capture":"manual"`, 1))
@@ -83,7 +83,7 @@ func testV1(t *testing.T, r *room) {
 
 // testClientAddress checks that the address of Envoy's peer is the client address that every
 // program behind it logs. The address that the client claims has no effect.
-func testClientAddress(t *testing.T, r *room) {
+func testClientAddress(t *testing.T, r *deployment) {
 	t.Helper()
 	const address = "127.0.0.77"
 	client := r.client(t, func(tr *http.Transport) {
@@ -121,7 +121,7 @@ func testClientAddress(t *testing.T, r *room) {
 
 // testSteering sends header fields that make Envoy retry a request, if it accepts them from a
 // client. Only one payment may exist, for a client on loopback as for any other.
-func testSteering(t *testing.T, r *room) {
+func testSteering(t *testing.T, r *deployment) {
 	t.Helper()
 	client, sent := r.client(t, nil), strings.Replace(strings.Replace(sale, "%s", "", 1), "1250", "777", 1)
 	got := send(t, client, http.MethodPost, "https://"+host+"/v1/transactions", sent, "Authorization", "Bearer "+r.key,
@@ -135,7 +135,7 @@ func testSteering(t *testing.T, r *room) {
 
 // testEncryption runs the programs of mle-filter's README, and the Go client, through Envoy and the
 // external processor.
-func testEncryption(t *testing.T, r *room) {
+func testEncryption(t *testing.T, r *deployment) {
 	t.Helper()
 	s := r.system()
 	s.V1, s.HTTP = "https://"+host, r.client(t, nil)
@@ -168,7 +168,7 @@ func testEncryption(t *testing.T, r *room) {
 
 // testEncryptionUnavailable checks routes without mle-filter: a request for encryption is rejected
 // before it has any effect, and never gets a plain response.
-func testEncryptionUnavailable(t *testing.T, r *room) {
+func testEncryptionUnavailable(t *testing.T, r *deployment) {
 	t.Helper()
 	client := r.client(t, nil)
 	for _, path := range []string{
@@ -202,7 +202,7 @@ func testEncryptionUnavailable(t *testing.T, r *room) {
 
 // testPaths checks that no spelling of a path brings a request past mle-filter to core. The request
 // has no key: core behind mle-filter responds 401, and Envoy rejects the other spellings.
-func testPaths(t *testing.T, r *room) {
+func testPaths(t *testing.T, r *deployment) {
 	t.Helper()
 	for path, want := range map[string]struct {
 		status int
@@ -239,7 +239,7 @@ func testPaths(t *testing.T, r *room) {
 }
 
 // raw sends bytes that a Go client would normalise.
-func (r *room) raw(t *testing.T, text string) response {
+func (r *deployment) raw(t *testing.T, text string) response {
 	t.Helper()
 	d := tls.Dialer{Config: &tls.Config{RootCAs: r.roots, ServerName: host, MinVersion: tls.VersionTLS12}}
 	conn, err := d.DialContext(t.Context(), "tcp", r.https())
@@ -264,7 +264,7 @@ func (r *room) raw(t *testing.T, text string) response {
 
 // testTrust compares the published certificate with the one of a handshake, on every host. Only the
 // trust host serves the calendar.
-func testTrust(t *testing.T, r *room) {
+func testTrust(t *testing.T, r *deployment) {
 	t.Helper()
 	client := r.client(t, nil)
 	leaf, err := r.leaf(t)
@@ -289,7 +289,7 @@ func testTrust(t *testing.T, r *room) {
 }
 
 // testHSTS checks the HSTS field on responses of every origin.
-func testHSTS(t *testing.T, r *room) {
+func testHSTS(t *testing.T, r *deployment) {
 	t.Helper()
 	client := r.client(t, nil)
 	at := "https://" + host

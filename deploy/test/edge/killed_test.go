@@ -17,7 +17,7 @@ import (
 // resources.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newDeployment(t)
 	first := r.serve(t)
 	r.awaitLive(t, first.Leaf)
 	client := r.client(t, nil)
@@ -62,7 +62,7 @@ const later = `routes:
 `
 
 // pushes counts the resources that Envoy accepted or refused.
-func (r *room) pushes(t *testing.T) int {
+func (r *deployment) pushes(t *testing.T) int {
 	t.Helper()
 	n := 0
 	for _, kind := range []string{
@@ -77,7 +77,7 @@ func (r *room) pushes(t *testing.T) int {
 	return n
 }
 
-func (r *room) refusesConfigurations(t *testing.T) {
+func (r *deployment) refusesConfigurations(t *testing.T) {
 	t.Helper()
 	const weak = "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA"
 	before := r.pushes(t)
@@ -103,7 +103,7 @@ func (r *room) refusesConfigurations(t *testing.T) {
 	r.configure(t, r.folder(), later, r.ip)
 }
 
-func (r *room) refusesCertificates(t *testing.T, present *certtest.Issued) {
+func (r *deployment) refusesCertificates(t *testing.T, present *certtest.Issued) {
 	t.Helper()
 	now := time.Now() //nolint:forbidigo // the real program's time is what certificates are held against
 	names := certtest.Hosts(host, trustHost, r.ip)
@@ -137,7 +137,7 @@ func (r *room) refusesCertificates(t *testing.T, present *certtest.Issued) {
 	r.awaitLive(t, present.Leaf)
 }
 
-func (r *room) stays(t *testing.T, name string, present *certtest.Issued) {
+func (r *deployment) stays(t *testing.T, name string, present *certtest.Issued) {
 	t.Helper()
 	if leaf, err := r.leaf(t); err != nil || !leaf.Equal(present.Leaf) {
 		t.Errorf("%s: a handshake shows %v, %v", name, leaf, err)

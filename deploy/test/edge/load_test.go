@@ -27,7 +27,7 @@ type load struct {
 var paths = []string{"/v1/health", "/v1/transactions?limit=1", "/compat/methods"}
 
 // load starts n clients of each kind.
-func (r *room) load(t *testing.T, n int) *load {
+func (r *deployment) load(t *testing.T, n int) *load {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &load{}

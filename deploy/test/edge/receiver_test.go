@@ -9,7 +9,7 @@ import (
 )
 
 // receive starts a receiver of webhooks, and registers it at v1.
-func (r *room) receive(t *testing.T) *hook.Receiver {
+func (r *deployment) receive(t *testing.T) *hook.Receiver {
 	t.Helper()
 	h := hook.Start(t)
 	made := r.api(t, r.client(t, nil), "POST", "/v1/webhook_endpoints", `{"url":"`+h.URL+`","enabled_events":["*"]}`)

@@ -34,7 +34,7 @@ func underLoad() int64 {
 // for the certificate of a handshake.
 func TestEdgeRotation(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newDeployment(t)
 	authority := acmetest.New(t, acmetest.Options{Address: net.ParseIP(r.ip), HTTP: 8080, TLS: 8443})
 	if !r.roots.AppendCertsFromPEM(authority.RootsPEM(t)) {
 		t.Fatal("the authority has no root")
@@ -81,7 +81,7 @@ func TestEdgeRotation(t *testing.T) {
 
 // awaitLive waits until a certificate is published as live, and compares the published fingerprints
 // with openssl's.
-func (r *room) awaitLive(t *testing.T, leaf *x509.Certificate) {
+func (r *deployment) awaitLive(t *testing.T, leaf *x509.Certificate) {
 	t.Helper()
 	client, want := r.client(t, nil), openssl(t, leaf)
 	var got v1.TrustFingerprints
@@ -102,7 +102,7 @@ type calendar struct {
 	events map[string]string
 }
 
-func (r *room) calendar(t *testing.T) calendar {
+func (r *deployment) calendar(t *testing.T) calendar {
 	t.Helper()
 	got := send(t, r.client(t, nil), http.MethodGet, "https://"+trustHost+"/calendar.ics", "")
 	if got.status != http.StatusOK {
@@ -120,7 +120,7 @@ func (r *room) calendar(t *testing.T) calendar {
 
 // checkCalendars fails the test unless past events keep their bytes in every later calendar, and an
 // independent library reads the last calendar.
-func (r *room) checkCalendars(t *testing.T, before, byFile, last calendar) {
+func (r *deployment) checkCalendars(t *testing.T, before, byFile, last calendar) {
 	t.Helper()
 	kept := 0
 	for uid, event := range byFile.events {

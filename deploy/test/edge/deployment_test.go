@@ -25,8 +25,8 @@ const (
 	trustHost = "trust.example.com"
 )
 
-// room is the whole service: core, mle-filter, compat-proxy and edge as processes, and an Envoy.
-type room struct {
+// deployment is the whole service: core, mle-filter, compat-proxy and edge as processes, and an Envoy.
+type deployment struct {
 	dir    string
 	ip     string // the address of all programs
 	env    []string
@@ -38,9 +38,9 @@ type room struct {
 	envoy                      *envoytest.Envoy
 }
 
-// newRoom starts the services behind the edge. Their logins are in the file of the path
+// newDeployment starts the services behind the edge. Their logins are in the file of the path
 // compat.yaml.
-func newRoom(t *testing.T) *room {
+func newDeployment(t *testing.T) *deployment {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "e") //nolint:usetesting // the names of sockets must not be long
 	if err != nil {
@@ -48,7 +48,7 @@ func newRoom(t *testing.T) *room {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	root := certtest.Root(t)
-	r := &room{
+	r := &deployment{
 		dir: dir, ip: programtest.Host(t), issuer: root.Intermediate(t), roots: root.Pool(),
 		env: []string{
 			"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_HOP_SECRET=" + secret(t), "CAUSEWAY_FILTER_TOKEN=" + secret(t),
@@ -67,9 +67,9 @@ func newRoom(t *testing.T) *room {
 	return r
 }
 
-func (r *room) path(name string) string { return filepath.Join(r.dir, name) }
+func (r *deployment) path(name string) string { return filepath.Join(r.dir, name) }
 
-// The ports of the room, all at its address.
+// The ports of the deployment, all at its address.
 const (
 	portHTTPS   = ":8443"
 	portHTTP    = ":8080"
@@ -81,10 +81,10 @@ const (
 	adminEdge   = ":9084"
 )
 
-// url returns the plain HTTP address of a port of the room, without Envoy.
-func (r *room) url(port string) string { return "http://" + r.ip + port }
+// url returns the plain HTTP address of a port of the deployment, without Envoy.
+func (r *deployment) url(port string) string { return "http://" + r.ip + port }
 
-func (r *room) startCore(t *testing.T) {
+func (r *deployment) startCore(t *testing.T) {
 	t.Helper()
 	r.core = run(t, r.env, "core", "serve", "--data", r.path("core"), "--listen", r.ip+portCore, "--admin", r.ip+adminCore,
 		"--rate-limit", "0",
@@ -92,7 +92,7 @@ func (r *room) startCore(t *testing.T) {
 	r.core.MustListen(t, r.ip+adminCore)
 }
 
-func (r *room) startFilter(t *testing.T) {
+func (r *deployment) startFilter(t *testing.T) {
 	t.Helper()
 	certtest.Replace(t, r.path("mle.yaml"), fmt.Appendf(nil, `listen: %s
 admin: %s
@@ -108,7 +108,7 @@ spare_keys: 1
 }
 
 // startCompat starts the proxy in front of mle-filter, after the file has logins.
-func (r *room) startCompat(t *testing.T) {
+func (r *deployment) startCompat(t *testing.T) {
 	t.Helper()
 	r.compat = run(t, r.env, "compat-proxy", "--listen", r.ip+portCompat, "--v1", r.url(portFilter), "--credentials",
 		r.path("compat.yaml"), "--drop-in-paths")
@@ -116,7 +116,7 @@ func (r *room) startCompat(t *testing.T) {
 }
 
 // install puts a new certificate into the folder.
-func (r *room) install(t *testing.T) *certtest.Issued {
+func (r *deployment) install(t *testing.T) *certtest.Issued {
 	t.Helper()
 	issued := r.issuer.Issue(t, certtest.Hosts(host, trustHost, r.ip))
 	issued.Write(t, r.path("certs"), "edge")
@@ -124,13 +124,13 @@ func (r *room) install(t *testing.T) *certtest.Issued {
 }
 
 // folder returns the settings of certificates from a folder.
-func (r *room) folder() string {
+func (r *deployment) folder() string {
 	return fmt.Sprintf("{folder: %s, publish_ahead: 0s}", r.path("certs"))
 }
 
 // configure writes the edge's configuration with further keys. hosts are served in addition to the
 // API's host.
-func (r *room) configure(t *testing.T, certificates, more string, hosts ...string) {
+func (r *deployment) configure(t *testing.T, certificates, more string, hosts ...string) {
 	t.Helper()
 	certtest.Replace(t, r.path("edge.yaml"), fmt.Appendf(nil, `hosts: [%[1]s]
 trust: {url: "https://%[2]s%[6]s"}
@@ -155,13 +155,13 @@ limits: {rate: 0} # the loads of the tests come from one address
 
 // startEdge starts the control plane. It does not wait for an Envoy: it is ready when Envoy has its
 // resources.
-func (r *room) startEdge(t *testing.T) {
+func (r *deployment) startEdge(t *testing.T) {
 	t.Helper()
 	r.edge = run(t, r.env, "edge", "--config", r.path("edge.yaml"))
 }
 
 // startEnvoy starts an Envoy with the file that the edge program prints.
-func (r *room) startEnvoy(t *testing.T) {
+func (r *deployment) startEnvoy(t *testing.T) {
 	t.Helper()
 	text := mustOutput(t, "edge", "bootstrap", "--config", r.path("edge.yaml"), "--node", "envoy-1", "--admin",
 		"127.0.0.1:0")
@@ -171,10 +171,10 @@ func (r *room) startEnvoy(t *testing.T) {
 	programtest.WaitFor(t, "Envoy serves", func() bool { _, err := r.leaf(t); return err == nil })
 }
 
-func (r *room) https() string { return r.ip + portHTTPS }
+func (r *deployment) https() string { return r.ip + portHTTPS }
 
 // client returns a client that connects to Envoy for every host name.
-func (r *room) client(t *testing.T, change func(*http.Transport)) *http.Client {
+func (r *deployment) client(t *testing.T, change func(*http.Transport)) *http.Client {
 	t.Helper()
 	transport := &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: r.roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 64,
@@ -191,7 +191,7 @@ func (r *room) client(t *testing.T, change func(*http.Transport)) *http.Client {
 }
 
 // leaf returns the certificate of a new handshake.
-func (r *room) leaf(t *testing.T) (*x509.Certificate, error) {
+func (r *deployment) leaf(t *testing.T) (*x509.Certificate, error) {
 	t.Helper()
 	d := tls.Dialer{Config: &tls.Config{RootCAs: r.roots, ServerName: host, MinVersion: tls.VersionTLS12}}
 	conn, err := d.DialContext(t.Context(), "tcp", r.https())
@@ -203,7 +203,7 @@ func (r *room) leaf(t *testing.T) (*x509.Certificate, error) {
 }
 
 // shows waits until a new handshake has a certificate.
-func (r *room) shows(t *testing.T, want *x509.Certificate) {
+func (r *deployment) shows(t *testing.T, want *x509.Certificate) {
 	t.Helper()
 	programtest.WaitFor(t, "a new handshake shows the new certificate", func() bool {
 		got, err := r.leaf(t)
@@ -247,14 +247,14 @@ func trySend(t *testing.T, by *http.Client, method, url, body string, fields ...
 }
 
 // api sends a v1 request through Envoy with the merchant's key.
-func (r *room) api(t *testing.T, by *http.Client, method, path, body string) response {
+func (r *deployment) api(t *testing.T, by *http.Client, method, path, body string) response {
 	t.Helper()
 	return send(t, by, method, "https://"+host+path, body, "Authorization", "Bearer "+r.key, "Content-Type",
 		"application/json")
 }
 
 // stat returns one of Envoy's statistics.
-func (r *room) stat(t *testing.T, name string) int {
+func (r *deployment) stat(t *testing.T, name string) int {
 	t.Helper()
 	var n int
 	text := r.envoy.Get(t, "/stats?filter=^"+strings.ReplaceAll(name, ".", "\\.")+"$")
