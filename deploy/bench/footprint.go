@@ -71,7 +71,7 @@ func (b *Bench) startTime(ctx context.Context, data string) (time.Duration, erro
 		return 0, err
 	}
 	start := b.Clock.Now()
-	p, err := b.programs.Launch(data, addr)
+	p, err := b.programs.Launch(ctx, data, addr)
 	if err != nil {
 		return 0, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -16,19 +17,21 @@ type Process struct {
 	Addr string // host:port at which it listens, "" if it is unknown
 }
 
-// Start starts the program at path. env is added to the environment, and the standard error of the
-// program is appended to logFile.
-func Start(env []string, logFile, path string, args ...string) (*Process, error) {
+// Start starts the program at path, until ctx ends. env is added to the environment, and the
+// standard error of the program is appended to logFile.
+func Start(ctx context.Context, env []string, logFile, path string, args ...string) (*Process, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // the program has its own descriptor
 	stdout := &programtest.Log{Most: 64 << 10}
+	//nolint:contextcheck // the end of ctx ends it below
 	p, err := programtest.Launch(programtest.Command{Path: path, Args: args, Env: env, Stdout: stdout, Stderr: log})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", filepath.Base(path), err)
 	}
+	context.AfterFunc(ctx, func() { p.Signal(syscall.SIGTERM) })
 	return &Process{Program: p}, nil
 }
 

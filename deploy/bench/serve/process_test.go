@@ -14,7 +14,7 @@ import (
 // start runs a shell script.
 func start(t *testing.T, script string) *serve.Process {
 	t.Helper()
-	p, err := serve.Start(nil, filepath.Join(t.TempDir(), "log"), "/bin/sh", "-c", script)
+	p, err := serve.Start(t.Context(), nil, filepath.Join(t.TempDir(), "log"), "/bin/sh", "-c", script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestLineOfAProgramThatEnded(t *testing.T) {
 func TestStandardErrorIsInTheLog(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
-	p, err := serve.Start(nil, log, "/bin/sh", "-c", `echo said >&2; echo ready; exec sleep 60`)
+	p, err := serve.Start(t.Context(), nil, log, "/bin/sh", "-c", `echo said >&2; echo ready; exec sleep 60`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (p *Programs) listen(ctx context.Context, env []string, path string, args .
 	if err != nil {
 		return nil, err
 	}
-	started, err := Start(env, p.log(filepath.Base(path)), path, append(args, addr)...)
+	started, err := Start(ctx, env, p.log(filepath.Base(path)), path, append(args, addr)...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +64,15 @@ type Standalone struct {
 
 // Launch starts our server on the data folder, with plain HTTP at listen (host:port). It does not
 // wait until the server is ready.
-func (p *Programs) Launch(data, listen string) (*Process, error) {
+func (p *Programs) Launch(ctx context.Context, data, listen string) (*Process, error) {
 	path := p.path("standalone")
-	return Start(nil, p.log("standalone"), path, fleet.StandaloneArgs(data, "--listen", listen)...)
+	return Start(ctx, nil, p.log("standalone"), path, fleet.StandaloneArgs(data, "--listen", listen)...)
 }
 
 // Standalone launches our server on the data folder at a free port, and returns when the server is
 // ready.
 func (p *Programs) Standalone(ctx context.Context, data string) (*Standalone, error) {
-	started, err := p.Launch(data, "127.0.0.1:0")
+	started, err := p.Launch(ctx, data, "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,9 @@ func (s *storeReader) tokens(ctx context.Context, since int64) ([]storedToken, e
 }
 
 // rowsOf returns the rows of a query. columns returns the addresses for the columns of a row.
-func rowsOf[T any](ctx context.Context, s *storeReader, columns func(*T) []any, query string, args ...any) ([]T, error) {
+func rowsOf[T any](
+	ctx context.Context, s *storeReader, columns func(*T) []any, query string, args ...any,
+) ([]T, error) {
 	rows, err := s.db.QueryContext(ctx, s.words(query), args...)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
