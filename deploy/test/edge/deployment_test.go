@@ -25,7 +25,8 @@ const (
 	trustHost = "trust.example.com"
 )
 
-// deployment is the whole service: core, mle-filter, compat-proxy and edge as processes, and an Envoy.
+// deployment is the whole service: core, mle-filter, compat-proxy and edge as processes, with an
+// Envoy.
 type deployment struct {
 	dir    string
 	ip     string // the address of all programs
