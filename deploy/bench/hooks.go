@@ -24,6 +24,7 @@ const (
 	slowEach      = 16               // endpoints of a merchant in a mode, as many as it may have
 	slowTime      = 10 * time.Second // until they respond
 	slowEvents    = 20               // of a merchant in a mode
+	hookTime      = 5 * time.Minute  // of a side. One whose delivery is lost would wait for it without end
 	timed         = 200              // events whose deliveries are timed
 	untimed       = 20               // events before them
 
@@ -33,6 +34,8 @@ const (
 	uncounted   = 1000                   // deliveries before the rate counts
 	counted     = 2000
 )
+
+var errSlowSide = fmt.Errorf("a delivery did not come, or the side took over %s", hookTime)
 
 // hooks measures P13 on both engines. One row has the time from an event to its delivery at an
 // instant endpoint, while others are slow. Another row has the deliveries a second to one endpoint.
@@ -53,6 +56,8 @@ func (b *Bench) hooksOn(
 ) ([]Row, error) {
 	run := func(measure func(context.Context, *hookSide) (sample, error)) func(context.Context) (sample, error) {
 		return func(ctx context.Context) (out sample, err error) {
+			ctx, cancel := context.WithTimeoutCause(ctx, hookTime, errSlowSide)
+			defer cancel()
 			c, err := make(ctx)
 			if err != nil {
 				return sample{}, err
@@ -170,7 +175,7 @@ func (b *Bench) timeBesideSlow(ctx context.Context, s *hookSide) (sample, error)
 		select {
 		case <-holding:
 		case <-ctx.Done():
-			return sample{}, ctx.Err()
+			return sample{}, context.Cause(ctx)
 		}
 	}
 	return b.timeDeliveriesBeside(ctx, s, hold)
@@ -251,7 +256,7 @@ func (b *Bench) timeDelivery(ctx context.Context, s *hookSide, arrived <-chan ar
 		}
 		return a.at.Sub(made), nil
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return 0, context.Cause(ctx)
 	}
 }
 
@@ -281,7 +286,7 @@ func (b *Bench) countDeliveries(ctx context.Context, s *hookSide) (sample, error
 		select {
 		case times[i] = <-at:
 		case <-ctx.Done():
-			return sample{}, ctx.Err()
+			return sample{}, context.Cause(ctx)
 		}
 	}
 	return sample{rate: counted / times[1].Sub(times[0]).Seconds()}, nil

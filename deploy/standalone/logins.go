@@ -3,18 +3,14 @@ package main
 import (
 	"bytes"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"text/template"
 
 	"github.com/causeway-pay/causeway/deploy/standalone/internal/devcreds"
 	"github.com/causeway-pay/causeway/shared/durable"
-	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // legacyFiles are the files in the data folder for the proxy and for clients of provider-b.
@@ -43,19 +39,6 @@ func writeLegacyFiles(data string, c *devcreds.Credentials) (legacyFiles, error)
 		return f, err
 	}
 	return f, writeChanged(f.logins, logins.Bytes())
-}
-
-// keptSecret returns the secret in the file at path. It makes the file if it does not exist.
-func keptSecret(path string) (secret.String, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		text = []byte(random() + "\n")
-		err = durable.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		return secret.String{}, fmt.Errorf("keep the deduplication secret: %w", err)
-	}
-	return secret.New(strings.TrimSpace(string(text))), nil
 }
 
 // writeChanged writes a secret file, unless it has that content already.

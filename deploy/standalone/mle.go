@@ -50,13 +50,19 @@ func filterKEK(getenv func(string) string, path string) (secret.String, error) {
 	if text := getenv(kekVariable); text != "" {
 		return secret.New(text), nil
 	}
+	return keptSecret(path, "key-encryption key")
+}
+
+// keptSecret returns the secret in the file at path. It makes the file if it does not exist. what
+// names the secret in errors.
+func keptSecret(path, what string) (secret.String, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		text = []byte(random())
+		text = []byte(random() + "\n")
 		err = durable.WriteFile(path, text, 0o600)
 	}
 	if err != nil {
-		return secret.String{}, fmt.Errorf("key-encryption key: %w", err)
+		return secret.String{}, fmt.Errorf("%s: %w", what, err)
 	}
 	return secret.New(strings.TrimSpace(string(text))), nil
 }

@@ -177,7 +177,7 @@ func (m *Main) openCore(ctx context.Context) (*core.Core, error) {
 }
 
 func (m *Main) openProxy(base, logins string) (*compatproxy.Proxy, error) {
-	deduplication, err := keptSecret(filepath.Join(m.data, "deduplication.secret"))
+	deduplication, err := keptSecret(filepath.Join(m.data, "deduplication.secret"), "deduplication secret")
 	if err != nil {
 		return nil, fmt.Errorf("open the proxy: %w", err)
 	}
