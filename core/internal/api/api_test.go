@@ -16,24 +16,24 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// bundle is the API on an acquirer under orders, over HTTP and held to the contract.
-type bundle struct {
+// scripted is the API on an acquirer under orders, over HTTP and held to the contract.
+type scripted struct {
 	*coretest.Service
 	url    string
 	client *http.Client
 }
 
-func setup(t *testing.T) *bundle {
+func setupScripted(t *testing.T) *scripted {
 	t.Helper()
 	s := coretest.Open(t)
 	server := httptest.NewServer(s.API)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	t.Cleanup(func() { transport.CloseIdleConnections(); server.Close() })
-	return &bundle{s, server.URL, &http.Client{Transport: coretest.NewContract(t, transport)}}
+	return &scripted{s, server.URL, &http.Client{Transport: coretest.NewContract(t, transport)}}
 }
 
 // post sends a body under an idempotency key and returns the status, the answer and its header.
-func (b *bundle) post(t *testing.T, path, body, key string) (int, []byte, http.Header) {
+func (b *scripted) post(t *testing.T, path, body, key string) (int, []byte, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+path, strings.NewReader(body))
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *bundle) post(t *testing.T, path, body, key string) (int, []byte, http.H
 // in the panic's own value, are nowhere.
 func TestPanicInAHandler(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupScripted(t)
 	const number, cvc = "4539578763621486", "735"
 	body := `{"amount":100,"currency":"usd","payment_method":"card","card":{"number":"` + number + `","exp_month":12,"exp_year":2030,"cvc":"` + cvc + `"}}`
 	b.Acquirer.After = func(context.Context, coretest.Call) error {
@@ -95,7 +95,7 @@ func TestPanicInAHandler(t *testing.T) {
 // TestOverload: what comes on top of the limit is told to come back, and the rest is served.
 func TestOverload(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupScripted(t)
 	const limit = 64 // of coretest
 	inside, free := make(chan struct{}, limit), make(chan struct{})
 	b.Acquirer.Before = func(context.Context, coretest.Call) error { inside <- struct{}{}; <-free; return nil }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/token"
+	gotoken "go/token"
 	"maps"
 	"os"
 	"slices"
@@ -25,8 +25,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// statuses are those the design gives each type of error.
-func statuses() map[v1.ErrorType][]int {
+// statusesOf are those the design gives each type of error.
+func statusesOf() map[v1.ErrorType][]int {
 	return map[v1.ErrorType][]int{
 		v1.ErrorTypeAuthenticationError: {401},
 		v1.ErrorTypePermissionError:     {403},
@@ -75,7 +75,7 @@ func TestEveryCode(t *testing.T) {
 	refusals := fileConstants(t, "../payment", "refusal.go")
 	engine := fileConstants(t, "../engine", "step.go") // acquirer_declined is the engine's word
 	for code, e := range api.Codes() {
-		if !slices.Contains(statuses()[e.Type], e.Status) {
+		if !slices.Contains(statusesOf()[e.Type], e.Status) {
 			t.Errorf("%s: %s does not go with %d", code, e.Type, e.Status)
 		}
 		if refusals[code] {
@@ -137,7 +137,7 @@ func constants(t *testing.T, dir string) map[string]string {
 // fileConstants is the set of texts of the string constants of one file.
 func fileConstants(t *testing.T, dir, file string) map[string]bool {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), dir+"/"+file, nil, 0)
+	f, err := parser.ParseFile(gotoken.NewFileSet(), dir+"/"+file, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func stringConstants(t *testing.T, f *ast.File) map[string]string {
 		if !ok || len(spec.Values) != 1 {
 			return true
 		}
-		if lit, ok := spec.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		if lit, ok := spec.Values[0].(*ast.BasicLit); ok && lit.Kind == gotoken.STRING {
 			text, err := strconv.Unquote(lit.Value)
 			if err != nil {
 				t.Fatal(err)
@@ -179,7 +179,7 @@ func parse(t *testing.T, dir string) []*ast.File {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), dir+"/"+e.Name(), nil, 0)
+		f, err := parser.ParseFile(gotoken.NewFileSet(), dir+"/"+e.Name(), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

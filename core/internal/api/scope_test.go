@@ -157,8 +157,8 @@ func (h *house) wantNoCalls(t *testing.T) {
 	}
 }
 
-// bodies make one object of each collection.
-func bodies(txn string) map[string]string {
+// bodiesOf makes one object of each collection.
+func bodiesOf(txn string) map[string]string {
 	return map[string]string{
 		"transactions": `{"amount":100,"currency":"usd","payment_method":"pm_card_visa"}`, "refunds": `{"transaction":"` + txn + `","amount":1}`,
 		"tokens":   `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2030}}`,
@@ -181,14 +181,14 @@ func (h *house) objects(t *testing.T) map[string]string {
 		}
 		return first.ID
 	}
-	out := map[string]string{"transactions": read("POST", "/v1/transactions", bodies("")["transactions"])}
+	out := map[string]string{"transactions": read("POST", "/v1/transactions", bodiesOf("")["transactions"])}
 	if out["transactions"] == "" {
 		t.Fatal("no transaction could be made")
 	}
 	out["captures"] = id.Format(id.Capture, h.Number(t, "SELECT id FROM captures"))
 	for _, r := range api.RouteTable() {
 		name := strings.TrimPrefix(r.Path, "/v1/")
-		if body, ok := bodies(out["transactions"])[name]; ok && r.Method == http.MethodPost && out[name] == "" {
+		if body, ok := bodiesOf(out["transactions"])[name]; ok && r.Method == http.MethodPost && out[name] == "" {
 			out[name] = read("POST", r.Path, body)
 		}
 		if r.Method == http.MethodGet && r.Path == "/v1/events" {
@@ -241,7 +241,7 @@ func TestOthersObjectsAreNotThere(t *testing.T) {
 		}
 	}
 	for _, key := range keys {
-		if got := h.ask(t, key, "POST", "/v1/refunds", bodies(objects["transactions"])["refunds"]); got.status != 404 {
+		if got := h.ask(t, key, "POST", "/v1/refunds", bodiesOf(objects["transactions"])["refunds"]); got.status != 404 {
 			t.Errorf("refund: got %d %s, want 404", got.status, got.code)
 		}
 	}

@@ -1,0 +1,195 @@
+package api_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/goccy/go-yaml"
+)
+
+func TestContractAsJSON(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	a := b.get(t, "/v1/openapi.json", header("Authorization"))
+	if a.status != http.StatusOK {
+		t.Fatalf("got %d %s", a.status, a.body)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(a.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if doc.Paths.Find("/v1/transactions") == nil {
+		t.Error("the contract has no transactions")
+	}
+}
+
+// read fetches a page that is not described by the contract.
+func read(t *testing.T, url string) (body string, header http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("got %d %s, %v", resp.StatusCode, b, err)
+	}
+	return string(b), resp.Header
+}
+
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	page, headers := read(t, b.server.URL+"/docs")
+	if got, want := headers.Get("Content-Type"), "text/html; charset=utf-8"; got != want {
+		t.Errorf("content type: got %q, want %q", got, want)
+	}
+	for _, want := range []string{
+		`<code>/v1/transactions/{id}/captures</code>`, `id="schema-Transaction"`, `<code>invalid_api_key</code>`, `<code>pm_card_visa</code>`,
+		`>4242424242424242<`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if !strings.HasPrefix(m[1], "#") && !strings.HasPrefix(m[1], "/") && m[1] != "data:," {
+			t.Errorf("the page loads or links to %s: it must work offline", m[1])
+		}
+	}
+	if strings.Contains(page, "<script>") || strings.Contains(page, "style=") {
+		t.Error("what stands in the page itself its policy forbids")
+	}
+	if csp := headers.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'") {
+		t.Errorf("content security policy: got %q", csp)
+	}
+	for file, kind := range map[string]string{"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8"} {
+		if _, headers := read(t, b.server.URL+"/docs/"+file); headers.Get("Content-Type") != kind {
+			t.Errorf("%s: got %q, want %q", file, headers.Get("Content-Type"), kind)
+		}
+	}
+}
+
+// catalogue is configs/simulator.yaml without the cards, read without the simulator's code.
+type catalogue struct {
+	CVCs map[string]struct {
+		Check, Code string
+		DeclineCode string `yaml:"decline_code"`
+	} `yaml:"cvcs"`
+	PostalCodes map[string]struct {
+		Code        string `yaml:"avs_code"`
+		DeclineCode string `yaml:"decline_code"`
+		Approve     int64  `yaml:"approve_amount"`
+		Balance     *int64
+	} `yaml:"postal_codes"`
+	Refusals []struct {
+		Operation   string
+		Amount      int64
+		DeclineCode string `yaml:"decline_code"`
+	}
+	BankAccounts []struct {
+		AccountNumber string `yaml:"account_number"`
+		DeclineCode   string `yaml:"decline_code"`
+	} `yaml:"bank_accounts"`
+	BankAccountLimit struct {
+		Amount      int64
+		DeclineCode string `yaml:"decline_code"`
+	} `yaml:"bank_account_limit"`
+	Cards []struct {
+		PaymentMethod string `yaml:"payment_method"`
+		Number        string
+	}
+}
+
+// told lists the texts that the page must show for each value: the value, its field and its effect.
+func (c catalogue) told() map[string][]string {
+	want := map[string][]string{}
+	add := func(value, field, declines string, more ...string) {
+		outcome := "Approved"
+		if declines != "" {
+			outcome = strings.ToUpper(declines[:1]) + strings.ReplaceAll(declines[1:], "_", " ")
+		}
+		want["<code>"+value+"</code></th><td>"+field+"</td>"] = append(more, "<td>"+outcome+"</td>")
+	}
+	for value, e := range c.CVCs {
+		add(value, "card.cvc", e.DeclineCode, "<code>"+e.Check+"</code>", "<code>"+e.Code+"</code>")
+	}
+	for value, e := range c.PostalCodes {
+		var more []string
+		if e.Code != "" {
+			more = append(more, "letter <code>"+e.Code+"</code>")
+		}
+		if e.Approve > 0 {
+			more = append(more, fmt.Sprintf("approves %d at most", e.Approve))
+		}
+		if e.Balance != nil {
+			more = append(more, fmt.Sprintf("balance %d left", *e.Balance))
+		}
+		add(value, "billing.address.postal_code", e.DeclineCode, more...)
+	}
+	for _, e := range c.Refusals {
+		field := "amount of a " + e.Operation
+		if e.Operation == "void" {
+			field = "amount of a payment"
+		}
+		add(strconv.FormatInt(e.Amount, 10), field, e.DeclineCode, e.Operation)
+	}
+	for _, e := range c.BankAccounts {
+		add(e.AccountNumber, "bank_account.account_number", e.DeclineCode)
+	}
+	add(fmt.Sprintf("above %d", c.BankAccountLimit.Amount), "amount from a bank account", c.BankAccountLimit.DeclineCode)
+	return want
+}
+
+// TestDocsShowTheCatalogue: every trigger of the simulator is on the page, with its effect.
+func TestDocsShowTheCatalogue(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../configs/simulator.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c catalogue
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	want := c.told()
+	if got := len(want); got < 20 || len(c.Cards) < 40 {
+		t.Fatalf("read %d values and %d cards of the catalogue, want more", got, len(c.Cards))
+	}
+	page, _ := read(t, setup(t).server.URL+"/docs")
+	_, section, _ := strings.Cut(page, `<article id="cards">`)
+	section, _, _ = strings.Cut(section, "</article>")
+	for row, more := range want {
+		_, rest, found := strings.Cut(section, row)
+		rest, _, _ = strings.Cut(rest, "</tr>")
+		if !found {
+			t.Errorf("the page lacks %s", row)
+			continue
+		}
+		for _, said := range more {
+			if !strings.Contains(rest, said) {
+				t.Errorf("%s: the page says %s, want %s in it", row, rest, said)
+			}
+		}
+	}
+	for _, card := range c.Cards {
+		if !strings.Contains(section, card.PaymentMethod) || !strings.Contains(section, "<code>"+card.Number+"</code>") {
+			t.Errorf("the page lacks the card %s %s", card.PaymentMethod, card.Number)
+		}
+	}
+}

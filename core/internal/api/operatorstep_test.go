@@ -1,0 +1,63 @@
+package api_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/shared/programtest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+const stepsOf = operator.Root + "/steps"
+
+// TestOperatorResolvesAStep: an operator lists, shows and ends a pending reversal over HTTP. A
+// wrong outcome and a missing reason change nothing, and the action is one audit record.
+func TestOperatorResolvesAStep(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: -1, token: token, catalogue: MustHurryCatalogue(t, 20*time.Millisecond)})
+	p := openPort(t, b)
+	if got := MustDecode[operator.StepList](t, p.get(t, stepsOf), 200); len(got.Data) != 0 || got.HasMore {
+		t.Errorf("at first: got %+v, want none", got)
+	}
+	lost := wantRefusal(t, b.post(t, "/v1/transactions", create1("pm_card_timeout_before_effect", "")),
+		refusal{504, v1.ErrorTypeAPIError, "outcome_unknown", ""}).Transaction.ID
+	b.clock.Advance(time.Second)
+	b.resolved(t, lost)
+	list := MustDecode[operator.StepList](t, p.get(t, stepsOf+"?kind=reversal&merchant="+b.merchant+"&limit=1"), 200)
+	if len(list.Data) != 1 || list.Data[0].Transaction != lost || list.Data[0].Amount != 1 || list.Data[0].Kind != "reversal" {
+		t.Fatalf("got %+v, want the reversal of %s", list, lost)
+	}
+	path := stepsOf + "/" + list.Data[0].ID
+	if got := MustDecode[operator.Step](t, p.get(t, path), 200); got.ID != list.Data[0].ID || got.Merchant != b.merchant || got.Mode != v1.ModeTest {
+		t.Errorf("got %+v", got)
+	}
+	if got := MustDecode[operator.StepList](t, p.get(t, stepsOf+"?starting_after="+list.Data[0].ID), 200); len(got.Data) != 0 {
+		t.Errorf("behind it: got %+v, want none", got)
+	}
+	const reason = `"reason":"statement of November 22, line 7"`
+	wantRefusal(t, p.post(t, path+"/resolve", `{"outcome":"approved",`+reason+`}`), invalid("invalid_value", "outcome"))
+	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", `{"outcome":"approved",`+reason+`}`), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+	var done operator.Step
+	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be under way
+		r := p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r"))
+		if r.status == 409 {
+			return false
+		}
+		done = MustDecode[operator.Step](t, r, 200)
+		return true
+	})
+	if done.Outcome != "released" || done.Reason != "statement of November 22, line 7" {
+		t.Errorf("resolved: got %+v", done)
+	}
+	if again := MustDecode[operator.Step](t, p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r")), 200); again.ID != done.ID {
+		t.Errorf("the same request again: got %+v", again)
+	}
+	wantRefusal(t, p.get(t, path), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
+	if got := b.number(t, `SELECT COUNT(*) FROM audit_records WHERE action = 'steps.resolve' AND outcome = 'done' AND state_after LIKE '%line 7%'`); got != 1 {
+		t.Errorf("audit records: got %d, want 1", got)
+	}
+	for query, param := range map[string]string{"kind=x": "kind", "merchant=x": "merchant", "limit=0": "limit"} {
+		wantRefusal(t, p.get(t, stepsOf+"?"+query), invalid("invalid_value", param))
+	}
+}

@@ -1,0 +1,112 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+func TestUnknownRoutesAndMethods(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, "").ID
+	for _, path := range []string{"/", "/v1", "/v1/", "/v2/transactions", "/v1/transactions/", "//v1/transactions", "/v1/transactions/" + txn + "/", "/v1/transactions/" + txn + "/refunds", "/v1/Transactions", "/v1/transactions/../health", "/metrics"} {
+		wantRefusal(t, b.get(t, path, header("Authorization")), refusal{404, v1.ErrorTypeInvalidRequestError, "route_not_found", ""})
+	}
+	for _, c := range []struct{ method, path, allow string }{
+		{http.MethodDelete, "/v1/transactions", "GET, POST"},
+		{http.MethodPut, "/v1/transactions/" + txn, "GET"},
+		{http.MethodOptions, "/v1/transactions/" + txn, "GET"},
+		{http.MethodGet, "/v1/transactions/" + txn + "/void", "POST"},
+		{http.MethodPatch, "/v1/transactions/" + txn + "/captures", "GET, POST"},
+		{http.MethodPost, "/v1/captures/x", "GET"},
+		{http.MethodDelete, "/v1/refunds", "GET, POST"},
+		{http.MethodPost, "/v1/refunds/x", "GET"},
+		{http.MethodPost, "/v1/api_keys/current", "GET"},
+		{http.MethodGet, "/v1/test_helpers/transactions/" + txn + "/settle", "POST"},
+		{http.MethodPost, "/v1/health", "GET, HEAD"},
+		{"BREW", "/v1/health", "GET, HEAD"},
+	} {
+		a := b.do(t, c.method, c.path, "")
+		wantRefusal(t, a, refusal{405, v1.ErrorTypeInvalidRequestError, "method_not_allowed", ""})
+		if got, want := a.header.Get("Allow"), c.allow; got != want {
+			t.Errorf("%s %s: allow: got %q, want %q", c.method, c.path, got, want)
+		}
+	}
+}
+
+// TestEncodedSlash: a slash that a client encoded belongs to the id. Taken for a separator it once
+// reached another route, and voided.
+func TestEncodedSlash(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, manual).ID
+	gone := refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"}
+	wantRefusal(t, b.get(t, "/v1/transactions/"+txn+"%2Fvoid"), gone)
+	wantRefusal(t, b.post(t, "/v1/transactions/"+txn+"%2Fx/void", ""), gone)
+	wantRefusal(t, b.post(t, "/v1/transactions%2F"+txn+"/void", ""), refusal{404, v1.ErrorTypeInvalidRequestError, "route_not_found", ""})
+	wantRefusal(t, b.post(t, "/v1/transactions/"+txn+"%2Fvoid", ""), refusal{405, v1.ErrorTypeInvalidRequestError, "method_not_allowed", ""})
+	if a := b.get(t, "/v1/transactions/"+strings.Replace(txn, "_", "%5F", 1)); a.status != 200 {
+		t.Errorf("an encoded underscore: got %d %s", a.status, a.body)
+	}
+	if a := b.void(t, txn); a.status != 200 {
+		t.Errorf("void: got %d %s", a.status, a.body)
+	}
+}
+
+// TestNamesThatMustNotBeRepeated: a card number or key that a client sent as a field's name came
+// back in param.
+func TestNamesThatMustNotBeRepeated(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key := coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret"})
+	for _, name := range []string{"4111111111111111", "4111-1111-1111-1111", key, strings.Repeat("long", 60)} {
+		for _, a := range []answer{
+			b.post(t, "/v1/transactions", `{"`+name+`":1}`),
+			b.post(t, "/v1/transactions", create(1, `,"card":{"`+name+`":1}`)),
+			b.post(t, "/v1/transactions", create(1, `,"metadata":{"`+name+`":1}`)),
+			b.get(t, "/v1/transactions?"+name+"=1"),
+		} {
+			if a.status != 400 || strings.Contains(string(a.body), name) || !strings.Contains(string(a.body), `"param":"[redacted]"`) {
+				t.Errorf("%s: got %d %s", name, a.status, a.body)
+			}
+		}
+	}
+}
+
+// TestQueryOnPost: a parameter that nothing reads is refused like a field that nothing reads.
+func TestQueryOnPost(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	wantRefusal(t, b.post(t, "/v1/transactions?x=1", create(1, "")), refusal{400, v1.ErrorTypeInvalidRequestError, "unknown_parameter", ""})
+}
+
+func TestBadIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	txn := b.MustCreate(t, 100, manual).ID
+	MustDecode[v1.Capture](t, b.capture(t, txn, `{"amount":10}`), 201)
+	var cases []badInput
+	for name, lines := range map[string][]string{
+		"two lines": {"a", "b"}, "two equal lines": {"a", "a"}, "empty": {""}, "256 bytes": {strings.Repeat("k", 256)},
+		"a tab": {"a\tb"}, "not ASCII": {"clé"}, "a list is one key, but this is not ASCII": {"a,\x80"},
+	} {
+		cases = append(cases, badInput{name, "", invalid("invalid_idempotency_key", "Idempotency-Key"), []option{header("Idempotency-Key", lines...)}})
+	}
+	for path, body := range map[string]string{
+		"/v1/transactions": create(1, ""), "/v1/transactions/" + txn + "/captures": `{"amount":1}`, "/v1/transactions/" + txn + "/void": "{}",
+		"/v1/refunds": `{"transaction":"` + txn + `"}`, "/v1/test_helpers/transactions/" + txn + "/settle": "{}",
+	} {
+		for i := range cases {
+			cases[i].body = body
+		}
+		b.wantRefused(t, path, cases)
+	}
+	long := strings.Repeat("~", 255)
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(1, ""), keyed(long)), 201)
+	MustDecode[v1.Transaction](t, b.post(t, "/v1/transactions", create(2, ""), keyed(long[:254])), 201)
+}
