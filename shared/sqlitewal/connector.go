@@ -5,13 +5,20 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
+
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
-// full is PRAGMA synchronous = FULL as SQLite returns it: each commit is flushed to the disk.
+// busyTimeout is how long a statement waits for a lock of another connection.
+const busyTimeout = "busy_timeout(5000)"
+
+// flushes is PRAGMA synchronous = FULL as SQLite returns it: each commit is flushed to the disk.
 // EXTRA, which is higher, flushes more.
-const full = 2
+const flushes = 2
 
 // ErrNotDurable reports a connection on which commits could be lost.
 var ErrNotDurable = errors.New("sqlite: commits are not durable")
@@ -29,6 +36,42 @@ type Connector struct {
 func Source(path string, parameters url.Values) string {
 	file := (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 	return (&url.URL{Scheme: "file", Opaque: file, RawQuery: parameters.Encode()}).String()
+}
+
+// Writing returns the DSN of a connection that writes to the file at path, on a VFS of SQLite or ""
+// for the system's. Pragmas are part of the DSN because database/sql would apply an Exec to one
+// pooled connection only.
+func Writing(path, vfs string, pragmas ...string) string {
+	return source(path, vfs, url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{
+		busyTimeout, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"secure_delete(ON)", // overwrites all removed bytes with zeroes, pages that become free included
+	}, pragmas...)})
+}
+
+// Reading returns the DSN of a connection that only reads. Its arguments are those of Writing.
+func Reading(path, vfs string, pragmas ...string) string {
+	return source(path, vfs, url.Values{"_pragma": append([]string{busyTimeout, "query_only(1)"}, pragmas...)})
+}
+
+func source(path, vfs string, q url.Values) string {
+	if vfs != "" {
+		q.Set("vfs", vfs)
+	}
+	return Source(path, q)
+}
+
+// Create creates the file at path, readable by its owner only. SQLite would create it readable to
+// all. Its log and shared memory take its mode and owner. A file that exists is not opened, because
+// closing it would drop the locks that this process holds on it.
+func Create(path string) error {
+	f, err := durable.OpenFile(path, os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Connect implements driver.Connector.
@@ -58,8 +101,8 @@ func verify(ctx context.Context, conn driver.Conn) error {
 	if err != nil {
 		return err
 	}
-	if n, ok := level.(int64); !ok || n < full {
-		return fmt.Errorf("%w: synchronous is %v, want FULL (%d)", ErrNotDurable, level, full)
+	if n, ok := level.(int64); !ok || n < flushes {
+		return fmt.Errorf("%w: synchronous is %v, want FULL (%d)", ErrNotDurable, level, flushes)
 	}
 	return nil
 }

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // loginB are the flags of provider-b alone.
@@ -133,15 +135,13 @@ func newCertificate(file, merchant string) (credentials.CertificateB, error) {
 	return credentials.NewCertificateB(merchant, encryption, clock.System().Now())
 }
 
-// writeNew writes a secret file that must not be there yet, and notes that it was made.
+// writeNew creates a secret file, which must not exist, and appends its path to made.
 func writeNew(path string, content []byte, made *[]string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("make a secret file: %w", err)
+	err := durable.CreateFile(path, content, 0o600)
+	if !errors.Is(err, fs.ErrExist) {
+		*made = append(*made, path)
 	}
-	*made = append(*made, path)
-	_, err = f.Write(content)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("make a secret file: %w", err)
 	}
 	return nil

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,14 +151,4 @@ func (f *keysFlags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.config, "config", "", "inventory, list, rotate, retire, revoke: the filter's configuration `file`")
 	fs.StringVar(&f.keys, "keys", "", "inventory, list, rotate, retire, revoke: where keys are kept, as for the filter: a `file` or URL. It must be there")
 	return fs
-}
-
-// writeNew makes a file that only its owner reads, and never one in place of another.
-func writeNew(path string, content []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	return errors.Join(err, file.Sync(), file.Close())
 }

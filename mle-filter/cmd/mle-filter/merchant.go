@@ -23,6 +23,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
+	"github.com/causeway-pay/causeway/shared/durable"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -55,7 +56,7 @@ func (m *Main) newKey(_ context.Context, f keysFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(f.out, append(text, '\n')); err != nil {
+	if err := durable.CreateFile(f.out, append(text, '\n'), 0o600); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(m.Stdout, "%s\n", public)

@@ -8,16 +8,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
 // SQLSTATEs, of PostgreSQL's appendix A.
 const (
-	uniqueViolation      = "23505"
 	checkViolation       = "23514"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	readOnly             = "25006"
-	idleInTransaction    = "25P03"
 	lockNotAvailable     = "55P03"
 	queryCanceled        = "57014"
 	notSupported         = "0A000"
@@ -69,8 +68,7 @@ func explain(err error) error {
 	case unavailable(err):
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
-	var e *pgconn.PgError
-	if errors.As(err, &e) && e.Code == uniqueViolation {
+	if pgurl.Duplicate(err) {
 		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
 	}
 	return err
@@ -82,11 +80,7 @@ func explain(err error) error {
 func unavailable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		switch e.Code[:2] {
-		case "08", "28", "53", "57", "58": // connection, password, resources, operator, system
-			return true
-		}
-		return e.Code == readOnly || e.Code == idleInTransaction || e.Code == lockNotAvailable || e.Code == queryCanceled || e.Code == raised || rolledBack(err)
+		return pgurl.Unavailable(e) || e.Code == raised || rolledBack(err)
 	}
 	var scan pgx.ScanArgError
 	var of *fault

@@ -142,7 +142,7 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 		}
 	}
 	delete(conn.RuntimeParams, "patience")
-	conn.DialFunc = lined(conn.DialFunc)
+	conn.DialFunc = pgurl.Lines(conn.DialFunc, false)
 	cfg.AfterConnect = pgurl.Durable(lost)
 	if e.again != nil {
 		cfg.BeforeConnect = pgurl.Rotating(e.again)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"modernc.org/sqlite"
+	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
 // codesFile holds security codes and the keys that encrypt them. It lies beside the database, is
@@ -47,15 +47,14 @@ func AttachCodes(ctx context.Context, conn driver.Conn, database string) error {
 // makeCodes attaches the codes' file to the writing connection, and makes it where there is none.
 func makeCodes(ctx context.Context, conn driver.Conn, database string) error {
 	path := codesPath(database)
-	if err := makePrivate(path); err != nil {
+	if err := sqlitewal.Create(path); err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	err := AttachCodes(ctx, conn, database)
 	if err == nil {
 		err = run(ctx, conn, codesSchema)
 	}
-	var e *sqlite.Error
-	if err != nil && (!errors.As(err, &e) || !unavailable(e)) {
+	if err != nil && !sqlitewal.Unavailable(err) {
 		err = fmt.Errorf("open %s: %w. If the file is damaged, stop the service and remove it with its -wal and -shm: "+
 			"tokens of the last hour that have a security code are then refused, and nothing else is lost", path, err)
 	}

@@ -10,6 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
 // roomToOpen is how much room opening takes at most, in bytes, before a payment is written: the index
@@ -50,26 +51,11 @@ func room(dir string) (free uint64, ok bool) {
 // explained adds the store's error to one of SQLite: ErrDuplicate for a second row with the same
 // primary or unique key, and ErrUnavailable if a retry may succeed.
 func explained(err error) error {
-	var e *sqlite.Error
-	if err == nil || !errors.As(err, &e) {
-		return err
-	}
 	switch {
-	case e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+	case sqlitewal.Duplicate(err):
 		return fmt.Errorf("%w: %w", store.ErrDuplicate, err)
-	case unavailable(e):
+	case sqlitewal.Unavailable(err):
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	return err
-}
-
-// unavailable reports whether the database could not be read or written just now: no space, an I/O
-// error, or a lock of another process.
-func unavailable(e *sqlite.Error) bool {
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
-		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
-		return true
-	}
-	return false
 }

@@ -45,8 +45,8 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 	if cfg.RuntimeParams["statement_timeout"] == "" {
 		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
 	}
-	cfg.RuntimeParams["client_encoding"] = "UTF8" // for every setting of the URL, the role or the environment
-	cfg.DialFunc = uncalled(cfg.DialFunc)
+	cfg.RuntimeParams["client_encoding"] = "UTF8"  // for every setting of the URL, the role or the environment
+	cfg.DialFunc = pgurl.Lines(cfg.DialFunc, true) // statements end by statement_timeout, which is not for commits
 	pool := stdlib.OpenDB(*cfg, append(options, stdlib.OptionAfterConnect(pgurl.Durable(lost)))...)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
@@ -66,7 +66,7 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 		return nil, errors.Join(err, pool.Close())
 	}
 	return &keystore.Engine{
-		Write: pool, Read: pool, Numbered: true, Duplicate: duplicate, Unavailable: unavailable, Verify: verify,
+		Write: pool, Read: pool, Numbered: true, Duplicate: pgurl.Duplicate, Unavailable: unavailable, Verify: verify,
 	}, nil
 }
 
@@ -91,19 +91,8 @@ func lookFor(ctx context.Context, pool *sql.DB) error {
 	return nil
 }
 
-func duplicate(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == "23505"
-}
-
-// unavailable reports an error that a later attempt may not have. That is a lost connection, or an
-// error of one of these classes:
-//
-//   - 08 connection, 53 resources, 57 operator intervention (a timeout among them);
-//   - 25006 read-only (a standby), 40 serialization and deadlock;
-//   - 28 a changed password.
-//
-// It also reports a setting under which the server would lose the write.
+// unavailable reports an error that a later attempt may not have, or a setting under which the server
+// would lose the write.
 func unavailable(err error) bool {
 	var (
 		unfit   *pgurl.UnfitError
@@ -112,8 +101,7 @@ func unavailable(err error) bool {
 		network net.Error
 	)
 	if errors.As(err, &e) {
-		class := e.Code[:2]
-		return class == "08" || class == "53" || class == "57" || class == "40" || class == "28" || e.Code == "25006"
+		return pgurl.Unavailable(e)
 	}
 	return errors.As(err, &unfit) || errors.As(err, &connect) || errors.As(err, &network)
 }
