@@ -42,21 +42,29 @@ type stage struct {
 
 	mu     sync.Mutex
 	served *certfile.Pair // guarded by mu
-	fail   int            // number of calls of Serve that will fail; guarded by mu
-	failed chan struct{}  // closed after the last of them
+	fail   bool           // Serve fails; guarded by mu
+	failed chan struct{}  // gets a value when it does
 }
 
 func (s *stage) Serve(_ context.Context, pairs []*certfile.Pair) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fail > 0 {
-		if s.fail--; s.fail == 0 {
-			close(s.failed)
+	if s.fail {
+		select {
+		case s.failed <- struct{}{}:
+		default:
 		}
 		return errors.New("not yet")
 	}
 	s.served = pairs[0]
 	return nil
+}
+
+// fails makes Serve fail from now on, or succeed.
+func (s *stage) fails(is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = is
 }
 
 func start(t *testing.T, first *certfile.Pair, ahead time.Duration) *stage {
@@ -67,7 +75,7 @@ func start(t *testing.T, first *certfile.Pair, ahead time.Duration) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{Publisher: publisher, source: make(source), clock: c, failed: make(chan struct{})}
+	s := &stage{Publisher: publisher, source: make(source), clock: c, failed: make(chan struct{}, 1)}
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	k := &edge.Rotator{Source: s.source, Publisher: publisher, Serve: s.Serve, Ahead: ahead, Clock: c}
@@ -171,13 +179,11 @@ func TestRotator(t *testing.T) {
 		a, b := pair(), pair()
 		s := start(t, a, 0)
 		s.until(t, a, nil)
-		s.mu.Lock()
-		s.fail = 1
-		s.mu.Unlock()
+		s.fails(true)
 		tell(s, certfile.Update{Pairs: []*certfile.Pair{b}})
 		<-s.failed
-		s.until(t, a, nil)
-		s.clock.Advance(10 * time.Second)
+		s.until(t, a, b)
+		s.fails(false)
 		s.until(t, b, nil)
 	})
 }

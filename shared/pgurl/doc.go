@@ -1,4 +1,4 @@
-// Package pgurl holds the rules that all programs apply to a PostgreSQL database: the settings it
-// must have, how new connections read a changed password, which commits are never cancelled, and
-// which errors a retry may not have.
+// Package pgurl holds the rules that all programs apply to a PostgreSQL database. They are the
+// settings it must have, how new connections read a changed password, and how commits are kept from
+// being cancelled. They also classify the server's errors.
 package pgurl

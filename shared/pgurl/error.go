@@ -20,9 +20,9 @@ func Duplicate(err error) bool {
 	return errors.As(err, &e) && e.Code == uniqueViolation
 }
 
-// Unavailable reports whether an error of the server is one that a later attempt may not have: of
-// the connection, a changed password, resources, an operator (a timeout among them), the system,
-// another transaction, or a standby.
+// Unavailable reports whether a later attempt may succeed. The error is then of the connection, a
+// changed password, resources, an operator (a timeout among them), the system, or another
+// transaction. Or the server is a standby.
 func Unavailable(e *pgconn.PgError) bool {
 	switch e.Code[:2] {
 	case "08", "28", "53", "57", "58", "40":

@@ -48,7 +48,7 @@ func Writing(path, vfs string, pragmas ...string) string {
 	}, pragmas...)})
 }
 
-// Reading returns the DSN of a connection that only reads. Its arguments are those of Writing.
+// Reading returns the DSN of a connection that only reads. It takes the arguments of Writing.
 func Reading(path, vfs string, pragmas ...string) string {
 	return source(path, vfs, url.Values{"_pragma": append([]string{busyTimeout, "query_only(1)"}, pragmas...)})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/expiry"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/rollout"
+	"github.com/causeway-pay/causeway/deploy/edge/internal/rotation"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/serve"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/trust"
 	"github.com/causeway-pay/causeway/shared/certfile"
@@ -30,7 +31,7 @@ type edge struct {
 	frame     *program.Frame
 	server    *serve.Server
 	plane     *rollout.Plane
-	rollout   *rollout.Rollout
+	rollout   *rotation.Rotation
 	counts    *rollout.Metrics
 	publisher *trust.Publisher
 	alarm     *expiry.Alarm

@@ -1,4 +1,4 @@
-package rollout
+package rotation
 
 import (
 	"encoding/json"
@@ -50,7 +50,13 @@ func restore(path string, all []stored) ([]*certfile.Pair, error) {
 	return out, nil
 }
 
-func (r *Rollout) load() error {
+func (r *Rotation) load() error {
+	if r.cfg.Folder == "" {
+		return nil
+	}
+	if err := durable.MkdirAll(r.cfg.Folder, 0o700); err != nil {
+		return fmt.Errorf("rotation: %w", err)
+	}
 	path := filepath.Join(r.cfg.Folder, stateFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +74,7 @@ func (r *Rollout) load() error {
 		next, err = restore(path, s.Next)
 	}
 	if err != nil {
-		return fmt.Errorf("rollout: the certificates that were served, %s, cannot be read and are left as they are "+
+		return fmt.Errorf("rotation: the certificates that were served, %s, cannot be read and are left as they are "+
 			"(move the file away to begin with what the source has): %w", path, err)
 	}
 	r.live, r.next, r.at = live, next, s.At
@@ -77,13 +83,16 @@ func (r *Rollout) load() error {
 
 // save writes the state. When it returns nil, the disk has all of it; on an error it has the
 // previous state.
-func (r *Rollout) save() error {
+func (r *Rotation) save() error {
+	if r.cfg.Folder == "" {
+		return nil
+	}
 	text, err := json.Marshal(state{Live: store(r.live), Next: store(r.next), At: r.at})
 	if err != nil {
-		return fmt.Errorf("rollout: %w", err)
+		return fmt.Errorf("rotation: %w", err)
 	}
 	if err := durable.WriteFile(filepath.Join(r.cfg.Folder, stateFile), text, 0o600); err != nil {
-		return fmt.Errorf("rollout: %w", err)
+		return fmt.Errorf("rotation: %w", err)
 	}
 	return nil
 }
