@@ -3,7 +3,6 @@ package announce
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -66,32 +65,38 @@ func (a *Announcer) Run(ctx context.Context) {
 	}
 }
 
-// Deliver tries all that is due, each once. What core does not take is due again later.
+// Deliver sends each due event once, until core is unreachable.
 func (a *Announcer) Deliver(ctx context.Context) error {
-	var faults []error
-	for {
-		next, err := a.Store.ClaimAnnouncement(ctx, lease)
-		if errors.Is(err, keystore.ErrNotFound) {
-			return errors.Join(faults...)
-		}
-		if err != nil {
-			return errors.Join(append(faults, err)...)
-		}
-		if err := a.send(ctx, next); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", next.ID, err),
-				a.Store.Postpone(ctx, next, a.Clock.Now().Add(announce.Gap(next.Attempts))))
-			continue
-		}
-		if err := a.Store.Delivered(ctx, next.ID); err != nil {
-			return errors.Join(append(faults, err)...) // it is sent again, and core recognises it
-		}
-	}
+	return announce.Deliver(ctx, outbox{a.Store, a.Clock}, a.port.Send)
 }
 
-// send sends one announcement to core.
-func (a *Announcer) send(ctx context.Context, what *keystore.Announcement) error {
-	merchant, mode, _ := strings.Cut(what.Tenant, "/")
-	return a.port.Merchant(ctx, merchant, announce.Event{
-		Mode: mode, Type: what.Type, Name: strings.TrimPrefix(what.ID, what.Type+":"), Object: what.Body,
-	})
+// outbox is the outbox of the key store. Several filters share it.
+type outbox struct {
+	store *keystore.DB
+	clock clock.Clock
+}
+
+// Claim implements announce.Outbox.
+func (o outbox) Claim(ctx context.Context) (*announce.Pending, error) {
+	next, err := o.store.ClaimAnnouncement(ctx, lease)
+	if errors.Is(err, keystore.ErrNotFound) {
+		return nil, nil //nolint:nilnil // none is due
+	}
+	if err != nil {
+		return nil, err
+	}
+	merchant, mode, _ := strings.Cut(next.Tenant, "/")
+	return &announce.Pending{ID: next.ID, Merchant: merchant, Attempts: next.Attempts, Event: announce.Event{
+		Mode: mode, Type: next.Type, Name: strings.TrimPrefix(next.ID, next.Type+":"), Object: next.Body,
+	}}, nil
+}
+
+// Delivered implements announce.Outbox.
+func (o outbox) Delivered(ctx context.Context, p *announce.Pending) error {
+	return o.store.Delivered(ctx, p.ID)
+}
+
+// Postpone implements announce.Outbox.
+func (o outbox) Postpone(ctx context.Context, p *announce.Pending, pause time.Duration) error {
+	return o.store.Postpone(ctx, p.ID, p.Attempts, o.clock.Now().Add(pause))
 }

@@ -69,9 +69,10 @@ func (db *DB) Delivered(ctx context.Context, id string) error {
 	return err
 }
 
-// Postpone has a claimed announcement tried again at that time, within longestPause.
-func (db *DB) Postpone(ctx context.Context, a *Announcement, at time.Time) error {
-	err := db.change(ctx, `UPDATE mle_outbox SET next_at = ? WHERE id = ? AND attempts = ? AND delivered_at = 0`, millis(at), a.ID, a.Attempts)
+// Postpone makes an announcement due at that time, within longestPause, if attempts is still the
+// number of its claims.
+func (db *DB) Postpone(ctx context.Context, id string, attempts int, at time.Time) error {
+	err := db.change(ctx, `UPDATE mle_outbox SET next_at = ? WHERE id = ? AND attempts = ? AND delivered_at = 0`, millis(at), id, attempts)
 	if errors.Is(err, ErrConflict) {
 		return nil // somebody else has it by now
 	}

@@ -117,7 +117,8 @@ func TestAnnouncedOnce(t *testing.T) {
 		if _, again := taken.Load("0/2"); !again || !ok {
 			t.Fatal("what was not delivered was not taken again")
 		}
-		if err := w.a.Postpone(t.Context(), first.(*keystore.Announcement), birth); err != nil { // its first holder comes back late
+		claimed := first.(*keystore.Announcement)
+		if err := w.a.Postpone(t.Context(), claimed.ID, claimed.Attempts, birth); err != nil { // its first holder comes back late
 			t.Error(err)
 		}
 		if _, err := w.b.ClaimAnnouncement(t.Context(), time.Minute); !errors.Is(err, keystore.ErrNotFound) {
@@ -189,7 +190,7 @@ func TestAnnouncementsOfAClockThatWasAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.a.Postpone(t.Context(), postponed, w.clock.Now().Add(time.Hour)); err != nil {
+		if err := w.a.Postpone(t.Context(), postponed.ID, postponed.Attempts, w.clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		w.clock.Advance(-23 * time.Hour)

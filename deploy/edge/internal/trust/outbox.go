@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/announce"
@@ -37,33 +38,18 @@ func (s *Publisher) Run(ctx context.Context) {
 	}
 }
 
-// Deliver sends each due event once, in the order of the changes, until core is unreachable. A
-// rejected event is due again later.
+// Deliver sends each due event once, in the order of the changes, until core is unreachable.
 func (s *Publisher) Deliver(ctx context.Context) {
 	if s.cfg.Port == nil {
 		return
 	}
-	for _, n := range s.due() {
-		err := s.send(ctx, announce.Event{Type: n.Type, Name: n.Name, Object: n.Object})
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			s.complain(ctx, n, err)
-		}
-		if err := s.delivered(ctx, n.Name, err); err != nil { // core recognises the repetition
-			s.cfg.Log.ErrorContext(ctx, "history of certificates", slog.Any("error", err))
-			return
-		}
-		var refused *announce.RefusedError
-		if err != nil && !errors.As(err, &refused) {
-			return // core is unreachable for the next one too
-		}
+	if err := announce.Deliver(ctx, outbox{s}, s.send); err != nil && ctx.Err() == nil {
+		s.cfg.Log.ErrorContext(ctx, "event not delivered: it is sent again", slog.Any("error", err))
 	}
 }
 
 // send sends an event with the present token.
-func (s *Publisher) send(ctx context.Context, n announce.Event) error {
+func (s *Publisher) send(ctx context.Context, p *announce.Pending) error {
 	port := *s.cfg.Port
 	if s.cfg.Token != nil {
 		token, err := s.cfg.Token()
@@ -72,37 +58,45 @@ func (s *Publisher) send(ctx context.Context, n announce.Event) error {
 		}
 		port.Token = token
 	}
-	return port.AllMerchants(ctx, n)
+	err := port.Send(ctx, p)
+	var refused *announce.RefusedError
+	if errors.As(err, &refused) && refused.BadToken() {
+		return fmt.Errorf("core rejects our filter token: merchants get no events until it is core's: %w", err)
+	}
+	return err
 }
 
-func (s *Publisher) due() []pending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.cfg.Clock.Now()
-	var out []pending
-	for _, n := range s.history.Outbox {
+// outbox is the outbox of the history, which one program has.
+type outbox struct{ *Publisher }
+
+// Claim implements announce.Outbox.
+func (o outbox) Claim(context.Context) (*announce.Pending, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.cfg.Clock.Now()
+	for _, n := range o.history.Outbox {
 		if !n.Due.After(now) {
-			out = append(out, n)
+			event := announce.Event{Type: n.Type, Name: n.Name, Object: n.Object}
+			return &announce.Pending{ID: n.Name, Attempts: n.Attempts + 1, Event: event}, nil
 		}
 	}
-	return out
+	return nil, nil //nolint:nilnil // none is due
 }
 
-// delivered removes an accepted event from the outbox, or postpones a rejected one.
-func (s *Publisher) delivered(ctx context.Context, name string, failure error) error {
-	return s.update(ctx, func(h *history, now time.Time) {
+// Delivered implements announce.Outbox.
+func (o outbox) Delivered(ctx context.Context, p *announce.Pending) error {
+	return o.update(ctx, func(h *history, _ time.Time) {
+		h.Outbox = slices.DeleteFunc(h.Outbox, func(n pending) bool { return n.Name == p.ID })
+	})
+}
+
+// Postpone implements announce.Outbox.
+func (o outbox) Postpone(ctx context.Context, p *announce.Pending, pause time.Duration) error {
+	return o.update(ctx, func(h *history, now time.Time) {
 		for i := range h.Outbox {
-			n := &h.Outbox[i]
-			switch {
-			case n.Name != name:
-				continue
-			case failure == nil:
-				h.Outbox = append(h.Outbox[:i], h.Outbox[i+1:]...)
-			default:
-				n.Attempts++
-				n.Due = now.Add(announce.Gap(n.Attempts))
+			if n := &h.Outbox[i]; n.Name == p.ID {
+				n.Attempts, n.Due = p.Attempts, now.Add(pause)
 			}
-			return
 		}
 	})
 }
@@ -116,15 +110,4 @@ func (s *Publisher) drop(ctx context.Context, all []pending) {
 			slog.String("type", n.Type), slog.String("name", n.Name), slog.Int("attempts", n.Attempts),
 			slog.Time("since", n.Since))
 	}
-}
-
-func (s *Publisher) complain(ctx context.Context, n pending, err error) {
-	reason := "core rejected the event; it is sent again"
-	var refused *announce.RefusedError
-	if errors.As(err, &refused) && refused.BadToken() {
-		reason = "core rejects our filter token: merchants get no events until it is core's"
-	}
-	s.cfg.Log.ErrorContext(ctx, "event not delivered", slog.String("reason", reason), slog.String("type", n.Type),
-		slog.String("name", n.Name),
-		slog.Int("attempts", n.Attempts+1), slog.Any("error", err))
 }
