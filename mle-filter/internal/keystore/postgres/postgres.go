@@ -91,8 +91,8 @@ func lookFor(ctx context.Context, pool *sql.DB) error {
 	return nil
 }
 
-// unavailable reports an error that a later attempt may not have, or a setting under which the server
-// would lose the write.
+// unavailable reports an error that a later attempt may not have, or a setting under which the
+// server would lose the write.
 func unavailable(err error) bool {
 	var (
 		unfit   *pgurl.UnfitError
