@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -108,28 +107,3 @@ func wantNowhere(t *testing.T, places map[string][]byte, keys []string) {
 }
 
 // TestDataFolderIsPrivate: only the owner may read the files of the folder.
-func TestDataFolderIsPrivate(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	c, err := core.Open(t.Context(), core.Config{Data: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := info.Mode().Perm(), os.FileMode(0o700); got != want {
-		t.Errorf("folder: got %o, want %o", got, want)
-	}
-	secret, err := os.Stat(filepath.Join(dir, "root.secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := secret.Mode().Perm(), os.FileMode(0o600); got != want {
-		t.Errorf("root secret: got %o, want %o", got, want)
-	}
-}
