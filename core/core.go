@@ -88,7 +88,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if err != nil {
 		return nil, errors.Join(err, dir.Close(), unlock())
 	}
-	ids := id.NewGenerator(cfg.Clock)
+	ids := dir.Store.IDs()
 	c := &Core{
 		dir: dir, ids: ids, admin: admin.New(dir, ids, cfg.Actor), sim: sim, unlock: unlock, filter: cfg.FilterSecret,
 	}

@@ -28,6 +28,13 @@ type Generator struct {
 // NewGenerator returns a generator that orders its numbers by the time of c.
 func NewGenerator(c clock.Clock) *Generator { return &Generator{clock: c} }
 
+// Pass has all further numbers be greater than n.
+func (g *Generator) Pass(n int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last = max(g.last, n)
+}
+
 // Next returns a positive number greater than all it returned before: unix milliseconds in the
 // upper 42 bits, chance in the lower 21. It stays increasing when the clock steps back, and when a
 // millisecond is used up (it then borrows from the next).

@@ -48,7 +48,7 @@ func open(ctx context.Context, cfg datadir.Config) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(dir, id.NewGenerator(dir.Clock), ""), nil
+	return New(dir, dir.Store.IDs(), ""), nil
 }
 
 // New returns an Admin of an open store. actor names the operator in audit records if that is

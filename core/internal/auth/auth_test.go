@@ -1,8 +1,10 @@
 package auth_test
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 func TestAuthenticate(t *testing.T) {
@@ -78,5 +82,41 @@ func TestExpiry(t *testing.T) {
 	s.Clock.Advance(time.Millisecond) // and it is in the cache
 	if _, err := a.Authenticate(t.Context(), key.Reveal()); !errors.Is(err, auth.ErrInvalidKey) {
 		t.Errorf("once it expired: got %v, want %v", err, auth.ErrInvalidKey)
+	}
+}
+
+// TestKeyIDIsDrawnInItsCommand: a key that waits for other commands draws its id when it is
+// written. In a file, keys are listed in the order of their ids.
+func TestKeyIDIsDrawnInItsCommand(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	held, free := make(chan struct{}), make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		err := s.DB.Update(context.WithoutCancel(t.Context()), func(*store.Tx) error { close(held); <-free; return nil })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	if coretest.Shared() { // another command does not wait
+		close(free)
+		running.Wait()
+		return
+	}
+	running.Go(func() {
+		_, err := auth.Create(context.WithoutCancel(t.Context()), s.DB, s.IDs, coretest.Roots(), rand.Reader,
+			auth.KeySpec{Merchant: s.Tenant.Merchant, Kind: apikey.Secret})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	programtest.WaitFor(t, "the key waits", func() bool { return s.DB.Waiting() > 0 })
+	drawn := s.IDs.Next()
+	close(free)
+	running.Wait()
+	keys, err := s.DB.Keys(t.Context(), s.Tenant, payment.Page{Limit: 1})
+	if err != nil || len(keys.Rows) != 1 || keys.Rows[0].ID < drawn {
+		t.Errorf("got %+v, %v, want an id above %d", keys.Rows, err, drawn)
 	}
 }

@@ -72,8 +72,11 @@ func Create(ctx context.Context, db *store.DB, ids *id.Generator, roots *root.Ri
 	if err != nil {
 		return secret.String{}, err
 	}
-	m.Key.ID = ids.Next()
-	if err := db.Update(ctx, func(tx *store.Tx) error { return tx.InsertKey(m.Key, m.Hash) }); err != nil {
+	err = db.Update(ctx, func(tx *store.Tx) error {
+		m.Key.ID = ids.Next() // in the command: keys of a file are listed in the order of their ids
+		return tx.InsertKey(m.Key, m.Hash)
+	})
+	if err != nil {
 		return secret.String{}, fmt.Errorf("store key: %w", err)
 	}
 	return m.Secret, nil

@@ -35,6 +35,8 @@ var (
 	ErrClosed = errors.New("store: closed")
 )
 
+var selectHighestID = declare("selectHighestID")
+
 // DB is the open store.
 type DB struct {
 	clock   clock.Clock
@@ -45,9 +47,9 @@ type DB struct {
 	engine  Engine
 	shared  bool // Engine.Shared
 	health  health
-	targets *targetCache            // nil if shared: other processes change endpoints, too
-	seen    seen                    // the endpoints of the last read, if targets is nil
-	ids     *id.Generator           // of deliveries, which only this process makes
+	targets *targetCache // nil if shared: other processes change endpoints, too
+	seen    seen         // the endpoints of the last read, if targets is nil
+	ids     *id.Generator
 	due     chan struct{}           // deliveries were committed
 	process int64                   // this process's id, stored with the work that it begins; 0 if no other can do that work
 	trusts  func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
@@ -69,10 +71,32 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	if db.shared = db.engine.Shared(); !db.shared {
 		db.targets = newTargetCache()
 	}
-	if err := db.resume(ctx); err != nil {
+	err = db.resume(ctx)
+	if err == nil {
+		err = db.passIDs(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// IDs returns the generator of the ids of this store's rows.
+func (db *DB) IDs() *id.Generator { return db.ids }
+
+// passIDs has new ids follow those of a store that only this process writes: lists are in the order
+// of ids there, and the clock may have been set back since it was closed. Ids that are further
+// ahead than clockStep are those of a clock that was wrong.
+func (db *DB) passIDs(ctx context.Context) error {
+	if db.shared {
+		return nil
+	}
+	highest, err := scanNumber(db.row(ctx, selectHighestID, id.At(db.clock.Now().Add(clockStep))))
+	if err != nil {
+		return fmt.Errorf("read the highest id: %w", err)
+	}
+	db.ids.Pass(highest)
+	return nil
 }
 
 // Update runs fn as one command and returns once that is durable. fn writes through tx only, must not

@@ -31,6 +31,8 @@ var serviceSQL = map[string]string{
 	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, $1::bytea) ON CONFLICT (id) DO UPDATE
 		SET filler = $1::bytea`,
 	"countProbes": `SELECT COUNT(*) FROM store_probes`,
+	// Lists are in the order of commit positions.
+	"selectHighestID": "",
 	"selectNewest": `SELECT name, id FROM (
 			SELECT 'transactions' AS name, COALESCE((SELECT MAX(id) FROM transactions), 0) AS id
 			UNION ALL SELECT 'captures', COALESCE((SELECT MAX(id) FROM captures), 0)

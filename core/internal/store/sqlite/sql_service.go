@@ -25,6 +25,17 @@ var serviceSQL = map[string]string{
 	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE
 		SET filler = ?1`,
 	"countProbes": `SELECT COUNT(*) FROM store_probes`,
+	"selectHighestID": `SELECT MAX(id) FROM (SELECT 0 AS id
+			UNION ALL SELECT MAX(id) FROM merchants WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM api_keys WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM transactions WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM captures WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM refunds WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM customers WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM payment_methods WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM events WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM webhook_endpoints WHERE id < ?1
+			UNION ALL SELECT MAX(id) FROM webhook_deliveries WHERE id < ?1)`,
 	"selectNewest": `SELECT name, id FROM (
 			SELECT 'transactions' AS name, COALESCE((SELECT MAX(id) FROM transactions), 0) AS id
 			UNION ALL SELECT 'captures', COALESCE((SELECT MAX(id) FROM captures), 0)
