@@ -7,8 +7,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// Placed waits until every command has ended that runs now, of other tests too: on one server they are cores like this one, and a list of events waits for
-// them a second at most. What is listed next has all that was told before. inspect opens the database past the store.
+// Placed waits until every command on the database has ended that runs now: a list waits for them a
+// second at most. The next list has all rows whose commits were reported. inspect opens the
+// database past the store.
 func (d *Database) Placed(tb testing.TB, inspect *sql.DB) {
 	tb.Helper()
 	if d.url == "" {
@@ -21,7 +22,8 @@ func (d *Database) Placed(tb testing.TB, inspect *sql.DB) {
 	programtest.WaitFor(tb, "all commands have ended", func() bool {
 		var running int
 		if err := inspect.QueryRowContext(tb.Context(), `SELECT COUNT(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL
-			AND application_name LIKE 'causeway-core%' AND xact_start < CAST(CAST(? AS TEXT) AS TIMESTAMPTZ)`, now).Scan(&running); err != nil {
+			AND datname = current_database() AND application_name LIKE 'causeway-core%'
+			AND xact_start < CAST(CAST(? AS TEXT) AS TIMESTAMPTZ)`, now).Scan(&running); err != nil {
 			tb.Fatal(err)
 		}
 		return running == 0

@@ -98,6 +98,15 @@ func (s *Service) Beside(tb testing.TB) *Service {
 	return &next
 }
 
+// BesideAhead is Beside on a machine whose clock is ahead, or behind if d is negative.
+func (s *Service) BesideAhead(tb testing.TB, d time.Duration) *Service {
+	tb.Helper()
+	next := *s
+	next.Clock = clock.NewFake(s.Clock.Now().Add(d))
+	next.IDs = id.NewGenerator(next.Clock)
+	return next.Beside(tb)
+}
+
 func openOn(tb testing.TB, dir string, on *Database, peers *engine.Peers) *Service {
 	tb.Helper()
 	c := clock.NewFake(Birth)

@@ -97,15 +97,16 @@ func TestTheRestIsReadUnderItsLockPostgreSQL(t *testing.T) {
 	ended.Wait()
 }
 
-// TestMovedEventsPostgreSQL: events that came from another store have no place and are listed before all that are made here, by their ids; who pages
-// across the two misses none and sees none twice, both ways.
+// TestMovedEventsPostgreSQL: events that came from another store have no commit position and are
+// listed before all that are made here, by their ids. A client that pages across the two misses
+// none and sees none twice, both ways.
 func TestMovedEventsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
 	for n := int64(1); n <= 5; n++ {
 		mustEvent(t, s, 10*n, nil)
 	}
-	s.MustExec(t, "UPDATE events SET place = 0")
+	s.MustExec(t, "UPDATE events SET position = 0")
 	for _, n := range []int64{70, 45, 60} { // one of a core whose clock is slow
 		mustEvent(t, s, n, nil)
 	}

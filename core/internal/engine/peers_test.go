@@ -197,12 +197,26 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	if got := list(payment.Page{After: 500}); len(got) != 1 || got[0] != 1000 {
 		t.Errorf("older than 500: got %v, want 1000", got)
 	}
-	// A dump that is restored on a server which has counted less far.
-	first.MustExec(t, "UPDATE events SET place = place + 1000000000")
+	restored(t, first, event, list)
+}
+
+// restored restores the dump of the events on a server that has counted less far.
+func restored(
+	t *testing.T, first *coretest.Service, event func(*coretest.Service, int64), list func(payment.Page) []int64,
+) {
+	t.Helper()
+	first.MustExec(t, "UPDATE events SET position = position + 1000000000")
 	again := first.Beside(t)
-	first.Database.Placed(t, first.Inspect)
-	if found, err := again.DB.Events(t.Context(), first.Tenant, payment.EventFilter{}, payment.Page{Limit: 10}); err != nil || len(found.Rows) != 3 {
-		t.Errorf("after a restore: got %d events, %v", len(found.Rows), err)
+	if got := list(payment.Page{}); len(got) != 3 {
+		t.Errorf("after a restore: got %v", got)
+	}
+	event(again, 600)
+	if got := list(payment.Page{Before: 2000}); len(got) != 1 || got[0] != 600 {
+		t.Errorf("after 2000 and a restore: got %v, want 600", got)
+	}
+	before := first.Number(t, "SELECT commit_position('0')")
+	if first.Beside(t); first.Number(t, "SELECT commit_position('0')") != before {
+		t.Error("the offset was raised once more")
 	}
 }
 

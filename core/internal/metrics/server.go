@@ -15,9 +15,8 @@ import (
 // are required.
 type Server struct {
 	Stats func() store.Stats
-	// LowWaterMark returns the number of the oldest transaction of a core that has not ended. It also
-	// returns the number behind all transactions, of any client, that have. It is called at every
-	// scrape.
+	// LowWaterMark returns the commit position at which lists end. It also returns the position behind
+	// all transactions, of any client, that have ended. It is called at every scrape.
 	LowWaterMark func(context.Context) (oldest, next int64, err error)
 	Alive        func() int
 	Offset       func() time.Duration // of this core's clock to the server's
@@ -40,9 +39,8 @@ var (
 		"Cores on this store whose heartbeat is recent, this one included.", nil, nil)
 	offset = prometheus.NewDesc("causeway_core_clock_offset_seconds",
 		"How far this core's clock is ahead of the server's, at least; negative when behind.", nil, nil)
-	held = prometheus.NewDesc("causeway_events_held_back_seconds",
-		"How long one command of a core has been seen to hold new events back from lists, 0 for none. It is told at the "+
-			"second look.", nil, nil)
+	held = prometheus.NewDesc("causeway_lists_held_back_seconds",
+		"How long one command of a core has held new rows back from lists, 0 for none. It takes two scrapes.", nil, nil)
 )
 
 // onServer collects series at a scrape. While the server is away, the series are missing.

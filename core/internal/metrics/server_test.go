@@ -51,21 +51,21 @@ func TestServer(t *testing.T) {
 		`causeway_store_rolled_back_total{reason="deadlock"} 4`,
 		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_members 2`,
 		`causeway_core_clock_offset_seconds -90`,
-		`causeway_events_held_back_seconds 0`,
+		`causeway_lists_held_back_seconds 0`,
 	} {
 		scrape(want, "")
 	}
 	now.Advance(time.Minute)
-	scrape(`causeway_events_held_back_seconds 0`, "") // nothing runs
+	scrape(`causeway_lists_held_back_seconds 0`, "") // nothing runs
 	next = 9
 	now.Advance(time.Minute)
 	oldest = 8 // another one
-	scrape(`causeway_events_held_back_seconds 0`, "")
+	scrape(`causeway_lists_held_back_seconds 0`, "")
 	now.Advance(time.Minute)
-	scrape(`causeway_events_held_back_seconds 60`, "")
+	scrape(`causeway_lists_held_back_seconds 60`, "")
 	away, leads = errors.New("away"), false
-	scrape(`causeway_core_leads 0`, "causeway_events_held_back_seconds")
+	scrape(`causeway_core_leads 0`, "causeway_lists_held_back_seconds")
 	oldest, next, away = 10, 11, nil
 	now.Advance(time.Minute)
-	scrape(`causeway_events_held_back_seconds 0`, "")
+	scrape(`causeway_lists_held_back_seconds 0`, "")
 }

@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
@@ -24,14 +23,15 @@ type Engine interface {
 	Row(ctx context.Context, s *Statement, args ...any) Scanner
 	// Each runs a read outside of commands and calls scan for every row, until scan fails.
 	Each(ctx context.Context, s *Statement, scan func(Scanner) error, args ...any) error
+	// Page runs a read of a page of a list outside of commands. begin is called before the first row,
+	// and again if all rows are read anew. No row that is committed later comes before a row of the
+	// page in the order of the list.
+	Page(ctx context.Context, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
 	// OpenPayment writes an intent in the commit of a batch of intents, all of it or nothing. claim
 	// is that of its idempotency key. If done is false, nothing was written.
 	OpenPayment(ctx context.Context, o *Opening) (claim int64, done bool, err error)
 	// ClosePayment writes an outcome, as OpenPayment writes an intent.
 	ClosePayment(ctx context.Context, c *Closing) (done bool, err error)
-	// EventsBefore returns the commit position before which a list of the tenant's events misses
-	// none that is committed later.
-	EventsBefore(ctx context.Context, tenant payment.Tenant) (int64, error)
 
 	// Verify returns an error if the database would lose commits by its settings. Update returns
 	// ErrUnavailable then, until a Verify succeeds.
@@ -69,8 +69,8 @@ type Engine interface {
 	Observe(fn func(Batch))
 	// Stats returns counters of the server. Pools is empty if there is none.
 	Stats() Stats
-	// LowWaterMark returns the number of the oldest transaction that holds events back from lists,
-	// and the number behind all transactions that have ended. They are equal if none does.
+	// LowWaterMark returns the commit position at which lists end, and the position behind all
+	// transactions that have ended. It is not below the second if no command holds rows back.
 	LowWaterMark(ctx context.Context) (oldest, next int64, err error)
 	// Waiting returns how many commands wait or run.
 	Waiting() int

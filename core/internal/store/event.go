@@ -59,10 +59,6 @@ func eventSlack() int64 { return id.At(time.UnixMilli(0).Add(clockStep)) }
 // There is one index, by tenant and id. Ids are drawn in the order of time, and an event's after its object's, which bounds what a
 // list by time or by object has to pass over.
 func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f payment.EventFilter, p payment.Page) (payment.List[*payment.Event], error) {
-	until, err := db.engine.EventsBefore(ctx, tenant)
-	if err != nil {
-		return payment.List[*payment.Event]{}, err
-	}
 	object, first, last := int64(0), int64(0), int64(math.MaxInt64) // bounds of the events' ids
 	after, before := int64(math.MinInt64), int64(math.MaxInt64)
 	if f.Object != 0 {
@@ -74,7 +70,7 @@ func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f payment.Event
 	if !f.Before.IsZero() {
 		last, before = id.At(f.Before.Add(clockStep)), toMillis(f.Before)
 	}
-	return list(ctx, db, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, until, object, first, last, after, before,
+	return list(ctx, db, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, object, first, last, after, before,
 		f.Type, f.Object, len(f.Kind)+1, f.Kind+".")
 }
 

@@ -19,7 +19,7 @@ func list[T any](
 	case p.After != 0:
 		cursor = p.After
 	}
-	rows, err := collect(ctx, db, s, scan, append(args, cursor, p.Limit+1)...)
+	rows, err := pageOf(ctx, db, s, scan, append(args, cursor, p.Limit+1)...)
 	if err != nil {
 		return payment.List[T]{}, err
 	}
@@ -31,6 +31,21 @@ func list[T any](
 		slices.Reverse(l.Rows)
 	}
 	return l, nil
+}
+
+// pageOf returns the rows of a page of a list.
+func pageOf[T any](
+	ctx context.Context, db *DB, s *Statement, scan func(Scanner) (T, error), args ...any,
+) (rows []T, err error) {
+	err = db.engine.Page(ctx, s, func() { rows = rows[:0] }, func(row Scanner) error {
+		v, err := scan(row)
+		rows = append(rows, v)
+		return err
+	}, args...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
 }
 
 func collect[T any](

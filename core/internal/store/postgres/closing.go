@@ -61,8 +61,8 @@ func closeText(delivered string) string {
 		api_key_id, client_address
 	FROM resolved WHERE capture_id <> 0
 ), told AS (
-	INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at, place)
-	SELECT event_id, merchant_id, live, type, id, sequence, data, $19::bigint, CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) FROM resolved
+	INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
+	SELECT event_id, merchant_id, live, type, id, sequence, data, $19::bigint FROM resolved
 )` + delivered + `, answered AS (
 	UPDATE idempotency_keys k SET status = r.answer_status, answer = COALESCE(r.answer, convert_to(r.data, 'UTF8')),
 		expires_at = CASE WHEN k.expires_at < $24::bigint - ` + keySpent + ` THEN $24::bigint ELSE k.expires_at END
@@ -108,7 +108,8 @@ func (e *engine) writeClosings(ctx context.Context, now time.Time, asked []*stor
 	if deliveries := deliveryArrays(all); deliveries != nil {
 		finish = &pgx.QueuedQuery{SQL: closeAll, Arguments: append(finish.Arguments, deliveries...)}
 	}
-	err := ask(ctx, e.group, scan, &pgx.QueuedQuery{SQL: lockEndpoints, Arguments: []any{slices.Compact(locks)}}, finish)
+	lock := &pgx.QueuedQuery{SQL: lockEndpoints, Arguments: []any{slices.Compact(locks)}}
+	err := ask(ctx, e.group, scan, beginWrite(), lock, finish)
 	if err != nil {
 		return nil, fmt.Errorf("close payments: %w", err)
 	}

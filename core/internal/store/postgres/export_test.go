@@ -60,3 +60,17 @@ func Floor(at time.Time) (begin time.Time, span time.Duration) {
 	t := partedTables()[0]
 	return t.floor(at), t.span()
 }
+
+// WritersA is the key of the lock that commands share unless a fence uses it.
+const WritersA = writersA
+
+// TextOf returns the SQL of a statement of the store.
+func TextOf(name string) (string, error) {
+	texts, err := compile()
+	for s, text := range texts {
+		if s.String() == name {
+			return text, err
+		}
+	}
+	return "", errors.Join(err, fmt.Errorf("there is no statement %s", name))
+}

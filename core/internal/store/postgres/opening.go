@@ -101,7 +101,7 @@ func (e *engine) writeOpenings(ctx context.Context, now time.Time, asked []*stor
 	if slices.ContainsFunc(all, draws) {
 		open = &pgx.QueuedQuery{SQL: openAll, Arguments: append(open.Arguments, drawnColumns(all)...)}
 	}
-	err := ask(ctx, e.group, scan, open)
+	err := ask(ctx, e.group, scan, beginWrite(), open)
 	if err != nil {
 		return nil, fmt.Errorf("open payments: %w", err)
 	}

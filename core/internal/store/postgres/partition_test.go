@@ -324,12 +324,12 @@ func TestPartPlans(t *testing.T) {
 		most  int // parts that are looked at
 		never []string
 	}{
-		"event by id":       {"SELECT type FROM events WHERE id = $1 AND merchant_id = $1 AND live = $1", "5", 1, []string{"Seq Scan"}},
-		"newest events":     {"SELECT id FROM events WHERE merchant_id = $1 AND live = 0 AND place < $1 ORDER BY place DESC, id DESC LIMIT 21", "5", 9, []string{"Seq Scan", "->  Sort"}},
-		"place of an event": {"SELECT place FROM events WHERE id <= $1 ORDER BY id DESC LIMIT 1", "5", 1, []string{"Seq Scan", "->  Sort"}},
-		"delivery":          {"UPDATE webhook_deliveries SET leased = 0 WHERE id = $1 AND attempts = 1", "5", 1, []string{"Seq Scan"}},
-		"deliveries of one": {"SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND id < $1 ORDER BY id DESC LIMIT 21", "5", 1, []string{"Seq Scan", "->  Sort"}},
-		"next pending":      {"SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE status = 'pending' AND endpoint_id > $1", "5", 99, []string{"Seq Scan", "->  Sort"}},
+		"event by id":          {"SELECT type FROM events WHERE id = $1 AND merchant_id = $1 AND live = $1", "5", 1, []string{"Seq Scan"}},
+		"newest events":        {"SELECT id FROM events WHERE merchant_id = $1 AND live = 0 AND position < $1 ORDER BY position DESC, id DESC LIMIT 21", "5", 9, []string{"Seq Scan", "->  Sort"}},
+		"position of an event": {"SELECT position FROM events WHERE id <= $1 ORDER BY id DESC LIMIT 1", "5", 1, []string{"Seq Scan", "->  Sort"}},
+		"delivery":             {"UPDATE webhook_deliveries SET leased = 0 WHERE id = $1 AND attempts = 1", "5", 1, []string{"Seq Scan"}},
+		"deliveries of one":    {"SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND position < $1 ORDER BY position DESC, id DESC LIMIT 21", "5", 9, []string{"Seq Scan", "->  Sort"}},
+		"next pending":         {"SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE status = 'pending' AND endpoint_id > $1", "5", 99, []string{"Seq Scan", "->  Sort"}},
 	} {
 		plan := b.explain(t, c.query, c.args)
 		looked := strings.Count(plan, "Scan") - strings.Count(plan, "never executed")
@@ -347,7 +347,13 @@ func TestPartPlans(t *testing.T) {
 // explain runs a statement as one that is prepared, and tells how.
 func (b *bundle) explain(t *testing.T, query, args string) string {
 	t.Helper()
-	for _, text := range []string{"DEALLOCATE ALL", "PREPARE asked (bigint) AS " + query} {
+	return b.explainWith(t, "PREPARE asked (bigint) AS "+query, args)
+}
+
+// explainWith is explain for a statement that prepares asked.
+func (b *bundle) explainWith(t *testing.T, prepare, args string) string {
+	t.Helper()
+	for _, text := range []string{"DEALLOCATE ALL", prepare} {
 		if _, err := b.raw.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}

@@ -2,101 +2,238 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Commands of this process and of others commit at the same time. So events do not become visible in
-// the order of their ids: one with a lower id may follow, by as much as the machines' clocks differ. A
-// client that pages by the last id it has read would miss it. So each event has a commit position, the
-// number of its transaction. Lists are in the order of positions, up to the low-water mark: the number
-// below which every transaction of ours has ended. Other programs' transactions on the server hold no
-// event back.
+// Commands of several cores commit at the same time. They draw the ids of their rows before, by
+// clocks that differ. So rows do not become visible in the order of their ids. A client that pages
+// by the last id it has read would miss a row with a lower id that is committed later.
+//
+// Each listed row has a commit position: the number of its database transaction. Lists are in the
+// order of positions and end at the low-water mark, below which every transaction has ended. So no
+// row can become visible before a listed row.
+//
+// The mark rests on two promises of PostgreSQL:
+//
+//   - A transaction with a number below the xmin of a snapshot is visible to it or rolled back. See
+//     "Transaction ID and Snapshot Information Functions" in the manual. This mark costs nothing,
+//     but every open transaction of the server holds it back, also one of another database.
+//   - A lock of a transaction is released when the transaction ends, also if its process or the
+//     server dies. A command shares one of two advisory locks before the server gives it a number.
+//     If a page has rows above xmin, fence reads the position behind all ended transactions. Then
+//     it acquires each of the two locks alone, one after the other. By then all commands have ended
+//     that had a number before, so the position is a mark. New commands do not wait: they share the
+//     other lock. Transactions of other programs have no such lock.
+//
+// Rejected alternatives: a sequencer that numbers committed rows writes each row twice. A counter
+// of each tenant makes its commits wait for one another. With xmin alone a long transaction of
+// another program stops all lists. The lock costs a command no round trip.
+//
+// A promoted standby continues to count, without the locks and transactions of the failed server.
+// If it lacks the last commits, it gives their numbers out again. So no mark is kept between two
+// lists.
 
-// writer begins the application_name of all connections that write events. EventsBefore finds them by
-// it.
-const writer = "causeway-core"
+// The mark of a snapshot, and the commit position behind all transactions that had ended.
+const (
+	settledMark = `(SELECT commit_position(pg_snapshot_xmin(pg_current_snapshot())))`
+	nextMark    = `commit_position(pg_snapshot_xmax(pg_current_snapshot()))`
+)
 
-// lowWaterMark is an expression for the low-water mark. xmax is of the statement's own snapshot, which
-// precedes its look at the running transactions: a transaction with a lower number had it by then. It
-// is found running, or it has ended. pg_stat_activity shows the lower half of the numbers.
-const lowWaterMark = `(SELECT top - COALESCE(MAX(behind) FILTER (WHERE behind < 2147483648), 0)
-	FROM (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT) AS top) AS view
-	LEFT JOIN LATERAL (SELECT MOD(MOD(top, 4294967296) - CAST(CAST(backend_xid AS TEXT) AS BIGINT) + 4294967296, 4294967296)
-			AS behind
-		FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname = current_database()
-			AND application_name LIKE '` + writer + `%') AS running ON TRUE GROUP BY top)`
+// The locks of writers, and the lock under which one process at a time waits for the writers: so at
+// most one of the two is in use alone.
+const (
+	writersA  = `hashtextextended(current_schema() || ' writers a', 0)`
+	writersB  = `hashtextextended(current_schema() || ' writers b', 0)`
+	fenceTurn = `hashtextextended(current_schema() || ' fence', 0)`
+)
 
-// eventPatience is how long EventsBefore waits for commands that ran when it was called. The events of
-// a slower command are listed later.
-const eventPatience = time.Second
+// shareWriters shares a lock of writers. It waits only in the moment in which a fence changes from
+// one lock to the other.
+const shareWriters = `SELECT CASE WHEN pg_try_advisory_xact_lock_shared(` + writersA + `) THEN 1
+	WHEN pg_try_advisory_xact_lock_shared(` + writersB + `) THEN 2
+	ELSE (SELECT 3 FROM (SELECT pg_advisory_xact_lock_shared(` + writersA + `)) AS held) END`
 
-// EventsBefore implements store.Engine. It waits until the events that the tenant can see are below the
-// low-water mark, so that a client which was told of a change finds its event.
-func (e *engine) EventsBefore(ctx context.Context, tenant payment.Tenant) (before int64, err error) {
-	positions := query{e, `SELECT COALESCE((SELECT place FROM events
-		WHERE merchant_id = $1 AND live = $2 ORDER BY place DESC LIMIT 1), 0), ` + lowWaterMark}
-	over := time.NewTimer(eventPatience)
+// writingTx are the options of a transaction that writes rows: it shares a lock of writers in the
+// round trip of its BEGIN.
+var writingTx = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL READ COMMITTED; " + shareWriters}
+
+// beginWrite is the first statement of a batch that writes rows.
+func beginWrite() *pgx.QueuedQuery { return &pgx.QueuedQuery{SQL: shareWriters} }
+
+// drain returns a statement that waits until the transactions have ended which share a lock of
+// writers. It returns the position behind the transactions that had ended when it began.
+func drain(writers string) string {
+	return `WITH bound AS MATERIALIZED (SELECT set_config('lock_timeout', $1::text, true)),
+		turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(` + fenceTurn + `) FROM bound)
+	SELECT ` + nextMark + ` FROM (SELECT pg_advisory_xact_lock(` + writers + `) FROM turn) AS drained`
+}
+
+var drainA, drainB = drain(writersA), drain(writersB)
+
+// pagePatience is how long a page waits for the commands that run. The rows of a slower command,
+// and of those with higher positions, are listed later.
+const pagePatience = time.Second
+
+// fences runs one fence at a time for all pages of a process.
+type fences struct {
+	turn  chan struct{} // has one element while a fence runs
+	begun atomic.Int64  // how many have begun
+	// guarded by turn: the last one that has succeeded, and its mark
+	last, mark int64
+}
+
+// Page implements store.Engine. All statements of listSQL end with whether a row is above the mark
+// of their own snapshot, and have one parameter more: the mark up to which they list rows in any
+// case.
+func (e *engine) Page(
+	ctx context.Context, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
+) error {
+	read := func(until int64) (settled bool, err error) {
+		begin()
+		var last page
+		err = e.Each(ctx, s, func(row store.Scanner) error {
+			last.row = row
+			err := scan(&last)
+			last.unsettled = last.unsettled || last.above
+			return err
+		}, append(args[:len(args):len(args)], until)...)
+		return !last.unsettled, err
+	}
+	settled, err := read(math.MaxInt64)
+	if settled || err != nil {
+		return err
+	}
+	mark, err := e.fence(ctx, pagePatience)
+	if err != nil {
+		return err
+	}
+	_, err = read(mark)
+	return err
+}
+
+// page scans the rows of a page.
+type page struct {
+	row              store.Scanner
+	above, unsettled bool
+}
+
+// Scan implements store.Scanner.
+func (p *page) Scan(dest ...any) error { return p.row.Scan(append(dest, &p.above)...) }
+
+// fence returns a mark above all rows that are visible when it is called. It is 0 if a command of
+// any process is not over in time.
+func (e *engine) fence(ctx context.Context, patience time.Duration) (mark int64, err error) {
+	began, begun := clock.Monotonic(), e.fences.begun.Load()
+	over := time.NewTimer(patience)
 	defer over.Stop()
-	newest, pause := int64(0), time.Millisecond
-	for {
-		var seen int64
-		if err := positions.row(ctx, tenant.Merchant, tenant.Live).Scan(&seen, &before); err != nil {
-			return 0, fmt.Errorf("read the commit positions of events: %w", err)
+	select {
+	case e.fences.turn <- struct{}{}:
+	case <-over.C:
+		return 0, nil
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	defer func() { <-e.fences.turn }()
+	if e.fences.last > begun {
+		return e.fences.mark, nil // it began after this call
+	}
+	n := e.fences.begun.Add(1)
+	for i, text := range []string{drainA, drainB} {
+		left := (patience - (clock.Monotonic() - began)) / time.Millisecond
+		if left <= 0 {
+			return 0, nil
 		}
-		if newest == 0 {
-			newest = seen // no client was told of a later event before this call
+		var next int64
+		err := query{e, text}.row(ctx, strconv.FormatInt(int64(left), 10)).Scan(&next)
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) && refused.Code == lockNotAvailable {
+			return 0, nil
 		}
-		if before > newest {
-			return before, nil
+		if err != nil {
+			return 0, fmt.Errorf("wait for the commands that run: %w", err)
 		}
-		again := time.NewTimer(pause)
-		pause = min(2*pause, 50*time.Millisecond)
-		select {
-		case <-again.C:
-		case <-over.C:
-			again.Stop()
-			return before, nil
-		case <-ctx.Done():
-			again.Stop()
-			return 0, ctx.Err()
+		if i == 0 {
+			mark = next
 		}
 	}
+	e.fences.last, e.fences.mark = n, mark
+	return mark, nil
 }
 
 // LowWaterMark implements store.Engine.
 func (e *engine) LowWaterMark(ctx context.Context) (oldest, next int64, err error) {
-	marks := query{e, `SELECT ` + lowWaterMark + `,
-		(SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT))`}
+	marks := query{e, `SELECT ` + settledMark + `, ` + nextMark}
 	if err := marks.row(ctx).Scan(&oldest, &next); err != nil {
-		return 0, 0, fmt.Errorf("read the low-water mark of events: %w", err)
+		return 0, 0, fmt.Errorf("read the low-water mark of lists: %w", err)
 	}
-	return oldest, next, nil
+	if oldest >= next {
+		return oldest, next, nil
+	}
+	mark, err := e.fence(ctx, pagePatience)
+	return max(oldest, mark), next, err
 }
 
-// resetPositions resets the commit positions of a dump that was restored on another server. The
-// numbers of its transactions may still be to come here, and the events would be listed only then.
-// With position 0 they are listed by their ids, before all later events.
-func resetPositions(ctx context.Context, pool *pgxpool.Pool) error {
-	var foreign bool
-	err := pool.QueryRow(ctx, `SELECT COALESCE(MAX(place), 0) >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-		FROM (SELECT place FROM events ORDER BY id DESC LIMIT 1000) AS last`).Scan(&foreign)
-	if err == nil && foreign {
-		err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
-				return err
-			}
-			_, err := tx.Exec(ctx, "UPDATE events SET place = 0 WHERE place > 0")
-			return err
-		})
+// listedTables are the tables whose rows have commit positions.
+func listedTables() []string {
+	return []string{
+		"merchants", "api_keys", "transactions", "captures", "refunds", "customers", "payment_methods", "events",
+		"webhook_endpoints", "webhook_deliveries",
+	}
+}
+
+// keepPositions raises the offset of commit positions in a database that was restored from a dump
+// on a server which has counted less far. Else new rows would be listed among the old ones.
+func keepPositions(ctx context.Context, pool *pgxpool.Pool) error {
+	newest := "0"
+	for _, table := range listedTables() {
+		newest += ", (SELECT MAX(position) FROM (SELECT position FROM " + table + " ORDER BY id DESC LIMIT 1000) AS newest)"
+	}
+	restored := `SELECT GREATEST(` + newest + `) >= ` + nextMark
+	var found bool
+	err := pool.QueryRow(ctx, restored).Scan(&found)
+	if err == nil && found {
+		err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return raiseOffset(ctx, tx, restored) })
 	}
 	if err != nil {
-		return fmt.Errorf("reset the commit positions of events: %w", err)
+		return fmt.Errorf("keep the commit positions of rows: %w", err)
 	}
 	return nil
+}
+
+// raiseOffset changes the offset of commit positions so that those of this server follow all that
+// there are, unless another process has done it meanwhile.
+func raiseOffset(ctx context.Context, tx pgx.Tx, restored string) error {
+	_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; "+
+		"SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' positions', 0))")
+	if err != nil {
+		return err
+	}
+	var found bool
+	if err := tx.QueryRow(ctx, restored).Scan(&found); err != nil || !found {
+		return err
+	}
+	highest := "0"
+	for _, table := range listedTables() {
+		highest += ", (SELECT MAX(position) FROM " + table + ")"
+	}
+	var offset int64
+	err = tx.QueryRow(ctx, `SELECT commit_position('0') + GREATEST(`+highest+`) + 1 - `+nextMark).Scan(&offset)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, fmt.Sprintf(`CREATE OR REPLACE FUNCTION commit_position(xid8) RETURNS BIGINT
+		LANGUAGE sql IMMUTABLE AS 'SELECT $1::text::bigint + %d'`, offset))
+	return err
 }

@@ -34,7 +34,7 @@ const (
 // What connections set unless the URL says otherwise.
 var (
 	setting = map[string]string{
-		"application_name": writer, "TimeZone": "UTC",
+		"application_name": "causeway-core", "TimeZone": "UTC",
 		// A process that stands still in the middle of a command must not hold its locks for good.
 		"idle_in_transaction_session_timeout": "5000",
 	}
@@ -61,6 +61,7 @@ type engine struct {
 	waiting  atomic.Int64
 	observe  atomic.Pointer[func(store.Batch)]
 	stats    counters
+	fences   fences
 	unfit    atomic.Pointer[pgurl.UnfitError] // of the last Verify; nil if all was right
 	again    func() (string, error)           // the source's present value; nil if it cannot change
 
@@ -86,7 +87,7 @@ func OpenRotating(
 		if err != nil {
 			return nil, err
 		}
-		e := &engine{db: db, clock: c, again: again, sql: texts}
+		e := &engine{db: db, clock: c, again: again, sql: texts, fences: fences{turn: make(chan struct{}, 1)}}
 		for _, o := range options {
 			e.test = o
 		}
@@ -100,7 +101,7 @@ func OpenRotating(
 			err = migrate(ctx, e.write)
 		}
 		if err == nil {
-			err = resetPositions(ctx, e.write)
+			err = keepPositions(ctx, e.write)
 		}
 		if err != nil {
 			e.closePools()
@@ -146,9 +147,6 @@ func (e *engine) open(ctx context.Context, source string, connections int32, bou
 	cfg.AfterConnect = pgurl.Durable(lost)
 	if e.again != nil {
 		cfg.BeforeConnect = pgurl.Rotating(e.again)
-	}
-	if name := conn.RuntimeParams["application_name"]; name != "" && !strings.HasPrefix(name, writer) {
-		conn.RuntimeParams["application_name"] = writer + " " + name // see EventsBefore
 	}
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
 		conn.ConnectTimeout = e.patience * 5 / 9 // a second host is tried in what is left
@@ -242,7 +240,7 @@ func (e *engine) run(ctx context.Context, at time.Time, c command) (o store.Outc
 	}
 	now = now.UTC().Truncate(time.Millisecond)
 	e.rehearse(ctx, conn, now, c)
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	tx, err := conn.BeginTx(ctx, writingTx)
 	if err != nil {
 		return o, fmt.Errorf("begin: %w", came(err))
 	}

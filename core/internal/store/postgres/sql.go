@@ -7,7 +7,7 @@ import "github.com/causeway-pay/causeway/core/internal/store"
 // with 0 there would have 32 bits.
 func compile() (store.SQL, error) {
 	return store.Compile(
-		customerSQL, erasureSQL, eventSQL, idempotencySQL, merchantSQL, paymentSQL, recoverySQL, serviceSQL,
+		customerSQL, erasureSQL, eventSQL, idempotencySQL, listSQL, merchantSQL, paymentSQL, recoverySQL, serviceSQL,
 		settlementSQL, stepSQL, vaultSQL, webhookSQL,
 	)
 }

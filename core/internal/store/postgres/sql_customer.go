@@ -64,42 +64,4 @@ var customerSQL = map[string]string{
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
 	"selectAttachedMethods": `SELECT ` + methodColumns + ` FROM payment_methods
 		WHERE customer_id = $1::bigint AND detached_at = 0 ORDER BY id`,
-	"listMethods": `SELECT ` + methodColumns + ` FROM payment_methods
-		WHERE customer_id = $1::bigint AND detached_at = 0 AND merchant_id = $2::bigint AND live = $3::bigint
-			AND $4::text IN ('', fingerprint)
-		AND id < $5::bigint ORDER BY id DESC LIMIT $6::bigint`,
-	"listMethodsBefore": `SELECT ` + methodColumns + ` FROM payment_methods
-		WHERE customer_id = $1::bigint AND detached_at = 0 AND merchant_id = $2::bigint AND live = $3::bigint
-			AND $4::text IN ('', fingerprint)
-		AND id > $5::bigint ORDER BY id LIMIT $6::bigint`,
-	"listCustomers": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-		AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
-	"listCustomersBefore": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-		AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
-	"listCustomersByReference": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-			AND (details::jsonb #>> '{reference}') = $3::text
-		AND id < $4::bigint ORDER BY id DESC LIMIT $5::bigint`,
-	"listCustomersByReferenceBefore": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-			AND (details::jsonb #>> '{reference}') = $3::text
-		AND id > $4::bigint ORDER BY id LIMIT $5::bigint`,
-	"listCustomersByEmail": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-			AND (details::jsonb #>> '{email}') = $3::text
-		AND id < $4::bigint ORDER BY id DESC LIMIT $5::bigint`,
-	"listCustomersByEmailBefore": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-			AND (details::jsonb #>> '{email}') = $3::text
-		AND id > $4::bigint ORDER BY id LIMIT $5::bigint`,
-	"listCustomersByReferenceAndEmail": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-			AND (details::jsonb #>> '{reference}') = $3::text AND (details::jsonb #>> '{email}') = $4::text
-		AND id < $5::bigint ORDER BY id DESC LIMIT $6::bigint`,
-	"listCustomersByReferenceAndEmailBefore": `SELECT ` + customerColumns + ` FROM customers
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0
-			AND (details::jsonb #>> '{reference}') = $3::text AND (details::jsonb #>> '{email}') = $4::text
-		AND id > $5::bigint ORDER BY id LIMIT $6::bigint`,
 }

@@ -177,15 +177,15 @@ var erasureSQL = map[string]string{
 			WHERE transaction_id = $1::bigint AND id > $2::bigint AND created_at <= $3::bigint
 				ORDER BY id LIMIT $4::bigint) AS of_refunds ORDER BY id LIMIT $4::bigint`,
 	// In the order of commit positions.
-	"sweepEvents": `SELECT place, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
+	"sweepEvents": `SELECT position, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
 			WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1
 				ELSE 0 END
-		FROM events WHERE merchant_id = $1::bigint AND live = $2::bigint AND place >= COALESCE((SELECT place
+		FROM events WHERE merchant_id = $1::bigint AND live = $2::bigint AND position >= COALESCE((SELECT position
 			FROM events WHERE id < $3::bigint ORDER BY id DESC LIMIT 1), $4::bigint)
-				ORDER BY place, id LIMIT $5::bigint`,
-	"sweepEventsAfter": `SELECT place, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
+				ORDER BY position, id LIMIT $5::bigint`,
+	"sweepEventsAfter": `SELECT position, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
 			WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1
 				ELSE 0 END
-		FROM events WHERE merchant_id = $1::bigint AND live = $2::bigint AND (place, id) > ($4::bigint, $3::bigint)
-			ORDER BY place, id LIMIT $5::bigint`,
+		FROM events WHERE merchant_id = $1::bigint AND live = $2::bigint AND (position, id) > ($4::bigint, $3::bigint)
+			ORDER BY position, id LIMIT $5::bigint`,
 }

@@ -32,40 +32,10 @@ var eventSQL = map[string]string{
 	"selectEvent": `SELECT ` + eventColumns + ` FROM events
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	// The lock keeps the endpoints of the merchant from changing. It costs no statement.
-	"insertEvent": `INSERT INTO events (` + eventColumns + `, place)
-		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::text, $8::bigint,
-			CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)
+	"insertEvent": `INSERT INTO events (` + eventColumns + `)
+		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::text, $8::bigint
 		FROM (SELECT pg_advisory_xact_lock_shared(hashtextextended('endpoints' || $2::bigint, 0))) AS held
 		ON CONFLICT DO NOTHING`,
-	// In the order of commit positions. An id bounds the positions, with a day of slack for
-	// clocks. The cursor is the position of its event, or of the event before it.
-	"listEvents": `SELECT ` + eventColumns + ` FROM events
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND place < $3::bigint
-		AND place >= COALESCE((SELECT place FROM events WHERE id < $4::bigint ORDER BY id DESC LIMIT 1), 0)
-		AND place >= COALESCE((SELECT place FROM events WHERE id < $5::bigint - 181193932800000 ORDER BY id DESC
-			LIMIT 1), 0)
-		AND place <= COALESCE((SELECT place FROM events WHERE id > $6::bigint ORDER BY id LIMIT 1),
-			9223372036854775807)
-		AND created_at > $7::bigint AND created_at < $8::bigint AND ($9::text = '' OR type = $9::text)
-		AND ($10::bigint = 0 OR object_id = $10::bigint
-			AND substr(type, 1, CAST($11::bigint AS INTEGER)) = $12::text)
-		AND (place, id) < (CASE WHEN $13::bigint = 9223372036854775807 THEN 9223372036854775807
-			ELSE COALESCE((SELECT place FROM events WHERE id <= $13::bigint ORDER BY id DESC LIMIT 1), 0) END,
-				$13::bigint)
-		ORDER BY place DESC, id DESC LIMIT $14::bigint`,
-	"listEventsBefore": `SELECT ` + eventColumns + ` FROM events
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND place < $3::bigint
-		AND place >= COALESCE((SELECT place FROM events WHERE id < $4::bigint ORDER BY id DESC LIMIT 1), 0)
-		AND place >= COALESCE((SELECT place FROM events WHERE id < $5::bigint - 181193932800000 ORDER BY id DESC
-			LIMIT 1), 0)
-		AND place <= COALESCE((SELECT place FROM events WHERE id > $6::bigint ORDER BY id LIMIT 1),
-			9223372036854775807)
-		AND created_at > $7::bigint AND created_at < $8::bigint AND ($9::text = '' OR type = $9::text)
-		AND ($10::bigint = 0 OR object_id = $10::bigint
-			AND substr(type, 1, CAST($11::bigint AS INTEGER)) = $12::text)
-		AND (place, id) > (COALESCE((SELECT place FROM events WHERE id <= $13::bigint ORDER BY id DESC LIMIT 1), 0),
-			$13::bigint)
-		ORDER BY place, id LIMIT $14::bigint`,
 	"selectOldEvents": `SELECT id FROM events WHERE id > $1::bigint AND id < $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
 	"deleteOldEvents": `DELETE FROM events WHERE id >= $1::bigint AND id <= $2::bigint`,

@@ -40,10 +40,6 @@ var merchantSQL = map[string]string{
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	"selectKeyByHash": `SELECT ` + keyColumns + ` FROM api_keys WHERE hash = $1::bytea`,
 	"selectKeyByID":   `SELECT ` + keyColumns + ` FROM api_keys WHERE id = $1::bigint`,
-	"listKeys": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live = $2::bigint
-			AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
-	"listKeysBefore": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live = $2::bigint
-			AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
 	"selectKeyUse": `SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2::bigint),
 		disabled_at > 0
 		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = $1::bigint`,
@@ -77,16 +73,8 @@ var merchantSQL = map[string]string{
 	"deleteErasures":   `DELETE FROM erasures`,
 	"disableMerchant": `UPDATE merchants SET disabled_at = CASE WHEN $1::bigint = 0 THEN 0 WHEN disabled_at > 0
 		THEN disabled_at ELSE $2::bigint END WHERE id = $3::bigint`,
-	"selectMerchant":  `SELECT ` + merchantColumns + ` FROM merchants WHERE id = $1::bigint`,
-	"lockMerchant":    `SELECT ` + merchantColumns + ` FROM merchants WHERE id = $1::bigint FOR UPDATE`,
-	"selectMerchants": `SELECT ` + merchantColumns + ` FROM merchants ORDER BY id`,
-	"listMerchants": `SELECT ` + merchantColumns + ` FROM merchants WHERE id > 0
-			AND id < $1::bigint ORDER BY id DESC LIMIT $2::bigint`,
-	"listMerchantsBefore": `SELECT ` + merchantColumns + ` FROM merchants WHERE id > 0
-			AND id > $1::bigint ORDER BY id LIMIT $2::bigint`,
-	"listMerchantKeys": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live IN (0, 1)
-			AND id < $2::bigint ORDER BY id DESC LIMIT $3::bigint`,
-	"listMerchantKeysBefore": `SELECT ` + keyColumns + ` FROM api_keys WHERE merchant_id = $1::bigint AND live IN (0, 1)
-			AND id > $2::bigint ORDER BY id LIMIT $3::bigint`,
+	"selectMerchant":        `SELECT ` + merchantColumns + ` FROM merchants WHERE id = $1::bigint`,
+	"lockMerchant":          `SELECT ` + merchantColumns + ` FROM merchants WHERE id = $1::bigint FOR UPDATE`,
+	"selectMerchants":       `SELECT ` + merchantColumns + ` FROM merchants ORDER BY id`,
 	"selectUnlinkedRefunds": `SELECT COALESCE(MAX(unlinked_refunds), 0) FROM merchants WHERE id = $1::bigint`,
 }

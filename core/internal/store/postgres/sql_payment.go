@@ -61,8 +61,8 @@ var paymentSQL = map[string]string{
 		ON CONFLICT (merchant_id) DO UPDATE SET offset_ms = test_clocks.offset_ms + excluded.offset_ms
 			RETURNING offset_ms`,
 	"selectTestClock": `SELECT COALESCE((SELECT offset_ms FROM test_clocks WHERE merchant_id = $1::bigint), 0)`,
-	"insertTerm": `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
-		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint)
+	"insertTerm": `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id, term_position)
+		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, id, position FROM transactions WHERE id = $5::bigint
 		ON CONFLICT DO NOTHING`,
 	"insertTransaction": `INSERT INTO transactions
 		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at,
@@ -102,60 +102,11 @@ var paymentSQL = map[string]string{
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	"lockTransaction": `SELECT ` + transactionColumns + ` FROM transactions
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
-	"listTransactions": `SELECT ` + transactionColumns + ` FROM transactions
-		WHERE merchant_id = $1::bigint AND live = $2::bigint
-			AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
-	"listTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions
-		WHERE merchant_id = $1::bigint AND live = $2::bigint
-			AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
 	"selectOpenTransactions": `SELECT ` + transactionColumns + ` FROM transactions
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,
 	"deleteTransaction": `DELETE FROM transactions WHERE id = $1::bigint AND status = 'processing' AND attempt = 0`,
-	"listNamedTransactions": `SELECT ` + transactionColumns + ` FROM transaction_terms JOIN transactions
-		ON id = transaction_id
-			WHERE merchant = $1::bigint AND is_live = $2::bigint AND kind = $13::bigint AND term = $14::text
-				AND transaction_id BETWEEN $3::bigint AND $4::bigint
-				AND merchant_id = $1::bigint AND live = $2::bigint AND created_at > $5::bigint AND created_at < $6::bigint
-			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
-				OR amount = $9::bigint)
-			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
-				OR (details::jsonb #>> '{reference}') = $11::text)
-			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
-			AND transaction_id < $15::bigint ORDER BY transaction_id DESC LIMIT $16::bigint`,
-	"listNamedTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transaction_terms JOIN transactions
-		ON id = transaction_id
-			WHERE merchant = $1::bigint AND is_live = $2::bigint AND kind = $13::bigint AND term = $14::text
-				AND transaction_id BETWEEN $3::bigint AND $4::bigint
-				AND merchant_id = $1::bigint AND live = $2::bigint AND created_at > $5::bigint AND created_at < $6::bigint
-			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
-				OR amount = $9::bigint)
-			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
-				OR (details::jsonb #>> '{reference}') = $11::text)
-			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
-			AND transaction_id > $15::bigint ORDER BY transaction_id LIMIT $16::bigint`,
-	// The conditions of all filters are in one text, so that few statements are prepared.
-	// Customers and references are found by their terms: an index for each other filter would
-	// cost every payment.
-	"listFilteredTransactions": `SELECT ` + transactionColumns + ` FROM transactions
-			WHERE merchant_id = $1::bigint AND live = $2::bigint AND id BETWEEN $3::bigint AND $4::bigint
-				AND created_at > $5::bigint AND created_at < $6::bigint
-			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
-				OR amount = $9::bigint)
-			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
-				OR (details::jsonb #>> '{reference}') = $11::text)
-			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
-			AND id < $13::bigint ORDER BY id DESC LIMIT $14::bigint`,
-	"listFilteredTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions
-			WHERE merchant_id = $1::bigint AND live = $2::bigint AND id BETWEEN $3::bigint AND $4::bigint
-				AND created_at > $5::bigint AND created_at < $6::bigint
-			AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text) AND ($9::bigint < 0
-				OR amount = $9::bigint)
-			AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text) AND ($11::text = ''
-				OR (details::jsonb #>> '{reference}') = $11::text)
-			AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)
-			AND id > $13::bigint ORDER BY id LIMIT $14::bigint`,
 	"selectLapsed": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
 			AND expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)

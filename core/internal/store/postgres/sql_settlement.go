@@ -37,5 +37,5 @@ var settlementSQL = map[string]string{
 	"selectSettleable": `SELECT id FROM transactions WHERE merchant_id = $1::bigint AND live = $2::bigint
 		AND operation = ''
 		AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured
-			ORDER BY id LIMIT $3::bigint`,
+			ORDER BY position, id LIMIT $3::bigint`,
 }

@@ -35,12 +35,6 @@ var stepSQL = map[string]string{
 		WHERE id = $4::bigint AND operation = 'capture' AND operation_id = $5::bigint`,
 	"selectCapture": `SELECT ` + captureColumns + ` FROM captures
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"listCaptures": `SELECT ` + captureColumns + ` FROM captures
-		WHERE transaction_id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint
-			AND id < $4::bigint ORDER BY id DESC LIMIT $5::bigint`,
-	"listCapturesBefore": `SELECT ` + captureColumns + ` FROM captures
-		WHERE transaction_id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint
-			AND id > $4::bigint ORDER BY id LIMIT $5::bigint`,
 	"selectOpenCaptures": `SELECT ` + captureColumns + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,
@@ -76,16 +70,6 @@ var stepSQL = map[string]string{
 		amount_refunded = amount_refunded + $2::bigint, updated_at = $3::bigint WHERE id = $4::bigint`,
 	"selectRefund": `SELECT ` + refundColumns + ` FROM refunds
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"listRefunds": `SELECT ` + refundColumns + ` FROM refunds WHERE merchant_id = $1::bigint AND live = $2::bigint
-			AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
-	"listRefundsBefore": `SELECT ` + refundColumns + ` FROM refunds WHERE merchant_id = $1::bigint AND live = $2::bigint
-			AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
-	"listRefundsOfTransaction": `SELECT ` + refundColumns + ` FROM refunds
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND transaction_id = $3::bigint
-			AND id < $4::bigint ORDER BY id DESC LIMIT $5::bigint`,
-	"listRefundsOfTransactionBefore": `SELECT ` + refundColumns + ` FROM refunds
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND transaction_id = $3::bigint
-			AND id > $4::bigint ORDER BY id LIMIT $5::bigint`,
 	"selectOpenRefunds": `SELECT ` + refundColumns + ` FROM refunds
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)

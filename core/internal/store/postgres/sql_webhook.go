@@ -23,10 +23,6 @@ const emptyEndpoint = `status = 'deleted'
 var webhookSQL = map[string]string{
 	"insertDelivery": `INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $4::bigint, $4::bigint) ON CONFLICT DO NOTHING`,
-	"listDeliveries": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = $1::bigint
-			AND id < $2::bigint ORDER BY id DESC LIMIT $3::bigint`,
-	"listDeliveriesBefore": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = $1::bigint
-			AND id > $2::bigint ORDER BY id LIMIT $3::bigint`,
 	"selectDelivery": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE id = $1::bigint`,
 	"selectWaitingEndpoints": stepQueues + `
 		SELECT ` + endpointColumns + `, (SELECT MIN(due_at) FROM webhook_deliveries
@@ -78,12 +74,6 @@ var webhookSQL = map[string]string{
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND status <> 'deleted' FOR UPDATE`,
 	"selectEndpoint": `SELECT ` + endpointColumns + ` FROM webhook_endpoints
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND status <> 'deleted'`,
-	"listEndpoints": `SELECT ` + endpointColumns + ` FROM webhook_endpoints
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND status <> 'deleted'
-			AND id < $3::bigint ORDER BY id DESC LIMIT $4::bigint`,
-	"listEndpointsBefore": `SELECT ` + endpointColumns + ` FROM webhook_endpoints
-		WHERE merchant_id = $1::bigint AND live = $2::bigint AND status <> 'deleted'
-			AND id > $3::bigint ORDER BY id LIMIT $4::bigint`,
 	"selectDeletedEndpoints": `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`,
 	"selectEmptyEndpoints": `SELECT id FROM webhook_endpoints WHERE ` + emptyEndpoint + ` AND id > $1::bigint
 		ORDER BY id LIMIT $2::bigint`,

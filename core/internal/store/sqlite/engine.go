@@ -5,11 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
@@ -238,12 +236,16 @@ func (e *engine) ClosePayment(context.Context, *store.Closing) (done bool, err e
 	return false, nil
 }
 
-// EventsBefore implements store.Engine: one writer commits all events, so a list holds all of them.
-func (e *engine) EventsBefore(context.Context, payment.Tenant) (int64, error) {
-	return math.MaxInt64, nil
+// Page implements store.Engine. Commands draw the ids of their rows, and run one after the other.
+// So the order of ids is that of commits, in which a batch is one.
+func (e *engine) Page(
+	ctx context.Context, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
+) error {
+	begin()
+	return e.Each(ctx, s, scan, args...)
 }
 
-// LowWaterMark implements store.Engine: no open transaction holds an event back.
+// LowWaterMark implements store.Engine: no open transaction holds a row back.
 func (e *engine) LowWaterMark(context.Context) (oldest, next int64, err error) { return 0, 0, nil }
 
 // Stats implements store.Engine: there is no server.

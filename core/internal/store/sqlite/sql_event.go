@@ -28,15 +28,15 @@ var eventSQL = map[string]string{
 	// One index, by tenant and id. Ids rise with time, and an event has a higher id than its
 	// object. That bounds the rows that a list by time or by object reads.
 	"listEvents": `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND ?3 = ?3 AND id >= MAX(?4 + 1, ?5) AND id < MIN(?6, ?13)
-		AND created_at > ?7 AND created_at < ?8 AND (?9 = '' OR type = ?9)
-		AND (?10 = 0 OR object_id = ?10 AND substr(type, 1, CAST(?11 AS INTEGER)) = ?12)
-		ORDER BY id DESC LIMIT ?14`,
+		WHERE merchant_id = ?1 AND live = ?2 AND id >= MAX(?3 + 1, ?4) AND id < MIN(?5, ?12)
+		AND created_at > ?6 AND created_at < ?7 AND (?8 = '' OR type = ?8)
+		AND (?9 = 0 OR object_id = ?9 AND substr(type, 1, CAST(?10 AS INTEGER)) = ?11)
+		ORDER BY id DESC LIMIT ?13`,
 	"listEventsBefore": `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_tenant
-		WHERE merchant_id = ?1 AND live = ?2 AND ?3 = ?3 AND id > MAX(?4, ?5 - 1, ?13) AND id < ?6
-		AND created_at > ?7 AND created_at < ?8 AND (?9 = '' OR type = ?9)
-		AND (?10 = 0 OR object_id = ?10 AND substr(type, 1, CAST(?11 AS INTEGER)) = ?12)
-		ORDER BY id LIMIT ?14`,
+		WHERE merchant_id = ?1 AND live = ?2 AND id > MAX(?3, ?4 - 1, ?12) AND id < ?5
+		AND created_at > ?6 AND created_at < ?7 AND (?8 = '' OR type = ?8)
+		AND (?9 = 0 OR object_id = ?9 AND substr(type, 1, CAST(?10 AS INTEGER)) = ?11)
+		ORDER BY id LIMIT ?13`,
 	"selectOldEvents":     `SELECT id FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
 	"deleteOldEvents":     `DELETE FROM events WHERE id >= ? AND id <= ?`,
 	"selectOldDeliveries": `SELECT id FROM webhook_deliveries WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,

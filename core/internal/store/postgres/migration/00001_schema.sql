@@ -5,6 +5,11 @@
 -- Flags are 0 or 1, times milliseconds since 1970 (UTC), amounts minor units, details the JSON text of the contract.
 -- Text in keys is compared by bytes ("C"), as SQLite does: both engines list rows in one order under any locale.
 
+-- The commit position of a database transaction: its number, and an offset. The offset is 0 until the database is
+-- restored on a server that has counted less far: see package postgres. Lists are in the order of the positions of
+-- their rows, and end at the low-water mark.
+CREATE FUNCTION commit_position(xid8) RETURNS BIGINT LANGUAGE sql IMMUTABLE AS 'SELECT $1::text::bigint + 0';
+
 CREATE TABLE merchants (
     id               BIGINT   PRIMARY KEY,
     name             TEXT     NOT NULL,
@@ -14,8 +19,10 @@ CREATE TABLE merchants (
     unlinked_refunds SMALLINT NOT NULL DEFAULT 0 CHECK (unlinked_refunds IN (0, 1)),
     disabled_at      BIGINT   NOT NULL DEFAULT 0,
     keep_personal    INTEGER  CHECK (keep_personal BETWEEN 60 AND 36525),
-    keep_customers   INTEGER  CHECK (keep_customers BETWEEN 60 AND 36525)
+    keep_customers   INTEGER  CHECK (keep_customers BETWEEN 60 AND 36525),
+    position         BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
+CREATE INDEX merchants_by_position ON merchants (position, id);
 
 CREATE TABLE api_keys (
     id           BIGINT   PRIMARY KEY,
@@ -31,7 +38,8 @@ CREATE TABLE api_keys (
     expires_at   BIGINT,
     replaced_by  BIGINT,
     revoked_at   BIGINT,
-    last_used_at BIGINT
+    last_used_at BIGINT,
+    position     BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX api_keys_by_tenant ON api_keys (merchant_id, live, id);
 
@@ -76,10 +84,11 @@ CREATE TABLE transactions (
     void_client_address    TEXT     NOT NULL DEFAULT '',
     erased_at              BIGINT   NOT NULL DEFAULT 0,
     partial                SMALLINT NOT NULL DEFAULT 0 CHECK (partial IN (0, 1)),
+    position               BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id()),
     CHECK (amount_captured + amount_capture_pending <= amount_authorized),
     CHECK (amount_refunded + amount_refund_pending <= amount_captured)
 ) WITH (fillfactor = 80); -- leaves room for a payment's one or two updates on its page
-CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
+CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, position, id);
 CREATE INDEX transactions_open ON transactions (id) WHERE status IN ('processing', 'unknown') OR operation <> '';
 CREATE INDEX transactions_expiring ON transactions (expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
@@ -91,8 +100,12 @@ CREATE TABLE transaction_terms (
     kind           SMALLINT NOT NULL CHECK (kind IN (1, 2)),
     term           TEXT     COLLATE "C" NOT NULL,
     transaction_id BIGINT   NOT NULL,
+    -- The transaction's. All terms of a batch are written in the database transaction of their payments.
+    term_position  BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id()),
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 );
+CREATE INDEX transaction_terms_by_position
+    ON transaction_terms (merchant, is_live, kind, term, term_position, transaction_id);
 
 CREATE TABLE erasures (
     name    TEXT    COLLATE "C" NOT NULL,
@@ -151,7 +164,8 @@ CREATE TABLE captures (
     client_address        TEXT     NOT NULL DEFAULT '',
     amount_refunded       BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
     amount_refund_pending BIGINT   NOT NULL DEFAULT 0
-        CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount)
+        CHECK (amount_refund_pending >= 0 AND amount_refunded + amount_refund_pending <= amount),
+    position              BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
@@ -176,9 +190,10 @@ CREATE TABLE refunds (
     created_at      BIGINT   NOT NULL,
     updated_at      BIGINT   NOT NULL,
     api_key_id      BIGINT   NOT NULL DEFAULT 0,
-    client_address  TEXT     NOT NULL DEFAULT ''
+    client_address  TEXT     NOT NULL DEFAULT '',
+    position        BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
-CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
+CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, position, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
 CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
 
@@ -231,11 +246,9 @@ CREATE TABLE events (
     sequence    BIGINT   NOT NULL,
     data        TEXT     NOT NULL,
     created_at  BIGINT   NOT NULL,
-    -- The number of the writing database transaction. Transactions commit side by side, so an event with a lower id may
-    -- become visible later. A list up to the oldest running transaction misses none.
-    place       BIGINT   NOT NULL DEFAULT 0
+    position    BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 ) PARTITION BY RANGE (id);
-CREATE INDEX events_by_tenant ON events (merchant_id, live, place, id, object_id);
+CREATE INDEX events_by_tenant ON events (merchant_id, live, position, id, object_id);
 CREATE INDEX events_of_customers ON events (object_id, id)
     WHERE substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.';
 CREATE TABLE events_rest PARTITION OF events DEFAULT;
@@ -276,7 +289,8 @@ CREATE TABLE webhook_endpoints (
     failing_since BIGINT   NOT NULL DEFAULT 0,
     version       BIGINT   NOT NULL DEFAULT 1,
     created_at    BIGINT   NOT NULL,
-    updated_at    BIGINT   NOT NULL
+    updated_at    BIGINT   NOT NULL,
+    position      BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX webhook_endpoints_by_tenant ON webhook_endpoints (merchant_id, live, id);
 CREATE INDEX webhook_endpoints_deleted ON webhook_endpoints (id) WHERE status = 'deleted';
@@ -295,9 +309,11 @@ CREATE TABLE webhook_deliveries (
     duration_ms     BIGINT   NOT NULL DEFAULT 0,
     attempted_at    BIGINT   NOT NULL DEFAULT 0,
     created_at      BIGINT   NOT NULL,
-    updated_at      BIGINT   NOT NULL
+    updated_at      BIGINT   NOT NULL,
+    position        BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 ) PARTITION BY RANGE (id);
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, id);
+CREATE INDEX webhook_deliveries_by_position ON webhook_deliveries (endpoint_id, position, id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at, id) WHERE status = 'pending';
 CREATE TABLE webhook_deliveries_rest PARTITION OF webhook_deliveries DEFAULT WITH (fillfactor = 70);
 
@@ -363,12 +379,14 @@ CREATE TABLE customers (
     deleted_at        BIGINT   NOT NULL DEFAULT 0,
     default_method_id BIGINT   NOT NULL DEFAULT 0,
     api_key_id        BIGINT   NOT NULL DEFAULT 0,
-    client_address    TEXT     NOT NULL DEFAULT ''
+    client_address    TEXT     NOT NULL DEFAULT '',
+    position          BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id())
 );
 CREATE INDEX customers_by_tenant ON customers (merchant_id, live, id) WHERE deleted_at = 0;
-CREATE INDEX customers_by_reference ON customers (merchant_id, live, (details::jsonb #>> '{reference}'), id)
+CREATE INDEX customers_by_position ON customers (merchant_id, live, position, id) WHERE deleted_at = 0;
+CREATE INDEX customers_by_reference ON customers (merchant_id, live, (details::jsonb #>> '{reference}'), position, id)
     WHERE deleted_at = 0 AND (details::jsonb #>> '{reference}') IS NOT NULL;
-CREATE INDEX customers_by_email ON customers (merchant_id, live, (details::jsonb #>> '{email}'), id)
+CREATE INDEX customers_by_email ON customers (merchant_id, live, (details::jsonb #>> '{email}'), position, id)
     WHERE deleted_at = 0 AND (details::jsonb #>> '{email}') IS NOT NULL;
 
 CREATE TABLE payment_methods (
@@ -385,6 +403,7 @@ CREATE TABLE payment_methods (
     detached_at    BIGINT   NOT NULL DEFAULT 0,
     api_key_id     BIGINT   NOT NULL DEFAULT 0,
     client_address TEXT     NOT NULL DEFAULT '',
+    position       BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id()),
     CHECK ((detached_at = 0) = (number IS NOT NULL))
 );
 CREATE INDEX payment_methods_by_customer ON payment_methods (customer_id, detached_at, id);

@@ -1,0 +1,130 @@
+package postgres
+
+import "fmt"
+
+// listing is a list without the conditions that all lists share: see position.go.
+type listing struct {
+	columns string
+	from    string
+	where   string // its parameters are the first ones
+	params  int    // the number of those
+	table   string // of the cursor
+	// position and id are the columns of the order.
+	position, id string
+}
+
+// The conditions of all filters are in one text, so that few statements are prepared. Customers and
+// references are found by their terms: an index for each other filter would cost every payment.
+const transactionFilter = `created_at > $5::bigint AND created_at < $6::bigint
+	AND ($7::text = '' OR status = $7::text) AND ($8::text = '' OR currency = $8::text)
+	AND ($9::bigint < 0 OR amount = $9::bigint)
+	AND ($10::text = '' OR (details::jsonb #>> '{customer}') = $10::text)
+	AND ($11::text = '' OR (details::jsonb #>> '{reference}') = $11::text)
+	AND ($12::text = '' OR (details::jsonb #>> '{card,fingerprint}') = $12::text)`
+
+// ofTenant is the condition of the rows of a tenant.
+const ofTenant = `merchant_id = $1::bigint AND live = $2::bigint`
+
+var listSQL = pagesOf(map[string]listing{
+	"listMerchants": {columns: merchantColumns, from: "merchants", where: `id > 0`},
+	"listKeys":      {columns: keyColumns, from: "api_keys", where: ofTenant, params: 2},
+	"listMerchantKeys": {
+		columns: keyColumns, from: "api_keys", where: `merchant_id = $1::bigint AND live IN (0, 1)`, params: 1,
+	},
+	"listTransactions": {columns: transactionColumns, from: "transactions", where: ofTenant, params: 2},
+	"listFilteredTransactions": {
+		columns: transactionColumns, from: "transactions",
+		where:  ofTenant + positionsOf("transactions", "position", "$3", "$4") + ` AND ` + transactionFilter,
+		params: 12,
+	},
+	"listNamedTransactions": {
+		columns: transactionColumns, from: "transaction_terms JOIN transactions ON id = transaction_id",
+		where: `merchant = $1::bigint AND is_live = $2::bigint AND kind = $13::bigint AND term = $14::text
+			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` + transactionFilter,
+		params: 14, table: "transactions", position: "term_position", id: "transaction_id",
+	},
+	"listCaptures": {
+		columns: captureColumns, from: "captures",
+		where: `transaction_id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`, params: 3,
+	},
+	"listRefunds": {columns: refundColumns, from: "refunds", where: ofTenant, params: 2},
+	"listRefundsOfTransaction": {
+		columns: refundColumns, from: "refunds", where: ofTenant + ` AND transaction_id = $3::bigint`, params: 3,
+	},
+	"listCustomers": {columns: customerColumns, from: "customers", where: ofTenant + ` AND deleted_at = 0`, params: 2},
+	"listCustomersByReference": {
+		columns: customerColumns, from: "customers",
+		where:  ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{reference}') = $3::text`,
+		params: 3,
+	},
+	"listCustomersByEmail": {
+		columns: customerColumns, from: "customers",
+		where:  ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{email}') = $3::text`,
+		params: 3,
+	},
+	"listCustomersByReferenceAndEmail": {
+		columns: customerColumns, from: "customers",
+		where: ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{reference}') = $3::text
+			AND (details::jsonb #>> '{email}') = $4::text`,
+		params: 4,
+	},
+	"listMethods": {
+		columns: methodColumns, from: "payment_methods",
+		where: `customer_id = $1::bigint AND detached_at = 0 AND merchant_id = $2::bigint AND live = $3::bigint
+			AND $4::text IN ('', fingerprint)`,
+		params: 4,
+	},
+	// An id bounds the positions, with a day of slack for clocks.
+	"listEvents": {
+		columns: eventColumns, from: "events",
+		where: ofTenant + ` AND position >= ` + positionAt("events", "$3::bigint - 1") +
+			positionsOf("events", "position", "($4::bigint - 181193932800000)", "$5") + `
+			AND created_at > $6::bigint AND created_at < $7::bigint AND ($8::text = '' OR type = $8::text)
+			AND ($9::bigint = 0 OR object_id = $9::bigint
+				AND substr(type, 1, CAST($10::bigint AS INTEGER)) = $11::text)`,
+		params: 11,
+	},
+	"listEndpoints": {
+		columns: endpointColumns, from: "webhook_endpoints", where: ofTenant + ` AND status <> 'deleted'`, params: 2,
+	},
+	"listDeliveries": {
+		columns: deliveryColumns, from: "webhook_deliveries", where: `endpoint_id = $1::bigint`, params: 1,
+	},
+})
+
+// pagesOf returns the two statements of each list. They read the rows on either side of a cursor,
+// nearest first.
+func pagesOf(lists map[string]listing) map[string]string {
+	out := map[string]string{}
+	for name, l := range lists {
+		if l.table == "" {
+			l.table, l.position, l.id = l.from, "position", "id"
+		}
+		cursor, limit, until := l.params+1, l.params+2, l.params+3
+		begin := fmt.Sprintf(`SELECT %s, CASE WHEN %s < %s THEN 0 ELSE 1 END FROM %s WHERE %s
+			AND %s < GREATEST($%d::bigint, %s)`,
+			l.columns, l.position, settledMark, l.from, l.where, l.position, until, settledMark)
+		of := positionAt(l.table, fmt.Sprintf("$%d::bigint", cursor))
+		out[name] = begin + fmt.Sprintf(`
+			AND (%[1]s, %[2]s) < (CASE WHEN $%[3]d::bigint = 9223372036854775807 THEN 9223372036854775807 ELSE %[4]s END,
+				$%[3]d::bigint)
+			ORDER BY %[1]s DESC, %[2]s DESC LIMIT $%[5]d::bigint`, l.position, l.id, cursor, of, limit)
+		out[name+"Before"] = begin + fmt.Sprintf(`
+			AND (%[1]s, %[2]s) > (%[4]s, $%[3]d::bigint)
+			ORDER BY %[1]s, %[2]s LIMIT $%[5]d::bigint`, l.position, l.id, cursor, of, limit)
+	}
+	return out
+}
+
+// positionAt is an expression for the commit position of the row of an id, or of the row before it.
+func positionAt(table, id string) string {
+	return `COALESCE((SELECT position FROM ` + table + ` WHERE id <= ` + id + ` ORDER BY id DESC LIMIT 1), 0)`
+}
+
+// positionsOf bounds a column of commit positions by the rows before one id and after another.
+func positionsOf(table, column, first, last string) string {
+	return ` AND ` + column + ` >= COALESCE((SELECT position FROM ` + table + ` WHERE id < ` + first + `::bigint
+			ORDER BY id DESC LIMIT 1), 0)
+		AND ` + column + ` <= COALESCE((SELECT position FROM ` + table + ` WHERE id > ` + last + `::bigint
+			ORDER BY id LIMIT 1), 9223372036854775807)`
+}
