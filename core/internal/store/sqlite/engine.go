@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -18,18 +20,13 @@ const (
 	maxBatch = 256
 )
 
-// engine is one file, with one writer that commits the queue in batches, and a pool of readers.
+// engine is one file, with one writer that commits commands in batches, and a pool of readers.
 type engine struct {
-	write *sql.DB
-	read  *sql.DB
-	queue chan *request // commands that wait for a batch
-
-	// lead holds the writer while no batch runs. The caller that receives it is the leader until it
-	// sends it back.
-	lead chan *writer
-
-	mu     sync.RWMutex // guards closed against a send on queue
-	closed bool
+	write    *sql.DB
+	read     *sql.DB
+	commands batch.Queue[*request]
+	writer   chan *writer // holds the writer while nothing uses it
+	closed   atomic.Bool
 
 	sql       store.SQL
 	stmts     sync.Map   // *store.Statement → statement on the read pool
@@ -39,7 +36,8 @@ type engine struct {
 // request is a command in the queue.
 type request struct {
 	*store.Command
-	done chan error
+	ended bool  // a transaction with the command was committed or rolled back
+	err   error // the result
 }
 
 // Open opens the database file, creating and migrating it when needed. It refuses a file that a newer
@@ -67,10 +65,8 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{
-		write: write, read: read, sql: texts,
-		queue: make(chan *request, maxQueue), lead: make(chan *writer, 1),
-	}
+	e := &engine{write: write, read: read, sql: texts, writer: make(chan *writer, 1)}
+	e.commands.Commit, e.commands.Size, e.commands.Limit = e.commit, maxBatch, maxQueue
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, e.closePools())
 	}
@@ -81,7 +77,7 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), e.closePools())
 	}
-	e.lead <- newWriter(conn, texts, db, c)
+	e.writer <- newWriter(conn, texts, db, c)
 	return e, nil
 }
 
@@ -96,68 +92,35 @@ func (e *engine) Verify(context.Context) error { return nil }
 func (e *engine) Confirm(context.Context) error { return nil }
 
 // Update implements store.Engine. The command runs in a savepoint of the next batch.
-//
-// The caller that finds the writer free leads the next batch: its own command and those behind it.
-// The others wait. So a lone caller pays for no hand-over, and many share one fsync.
-func (e *engine) Update(_ context.Context, c *store.Command) error {
-	r := &request{c, make(chan error, 1)}
-	if err := e.enqueue(r); err != nil {
-		return err
-	}
-	for {
-		select {
-		case err := <-r.done:
-			return err
-		case w := <-e.lead:
-			e.leadBatch(w, len(r.done) > 0) //nolint:contextcheck // no caller can cancel a batch
-		}
-	}
-}
-
-// leadBatch writes the next batch, unless the last one contained the caller's command. Then it hands
-// the leadership to a caller whose command still waits. After a panic it does so too, with the batch's
-// transaction rolled back.
-func (e *engine) leadBatch(w *writer, taken bool) {
-	ended := false
-	defer func() {
-		if !ended {
-			_ = w.exec("ROLLBACK") // fails if no transaction is open
-		}
-		e.lead <- w
-	}()
-	if !taken {
-		w.commitBatch(e.queue)
-	}
-	ended = true
-}
-
-func (e *engine) enqueue(r *request) error {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if e.closed {
-		return store.ErrClosed
-	}
-	select {
-	case e.queue <- r:
-		return nil
-	default:
+func (e *engine) Update(ctx context.Context, c *store.Command) error {
+	r := &request{Command: c}
+	err := e.commands.Do(context.WithoutCancel(ctx), r) // no caller withdraws a command
+	switch {
+	case errors.Is(err, batch.ErrFull):
 		return store.ErrBusy
+	case errors.Is(err, batch.ErrClosed):
+		return store.ErrClosed
+	case r.ended:
+		return r.err
 	}
+	return fmt.Errorf("commit: %w", err) // the batch panicked
+}
+
+// commit commits a batch. The result of each command is in its request.
+func (e *engine) commit(commands []*request) error {
+	w := <-e.writer
+	defer func() { e.writer <- w }()
+	w.commitBatch(commands)
+	return nil
 }
 
 // Close implements store.Engine.
 func (e *engine) Close() error {
-	e.mu.Lock()
-	again := e.closed
-	e.closed = true
-	e.mu.Unlock()
-	if again {
+	if e.closed.Swap(true) {
 		return nil
 	}
-	w := <-e.lead // and keep it: nothing is written any more
-	for len(e.queue) > 0 {
-		w.commitBatch(e.queue)
-	}
+	e.commands.Close()
+	w := <-e.writer // and keep it: nothing is written any more
 	// Statements before connections, readers before the writer: only then is the writer's connection
 	// the last one to close, on which SQLite empties the write-ahead log.
 	errs := []error{}
@@ -175,13 +138,13 @@ func (e *engine) closePools() error {
 
 // Observe implements store.Engine.
 func (e *engine) Observe(fn func(store.Batch)) {
-	w := <-e.lead
+	w := <-e.writer
 	w.observe = fn
-	e.lead <- w
+	e.writer <- w
 }
 
 // Waiting implements store.Engine.
-func (e *engine) Waiting() int { return len(e.queue) }
+func (e *engine) Waiting() int { return e.commands.Waiting() }
 
 // Row implements store.Engine.
 func (e *engine) Row(ctx context.Context, s *store.Statement, args ...any) store.Scanner {
@@ -284,11 +247,11 @@ func (e *engine) Hold(context.Context, string) (release func() error, err error)
 func (e *engine) Scrub(ctx context.Context) error {
 	var w *writer
 	select {
-	case w = <-e.lead:
+	case w = <-e.writer:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { e.lead <- w }()
+	defer func() { e.writer <- w }()
 	var busy, logged, moved int
 	err := w.conn.QueryRowContext(ctx, "PRAGMA codes.wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &moved)
 	if err != nil {

