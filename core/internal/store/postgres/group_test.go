@@ -55,40 +55,15 @@ func gathered(t *testing.T, n int, under func(i int) context.Context, meanwhile 
 	return q, out
 }
 
-// wantWhole wants a queue that nobody waits in to be led by nobody, and to write on.
+// wantWhole wants a queue in which no member waits, and which writes on.
 func wantWhole(t *testing.T, q *postgres.Queue) {
 	t.Helper()
-	if leading, waiting := q.Leading(), q.Waiting(); leading != 0 || waiting != 0 {
-		t.Errorf("%d lead and %d wait, though all have ended", leading, waiting)
+	if waiting := q.Waiting(); waiting != 0 {
+		t.Errorf("%d wait, though all have ended", waiting)
 	}
 	if got, done, err := q.Do(t.Context(), 7); got != 7 || !done || err != nil {
 		t.Errorf("afterwards: got %d, %t, %v", got, done, err)
 	}
-}
-
-// TestLeadIsHandedOn: who was chosen to lead and is answered by another leader before he comes to it hands the lead on all the same. It was lost, and
-// after three of these nobody was answered any more.
-func TestLeadIsHandedOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := postgres.NewQueue(func(context.Context, []int) error { return nil })
-		for range 20 {
-			first, leads := q.Enter(1)
-			if n := q.Take(first); !leads || n != 1 {
-				t.Fatalf("the first: %t, with %d", leads, n)
-			}
-			chosen, _ := q.Enter(2)
-			quick, _ := q.Enter(3)
-			q.HandOn() // the first has written
-			if !q.Beside(quick) {
-				t.Fatal("nobody leads beside the one that was chosen")
-			}
-			if err := errors.Join(q.Stay(t.Context(), quick, true), q.Stay(t.Context(), chosen, false)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		wantWhole(t, q)
-	})
 }
 
 // TestLeadGoesToWhoWaits: once a group is written the next one is, of all that have come meanwhile, without a pause.
@@ -108,8 +83,8 @@ func TestLeadGoesToWhoWaits(t *testing.T) {
 					t.Errorf("%d: got %d, %t, %v", i, a.got, a.done, a.err)
 				}
 			}
-			if q.Leading() != 0 {
-				t.Error("somebody leads still")
+			if n := q.Waiting(); n != 0 {
+				t.Errorf("%d wait after the end", n)
 			}
 		})
 	}
@@ -238,17 +213,27 @@ func TestClockStepsWhileAGroupWaits(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := clock.NewFake(time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC))
-			q := postgres.NewQueueAt(c, func(ctx context.Context, _ []int) error {
-				if ends, _ := ctx.Deadline(); time.Until(ends) != want {
-					t.Errorf("a step of %s: the group has %s, want %s", step, time.Until(ends), want)
+			hold := make(chan struct{})
+			q := postgres.NewQueueAt(c, func(ctx context.Context, all []int) error {
+				if all[0] == 1 {
+					<-hold
+				} else if ends, _ := ctx.Deadline(); time.Until(ends) != want {
+					t.Errorf("a step of %s: the batch has %s, want %s", step, time.Until(ends), want)
 				}
 				return nil
 			})
-			m, leads := q.Enter(1)
-			c.Advance(step)
-			if err := q.Stay(t.Context(), m, leads); err != nil {
-				t.Error(err)
+			var wg sync.WaitGroup
+			for n := range 2 {
+				wg.Go(func() {
+					if _, _, err := q.Do(t.Context(), n+1); err != nil {
+						t.Error(err)
+					}
+				})
+				synctest.Wait()
 			}
+			c.Advance(step)
+			close(hold)
+			wg.Wait()
 		})
 	}
 }

@@ -23,14 +23,11 @@ const (
 // Patience is how long a command may take.
 const Patience = defaultPatience
 
-// Queue has numbers written together, by a test and not by a server.
+// Queue writes numbers in batches by a function of the test.
 type Queue struct {
 	g *groups[int, int]
 	e engine
 }
-
-// Member is who asks.
-type Member = *caller[int, int]
 
 // NewQueue returns a queue that writes by a function. Who was asked for is what he is answered.
 func NewQueue(write func(ctx context.Context, all []int) error) *Queue {
@@ -59,35 +56,8 @@ func newQueue(t *turns, c clock.Clock, write func(ctx context.Context, all []int
 	return q
 }
 
-// Do asks, as a command does.
+// Do writes a number, as a command does.
 func (q *Queue) Do(ctx context.Context, n int) (int, bool, error) { return q.g.do(ctx, &q.e, n) }
-
-// Enter is the first step of one who asks, and reports whether he is to lead.
-func (q *Queue) Enter(n int) (Member, bool) {
-	m := &caller[int, int]{asks: n, at: q.e.clock.Now(), leads: make(chan struct{}, 1), ended: make(chan struct{})}
-	return m, q.g.enter(m)
-}
-
-// Stay is what he does then.
-func (q *Queue) Stay(ctx context.Context, m Member, leads bool) error {
-	return q.g.stay(ctx, &q.e, m, leads)
-}
-
-// Take takes the group of its leader out of the queue, and returns how many they are.
-func (q *Queue) Take(leader Member) int { return len(q.g.take(leader)) }
-
-// Beside reports whether one who waits is to lead beside others.
-func (q *Queue) Beside(m Member) bool { return q.g.beside(m) }
-
-// HandOn ends a lead.
-func (q *Queue) HandOn() { q.g.handOn() }
-
-// Leading is how many lead.
-func (q *Queue) Leading() int {
-	q.g.mu.Lock()
-	defer q.g.mu.Unlock()
-	return q.g.leading
-}
 
 // Waiting is how many commands of the process are not answered.
 func (q *Queue) Waiting() int { return q.e.Waiting() }
