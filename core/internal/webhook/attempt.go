@@ -136,8 +136,8 @@ func (d *Deliverer) carryOut(ctx, over context.Context, a *attempt) error {
 	if made.Error != "" && ctx.Err() != nil { // this process broke it off
 		return d.Store.Update(over, func(tx *store.Tx) error { return tx.ReleaseAttempt(l) })
 	}
-	r := &result{endpoint: e, lease: l, attempt: made, done: make(chan struct{})}
-	if err := d.results.write(over, r); err != nil {
+	r := &result{endpoint: e, lease: l, attempt: made}
+	if err := d.write(over, r); err != nil {
 		d.unwritten(over, l, err)
 		return nil
 	}

@@ -24,8 +24,8 @@ type heldResults struct {
 	parts  [][]int64 // the deliveries of each commit
 }
 
-// holdResults returns a deliverer that holds its one commit at a time until resume is closed. One is
-// held, and all later results share the next ones.
+// holdResults returns a deliverer that holds its one commit at a time until resume is closed. One
+// is held, and all later results share the next ones.
 func (b *bundle) holdResults(t *testing.T, options ...func(*webhook.Config)) *heldResults {
 	t.Helper()
 	return b.holdCommits(t, (*webhook.Deliverer).OneCommitOfResults, options...)

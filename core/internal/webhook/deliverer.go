@@ -14,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
@@ -69,7 +70,7 @@ type Deliverer struct {
 	client   *http.Client
 	freed    chan struct{}     // an attempt has ended or was dropped
 	refusals map[int64]refusal // by endpoint; only Run reads and writes it
-	results  *batcher
+	results  batch.Queue[*result]
 	// The lanes, in the order in which a round leases their deliveries.
 	fast, slow *lane
 
@@ -90,7 +91,8 @@ func New(c Config) *Deliverer {
 		Config: c, client: newClient(c), freed: make(chan struct{}, 1), refusals: map[int64]refusal{},
 		fast: newLane(mostFast), slow: newLane(mostSlow), health: map[int64]*health{}, requests: map[*attempt]struct{}{},
 	}
-	d.results = &batcher{commit: d.commitResults, most: mostCommits}
+	d.results.Commit, d.results.Size = d.commitResults, mostResults
+	d.results.Slots, d.results.Slow = mostCommits, longWait
 	return d
 }
 

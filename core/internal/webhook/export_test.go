@@ -51,26 +51,23 @@ func (d *Deliverer) UnderWay() (fast, slow int) {
 
 // ObserveResults calls fn before each commit of results with their deliveries. Call it before Run.
 func (d *Deliverer) ObserveResults(fn func(deliveries []int64)) {
-	commit := d.results.commit
-	d.results.commit = func(ctx context.Context, batch []*result) {
+	commit := d.results.Commit
+	d.results.Commit = func(batch []*result) error {
 		var deliveries []int64
 		for _, r := range batch {
 			deliveries = append(deliveries, r.lease.Delivery)
 		}
 		fn(deliveries)
-		commit(ctx, batch)
+		return commit(batch)
 	}
 }
 
-// OneCommitOfResults has one commit of results at a time, however long it takes. Call it before Run.
-func (d *Deliverer) OneCommitOfResults() { d.results.most = 1 }
+// OneCommitOfResults allows one commit of results at a time, however long it takes. Call it before
+// Run.
+func (d *Deliverer) OneCommitOfResults() { d.results.Slots = 1 }
 
 // WaitingResults returns how many results wait for a commit.
-func (d *Deliverer) WaitingResults() int {
-	d.results.mu.Lock()
-	defer d.results.mu.Unlock()
-	return len(d.results.waiting)
-}
+func (d *Deliverer) WaitingResults() int { return d.results.Waiting() }
 
 // Hasten looks for deliveries of a clock that was ahead, at a time that was read before.
 func (d *Deliverer) Hasten(ctx context.Context, now time.Time) bool { return d.hasten(ctx, now) }

@@ -4,32 +4,53 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
+const (
+	// mostResults bounds the results of one commit.
+	mostResults = 100
+	// mostCommits bounds the commits of results at once. A further one begins only if a result has
+	// waited for longWait. The first may wait for a lock, and other merchants' results must not.
+	mostCommits = 4
+	longWait    = 100 * time.Millisecond
+)
+
+// result is the result of an attempt.
+type result struct {
+	endpoint *payment.Endpoint
+	lease    store.Lease
+	attempt  payment.DeliveryAttempt
+
+	ended    bool // the next fields are set
+	err      error
+	written  bool                   // false, too, if the lease had run out or the endpoint is gone
+	status   payment.DeliveryStatus // of the delivery
+	disabled payment.EndpointReason // "" if the endpoint stays as it is
+}
+
+// end sets the error of a result.
+func (r *result) end(err error) { r.ended, r.err = true, err }
+
+// write returns once a result was committed, or could not be.
+func (d *Deliverer) write(ctx context.Context, r *result) error {
+	err := d.results.Do(ctx, r)
+	if r.ended {
+		return r.err
+	}
+	return err
+}
+
 // commitResults writes the results of attempts, as many as possible in one commit, and ends them.
-// An attempt whose result the store refuses ends as failed inside the service. After a panic the
-// other results end with an error: their attempts would wait without end.
-func (d *Deliverer) commitResults(ctx context.Context, batch []*result) {
-	var err error
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("webhook: a commit of results panicked with a %T", r)
-		}
-		for _, r := range batch {
-			select {
-			case <-r.done:
-			default:
-				r.end(err)
-			}
-		}
-	}()
-	err = store.Rows[*result]{
+// An attempt whose result the store refuses ends as failed inside the service.
+func (d *Deliverer) commitResults(batch []*result) error {
+	ctx := context.Background() // no attempt can cancel the commit of others
+	return store.Rows[*result]{
 		Kind: "webhook_delivery", ID: func(r *result) int64 { return r.lease.Delivery },
 		Change: func(ctx context.Context, part []*result) (int, error) {
 			err := d.Store.Update(ctx, func(tx *store.Tx) error { return d.endAttempts(tx, part) })
