@@ -13,10 +13,9 @@ func (r *Keyring) ReadSlowly(ctx context.Context, tenant string, meanwhile func(
 	return nil
 }
 
-// Inquiry asks one question for all who wait.
-func Inquiry(ask func(context.Context) (int64, error)) func(context.Context) (int64, error) {
-	q := &inquiry{ask: ask}
-	return q.now
+// Inquiry returns a query that all callers that wait share.
+func Inquiry(revision func(context.Context) (int64, error)) func(context.Context) (int64, error) {
+	return newInquiry(revision).now
 }
 
 // Opens reads a tenant's keys from the store, however long that takes, and opens one.

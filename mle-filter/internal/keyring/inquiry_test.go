@@ -73,7 +73,7 @@ func endUnderUse(t *testing.T, a filter, users []filter, end func(*testing.T, fi
 	wg.Wait()
 }
 
-// TestInquiryGivesUp: who does not want to wait any longer for a slow store does not.
+// TestInquiryGivesUp: a caller whose context ends does not wait for a slow store.
 func TestInquiryGivesUp(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -99,8 +99,6 @@ func TestInquiryGivesUp(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	<-arrived // the question of the one who is gone
-	slow <- struct{}{}
 }
 
 // BenchmarkPrivate is what a use of a key costs that is in memory: the question to the store, mostly.

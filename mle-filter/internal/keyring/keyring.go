@@ -53,7 +53,7 @@ type Keyring struct {
 	log    *slog.Logger
 	sealer *sealer
 	fill   chan struct{} // holds one wish for spare keys
-	asked  inquiry
+	asked  *inquiry
 	load   singleflight.Group
 	ages   atomic.Pointer[since] // nil until they were read
 
@@ -89,7 +89,8 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	}
 	r := &Keyring{
 		cfg: cfg, db: cfg.Store, clock: cfg.Clock, guard: newGuard(cfg.Clock), log: cfg.Log, sealer: sealer, fill: make(chan struct{}, 1),
-		asked: inquiry{ask: cfg.Store.Revision}, held: map[string]*held{},
+		asked: newInquiry(cfg.Store.Revision), //nolint:contextcheck // no caller can cancel the query of others
+		held:  map[string]*held{},
 	}
 	return r, nil
 }
