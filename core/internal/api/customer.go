@@ -118,7 +118,7 @@ func (a *API) updateCustomer(c *call) (engine.Result, error) {
 		return engine.Result{}, f
 	}
 	out, err := a.Engine.UpdateCustomer(c.Context(), c.request, n, method, func(details []byte) []byte { return merged(details, in) })
-	if errors.Is(err, engine.ErrNoSource) {
+	if errors.Is(err, payment.ErrNoSource) {
 		err = &fault{code: codeUnknownPaymentMethod, param: defaultMethod, message: "The customer has no such payment method.", cause: err}
 	}
 	return out, err

@@ -45,7 +45,7 @@ func (a *API) attachMethod(c *call) (engine.Result, error) {
 
 func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engine.Result, error) {
 	if _, ok := payment.TokenOfValue(in.Token); !ok {
-		return engine.Result{}, engine.ErrNoSource
+		return engine.Result{}, payment.ErrNoSource
 	}
 	token, err := a.Engine.Stored(c.Context(), c.key.Tenant, in.Token)
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engin
 
 // atToken names the field that the token of an attachment stands in, which is another one than a payment's.
 func atToken(err error) error {
-	for _, e := range []error{engine.ErrNoSource, engine.ErrTokenUsed, engine.ErrTokenExpired} {
+	for _, e := range []error{payment.ErrNoSource, payment.ErrTokenUsed, payment.ErrTokenExpired} {
 		if errors.Is(err, e) {
 			f := *faultOf(e)
 			f.param = "token"

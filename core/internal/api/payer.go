@@ -75,7 +75,7 @@ func (p payer) of(customer *string) (payer, error) {
 	}
 	n, err := id.Parse(id.Customer, *customer)
 	if err != nil {
-		return payer{}, engine.ErrNoCustomer
+		return payer{}, payment.ErrNoCustomer
 	}
 	p.drawn.Customer, p.customer = n, *customer
 	return p, nil
@@ -87,7 +87,7 @@ func (a *API) source(ctx context.Context, t payment.Tenant, g givenSource) (paye
 		return a.storedSource(ctx, t, g.method)
 	case isID(id.Token, g.method):
 		return payer{}, &fault{
-			code: codeUnknownPaymentMethod, param: "payment_method", cause: engine.ErrNoSource,
+			code: codeUnknownPaymentMethod, param: "payment_method", cause: payment.ErrNoSource,
 			message: "This is a token's id. Send the token's value, which the response to its creation shows.",
 		}
 	}
@@ -118,7 +118,7 @@ func (a *API) storedSource(ctx context.Context, t payment.Tenant, name string) (
 func (a *API) defaultSource(ctx context.Context, t payment.Tenant, customer string) (payer, error) {
 	n, err := id.Parse(id.Customer, customer)
 	if err != nil {
-		return payer{}, engine.ErrNoCustomer
+		return payer{}, payment.ErrNoCustomer
 	}
 	s, name, err := a.Engine.Default(ctx, t, n)
 	if err != nil {

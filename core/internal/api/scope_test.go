@@ -286,7 +286,7 @@ func (h *house) MustHold(tb testing.TB, tenant payment.Tenant, status payment.St
 		done.Captured = 100
 	}
 	err := h.DB.Update(tb.Context(), func(tx *store.Tx) error {
-		if err := tx.InsertTransaction(&t); err != nil {
+		if _, err := tx.BeginPayment(&store.Intent{Transaction: &t}); err != nil {
 			return err
 		}
 		return tx.ResolveTransaction(&done)

@@ -60,6 +60,41 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	})
 }
 
+// begin commits the intent of a payment, which w holds from then on. It returns the result of a
+// request that ends there.
+func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Transaction, w *flight) (*Result, error) {
+	if p.Drawn.refusal != nil {
+		return e.refuseSource(ctx, r, p.Drawn)
+	}
+	own, others := r.fingerprints()
+	var c store.Claim
+	err := e.insertNew(func(id int64) (err error) {
+		t.ID = id
+		w.of(authorizationStep(t))
+		c, err = e.Store.BeginPayment(ctx, &store.Intent{
+			Transaction: t, Terms: p.Terms, Key: r.Key, Fingerprint: own, OtherFingerprints: others, Source: p.Drawn.stored(),
+		})
+		return err
+	})
+	if err != nil || c.Held {
+		return nil, err
+	}
+	replay, err := replayOf(c)
+	if err == nil {
+		replay.Body, err = e.unseal(ctx, r, replay.Body)
+	}
+	return replay, err
+}
+
+// refuseSource returns why the payment source cannot be used, unless the idempotency key has a stored
+// response. It is no payment, so it does not call BeginPayment: its command claims the key, which
+// waits for an equal request that is about to commit, and the refusal rolls the claim back.
+func (e *Engine) refuseSource(ctx context.Context, r Request, source Drawn) (*Result, error) {
+	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		return nil, e.confirmRefusal(tx, r.Tenant, source)
+	})
+}
+
 // authorization is the step of a payment, or of the confirmation of one. Only the first attempt has
 // the card, so recovery inquires.
 type authorization struct {
@@ -106,15 +141,17 @@ func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answ
 	}
 	result := s.decided(from.request, &t)
 	if s.refused == 0 {
-		return result, s.end(ctx, &t, s.t.Claim, result)
+		return result, s.finish(ctx, &t, s.t.Claim, result)
 	}
-	return result, s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		if err := s.writeOutcome(tx, &t, s.t.Claim, result); err != nil {
-			return err
-		}
-		part := s.about().reversal(tx.Now)
-		part.Held = s.refused
-		return tx.InsertReversal(part)
+	return result, withNewIDs(func() error {
+		return s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			if err := tx.FinishPayment(s.newOutcome(&t, s.t.Claim, result)); err != nil {
+				return err
+			}
+			part := s.about().reversal(tx.Now)
+			part.Held = s.refused
+			return tx.InsertReversal(part)
+		})
 	})
 }
 
@@ -166,32 +203,21 @@ func (s *authorization) correct(tx *store.Tx, a acquirer.Answer, _ *payment.Reve
 	return Result{}, notRecordable, nil
 }
 
-// writeOutcome writes a resolved payment, its capture if it was captured at once, its event and its
-// response.
-func (e *Engine) writeOutcome(tx *store.Tx, t *payment.Transaction, claim int64, result Result) error {
-	if err := tx.ResolveTransaction(t); err != nil {
-		return err
-	}
-	if t.Attempt > 0 || !t.Result.ExpiresAt.IsZero() { // it ended the wait for a confirmation
-		if err := tx.SetExpiry(t.Tenant, t.ID, t.Result.ExpiresAt); err != nil {
-			return err
-		}
+// finish commits the outcome of a payment and its response.
+func (e *Engine) finish(ctx context.Context, t *payment.Transaction, claim int64, result Result) error {
+	return withNewIDs(func() error { return e.Store.FinishPayment(ctx, e.newOutcome(t, claim, result)) })
+}
+
+// newOutcome returns the outcome record of a resolved payment, with new ids.
+func (e *Engine) newOutcome(t *payment.Transaction, claim int64, result Result) *store.OutcomeRecord {
+	r := &store.OutcomeRecord{
+		Transaction: t, Claim: claim, Status: result.Status, Body: result.Body,
+		Event: *e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, result)),
 	}
 	if t.Captured > 0 {
-		c := payment.Capture{
-			Transaction: t.ID, Tenant: t.Tenant, State: payment.StepSucceeded,
-			Amount: t.Captured, Currency: t.Currency, Final: true,
-			Details: []byte("{}"), Client: t.Authorizer(), CreatedAt: t.UpdatedAt, UpdatedAt: t.UpdatedAt,
-		}
-		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCapture(&c) }); err != nil {
-			return err
-		}
+		r.Capture = e.IDs.Next()
 	}
-	event := e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, result))
-	if err := tx.InsertEvent(event); err != nil {
-		return err
-	}
-	return tx.CompleteKey(claim, result.Status, result.Body)
+	return r
 }
 
 // eventBody is the transaction as its event shows it: the body of the response if that is the plain

@@ -82,7 +82,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 // RefusedForSource reports whether err refused a confirmation for the token or payment method that
 // it named. Such refusals count towards payment.MaxRefusedConfirmations.
 func RefusedForSource(err error) bool {
-	for _, refusal := range []error{ErrNoSource, ErrTokenUsed, ErrTokenExpired, ErrOtherCustomer} {
+	for _, refusal := range []error{payment.ErrNoSource, payment.ErrTokenUsed, payment.ErrTokenExpired, payment.ErrOtherCustomer} {
 		if errors.Is(err, refusal) {
 			return true
 		}

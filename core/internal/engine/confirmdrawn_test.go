@@ -34,7 +34,7 @@ func TestTokenOfADeadConfirmation(t *testing.T) {
 	for _, c := range []struct {
 		code string
 		want error
-	}{{cvc, engine.ErrTokenUsed}, {"", nil}} {
+	}{{cvc, payment.ErrTokenUsed}, {"", nil}} {
 		first := coretest.Open(t)
 		token := MustToken(t, first, c.code)
 		txn := MustWait(t, first)

@@ -98,7 +98,7 @@ func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 	err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
 		for range 1100 {
 			open := &payment.Transaction{ID: s.IDs.Next(), Tenant: live, Amount: 1, Currency: "usd", PaymentMethod: "card", Details: []byte("{}"), CreatedAt: tx.Now, UpdatedAt: tx.Now}
-			if err := tx.InsertTransaction(open); err != nil {
+			if _, err := tx.BeginPayment(&store.Intent{Transaction: open}); err != nil {
 				return err
 			}
 		}

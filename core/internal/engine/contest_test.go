@@ -13,6 +13,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -135,7 +136,7 @@ func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 func mustSay(t *testing.T, a engine.Result, err error) string {
 	t.Helper()
 	for name, refusal := range map[string]error{
-		"token_used": engine.ErrTokenUsed, "no_source": engine.ErrNoSource, "not_found": engine.ErrNotFound,
+		"token_used": payment.ErrTokenUsed, "no_source": payment.ErrNoSource, "not_found": engine.ErrNotFound,
 		"key_reused": engine.ErrKeyReused, "key_in_use": engine.ErrKeyInUse,
 	} {
 		if errors.Is(err, refusal) {

@@ -188,7 +188,7 @@ func TestTokenOfWhatCouldNotBeGiven(t *testing.T) {
 	if a, err := give(t.Context(), s, "k", token); err != nil || a.Status != 201 {
 		t.Fatalf("got %d, %v", a.Status, err)
 	}
-	if _, err := give(t.Context(), s, "l", token); !errors.Is(err, engine.ErrTokenUsed) {
+	if _, err := give(t.Context(), s, "l", token); !errors.Is(err, payment.ErrTokenUsed) {
 		t.Errorf("got %v", err)
 	}
 }

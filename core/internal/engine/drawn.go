@@ -12,23 +12,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Why a request may not draw on what it names. The request had no effect.
+// Reasons for which a payment source cannot be used, besides those of package payment. The request
+// had no effect.
 var (
-	// ErrNoSource: there is no such token or payment method for this tenant, or no longer.
-	ErrNoSource = errors.New("engine: no such token or payment method")
-	// ErrTokenUsed: the token was used before.
-	ErrTokenUsed = errors.New("engine: token used")
-	// ErrTokenExpired: the token's hour is over.
-	ErrTokenExpired = errors.New("engine: token expired")
-	// ErrCodeLost: the token has lost its security code, as at a failover of the store, and must
-	// not be charged without it.
+	// ErrCodeLost reports that the token has lost its security code, as at a failover of the store.
+	// It must not be charged without the code.
 	ErrCodeLost = errors.New("engine: the token's security code is lost")
-	// ErrNoCustomer: there is no such customer for this tenant.
-	ErrNoCustomer = errors.New("engine: no such customer")
-	// ErrNoDefault: the customer has no default payment method.
+	// ErrNoDefault reports that the customer has no default payment method.
 	ErrNoDefault = errors.New("engine: customer without a default payment method")
-	// ErrOtherCustomer: the payment method is another customer's.
-	ErrOtherCustomer = errors.New("engine: payment method of another customer")
 )
 
 // Drawn is what a payment draws on in the store. The zero Drawn is a card that the request holds itself, or a test card.
@@ -52,7 +43,7 @@ type Stored struct {
 	Drawn   Drawn
 }
 
-// Stored finds a token by its value, or a payment method by its id, else ErrNoSource. It lives as
+// Stored finds a token by its value, or a payment method by its id, else payment.ErrNoSource. It lives as
 // long as the call.
 func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Stored, error) {
 	if n, ok := payment.TokenOfValue(name); ok {
@@ -60,7 +51,7 @@ func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Sto
 	}
 	n, err := id.Parse(id.PaymentMethod, name)
 	if err != nil {
-		return Stored{}, ErrNoSource
+		return Stored{}, payment.ErrNoSource
 	}
 	m, secrets, err := opened(e, func() (*payment.Method, payment.Sealed, error) {
 		m, err := e.Store.Method(ctx, t, n)
@@ -75,7 +66,7 @@ func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Sto
 	}
 	out := Stored{Kind: m.Kind, Details: m.Details, Secrets: secrets, Drawn: Drawn{Method: m.ID, Customer: m.Customer}}
 	if wiped || !m.DetachedAt.IsZero() {
-		out.Drawn.refusal = ErrNoSource
+		out.Drawn.refusal = payment.ErrNoSource
 	}
 	return out, nil
 }
@@ -85,7 +76,7 @@ func (e *Engine) Default(ctx context.Context, t payment.Tenant, customer int64) 
 	c, err := e.Store.Customer(ctx, t, customer)
 	switch {
 	case errors.Is(err, payment.ErrNotFound):
-		return Stored{Drawn: Drawn{refusal: ErrNoCustomer}}, "", nil
+		return Stored{Drawn: Drawn{refusal: payment.ErrNoCustomer}}, "", nil
 	case err != nil:
 		return Stored{}, "", err
 	case c.Default == 0:
@@ -153,7 +144,7 @@ func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Ob
 	for again := false; ; again = true {
 		row, sealed, err := read()
 		if errors.Is(err, payment.ErrNotFound) {
-			return row, vault.Secrets{}, ErrNoSource
+			return row, vault.Secrets{}, payment.ErrNoSource
 		}
 		if err != nil {
 			return row, vault.Secrets{}, err
@@ -170,34 +161,24 @@ func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Ob
 func (e *Engine) whyNotToken(t *payment.Token) error {
 	switch {
 	case t.UsedBy != 0:
-		return ErrTokenUsed
+		return payment.ErrTokenUsed
 	case len(t.Sealed.Number) == 0, !t.ExpiresAt.After(e.Clock.Now()):
-		return ErrTokenExpired
+		return payment.ErrTokenExpired
 	}
 	return nil
 }
 
-// draw makes sure, in the commit of the intent of by, that what it draws on can be drawn on, and uses a token up.
+// stored returns the ids of the source's objects.
+func (s Drawn) stored() payment.StoredSource {
+	return payment.StoredSource{Customer: s.Customer, Method: s.Method, Token: s.Token}
+}
+
+// draw checks the payment source of the intent of the object by, in its commit, and uses a token up.
 func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) error {
 	if s.refusal != nil {
 		return e.confirmRefusal(tx, tenant, s)
 	}
-	if s.Customer != 0 {
-		if _, err := tx.Customer(tenant, s.Customer); errors.Is(err, payment.ErrNotFound) {
-			return ErrNoCustomer
-		} else if err != nil {
-			return err
-		}
-	}
-	if s.Method != 0 {
-		if err := e.drawMethod(tx, tenant, s); err != nil {
-			return err
-		}
-	}
-	if s.Token == 0 {
-		return nil
-	}
-	return e.useToken(tx, tenant, s.Token, by)
+	return tx.UseSource(tenant, s.stored(), by)
 }
 
 // confirmRefusal returns why a token or payment method may not be drawn on. A code that a read did
@@ -210,7 +191,7 @@ func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) er
 	t, err := tx.Token(tenant, s.Token)
 	switch {
 	case errors.Is(err, payment.ErrNotFound):
-		return ErrNoSource
+		return payment.ErrNoSource
 	case err != nil:
 		return err
 	}
@@ -221,38 +202,6 @@ func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) er
 		return fmt.Errorf("the token's security code has come back: %w", store.ErrBusy)
 	}
 	return ErrCodeLost
-}
-
-func (e *Engine) drawMethod(tx *store.Tx, tenant payment.Tenant, s Drawn) error {
-	m, err := tx.Method(tenant, s.Method)
-	switch {
-	case errors.Is(err, payment.ErrNotFound), err == nil && !m.DetachedAt.IsZero():
-		return ErrNoSource
-	case err != nil:
-		return err
-	case s.Customer != 0 && m.Customer != s.Customer:
-		return ErrOtherCustomer
-	}
-	return nil
-}
-
-func (e *Engine) useToken(tx *store.Tx, tenant payment.Tenant, token, by int64) error {
-	err := tx.UseToken(tenant, token, by)
-	if !errors.Is(err, store.ErrConflict) {
-		return err
-	}
-	t, err := tx.Token(tenant, token)
-	switch {
-	case errors.Is(err, payment.ErrNotFound):
-		return ErrNoSource
-	case err != nil:
-		return err
-	case t.UsedBy != 0:
-		return ErrTokenUsed
-	case t.ExpiresAt.After(tx.Now):
-		return fmt.Errorf("a token that can be used: %w", store.ErrChanged) // it was used, and came back
-	}
-	return ErrTokenExpired
 }
 
 // returned runs write with the token of a payment that is taken back, sealed again with the security code that the first use has wiped.

@@ -126,8 +126,8 @@ func TestTokenComesBackWhole(t *testing.T) {
 			t.Errorf("attempt %d: number right: %t, code right: %t", i, c.Number.Reveal() == pan, c.CVC.Reveal() == cvc)
 		}
 	}
-	if _, err := payBy(t.Context(), s, "l", token); !errors.Is(err, engine.ErrTokenUsed) {
-		t.Errorf("got %v, want %v", err, engine.ErrTokenUsed)
+	if _, err := payBy(t.Context(), s, "l", token); !errors.Is(err, payment.ErrTokenUsed) {
+		t.Errorf("got %v, want %v", err, payment.ErrTokenUsed)
 	}
 	wantSettledBooks(t, s)
 }
@@ -139,7 +139,7 @@ func TestTokenOfADeadPayment(t *testing.T) {
 	for _, c := range []struct {
 		code string
 		want error
-	}{{cvc, engine.ErrTokenUsed}, {"", nil}} {
+	}{{cvc, payment.ErrTokenUsed}, {"", nil}} {
 		first := coretest.Open(t)
 		token := MustToken(t, first, c.code)
 		var dir string
@@ -177,8 +177,8 @@ func TestTokenOfALostPayment(t *testing.T) {
 		if got := s.Recover(t); got != 0 {
 			t.Fatalf("%d stay open", got)
 		}
-		if _, err := payBy(t.Context(), s, "", token); !errors.Is(err, engine.ErrTokenUsed) {
-			t.Errorf("after %t: got %v, want %v", after, err, engine.ErrTokenUsed)
+		if _, err := payBy(t.Context(), s, "", token); !errors.Is(err, payment.ErrTokenUsed) {
+			t.Errorf("after %t: got %v, want %v", after, err, payment.ErrTokenUsed)
 		}
 	}
 }
@@ -200,8 +200,8 @@ func TestTokenReadWhileUsed(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	heal(s)
-	if _, err := payWith(t.Context(), s, "", token, during); !errors.Is(err, engine.ErrTokenUsed) {
-		t.Errorf("got %v, want %v", err, engine.ErrTokenUsed)
+	if _, err := payWith(t.Context(), s, "", token, during); !errors.Is(err, payment.ErrTokenUsed) {
+		t.Errorf("got %v, want %v", err, payment.ErrTokenUsed)
 	}
 	if a, err := payBy(t.Context(), s, "", token); err != nil || a.Status != 201 {
 		t.Errorf("looked at again: got %d, %v", a.Status, err)
@@ -281,8 +281,8 @@ func TestSweepTokens(t *testing.T) {
 	fresh := MustToken(t, s, cvc)
 	s.Clock.Advance(time.Millisecond)
 	sealed("expired", 1, 1, many+2)
-	if _, err := payBy(t.Context(), s, "", used); !errors.Is(err, engine.ErrTokenUsed) {
-		t.Errorf("got %v, want %v", err, engine.ErrTokenUsed)
+	if _, err := payBy(t.Context(), s, "", used); !errors.Is(err, payment.ErrTokenUsed) {
+		t.Errorf("got %v, want %v", err, payment.ErrTokenUsed)
 	}
 	if a, err := payBy(t.Context(), s, "", fresh); err != nil || a.Status != 201 {
 		t.Errorf("a living token: got %d, %v", a.Status, err)

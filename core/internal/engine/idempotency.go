@@ -150,9 +150,6 @@ type busyError struct{ result Result }
 func (*busyError) Error() string { return "engine: another operation is in progress" }
 
 func claimKey(tx *store.Tx, r Request) (claim int64, replay *Result, err error) {
-	if r.Key == "" {
-		return 0, nil, tx.UseKey(r.APIKey)
-	}
 	own, others := r.fingerprints()
 	c, err := tx.ClaimKey(r.APIKey, r.Tenant, r.Key, own, others...)
 	if err != nil || c.Held {
@@ -241,8 +238,13 @@ func (e *Engine) refuse(
 
 // insertNew inserts with a new id, and with another one if a second process has made the same id.
 func (e *Engine) insertNew(insert func(id int64) error) error {
+	return withNewIDs(func() error { return insert(e.IDs.Next()) })
+}
+
+// withNewIDs runs write, which draws ids, and runs it again if a second process has made the same ids.
+func withNewIDs(write func() error) error {
 	for attempt := 0; ; attempt++ {
-		err := insert(e.IDs.Next())
+		err := write()
 		if !errors.Is(err, store.ErrDuplicate) || attempt == 3 {
 			return err
 		}

@@ -174,7 +174,7 @@ func (e *Engine) recordPayment(tx *store.Tx, r Request, open *payment.Transactio
 	if err := resolve(&t, a, tx.Now); err != nil {
 		return err
 	}
-	return e.writeOutcome(tx, &t, open.Claim, e.decided(r.ID, &t))
+	return tx.FinishPayment(e.newOutcome(&t, open.Claim, e.decided(r.ID, &t)))
 }
 
 // resolveFollow ends a capture, void or refund. Unless it was approved, a look for its effect is

@@ -229,7 +229,7 @@ func TestResolveNoEffectReturnsTheToken(t *testing.T) {
 	for _, c := range []struct {
 		code string
 		want error
-	}{{"", nil}, {cvc, engine.ErrTokenUsed}} {
+	}{{"", nil}, {cvc, payment.ErrTokenUsed}} {
 		s := coretest.Open(t)
 		token := MustToken(t, s, c.code)
 		txn := MustWait(t, s)

@@ -40,11 +40,11 @@ func (m *tokenModel) want(k *modelToken, says error) (status int, refused error)
 	status = 201
 	switch {
 	case k.gone:
-		refused = engine.ErrNoSource
+		refused = payment.ErrNoSource
 	case k.used:
-		refused = engine.ErrTokenUsed
+		refused = payment.ErrTokenUsed
 	case !m.s.Clock.Now().Before(k.made.Add(payment.TokenLifetime)):
-		refused = engine.ErrTokenExpired
+		refused = payment.ErrTokenExpired
 	case errors.Is(says, acquirer.ErrUnavailable):
 		refused = engine.ErrAcquirerUnavailable
 	case errors.Is(says, acquirer.ErrUnknown):

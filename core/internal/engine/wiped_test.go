@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
-	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
@@ -55,8 +54,8 @@ func wantExpired(t *testing.T, s *coretest.Service, token string) {
 	if err != nil || !found.Secrets.Number.IsZero() || !found.Secrets.CVC.IsZero() {
 		t.Errorf("the source: got %v, want it without secrets", err)
 	}
-	if a, err := payWith(t.Context(), s, "k", token, found); !errors.Is(err, engine.ErrTokenExpired) {
-		t.Errorf("the payment: got %d, %v, want %v", a.Status, err, engine.ErrTokenExpired)
+	if a, err := payWith(t.Context(), s, "k", token, found); !errors.Is(err, payment.ErrTokenExpired) {
+		t.Errorf("the payment: got %d, %v, want %v", a.Status, err, payment.ErrTokenExpired)
 	}
 	if got := len(s.Acquirer.Calls(coretest.Authorize)); got != 0 {
 		t.Errorf("the acquirer got %d authorizations, want none", got)
@@ -66,8 +65,8 @@ func wantExpired(t *testing.T, s *coretest.Service, token string) {
 		t.Fatal(err)
 	}
 	_, err = attaching(s, customer, token)(t.Context())
-	if !errors.Is(err, engine.ErrTokenExpired) {
-		t.Errorf("attach: got %v, want %v", err, engine.ErrTokenExpired)
+	if !errors.Is(err, payment.ErrTokenExpired) {
+		t.Errorf("attach: got %v, want %v", err, payment.ErrTokenExpired)
 	}
 	for _, table := range []string{"transactions", "payment_methods", "idempotency_keys"} {
 		if got := s.Number(t, fmt.Sprintf("SELECT COUNT(*) FROM %s", table)); got != 0 {

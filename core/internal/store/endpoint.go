@@ -29,11 +29,11 @@ var (
 
 // InsertEndpoint writes a new endpoint and fills in its times. ErrDuplicate when the id is taken.
 func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
-	if err := tx.s.Lock(endpointsOf(e.Tenant), false); err != nil {
+	if err := tx.s.Lock(EndpointsLock(e.Tenant), false); err != nil {
 		return err
 	}
 	e.CreatedAt, e.UpdatedAt = tx.Now, tx.Now
-	tx.db.targets.forget(e.Tenant)
+	tx.db.endpoints.forget(e.Tenant)
 	return tx.insert(insertEndpoint,
 		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason),
 		e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
@@ -42,10 +42,10 @@ func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 // UpdateEndpoint writes all of e, whose Version counts up, over the version it was read at. ErrConflict when that is not the
 // stored one.
 func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
-	if err := tx.s.Lock(endpointsOf(e.Tenant), false); err != nil {
+	if err := tx.s.Lock(EndpointsLock(e.Tenant), false); err != nil {
 		return err
 	}
-	tx.db.targets.forget(e.Tenant)
+	tx.db.endpoints.forget(e.Tenant)
 	e.UpdatedAt, e.Version = tx.Now, e.Version+1
 	return tx.change(updateEndpoint,
 		e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason), e.Generation, toMillis(e.OverlapUntil),
@@ -81,7 +81,7 @@ func (tx *Tx) removeDeliveries(endpoint int64) error {
 // CountEndpoints returns how many endpoints the tenant has, and how many deleted ones have deliveries
 // left. No other command changes them before this one ends.
 func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) {
-	if err := tx.s.Lock(endpointsOf(tenant), false); err != nil {
+	if err := tx.s.Lock(EndpointsLock(tenant), false); err != nil {
 		return 0, 0, err
 	}
 	row, err := tx.row(countEndpoints, tenant.Merchant, tenant.Live)

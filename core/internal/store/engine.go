@@ -27,11 +27,10 @@ type Engine interface {
 	// and again if all rows are read anew. No row that is committed later comes before a row of the
 	// page in the order of the list.
 	Page(ctx context.Context, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
-	// OpenPayment writes an intent in the commit of a batch of intents, all of it or nothing. claim
-	// is that of its idempotency key. If done is false, nothing was written.
-	OpenPayment(ctx context.Context, o *Opening) (claim int64, done bool, err error)
-	// ClosePayment writes an outcome, as OpenPayment writes an intent.
-	ClosePayment(ctx context.Context, c *Closing) (done bool, err error)
+	// BeginPayment commits an intent: see DB.BeginPayment.
+	BeginPayment(ctx context.Context, i *Intent) (Claim, error)
+	// FinishPayment commits an outcome record: see DB.FinishPayment.
+	FinishPayment(ctx context.Context, r *OutcomeRecord) error
 
 	// Verify returns an error if the database would lose commits by its settings. Update returns
 	// ErrUnavailable then, until a Verify succeeds.
@@ -104,6 +103,10 @@ type Session interface {
 	Row(s *Statement, args ...any) (Scanner, error)
 	// Each runs a query and calls scan for every row.
 	Each(s *Statement, scan func(Scanner) error, args ...any) error
+	// BeginPayment writes an intent as part of the command tx, which this session runs.
+	BeginPayment(tx *Tx, i *Intent) (Claim, error)
+	// FinishPayment writes an outcome record, as BeginPayment writes an intent.
+	FinishPayment(tx *Tx, r *OutcomeRecord) error
 	// Whole runs fn so that the command can go on after its failure as if fn had not run.
 	Whole(fn func() error) error
 	// Lock keeps every other command that locks the same thing waiting until this one has ended. A

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -32,10 +31,6 @@ func (tx *Tx) InsertEvent(e *payment.Event) error {
 	}
 	return tx.deliver(e)
 }
-
-// endpointsOf is what a command locks that changes a tenant's endpoints; one that makes an event shares it. So whoever has been told that there is
-// an endpoint finds the deliveries to it of every event from then on.
-func endpointsOf(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
 
 // Event reads one event of the tenant, else ErrNotFound.
 func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*payment.Event, error) {

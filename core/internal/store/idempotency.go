@@ -44,14 +44,15 @@ func (db *DB) KeyExpiry(at time.Time) time.Time {
 // KeyExpiry is until when a key is remembered that the command writes.
 func (tx *Tx) KeyExpiry() time.Time { return tx.db.KeyExpiry(tx.Now) }
 
-// Claim is what became of a request's idempotency key. Exactly one of the cases holds: it was free and is now this request's (ID > 0
-// and Held), another request with another body has it (!SameRequest), an equal request is running (SameRequest, Status 0), or an
-// equal request was answered (SameRequest, Status and Answer).
+// Claim is the result of a request for an idempotency key. Exactly one of these cases holds: the
+// request holds the key (Held), a request with another body holds it (!SameRequest), an equal
+// request is running (SameRequest, Status 0), or an equal request has a stored response
+// (SameRequest, Status and Answer).
 type Claim struct {
 	ID          int64
 	Held        bool
 	SameRequest bool
-	Status      int // HTTP status of the stored answer
+	Status      int // HTTP status of the stored response
 	Answer      []byte
 }
 
@@ -73,36 +74,51 @@ func (db *DB) Trusts(at time.Time) bool { return db.trusts == nil || db.trusts(a
 var errClock = errors.New("store: the clock is off the server's")
 
 // ClaimKey claims the key for a request under an API key, or returns the request that holds it. An
-// expired key is free. A request that claimed the key under one of the other fingerprints counts as
-// the same; the key is never claimed under one of them. It returns the errors of UseKey,
-// ErrUnavailable as ClaimBy describes, and ErrBusy if other requests claim and release the key
-// meanwhile.
+// expired key is free. Without a key, "", the claim is Held and has no id. A request that claimed the
+// key under one of the other fingerprints counts as the same; the key is never claimed under one of
+// them. It returns the errors of UseKey, ErrUnavailable as ClaimBy describes, and ErrBusy if other
+// requests claim and release the key meanwhile.
 func (tx *Tx) ClaimKey(
 	apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte,
 ) (Claim, error) {
-	if !tx.db.Trusts(tx.Now) {
-		return Claim{}, fmt.Errorf("claim idempotency key: %w: %w", ErrUnavailable, errClock)
+	if key == "" {
+		return Claim{Held: true}, tx.UseKey(apiKey)
+	}
+	if err := tx.trusted(); err != nil {
+		return Claim{}, err
 	}
 	for range maxClaims {
 		c, err := tx.insertKey(apiKey, tenant, key, fingerprint)
 		if err != nil || c.Held {
 			return c, err
 		}
-		if err := tx.UseKey(apiKey); err != nil {
-			return Claim{}, err
-		}
-		c, used, err := tx.holder(tenant, key, append(others, fingerprint))
-		if err != nil || used {
+		c, err = tx.freeKey(apiKey, tenant, key, append(others, fingerprint))
+		if err != nil || c.ID != 0 {
 			return c, err
-		}
-		if c.ID == 0 { // another command took it away meanwhile
-			continue
-		}
-		if err := tx.exec(deleteExpiredKey, c.ID); err != nil {
-			return Claim{}, err
 		}
 	}
 	return Claim{}, fmt.Errorf("claim idempotency key: %w", ErrBusy)
+}
+
+// trusted returns ErrUnavailable if no idempotency key may be claimed by the time of the command.
+func (tx *Tx) trusted() error {
+	if tx.db.Trusts(tx.Now) {
+		return nil
+	}
+	return fmt.Errorf("claim idempotency key: %w: %w", ErrUnavailable, errClock)
+}
+
+// freeKey returns the request that holds a key. It returns the zero Claim if none does, and then
+// removes the key if that has expired. It returns the errors of UseKey.
+func (tx *Tx) freeKey(apiKey int64, tenant payment.Tenant, key string, fingerprints [][]byte) (Claim, error) {
+	if err := tx.UseKey(apiKey); err != nil {
+		return Claim{}, err
+	}
+	c, used, err := tx.holder(tenant, key, fingerprints)
+	if err != nil || used || c.ID == 0 {
+		return c, err
+	}
+	return Claim{}, tx.exec(deleteExpiredKey, c.ID)
 }
 
 // LookUpKey returns the holder of a key, as ClaimKey does, and claims nothing. It returns
@@ -135,8 +151,9 @@ func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (
 	return c, true, tx.vouch(c)
 }
 
-// vouch makes a command that gives a stored answer again one that writes, where a server may show what no standby has yet: its own commit then comes
-// after that of the answer, and is waited for. To lock a row is to write.
+// vouch locks the key of a stored response that a command returns. A server may show a response that
+// no standby has yet. The lock is a write, so the standby confirms the command's commit, which comes
+// after the commit of the response.
 func (tx *Tx) vouch(c Claim) error {
 	if !c.SameRequest || c.Status == 0 || !tx.db.shared {
 		return nil
@@ -151,7 +168,7 @@ func (tx *Tx) vouch(c Claim) error {
 	return nil
 }
 
-// maxClaims is how often a claim looks again at a key that others take and give back at the same time.
+// maxClaims bounds the attempts to claim a key that other requests claim and release meanwhile.
 const maxClaims = 4
 
 func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint []byte, expires int64, err error) {
@@ -175,7 +192,8 @@ func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 	return Claim{ID: n, Held: true}, nil
 }
 
-// CompleteKey stores the answer under a claimed key, in the commit of the effect it speaks of. A claim of 0 is none.
+// CompleteKey stores the response under a claimed key, in the commit of the request's effect. A claim
+// of 0 is none.
 func (tx *Tx) CompleteKey(claim int64, status int, answer []byte) error {
 	if claim == 0 {
 		return nil
@@ -184,7 +202,7 @@ func (tx *Tx) CompleteKey(claim int64, status int, answer []byte) error {
 	return tx.change(completeKey, status, answer, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
 }
 
-// ReleaseKey gives a claimed key back when the request had no effect after all. A claim of 0 is none.
+// ReleaseKey frees a claimed key of a request that had no effect. A claim of 0 is none.
 func (tx *Tx) ReleaseKey(claim int64) error {
 	if claim == 0 {
 		return nil
@@ -192,9 +210,9 @@ func (tx *Tx) ReleaseKey(claim int64) error {
 	return tx.change(releaseKey, claim)
 }
 
-// StoredKey is an idempotency key as it stands.
+// StoredKey is a stored idempotency key.
 type StoredKey struct {
-	Status    int // HTTP status of the stored answer, 0 while the request runs
+	Status    int // HTTP status of the stored response, 0 while the request runs
 	Answer    []byte
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -211,7 +229,7 @@ func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key str
 	if err != nil {
 		return nil, fmt.Errorf("read idempotency key: %w", err)
 	}
-	if k.Status != 0 { // who hears of it takes it for done, and a server may show what no standby has yet
+	if k.Status != 0 { // a server may show a response that no standby has yet
 		if err := db.engine.Confirm(ctx); err != nil {
 			return nil, err
 		}

@@ -39,20 +39,19 @@ var selectHighestID = declare("selectHighestID")
 
 // DB is the open store.
 type DB struct {
-	clock   clock.Clock
-	guard   *clock.Guard     // of clock
-	kept    clock.GuardState // the guard's state as it is stored, zero for none
-	raised  time.Duration    // the step of this process that is stored
-	tokens  tokenClock       // how the clock compares with the highest confirmed time, for tokens
-	engine  Engine
-	shared  bool // Engine.Shared
-	health  health
-	targets *targetCache // nil if shared: other processes change endpoints, too
-	seen    seen         // the endpoints of the last read, if targets is nil
-	ids     *id.Generator
-	due     chan struct{}           // deliveries were committed
-	process int64                   // this process's id, stored with the work that it begins; 0 if no other can do that work
-	trusts  func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
+	clock     clock.Clock
+	guard     *clock.Guard     // of clock
+	kept      clock.GuardState // the guard's state as it is stored, zero for none
+	raised    time.Duration    // the step of this process that is stored
+	tokens    tokenClock       // how the clock compares with the highest confirmed time, for tokens
+	engine    Engine
+	shared    bool // Engine.Shared
+	health    health
+	endpoints *endpointCache
+	ids       *id.Generator
+	due       chan struct{}           // deliveries were committed
+	process   int64                   // this process's id, stored with the work that it begins; 0 if no other can do that work
+	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
 	tracer  *telemetry.Tracer // nil for no spans
 	origins *origins          // nil without a tracer
@@ -68,9 +67,8 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
-	if db.shared = db.engine.Shared(); !db.shared {
-		db.targets = newTargetCache()
-	}
+	db.shared = db.engine.Shared()
+	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)
 	if err == nil {
 		err = db.passIDs(ctx)
@@ -107,14 +105,16 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
-	c := &Command{fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db}
 	_, span := db.tracer.Step(ctx, "store commit")
 	defer span.End()
-	err := db.engine.Update(ctx, c)
-	if errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) {
-		span.Fail("store_busy")
-	}
+	err := db.engine.Update(ctx, db.Command(ctx, fn))
+	failBusy(span, err)
 	return err
+}
+
+// Command returns the command of a request that runs fn, for an engine to run.
+func (db *DB) Command(ctx context.Context, fn func(tx *Tx) error) *Command {
+	return &Command{fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db}
 }
 
 // Close waits for the accepted commands, then closes. It is safe to call twice.
@@ -165,10 +165,10 @@ func (db *DB) Failed(err error) { db.health.noteFailure(err) }
 
 // RolledBack forgets the endpoints of the tenants whose endpoints commands of this batch have changed.
 // An engine that is not shared calls it if it rolls back any of them.
-func (db *DB) RolledBack() { db.targets.undone() }
+func (db *DB) RolledBack() { db.endpoints.rolledBack() }
 
 // BatchEnded ends a batch, which was committed or rolled back. An engine that is not shared calls it.
-func (db *DB) BatchEnded() { db.targets.settled() }
+func (db *DB) BatchEnded() { db.endpoints.batchEnded() }
 
 // toMillis and fromMillis are the stored form of times; the zero time is 0.
 func toMillis(t time.Time) int64 {

@@ -3,7 +3,9 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -11,109 +13,134 @@ import (
 
 var selectTargets = declare("selectTargets")
 
-// A store that alone writes remembers which endpoints each tenant has, so that an event of a tenant without any costs no statement. That is exact
-// for what this process changes: endpoints are changed by its commands, which forget the tenant, and again when the command is rolled back. A
-// change by another process is felt after targetTime; the service that holds the data folder is the only one that changes endpoints.
 const (
 	targetTime = 5 * time.Second
 	maxTargets = 65536 // tenants
 )
 
-// target is an enabled endpoint as far as events must know it.
-type target struct {
-	endpoint int64
-	types    []string
+// Target is an enabled endpoint of a tenant.
+type Target struct {
+	Endpoint int64
+	Types    []string // of the events that it wants
 }
 
-func (t target) wants(kind string) bool {
-	return slices.Contains(t.types, kind) || slices.Contains(t.types, payment.AllEventTypes)
+func (t Target) wants(kind string) bool {
+	return slices.Contains(t.Types, kind) || slices.Contains(t.Types, payment.AllEventTypes)
 }
 
-// known are the targets of one tenant.
-type known struct {
-	targets []target
-	at      time.Time
+// endpointCache holds the enabled endpoints of tenants as a command last read them.
+//
+// If it is exact, this process alone writes to the store, and an event of a tenant in the cache costs
+// no read. A command that changes endpoints removes its tenant, and a rollback removes it again.
+// After targetTime a tenant is read again: a tool may have written to the file.
+//
+// In a shared store other processes change endpoints, too. Then the cache is a guess only.
+type endpointCache struct {
+	exact   bool
+	mu      sync.Mutex
+	known   map[payment.Tenant]knownTargets // guarded by mu
+	changed []payment.Tenant                // guarded by mu; changed by commands that are not committed
 }
 
-// targetCache is used by one command at a time. Nil remembers nothing.
-type targetCache struct {
-	known   map[payment.Tenant]known
-	changed []payment.Tenant // whose endpoints are changed by commands that are not committed
+// knownTargets are the endpoints of one tenant.
+type knownTargets struct {
+	targets []Target
+	at      time.Time // of the read
 }
 
-func newTargetCache() *targetCache { return &targetCache{known: map[payment.Tenant]known{}} }
+func newEndpointCache(exact bool) *endpointCache {
+	return &endpointCache{exact: exact, known: map[payment.Tenant]knownTargets{}}
+}
 
-func (c *targetCache) find(tenant payment.Tenant, now time.Time) ([]target, bool) {
-	if c == nil {
+// find returns the tenant's endpoints if the cache is exact and holds them.
+func (c *endpointCache) find(tenant payment.Tenant, now time.Time) ([]Target, bool) {
+	if !c.exact {
 		return nil, false
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	k, ok := c.known[tenant]
-	if age := now.Sub(k.at); !ok || age < 0 || age >= targetTime {
-		return nil, false
-	}
-	return k.targets, true
+	age := now.Sub(k.at)
+	return k.targets, ok && age >= 0 && age < targetTime
 }
 
-func (c *targetCache) keep(tenant payment.Tenant, found []target, now time.Time) {
-	if c == nil {
-		return
-	}
+// guess returns the tenant's endpoints as a command last read them, whenever that was.
+func (c *endpointCache) guess(tenant payment.Tenant) ([]Target, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k, ok := c.known[tenant]
+	return k.targets, ok
+}
+
+func (c *endpointCache) keep(tenant payment.Tenant, found []Target, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(c.known) >= maxTargets {
 		clear(c.known)
 	}
-	c.known[tenant] = known{found, now}
+	c.known[tenant] = knownTargets{found, now}
 }
 
-// forget drops what is known of a tenant whose endpoints a command changes.
-func (c *targetCache) forget(tenant payment.Tenant) {
-	if c == nil {
+// forget removes a tenant whose endpoints a command changes.
+func (c *endpointCache) forget(tenant payment.Tenant) {
+	if !c.exact {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	delete(c.known, tenant)
 	c.changed = append(c.changed, tenant)
 }
 
-// undone drops what was learned of endpoints that a rollback has taken back.
-func (c *targetCache) undone() {
+// rolledBack removes the tenants whose changed endpoints a command has read before it was rolled back.
+func (c *endpointCache) rolledBack() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, tenant := range c.changed {
 		delete(c.known, tenant)
 	}
 }
 
-// settled ends a group.
-func (c *targetCache) settled() { c.changed = c.changed[:0] }
+// batchEnded ends a batch.
+func (c *endpointCache) batchEnded() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed = c.changed[:0]
+}
+
+// EndpointsLock names the lock under which commands change the endpoints of a tenant. A command that
+// writes an event shares it. Once an endpoint's creation is committed, every later event is delivered
+// to it.
+func EndpointsLock(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
 
 // targets returns the tenant's enabled endpoints.
-func (tx *Tx) targets(tenant payment.Tenant) ([]target, error) {
-	if found, ok := tx.db.targets.find(tenant, tx.Now); ok {
+func (tx *Tx) targets(tenant payment.Tenant) ([]Target, error) {
+	if found, ok := tx.db.endpoints.find(tenant, tx.Now); ok {
 		return found, nil
 	}
-	var found []target
+	var found []Target
 	err := tx.each(selectTargets,
 		func(row Scanner) error {
-			var t target
+			var t Target
 			var types string
-			if err := row.Scan(&t.endpoint, &types); err != nil {
+			if err := row.Scan(&t.Endpoint, &types); err != nil {
 				return fmt.Errorf("read webhook endpoint: %w", err)
 			}
-			t.types = strings.Fields(types)
+			t.Types = strings.Fields(types)
 			found = append(found, t)
 			return nil
 		}, tenant.Merchant, tenant.Live)
 	if err != nil {
 		return nil, err
 	}
-	tx.db.targets.keep(tenant, found, tx.Now)
-	if tx.db.shared {
-		tx.db.seen.keep(tenant, found)
-	}
+	tx.db.endpoints.keep(tenant, found, tx.Now)
 	return found, nil
 }
 
 // EndpointsFor returns the tenant's enabled endpoints that want events of a type. No other command
 // changes them before this one ends.
 func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) {
-	if err := tx.s.Lock(endpointsOf(tenant), true); err != nil {
+	if err := tx.s.Lock(EndpointsLock(tenant), true); err != nil {
 		return nil, err
 	}
 	return tx.wanting(tenant, kind)
@@ -128,7 +155,7 @@ func (tx *Tx) wanting(tenant payment.Tenant, kind string) ([]int64, error) {
 	var out []int64
 	for _, t := range targets {
 		if t.wants(kind) {
-			out = append(out, t.endpoint)
+			out = append(out, t.Endpoint)
 		}
 	}
 	return out, nil

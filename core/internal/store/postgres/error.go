@@ -20,7 +20,7 @@ const (
 	lockNotAvailable     = "55P03"
 	queryCanceled        = "57014"
 	notSupported         = "0A000"
-	batchRefused         = "CW001" // by refuse_batch: a member of the batch must be written alone
+	batchRefused         = "CW001" // by refuse_batch: a member of the batch must be written by its command
 	raised               = "P0001" // by the one trigger that raises anything: it has a store that is being moved to take nothing
 )
 

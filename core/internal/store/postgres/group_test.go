@@ -259,15 +259,20 @@ func TestErrorsThatUndo(t *testing.T) {
 	}
 }
 
-// TestEndpointsThatDiffer: of a tenant whose endpoints changed between two members of a group neither is written with it, as what one of them knows would
-// pass for what both do, and an endpoint would not be told of an event.
+// TestEndpointsThatDiffer: if two records of a batch guess different endpoints of one tenant, the batch
+// has no guess of that tenant, and leaves both out.
 func TestEndpointsThatDiffer(t *testing.T) {
 	t.Parallel()
-	end := func(merchant int64, endpoints string) *store.Closing {
-		return &store.Closing{Endpoints: endpoints, Transaction: &payment.Transaction{Tenant: payment.Tenant{Merchant: merchant}}}
+	record := func(merchant, endpoint int64) *store.OutcomeRecord {
+		return &store.OutcomeRecord{
+			Endpoints:   []store.Target{{Endpoint: endpoint, Types: []string{"*", "refund.created"}}},
+			Transaction: &payment.Transaction{Tenant: payment.Tenant{Merchant: merchant}},
+		}
 	}
-	got := postgres.Agreed([]*store.Closing{end(1, "a"), end(2, "a"), end(1, "b"), end(2, "a"), end(1, "b"), end(3, "")})
-	if want := map[payment.Tenant]string{{Merchant: 2}: "a", {Merchant: 3}: ""}; !maps.Equal(got, want) {
+	none := record(3, 0)
+	none.Endpoints = nil
+	got := postgres.Guesses([]*store.OutcomeRecord{record(1, 1), record(2, 1), record(1, 2), record(2, 1), record(1, 2), none})
+	if want := map[payment.Tenant]string{{Merchant: 2}: "1 * refund.created", {Merchant: 3}: ""}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

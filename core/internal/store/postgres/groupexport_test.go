@@ -75,11 +75,11 @@ func Ask(ctx context.Context, source, statement string, scan func()) error {
 	return explain(ask(ctx, pool, func(pgx.Rows) error { scan(); return nil }, &pgx.QueuedQuery{SQL: statement}))
 }
 
-// Agreed are the tenants whose payments a group ends, with the endpoints that they are taken to have.
-func Agreed(all []*store.Closing) map[payment.Tenant]string {
+// Guesses returns the tenants whose outcome records a batch writes, and the guesses of their endpoints.
+func Guesses(all []*store.OutcomeRecord) map[payment.Tenant]string {
 	out := map[payment.Tenant]string{}
-	for _, t := range tenantsOf(all) {
-		out[t.tenant] = t.endpoints
+	for _, g := range guessesOf(all) {
+		out[g.tenant] = g.endpoints
 	}
 	return out
 }

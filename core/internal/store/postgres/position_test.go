@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -205,13 +206,17 @@ func TestBatchesHoldTheMarkPostgreSQL(t *testing.T) {
 	}
 	const key = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
 		VALUES (%d, 0, 'taken', '', 1, 1)`
-	b.heldBack(t, db, fmt.Sprintf(key, tenant.Merchant), func() (bool, error) {
-		return db.OpenPayment(t.Context(), &store.Opening{Transaction: paid, Key: "taken", Fingerprint: []byte("f")})
+	b.heldBack(t, db, fmt.Sprintf(key, tenant.Merchant), func() error {
+		claim, err := db.BeginPayment(t.Context(), &store.Intent{Transaction: paid, Key: "taken", Fingerprint: []byte("f")})
+		if err == nil && !claim.Held {
+			err = errors.New("the key is taken")
+		}
+		return err
 	})
 	declined := *paid
 	declined.Status = payment.Declined
-	b.heldBack(t, db, "SELECT id FROM transactions FOR UPDATE", func() (bool, error) {
-		return db.ClosePayment(t.Context(), &store.Closing{
+	b.heldBack(t, db, "SELECT id FROM transactions FOR UPDATE", func() error {
+		return db.FinishPayment(t.Context(), &store.OutcomeRecord{
 			Transaction: &declined, Event: payment.Event{
 				ID: b.ids.Next(), Tenant: tenant, Type: "transaction.declined", Object: paid.ID, Data: []byte("{}"),
 			},
@@ -220,7 +225,7 @@ func TestBatchesHoldTheMarkPostgreSQL(t *testing.T) {
 }
 
 // heldBack runs a batch that waits for a row which another program has locked.
-func (b *bundle) heldBack(t *testing.T, db *store.DB, lock string, batch func() (bool, error)) {
+func (b *bundle) heldBack(t *testing.T, db *store.DB, lock string, batch func() error) {
 	t.Helper()
 	other, err := mustDial(t, b.url).Begin(t.Context())
 	if err != nil {
@@ -231,8 +236,8 @@ func (b *bundle) heldBack(t *testing.T, db *store.DB, lock string, batch func() 
 	}
 	var running sync.WaitGroup
 	running.Go(func() {
-		if done, err := batch(); err != nil || !done {
-			t.Errorf("the batch: %t, %v", done, err)
+		if err := batch(); err != nil {
+			t.Errorf("the batch: %v", err)
 		}
 	})
 	programtest.WaitFor(t, "the batch waits", func() bool {

@@ -52,8 +52,8 @@ type engine struct {
 	group *pgxpool.Pool // what groups are written on
 	sql   store.SQL
 
-	openings *groups[*store.Opening, int64]
-	closings *groups[*store.Closing, struct{}]
+	intents  *groups[*store.Intent, int64] // the results are claims
+	outcomes *groups[*store.OutcomeRecord, struct{}]
 
 	test hook.Options // zero outside of tests
 	// patience is how long a command or a read may take.
@@ -92,7 +92,7 @@ func OpenRotating(
 			e.test = o
 		}
 		t := new(turns)
-		e.openings, e.closings = newGroups(t, e.writeOpenings), newGroups(t, e.writeClosings)
+		e.intents, e.outcomes = newGroups(t, e.writeIntents), newGroups(t, e.writeOutcomes)
 		err = e.openPools(ctx, source)
 		if err == nil {
 			err = e.preflight(ctx)

@@ -64,13 +64,7 @@ var paymentSQL = map[string]string{
 	"insertTerm": `INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id, term_position)
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, id, position FROM transactions WHERE id = $5::bigint
 		ON CONFLICT DO NOTHING`,
-	"insertTransaction": `INSERT INTO transactions
-		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim, created_at,
-			updated_at,
-			partial, core_id, api_key_id, client_address)
-		VALUES ($1::bigint, $2::bigint, $3::bigint, 'processing', $4::bigint, $5::bigint, $6::text, $7::text,
-			$8::text, $9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text) ON CONFLICT
-				DO NOTHING`,
+	"insertTransaction": "", // BeginPayment writes transactions: see beginAll
 	"resolveTransaction": `UPDATE transactions
 		SET status = $1::text, amount_authorized = $2::bigint, amount_captured = $3::bigint, result = $4::text,
 			version = version + 1, claim = 0, updated_at = $5::bigint

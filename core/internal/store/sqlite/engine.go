@@ -22,6 +22,7 @@ const (
 
 // engine is one file, with one writer that commits commands in batches, and a pool of readers.
 type engine struct {
+	db       *store.DB
 	write    *sql.DB
 	read     *sql.DB
 	commands batch.Queue[*request]
@@ -65,7 +66,7 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{write: write, read: read, sql: texts, writer: make(chan *writer, 1)}
+	e := &engine{db: db, write: write, read: read, sql: texts, writer: make(chan *writer, 1)}
 	e.commands.Commit, e.commands.Size, e.commands.Limit = e.commit, maxBatch, maxQueue
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, e.closePools())
@@ -186,17 +187,6 @@ func (e *engine) prepared(ctx context.Context, s *store.Statement) (statement, e
 	}
 	e.stmts.Store(s, statement{prepared})
 	return statement{prepared}, nil
-}
-
-// OpenPayment implements store.Engine: the writer batches all commands, so a payment needs no other
-// way to share a commit.
-func (e *engine) OpenPayment(context.Context, *store.Opening) (claim int64, done bool, err error) {
-	return 0, false, nil
-}
-
-// ClosePayment implements store.Engine, like OpenPayment.
-func (e *engine) ClosePayment(context.Context, *store.Closing) (done bool, err error) {
-	return false, nil
 }
 
 // Page implements store.Engine. Commands draw the ids of their rows, and run one after the other.

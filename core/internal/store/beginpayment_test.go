@@ -1,0 +1,301 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// onEachEngine runs a test on a store of each engine.
+func onEachEngine(t *testing.T, test func(t *testing.T, s *coretest.Service)) {
+	t.Helper()
+	for name, open := range map[string]func(testing.TB) *coretest.Service{
+		"SQLite":            coretest.Open,
+		"PostgreSQL":        coretest.OpenShared,
+		"alone, PostgreSQL": coretest.OpenAlone,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+// Ids of stored payment sources and API keys.
+const (
+	ownCustomer = iota + 100
+	otherCustomer
+	deletedCustomer
+	foreignCustomer
+	ownMethod
+	otherMethod
+	detachedMethod
+	foreignMethod
+	freshToken
+	usedToken
+	expiredToken
+	foreignToken
+	goodKey
+	revokedKey
+	expiredKey
+)
+
+// foreign is a merchant with stored objects that others must not use.
+const foreign = 1
+
+// mustStock writes the stored payment sources and API keys.
+func mustStock(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	own, now := s.Tenant.Merchant, s.Clock.Now().UnixMilli()
+	s.MustExec(t, "INSERT INTO merchants (id, name, created_at) VALUES (?, 'foreign', 0)", foreign)
+	for id, c := range map[int64][2]int64{
+		ownCustomer: {own, 0}, otherCustomer: {own, 0}, deletedCustomer: {own, 1}, foreignCustomer: {foreign, 0},
+	} {
+		s.MustExec(t, `INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at, deleted_at)
+			VALUES (?, ?, 0, '{}', 1, 0, 0, ?)`, id, c[0], c[1])
+	}
+	for id, m := range map[int64][3]int64{
+		ownMethod: {own, ownCustomer, 0}, otherMethod: {own, otherCustomer, 0},
+		detachedMethod: {own, ownCustomer, 1}, foreignMethod: {foreign, foreignCustomer, 0},
+	} {
+		number := []byte{1}
+		if m[2] != 0 {
+			number = nil
+		}
+		s.MustExec(t, `INSERT INTO payment_methods
+			(id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number, created_at, detached_at)
+			VALUES (?, ?, 0, ?, 'card', '', '{}', 0, ?, 0, ?)`, id, m[0], m[1], number, m[2])
+	}
+	for id, k := range map[int64][3]int64{
+		freshToken: {own, 0, now + 1}, usedToken: {own, 9, now + 1}, expiredToken: {own, 0, now}, foreignToken: {foreign, 0, now + 1},
+	} {
+		s.MustExec(t, `INSERT INTO tokens
+			(id, merchant_id, live, kind, details, vault_key, secret_hash, cvc_given, used_by, used_at, created_at, expires_at)
+			VALUES (?1, ?2, 0, 'card', '{}', 0, ?5, 0, ?3, ?3, 0, ?4)`, id, k[0], k[1], k[2], []byte{})
+	}
+	for id, k := range map[int64][2]int64{goodKey: {now + 1, 0}, revokedKey: {0, 1}, expiredKey: {now, 0}} {
+		s.MustExec(t, `INSERT INTO api_keys
+			(id, merchant_id, live, kind, hash, root_version, hint, scopes, created_at, expires_at, revoked_at)
+			VALUES (?1, ?2, 0, 'secret', ?5, 1, '', '', 0, NULLIF(?3, 0), NULLIF(?4, 0))`, id, own, k[0], k[1], []byte{byte(id)})
+	}
+}
+
+func newIntent(s *coretest.Service, key string) *store.Intent {
+	now := s.Clock.Now()
+	return &store.Intent{Key: key, Fingerprint: []byte("body"), Transaction: &payment.Transaction{
+		ID: s.IDs.Next(), Tenant: s.Tenant, Status: payment.Processing, Amount: 100, Currency: "usd", PaymentMethod: "card",
+		Details: []byte("{}"), CreatedAt: now, UpdatedAt: now,
+	}}
+}
+
+// mustBegin begins a payment.
+func mustBegin(t *testing.T, s *coretest.Service, i *store.Intent) *payment.Transaction {
+	t.Helper()
+	if c, err := s.DB.BeginPayment(t.Context(), i); err != nil || !c.Held || c.ID != i.Transaction.Claim {
+		t.Fatalf("begin: got %+v, %v, transaction's claim %d", c, err, i.Transaction.Claim)
+	}
+	return i.Transaction
+}
+
+// beginCase is one intent and the result of BeginPayment.
+type beginCase struct {
+	name    string
+	prepare func(t *testing.T, s *coretest.Service, i *store.Intent)
+	want    store.Claim // without its id
+	err     error
+	// shared is the error if several processes share the store. A process that has the store for itself
+	// checks API keys before.
+	shared error
+}
+
+func source(c payment.StoredSource) func(*testing.T, *coretest.Service, *store.Intent) {
+	return func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Source = c }
+}
+
+func under(key int64) func(*testing.T, *coretest.Service, *store.Intent) {
+	return func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Transaction.Client.APIKey = key }
+}
+
+// mustTake begins a payment under the key of an intent, and finishes it if that is wanted.
+func mustTake(finish bool) func(*testing.T, *coretest.Service, *store.Intent) {
+	return func(t *testing.T, s *coretest.Service, i *store.Intent) {
+		t.Helper()
+		open := mustBegin(t, s, newIntent(s, i.Key))
+		if !finish {
+			return
+		}
+		if err := s.DB.FinishPayment(t.Context(), newOutcome(s, open, payment.Declined)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func beginCases() []beginCase {
+	held := store.Claim{Held: true}
+	return []beginCase{
+		{name: "without a key", want: held, prepare: func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Key = "" }},
+		{name: "fresh", want: held, prepare: source(payment.StoredSource{})},
+		{name: "with terms", want: held, prepare: func(_ *testing.T, _ *coretest.Service, i *store.Intent) {
+			i.Terms = payment.Terms{Customer: "cus_1", Reference: "r"}
+		}},
+		{name: "customer and method", want: held, prepare: source(payment.StoredSource{Customer: ownCustomer, Method: ownMethod})},
+		{name: "token", want: held, prepare: source(payment.StoredSource{Token: freshToken})},
+		{name: "good API key", want: held, prepare: under(goodKey)},
+		{name: "replayed key", want: store.Claim{SameRequest: true, Status: 402, Answer: []byte("{}")}, prepare: mustTake(true)},
+		{name: "key in progress", want: store.Claim{SameRequest: true}, prepare: mustTake(false)},
+		{name: "key with another body", prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
+			t.Helper()
+			mustTake(false)(t, s, i)
+			i.Fingerprint = []byte("another body")
+		}},
+		{name: "key with another fingerprint", want: store.Claim{SameRequest: true}, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
+			t.Helper()
+			mustTake(false)(t, s, i)
+			i.Fingerprint, i.OtherFingerprints = []byte("another"), [][]byte{[]byte("body")}
+		}},
+		{name: "expired key", want: held, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
+			t.Helper()
+			mustTake(true)(t, s, i)
+			s.Clock.Advance(store.KeyLifetime)
+			i.Fingerprint = []byte("another body")
+		}},
+		{name: "replayed key outranks the source", want: store.Claim{SameRequest: true, Status: 402, Answer: []byte("{}")}, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
+			t.Helper()
+			mustTake(true)(t, s, i)
+			i.Source.Token = usedToken
+		}},
+		{name: "used token", err: payment.ErrTokenUsed, prepare: source(payment.StoredSource{Token: usedToken})},
+		{name: "expired token", err: payment.ErrTokenExpired, prepare: source(payment.StoredSource{Token: expiredToken})},
+		{name: "foreign token", err: payment.ErrNoSource, prepare: source(payment.StoredSource{Token: foreignToken})},
+		{name: "foreign method", err: payment.ErrNoSource, prepare: source(payment.StoredSource{Method: foreignMethod})},
+		{name: "detached method", err: payment.ErrNoSource, prepare: source(payment.StoredSource{Method: detachedMethod})},
+		{name: "another customer's method", err: payment.ErrOtherCustomer, prepare: source(payment.StoredSource{Customer: ownCustomer, Method: otherMethod})},
+		{name: "deleted customer", err: payment.ErrNoCustomer, prepare: source(payment.StoredSource{Customer: deletedCustomer, Token: freshToken})},
+		{name: "foreign customer", err: payment.ErrNoCustomer, prepare: source(payment.StoredSource{Customer: foreignCustomer})},
+		{name: "revoked API key", want: held, shared: payment.ErrKeyEnded, prepare: under(revokedKey)},
+		{name: "expired API key", want: held, shared: payment.ErrKeyEnded, prepare: under(expiredKey)},
+		{name: "disabled merchant", want: held, shared: payment.ErrMerchantDisabled, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
+			t.Helper()
+			s.MustExec(t, "UPDATE merchants SET disabled_at = 1 WHERE id = ?", s.Tenant.Merchant)
+			i.Transaction.Client.APIKey = goodKey
+		}},
+		{name: "taken id", err: store.ErrDuplicate, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
+			t.Helper()
+			i.Transaction.ID = mustBegin(t, s, newIntent(s, "")).ID
+		}},
+	}
+}
+
+// intentRows counts what intents write.
+func intentRows(t *testing.T, s *coretest.Service) [4]int64 {
+	t.Helper()
+	return [4]int64{
+		s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"), s.Number(t, "SELECT COUNT(*) FROM idempotency_keys"),
+		s.Number(t, "SELECT COUNT(*) FROM transaction_terms"), s.Number(t, "SELECT COUNT(*) FROM tokens WHERE used_by > 9"),
+	}
+}
+
+// TestBeginPayment begins one payment of each kind.
+func TestBeginPayment(t *testing.T) {
+	t.Parallel()
+	for _, c := range beginCases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+				t.Helper()
+				c.test(t, s)
+			})
+		})
+	}
+}
+
+func (c beginCase) test(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	mustStock(t, s)
+	i := newIntent(s, "k")
+	c.prepare(t, s, i)
+	if s.Peers != nil && c.shared != nil {
+		c.want, c.err = store.Claim{}, c.shared
+	}
+	before := intentRows(t, s)
+	got, err := s.DB.BeginPayment(t.Context(), i)
+	id := got.ID
+	got.ID = 0
+	if fmt.Sprint(got) != fmt.Sprint(c.want) || !errors.Is(err, c.err) || (id != 0) != (err == nil && i.Key != "") {
+		t.Fatalf("got %+v with id %d, %v, want %+v, %v", got, id, err, c.want, c.err)
+	}
+	added := [4]int64{}
+	if got.Held {
+		added[0] = 1
+		if i.Key != "" && c.name != "expired key" {
+			added[1] = 1
+		}
+		if i.Terms != (payment.Terms{}) {
+			added[2] = 2
+		}
+		if i.Source.Token != 0 {
+			added[3] = 1
+		}
+		if n := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE id = ? AND claim = ?", i.Transaction.ID, id); n != 1 {
+			t.Errorf("got %d transactions with the claim, want 1", n)
+		}
+	}
+	after := intentRows(t, s)
+	for n := range after {
+		if after[n]-before[n] != added[n] {
+			t.Errorf("rows: got %v after %v, want %v more", after, before, added)
+		}
+	}
+}
+
+// TestBeginPaymentTwiceAtOnce begins two payments at the same time that exclude each other. One is begun,
+// and the other gets the result of a later request.
+func TestBeginPaymentTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		key    func(n int) string
+		source payment.StoredSource
+		err    error
+	}{
+		"one token": {func(n int) string { return fmt.Sprint(n) }, payment.StoredSource{Token: freshToken}, payment.ErrTokenUsed},
+		"one key":   {func(int) string { return "k" }, payment.StoredSource{}, nil},
+		"both":      {func(int) string { return "k" }, payment.StoredSource{Token: freshToken}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+				t.Helper()
+				mustStock(t, s)
+				var claims [2]store.Claim
+				var errs [2]error
+				var wg sync.WaitGroup
+				for n := range claims {
+					wg.Go(func() {
+						i := newIntent(s, c.key(n))
+						i.Source = c.source
+						claims[n], errs[n] = s.DB.BeginPayment(t.Context(), i)
+					})
+				}
+				wg.Wait()
+				first, second := 0, 1
+				if !claims[first].Held {
+					first, second = second, first
+				}
+				if errs[first] != nil || !claims[first].Held {
+					t.Errorf("the first: got %+v, %v", claims[first], errs[first])
+				}
+				if got := claims[second]; got.Held || !errors.Is(errs[second], c.err) || c.err == nil && (!got.SameRequest || got.Status != 0) {
+					t.Errorf("the second: got %+v, %v, want %v", got, errs[second], c.err)
+				}
+				if n := s.Number(t, "SELECT COUNT(*) FROM transactions"); n != 1 {
+					t.Errorf("got %d transactions, want 1", n)
+				}
+			})
+		})
+	}
+}

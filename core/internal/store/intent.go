@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/telemetry"
+)
+
+// Intent is the intent of a payment, which its first commit writes.
+type Intent struct {
+	// Transaction has its id. BeginPayment fills in its Claim.
+	Transaction *payment.Transaction
+	Terms       payment.Terms
+	Key         string // idempotency key, "" for none
+	Fingerprint []byte // of the request
+	// OtherFingerprints are those of other requests that count as the same: see ClaimKey.
+	OtherFingerprints [][]byte
+	Source            payment.StoredSource
+	Core              int64 // the process that works on the payment; BeginPayment fills it in
+}
+
+// BeginPayment commits the intent of a payment: it claims the idempotency key, uses the token up and
+// writes the transaction. If another request holds the key, it returns the claim of that request,
+// which is not Held, and writes nothing. A request without a key gets a Held claim without an id.
+//
+// It returns ErrDuplicate if the transaction's id is taken, the reason if the payment source cannot
+// be used (payment.ErrNoCustomer and the like), and the errors of ClaimKey. Nothing was written then.
+// After ErrUnavailable the outcome of the commit is unknown.
+func (db *DB) BeginPayment(ctx context.Context, i *Intent) (Claim, error) {
+	if err := ctx.Err(); err != nil {
+		return Claim{}, fmt.Errorf("begin payment: %w", err)
+	}
+	_, span := db.tracer.Step(ctx, "store commit")
+	defer span.End()
+	i.Core = db.process
+	c, err := db.engine.BeginPayment(ctx, i)
+	failBusy(span, err)
+	return c, err
+}
+
+// BeginPayment is DB.BeginPayment as part of a command.
+func (tx *Tx) BeginPayment(i *Intent) (Claim, error) {
+	i.Core = tx.db.process
+	c, err := tx.s.BeginPayment(tx, i)
+	tx.wrote = tx.wrote || err == nil && c.Held
+	return c, err
+}
+
+// CheckIntent returns the request that holds the idempotency key of an intent, or the reason for
+// which the intent cannot be written. It returns the zero Claim if nothing is in the way. It removes
+// the key if that has expired.
+func (tx *Tx) CheckIntent(i *Intent) (Claim, error) {
+	t := i.Transaction
+	if i.Key == "" {
+		if err := tx.UseKey(t.Client.APIKey); err != nil {
+			return Claim{}, err
+		}
+		return Claim{}, tx.CheckSource(t.Tenant, i.Source)
+	}
+	if err := tx.trusted(); err != nil {
+		return Claim{}, err
+	}
+	holder, err := tx.freeKey(t.Client.APIKey, t.Tenant, i.Key, i.fingerprints())
+	if err != nil || holder.ID != 0 {
+		return holder, err
+	}
+	return Claim{}, tx.CheckSource(t.Tenant, i.Source)
+}
+
+// fingerprints returns all fingerprints that count as the same request.
+func (i *Intent) fingerprints() [][]byte {
+	return append([][]byte{i.Fingerprint}, i.OtherFingerprints...)
+}
+
+// failBusy marks the span of a commit that the store did not accept.
+func failBusy(span telemetry.Span, err error) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) {
+		span.Fail("store_busy")
+	}
+}

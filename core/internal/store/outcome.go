@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/telemetry"
+)
+
+// OutcomeRecord is the outcome record of a payment, which its last commit writes.
+type OutcomeRecord struct {
+	Transaction *payment.Transaction // resolved
+	Claim       int64                // of the request's idempotency key, 0 for none
+	Status      int                  // of the response
+	Body        []byte               // of the response
+	Capture     int64                // id of the capture if the payment was captured at once, else 0
+	Event       payment.Event
+
+	Core int64 // the process that commits the record; FinishPayment fills it in
+
+	// Engines fill in the fields below if they need them.
+
+	Result     string        // the transaction's result as it is stored: see EncodeResult
+	Endpoints  []Target      // the tenant's enabled endpoints: see ReadEndpoints
+	Deliveries []NewDelivery // of the event to those endpoints
+}
+
+// NewDelivery is a delivery of an event to an endpoint.
+type NewDelivery struct{ ID, Endpoint int64 }
+
+// FinishPayment commits the outcome record of a payment: the transaction, its capture if it was
+// captured at once, its event with the deliveries, and the response. It commits although ctx has
+// ended: the outcome exists at the acquirer.
+//
+// It returns ErrConflict if the transaction's attempt has an outcome already or the idempotency key
+// has a response, and ErrDuplicate if the id of the capture or event is taken. Nothing was written
+// then. After ErrUnavailable the outcome of the commit is unknown.
+func (db *DB) FinishPayment(ctx context.Context, r *OutcomeRecord) error {
+	ctx = context.WithoutCancel(ctx)
+	_, span := db.tracer.Step(ctx, "store commit")
+	defer span.End()
+	r.Core = db.process
+	err := db.engine.FinishPayment(ctx, r)
+	failBusy(span, err)
+	return err
+}
+
+// FinishPayment is DB.FinishPayment as part of a command.
+func (tx *Tx) FinishPayment(r *OutcomeRecord) error {
+	r.Core = tx.db.process
+	err := tx.s.FinishPayment(tx, r)
+	tx.wrote = tx.wrote || err == nil
+	tx.delivers = tx.delivers || err == nil && len(r.Deliveries) > 0
+	return err
+}
+
+// EncodeResult fills in Result.
+func (r *OutcomeRecord) EncodeResult() (err error) {
+	r.Result, err = encodeResult(&r.Transaction.Result)
+	return err
+}
+
+// GuessEndpoints fills in the endpoints and deliveries of r by the endpoints that the tenant had when
+// a command last read them. It returns false if no command has. Other processes change endpoints,
+// too, so the commit must compare them.
+func (db *DB) GuessEndpoints(ctx context.Context, r *OutcomeRecord) bool {
+	targets, ok := db.endpoints.guess(r.Transaction.Tenant)
+	if ok {
+		r.deliverTo(db, targets, db.tracer.OriginOf(ctx))
+	}
+	return ok
+}
+
+// ReadEndpoints fills in the endpoints and deliveries of r. No other command changes the endpoints
+// before this one ends.
+func (tx *Tx) ReadEndpoints(r *OutcomeRecord) error {
+	tenant := r.Transaction.Tenant
+	if err := tx.s.Lock(EndpointsLock(tenant), true); err != nil {
+		return err
+	}
+	targets, err := tx.targets(tenant)
+	if err == nil {
+		r.deliverTo(tx.db, targets, tx.from)
+	}
+	return err
+}
+
+// deliverTo makes the deliveries of the event to those targets that want it.
+func (r *OutcomeRecord) deliverTo(db *DB, targets []Target, from telemetry.Origin) {
+	r.Endpoints, r.Deliveries = targets, nil
+	for _, t := range targets {
+		if !t.wants(r.Event.Type) {
+			continue
+		}
+		d := NewDelivery{db.ids.Next(), t.Endpoint}
+		db.origins.put(d.ID, from)
+		r.Deliveries = append(r.Deliveries, d)
+	}
+}
