@@ -26,7 +26,8 @@ var kinds = []string{
 	`{"amount":9%d,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":12,"exp_year":2030,"cvc":"123"}}`,
 }
 
-// TestTogetherAsAlonePostgreSQL: payments that are written together leave what they leave when each is written by commands of its own, and are told the same.
+// TestTogetherAsAlonePostgreSQL: payments that are written in batches leave the same rows and get the same
+// responses as payments whose commands write them one by one.
 func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 	t.Parallel()
 	together, alone := coretest.OpenShared(t), coretest.OpenAlone(t)
@@ -53,7 +54,7 @@ func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 		}
 	}
 	if biggest < 2 {
-		t.Error("no two payments were written together")
+		t.Error("no two payments were in one batch")
 	}
 }
 

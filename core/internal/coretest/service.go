@@ -73,7 +73,7 @@ func OpenShared(tb testing.TB) *Service {
 	return openOn(tb, tb.TempDir(), onServer(serverSchema(tb)), &engine.Peers{})
 }
 
-// OpenAlone is OpenShared where no payment is written together with others: each by commands of its own.
+// OpenAlone is OpenShared where no payment shares a batch: its command writes it as a batch of one.
 func OpenAlone(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))

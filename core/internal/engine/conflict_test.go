@@ -90,7 +90,8 @@ func TestIDsThatAreTaken(t *testing.T) {
 	}
 }
 
-// TestOneAcquirerDoesNotHoldUpTheOther: more open payments than one batch wait for an acquirer that is not there.
+// TestOneAcquirerDoesNotHoldUpTheOther: more unfinished payments than one page wait for an acquirer that
+// is not configured.
 func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -22,29 +22,30 @@ var (
 	ErrNoDefault = errors.New("engine: customer without a default payment method")
 )
 
-// Drawn is what a payment draws on in the store. The zero Drawn is a card that the request holds itself, or a test card.
+// Drawn is the stored payment source of a payment: see payment.StoredSource. The zero Drawn is a card
+// that the request holds, or a test card.
 type Drawn struct {
-	Token    int64 // is used up by the payment; 0 for none
-	Method   int64 // must be attached, and be Customer's when one is given; 0 for none
-	Customer int64 // must exist; 0 for none
+	Token    int64 // 0 for none, as in the fields below
+	Method   int64
+	Customer int64
 
 	// refusal is why the source cannot be used. The intent returns it after the key lookup: a stored
 	// response outranks it.
 	refusal error
-	secrets vault.Secrets // of the token: the security code comes back with it when the payment is taken back
+	secrets vault.Secrets // of the token, which gets its security code back if the payment is undone
 	code    []byte        // of the token, encrypted, if it does not open
 }
 
 // Stored is a token or payment method that a payment names.
 type Stored struct {
 	Kind    string
-	Details []byte        // what may be known of it
-	Secrets vault.Secrets // nothing when it cannot be used, which its intent will say
+	Details []byte        // that responses may show
+	Secrets vault.Secrets // the zero value if the source cannot be used: its intent returns the reason
 	Drawn   Drawn
 }
 
-// Stored finds a token by its value, or a payment method by its id, else payment.ErrNoSource. It lives as
-// long as the call.
+// Stored finds a token by its value, or a payment method by its id. It returns payment.ErrNoSource if
+// there is none. The secrets live as long as the call.
 func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Stored, error) {
 	if n, ok := payment.TokenOfValue(name); ok {
 		return e.storedToken(ctx, t, n, secret.New(name))
@@ -71,7 +72,8 @@ func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Sto
 	return out, nil
 }
 
-// Default finds what a customer pays with when nothing is named, and its id. Why there is nothing is said by the intent, and the id is "" then.
+// Default finds the default payment method of a customer, and its id. If there is none, the id is ""
+// and the intent returns the reason.
 func (e *Engine) Default(ctx context.Context, t payment.Tenant, customer int64) (Stored, string, error) {
 	c, err := e.Store.Customer(ctx, t, customer)
 	switch {
@@ -204,8 +206,9 @@ func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) er
 	return ErrCodeLost
 }
 
-// returned runs write with the token of a payment that is taken back, sealed again with the security code that the first use has wiped.
-// The code is known only while the process that used it lives; without it, a token that had one stays used.
+// returned runs write with the token of a payment that is undone, sealed again with the security code
+// that the first use has wiped. Only the process that used the token has the code. Without it, a token
+// that had one stays used.
 func (e *Engine) returned(
 	ctx context.Context, t *payment.Transaction, s vault.Secrets, write func(token int64, sealed payment.Sealed) error,
 ) error {

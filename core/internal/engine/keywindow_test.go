@@ -43,8 +43,8 @@ func TestAPurgeEndsAtAWindowOfLivingKeys(t *testing.T) {
 	}
 }
 
-// keyStores are the ways in which a payment can be written: in the store of this run, in one batch
-// with others, and by commands of its own.
+// keyStores are the ways in which a payment can be written: in the store of this run, in a batch, and
+// by its command as a batch of one.
 func keyStores() map[string]func(testing.TB) *coretest.Service {
 	return map[string]func(testing.TB) *coretest.Service{
 		"any": coretest.Open, "batch, PostgreSQL": coretest.OpenShared, "commands, PostgreSQL": coretest.OpenAlone,
@@ -59,7 +59,7 @@ func wantKeyUntil(t *testing.T, s *coretest.Service, want time.Time) {
 	}
 }
 
-// mustWarmUp makes a payment without a key. A store that several cores share closes the payments of a
+// mustWarmUp makes a payment without a key. A store that several cores share finishes the payments of a
 // tenant in batches after the first one.
 func mustWarmUp(t *testing.T, s *coretest.Service) {
 	t.Helper()

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -14,11 +15,23 @@ import (
 // onEachEngine runs a test on a store of each engine.
 func onEachEngine(t *testing.T, test func(t *testing.T, s *coretest.Service)) {
 	t.Helper()
-	for name, open := range map[string]func(testing.TB) *coretest.Service{
-		"SQLite":            coretest.Open,
-		"PostgreSQL":        coretest.OpenShared,
-		"alone, PostgreSQL": coretest.OpenAlone,
-	} {
+	onEngines(t, map[string]func(testing.TB) *coretest.Service{
+		"SQLite": coretest.Open, "PostgreSQL": coretest.OpenShared,
+	}, test)
+}
+
+// onEachWay is onEachEngine, and runs the test on PostgreSQL without batches, too.
+func onEachWay(t *testing.T, test func(t *testing.T, s *coretest.Service)) {
+	t.Helper()
+	onEachEngine(t, test)
+	onEngines(t, map[string]func(testing.TB) *coretest.Service{"alone, PostgreSQL": coretest.OpenAlone}, test)
+}
+
+func onEngines(
+	t *testing.T, engines map[string]func(testing.TB) *coretest.Service, test func(t *testing.T, s *coretest.Service),
+) {
+	t.Helper()
+	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, open(t))
@@ -72,7 +85,8 @@ func mustStock(t *testing.T, s *coretest.Service) {
 			VALUES (?, ?, 0, ?, 'card', '', '{}', 0, ?, 0, ?)`, id, m[0], m[1], number, m[2])
 	}
 	for id, k := range map[int64][3]int64{
-		freshToken: {own, 0, now + 1}, usedToken: {own, 9, now + 1}, expiredToken: {own, 0, now}, foreignToken: {foreign, 0, now + 1},
+		freshToken: {own, 0, now + 1}, usedToken: {own, 9, now + 1}, expiredToken: {own, 0, now},
+		foreignToken: {foreign, 0, now + 1},
 	} {
 		s.MustExec(t, `INSERT INTO tokens
 			(id, merchant_id, live, kind, details, vault_key, secret_hash, cvc_given, used_by, used_at, created_at, expires_at)
@@ -102,10 +116,13 @@ func mustBegin(t *testing.T, s *coretest.Service, i *store.Intent) *payment.Tran
 	return i.Transaction
 }
 
+// prepareIntent changes an intent, and the store, before BeginPayment.
+type prepareIntent func(t *testing.T, s *coretest.Service, i *store.Intent)
+
 // beginCase is one intent and the result of BeginPayment.
 type beginCase struct {
 	name    string
-	prepare func(t *testing.T, s *coretest.Service, i *store.Intent)
+	prepare prepareIntent
 	want    store.Claim // without its id
 	err     error
 	// shared is the error if several processes share the store. A process that has the store for itself
@@ -113,77 +130,59 @@ type beginCase struct {
 	shared error
 }
 
-func source(c payment.StoredSource) func(*testing.T, *coretest.Service, *store.Intent) {
-	return func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Source = c }
+func of(source payment.StoredSource) prepareIntent {
+	return func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Source = source }
 }
 
-func under(key int64) func(*testing.T, *coretest.Service, *store.Intent) {
+func under(key int64) prepareIntent {
 	return func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Transaction.Client.APIKey = key }
 }
 
-// mustTake begins a payment under the key of an intent, and finishes it if that is wanted.
-func mustTake(finish bool) func(*testing.T, *coretest.Service, *store.Intent) {
+// afterRequest begins a payment under the key of the intent, and finishes it if that is wanted. Then
+// change changes the intent.
+func afterRequest(finish bool, change func(s *coretest.Service, i *store.Intent)) prepareIntent {
 	return func(t *testing.T, s *coretest.Service, i *store.Intent) {
 		t.Helper()
 		open := mustBegin(t, s, newIntent(s, i.Key))
-		if !finish {
-			return
+		if finish {
+			mustFinish(t, s, newOutcome(s, open, payment.Declined))
 		}
-		if err := s.DB.FinishPayment(t.Context(), newOutcome(s, open, payment.Declined)); err != nil {
-			t.Fatal(err)
-		}
+		change(s, i)
 	}
 }
 
 func beginCases() []beginCase {
+	return slices.Concat(keyCases(), sourceCases(), apiKeyCases())
+}
+
+func keyCases() []beginCase {
 	held := store.Claim{Held: true}
+	replay := store.Claim{SameRequest: true, Status: 402, Answer: []byte("{}")}
+	same := func(*coretest.Service, *store.Intent) {}
 	return []beginCase{
+		{name: "fresh", want: held, prepare: of(payment.StoredSource{})},
 		{name: "without a key", want: held, prepare: func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Key = "" }},
-		{name: "fresh", want: held, prepare: source(payment.StoredSource{})},
 		{name: "with terms", want: held, prepare: func(_ *testing.T, _ *coretest.Service, i *store.Intent) {
 			i.Terms = payment.Terms{Customer: "cus_1", Reference: "r"}
 		}},
-		{name: "customer and method", want: held, prepare: source(payment.StoredSource{Customer: ownCustomer, Method: ownMethod})},
-		{name: "token", want: held, prepare: source(payment.StoredSource{Token: freshToken})},
-		{name: "good API key", want: held, prepare: under(goodKey)},
-		{name: "replayed key", want: store.Claim{SameRequest: true, Status: 402, Answer: []byte("{}")}, prepare: mustTake(true)},
-		{name: "key in progress", want: store.Claim{SameRequest: true}, prepare: mustTake(false)},
-		{name: "key with another body", prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
-			t.Helper()
-			mustTake(false)(t, s, i)
+		{name: "replayed key", want: replay, prepare: afterRequest(true, same)},
+		{name: "key in progress", want: store.Claim{SameRequest: true}, prepare: afterRequest(false, same)},
+		{name: "key with another body", prepare: afterRequest(false, func(_ *coretest.Service, i *store.Intent) {
 			i.Fingerprint = []byte("another body")
-		}},
-		{name: "key with another fingerprint", want: store.Claim{SameRequest: true}, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
-			t.Helper()
-			mustTake(false)(t, s, i)
-			i.Fingerprint, i.OtherFingerprints = []byte("another"), [][]byte{[]byte("body")}
-		}},
-		{name: "expired key", want: held, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
-			t.Helper()
-			mustTake(true)(t, s, i)
+		})},
+		{
+			name: "key with another fingerprint", want: store.Claim{SameRequest: true},
+			prepare: afterRequest(false, func(_ *coretest.Service, i *store.Intent) {
+				i.Fingerprint, i.OtherFingerprints = []byte("another"), [][]byte{[]byte("body")}
+			}),
+		},
+		{name: "expired key", want: held, prepare: afterRequest(true, func(s *coretest.Service, i *store.Intent) {
 			s.Clock.Advance(store.KeyLifetime)
 			i.Fingerprint = []byte("another body")
-		}},
-		{name: "replayed key outranks the source", want: store.Claim{SameRequest: true, Status: 402, Answer: []byte("{}")}, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
-			t.Helper()
-			mustTake(true)(t, s, i)
+		})},
+		{name: "replayed key and a used token", want: replay, prepare: afterRequest(true, func(_ *coretest.Service, i *store.Intent) {
 			i.Source.Token = usedToken
-		}},
-		{name: "used token", err: payment.ErrTokenUsed, prepare: source(payment.StoredSource{Token: usedToken})},
-		{name: "expired token", err: payment.ErrTokenExpired, prepare: source(payment.StoredSource{Token: expiredToken})},
-		{name: "foreign token", err: payment.ErrNoSource, prepare: source(payment.StoredSource{Token: foreignToken})},
-		{name: "foreign method", err: payment.ErrNoSource, prepare: source(payment.StoredSource{Method: foreignMethod})},
-		{name: "detached method", err: payment.ErrNoSource, prepare: source(payment.StoredSource{Method: detachedMethod})},
-		{name: "another customer's method", err: payment.ErrOtherCustomer, prepare: source(payment.StoredSource{Customer: ownCustomer, Method: otherMethod})},
-		{name: "deleted customer", err: payment.ErrNoCustomer, prepare: source(payment.StoredSource{Customer: deletedCustomer, Token: freshToken})},
-		{name: "foreign customer", err: payment.ErrNoCustomer, prepare: source(payment.StoredSource{Customer: foreignCustomer})},
-		{name: "revoked API key", want: held, shared: payment.ErrKeyEnded, prepare: under(revokedKey)},
-		{name: "expired API key", want: held, shared: payment.ErrKeyEnded, prepare: under(expiredKey)},
-		{name: "disabled merchant", want: held, shared: payment.ErrMerchantDisabled, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
-			t.Helper()
-			s.MustExec(t, "UPDATE merchants SET disabled_at = 1 WHERE id = ?", s.Tenant.Merchant)
-			i.Transaction.Client.APIKey = goodKey
-		}},
+		})},
 		{name: "taken id", err: store.ErrDuplicate, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
 			t.Helper()
 			i.Transaction.ID = mustBegin(t, s, newIntent(s, "")).ID
@@ -191,12 +190,53 @@ func beginCases() []beginCase {
 	}
 }
 
+func sourceCases() []beginCase {
+	held := store.Claim{Held: true}
+	return []beginCase{
+		{name: "customer and method", want: held, prepare: of(payment.StoredSource{Customer: ownCustomer, Method: ownMethod})},
+		{name: "token", want: held, prepare: of(payment.StoredSource{Token: freshToken})},
+		{name: "used token", err: payment.ErrTokenUsed, prepare: of(payment.StoredSource{Token: usedToken})},
+		{name: "expired token", err: payment.ErrTokenExpired, prepare: of(payment.StoredSource{Token: expiredToken})},
+		{name: "foreign token", err: payment.ErrNoSource, prepare: of(payment.StoredSource{Token: foreignToken})},
+		{name: "foreign method", err: payment.ErrNoSource, prepare: of(payment.StoredSource{Method: foreignMethod})},
+		{name: "detached method", err: payment.ErrNoSource, prepare: of(payment.StoredSource{Method: detachedMethod})},
+		{
+			name: "another customer's method", err: payment.ErrOtherCustomer,
+			prepare: of(payment.StoredSource{Customer: ownCustomer, Method: otherMethod}),
+		},
+		{
+			name: "deleted customer", err: payment.ErrNoCustomer,
+			prepare: of(payment.StoredSource{Customer: deletedCustomer, Token: freshToken}),
+		},
+		{name: "foreign customer", err: payment.ErrNoCustomer, prepare: of(payment.StoredSource{Customer: foreignCustomer})},
+	}
+}
+
+func apiKeyCases() []beginCase {
+	held := store.Claim{Held: true}
+	return []beginCase{
+		{name: "good API key", want: held, prepare: under(goodKey)},
+		{name: "revoked API key", want: held, shared: payment.ErrKeyEnded, prepare: under(revokedKey)},
+		{name: "expired API key", want: held, shared: payment.ErrKeyEnded, prepare: under(expiredKey)},
+		{
+			name: "disabled merchant", want: held, shared: payment.ErrMerchantDisabled,
+			prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
+				t.Helper()
+				s.MustExec(t, "UPDATE merchants SET disabled_at = 1 WHERE id = ?", s.Tenant.Merchant)
+				i.Transaction.Client.APIKey = goodKey
+			},
+		},
+	}
+}
+
 // intentRows counts what intents write.
 func intentRows(t *testing.T, s *coretest.Service) [4]int64 {
 	t.Helper()
 	return [4]int64{
-		s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"), s.Number(t, "SELECT COUNT(*) FROM idempotency_keys"),
-		s.Number(t, "SELECT COUNT(*) FROM transaction_terms"), s.Number(t, "SELECT COUNT(*) FROM tokens WHERE used_by > 9"),
+		s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"),
+		s.Number(t, "SELECT COUNT(*) FROM idempotency_keys"),
+		s.Number(t, "SELECT COUNT(*) FROM transaction_terms"),
+		s.Number(t, "SELECT COUNT(*) FROM tokens WHERE used_by > 9"),
 	}
 }
 
@@ -206,7 +246,11 @@ func TestBeginPayment(t *testing.T) {
 	for _, c := range beginCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+			on := onEachEngine // a refusal comes from a command in any case
+			if c.want.Held {
+				on = onEachWay
+			}
+			on(t, func(t *testing.T, s *coretest.Service) {
 				t.Helper()
 				c.test(t, s)
 			})
@@ -229,68 +273,60 @@ func (c beginCase) test(t *testing.T, s *coretest.Service) {
 	if fmt.Sprint(got) != fmt.Sprint(c.want) || !errors.Is(err, c.err) || (id != 0) != (err == nil && i.Key != "") {
 		t.Fatalf("got %+v with id %d, %v, want %+v, %v", got, id, err, c.want, c.err)
 	}
-	added := [4]int64{}
+	want := before
 	if got.Held {
-		added[0] = 1
-		if i.Key != "" && c.name != "expired key" {
-			added[1] = 1
-		}
-		if i.Terms != (payment.Terms{}) {
-			added[2] = 2
-		}
-		if i.Source.Token != 0 {
-			added[3] = 1
+		for n, added := range c.added(i) {
+			want[n] += added
 		}
 		if n := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE id = ? AND claim = ?", i.Transaction.ID, id); n != 1 {
 			t.Errorf("got %d transactions with the claim, want 1", n)
 		}
 	}
-	after := intentRows(t, s)
-	for n := range after {
-		if after[n]-before[n] != added[n] {
-			t.Errorf("rows: got %v after %v, want %v more", after, before, added)
-		}
+	if after := intentRows(t, s); after != want {
+		t.Errorf("rows: got %v, want %v", after, want)
 	}
+}
+
+// added returns how many rows an intent adds: see intentRows.
+func (c beginCase) added(i *store.Intent) [4]int64 {
+	out := [4]int64{1, 0, 0, min(i.Source.Token, 1)}
+	if i.Key != "" && c.name != "expired key" {
+		out[1] = 1
+	}
+	if i.Terms != (payment.Terms{}) {
+		out[2] = 2
+	}
+	return out
 }
 
 // TestBeginPaymentTwiceAtOnce begins two payments at the same time that exclude each other. One is begun,
 // and the other gets the result of a later request.
 func TestBeginPaymentTwiceAtOnce(t *testing.T) {
 	t.Parallel()
+	token := payment.StoredSource{Token: freshToken}
 	for name, c := range map[string]struct {
-		key    func(n int) string
+		keys   [2]string
 		source payment.StoredSource
 		err    error
 	}{
-		"one token": {func(n int) string { return fmt.Sprint(n) }, payment.StoredSource{Token: freshToken}, payment.ErrTokenUsed},
-		"one key":   {func(int) string { return "k" }, payment.StoredSource{}, nil},
-		"both":      {func(int) string { return "k" }, payment.StoredSource{Token: freshToken}, nil},
+		"one token": {[2]string{"a", "b"}, token, payment.ErrTokenUsed},
+		"one key":   {[2]string{"k", "k"}, payment.StoredSource{}, nil},
+		"both":      {[2]string{"k", "k"}, token, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onEachEngine(t, func(t *testing.T, s *coretest.Service) {
 				t.Helper()
 				mustStock(t, s)
-				var claims [2]store.Claim
-				var errs [2]error
-				var wg sync.WaitGroup
-				for n := range claims {
-					wg.Go(func() {
-						i := newIntent(s, c.key(n))
-						i.Source = c.source
-						claims[n], errs[n] = s.DB.BeginPayment(t.Context(), i)
-					})
+				intents := [2]*store.Intent{newIntent(s, c.keys[0]), newIntent(s, c.keys[1])}
+				intents[0].Source, intents[1].Source = c.source, c.source
+				first, second, errs := beginBoth(t, s, intents)
+				if errs[0] != nil || !first.Held {
+					t.Errorf("the first: got %+v, %v", first, errs[0])
 				}
-				wg.Wait()
-				first, second := 0, 1
-				if !claims[first].Held {
-					first, second = second, first
-				}
-				if errs[first] != nil || !claims[first].Held {
-					t.Errorf("the first: got %+v, %v", claims[first], errs[first])
-				}
-				if got := claims[second]; got.Held || !errors.Is(errs[second], c.err) || c.err == nil && (!got.SameRequest || got.Status != 0) {
-					t.Errorf("the second: got %+v, %v, want %v", got, errs[second], c.err)
+				inProgress := second.SameRequest && second.Status == 0 && second.ID == first.ID
+				if second.Held || !errors.Is(errs[1], c.err) || inProgress != (c.err == nil) {
+					t.Errorf("the second: got %+v, %v, want %v", second, errs[1], c.err)
 				}
 				if n := s.Number(t, "SELECT COUNT(*) FROM transactions"); n != 1 {
 					t.Errorf("got %d transactions, want 1", n)
@@ -298,4 +334,22 @@ func TestBeginPaymentTwiceAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// beginBoth begins two payments at the same time, and returns the results, first that of a payment that
+// was begun.
+func beginBoth(
+	t *testing.T, s *coretest.Service, intents [2]*store.Intent,
+) (first, second store.Claim, errs [2]error) {
+	t.Helper()
+	var claims [2]store.Claim
+	var wg sync.WaitGroup
+	for n, i := range intents {
+		wg.Go(func() { claims[n], errs[n] = s.DB.BeginPayment(t.Context(), i) })
+	}
+	wg.Wait()
+	if !claims[0].Held {
+		return claims[1], claims[0], [2]error{errs[1], errs[0]}
+	}
+	return claims[0], claims[1], errs
 }

@@ -44,16 +44,54 @@ func mustInsertEndpoint(t *testing.T, s *coretest.Service, kind string) {
 	}
 }
 
+func mustFinish(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+	t.Helper()
+	if err := s.DB.FinishPayment(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustCacheEndpoints finishes a payment. An engine may cache the tenant's endpoints from then on.
+func mustCacheEndpoints(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	mustFinish(t, s, newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Declined))
+}
+
+// prepareOutcome changes an outcome record, and the store, before FinishPayment.
+type prepareOutcome func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord)
+
 // finishCase is one outcome record and the result of FinishPayment.
 type finishCase struct {
 	name       string
 	status     payment.Status
-	prepare    func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord)
+	prepare    prepareOutcome
 	deliveries int64
 	err        error
 }
 
+// after runs a statement whose only parameter is the id of the transaction.
+func after(statement string) prepareOutcome {
+	return func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+		t.Helper()
+		s.MustExec(t, statement, r.Transaction.ID)
+	}
+}
+
+// endpoints makes endpoints that want events of some types, has them cached, and runs change.
+func endpoints(change func(*testing.T, *coretest.Service), types ...string) prepareOutcome {
+	return func(t *testing.T, s *coretest.Service, _ *store.OutcomeRecord) {
+		t.Helper()
+		for _, kind := range types {
+			mustInsertEndpoint(t, s, kind)
+		}
+		mustCacheEndpoints(t, s)
+		change(t, s)
+	}
+}
+
 func finishCases() []finishCase {
+	none := func(*testing.T, *coretest.Service) {}
+	add := func(t *testing.T, s *coretest.Service) { t.Helper(); mustInsertEndpoint(t, s, "*") }
 	return []finishCase{
 		{name: "approved", status: payment.Authorized},
 		{name: "declined", status: payment.Declined},
@@ -62,59 +100,48 @@ func finishCases() []finishCase {
 			t.Helper()
 			*r = *newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Captured)
 		}},
-		{name: "a response that is not the event's", status: payment.Captured, prepare: func(_ *testing.T, _ *coretest.Service, r *store.OutcomeRecord) {
-			r.Body = []byte("another body")
-		}},
-		{name: "captured, with deliveries", status: payment.Captured, deliveries: 2, prepare: func(t *testing.T, s *coretest.Service, _ *store.OutcomeRecord) {
-			t.Helper()
-			mustInsertEndpoint(t, s, "transaction.captured")
-			mustInsertEndpoint(t, s, "*")
-			mustInsertEndpoint(t, s, "refund.created")
-			mustTake(true)(t, s, newIntent(s, "")) // an engine may cache the endpoints from now on
-		}},
-		{name: "endpoint added meanwhile", status: payment.Captured, deliveries: 2, prepare: func(t *testing.T, s *coretest.Service, _ *store.OutcomeRecord) {
-			t.Helper()
-			mustInsertEndpoint(t, s, "*")
-			mustTake(true)(t, s, newIntent(s, ""))
-			mustInsertEndpoint(t, s, "*")
-		}},
-		{name: "endpoint disabled meanwhile", status: payment.Captured, prepare: func(t *testing.T, s *coretest.Service, _ *store.OutcomeRecord) {
-			t.Helper()
-			mustInsertEndpoint(t, s, "*")
-			mustTake(true)(t, s, newIntent(s, ""))
-			mustDisableEndpoints(t, s)
-		}},
-		{name: "unknown", status: payment.Captured, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
-			t.Helper()
-			s.MustExec(t, "UPDATE transactions SET status = 'unknown' WHERE id = ?", r.Transaction.ID)
-		}},
+		{
+			name: "a response that is not the event's", status: payment.Captured,
+			prepare: func(_ *testing.T, _ *coretest.Service, r *store.OutcomeRecord) { r.Body = []byte("another body") },
+		},
+		{
+			name: "with deliveries", status: payment.Captured, deliveries: 2,
+			prepare: endpoints(none, "transaction.captured", "*", "refund.created"),
+		},
+		{name: "endpoint added meanwhile", status: payment.Captured, deliveries: 2, prepare: endpoints(add, "*")},
+		{name: "endpoint disabled meanwhile", status: payment.Captured, prepare: endpoints(mustDisableEndpoints, "*")},
+		{
+			name: "unknown", status: payment.Captured,
+			prepare: after("UPDATE transactions SET status = 'unknown' WHERE id = ?"),
+		},
 		{name: "a confirmed payment", status: payment.Captured, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
 			t.Helper()
 			s.MustExec(t, "UPDATE transactions SET attempt = 1, expires_at = 1 WHERE id = ?", r.Transaction.ID)
 			r.Transaction.Attempt = 1
 		}},
-		{name: "twice", status: payment.Captured, err: store.ErrConflict, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+	}
+}
+
+func refusedFinishCases() []finishCase {
+	return []finishCase{
+		{name: "twice", err: store.ErrConflict, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
 			t.Helper()
 			first := *r
 			first.Capture, first.Event.ID = s.IDs.Next(), s.IDs.Next()
-			if err := s.DB.FinishPayment(t.Context(), &first); err != nil {
-				t.Fatal(err)
-			}
+			mustFinish(t, s, &first)
 		}},
-		{name: "another attempt", status: payment.Captured, err: store.ErrConflict, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
-			t.Helper()
-			s.MustExec(t, "UPDATE transactions SET attempt = 1 WHERE id = ?", r.Transaction.ID)
-		}},
-		{name: "a key with a response", status: payment.Captured, err: store.ErrConflict, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
-			t.Helper()
-			s.MustExec(t, "UPDATE idempotency_keys SET status = 201 WHERE id = ?", r.Claim)
-		}},
-		{name: "a taken id", status: payment.Captured, err: store.ErrDuplicate, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+		{
+			name: "another attempt", err: store.ErrConflict,
+			prepare: after("UPDATE transactions SET attempt = 1 WHERE id = ?"),
+		},
+		{
+			name: "a key with a response", err: store.ErrConflict,
+			prepare: after("UPDATE idempotency_keys SET status = 201 WHERE id = (SELECT claim FROM transactions WHERE id = ?)"),
+		},
+		{name: "a taken id", err: store.ErrDuplicate, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
 			t.Helper()
 			other := newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Captured)
-			if err := s.DB.FinishPayment(t.Context(), other); err != nil {
-				t.Fatal(err)
-			}
+			mustFinish(t, s, other)
 			r.Capture = other.Capture
 		}},
 	}
@@ -144,20 +171,36 @@ func TestFinishPayment(t *testing.T) {
 	for _, c := range finishCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+			onEachWay(t, func(t *testing.T, s *coretest.Service) {
 				t.Helper()
-				mustTake(true)(t, s, newIntent(s, "")) // an engine may cache the endpoints from now on
+				mustCacheEndpoints(t, s)
 				r := newOutcome(s, mustBegin(t, s, newIntent(s, "k")), c.status)
 				if c.prepare != nil {
 					c.prepare(t, s, r)
 				}
+				mustFinish(t, s, r)
+				wantFinished(t, s, r, c.deliveries)
+			})
+		})
+	}
+}
+
+// TestFinishPaymentIsRefused finishes payments that cannot be finished. Nothing is written.
+func TestFinishPaymentIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range refusedFinishCases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+				t.Helper()
+				mustCacheEndpoints(t, s)
+				r := newOutcome(s, mustBegin(t, s, newIntent(s, "k")), payment.Captured)
+				c.prepare(t, s, r)
 				before := outcomeRows(t, s)
 				if err := s.DB.FinishPayment(t.Context(), r); !errors.Is(err, c.err) {
-					t.Fatalf("got %v, want %v", err, c.err)
+					t.Errorf("got %v, want %v", err, c.err)
 				}
-				if c.err == nil {
-					c.wantFinished(t, s, r)
-				} else if after := outcomeRows(t, s); after != before {
+				if after := outcomeRows(t, s); after != before {
 					t.Errorf("rows: got %v, want %v", after, before)
 				}
 			})
@@ -184,7 +227,7 @@ func TestFinishPaymentInACommand(t *testing.T) {
 				t.Errorf("rows: got %v, want %v", after, before)
 			}
 		}
-		finishCase{deliveries: 1}.wantFinished(t, s, r)
+		wantFinished(t, s, r, 1)
 	})
 }
 
@@ -192,13 +235,15 @@ func TestFinishPaymentInACommand(t *testing.T) {
 func outcomeRows(t *testing.T, s *coretest.Service) [4]int64 {
 	t.Helper()
 	return [4]int64{
-		s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"), s.Number(t, "SELECT COUNT(*) FROM captures"),
-		s.Number(t, "SELECT COUNT(*) FROM events"), s.Number(t, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 0"),
+		s.Number(t, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'"),
+		s.Number(t, "SELECT COUNT(*) FROM captures"),
+		s.Number(t, "SELECT COUNT(*) FROM events"),
+		s.Number(t, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 0"),
 	}
 }
 
 // wantFinished compares the rows of an outcome record with it.
-func (c finishCase) wantFinished(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+func wantFinished(t *testing.T, s *coretest.Service, r *store.OutcomeRecord, deliveries int64) {
 	t.Helper()
 	want := r.Transaction
 	got, err := s.DB.Transaction(t.Context(), want.Tenant, want.ID)
@@ -213,21 +258,17 @@ func (c finishCase) wantFinished(t *testing.T, s *coretest.Service, r *store.Out
 	if !want.Result.ExpiresAt.IsZero() {
 		expires = want.Result.ExpiresAt.UnixMilli()
 	}
-	if n := s.Number(t, "SELECT expires_at FROM transactions WHERE id = ?", want.ID); n != expires {
-		t.Errorf("expires: got %d, want %d", n, expires)
+	rows := [5]int64{
+		s.Number(t, "SELECT expires_at FROM transactions WHERE id = ?", want.ID),
+		s.Number(t, `SELECT COUNT(*) FROM captures WHERE id = ? AND transaction_id = ? AND amount = ?
+			AND state = 'succeeded' AND final = 1`, r.Capture, want.ID, want.Captured),
+		s.Number(t, "SELECT COUNT(*) FROM events WHERE id = ? AND object_id = ? AND type = ?", r.Event.ID, want.ID, r.Event.Type),
+		s.Number(t, `SELECT COUNT(*) FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id
+			WHERE d.event_id = ? AND w.status = 'enabled' AND w.types IN ('*', ?)`, r.Event.ID, r.Event.Type),
+		s.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE event_id = ?", r.Event.ID),
 	}
-	captures := s.Number(t, `SELECT COUNT(*) FROM captures
-		WHERE id = ? AND transaction_id = ? AND amount = ? AND state = 'succeeded' AND final = 1`, r.Capture, want.ID, want.Captured)
-	if captures != min(r.Capture, 1) {
-		t.Errorf("got %d captures, want %d", captures, min(r.Capture, 1))
-	}
-	if n := s.Number(t, "SELECT COUNT(*) FROM events WHERE id = ? AND object_id = ? AND type = ?", r.Event.ID, want.ID, r.Event.Type); n != 1 {
-		t.Errorf("got %d events, want 1", n)
-	}
-	deliveries := s.Number(t, `SELECT COUNT(*) FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id
-		WHERE d.event_id = ? AND w.status = 'enabled' AND w.types IN ('*', ?)`, r.Event.ID, r.Event.Type)
-	if all := s.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE event_id = ?", r.Event.ID); deliveries != c.deliveries || all != deliveries {
-		t.Errorf("got %d deliveries, %d in total, want %d", deliveries, all, c.deliveries)
+	if all := [5]int64{expires, min(r.Capture, 1), 1, deliveries, deliveries}; rows != all {
+		t.Errorf("expiry, captures, events, deliveries to enabled endpoints and to all: got %v, want %v", rows, all)
 	}
 	if r.Claim == 0 {
 		return

@@ -276,3 +276,18 @@ func TestEndpointsThatDiffer(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestIntentsOfABatch: a batch keeps the first intent with a token, and orders intents by their keys.
+func TestIntentsOfABatch(t *testing.T) {
+	t.Parallel()
+	var all []*store.Intent
+	for _, i := range []struct {
+		key   string
+		token int64
+	}{{"d", 5}, {"c", 0}, {"b", 5}, {"a", 6}, {"", 0}, {"", 5}} {
+		all = append(all, &store.Intent{Key: i.key, Source: payment.StoredSource{Token: i.token}})
+	}
+	if got, want := postgres.Kept(all), []int{4, 3, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

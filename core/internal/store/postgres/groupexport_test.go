@@ -83,3 +83,6 @@ func Guesses(all []*store.OutcomeRecord) map[payment.Tenant]string {
 	}
 	return out
 }
+
+// Kept returns the places of those of the intents that a batch keeps, in the order of its statement.
+func Kept(all []*store.Intent) []int { return newIntentBatch(all, time.Time{}, time.Time{}).at }

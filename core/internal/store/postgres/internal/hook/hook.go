@@ -7,6 +7,6 @@ type Options struct {
 	// Rehearse runs every Nth command of the process twice, and rolls back the first run: a test then
 	// finds a command that cannot run again. With 0 no command runs twice.
 	Rehearse int
-	// Alone writes no payment in a batch: a test then sees the commands that do it one by one.
+	// Alone makes no payment wait for a batch: its command writes it as a batch of one.
 	Alone bool
 }
