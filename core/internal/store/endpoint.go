@@ -27,7 +27,8 @@ var (
 	deleteOtherDeliveriesTo   = declare("deleteOtherDeliveriesTo")
 )
 
-// InsertEndpoint writes a new endpoint and fills in its times. ErrDuplicate when the id is taken.
+// InsertEndpoint writes a new endpoint and fills in its times. It returns ErrDuplicate if the id is
+// taken.
 func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 	if err := tx.s.Lock(EndpointsLock(e.Tenant), false); err != nil {
 		return err
@@ -39,8 +40,8 @@ func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 		e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
 }
 
-// UpdateEndpoint writes all of e, whose Version counts up, over the version it was read at. ErrConflict when that is not the
-// stored one.
+// UpdateEndpoint writes all of e over the version that was read, and counts its Version up. It returns
+// ErrConflict if another version is stored.
 func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 	if err := tx.s.Lock(EndpointsLock(e.Tenant), false); err != nil {
 		return err

@@ -21,42 +21,44 @@ const (
 	queryCanceled        = "57014"
 	notSupported         = "0A000"
 	batchRefused         = "CW001" // by refuse_batch: a member of the batch must be written by its command
-	raised               = "P0001" // by the one trigger that raises anything: it has a store that is being moved to take nothing
+	raised               = "P0001" // by the one trigger that raises an error: it rejects writes to a store that is being moved
 )
 
-// replanned is what PostgreSQL calls the place where it finds that a statement it has prepared would now give columns of other types.
+// replanned is the routine in which PostgreSQL finds that a prepared statement would now return columns
+// of other types.
 const replanned = "RevalidateCachedQuery"
 
-// rolledBack reports whether PostgreSQL rolled a command back because of other commands, so that it may run again.
+// rolledBack reports whether PostgreSQL rolled a command back because of other commands. It may run
+// again.
 func rolledBack(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == serializationFailure || e.Code == deadlockDetected || repartitioned(e)) || outdated(err)
 }
 
-// outdated reports whether a statement was refused that was prepared before a migration. It can be run again on a
-// connection that has not prepared it.
+// outdated reports whether PostgreSQL rejected a statement that was prepared before a migration. It can
+// run again on a connection that has not prepared it.
 func outdated(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == notSupported && e.Routine == replanned
 }
 
-// gaveWay reports whether a migration gave way to somebody who has a lock.
+// gaveWay reports whether a migration ended because another session holds a lock.
 func gaveWay(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == lockNotAvailable || e.Code == deadlockDetected)
 }
 
-// repartitioned reports whether a row was on its way into a part that it does not belong to any more, as one was made for it meanwhile. A CHECK of
-// ours has a name.
+// repartitioned reports whether a row was inserted into a partition to which it no longer belongs,
+// because its own partition was made meanwhile. The schema's CHECK constraints have names.
 func repartitioned(e *pgconn.PgError) bool { return e.Code == checkViolation && e.ConstraintName == "" }
 
-// demoted reports whether the server takes no writes any more: another one may.
+// demoted reports whether the server no longer accepts writes. Another server may.
 func demoted(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == readOnly
 }
 
-// explain says of an error what the store's callers go by.
+// explain wraps an error in the store's error for it.
 func explain(err error) error {
 	switch {
 	case err == nil:
@@ -74,9 +76,9 @@ func explain(err error) error {
 	return err
 }
 
-// unavailable reports whether err is of the server or the way to it: out of reach, shutting down,
-// standing by, without room, of another password, closed by a move, or ended by a timeout, as each
-// session in a transaction is when the server's clock jumps ahead.
+// unavailable reports whether the server or the connection caused err: the server is out of reach,
+// shuts down, is a standby, has no room, rejects the password or is being moved, or a timeout ended
+// the session. A server whose clock jumps ahead ends each session that is in a transaction.
 func unavailable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -98,13 +100,13 @@ func stalled(err error) bool {
 		errors.As(err, &e) && (e.Code == lockNotAvailable || e.Code == queryCanceled)
 }
 
-// fault is what came of a statement or a connection. What it wraps is either the server's word, or of the way there.
+// fault is the error of a statement or a connection. It wraps an error of the server or of the network.
 type fault struct{ err error }
 
 // Error implements error.
 func (f *fault) Error() string { return f.err.Error() }
 
-// Unwrap gives the cause to package errors.
+// Unwrap returns the cause.
 func (f *fault) Unwrap() error { return f.err }
 
 // came marks an error of a statement or a connection.

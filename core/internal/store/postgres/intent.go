@@ -51,7 +51,8 @@ func beginText(arrays, columns, conditions, used, checked string) string {
 ), asked AS MATERIALIZED (
 	SELECT a.*, CASE WHEN a.key = '' THEN 0 ELSE nextval('idempotency_keys_id_seq') END AS claim
 	FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bytea[], $6::smallint[], $7::bigint[],
-		$8::text[], $9::text[], $10::text[], $11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[], $20::text[]` + arrays + `) WITH ORDINALITY
+		$8::text[], $9::text[], $10::text[], $11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[],
+		$20::text[]` + arrays + `) WITH ORDINALITY
 		AS a (id, merchant_id, live, key, fingerprint, auto_capture, amount, currency, payment_method, details,
 			created_at, partial, customer, reference, api_key, client_address` + columns + `, place)
 	WHERE (a.api_key = 0 OR a.api_key IN (SELECT id FROM good))` + conditions + `
@@ -80,9 +81,12 @@ SELECT place, claim, ` + checked + ` FROM taken`
 // it out or is refused, a command writes it as a batch of one, or returns the reason.
 func (e *engine) BeginPayment(ctx context.Context, i *store.Intent) (claim store.Claim, err error) {
 	id, written, err := e.intents.do(ctx, e, i)
-	if written || err != nil {
+	if err != nil {
+		return store.Claim{}, err
+	}
+	if written {
 		i.Transaction.Claim = id
-		return store.Claim{ID: id, Held: written}, err
+		return store.Claim{ID: id, Held: true}, nil
 	}
 	err = e.Update(ctx, e.db.Command(ctx, func(tx *store.Tx) (err error) {
 		claim, err = tx.BeginPayment(i)
@@ -138,13 +142,16 @@ func newIntentBatch(all []*store.Intent, now, expires time.Time) *intentBatch {
 		intents: make([]*store.Intent, 0, len(all)), at: make([]int, 0, len(all)),
 		now: now, expires: expires, results: make([]answer[int64], len(all)),
 	}
-	tokens := map[int64]bool{}
+	var tokens map[int64]bool
 	for n, i := range all {
-		if tokens[i.Source.Token] {
+		token := i.Source.Token
+		switch {
+		case tokens[token]:
 			continue
-		}
-		if i.Source.Token != 0 {
-			tokens[i.Source.Token] = true
+		case token != 0 && tokens == nil:
+			tokens = map[int64]bool{token: true}
+		case token != 0:
+			tokens[token] = true
 		}
 		b.at = append(b.at, n)
 	}

@@ -52,7 +52,8 @@ func finishText(delivered string) string {
 		expires_at = CASE WHEN a.expires_at = 0 THEN 0 ELSE a.expires_at + CASE a.live WHEN 0
 			THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = a.merchant_id), 0) ELSE 0 END END
 	FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::text[], $6::bigint[], $7::bigint[],
-		$8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::text[], $16::bigint[], $17::integer[], $18::bytea[]) WITH ORDINALITY
+		$8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::text[],
+		$16::bigint[], $17::integer[], $18::bytea[]) WITH ORDINALITY
 		AS a (id, attempt, merchant_id, live, status, authorized, captured, result, updated_at, expires_at,
 			capture_id, event_id, type, sequence, data, claim, answer_status, answer, place)
 	WHERE t.id = a.id AND t.id = ANY ($1::bigint[]) AND t.attempt = a.attempt AND t.status IN ('processing', 'unknown')
