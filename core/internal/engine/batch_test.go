@@ -224,6 +224,77 @@ func TestTokenOfABatchThatIsNotWrittenPostgreSQL(t *testing.T) {
 	}
 }
 
+// sharedStores are the ways in which a payment can be written on PostgreSQL.
+func sharedStores() map[string]func(testing.TB) *coretest.Service {
+	return map[string]func(testing.TB) *coretest.Service{
+		"batch, PostgreSQL": coretest.OpenShared, "alone, PostgreSQL": coretest.OpenAlone,
+	}
+}
+
+// beside runs write while a transaction has run statements, and commits the transaction once write waits
+// for it. It fails if write does not wait.
+func beside(t *testing.T, s *coretest.Service, statements []string, write func()) {
+	t.Helper()
+	tx, err := s.Inspect.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range statements {
+		if _, err := tx.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); write() }()
+	for waiting := 0; waiting == 0; runtime.Gosched() {
+		select {
+		case <-done:
+			t.Fatal("it did not wait for the transaction")
+		default:
+		}
+		err := tx.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity
+			WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`).Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+}
+
+// TestBeginBesideAnotherRequestPostgreSQL begins a payment while another process has claimed its key, or
+// used its token, and has not yet committed. The payment waits, and gets the result of a later request.
+func TestBeginBesideAnotherRequestPostgreSQL(t *testing.T) {
+	t.Parallel()
+	const token = 5
+	for name, open := range sharedStores() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			mustInsertToken(t, s, token)
+			i := newIntent(s, "key")
+			var got begun
+			begin := func() { got.Claim, got.err = s.DB.BeginPayment(t.Context(), i) }
+			beside(t, s, []string{fmt.Sprintf(`INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
+				VALUES (%d, 0, 'key', 'key', 0, 0)`, s.Tenant.Merchant)}, begin)
+			if got.err != nil || got.Held || !got.SameRequest || got.Status != 0 {
+				t.Errorf("the key: got %+v, want the other request in progress", got)
+			}
+			i = newIntent(s, "another key")
+			i.Source.Token = token
+			beside(t, s, []string{fmt.Sprint("UPDATE tokens SET used_by = 9, used_at = 1 WHERE id = ", token)}, begin)
+			if !errors.Is(got.err, payment.ErrTokenUsed) {
+				t.Errorf("the token: got %+v, want %v", got, payment.ErrTokenUsed)
+			}
+			if n := s.Number(t, "SELECT COUNT(*) FROM transactions"); n != 0 {
+				t.Errorf("got %d transactions, want 0", n)
+			}
+		})
+	}
+}
+
 func mustInsertToken(t *testing.T, s *coretest.Service, token int64) {
 	t.Helper()
 	s.MustExec(t, `INSERT INTO tokens (id, merchant_id, live, kind, details, vault_key, secret_hash, cvc_given, created_at, expires_at)

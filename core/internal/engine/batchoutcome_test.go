@@ -3,7 +3,6 @@ package engine_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -154,47 +153,28 @@ func TestBatchOfOutcomesThatIsRefusedPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestBatchBesideANewEndpointPostgreSQL finishes a payment while a command makes an endpoint of its tenant.
-// The batch would not see the endpoint, so the outcome record waits for that command.
-func TestBatchBesideANewEndpointPostgreSQL(t *testing.T) {
+// TestFinishBesideANewEndpointPostgreSQL finishes a payment while a command makes an endpoint of its
+// tenant. The outcome record waits for that command, and its event is delivered to the endpoint.
+func TestFinishBesideANewEndpointPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s := coretest.OpenShared(t)
-	if _, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil { // the core guesses that there is none
-		t.Fatal(err)
-	}
-	r := captures(t, s, s.Tenant)[0]
-	tx, err := s.Inspect.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range []string{
-		"SELECT pg_advisory_xact_lock(hashtextextended('" + store.EndpointsLock(s.Tenant) + "', 0))",
-		fmt.Sprintf(`INSERT INTO webhook_endpoints (id, merchant_id, live, url, types, status, created_at, updated_at)
-			VALUES (1, %d, 0, '', '*', 'enabled', 0, 0)`, s.Tenant.Merchant),
-	} {
-		if _, err := tx.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	finished := make(chan error, 1)
-	go func() { finished <- s.DB.FinishPayment(t.Context(), r) }()
-	for waiting := 0; waiting == 0; runtime.Gosched() {
-		err := tx.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&waiting)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	select {
-	case err := <-finished:
-		t.Fatalf("beside the command: got %v", err)
-	default:
-	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	wantOutcome(t, s, "behind the command", r, <-finished, nil)
-	if len(r.Deliveries) != 1 {
-		t.Errorf("got %d deliveries, want 1", len(r.Deliveries))
+	for name, open := range sharedStores() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			if _, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil { // the core guesses that there is none
+				t.Fatal(err)
+			}
+			r := captures(t, s, s.Tenant)[0]
+			var err error
+			beside(t, s, []string{
+				"SELECT pg_advisory_xact_lock(hashtextextended('" + store.EndpointsLock(s.Tenant) + "', 0))",
+				fmt.Sprintf(`INSERT INTO webhook_endpoints (id, merchant_id, live, url, types, status, created_at, updated_at)
+					VALUES (1, %d, 0, '', '*', 'enabled', 0, 0)`, s.Tenant.Merchant),
+			}, func() { err = s.DB.FinishPayment(t.Context(), r) })
+			wantOutcome(t, s, "behind the command", r, err, nil)
+			if len(r.Deliveries) != 1 {
+				t.Errorf("got %d deliveries, want 1", len(r.Deliveries))
+			}
+		})
 	}
 }
