@@ -28,6 +28,7 @@ type Config struct {
 	Each     time.Duration // of each side in each round
 	Only     []string      // ids of rows; nil for all rows that need not be requested
 	Rows     int           // of P10's large stores, over all tables
+	Payments int           // of P11's large merchant
 	Progress io.Writer     // receives the progress, one line at a time
 	Clock    clock.Clock
 }
@@ -63,6 +64,7 @@ func measures() []measure {
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},
 		{rows: []string{"P10"}, run: size, asked: true},
+		{rows: []string{"P11"}, run: lists, asked: true},
 		{rows: []string{"P12"}, run: besieged},
 		{rows: []string{"P13"}, run: hooks},
 	}
@@ -143,6 +145,9 @@ func (b *Bench) validate() error {
 	}
 	if b.Rounds < 1 || b.Each <= 0 {
 		return errors.New("rounds and seconds must be positive")
+	}
+	if slices.Contains(b.Only, "P11") && b.Payments < 1 {
+		return errors.New("payments must be positive")
 	}
 	if slices.Contains(b.Only, "P10") && b.Rows < smallRows {
 		return fmt.Errorf("the large store must have at least %d rows", smallRows)

@@ -66,6 +66,12 @@
 //     a page writes the page whole into the log. The small store does not stay small: each round
 //     adds some ten thousand payments to either side.
 //
+//   - P11: the 99th percentile of a payment of one merchant, of 50 a second, while 16 clients of
+//     another merchant list. Each list has to read all payments of that merchant, a million of
+//     them, and finds none. After a list that core rejects, the client lists again at once. The
+//     same payments alone are the yardstick. It is measured with core on SQLite and on PostgreSQL.
+//     Package fill copies the payments.
+//
 //   - P12: the 99th percentile of a payment, of 50 a second, while 2,000 connections hold
 //     unfinished bodies. They come from 20 other addresses and have no login. The same payments
 //     alone are the yardstick. It is measured at v1 and at both dialects of compat-proxy. A
@@ -79,8 +85,9 @@
 //     that takes 100 ms and has a queue. Both are measured with core on SQLite and on PostgreSQL.
 //     The receivers are in the process of the benchmark.
 //
-// P10 runs only on request (-only P10), since filling takes minutes and gigabytes. No smaller store
-// can replace it: its subject is pages outside of the cache. All stores are removed at the end.
+// P10 and P11 run only on request (-only P10,P11), since filling takes minutes and gigabytes. No
+// smaller store can replace that of P10: its subject is pages outside of the cache. All stores are
+// removed at the end.
 //
 // Every round of P1, P2, P3 and P9 has a server with an empty store, and so has P5 as a whole. A
 // bare loop has an empty file. The server is the standalone program, without a rate limit and with

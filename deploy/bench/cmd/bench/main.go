@@ -59,9 +59,10 @@ func parse(args []string, cfg *bench.Config, stderr io.Writer) error {
 		f.PrintDefaults()
 	}
 	seconds := f.Float64("seconds", 3, "how long each side runs in each round")
-	only := f.String("only", "", "`rows` such as P1,P3; without it all but P10, which takes minutes and gigabytes")
+	only := f.String("only", "", "`rows` such as P1,P3; without it all but P10 and P11, which take minutes and gigabytes")
 	f.IntVar(&cfg.Rounds, "rounds", 5, "how many rounds")
 	f.IntVar(&cfg.Rows, "rows", 10_000_000, "`number` of rows, over all tables, of each large store of P10")
+	f.IntVar(&cfg.Payments, "payments", 1_000_000, "`number` of payments of the merchant that lists in P11")
 	f.StringVar(&cfg.Dir, "dir", "", "`folder` for the databases, on a real disk; without it .cache of the checkout")
 	if err := f.Parse(args); err != nil {
 		return err
