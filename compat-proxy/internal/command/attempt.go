@@ -83,6 +83,7 @@ func (a answer) transient() bool {
 // definite are the codes with which v1 answers a 5xx that asking again would not change.
 var definite = map[string]bool{
 	CodeOutcomeUnknown: true, CodeNotProcessed: true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
+	CodeListTimeout: true,
 }
 
 // attempt sends once and reads the answer. The duration is what the answer asks to wait for.

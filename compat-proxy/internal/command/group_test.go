@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -57,6 +58,7 @@ func TestVoidGroup(t *testing.T) {
 			list: {page(false, taken)}, void: {{status: 409, body: refusalWith(command.CodeNotVoidable, first)}},
 		}, command.Refused, 1},
 		"the list cannot be had":      {map[string][]answer{list: {{status: 503, body: refusal("overloaded")}}}, command.Unavailable, 0},
+		"too many lists":              {map[string][]answer{list: {{status: 429, body: refusal("too_many_lists")}}}, command.Unavailable, 0},
 		"the answer is lost for good": {map[string][]answer{list: {page(false, taken)}, void: {{}}}, command.Uncertain, -1},
 		"nothing left":                {map[string][]answer{read: {gone(first)}, list: {page(false, declined)}}, command.Refused, 0},
 		"never partly approved":       {map[string][]answer{read: {{status: 200, body: transaction("captured", `"amount":5,"amount_authorized":5`)}}}, command.Unmet, 0},
@@ -82,6 +84,27 @@ func TestVoidGroup(t *testing.T) {
 				keys[p.key] = p.route
 			}
 		})
+	}
+}
+
+// TestListTimeout: a list that takes too long is not repeated, and the service is unavailable.
+func TestListTimeout(t *testing.T) {
+	t.Parallel()
+	x, f := setup(t, map[string][]answer{
+		read: {{status: 200, body: transaction("captured", partial)}},
+		list: {{status: http.StatusGatewayTimeout, body: refusal(command.CodeListTimeout)}},
+	})
+	if got := run(t, x, command.VoidGroup{First: number}); got.Outcome != command.Unavailable {
+		t.Errorf("got %s %s, want %s", got.Outcome, got.Code, command.Unavailable)
+	}
+	lists := 0
+	for _, a := range f.seen() {
+		if a.route == list {
+			lists++
+		}
+	}
+	if lists != 1 {
+		t.Errorf("got %d lists, want 1", lists)
 	}
 }
 

@@ -99,6 +99,7 @@ const (
 	CodeUnknownCustomer       = "unknown_customer"
 	CodeUnknownMethod         = "unknown_payment_method"
 	CodeMissingField          = "missing_field"
+	CodeListTimeout           = "list_timeout" // of a read, so it had no effect
 )
 
 // CodeNameSpent is ours: requests under the name of a Named command were refused too often, or too long ago, for another to be tried. None
