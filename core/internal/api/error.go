@@ -84,6 +84,8 @@ const (
 	codeTooManyKeys           = "api_key_limit"
 	codeCardDeclined          = "card_declined"
 	codeRateLimited           = "rate_limited"
+	codeTooManyLists          = "too_many_lists"
+	codeListTimeout           = "list_timeout"
 	codeNotThroughFilter      = "not_through_filter"
 	codeInternal              = "internal_error"
 	codeOverloaded            = "overloaded"
@@ -98,6 +100,10 @@ const (
 // tooManyEndpoints is the message of codeTooManyEndpoints.
 const tooManyEndpoints = "There are 16 webhook endpoints already, or the deliveries of deleted ones are still being " +
 	"removed. Delete an endpoint, or retry in a minute."
+
+// listTimeout is the message of codeListTimeout.
+const listTimeout = "The list did not end within 5 seconds, since it had too many rows to read. Narrow it by created_after and " +
+	"created_before, or by customer or reference: other filters do not limit the rows to read."
 
 // codes is THE table from code to type and status.
 var codes = map[string]entry{
@@ -168,6 +174,7 @@ var codes = map[string]entry{
 	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, "This Idempotency-Key was used with another request."},
 
 	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, "This API key, or all keys of the merchant together, sent too many requests. Wait for as long as Retry-After says."},
+	codeTooManyLists:     {v1.ErrorTypeRateLimitError, 429, "Too many lists of this merchant run or wait. Read one page after the other, and retry."},
 	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, "Too many requests of this API key, its merchant or this address have a body that is still arriving. Send bodies whole, and retry."},
 
 	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one by `core operators create`, and send it as `Authorization: Bearer <token>`."},
@@ -180,6 +187,7 @@ var codes = map[string]entry{
 	codeStoreUnavailable:    {v1.ErrorTypeAPIError, 503, "The store cannot be reached or written at the moment. Try again, with the same Idempotency-Key."},
 	codeNoAcquirer:          {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
 	codeAcquirerUnavailable: {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
+	codeListTimeout:         {v1.ErrorTypeAPIError, 504, listTimeout},
 	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's answer did not come. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
 }
 
@@ -265,6 +273,8 @@ func faultOf(err error) *fault {
 		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
 		{payment.ErrKeyEnded, codeInvalidAPIKey, ""},
 		{payment.ErrMerchantDisabled, codeMerchantDisabled, ""},
+		{payment.ErrListTimeout, codeListTimeout, ""},
+		{payment.ErrTooManyLists, codeTooManyLists, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},
 		{idempotency.ErrInvalid, codeInvalidIdempotencyKey, idempotency.Header},
 	} {
@@ -283,7 +293,7 @@ func faultOf(err error) *fault {
 
 // retryAfter is how many seconds a client should wait, by code.
 var retryAfter = map[string]int{
-	codeKeyInUse: 1, codeOverloaded: 1, codeUnfinishedBodies: 1, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
+	codeKeyInUse: 1, codeOverloaded: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
 	payment.OperationInProgress: 1, codeTooManyLogins: int(failureWindow / time.Second),
 }
 

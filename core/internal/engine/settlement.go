@@ -74,8 +74,9 @@ func (e *Engine) settleDue(ctx context.Context) (Settlement, error) {
 	if err != nil {
 		return Settlement{}, fmt.Errorf("settle: %w", err)
 	}
+	skipping := e.Store.BeginPass(store.PassSettlement)
 	for _, d := range days {
-		if err := e.Store.CorrectCaptures(ctx, d); err != nil {
+		if err := skipping.Skip(ctx, "merchant", d.Tenant.Merchant, e.Store.CorrectCaptures(ctx, d)); err != nil {
 			return Settlement{}, fmt.Errorf("settle: %w", err)
 		}
 	}
@@ -101,13 +102,17 @@ func (e *Engine) settleDay(ctx context.Context, day store.Day) error {
 }
 
 // settleEnded settles a page of each tenant in turn, so that no merchant waits for all captures of
-// another.
+// another. It skips a tenant whose captures cannot be read.
 func (e *Engine) settleEnded(ctx context.Context, pass *tracedPass, ended []*endedDay, done *Settlement) error {
+	skipping := e.Store.BeginPass(store.PassSettlement)
 	for len(ended) > 0 {
 		more := ended[:0]
 		for _, d := range ended {
 			last, err := e.settlePage(ctx, pass, d, done)
 			if err != nil {
+				last = true
+			}
+			if err := skipping.Skip(ctx, "merchant", d.tenant.Merchant, err); err != nil {
 				return fmt.Errorf("settle: %w", err)
 			}
 			if !last {

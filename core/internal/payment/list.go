@@ -8,6 +8,14 @@ import (
 // ErrNotFound reports that the tenant has no such object.
 var ErrNotFound = errors.New("payment: not found")
 
+// Errors of lists.
+var (
+	// ErrListTimeout reports a list that did not end in its time. A narrower filter may help.
+	ErrListTimeout = errors.New("payment: the list did not end in time")
+	// ErrTooManyLists reports that a merchant's other lists run or wait.
+	ErrTooManyLists = errors.New("payment: too many lists of the merchant run or wait")
+)
+
 // Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none,
 // and exclude each other.
 type Page struct {

@@ -60,29 +60,25 @@ func (db *DB) AuditHead(ctx context.Context) (audit.Head, error) {
 
 // AuditRecords returns at most limit records after a sequence, oldest first.
 func (db *DB) AuditRecords(ctx context.Context, after int64, limit int) ([]*audit.Record, error) {
-	return db.scanAudit(ctx, selectAuditRecords, after, limit)
+	return collect(ctx, db, selectAuditRecords, scanAudit, after, limit)
 }
 
 // NewestAuditRecords returns at most limit records before a sequence, newest first. 0 begins with
 // the newest.
 func (db *DB) NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error) {
-	return db.scanAudit(ctx, selectNewestAuditRecords, before, limit)
+	return listed(ctx, db, 0, selectNewestAuditRecords, scanAudit, before, limit)
 }
 
-func (db *DB) scanAudit(ctx context.Context, s *Statement, args ...any) (out []*audit.Record, err error) {
-	err = db.each(ctx, s, func(row Scanner) error {
-		var r audit.Record
-		var at int64
-		err := row.Scan(&r.Sequence, &at, &r.Actor, &r.ClientAddress, &r.Action, &r.Object, &r.Before, &r.After, &r.Outcome, &r.RequestID,
-			&r.Previous, &r.MAC)
-		r.At = time.UnixMilli(at).UTC()
-		out = append(out, &r)
-		return err
-	}, args...)
+func scanAudit(row Scanner) (*audit.Record, error) {
+	var r audit.Record
+	var at int64
+	err := row.Scan(&r.Sequence, &at, &r.Actor, &r.ClientAddress, &r.Action, &r.Object, &r.Before, &r.After, &r.Outcome, &r.RequestID,
+		&r.Previous, &r.MAC)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit record: %w", err)
 	}
-	return out, nil
+	r.At = time.UnixMilli(at).UTC()
+	return &r, nil
 }
 
 // PurgeAudit removes the records of before a time and appends the record of that, in one command.

@@ -72,13 +72,13 @@ func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f payment.Cu
 	// Statements of their own, each with its index: customers are looked up by these.
 	switch {
 	case f.Reference != "" && f.Email != "":
-		return list(ctx, db, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference, f.Email)
+		return list(ctx, db, tenant.Merchant, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference, f.Email)
 	case f.Reference != "":
-		return list(ctx, db, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference)
+		return list(ctx, db, tenant.Merchant, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference)
 	case f.Email != "":
-		return list(ctx, db, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email)
+		return list(ctx, db, tenant.Merchant, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email)
 	}
-	return list(ctx, db, listCustomers, p, scanCustomer, tenant.Merchant, tenant.Live)
+	return list(ctx, db, tenant.Merchant, listCustomers, p, scanCustomer, tenant.Merchant, tenant.Live)
 }
 
 func scanCustomer(row Scanner) (*payment.Customer, error) {

@@ -48,7 +48,7 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 
 // Deliveries lists the deliveries to one endpoint, which is the tenant's, newest first.
 func (db *DB) Deliveries(ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page) (payment.List[*payment.Delivery], error) {
-	return list(ctx, db, listDeliveries, p, deliveriesOf(tenant), endpoint)
+	return list(ctx, db, tenant.Merchant, listDeliveries, p, deliveriesOf(tenant), endpoint)
 }
 
 // Delivery reads one delivery, which is the tenant's, inside the group, else ErrNotFound.
@@ -222,7 +222,7 @@ func (tx *Tx) NoteSuccesses(endpoints []int64) error {
 // time when there is none. It reads the index of pending deliveries and nothing else.
 func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time, err error) {
 	var first int64
-	if err := db.row(ctx, countPendingDeliveries).Scan(&n, &first); err != nil {
+	if err := db.count(ctx, countPendingDeliveries).Scan(&n, &first); err != nil {
 		return 0, time.Time{}, fmt.Errorf("count pending deliveries: %w", err)
 	}
 	if n > 0 {

@@ -111,7 +111,7 @@ func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*p
 
 // Endpoints lists the tenant's endpoints, newest first.
 func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Endpoint], error) {
-	return list(ctx, db, listEndpoints,
+	return list(ctx, db, tenant.Merchant, listEndpoints,
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
 

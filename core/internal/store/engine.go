@@ -19,11 +19,14 @@ type Engine interface {
 	// Update runs c in a transaction. It returns once that is durable, or rolled back whole. It does
 	// not give up when ctx ends after the command has begun.
 	Update(ctx context.Context, c *Command) error
-	// Row runs a read outside of commands and returns its first row.
-	Row(ctx context.Context, s *Statement, args ...any) Scanner
-	// Each runs a read outside of commands and calls scan for every row, until scan fails.
-	Each(ctx context.Context, s *Statement, scan func(Scanner) error, args ...any) error
-	// Page runs a read of a page of a list outside of commands. begin is called before the first row,
+	// Row runs a read outside of commands, on a connection of its purpose, and returns its first row.
+	// Purpose.Expired if it does not end within the purpose's time.
+	Row(ctx context.Context, p Purpose, s *Statement, args ...any) Scanner
+	// Each runs a read as Row does and calls scan for every row, until scan fails.
+	Each(ctx context.Context, p Purpose, s *Statement, scan func(Scanner) error, args ...any) error
+	// Lists returns how many lists can run at the same time.
+	Lists() int
+	// Page runs a read of a page of a list, on a connection for lists. begin is called before the first row,
 	// and again if all rows are read anew. No row that is committed later comes before a row of the
 	// page in the order of the list.
 	Page(ctx context.Context, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
@@ -176,7 +179,7 @@ type Stats struct {
 
 // Pool are the connections of one kind of work.
 type Pool struct {
-	Name             string // "write" or "read"
+	Name             string // "write", or that of a Purpose
 	InUse, Idle, Max int
 	Waited           int64         // how often a caller had to wait for one
 	Waiting          time.Duration // how long, in total

@@ -65,7 +65,7 @@ func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f payment.Event
 	if !f.Before.IsZero() {
 		last, before = id.At(f.Before.Add(clockStep)), toMillis(f.Before)
 	}
-	return list(ctx, db, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, object, first, last, after, before,
+	return list(ctx, db, tenant.Merchant, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, object, first, last, after, before,
 		f.Type, f.Object, len(f.Kind)+1, f.Kind+".")
 }
 

@@ -44,3 +44,26 @@ func (db *DB) EndedProbe(ctx context.Context) func(context.Context) error {
 	synctest.Wait()
 	return p.result
 }
+
+// Wrap puts an engine in front of the store's own.
+func (db *DB) Wrap(around func(Engine) Engine) { db.engine = around(db.engine) }
+
+// StoredPage is the page of StoredBetween.
+const StoredPage = storedPage
+
+// Turns are the turns of lists.
+type Turns struct{ *turns }
+
+// The bounds of lists.
+const (
+	ListWait  = listWait
+	ListQueue = listQueue
+)
+
+// NewTurns returns turns for a number of lists at the same time.
+func NewTurns(slots int) Turns { return Turns{newTurns(slots)} }
+
+// Take waits for a turn.
+func (t Turns) Take(ctx context.Context, merchant int64) (done func(), err error) {
+	return t.take(ctx, merchant)
+}

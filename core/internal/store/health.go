@@ -146,7 +146,7 @@ type Newest struct {
 // Newest returns the newest row. Ids carry the time of the clock that drew them.
 func (db *DB) Newest(ctx context.Context) (Newest, error) {
 	var n Newest
-	if err := db.row(ctx, selectNewest).Scan(&n.Table, &n.ID); err != nil {
+	if err := db.count(ctx, selectNewest).Scan(&n.Table, &n.ID); err != nil {
 		return Newest{}, fmt.Errorf("read newest row: %w", err)
 	}
 	if n.ID == 0 {

@@ -8,9 +8,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// list returns one page of a list. args are the parameters of the list, without those of the page.
+// list returns one page of a list for a merchant, 0 for operators. args are the parameters of the
+// list without the page's. payment.ErrListTimeout if it takes longer than ListTime.
 func list[T any](
-	ctx context.Context, db *DB, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, merchant int64, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
 ) (payment.List[T], error) {
 	s, cursor := of.after, int64(math.MaxInt64)
 	switch {
@@ -19,7 +20,7 @@ func list[T any](
 	case p.After != 0:
 		cursor = p.After
 	}
-	rows, err := pageOf(ctx, db, s, scan, append(args, cursor, p.Limit+1)...)
+	rows, err := pageOf(ctx, db, merchant, s, scan, append(args, cursor, p.Limit+1)...)
 	if err != nil {
 		return payment.List[T]{}, err
 	}
@@ -33,10 +34,15 @@ func list[T any](
 	return l, nil
 }
 
-// pageOf returns the rows of a page of a list.
+// pageOf returns the rows of a page of a list for a merchant when it is the merchant's turn.
 func pageOf[T any](
-	ctx context.Context, db *DB, s *Statement, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, merchant int64, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
+	done, err := db.lists.take(ctx, merchant)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	err = db.engine.Page(ctx, s, func() { rows = rows[:0] }, func(row Scanner) error {
 		v, err := scan(row)
 		rows = append(rows, v)
@@ -46,19 +52,4 @@ func pageOf[T any](
 		return nil, err
 	}
 	return rows, nil
-}
-
-func collect[T any](
-	ctx context.Context, db *DB, s *Statement, scan func(Scanner) (T, error), args ...any,
-) ([]T, error) {
-	var out []T
-	err := db.each(ctx, s, func(row Scanner) error {
-		v, err := scan(row)
-		out = append(out, v)
-		return err
-	}, args...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

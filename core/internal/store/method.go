@@ -89,7 +89,7 @@ func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 
 // Methods lists what is attached to a customer, newest first; only what has the fingerprint, unless that is "".
 func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page) (payment.List[*payment.Method], error) {
-	return list(ctx, db, listMethods, p, scanMethod,
+	return list(ctx, db, tenant.Merchant, listMethods, p, scanMethod,
 		customer, tenant.Merchant, tenant.Live, fingerprint)
 }
 

@@ -49,12 +49,7 @@ func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*payment.Operato
 
 // Operators returns all operator tokens, oldest first, those that ended included.
 func (db *DB) Operators(ctx context.Context) (out []*payment.OperatorToken, err error) {
-	err = db.each(ctx, selectOperators, func(row Scanner) error {
-		o, err := scanOperator(row)
-		out = append(out, o)
-		return err
-	})
-	return out, err
+	return listed(ctx, db, 0, selectOperators, scanOperator)
 }
 
 func scanOperator(row Scanner) (*payment.OperatorToken, error) {

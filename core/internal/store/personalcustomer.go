@@ -166,15 +166,15 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 	for rows := sweepPage; rows == sweepPage; {
 		var found []int64
 		rows = 0
-		err := e.db.each(ctx, page, func(row Scanner) error {
+		_, err := collect(ctx, e.db, page, func(row Scanner) (unused struct{}, err error) {
 			var erased bool
 			if err := row.Scan(&s.place, &s.id, &erased); err != nil {
-				return fmt.Errorf("read events of erased objects: %w", err)
+				return unused, fmt.Errorf("read events of erased objects: %w", err)
 			}
 			if rows++; erased {
 				found = append(found, s.id)
 			}
-			return nil
+			return unused, nil
 		}, args...)
 		if err != nil {
 			return err

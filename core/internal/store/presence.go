@@ -21,7 +21,7 @@ func (db *DB) HoldsSealed(ctx context.Context) (bool, error) { return db.holds(c
 
 func (db *DB) holds(ctx context.Context, s *Statement, args ...any) (bool, error) {
 	var found bool
-	if err := db.row(ctx, s, args...).Scan(&found); err != nil {
+	if err := db.count(ctx, s, args...).Scan(&found); err != nil {
 		return false, fmt.Errorf("look for rows: %w", err)
 	}
 	return found, nil

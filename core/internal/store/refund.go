@@ -120,9 +120,9 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 // Refunds lists the tenant's refunds, newest first; of one transaction only when that is not 0.
 func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Refund], error) {
 	if transaction == 0 {
-		return list(ctx, db, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
+		return list(ctx, db, tenant.Merchant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
 	}
-	return list(ctx, db, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live, transaction)
+	return list(ctx, db, tenant.Merchant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live, transaction)
 }
 
 // OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of

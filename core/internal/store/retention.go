@@ -73,7 +73,7 @@ type window struct{ rows, expired, alive, wrong, last int64 }
 
 func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (window, error) {
 	var w window
-	if err := db.row(ctx, selectKeyWindow, ended, latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
+	if err := db.count(ctx, selectKeyWindow, ended, latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}
 	return w, nil

@@ -143,3 +143,23 @@ func TestPurgeEvents(t *testing.T) {
 		t.Errorf("what was announced: %v", err)
 	}
 }
+
+// TestStoredBetweenPages: all stored responses in the range are counted, over several pages.
+func TestStoredBetweenPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustUpdate(t, merchant(tenant.Merchant))
+	insert := `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+		INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, status, answer, created_at, expires_at)
+		SELECT ?2, 0, 'key-' || i, x'00', 200, CASE i % 2 WHEN 0 THEN x'02' ELSE x'05' END, 1, ?3 FROM n`
+	const rows = 2*store.StoredPage + 10
+	_, err := b.MustWrite(t).ExecContext(t.Context(), insert, rows, tenant.Merchant, birth.Add(time.Hour).UnixMilli())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]int64{birth: rows / 2, birth.Add(2 * time.Hour): 0} {
+		if n, err := b.db.StoredBetween(t.Context(), []byte{2}, []byte{3}, at); n != want || err != nil {
+			t.Errorf("at %s: got %d, %v, want %d", at, n, err, want)
+		}
+	}
+}

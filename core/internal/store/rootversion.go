@@ -45,31 +45,36 @@ type RootUse struct {
 
 // RootUses counts the valid API keys of each version of the root secret.
 func (db *DB) RootUses(ctx context.Context, now time.Time) (uses []RootUse, err error) {
-	err = db.each(ctx, countRootUses, func(row Scanner) error {
-		var u RootUse
+	return collect(ctx, db, countRootUses, func(row Scanner) (u RootUse, err error) {
 		if err := row.Scan(&u.Version, &u.Keys); err != nil {
-			return fmt.Errorf("read root version: %w", err)
+			return u, fmt.Errorf("read root version: %w", err)
 		}
-		uses = append(uses, u)
-		return nil
+		return u, nil
 	}, toMillis(now))
-	return uses, err
 }
 
 // UnconfirmedBefore counts the transactions made before a time that still wait for their
 // confirmation.
 func (db *DB) UnconfirmedBefore(ctx context.Context, made time.Time) (n int64, err error) {
-	if err := db.row(ctx, countUnconfirmedBefore, id.At(made)).Scan(&n); err != nil {
+	if err := db.count(ctx, countUnconfirmedBefore, id.At(made)).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count unconfirmed transactions: %w", err)
 	}
 	return n, nil
 }
 
+// storedPage is how many idempotency keys one statement of StoredBetween reads.
+const storedPage = 5000
+
 // StoredBetween counts the stored responses from first to before end, in the order of their bytes,
-// whose idempotency key has not expired.
+// whose idempotency key has not expired. It reads all keys, page by page.
 func (db *DB) StoredBetween(ctx context.Context, first, end []byte, now time.Time) (n int64, err error) {
-	if err := db.row(ctx, countStoredBetween, toMillis(now), first, end).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count stored responses: %w", err)
+	for after, rows := int64(0), storedPage; rows == storedPage; {
+		var found int64
+		err := db.count(ctx, countStoredBetween, toMillis(now), first, end, after, storedPage).Scan(&rows, &after, &found)
+		if err != nil {
+			return 0, fmt.Errorf("count stored responses: %w", err)
+		}
+		n += found
 	}
 	return n, nil
 }
@@ -92,7 +97,7 @@ func (db *DB) EndpointCount(ctx context.Context) (SecretCount, error) {
 
 func (db *DB) secretCount(ctx context.Context, s *Statement, args ...any) (c SecretCount, err error) {
 	var oldest int64
-	if err := db.row(ctx, s, args...).Scan(&c.Count, &oldest); err != nil {
+	if err := db.count(ctx, s, args...).Scan(&c.Count, &oldest); err != nil {
 		return c, fmt.Errorf("count secrets: %w", err)
 	}
 	c.Oldest = fromMillis(oldest)

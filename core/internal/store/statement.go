@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -66,14 +65,4 @@ func Compile(parts ...map[string]string) (SQL, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	return out, nil
-}
-
-// row runs a read and returns its first row.
-func (db *DB) row(ctx context.Context, s *Statement, args ...any) Scanner {
-	return db.engine.Row(ctx, s, args...)
-}
-
-// each runs a read and calls scan for every row.
-func (db *DB) each(ctx context.Context, s *Statement, scan func(Scanner) error, args ...any) error {
-	return db.engine.Each(ctx, s, scan, args...)
 }

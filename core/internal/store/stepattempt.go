@@ -94,7 +94,7 @@ func (tx *Tx) RemoveEndedAttempts() error {
 // StepAttempts returns the attempts at the steps of two kinds, which may be the same, whose objects
 // have ids from first to last.
 func (db *DB) StepAttempts(ctx context.Context, one, other payment.StepKind, first, last int64) ([]payment.StepAttempt, error) {
-	return collect(ctx, db, selectStepAttempts,
+	return find(ctx, db, selectStepAttempts,
 		scanStepAttempt, string(one), string(other), first, last)
 }
 

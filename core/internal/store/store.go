@@ -50,6 +50,7 @@ type DB struct {
 	endpoints *endpointCache
 	ids       *id.Generator
 	due       chan struct{}           // deliveries were committed
+	lists     *turns                  // of the lists that run
 	process   int64                   // this process's id, stored with the work that it begins; 0 if no other can do that work
 	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
@@ -67,6 +68,7 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
+	db.lists = newTurns(db.engine.Lists())
 	db.shared = db.engine.Shared()
 	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)

@@ -107,7 +107,7 @@ func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) 
 
 // Transactions lists the tenant's transactions, newest first.
 func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Transaction], error) {
-	return list(ctx, db, listTransactions, p, scanTransaction,
+	return list(ctx, db, tenant.Merchant, listTransactions, p, scanTransaction,
 		tenant.Merchant, tenant.Live)
 }
 

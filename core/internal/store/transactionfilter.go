@@ -33,9 +33,9 @@ func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f
 	}
 	switch {
 	case f.Reference != "": // fewer have it than have the customer
-		return list(ctx, db, listNamedTransactions, p, scanTransaction, append(args, termReference, f.Reference)...)
+		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, append(args, termReference, f.Reference)...)
 	case f.Customer != "":
-		return list(ctx, db, listNamedTransactions, p, scanTransaction, append(args, termCustomer, f.Customer)...)
+		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, append(args, termCustomer, f.Customer)...)
 	}
-	return list(ctx, db, listFilteredTransactions, p, scanTransaction, args...)
+	return list(ctx, db, tenant.Merchant, listFilteredTransactions, p, scanTransaction, args...)
 }

@@ -67,7 +67,7 @@ func Undone(of *pgconn.PgError) bool { return undone(came(of)) }
 
 // Ask runs a statement as those of groups are, and hands each row to scan.
 func Ask(ctx context.Context, source, statement string, scan func()) error {
-	pool, err := new(engine).open(ctx, source, 1, grouping)
+	pool, err := new(engine).open(ctx, source, poolSize{connections: 1}, grouping)
 	if err != nil {
 		return err
 	}

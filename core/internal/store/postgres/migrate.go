@@ -109,7 +109,7 @@ func Migrate(ctx context.Context, source secret.String) error {
 }
 
 func migrateWith(ctx context.Context, source secret.String, files fs.FS) error {
-	pool, err := new(engine).open(ctx, source.Reveal(), 2, writing)
+	pool, err := new(engine).open(ctx, source.Reveal(), poolSize{connections: 2}, writing)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (e *engine) Page(
 	read := func(until int64) (settled bool, err error) {
 		begin()
 		var last page
-		err = e.Each(ctx, s, func(row store.Scanner) error {
+		err = e.Each(ctx, store.Listing, s, func(row store.Scanner) error {
 			last.row = row
 			err := scan(&last)
 			last.unsettled = last.unsettled || last.above
@@ -156,7 +156,7 @@ func (e *engine) fence(ctx context.Context, patience time.Duration) (mark int64,
 			return 0, nil
 		}
 		var next int64
-		err := query{e, text}.row(ctx, strconv.FormatInt(int64(left), 10)).Scan(&next)
+		err := query{e.read[store.Listing], text}.row(ctx, strconv.FormatInt(int64(left), 10)).Scan(&next)
 		var refused *pgconn.PgError
 		if errors.As(err, &refused) && refused.Code == lockNotAvailable {
 			return 0, nil
@@ -174,7 +174,7 @@ func (e *engine) fence(ctx context.Context, patience time.Duration) (mark int64,
 
 // LowWaterMark implements store.Engine.
 func (e *engine) LowWaterMark(ctx context.Context) (oldest, next int64, err error) {
-	marks := query{e, `SELECT ` + settledMark + `, ` + nextMark}
+	marks := query{e.read[store.ByID], `SELECT ` + settledMark + `, ` + nextMark}
 	if err := marks.row(ctx).Scan(&oldest, &next); err != nil {
 		return 0, 0, fmt.Errorf("read the low-water mark of lists: %w", err)
 	}

@@ -27,8 +27,8 @@ const (
 	defaultPatience = 1800 * time.Millisecond
 	// attempts is how often a command is run that is taken back because of others.
 	attempts = 8
-	// writers and readers bound the connections of one process.
-	writers, readers = 16, 8
+	// writers bounds the connections of one process for commands.
+	writers = 16
 )
 
 // What connections set unless the URL says otherwise.
@@ -40,7 +40,6 @@ var (
 	}
 	// writing and reading bound what the server does for a process that is gone. A COMMIT has no bound: commit.go says why.
 	writing = map[string]string{"lock_timeout": "30000", "statement_timeout": "0"}
-	reading = map[string]string{"statement_timeout": "30000"}
 )
 
 // engine is PostgreSQL, as one of its processes sees it.
@@ -48,7 +47,7 @@ type engine struct {
 	db    *store.DB
 	clock clock.Clock
 	write *pgxpool.Pool
-	read  *pgxpool.Pool
+	read  map[store.Purpose]*reads
 	group *pgxpool.Pool // what groups are written on
 	sql   store.SQL
 
@@ -112,24 +111,33 @@ func OpenRotating(
 }
 
 func (e *engine) openPools(ctx context.Context, source string) (err error) {
-	if e.write, err = e.open(ctx, source, writers, writing); err != nil {
+	if e.write, err = e.open(ctx, source, poolSize{connections: writers}, writing); err != nil {
 		return err
 	}
-	if e.read, err = e.open(ctx, source, readers, reading); err != nil {
-		return err
+	e.read = map[store.Purpose]*reads{}
+	for _, p := range store.Purposes() {
+		if e.read[p], err = e.openReads(ctx, source, p); err != nil {
+			return err
+		}
 	}
-	e.group, err = e.open(ctx, source, groupers, grouping)
+	e.group, err = e.open(ctx, source, poolSize{connections: groupers}, grouping)
 	return err
 }
 
+// poolSize is the highest number of connections. The URL cannot raise a fixed one.
+type poolSize struct {
+	connections int32
+	fixed       bool
+}
+
 // open opens connections whose statements the server bounds by some of its timeouts.
-func (e *engine) open(ctx context.Context, source string, connections int32, bounds map[string]string) (*pgxpool.Pool, error) {
+func (e *engine) open(ctx context.Context, source string, size poolSize, bounds map[string]string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(source)
 	if err != nil {
 		return nil, errors.New("store: the URL of the database cannot be read: postgres://user:password@host:port/database") // the text holds a password
 	}
-	if !strings.Contains(source, "pool_max_conns") {
-		cfg.MaxConns = connections
+	if !strings.Contains(source, "pool_max_conns") || size.fixed && cfg.MaxConns > size.connections {
+		cfg.MaxConns = size.connections
 	}
 	conn := cfg.ConnConfig
 	if !strings.Contains(source, "target_session_attrs") {
@@ -316,7 +324,12 @@ func (e *engine) Close() error {
 }
 
 func (e *engine) closePools() {
-	for _, pool := range []*pgxpool.Pool{e.group, e.read, e.write} {
+	for _, of := range e.read {
+		if of != nil {
+			of.pool.Close()
+		}
+	}
+	for _, pool := range []*pgxpool.Pool{e.group, e.write} {
 		if pool != nil {
 			pool.Close()
 		}

@@ -5,42 +5,107 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// query is a read outside of commands. It reads from the primary: decisions must not rest on old data.
+// readers returns how many connections a purpose has. The URL can raise the number for reads by id
+// only: more connections for lists would give one merchant more of the server.
+func readers(p store.Purpose) poolSize {
+	if p == store.ByID {
+		return poolSize{connections: 4}
+	}
+	return poolSize{connections: 2, fixed: true}
+}
+
+// reading are the settings of read connections.
+var reading = map[string]string{"statement_timeout": "30000"}
+
+// reads is the connections of a purpose.
+type reads struct {
+	pool    *pgxpool.Pool
+	purpose store.Purpose
+	// patience is how long a read by id may take. Other reads may be late by that, behind the time in
+	// which the server ends them.
+	patience time.Duration
+}
+
+// openReads opens the connections of a purpose.
+func (e *engine) openReads(ctx context.Context, source string, p store.Purpose) (*reads, error) {
+	settings := maps.Clone(reading)
+	if d, ok := p.Time(); ok {
+		settings["statement_timeout"] = strconv.FormatInt(d.Milliseconds(), 10)
+		// One read uses one of the server's processes.
+		settings["max_parallel_workers_per_gather"], settings["jit"] = "0", "off"
+	}
+	pool, err := e.open(ctx, source, readers(p), settings)
+	if err != nil {
+		return nil, err
+	}
+	return &reads{pool, p, e.patience}, nil
+}
+
+// limited returns the context of a read. A read for a client does not end with the client's
+// context: a canceled read costs the connection.
+func (r *reads) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	d, _ := r.purpose.Time()
+	if r.purpose != store.Background {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return context.WithTimeout(ctx, d+r.patience)
+}
+
+// ended returns the error of a read.
+func (r *reads) ended(err error) error {
+	var e *pgconn.PgError
+	if r.purpose == store.Listing && errors.As(err, &e) && e.Code == queryCanceled {
+		return r.purpose.Expired()
+	}
+	return explain(err)
+}
+
+// query is a read outside of commands. It reads from the primary: decisions must not rest on old
+// data.
 type query struct {
-	e    *engine
+	*reads
 	text string
 }
 
 // fail implements failer.
 func (q query) fail(what string, err error) error { return fmt.Errorf("%s: %w", what, came(err)) }
 
+// Lists implements store.Engine.
+func (e *engine) Lists() int { return int(e.read[store.Listing].pool.Stat().MaxConns()) }
+
 // Row implements store.Engine. Each connection prepares its statements itself.
-func (e *engine) Row(ctx context.Context, s *store.Statement, args ...any) store.Scanner {
-	return query{e, e.sql[s]}.row(ctx, args...)
+func (e *engine) Row(ctx context.Context, p store.Purpose, s *store.Statement, args ...any) store.Scanner {
+	return query{e.read[p], e.sql[s]}.row(ctx, args...)
 }
 
 // Each implements store.Engine.
 func (e *engine) Each(
-	ctx context.Context, s *store.Statement, scan func(store.Scanner) error, args ...any,
+	ctx context.Context, p store.Purpose, s *store.Statement, scan func(store.Scanner) error, args ...any,
 ) error {
 	values, err := arguments(args)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
+	q := query{e.read[p], e.sql[s]}
+	ctx, cancel := q.limited(ctx)
 	defer cancel()
-	q := query{e, e.sql[s]}
-	rows, err := e.read.Query(ctx, q.text, values...)
+	rows, err := q.pool.Query(ctx, q.text, values...)
 	err = each(rows, err, q, scan)
-	if e.prepareAnew(err) { // the error comes before the first row
-		rows, err = e.read.Query(ctx, q.text, values...)
+	if q.prepareAnew(err) { // the error comes before the first row
+		rows, err = q.pool.Query(ctx, q.text, values...)
 		err = each(rows, err, q, scan)
 	}
-	return explain(err)
+	return q.ended(err)
 }
 
 // row returns the first row.
@@ -49,7 +114,7 @@ func (q query) row(ctx context.Context, args ...any) store.Scanner { return aske
 // asked is a row that is read when it is scanned.
 type asked struct {
 	query
-	ctx  context.Context //nolint:containedctx // it is the caller's, who scans at once
+	ctx  context.Context //nolint:containedctx // the caller's, which scans at once
 	args []any
 }
 
@@ -59,22 +124,23 @@ func (a asked) Scan(dest ...any) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), a.e.patience) // to give up halfway costs the connection
+	ctx, cancel := a.limited(a.ctx)
 	defer cancel()
-	err = columns{a.e.read.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
-	if a.e.prepareAnew(err) {
-		err = columns{a.e.read.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
+	err = columns{a.pool.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
+	if a.prepareAnew(err) {
+		err = columns{a.pool.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return explain(err)
+	return a.ended(err)
 }
 
-// prepareAnew reports whether a read was refused because it was prepared before a migration, and has nothing be left that was.
-func (e *engine) prepareAnew(err error) bool {
+// prepareAnew reports whether a read was rejected because its statement was prepared before a
+// migration. If so, it drops all prepared statements.
+func (r *reads) prepareAnew(err error) bool {
 	if outdated(err) {
-		e.read.Reset()
+		r.pool.Reset()
 		return true
 	}
 	return false

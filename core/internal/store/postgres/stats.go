@@ -38,8 +38,12 @@ func (c *counters) failed(err error) {
 // Stats implements store.Engine.
 func (e *engine) Stats() store.Stats {
 	c := &e.stats
+	pools := []store.Pool{poolOf("write", e.write)}
+	for _, p := range store.Purposes() {
+		pools = append(pools, poolOf(p.String(), e.read[p].pool))
+	}
 	return store.Stats{
-		Pools:       []store.Pool{poolOf("write", e.write), poolOf("read", e.read)},
+		Pools:       pools,
 		RolledBack:  map[string]int64{"deadlock": c.deadlock.Load(), "serialization": c.serialization.Load(), "changed": c.changed.Load()},
 		Unavailable: c.unavailable.Load(),
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,18 +19,17 @@ const (
 	maxBatch = 256
 )
 
-// engine is one file, with one writer that commits commands in batches, and a pool of readers.
+// engine is one file, with one writer that commits commands in batches, and a pool of readers
+// for each purpose.
 type engine struct {
 	db       *store.DB
 	write    *sql.DB
-	read     *sql.DB
+	read     pools
 	commands batch.Queue[*request]
 	writer   chan *writer // holds the writer while nothing uses it
 	closed   atomic.Bool
 
-	sql       store.SQL
-	stmts     sync.Map   // *store.Statement → statement on the read pool
-	preparing sync.Mutex // held while a statement is added to stmts
+	sql store.SQL
 }
 
 // request is a command in the queue.
@@ -122,15 +120,9 @@ func (e *engine) Close() error {
 	}
 	e.commands.Close()
 	w := <-e.writer // and keep it: nothing is written any more
-	// Statements before connections, readers before the writer: only then is the writer's connection
-	// the last one to close, on which SQLite empties the write-ahead log.
-	errs := []error{}
-	e.stmts.Range(func(_, s any) bool {
-		errs = append(errs, s.(statement).prepared.Close())
-		return true
-	})
-	errs = append(errs, e.read.Close(), w.close(), e.write.Close())
-	return errors.Join(errs...)
+	// Readers before the writer: only then is the writer's connection the last one to close, on which
+	// SQLite empties the write-ahead log.
+	return errors.Join(e.read.Close(), w.close(), e.write.Close())
 }
 
 func (e *engine) closePools() error {
@@ -147,55 +139,13 @@ func (e *engine) Observe(fn func(store.Batch)) {
 // Waiting implements store.Engine.
 func (e *engine) Waiting() int { return e.commands.Waiting() }
 
-// Row implements store.Engine.
-func (e *engine) Row(ctx context.Context, s *store.Statement, args ...any) store.Scanner {
-	prepared, err := e.prepared(ctx, s)
-	if err != nil {
-		return failed{err}
-	}
-	return prepared.row(ctx, args...)
-}
-
-// Each implements store.Engine.
-func (e *engine) Each(
-	ctx context.Context, s *store.Statement, scan func(store.Scanner) error, args ...any,
-) error {
-	prepared, err := e.prepared(ctx, s)
-	if err != nil {
-		return err
-	}
-	return prepared.each(ctx, scan, args...)
-}
-
-// prepared returns the prepared statement of a read.
-func (e *engine) prepared(ctx context.Context, s *store.Statement) (statement, error) {
-	if p, ok := e.stmts.Load(s); ok {
-		return p.(statement), nil
-	}
-	e.preparing.Lock()
-	defer e.preparing.Unlock()
-	if p, ok := e.stmts.Load(s); ok {
-		return p.(statement), nil
-	}
-	text, err := textOf(e.sql, s)
-	if err != nil {
-		return statement{}, err
-	}
-	prepared, err := e.read.PrepareContext(ctx, text)
-	if err != nil {
-		return statement{}, fmt.Errorf("prepare: %w", explained(err))
-	}
-	e.stmts.Store(s, statement{prepared})
-	return statement{prepared}, nil
-}
-
 // Page implements store.Engine. Commands draw the ids of their rows, and run one after the other.
 // So the order of ids is that of commits, in which a batch is one.
 func (e *engine) Page(
 	ctx context.Context, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	begin()
-	return e.Each(ctx, s, scan, args...)
+	return e.Each(ctx, store.Listing, s, scan, args...)
 }
 
 // LowWaterMark implements store.Engine: no open transaction holds a row back.

@@ -45,23 +45,22 @@ func (e *Engine) Exec(texts ...string) error {
 // Plan returns SQLite's plan for the list that fn reads, one line for each step.
 func (e *Engine) Plan(ctx context.Context, fn func() error) (string, error) {
 	var errs []error
-	e.stmts.Range(func(key, s any) bool {
+	of := e.read[store.Listing]
+	of.stmts.Range(func(key, s any) bool {
 		errs = append(errs, s.(statement).prepared.Close())
-		e.stmts.Delete(key)
+		of.stmts.Delete(key)
 		return true
 	})
 	var lists []string
 	errs = append(errs, fn())
-	e.stmts.Range(func(key, _ any) bool {
-		if text := e.sql[key.(*store.Statement)]; strings.Contains(text, "ORDER BY ") {
-			lists = append(lists, text)
-		}
+	of.stmts.Range(func(key, _ any) bool {
+		lists = append(lists, e.sql[key.(*store.Statement)])
 		return true
 	})
 	if err := errors.Join(errs...); err != nil || len(lists) != 1 {
 		return "", fmt.Errorf("%d lists: %w", len(lists), err)
 	}
-	prepared, err := e.read.PrepareContext(ctx, "EXPLAIN QUERY PLAN "+lists[0])
+	prepared, err := e.read[store.Listing].PrepareContext(ctx, "EXPLAIN QUERY PLAN "+lists[0])
 	if err != nil {
 		return "", err
 	}

@@ -9,15 +9,13 @@ import (
 
 	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
 
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
 // walPages is after how many WAL pages a commit also checkpoints. It is larger than SQLite's 1000
 // because the writer pays for it.
 const walPages = 4000
-
-// readers bounds the read pool.
-const readers = 4
 
 // The pragmas of the store, besides those of sqlitewal.
 var (
@@ -43,8 +41,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// openPools opens the writing connection and the read pool of a file. vfs is as in sqlitewal.Writing.
-func openPools(ctx context.Context, path, vfs string) (write, read *sql.DB, err error) {
+// openPools opens the writing connection and the read pools of a file. vfs is as in sqlitewal.Writing.
+func openPools(ctx context.Context, path, vfs string) (write *sql.DB, read pools, err error) {
 	if err := sqlitewal.Create(path); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -53,11 +51,12 @@ func openPools(ctx context.Context, path, vfs string) (write, read *sql.DB, err 
 		return sql.OpenDB(connector{c, prepare})
 	}
 	// The readers attach the codes at the first read, when the writer has made that file.
-	read = connect(sqlitewal.Reading(path, vfs, readPragmas...), func(ctx context.Context, c driver.Conn) error {
-		return AttachCodes(ctx, c, path)
-	})
-	read.SetMaxOpenConns(readers)
-	read.SetMaxIdleConns(readers)
+	read = pools{}
+	for _, p := range store.Purposes() {
+		read[p] = newPool(p, connect(sqlitewal.Reading(path, vfs, readPragmas...), func(ctx context.Context, c driver.Conn) error {
+			return AttachCodes(ctx, c, path)
+		}))
+	}
 	write = connect(sqlitewal.Writing(path, vfs, writePragmas...), func(ctx context.Context, c driver.Conn) error {
 		return makeCodes(ctx, c, path)
 	})

@@ -17,12 +17,6 @@ type row struct{ *sql.Row }
 // Scan implements store.Scanner.
 func (r row) Scan(dest ...any) error { return explained(r.Row.Scan(dest...)) }
 
-// failed is the row of a query that could not be prepared.
-type failed struct{ err error }
-
-// Scan implements store.Scanner.
-func (f failed) Scan(...any) error { return f.err }
-
 // rows are the rows of a query.
 type rows struct{ *sql.Rows }
 

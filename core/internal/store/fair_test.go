@@ -1,0 +1,244 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/programtest"
+)
+
+// watched is an engine that records the purpose of each read.
+type watched struct {
+	store.Engine
+	// refuse returns the error of a read, nil to run it.
+	refuse func(s *store.Statement, args []any) error
+
+	mu       sync.Mutex
+	purposes map[store.Purpose]map[string]bool // names of statements
+}
+
+func watch(s *coretest.Service) *watched {
+	w := &watched{purposes: map[store.Purpose]map[string]bool{}}
+	s.DB.Wrap(func(e store.Engine) store.Engine { w.Engine = e; return w })
+	return w
+}
+
+// Row implements store.Engine.
+func (w *watched) Row(ctx context.Context, p store.Purpose, s *store.Statement, args ...any) store.Scanner {
+	w.note(p, s)
+	return w.Engine.Row(ctx, p, s, args...)
+}
+
+// Each implements store.Engine.
+func (w *watched) Each(
+	ctx context.Context, p store.Purpose, s *store.Statement, scan func(store.Scanner) error, args ...any,
+) error {
+	w.note(p, s)
+	if w.refuse != nil {
+		if err := w.refuse(s, args); err != nil {
+			return err
+		}
+	}
+	return w.Engine.Each(ctx, p, s, scan, args...)
+}
+
+func (w *watched) note(p store.Purpose, s *store.Statement) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.purposes[p] == nil {
+		w.purposes[p] = map[string]bool{}
+	}
+	w.purposes[p][s.String()] = true
+}
+
+// names returns the statements of a purpose since the last call.
+func (w *watched) names(p store.Purpose) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := slices.Sorted(maps.Keys(w.purposes[p]))
+	w.purposes[p] = nil
+	return out
+}
+
+// TestPurposes: health, authentication and reads by id run on the connections for reads by id.
+// Lists and passes run on others.
+func TestPurposes(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	w := watch(s)
+	ctx, page := t.Context(), payment.Page{Limit: 1}
+	found := func(err error) error {
+		if errors.Is(err, payment.ErrNotFound) || errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	}
+	for _, c := range []struct {
+		what    string
+		purpose store.Purpose
+		read    func() error
+		want    []string
+	}{
+		{"health", store.ByID, func() error { return s.DB.Ping(ctx) }, []string{"countProbes"}},
+		{"authentication", store.ByID, func() error {
+			_, err := s.DB.KeyByHash(ctx, []byte("hash"))
+			_, other := s.DB.OperatorByHash(ctx, []byte("hash"))
+			return errors.Join(found(err), found(other))
+		}, []string{"selectKeyByHash", "selectOperatorByHash"}},
+		{"reads by id", store.ByID, func() error {
+			_, one := s.DB.Transaction(ctx, s.Tenant, 1)
+			_, two := s.DB.Event(ctx, s.Tenant, 1)
+			return errors.Join(found(one), found(two))
+		}, []string{"selectEvent", "selectTransaction"}},
+		{"lists", store.Listing, func() error {
+			_, one := s.DB.Transactions(ctx, s.Tenant, page)
+			_, two := s.DB.FilteredTransactions(ctx, s.Tenant, payment.TransactionFilter{CardFingerprint: "f"}, page)
+			_, three := s.DB.Events(ctx, s.Tenant, payment.EventFilter{}, page)
+			_, four := s.DB.Operators(ctx)
+			_, five := s.DB.NewestAuditRecords(ctx, 0, 1)
+			_, six := s.DB.UnfinishedSteps(ctx, payment.UnfinishedFilter{}, 1)
+			return errors.Join(one, two, three, four, five, six)
+		}, []string{
+			"listEvents", "listFilteredTransactions", "listTransactions", "selectNewestAuditRecords", "selectOperators",
+			"selectUnfinishedSteps",
+		}},
+		{"passes", store.Background, func() error {
+			_, one := s.Engine.SettleDue(ctx)
+			_, two := s.Engine.ExpireDue(ctx)
+			_, three := s.DB.WaitingEndpoints(ctx)
+			_, _, four := s.DB.PendingDeliveries(ctx)
+			_, five := s.DB.OpenTransactions(ctx, 0, 0, 1)
+			_, six := s.DB.ErasePersonal(ctx, s.Clock.Now(), 0, nil)
+			_, seven := s.DB.PurgeIdempotencyKeys(ctx, s.Clock.Now())
+			return errors.Join(one, two, three, four, five, six, seven)
+		}, []string{
+			"countPendingDeliveries", "selectDays", "selectDelayedErasures", "selectDeletedCustomers", "selectKeyWindow", "selectLapsed",
+			"selectOpenTransactions", "selectPeriods", "selectUnconfirmed", "selectUnconfirmedAhead", "selectWaitingEndpoints",
+		}},
+	} {
+		for _, p := range store.Purposes() {
+			w.names(p)
+		}
+		if err := c.read(); err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		if got := w.names(c.purpose); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+// endless makes each read of a table endless, once it has a row.
+func endless(t *testing.T, s *coretest.Service, table string) {
+	t.Helper()
+	s.MustExec(t, "ALTER TABLE "+table+" RENAME TO stored_"+table)
+	never := `(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0)`
+	if coretest.Shared() {
+		never = `pg_sleep(3600)`
+	}
+	s.MustExec(t, "CREATE VIEW "+table+" AS SELECT stored.* FROM stored_"+table+" AS stored, "+never+" AS never")
+}
+
+// TestSlowReads: endless reads of passes and lists hold no connection that other work needs. They
+// end at the deadlines of their purposes.
+func TestSlowReads(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+		t.Fatalf("pay: %d, %v", a.Status, err)
+	}
+	payment1 := s.Number(t, "SELECT id FROM transactions")
+	w := watch(s)
+	var begun atomic.Int64
+	w.refuse = func(st *store.Statement, _ []any) error {
+		if name := st.String(); name == "selectMerchants" || name == "listCaptures" {
+			begun.Add(1)
+		}
+		return nil
+	}
+	endless(t, s, "merchants")
+	endless(t, s, "captures")
+	type result struct {
+		what      string
+		err, want error
+	}
+	const each = 4
+	results := make(chan result, 2*each)
+	for range each { // more than there are connections
+		go func() {
+			_, err := s.DB.Merchants(t.Context())
+			results <- result{"pass", err, store.ErrStalled}
+		}()
+		go func() {
+			_, err := s.DB.Captures(t.Context(), s.Tenant, payment1, payment.Page{Limit: 1})
+			results <- result{"list", err, payment.ErrListTimeout}
+		}()
+	}
+	other := payment.Tenant{Merchant: s.IDs.Next()}
+	programtest.WaitFor(t, "the reads have begun", func() bool { return begun.Load() > each })
+	for range 20 {
+		if _, err := s.DB.Transaction(t.Context(), s.Tenant, payment1); err != nil {
+			t.Fatalf("read by id: %v", err)
+		}
+		if err := s.DB.Ping(t.Context()); err != nil {
+			t.Fatalf("health: %v", err)
+		}
+		if _, err := s.DB.Transactions(t.Context(), other, payment.Page{Limit: 1}); err != nil {
+			t.Fatalf("list of another merchant: %v", err)
+		}
+	}
+	if n := len(results); n > 0 {
+		t.Errorf("quick reads waited for endless ones: %d of those have ended", n)
+	}
+	for range 2 * each {
+		r := <-results
+		waited := errors.Is(r.err, payment.ErrTooManyLists) || r.what == "pass" && errors.Is(r.err, store.ErrUnavailable)
+		if !errors.Is(r.err, r.want) && !waited {
+			t.Errorf("%s: got %v, want %v", r.what, r.err, r.want)
+		}
+	}
+}
+
+// TestSlowSettlementStopsNoOther: the captures of one merchant cannot be read in time. The captures
+// of the others settle.
+func TestSlowSettlementStopsNoOther(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	slow, other := s.Tenant, payment.Tenant{Merchant: s.IDs.Next()}
+	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(other.Merchant, "other") }); err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range []payment.Tenant{slow, other} {
+		r := engine.Request{Tenant: tenant, ID: id.Format(id.Request, s.IDs.Next())}
+		if a, err := s.Pay(t.Context(), r, 100, true); err != nil || a.Status != 201 {
+			t.Fatalf("pay: %d, %v", a.Status, err)
+		}
+	}
+	w := watch(s)
+	w.refuse = func(st *store.Statement, args []any) error {
+		if st.String() == "selectUnsettledCaptures" && args[0] == slow.Merchant {
+			return store.Background.Expired()
+		}
+		return nil
+	}
+	s.Clock.Advance(24 * time.Hour)
+	if n, err := s.Engine.SettleDue(t.Context()); n != 1 || err != nil {
+		t.Errorf("got %d, %v, want 1 settled", n, err)
+	}
+	w.refuse = nil
+	if n, err := s.Engine.SettleDue(t.Context()); n != 1 || err != nil {
+		t.Errorf("a pass later: got %d, %v, want 1 settled", n, err)
+	}
+}

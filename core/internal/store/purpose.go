@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Purpose is the kind of work that a read outside of commands belongs to. An engine has connections
+// for each of them, so that none waits for a read of another one.
+type Purpose int
+
+// The purposes.
+const (
+	// ByID is for reads that are quick by an index: by id, of authentication and of health.
+	ByID Purpose = iota
+	// Listing is for a page of a list. It may have to read all rows of a merchant.
+	Listing
+	// Background is for passes over the rows of many merchants, and for counts.
+	Background
+)
+
+// Purposes are all purposes.
+func Purposes() []Purpose { return []Purpose{ByID, Listing, Background} }
+
+// String returns the name of the purpose in metrics.
+func (p Purpose) String() string { return [...]string{"read", "list", "background"}[p] }
+
+// The deadlines of one read, from its turn to its last row.
+const (
+	ListTime       = 5 * time.Second
+	BackgroundTime = 10 * time.Second
+)
+
+// Time returns the deadline of one read. ok is false if the engine's own deadline holds.
+func (p Purpose) Time() (d time.Duration, ok bool) {
+	switch p {
+	case Listing:
+		return ListTime, true
+	case Background:
+		return BackgroundTime, true
+	case ByID:
+	}
+	return 0, false
+}
+
+// Expired returns the error of a read that its deadline ended.
+func (p Purpose) Expired() error {
+	if p == Listing {
+		return payment.ErrListTimeout
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, ErrStalled)
+}
+
+// row runs a read by id and returns its first row.
+func (db *DB) row(ctx context.Context, s *Statement, args ...any) Scanner {
+	return db.engine.Row(ctx, ByID, s, args...)
+}
+
+// count runs a background read and returns its first row.
+func (db *DB) count(ctx context.Context, s *Statement, args ...any) Scanner {
+	return db.engine.Row(ctx, Background, s, args...)
+}
+
+// collect runs a background read and returns its rows.
+func collect[T any](
+	ctx context.Context, db *DB, s *Statement, scan func(Scanner) (T, error), args ...any,
+) ([]T, error) {
+	return read(ctx, db, Background, s, scan, args...)
+}
+
+// find runs a read by id and returns its rows.
+func find[T any](
+	ctx context.Context, db *DB, s *Statement, scan func(Scanner) (T, error), args ...any,
+) ([]T, error) {
+	return read(ctx, db, ByID, s, scan, args...)
+}
+
+// listed runs a list for a merchant when it is the merchant's turn, and returns its rows. Operators
+// are merchant 0.
+func listed[T any](
+	ctx context.Context, db *DB, merchant int64, s *Statement, scan func(Scanner) (T, error), args ...any,
+) ([]T, error) {
+	done, err := db.lists.take(ctx, merchant)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return read(ctx, db, Listing, s, scan, args...)
+}
+
+// read runs a read of a purpose and returns its rows.
+func read[T any](
+	ctx context.Context, db *DB, p Purpose, s *Statement, scan func(Scanner) (T, error), args ...any,
+) ([]T, error) {
+	var out []T
+	err := db.engine.Each(ctx, p, s, func(row Scanner) error {
+		v, err := scan(row)
+		out = append(out, v)
+		return err
+	}, args...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,150 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// lists are lists of merchants that take turns, in a bubble of synctest.
+type lists struct {
+	store.Turns
+	ended   context.Context //nolint:containedctx // it ends the lists that wait
+	end     context.CancelFunc
+	running []int64 // merchants in the order of their turns
+	done    map[int64][]func()
+	failed  map[int64][]error
+}
+
+func newLists(t *testing.T, slots int) *lists {
+	t.Helper()
+	l := &lists{Turns: store.NewTurns(slots), done: map[int64][]func(){}, failed: map[int64][]error{}}
+	l.ended, l.end = context.WithCancel(t.Context())
+	return l
+}
+
+// list begins a list of each merchant, one after the other, and returns when each runs, waits or
+// has failed.
+func (l *lists) list(merchants ...int64) {
+	for _, m := range merchants {
+		go func() {
+			done, err := l.Take(l.ended, m)
+			if err != nil {
+				l.failed[m] = append(l.failed[m], err)
+				return
+			}
+			l.running = append(l.running, m)
+			l.done[m] = append(l.done[m], done)
+		}()
+		synctest.Wait()
+	}
+}
+
+// leave ends the oldest list of a merchant that runs.
+func (l *lists) leave(m int64) {
+	l.done[m][0]()
+	l.done[m] = l.done[m][1:]
+	synctest.Wait()
+}
+
+func (l *lists) want(t *testing.T, merchants ...int64) {
+	t.Helper()
+	if !slices.Equal(l.running, merchants) {
+		t.Errorf("turns: got %v, want %v", l.running, merchants)
+	}
+}
+
+// TestTurnsShare: a merchant has half of the slots, however many of them are free.
+func TestTurnsShare(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 4)
+		l.list(1, 1, 1, 1)
+		l.want(t, 1, 1)
+		l.list(2, 2, 2, 3)
+		l.want(t, 1, 1, 2, 2)
+		l.leave(1)
+		l.want(t, 1, 1, 2, 2, 3)
+		l.end()
+	})
+}
+
+// TestTurnsGoRound: a merchant has its next turn after all other merchants whose lists wait.
+func TestTurnsGoRound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		l.list(1, 2, 1, 1, 1, 2, 2, 3, 3)
+		l.want(t, 1, 2)
+		l.leave(1)
+		l.want(t, 1, 2, 3)
+		l.leave(2)
+		l.want(t, 1, 2, 3, 1)
+		l.leave(3)
+		l.want(t, 1, 2, 3, 1, 2)
+		l.leave(2)
+		l.want(t, 1, 2, 3, 1, 2, 3)
+		l.leave(3)
+		l.leave(1)
+		l.want(t, 1, 2, 3, 1, 2, 3, 2, 1)
+		l.end()
+	})
+}
+
+// TestTurnsWait: a list that waits for too long fails, for the reason that is in its way. Neither
+// it nor one whose client is gone takes a turn.
+func TestTurnsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		l.list(1, 2, 1, 3)
+		gone, leave := context.WithCancel(t.Context())
+		go func() { _, _ = l.Take(gone, 4) }() // it never has a turn
+		synctest.Wait()
+		leave()
+		time.Sleep(store.ListWait - 1)
+		synctest.Wait()
+		if len(l.failed) > 0 {
+			t.Errorf("failed before the time: %v", l.failed)
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if got := l.failed[1]; len(got) != 1 || !errors.Is(got[0], payment.ErrTooManyLists) {
+			t.Errorf("behind the merchant's own list: got %v, want %v", got, payment.ErrTooManyLists)
+		}
+		if got := l.failed[3]; len(got) != 1 || !errors.Is(got[0], store.ErrBusy) {
+			t.Errorf("behind the lists of others: got %v, want %v", got, store.ErrBusy)
+		}
+		l.leave(1)
+		l.leave(2)
+		l.list(5, 6)
+		l.want(t, 1, 2, 5, 6)
+	})
+}
+
+// TestTurnsQueue: no more lists of a merchant wait than the bound. The lists of others do.
+func TestTurnsQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		for range 1 + store.ListQueue {
+			l.list(1)
+		}
+		if len(l.failed) > 0 {
+			t.Errorf("within the bound: %v", l.failed)
+		}
+		l.list(1)
+		if got := l.failed[1]; len(got) != 1 || !errors.Is(got[0], payment.ErrTooManyLists) {
+			t.Errorf("got %v, want %v", got, payment.ErrTooManyLists)
+		}
+		l.list(2, 2)
+		l.want(t, 1, 2)
+		l.end()
+	})
+}
