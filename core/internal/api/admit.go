@@ -28,7 +28,7 @@ func (a *API) refusing(code string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, &fault{code: code}) })
 }
 
-// admissionFault returns the refusal of a body or of a key over its bound, nil for another error.
+// admissionFault returns the refusal of a body, a key or a list over its bound, nil for another error.
 func admissionFault(err error) *fault {
 	for _, known := range []struct {
 		err         error
@@ -40,6 +40,8 @@ func admissionFault(err error) *fault {
 		{admission.ErrUnfinished, codeUnfinishedBodies, ""},
 		{admission.ErrOverloaded, codeOverloaded, ""},
 		{payment.ErrTooManyKeys, codeTooManyKeys, ""},
+		{payment.ErrTooManyLists, codeTooManyLists, ""},
+		{payment.ErrListTimeout, codeListTimeout, ""},
 	} {
 		if errors.Is(err, known.err) {
 			return &fault{code: known.code, param: known.param, cause: err}

@@ -273,8 +273,6 @@ func faultOf(err error) *fault {
 		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
 		{payment.ErrKeyEnded, codeInvalidAPIKey, ""},
 		{payment.ErrMerchantDisabled, codeMerchantDisabled, ""},
-		{payment.ErrListTimeout, codeListTimeout, ""},
-		{payment.ErrTooManyLists, codeTooManyLists, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},
 		{idempotency.ErrInvalid, codeInvalidIdempotencyKey, idempotency.Header},
 	} {

@@ -18,33 +18,9 @@ func TestEndlessListsStopNoOther(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: 1000})
 	list := "/v1/transactions/" + b.MustCreate(t, 100, "").ID + "/captures"
-	never := `(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0)`
-	if coretest.Shared() {
-		never = `pg_sleep(3600)`
-	}
-	b.database.MustExec(t, "ALTER TABLE captures RENAME TO stored_captures")
-	b.database.MustExec(t, "CREATE VIEW captures AS SELECT stored.* FROM stored_captures AS stored, "+never+" AS never")
-
+	b.makeEndless(t, "captures")
 	const lists = 40
-	refused := make(chan answer, lists)
-	var begun atomic.Int64
-	served := b.server.Config.Handler
-	b.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == list {
-			begun.Add(1)
-		}
-		served.ServeHTTP(w, r)
-	})
-	for range lists {
-		go func() {
-			a, err := b.try(t, http.MethodGet, list, "")
-			if err != nil {
-				t.Error(err)
-			}
-			refused <- a
-		}()
-	}
-	programtest.WaitFor(t, "the lists have begun", func() bool { return begun.Load() == lists })
+	refused := b.startLists(t, list, lists)
 	other := *b
 	other.merchant = coretest.MustCreateMerchant(t, b.core.Admin())
 	other.key = coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: other.merchant, Mode: "test", Kind: "secret"})
@@ -55,6 +31,48 @@ func TestEndlessListsStopNoOther(t *testing.T) {
 	MustDecode[page](t, other.get(t, "/v1/transactions"), 200)
 	MustDecode[v1.Health](t, b.get(t, "/v1/health"), 200)
 
+	wantRefused(t, refused, lists)
+}
+
+// makeEndless makes each read of a table endless, once it has a row.
+func (b *bundle) makeEndless(t *testing.T, table string) {
+	t.Helper()
+	never := `(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0)`
+	if coretest.Shared() {
+		never = `pg_sleep(3600)`
+	}
+	b.database.MustExec(t, "ALTER TABLE "+table+" RENAME TO stored_"+table)
+	b.database.MustExec(t, "CREATE VIEW "+table+" AS SELECT stored.* FROM stored_"+table+" AS stored, "+never+" AS never")
+}
+
+// startLists starts clients that each request one list, and returns when all requests have come.
+func (b *bundle) startLists(t *testing.T, list string, clients int) <-chan answer {
+	t.Helper()
+	refused := make(chan answer, clients)
+	var begun atomic.Int64
+	served := b.server.Config.Handler
+	b.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == list {
+			begun.Add(1)
+		}
+		served.ServeHTTP(w, r)
+	})
+	for range clients {
+		go func() {
+			a, err := b.try(t, http.MethodGet, list, "")
+			if err != nil {
+				t.Error(err)
+			}
+			refused <- a
+		}()
+	}
+	programtest.WaitFor(t, "the lists have begun", func() bool { return begun.Load() == int64(clients) })
+	return refused
+}
+
+// wantRefused checks that some lists took too long, and that others were too many.
+func wantRefused(t *testing.T, refused <-chan answer, lists int) {
+	t.Helper()
 	statuses := map[int]int{}
 	for range lists {
 		a := <-refused

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ type lists struct {
 	store.Turns
 	ended   context.Context //nolint:containedctx // it ends the lists that wait
 	end     context.CancelFunc
+	mu      sync.Mutex // guards what follows
 	running []int64 // merchants in the order of their turns
 	done    map[int64][]func()
 	failed  map[int64][]error
@@ -35,6 +37,8 @@ func (l *lists) list(merchants ...int64) {
 	for _, m := range merchants {
 		go func() {
 			done, err := l.Take(l.ended, m)
+			l.mu.Lock()
+			defer l.mu.Unlock()
 			if err != nil {
 				l.failed[m] = append(l.failed[m], err)
 				return
@@ -48,13 +52,25 @@ func (l *lists) list(merchants ...int64) {
 
 // leave ends the oldest list of a merchant that runs.
 func (l *lists) leave(m int64) {
-	l.done[m][0]()
+	l.mu.Lock()
+	done := l.done[m][0]
 	l.done[m] = l.done[m][1:]
+	l.mu.Unlock()
+	done()
 	synctest.Wait()
+}
+
+// errors returns the errors of a merchant's lists.
+func (l *lists) errors(m int64) []error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed[m]
 }
 
 func (l *lists) want(t *testing.T, merchants ...int64) {
 	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if !slices.Equal(l.running, merchants) {
 		t.Errorf("turns: got %v, want %v", l.running, merchants)
 	}
@@ -108,17 +124,17 @@ func TestTurnsWait(t *testing.T) {
 		go func() { _, _ = l.Take(gone, 4) }() // it never has a turn
 		synctest.Wait()
 		leave()
-		time.Sleep(store.ListWait - 1)
+		time.Sleep(store.ListWait - time.Nanosecond)
 		synctest.Wait()
-		if len(l.failed) > 0 {
-			t.Errorf("failed before the time: %v", l.failed)
+		if got := slices.Concat(l.errors(1), l.errors(3)); len(got) > 0 {
+			t.Errorf("failed before the time: %v", got)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if got := l.failed[1]; len(got) != 1 || !errors.Is(got[0], payment.ErrTooManyLists) {
+		if got := l.errors(1); len(got) != 1 || !errors.Is(got[0], payment.ErrTooManyLists) {
 			t.Errorf("behind the merchant's own list: got %v, want %v", got, payment.ErrTooManyLists)
 		}
-		if got := l.failed[3]; len(got) != 1 || !errors.Is(got[0], store.ErrBusy) {
+		if got := l.errors(3); len(got) != 1 || !errors.Is(got[0], store.ErrBusy) {
 			t.Errorf("behind the lists of others: got %v, want %v", got, store.ErrBusy)
 		}
 		l.leave(1)
@@ -136,11 +152,11 @@ func TestTurnsQueue(t *testing.T) {
 		for range 1 + store.ListQueue {
 			l.list(1)
 		}
-		if len(l.failed) > 0 {
-			t.Errorf("within the bound: %v", l.failed)
+		if got := l.errors(1); len(got) > 0 {
+			t.Errorf("within the bound: %v", got)
 		}
 		l.list(1)
-		if got := l.failed[1]; len(got) != 1 || !errors.Is(got[0], payment.ErrTooManyLists) {
+		if got := l.errors(1); len(got) != 1 || !errors.Is(got[0], payment.ErrTooManyLists) {
 			t.Errorf("got %v, want %v", got, payment.ErrTooManyLists)
 		}
 		l.list(2, 2)

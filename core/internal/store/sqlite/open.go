@@ -52,10 +52,9 @@ func openPools(ctx context.Context, path, vfs string) (write *sql.DB, read pools
 	}
 	// The readers attach the codes at the first read, when the writer has made that file.
 	read = pools{}
+	attach := func(ctx context.Context, c driver.Conn) error { return AttachCodes(ctx, c, path) }
 	for _, p := range store.Purposes() {
-		read[p] = newPool(p, connect(sqlitewal.Reading(path, vfs, readPragmas...), func(ctx context.Context, c driver.Conn) error {
-			return AttachCodes(ctx, c, path)
-		}))
+		read[p] = newPool(p, connect(sqlitewal.Reading(path, vfs, readPragmas...), attach))
 	}
 	write = connect(sqlitewal.Writing(path, vfs, writePragmas...), func(ctx context.Context, c driver.Conn) error {
 		return makeCodes(ctx, c, path)

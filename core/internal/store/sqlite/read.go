@@ -43,7 +43,7 @@ func (p pools) Close() error {
 			errs = append(errs, s.(statement).prepared.Close())
 			return true
 		})
-		errs = append(errs, one.DB.Close())
+		errs = append(errs, one.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -60,7 +60,9 @@ func (e *engine) Row(ctx context.Context, p store.Purpose, s *store.Statement, a
 func (e *engine) Each(
 	ctx context.Context, p store.Purpose, s *store.Statement, scan func(store.Scanner) error, args ...any,
 ) error {
-	return e.timed(ctx, p, s, func(ctx context.Context, prepared statement) error { return prepared.each(ctx, scan, args...) })
+	return e.timed(ctx, p, s, func(ctx context.Context, prepared statement) error {
+		return prepared.each(ctx, scan, args...)
+	})
 }
 
 // asked is a row that is read when it is scanned.
