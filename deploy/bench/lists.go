@@ -53,7 +53,9 @@ func lists(ctx context.Context, b *Bench) (rows []Row, err error) {
 }
 
 // listsOn measures one engine with an empty core. add adds copies of the core's only payment.
-func (b *Bench) listsOn(ctx context.Context, engine string, c *serve.Core, add func(fill.Copies) error) (row Row, err error) {
+func (b *Bench) listsOn(
+	ctx context.Context, engine string, c *serve.Core, add func(fill.Copies) error,
+) (row Row, err error) {
 	err = b.withCore(ctx, c, func(running *serve.Process) error {
 		_, err := b.payOnce(ctx, running.Addr, c.Key, 1)
 		return err

@@ -58,7 +58,6 @@ func TestVoidGroup(t *testing.T) {
 			list: {page(false, taken)}, void: {{status: 409, body: refusalWith(command.CodeNotVoidable, first)}},
 		}, command.Refused, 1},
 		"the list cannot be had":      {map[string][]answer{list: {{status: 503, body: refusal("overloaded")}}}, command.Unavailable, 0},
-		"too many lists":              {map[string][]answer{list: {{status: 429, body: refusal("too_many_lists")}}}, command.Unavailable, 0},
 		"the answer is lost for good": {map[string][]answer{list: {page(false, taken)}, void: {{}}}, command.Uncertain, -1},
 		"nothing left":                {map[string][]answer{read: {gone(first)}, list: {page(false, declined)}}, command.Refused, 0},
 		"never partly approved":       {map[string][]answer{read: {{status: 200, body: transaction("captured", `"amount":5,"amount_authorized":5`)}}}, command.Unmet, 0},

@@ -121,7 +121,7 @@ func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 	}
 }
 
-// found returns err unless it reports that there is no such object.
+// found returns err unless it is of a missing object.
 func found(err error) error {
 	if errors.Is(err, payment.ErrNotFound) {
 		return nil

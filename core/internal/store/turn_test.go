@@ -18,8 +18,8 @@ type lists struct {
 	store.Turns
 	ended   context.Context //nolint:containedctx // it ends the lists that wait
 	end     context.CancelFunc
-	mu      sync.Mutex // guards what follows
-	running []int64 // merchants in the order of their turns
+	mu      sync.Mutex // guards the other fields
+	running []int64    // merchants in the order of their turns
 	done    map[int64][]func()
 	failed  map[int64][]error
 }
