@@ -102,15 +102,14 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 	case r.ended:
 		return r.err
 	}
-	return fmt.Errorf("commit: %w", err) // the batch panicked
+	return err // of a batch that could not begin, or panicked
 }
 
 // commit commits a batch. The result of each command is in its request.
 func (e *engine) commit(commands []*request) error {
 	w := <-e.writer
 	defer func() { e.writer <- w }()
-	w.commitBatch(commands)
-	return nil
+	return w.commitBatch(commands)
 }
 
 // Close implements store.Engine.

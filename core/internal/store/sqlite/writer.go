@@ -22,7 +22,8 @@ type writer struct {
 	sql     store.SQL
 	stmts   map[*store.Statement]statement // on conn
 	own     map[string]statement           // the writer's own statements on conn, by text
-	now     time.Time                      // the batch's: every row of one commit has the same
+	begun   time.Time                      // when the transaction began
+	now     time.Time                      // of the transaction: every row of one commit has the same
 	// lost is the error with which SQLite rolled back the whole batch by itself, as it does when the
 	// disk is full. No more may be written under the batch.
 	lost error
@@ -52,11 +53,14 @@ func (w *writer) close() error {
 }
 
 // commitBatch commits commands in one transaction. If SQLite rolls it back by itself, the commands that
-// have not run yet are committed in another one.
-func (w *writer) commitBatch(commands []*request) {
+// have not run yet are committed in another one. An error is the result of those that have not ended.
+func (w *writer) commitBatch(commands []*request) error {
 	for len(commands) > 0 {
-		start := w.clock.Now()
-		n, err := w.transaction(commands, start)
+		if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+			w.db.Failed(err)
+			return fmt.Errorf("begin: %w", err)
+		}
+		n, err := w.transaction(commands)
 		for _, r := range commands[:n] {
 			r.ended, r.err = true, cmp.Or(r.err, err)
 		}
@@ -64,25 +68,24 @@ func (w *writer) commitBatch(commands []*request) {
 		case err != nil:
 			w.db.Failed(err)
 		case w.wrote:
-			w.db.Committed(start)
+			w.db.Committed(w.begun)
 		}
 		if w.delivers {
 			w.db.Wake()
 		}
 		if w.observe != nil {
-			w.observe(store.Batch{Commands: n, Waited: start.Sub(commands[0].At()), Took: w.clock.Now().Sub(start)})
+			w.observe(store.Batch{
+				Commands: n, Waited: w.begun.Sub(commands[0].At()), Took: w.clock.Now().Sub(w.begun),
+			})
 		}
 		commands = commands[n:]
 	}
+	return nil
 }
 
-// transaction runs commands in a transaction and commits it. It returns how many have run. After a
-// failure or a panic no transaction is open.
-func (w *writer) transaction(commands []*request, start time.Time) (n int, err error) {
-	w.lost, w.wrote, w.delivers = nil, false, false
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
-		return len(commands), fmt.Errorf("begin: %w", err)
-	}
+// transaction runs commands in the open transaction and commits it. It returns how many have run.
+// After a failure or a panic no transaction is open.
+func (w *writer) transaction(commands []*request) (n int, err error) {
 	committed := false
 	defer func() {
 		if !committed {
@@ -91,7 +94,8 @@ func (w *writer) transaction(commands []*request, start time.Time) (n int, err e
 		}
 		w.db.BatchEnded()
 	}()
-	n = w.run(commands, start)
+	w.begun, w.lost, w.wrote, w.delivers = w.clock.Now(), nil, false, false
+	n = w.run(commands)
 	if err = w.lost; err == nil {
 		err = w.exec("COMMIT")
 	}
@@ -102,10 +106,10 @@ func (w *writer) transaction(commands []*request, start time.Time) (n int, err e
 	return n, nil
 }
 
-// run runs commands in a transaction that began at start, until SQLite rolls it back. It returns how
-// many have run. No row is older than its request.
-func (w *writer) run(commands []*request, start time.Time) (n int) {
-	w.now = start.UTC().Truncate(time.Millisecond)
+// run runs commands until SQLite rolls back their transaction. It returns how many have run. No row is
+// older than its request.
+func (w *writer) run(commands []*request) (n int) {
+	w.now = w.begun.UTC().Truncate(time.Millisecond)
 	for _, r := range commands {
 		if at := r.At().UTC().Truncate(time.Millisecond); at.After(w.now) {
 			w.now = at
