@@ -44,13 +44,29 @@ func (w *watched) Row(ctx context.Context, p store.Purpose, s *store.Statement, 
 func (w *watched) Each(
 	ctx context.Context, p store.Purpose, s *store.Statement, scan func(store.Scanner) error, args ...any,
 ) error {
-	w.note(p, s)
-	if w.refuse != nil {
-		if err := w.refuse(s, args); err != nil {
-			return err
-		}
+	if err := w.begin(p, s, args); err != nil {
+		return err
 	}
 	return w.Engine.Each(ctx, p, s, scan, args...)
+}
+
+// Page implements store.Engine.
+func (w *watched) Page(
+	ctx context.Context, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
+) error {
+	if err := w.begin(store.Listing, s, args); err != nil {
+		return err
+	}
+	return w.Engine.Page(ctx, s, begin, scan, args...)
+}
+
+// begin records a read and returns the error with which it is refused.
+func (w *watched) begin(p store.Purpose, s *store.Statement, args []any) error {
+	w.note(p, s)
+	if w.refuse == nil {
+		return nil
+	}
+	return w.refuse(s, args)
 }
 
 func (w *watched) note(p store.Purpose, s *store.Statement) {
