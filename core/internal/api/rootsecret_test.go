@@ -42,6 +42,35 @@ func (b *bundle) rotateRoot(t *testing.T) error {
 	return b.secrets(t, func(a *admin.Admin) error { return a.RotateRoot(t.Context(), io.Discard) })
 }
 
+// rotateUnread rotates the root secret. No core reads the new version until read is called.
+func (b *bundle) rotateUnread(t *testing.T) (read func()) {
+	t.Helper()
+	if coretest.Shared() {
+		keep := func(name string) {
+			t.Helper()
+			b.database.MustExec(t, "INSERT INTO secrets SELECT '"+name+"', sealed, changed_at FROM secrets WHERE name = 'root'")
+		}
+		put := func(name string) {
+			t.Helper()
+			b.database.MustExec(t, "UPDATE secrets SET sealed = (SELECT sealed FROM secrets WHERE name = '"+name+"') WHERE name = 'root'")
+			b.database.MustExec(t, "DELETE FROM secrets WHERE name = '"+name+"'")
+		}
+		keep("old")
+		must(t, b.rotateRoot(t))
+		keep("rotated")
+		put("old")
+		return func() { t.Helper(); put("rotated") }
+	}
+	file := filepath.Join(b.dir, datadir.RootFile)
+	old, err := os.ReadFile(file)
+	must(t, err)
+	must(t, b.rotateRoot(t))
+	rotated, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, old, 0o600))
+	return func() { t.Helper(); must(t, os.WriteFile(file, rotated, 0o600)) }
+}
+
 func (b *bundle) dropOldRoots(t *testing.T) error {
 	t.Helper()
 	return b.secrets(t, func(a *admin.Admin) error { return a.DropOldRoots(t.Context(), io.Discard) })
@@ -250,9 +279,10 @@ func TestReplaysAcrossRotations(t *testing.T) {
 func TestDropOldRootsWaitsForResponses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	must(t, b.rotateRoot(t))
+	read := b.rotateUnread(t)
 	b.clock.Advance(root.Activation + time.Hour)
-	made := b.post(t, "/v1/tokens", visa, keyed("token")) // by a core that has not read the new version
+	made := b.post(t, "/v1/tokens", visa, keyed("token"))
+	read()
 	b.again(t)
 	b.currentID(t, b.key)
 	b.again(t) // b.key is hashed under the new version

@@ -116,7 +116,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 		"transactions": "amount", "captures": "amount", "idempotency_keys": "key", "tokens": "id",
 		"events": "data", "transaction_terms": "1", "webhook_deliveries": "1",
 	} {
-		for _, row := range s.Texts(t, "SELECT (to_jsonb(t) - 'core_id' - 'place' - 'answer')::text FROM "+table+" t ORDER BY "+order) {
+		for _, row := range s.Texts(t, "SELECT (to_jsonb(t) - 'core_id' - 'position' - 'term_position' - 'answer')::text FROM "+table+" t ORDER BY "+order) {
 			out[table] = append(out[table], drawn(row))
 		}
 		slices.Sort(out[table])
