@@ -60,6 +60,17 @@ func TestStepsForOperators(t *testing.T) {
 	if !found || !strings.Contains(before, "[take a backup](backup.md)") {
 		t.Error("rotate.md: a key is destroyed before a backup is taken under its successor")
 	}
+	backup := string(mustRead(t, "deploy/docs/operate/backup.md"))
+	before, _, _ = strings.Cut(backup, "core restore --from")
+	if !strings.Contains(before, "\n## Payments after the backup\n") || !strings.Contains(before, "charges the card again") {
+		t.Error("backup.md: no warning that retries charge again stands before the restore")
+	}
+	for _, page := range []string{"deploy/docs/operate/upgrade.md", "deploy/on/postgres/README.md"} {
+		text := string(mustRead(t, page))
+		if strings.Contains(strings.ToLower(text), "restore") && !strings.Contains(text, "backup.md#payments-after-the-backup") {
+			t.Errorf("%s names a restore without its effect on payments", page)
+		}
+	}
 	patroni := string(mustRead(t, "deploy/on/patroni/README.md"))
 	unconfigured, _, found := strings.Cut(patroni, "export PATRONICTL_CONFIG_FILE=")
 	if !found {
