@@ -72,6 +72,10 @@ func TestStepsForOperators(t *testing.T) {
 		}
 	}
 	patroni := string(mustRead(t, "deploy/on/patroni/README.md"))
+	forced, _, _ := strings.Cut(patroni, "failover --candidate NODE --force")
+	if !strings.Contains(forced, "Power off each node") || !strings.Contains(patroni, "systemctl --root=/mnt disable patroni") {
+		t.Error("patroni/README.md: after a forced failover, the old primary can start and remove its last payments")
+	}
 	unconfigured, _, found := strings.Cut(patroni, "export PATRONICTL_CONFIG_FILE=")
 	if !found {
 		t.Error("patroni/README.md does not set PATRONICTL_CONFIG_FILE")
