@@ -2,6 +2,8 @@ package on_test
 
 import (
 	"net/http"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,5 +56,34 @@ func TestDrain(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Error("the drain ended, and the payment got no response")
+	}
+}
+
+// TestOneDrainTime checks that each Envoy closes idle connections of clients within one drain time,
+// before the drain's patience ends. By default Envoy takes ten minutes for that.
+func TestOneDrainTime(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	words, _ := m.unit(t, "envoy")
+	commands := map[string][]string{
+		"systemd": words, "compose": mustLoad(t, "compose.yaml").Services["envoy"].Command,
+	}
+	for _, folder := range []string{"base", "several"} {
+		for _, pod := range mustBuild(t, filepath.Join(root, "deploy/on/kubernetes", folder)).pods {
+			for _, c := range all(pod) {
+				if c.Name == "envoy" {
+					commands["kubernetes/"+folder] = c.Args
+				}
+			}
+		}
+	}
+	if len(commands) != 4 {
+		t.Errorf("found %d Envoys, want 4", len(commands))
+	}
+	for platform, command := range commands {
+		at := slices.Index(command, "--drain-time-s")
+		if at < 0 || at+1 == len(command) || command[at+1] != "10" {
+			t.Errorf("%s: Envoy runs as %v, want --drain-time-s 10", platform, command)
+		}
 	}
 }
