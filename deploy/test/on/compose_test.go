@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
@@ -39,10 +40,10 @@ func load(t *testing.T, env []string, files ...string) (*types.Project, error) {
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[string][]string{
-		"compose.yaml":              {"compat-proxy", "core", "edge", "envoy", "front", "mle-filter", "prometheus"},
-		"compose.yaml several.yaml": {"compat-proxy", "core", "edge", "envoy", "front", "mle-filter", "prometheus"},
+		"compose.yaml":              {"compat-proxy", "core", "drain", "edge", "envoy", "front", "mle-filter", "prometheus"},
+		"compose.yaml several.yaml": {"compat-proxy", "core", "drain", "edge", "envoy", "front", "mle-filter", "prometheus"},
 		"compose.yaml several.yaml postgres.yaml": {
-			"compat-proxy", "core", "edge", "envoy", "front", "mle-filter",
+			"compat-proxy", "core", "drain", "edge", "envoy", "front", "mle-filter",
 			"postgres", "prometheus",
 		},
 		"standalone.yaml": {"standalone"},
@@ -61,6 +62,7 @@ func TestCompose(t *testing.T) {
 				checkVolumesOf(t, s)
 				checkNetwork(t, project, s)
 			}
+			checkDrained(t, project)
 		})
 	}
 }
@@ -127,6 +129,32 @@ func checkNetwork(t *testing.T, project *types.Project, s types.ServiceConfig) {
 	}
 	if d := s.DependsOn[of]; !d.Restart {
 		t.Errorf("%s stays in the old network when %s is replaced", s.Name, of)
+	}
+}
+
+// checkDrained checks that compose stops the drain before Envoy, also when it replaces Envoy or its
+// network, and waits until the drain has ended.
+func checkDrained(t *testing.T, project *types.Project) {
+	t.Helper()
+	if _, ok := project.Services["envoy"]; !ok {
+		return
+	}
+	s := project.Services["drain"]
+	if len(s.Command) < 2 || !slices.Equal(s.Command[:2], []string{"drain", "--on-term"}) {
+		t.Errorf("drain runs %v", s.Command)
+	}
+	for _, of := range []string{"front", "envoy"} {
+		if !s.DependsOn[of].Restart {
+			t.Errorf("drain continues when %s is replaced, and no request is waited for", of)
+		}
+	}
+	at := slices.Index(s.Command, "--patience")
+	if at < 0 || at+1 == len(s.Command) || s.StopGracePeriod == nil {
+		t.Fatalf("drain has no patience or no grace period: %v", s.Command)
+	}
+	longest, err := time.ParseDuration(s.Command[at+1])
+	if err != nil || longest >= time.Duration(*s.StopGracePeriod) {
+		t.Errorf("drain is killed after %s, before its patience %s ends: %v", s.StopGracePeriod, longest, err)
 	}
 }
 
