@@ -4,11 +4,13 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,7 +33,7 @@ func mustCertify(t *testing.T, dir string) {
 		NotAfter:    now.Add(24 * time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
 	if err != nil {
@@ -47,6 +49,26 @@ func mustCertify(t *testing.T, dir string) {
 	} {
 		mustWrite(t, filepath.Join(dir, name), pem.EncodeToMemory(block))
 	}
+}
+
+// identify returns clients of etcd and of Patroni's API: one with the certificate in dir, and one
+// without any.
+func identify(t *testing.T, dir string) (known, stranger *http.Client) {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "server.crt"), filepath.Join(dir, "server.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(pair.Leaf)
+	client := func(pairs ...tls.Certificate) *http.Client {
+		c := &http.Client{Transport: &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: pairs, MinVersion: tls.VersionTLS12},
+		}}
+		t.Cleanup(c.CloseIdleConnections)
+		return c
+	}
+	return client(pair), client()
 }
 
 // mustWrite writes a file that only the server's user can read.

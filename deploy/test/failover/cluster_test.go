@@ -44,15 +44,21 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	mustCertify(t, dir)
+	known, stranger := identify(t, dir)
+	etcd := startEtcd(t, dir, known, stranger)
 	c := &cluster{dir: dir}
-	etcd := c.startEtcd(t)
 	for _, name := range []string{"a", "b", "c"} {
-		c.nodes = append(c.nodes, newNode(t, dir, name, etcd))
+		n := newNode(t, dir, name, etcd)
+		n.known, n.stranger = known, stranger
+		c.nodes = append(c.nodes, n)
 	}
 	for _, n := range c.nodes {
 		n.Start(t)
 	}
 	leader := c.Healthy(t, true)
+	if err := leader.patroniBy(t.Context(), leader.stranger, http.MethodPatch, "/config", `{}`, nil); err == nil {
+		t.Error("Patroni changed its configuration for a client with the password and without a certificate")
+	}
 	for _, statement := range []string{
 		"CREATE ROLE causeway LOGIN PASSWORD 'causeway-1'",
 		"CREATE DATABASE causeway OWNER causeway",
@@ -67,10 +73,11 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// startEtcd starts an etcd and returns its address.
-func (c *cluster) startEtcd(t *testing.T) string {
+// startEtcd starts an etcd and returns its address. It checks that etcd accepts the known client
+// only.
+func startEtcd(t *testing.T, of string, known, stranger *http.Client) string {
 	t.Helper()
-	dir := filepath.Join(c.dir, "etcd")
+	dir := filepath.Join(of, "etcd")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -81,15 +88,23 @@ func (c *cluster) startEtcd(t *testing.T) string {
 	address, peer := programtest.MustPort(t), programtest.MustPort(t)
 	file := filepath.Join(dir, "etcd.conf.yaml")
 	mustWrite(t, file, filled(t, filepath.Join(filepath.Dir(reference), "etcd.conf.yaml"), map[string]string{
-		"NODE": "etcd", "ETCD_DATA": filepath.Join(dir, "data"), "ETCD_LISTEN": "http://" + address,
-		"ETCD_ADDRESS":     "http://" + address,
-		"ETCD_PEER_LISTEN": "http://" + peer, "ETCD_PEER_ADDRESS": "http://" + peer, "ETCD_CLUSTER": "etcd=http://" + peer,
+		"NODE": "etcd", "ETCD_DATA": filepath.Join(dir, "data"), "ETCD_LISTEN": "https://" + address,
+		"ETCD_ADDRESS":     "https://" + address,
+		"ETCD_PEER_LISTEN": "https://" + peer, "ETCD_PEER_ADDRESS": "https://" + peer, "ETCD_CLUSTER": "etcd=https://" + peer,
+		"ETCD_TLS_CERT": filepath.Join(of, "server.crt"), "ETCD_TLS_KEY": filepath.Join(of, "server.key"),
+		"TLS_CA": filepath.Join(of, "server.crt"),
 	}))
 	run(t, dir, nil, "etcd", "--config-file", file)
 	waitFor(t, "etcd is one cluster", func() bool { // Patroni exits if etcd is not ready
 		var text map[string]string
-		return fetch(t.Context(), "http://"+address+"/version", "", &text) == nil && text["etcdcluster"] != "not_decided"
+		return fetchBy(t.Context(), known, "https://"+address+"/version", "", &text) == nil &&
+			text["etcdcluster"] != "not_decided"
 	})
+	for _, url := range []string{"http://" + address + "/v2/keys/", "https://" + address + "/v2/keys/"} {
+		if err := fetchBy(t.Context(), stranger, url, "", nil); err == nil {
+			t.Errorf("%s: etcd accepted a client without a certificate", url)
+		}
+	}
 	return address
 }
 
@@ -144,14 +159,19 @@ func (n *node) members(ctx context.Context) []member {
 
 // patroni sends a request to Patroni's API without the relays.
 func (n *node) patroni(ctx context.Context, method, path, body string, into any) error {
+	return n.patroniBy(ctx, n.known, method, path, body, into)
+}
+
+// patroniBy sends the request by a client.
+func (n *node) patroniBy(ctx context.Context, by *http.Client, method, path, body string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+n.api+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, "https://"+n.api+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
 	r.SetBasicAuth("patroni", secrets["API_PASSWORD"])
-	response, err := http.DefaultClient.Do(r)
+	response, err := by.Do(r)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,7 @@ type node struct {
 	api  string // Patroni's API, without the relays
 
 	clients, replication, others, etcd *relay
+	known, stranger                    *http.Client // with the nodes' certificate, and without
 }
 
 func newNode(t *testing.T, dir, name, etcd string) *node {

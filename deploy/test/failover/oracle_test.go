@@ -198,6 +198,11 @@ func (s *shop) get(ctx context.Context, path string, into any) error {
 
 // fetch reads the JSON at an address; with into nil, only the status counts.
 func fetch(ctx context.Context, at, key string, into any) error {
+	return fetchBy(ctx, http.DefaultClient, at, key, into)
+}
+
+// fetchBy sends the request by a client.
+func fetchBy(ctx context.Context, by *http.Client, at, key string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 	if err != nil {
 		return err
@@ -205,7 +210,7 @@ func fetch(ctx context.Context, at, key string, into any) error {
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
-	response, err := http.DefaultClient.Do(r)
+	response, err := by.Do(r)
 	if err != nil {
 		return err
 	}
