@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEmptyOperatorToken starts on an empty operator token, as after a crash during its write. The
-// start makes a token that authenticates, and the next start keeps it.
+// TestEmptyOperatorToken starts on an empty file of the operator token. The start makes a token that
+// authenticates, and the next start keeps it.
 func TestEmptyOperatorToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,6 +30,35 @@ func TestEmptyOperatorToken(t *testing.T) {
 	}
 	if status, text := second.post(t, "/admin/v1/merchants", `{"name":"Shop 2"}`); status != http.StatusCreated {
 		t.Errorf("with the token of the second start: %d %s, want 201", status, text)
+	}
+	p.Stop(t)
+}
+
+// TestStaleOperatorToken removes the store under the operator token: the next start replaces the
+// token. A start without the file revokes the lost token.
+func TestStaleOperatorToken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p, first := startOperated(t, dir)
+	p.Stop(t)
+	if err := os.RemoveAll(filepath.Join(dir, "core")); err != nil {
+		t.Fatal(err)
+	}
+	p, second := startOperated(t, dir)
+	if status, text := second.post(t, "/admin/v1/merchants", `{"name":"Shop"}`); status != http.StatusCreated {
+		t.Errorf("with the token of the new store: %d %s, want 201", status, text)
+	}
+	p.Stop(t)
+	if err := os.Remove(filepath.Join(dir, "operator-token")); err != nil {
+		t.Fatal(err)
+	}
+	p, third := startOperated(t, dir)
+	lost := operators{third.url, second.token}
+	if status, text := lost.post(t, "/admin/v1/merchants", `{"name":"Shop"}`); status != http.StatusUnauthorized {
+		t.Errorf("with the lost token: %d %s, want 401", status, text)
+	}
+	if first.token == second.token || second.token == third.token {
+		t.Error("a token was not replaced")
 	}
 	p.Stop(t)
 }
