@@ -53,8 +53,8 @@ func filterKEK(getenv func(string) string, path string) (secret.String, error) {
 	return keptSecret(path, "key-encryption key")
 }
 
-// keptSecret returns the secret in the file at path. It makes the file if it does not exist. what
-// names the secret in errors.
+// keptSecret returns the secret in the file at path. It makes the file if it does not exist, and
+// returns an error for an empty one. what names the secret in errors.
 func keptSecret(path, what string) (secret.String, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,11 @@ func keptSecret(path, what string) (secret.String, error) {
 	if err != nil {
 		return secret.String{}, fmt.Errorf("%s: %w", what, err)
 	}
-	return secret.New(strings.TrimSpace(string(text))), nil
+	kept := secret.New(strings.TrimSpace(string(text)))
+	if kept.IsZero() {
+		return secret.String{}, fmt.Errorf("%s: %s is empty: restore it, or remove it to have a new one made", what, path)
+	}
+	return kept, nil
 }
 
 // random returns 32 random bytes in base64.

@@ -4,7 +4,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // TestEmptyOperatorToken starts on an empty file of the operator token. The start makes a token that
@@ -61,4 +64,20 @@ func TestStaleOperatorToken(t *testing.T) {
 		t.Error("a token was not replaced")
 	}
 	p.Stop(t)
+}
+
+// TestEmptySecretFile checks that a start reports an empty file of a secret, with its remedy.
+func TestEmptySecretFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "deduplication.secret")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, err := programtest.Output(t.Context(), programtest.Command{
+		Path: standalone(), Args: []string{"--data", dir, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0"},
+	})
+	if err == nil || !strings.Contains(stderr, file+" is empty: restore it, or remove it") {
+		t.Errorf("got %v, %s", err, stderr)
+	}
 }
