@@ -102,18 +102,26 @@ func (e *Envoy) TryGet(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+string(address)+path, http.NoBody)
+	host, client := string(address), http.DefaultClient
+	if filepath.IsAbs(host) { // a unix socket
+		transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", string(address))
+		}}
+		defer transport.CloseIdleConnections()
+		host, client = "envoy", &http.Client{Transport: transport}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+path, http.NoBody)
 	if err != nil {
 		return "", err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return "", err
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was read
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("envoytest: %s: %s", path, answer.Status)
+	defer response.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("envoytest: %s: %s", path, response.Status)
 	}
 	return string(text), err
 }

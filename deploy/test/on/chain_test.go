@@ -49,7 +49,7 @@ func newMachine(t *testing.T) *machine {
 	}
 	for _, folder := range []string{
 		"etc/causeway/certificates", "etc/causeway/secrets", "run/causeway/edge",
-		"run/causeway/mle", "var/lib/causeway",
+		"run/causeway/mle", "run/causeway/envoy", "var/lib/causeway",
 	} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o750); err != nil {
 			t.Fatal(err)
@@ -257,6 +257,10 @@ func TestChain(t *testing.T) {
 		if got, response := m.call(t, http.MethodGet, url, key, ""); got != want {
 			t.Errorf("%s: got %d %s, want %d", url, got, response, want)
 		}
+	}
+	socket, err := os.Stat(m.path(strings.TrimPrefix(administration, "unix:")))
+	if err != nil || socket.Mode().Perm() != 0o600 {
+		t.Errorf("Envoy's administration: got %v, %v, want a socket of mode 0600", socket, err)
 	}
 	if status, response := m.call(t, http.MethodPost,
 		"http://127.0.0.1:8080/v1/transactions", key, payment); status < 400 {

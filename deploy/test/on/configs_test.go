@@ -96,6 +96,10 @@ func TestConfigs(t *testing.T) {
 	}
 }
 
+// administration is the socket of Envoy's administration on each platform. A port would show its
+// secrets to every user of the machine.
+const administration = "unix:/run/causeway/envoy/admin.sock"
+
 // TestEnvoyConfigs compares the bootstrap files with the output of the edge program for these
 // settings.
 func TestEnvoyConfigs(t *testing.T) {
@@ -109,7 +113,7 @@ func TestEnvoyConfigs(t *testing.T) {
 			"/run/causeway/certificates/tls.key",
 		},
 	} {
-		words = append(words, "--config", "deploy/on/"+machine+"/edge.yaml")
+		words = append(words, "--admin", administration, "--config", "deploy/on/"+machine+"/edge.yaml")
 		same(t, "deploy/on/"+machine+"/envoy.yaml", []byte(mustRun(t, root, filepath.Join(bin, "edge"), words...)))
 	}
 }

@@ -27,7 +27,7 @@ func TestDrain(t *testing.T) {
 		return strings.Contains(m.envoy.Get(t, "/stats?filter=edge.downstream_rq_active"), ": 1")
 	})
 	for impatience := 500 * time.Millisecond; ; impatience *= 2 {
-		out, err := m.run(t, "edge drain --admin 127.0.0.1:9901 --quiet 1ms --patience "+impatience.String())
+		out, err := m.run(t, "edge drain --admin "+administration+" --quiet 1ms --patience "+impatience.String())
 		if err != nil && strings.Contains(out, "deadline exceeded") && impatience < 4*time.Second {
 			continue // a busy machine: Envoy returned no count
 		}
@@ -48,7 +48,7 @@ func TestDrain(t *testing.T) {
 		}
 		break
 	}
-	m.must(t, "edge drain --admin 127.0.0.1:9901 --quiet 1ms --patience "+patience.String())
+	m.must(t, "edge drain --admin "+administration+" --quiet 1ms --patience "+patience.String())
 	select {
 	case response := <-responses:
 		if !strings.Contains(response, `"status":"captured"`) {

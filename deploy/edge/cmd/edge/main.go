@@ -131,7 +131,8 @@ func (f *flags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.node, "node", "edge-1",
 		"bootstrap, static: the `id` of the Envoy; with mutual TLS, a name of its certificate")
 	fs.StringVar(&f.admin, "admin", "127.0.0.1:9901",
-		"bootstrap, static: `address` of Envoy's administration; never one that other machines reach")
+		"bootstrap, static: `address` of Envoy's administration; a port gives every user of the machine its secrets, "+
+			"so use unix:PATH in production")
 	fs.StringVar(&f.stats, "stats", "",
 		"bootstrap, static: `address` of Envoy's /stats/prometheus and /ready, for operators (default none)")
 	fs.StringVar(&f.tls, "tls", "/etc/causeway/xds",

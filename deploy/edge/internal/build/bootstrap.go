@@ -21,6 +21,8 @@ import (
 )
 
 const (
+	// The administration shows secrets and ends Envoy: only Envoy's own user may connect to it.
+	adminMode   = 0o600
 	heap        = 1 << 30
 	connections = 20_000
 	// The files of Envoy's certificate for a control plane on another machine. Envoy watches them.
@@ -30,7 +32,7 @@ const (
 // Node is an Envoy that will be started.
 type Node struct {
 	ID    string
-	Admin string // host:port of its administration; "" for 127.0.0.1:9901
+	Admin string // unix:PATH or host:port of its administration; "" for 127.0.0.1:9901
 	Stats string // host:port of its statistics and its readiness, for operators; "" for none
 	// TLS is the folder of certificate.pem, private_key.pem and xds_ca.pem, for a control plane on
 	// another machine.
@@ -82,6 +84,9 @@ func Static(c config.Config, n Node, certificates []Certificate) (*bootstrapv3.B
 // bootstrap returns the common part of both.
 func (b *builder) bootstrap(n Node) *bootstrapv3.Bootstrap {
 	admin := b.tcp(n.admin())
+	if pipe := admin.GetPipe(); pipe != nil {
+		pipe.Mode = adminMode
+	}
 	return &bootstrapv3.Bootstrap{
 		Node:            &corev3.Node{Id: n.ID, Cluster: b.Config.XDS.Cluster},
 		Admin:           &bootstrapv3.Admin{Address: admin},

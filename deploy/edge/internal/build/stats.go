@@ -17,7 +17,7 @@ const (
 )
 
 // stats returns a listener that forwards two paths of Envoy's administration: the statistics and
-// the readiness. The administration must be reachable from loopback only.
+// the readiness.
 func (b *builder) stats(n Node) (*listenerv3.Listener, *clusterv3.Cluster) {
 	to := &routev3.Route_Route{Route: &routev3.RouteAction{
 		ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: clusterAdmin}, Timeout: duration(10 * time.Second),

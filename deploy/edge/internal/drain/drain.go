@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,10 +18,13 @@ const often = 100 * time.Millisecond
 const maxResponse = 64 << 10
 
 // Envoy makes an Envoy, at the address of its administration, close the connections of its clients
-// after their requests. It returns when no request is in progress, but not before quiet has passed:
-// load balancers must notice the failed health check. It returns an error if ctx ends first.
-func Envoy(ctx context.Context, admin string, quiet time.Duration) error {
-	if _, err := ask(ctx, http.MethodPost, admin, "/drain_listeners?graceful&skip_exit"); err != nil {
+// after their requests. The address is unix:PATH or host:port. Envoy returns when no request is in
+// progress, but not before quiet has passed: load balancers must notice the failed health check. It
+// returns an error if ctx ends first.
+func Envoy(ctx context.Context, address string, quiet time.Duration) error {
+	admin := newAdmin(address)
+	defer admin.client.CloseIdleConnections()
+	if _, err := admin.request(ctx, http.MethodPost, "/drain_listeners?graceful&skip_exit"); err != nil {
 		return fmt.Errorf("drain: %w", err)
 	}
 	heard := time.NewTimer(quiet)
@@ -33,7 +37,7 @@ func Envoy(ctx context.Context, admin string, quiet time.Duration) error {
 	tick := time.NewTicker(often)
 	defer tick.Stop()
 	for {
-		n, err := inProgress(ctx, admin)
+		n, err := admin.inProgress(ctx)
 		if err != nil {
 			return fmt.Errorf("drain: %w", err)
 		}
@@ -49,8 +53,8 @@ func Envoy(ctx context.Context, admin string, quiet time.Duration) error {
 }
 
 // inProgress counts the requests in progress on the listeners for clients.
-func inProgress(ctx context.Context, admin string) (int, error) {
-	text, err := ask(ctx, http.MethodGet, admin, `/stats?filter=%5Ehttp%5C.edge.*%5C.downstream_rq_active$`)
+func (a *admin) inProgress(ctx context.Context) (int, error) {
+	text, err := a.request(ctx, http.MethodGet, `/stats?filter=%5Ehttp%5C.edge.*%5C.downstream_rq_active$`)
 	if err != nil {
 		return 0, err
 	}
@@ -66,12 +70,30 @@ func inProgress(ctx context.Context, admin string) (int, error) {
 	return sum, nil
 }
 
-func ask(ctx context.Context, method, admin, path string) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+admin+path, http.NoBody)
+// admin is a client of Envoy's administration.
+type admin struct {
+	host   string
+	client *http.Client
+}
+
+func newAdmin(address string) *admin {
+	path, unix := strings.CutPrefix(address, "unix:")
+	if !unix {
+		return &admin{host: address, client: &http.Client{Transport: &http.Transport{}}}
+	}
+	return &admin{host: "envoy", client: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		},
+	}}}
+}
+
+func (a *admin) request(ctx context.Context, method, path string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+a.host+path, http.NoBody)
 	if err != nil {
 		return "", err
 	}
-	response, err := http.DefaultClient.Do(r)
+	response, err := a.client.Do(r)
 	if err != nil {
 		return "", err
 	}

@@ -3,8 +3,12 @@ package drain_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,6 +49,25 @@ func TestEnvoy(t *testing.T) {
 		if err := drain.Envoy(t.Context(), admin, time.Millisecond); err != nil || !drained.Load() {
 			t.Errorf("%s: got %v, drained %t", name, err, drained.Load())
 		}
+	}
+}
+
+// TestEnvoyAtSocket checks the administration on a unix socket.
+func TestEnvoyAtSocket(t *testing.T) {
+	t.Parallel()
+	at, drained := envoy(t, 1)
+	path := filepath.Join(t.TempDir(), "admin.sock")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: at}))
+	_ = server.Listener.Close() // it is replaced
+	server.Listener = l
+	server.Start()
+	t.Cleanup(server.Close)
+	if err := drain.Envoy(t.Context(), "unix:"+path, time.Millisecond); err != nil || !drained.Load() {
+		t.Errorf("got %v, drained %t", err, drained.Load())
 	}
 }
 
