@@ -73,3 +73,34 @@ func (o objects) reaches(pod corev1.PodTemplateSpec, port int32) bool {
 		})
 	})
 }
+
+// TestPoliciesAdmitLittle checks that a network policy lets pods out only to named pods and to
+// public addresses. It lets clients from everywhere in only to the ports of Causeway's own Envoy.
+func TestPoliciesAdmitLittle(t *testing.T) {
+	t.Parallel()
+	private := []string{"10.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"}
+	for _, folder := range []string{"base", "several", "merchant-example"} {
+		for _, p := range mustBuild(t, installation(t, folder)).policies {
+			for _, rule := range p.Spec.Egress {
+				if len(rule.To) == 0 {
+					t.Errorf("%s: %s lets pods out to every address on %v", folder, p.Name, rule.Ports)
+				}
+				for _, to := range rule.To {
+					if to.IPBlock == nil || to.IPBlock.CIDR != "0.0.0.0/0" {
+						continue
+					}
+					for _, block := range private {
+						if !slices.Contains(to.IPBlock.Except, block) {
+							t.Errorf("%s: %s lets pods out to %s", folder, p.Name, block)
+						}
+					}
+				}
+			}
+			for _, rule := range p.Spec.Ingress {
+				if len(rule.From) == 0 && p.Name != "causeway" {
+					t.Errorf("%s: %s admits every client to %v", folder, p.Name, rule.Ports)
+				}
+			}
+		}
+	}
+}
