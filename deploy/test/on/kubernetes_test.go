@@ -145,6 +145,9 @@ func TestKubernetes(t *testing.T) {
 					got = append(got, c.Name)
 					checkRestricted(t, who, pod, c)
 					checkMounts(t, pod, c)
+					if name == "base" {
+						checkNoRegistry(t, c)
+					}
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("%s starts %v, want %v", who, got, want)
@@ -185,6 +188,15 @@ func checkRestricted(t *testing.T, who string, pod corev1.PodTemplateSpec, c cor
 	if tag := c.Image[strings.LastIndex(c.Image, "/")+1:]; !strings.Contains(tag, ":") ||
 		strings.HasSuffix(tag, ":latest") {
 		t.Errorf("%s/%s: image %q has no release", who, c.Name, c.Image)
+	}
+}
+
+// checkNoRegistry checks that an image of ours has a name that no registry can serve until an
+// installation sets its own: a name without a host would be that of a stranger's image.
+func checkNoRegistry(t *testing.T, c corev1.Container) {
+	t.Helper()
+	if !strings.HasPrefix(c.Image, "docker.io/") && !strings.HasPrefix(c.Image, "causeway.invalid/") {
+		t.Errorf("%s: image %q can be a stranger's", c.Name, c.Image)
 	}
 }
 
