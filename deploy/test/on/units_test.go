@@ -109,3 +109,42 @@ func TestUnitsGiveSecrets(t *testing.T) {
 		t.Errorf("the group is not %s", group)
 	}
 }
+
+// TestUnitsShareNoData checks that each unit has its own user, and a data folder that only this user
+// can read. The standalone is not in the group that may open the sockets of production.
+func TestUnitsShareNoData(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob(filepath.Join(root, "deploy/on/systemd/causeway*.service"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("units: %v, %v", paths, err)
+	}
+	users := string(mustRead(t, "deploy/on/systemd/causeway.sysusers.conf"))
+	of := map[string]string{}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		lines := strings.Split(string(mustRead(t, "deploy/on/systemd/"+name)), "\n")
+		for _, line := range lines {
+			user, ok := strings.CutPrefix(line, "User=")
+			if !ok {
+				continue
+			}
+			if other := of[user]; other != "" {
+				t.Errorf("%s and %s run as %s", name, other, user)
+			}
+			of[user] = name
+			if !strings.Contains(users, "u "+user+" ") {
+				t.Errorf("%s: causeway.sysusers.conf does not create %s", name, user)
+			}
+		}
+		folder := slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "StateDirectory=") })
+		if folder && !slices.Contains(lines, "StateDirectoryMode=0700") {
+			t.Errorf("%s: other users can read its data", name)
+		}
+		if name == "causeway-standalone.service" && slices.Contains(lines, "Group=causeway") {
+			t.Errorf("%s may open the sockets of production", name)
+		}
+	}
+	if len(of) != len(paths) {
+		t.Errorf("%d units have %d users", len(paths), len(of))
+	}
+}
