@@ -46,15 +46,50 @@ func startDatabase(t *testing.T) *database {
 	d := &database{Server: s}
 	d.store = "postgres://causeway:" + rand.Text() + "@/causeway?host=" + s.Folder()
 	d.keys = "postgres://causeway_mle:" + rand.Text() + "@/causeway_mle?host=" + s.Folder()
-	secrets := t.TempDir()
-	write(t, filepath.Join(secrets, "store"), []byte(d.store+"\n"))
-	write(t, filepath.Join(secrets, "mle-store"), []byte(d.keys+"\n"))
-	make := exec.CommandContext(t.Context(), "bash", filepath.Join(root, "deploy/on/compose/several/databases.sh"))
-	make.Env = append(os.Environ(), "SECRETS="+secrets, "PGHOST="+s.Folder())
-	if out, err := make.CombinedOutput(); err != nil {
+	if out, err := d.create(t, d.store, d.keys); err != nil {
 		t.Fatalf("databases.sh: %v\n%s", err, out)
 	}
 	return d
+}
+
+// create runs databases.sh for two URLs.
+func (d *database) create(t *testing.T, store, keys string) (string, error) {
+	t.Helper()
+	secrets := t.TempDir()
+	write(t, filepath.Join(secrets, "store"), []byte(store+"\n"))
+	write(t, filepath.Join(secrets, "mle-store"), []byte(keys+"\n"))
+	make := exec.CommandContext(t.Context(), "bash", filepath.Join(root, "deploy/on/compose/several/databases.sh"))
+	make.Env = append(os.Environ(), "SECRETS="+secrets, "PGHOST="+d.Folder())
+	out, err := make.CombinedOutput()
+	return string(out), err
+}
+
+// TestDatabasesPostgreSQL checks that databases.sh refuses wrong URLs before its first statement,
+// and that it can run again: the image runs it once, whatever its result.
+func TestDatabasesPostgreSQL(t *testing.T) {
+	t.Parallel()
+	d := startDatabase(t)
+	other := "postgres://other:" + rand.Text() + "@/other?host=" + d.Folder()
+	for name, keys := range map[string]string{
+		"(%)":             "postgres://keys:a%2Fb@/keys",
+		"is not postgres": "postgres://keys@/keys",
+	} {
+		if out, err := d.create(t, other, keys); err == nil || !strings.Contains(out, name) {
+			t.Errorf("%s: got %v, %s", keys, err, out)
+		}
+	}
+	if got := d.query(t, d.store, "SELECT count(*) FROM pg_roles WHERE rolname = 'other'"); got != "0" {
+		t.Error("a refused URL left the role of the other one")
+	}
+	d.store = strings.Replace(d.store, "causeway:", "causeway:1", 1)
+	if out, err := d.create(t, d.store, d.keys); err != nil {
+		t.Errorf("again, with another password: %v, %s", err, out)
+	}
+	for _, url := range []string{d.store, d.keys} {
+		if got := d.query(t, url, "SELECT 1"); got != "1" {
+			t.Errorf("%s: got %s", url, got)
+		}
+	}
 }
 
 // query returns the result of a statement.
