@@ -22,8 +22,8 @@ import (
 type Config struct {
 	Name   string
 	Stderr io.Writer     // receives the log
-	Drain  time.Duration // how long listeners wait for requests under way in the end; 0: 10 s
-	Notice *httpx.Notice // given before that; nil: none is
+	Drain  time.Duration // how long listeners wait for requests in progress at the end; 0: 10 s
+	Notice *httpx.Notice // given before that; nil: none
 	Level  slog.Leveler  // the least that the log keeps; nil: info
 }
 
@@ -32,15 +32,15 @@ type Frame struct {
 	Log    *slog.Logger
 	Traces *export.Provider
 
-	name    string
-	drain   time.Duration
-	notice  *httpx.Notice
-	tells   []func()
-	drains  []func(context.Context) error
-	closers []func(context.Context) error
+	name     string
+	drain    time.Duration
+	notice   *httpx.Notice
+	onNotice []func()
+	drains   []func(context.Context) error
+	closers  []func(context.Context) error
 }
 
-// Open makes a log and what records spans, by the environment's variables.
+// Open creates the log and the span exporter from environment variables.
 func Open(ctx context.Context, cfg Config) (*Frame, error) {
 	if cfg.Drain < 0 {
 		return nil, errors.New("start: drain is negative")
@@ -59,19 +59,19 @@ func Open(ctx context.Context, cfg Config) (*Frame, error) {
 }
 
 // OnNotice registers a function to call before notice of the end is given.
-func (f *Frame) OnNotice(tell func()) { f.tells = append(f.tells, tell) }
+func (f *Frame) OnNotice(fn func()) { f.onNotice = append(f.onNotice, fn) }
 
-// OnDrain registers a function that stops taking requests and finishes those under way, when the
-// end begins. It runs concurrently with all listeners, so that an end takes no longer than the
-// slowest.
+// OnDrain registers a function that stops accepting requests and finishes requests in progress,
+// when the end begins. It runs concurrently with all listeners, so that an end takes no longer than
+// the slowest.
 func (f *Frame) OnDrain(stop func(context.Context) error) { f.drains = append(f.drains, stop) }
 
 // OnClose registers a function that closes a part when all have drained, before parts that were
 // opened earlier.
 func (f *Frame) OnClose(stop func(context.Context) error) { f.closers = append(f.closers, stop) }
 
-// Close gives notice, drains and closes all, although ctx has ended: that is why. It may be called
-// again.
+// Close gives notice, drains the listeners and closes the parts. It ignores that ctx has ended. It
+// may be called again.
 func (f *Frame) Close(ctx context.Context) error {
 	asked := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
@@ -95,16 +95,16 @@ func (f *Frame) Close(ctx context.Context) error {
 }
 
 func (f *Frame) giveNotice(ctx context.Context) {
-	for _, tell := range f.tells {
-		tell()
+	for _, fn := range f.onNotice {
+		fn()
 	}
-	f.tells = nil
+	f.onNotice = nil
 	f.notice.Give(ctx)
 }
 
 // Listener is an address and the handler to serve there. Name and Handler are required.
 type Listener struct {
-	Name    string // what log and errors call it
+	Name    string // name in the log and in errors
 	Address string // host:port, where port 0 picks one, or unix:PATH. "" for no listener
 	Handler http.Handler
 	TLS     *tls.Config // nil for plain HTTP
@@ -125,12 +125,12 @@ func (f *Frame) Operators(ctx context.Context, address string, h http.Handler, r
 }
 
 // Inner serves the other parts of the program. It drains after Listen's listeners, and before the
-// parts that were opened earlier are closed: requests under way still reach it.
+// parts that were opened earlier are closed: requests in progress still reach it.
 func (f *Frame) Inner(ctx context.Context, l Listener) error {
 	return f.listen(ctx, l, ": inner listener", f.OnClose)
 }
 
-func (f *Frame) listen(ctx context.Context, l Listener, said string, onEnd func(func(context.Context) error)) error {
+func (f *Frame) listen(ctx context.Context, l Listener, message string, onEnd func(func(context.Context) error)) error {
 	if l.Address == "" {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (f *Frame) listen(ctx context.Context, l Listener, said string, onEnd func(
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	onEnd(server.Stop)
-	f.Log.InfoContext(ctx, f.name+said, //nolint:sloglint // a constant and a name
+	f.Log.InfoContext(ctx, f.name+message, //nolint:sloglint // a constant and a name
 		slog.String("listener", l.Name), slog.String("address", addr.String()))
 	if l.Ready != nil {
 		l.Ready(addr)
