@@ -73,7 +73,7 @@ func (b *builder) extProcOn() map[string]*anypb.Any {
 		filterExtProc: b.pack(&extprocv3.ExtProcPerRoute{
 			Override: &extprocv3.ExtProcPerRoute_Overrides{Overrides: &extprocv3.ExtProcOverrides{}},
 		}),
-		filterAnswer: b.pack(&bufferv3.BufferPerRoute{
+		filterResponse: b.pack(&bufferv3.BufferPerRoute{
 			Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(bufferLimit)},
 		}),
 	}
@@ -103,7 +103,7 @@ func (b *builder) level(l config.Level) map[string]*anypb.Any {
 	}
 	out := map[string]*anypb.Any{filterExtProc: b.pack(per)}
 	if l == config.Off {
-		out[filterAnswer] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
+		out[filterResponse] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
 	}
 	return out
 }

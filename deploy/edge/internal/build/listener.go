@@ -25,12 +25,12 @@ import (
 
 // The names of the HTTP filters, in their order.
 const (
-	filterHeaders = "headers"
-	filterRate    = "rate"
-	filterBody    = "body"
-	filterAnswer  = "answer"
-	filterExtProc = "mle"
-	filterRouter  = "router"
+	filterHeaders  = "headers"
+	filterRate     = "rate"
+	filterBody     = "body"
+	filterResponse = "response"
+	filterExtProc  = "mle"
+	filterRouter   = "router"
 )
 
 const (
@@ -149,7 +149,7 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	}
 	if https && b.Config.ExtProc.Address != "" {
 		// Both are disabled here, and enabled by the route configuration; see extProcOn.
-		add(filterAnswer, b.body(bufferLimit))
+		add(filterResponse, b.body(bufferLimit))
 		add(filterExtProc, b.extProc())
 		for _, f := range out[len(out)-2:] {
 			f.Disabled = true
