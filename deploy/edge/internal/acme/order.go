@@ -66,10 +66,10 @@ func (s *Source) accept(ctx context.Context, chain []byte, key *ecdsa.PrivateKey
 	}
 	pair, err := certfile.Parse(s.store.from(), chain, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}))
 	if err != nil {
-		return nil, fmt.Errorf("what the authority issued is refused: %w", err)
+		return nil, fmt.Errorf("the issued certificate is invalid: %w", err)
 	}
 	if _, err := s.examine(pair); err != nil {
-		return nil, fmt.Errorf("what the authority issued is refused: %w", err)
+		return nil, fmt.Errorf("the issued certificate is invalid: %w", err)
 	}
 	return pair, s.store.savePair(ctx, pair, s.Directory)
 }
