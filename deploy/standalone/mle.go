@@ -54,7 +54,7 @@ func filterKEK(getenv func(string) string, path string) (secret.String, error) {
 }
 
 // keptSecret returns the secret in the file at path. It makes the file if it does not exist, and
-// returns an error for an empty one. what names the secret in errors.
+// returns an error for an empty one. Errors name the secret by the text what.
 func keptSecret(path, what string) (secret.String, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -110,8 +110,8 @@ func TestUnitsGiveSecrets(t *testing.T) {
 	}
 }
 
-// TestUnitsShareNoData checks that each unit has its own user, and a data folder that only this user
-// can read. The standalone is not in the group that may open the sockets of production.
+// TestUnitsShareNoData checks that each unit has its own user, and a data folder that only this
+// user can read. The standalone is not in the group that may open the sockets of production.
 func TestUnitsShareNoData(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(root, "deploy/on/systemd/causeway*.service"))

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestEmptyOperatorToken starts on an empty file of the operator token. The start makes a token that
-// authenticates, and the next start keeps it.
+// TestEmptyOperatorToken starts on an empty file of the operator token. The start makes a token
+// that authenticates, and the next start keeps it.
 func TestEmptyOperatorToken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
