@@ -71,8 +71,8 @@ func TestDatabasesPostgreSQL(t *testing.T) {
 	d := startDatabase(t)
 	other := "postgres://other:" + rand.Text() + "@/other?host=" + d.Folder()
 	for name, keys := range map[string]string{
-		"(%)":             "postgres://keys:a%2Fb@/keys",
-		"is not postgres": "postgres://keys@/keys",
+		"(%)":          "postgres://keys:a%2Fb@/keys",
+		"is not a URL": "postgres://keys@/keys",
 	} {
 		if out, err := d.create(t, other, keys); err == nil || !strings.Contains(out, name) {
 			t.Errorf("%s: got %v, %s", keys, err, out)

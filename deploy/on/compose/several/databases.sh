@@ -10,7 +10,7 @@ parse() {
 	rest=$(cat "${SECRETS:-/run/secrets}/$1")
 	rest=${rest%%\?*}
 	if [[ ! $rest =~ ^postgres(ql)?://([^:@/]+):([^@/]+)@([^/]*)/([^/]+)$ ]]; then
-		echo "databases.sh: the secret $1 is not postgres://USER:PASSWORD@HOST:PORT/DATABASE" >&2
+		echo "databases.sh: the secret $1 is not a URL with a user, a password, a host and a database" >&2
 		exit 1
 	fi
 	if [[ $rest == *%* ]]; then
