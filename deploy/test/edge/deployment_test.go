@@ -2,10 +2,8 @@ package edge_test
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -52,8 +50,8 @@ func newDeployment(t *testing.T) *deployment {
 	r := &deployment{
 		dir: dir, ip: programtest.Host(t), issuer: root.Intermediate(t), roots: root.Pool(),
 		env: []string{
-			"CAUSEWAY_FILTER_SECRET=" + secret(t), "CAUSEWAY_HOP_SECRET=" + secret(t), "CAUSEWAY_FILTER_TOKEN=" + secret(t),
-			"CAUSEWAY_MLE_KEK=" + secret(t), "CAUSEWAY_DEDUPLICATION_SECRET=" + secret(t),
+			"CAUSEWAY_FILTER_SECRET=" + programtest.Secret(), "CAUSEWAY_HOP_SECRET=" + programtest.Secret(), "CAUSEWAY_FILTER_TOKEN=" + programtest.Secret(),
+			"CAUSEWAY_MLE_KEK=" + programtest.Secret(), "CAUSEWAY_DEDUPLICATION_SECRET=" + programtest.Secret(),
 		},
 	}
 	certtest.Replace(t, r.path("ca.pem"), certtest.PEM(root.Certificate))
@@ -263,14 +261,4 @@ func (r *deployment) stat(t *testing.T, name string) int {
 		t.Fatalf("no %s in %q: %v", name, text, err)
 	}
 	return n
-}
-
-// secret returns a random secret.
-func secret(t *testing.T) string {
-	t.Helper()
-	b := make([]byte, 32)
-	if _, err := rand.Read(b); err != nil {
-		t.Fatal(err)
-	}
-	return base64.StdEncoding.EncodeToString(b)
 }

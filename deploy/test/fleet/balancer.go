@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // Balancer forwards each connection to the next instance that accepts it. If the instance breaks
@@ -54,7 +56,7 @@ func (b *Balancer) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	server := b.dial()
 	if server == nil {
-		reset(client)
+		programtest.Reset(client)
 		return
 	}
 	defer func() { _ = server.Close() }()
@@ -84,19 +86,11 @@ func (b *Balancer) dial() net.Conn {
 // pass copies in one direction. It forwards an end as an end, and a break as a break.
 func pass(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil && !errors.Is(err, net.ErrClosed) {
-		reset(to)
-		reset(from)
+		programtest.Reset(to)
+		programtest.Reset(from)
 		return
 	}
 	if half, ok := to.(*net.TCPConn); ok {
 		_ = half.CloseWrite() // it may be broken already
 	}
-}
-
-// reset breaks a connection.
-func reset(conn net.Conn) {
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // it may be broken already
-	}
-	_ = conn.Close()
 }

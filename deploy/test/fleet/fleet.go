@@ -4,7 +4,6 @@ package fleet
 
 import (
 	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,8 +63,8 @@ func Start(tb testing.TB, c Config) *Fleet {
 	}
 	dir := tb.TempDir()
 	f := &Fleet{config: c, dir: dir, Journal: filepath.Join(dir, "simulator.journal"), env: append([]string{
-		"CAUSEWAY_STORE=" + c.Store, "CAUSEWAY_VAULT_KEK=" + random(), "CAUSEWAY_MLE_KEK=" + random(),
-		"CAUSEWAY_DEDUPLICATION_SECRET=" + random(),
+		"CAUSEWAY_STORE=" + c.Store, "CAUSEWAY_VAULT_KEK=" + programtest.Secret(), "CAUSEWAY_MLE_KEK=" + programtest.Secret(),
+		"CAUSEWAY_DEDUPLICATION_SECRET=" + programtest.Secret(),
 	}, c.CoreEnv...)}
 	f.Run(tb, "migrate")
 	f.enroll(tb)
@@ -97,13 +96,6 @@ func Start(tb testing.TB, c Config) *Fleet {
 	return f
 }
 
-// random returns a secret of 32 bytes in base64.
-func random() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // it never fails
-	return base64.StdEncoding.EncodeToString(b)
-}
-
 // Command returns a command of the core in a folder, on the fleet's store.
 func (f *Fleet) Command(folder string, args ...string) programtest.Command {
 	return programtest.Command{Path: filepath.Join(folder, "core"), Args: args, Env: f.env}
@@ -128,7 +120,7 @@ func (f *Fleet) enroll(tb testing.TB) {
 	f.Secret = f.Run(tb, "keys", "create", "--merchant", f.Merchant)
 	f.Publishable = f.Run(tb, "keys", "create", "--merchant", f.Merchant, "--kind", "publishable")
 	f.ProviderA = ProviderA{"shop", rand.Text()[:16]}
-	f.ProviderB = ProviderB{MerchantID: "shop", KeyID: "shop-key", SharedSecret: random()}
+	f.ProviderB = ProviderB{MerchantID: "shop", KeyID: "shop-key", SharedSecret: programtest.Secret()}
 	logins := fmt.Sprintf(`provider_a:
   - {name: %s, transaction_key: %s, api_key: %s}
 provider_b:

@@ -5,7 +5,6 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"net"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -137,8 +136,7 @@ func (i *Instance) settle(tb testing.TB) {
 
 // Serves reports whether it accepts connections now.
 func (i *Instance) Serves(ctx context.Context) bool {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", i.listen)
-	return err == nil && conn.Close() == nil
+	return programtest.Listening(ctx, i.listen)
 }
 
 // Start is Launch and Await.

@@ -3,8 +3,6 @@
 package hostile_test
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -58,9 +56,7 @@ func arrange(t *testing.T, cores int) *arrangement {
 	}
 	a.server = pgtest.Steered(t)
 	a.place = crash.Place{Store: a.server.URL(nil), Journal: filepath.Join(a.folder, "simulator.journal")}
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // it never fails
-	a.env = []string{"CAUSEWAY_STORE=" + a.place.Store, "CAUSEWAY_VAULT_KEK=" + base64.StdEncoding.EncodeToString(key)}
+	a.env = []string{"CAUSEWAY_STORE=" + a.place.Store, "CAUSEWAY_VAULT_KEK=" + programtest.Secret()}
 	a.setClock(t, 0)
 	a.run(t, "migrate")
 	return a

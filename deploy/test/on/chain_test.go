@@ -2,9 +2,7 @@ package on_test
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -63,7 +61,7 @@ func newMachine(t *testing.T) *machine {
 		"vault-kek", "mle-kek", "filter-secret", "deduplication-secret", "filter-token",
 		"hop-secret",
 	} {
-		m.secret(t, name, random())
+		m.secret(t, name, programtest.Secret())
 	}
 	m.authority = certtest.Root(t).Intermediate(t)
 	m.authority.Issue(t, certtest.Hosts("api.example.com", "trust.example.com")).
@@ -77,12 +75,6 @@ func newMachine(t *testing.T) *machine {
 	}}
 	t.Cleanup(m.client.CloseIdleConnections)
 	return m
-}
-
-func random() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // it never fails
-	return base64.StdEncoding.EncodeToString(b)
 }
 
 func (m *machine) path(of string) string { return filepath.Join(m.dir, of) }

@@ -5,12 +5,13 @@ import (
 	"context"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
 // fate is the treatment of a call from a proxy to v1.
@@ -128,8 +129,5 @@ func cut(w http.ResponseWriter) {
 	if err != nil {
 		return // it is broken already
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = conn.Close()
+	programtest.Reset(conn)
 }

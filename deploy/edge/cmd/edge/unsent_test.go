@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -46,7 +47,7 @@ var misbehaviours = map[string]func(c net.Conn, n int) (stays bool){
 
 // reset resets a connection instead of closing it.
 func reset(c net.Conn) bool {
-	_ = c.(*net.TCPConn).SetLinger(0)
+	programtest.Reset(c)
 	return false
 }
 
