@@ -50,7 +50,8 @@ func newDeployment(t *testing.T) *deployment {
 	r := &deployment{
 		dir: dir, ip: programtest.Host(t), issuer: root.Intermediate(t), roots: root.Pool(),
 		env: []string{
-			"CAUSEWAY_FILTER_SECRET=" + programtest.Secret(), "CAUSEWAY_HOP_SECRET=" + programtest.Secret(), "CAUSEWAY_FILTER_TOKEN=" + programtest.Secret(),
+			"CAUSEWAY_FILTER_SECRET=" + programtest.Secret(), "CAUSEWAY_HOP_SECRET=" + programtest.Secret(),
+			"CAUSEWAY_FILTER_TOKEN=" + programtest.Secret(),
 			"CAUSEWAY_MLE_KEK=" + programtest.Secret(), "CAUSEWAY_DEDUPLICATION_SECRET=" + programtest.Secret(),
 		},
 	}

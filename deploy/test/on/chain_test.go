@@ -250,10 +250,7 @@ func TestChain(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %d", url, got, response, want)
 		}
 	}
-	socket, err := os.Stat(m.path(strings.TrimPrefix(administration, "unix:")))
-	if err != nil || socket.Mode().Perm() != 0o600 {
-		t.Errorf("Envoy's administration: got %v, %v, want a socket of mode 0600", socket, err)
-	}
+	m.checkAdministration(t)
 	if status, response := m.call(t, http.MethodPost,
 		"http://127.0.0.1:8080/v1/transactions", key, payment); status < 400 {
 		t.Errorf("core accepted a request that did not pass mle-filter: %d %s", status, response)
@@ -267,6 +264,15 @@ func TestChain(t *testing.T) {
 	}
 	if out, err := m.run(t, "core health --admin 127.0.0.1:8081"); err == nil {
 		t.Errorf("health of nothing: %s", out)
+	}
+}
+
+// checkAdministration checks that only Envoy's user can connect to its administration.
+func (m *machine) checkAdministration(t *testing.T) {
+	t.Helper()
+	socket, err := os.Stat(m.path(strings.TrimPrefix(administration, "unix:")))
+	if err != nil || socket.Mode().Perm() != 0o600 {
+		t.Errorf("Envoy's administration: got %v, %v, want a socket of mode 0600", socket, err)
 	}
 }
 
