@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // TestDrain checks that edge drain returns only after the response to a payment in progress.
@@ -84,6 +86,33 @@ func TestOneDrainTime(t *testing.T) {
 		at := slices.Index(command, "--drain-time-s")
 		if at < 0 || at+1 == len(command) || command[at+1] != "10" {
 			t.Errorf("%s: Envoy runs as %v, want --drain-time-s 10", platform, command)
+		}
+	}
+}
+
+// TestDrainsReachEnvoy checks that the drain of each platform names the socket of Envoy's
+// administration. In a container it must also mount its folder, and run as Envoy's user.
+func TestDrainsReachEnvoy(t *testing.T) {
+	t.Parallel()
+	unit := string(mustRead(t, "deploy/on/systemd/causeway-envoy.service"))
+	if !strings.Contains(unit, "/edge drain --admin "+administration+" ") {
+		t.Errorf("systemd: ExecStop does not name %s", administration)
+	}
+	services := mustLoad(t, "compose.yaml").Services
+	drain := services["drain"]
+	if !slices.Contains(drain.Command, administration) || drain.User != services["envoy"].User ||
+		len(drain.Volumes) != 1 || drain.Volumes[0].Target != filepath.Dir(strings.TrimPrefix(administration, "unix:")) {
+		t.Errorf("compose: the drain is %v of %s with %v", drain.Command, drain.User, drain.Volumes)
+	}
+	for name, pod := range mustBuild(t, filepath.Join(root, "deploy/on/kubernetes/base")).pods {
+		containers := map[string]corev1.Container{}
+		for _, c := range all(pod) {
+			containers[c.Name] = c
+		}
+		drain, envoy := containers["drain"], containers["envoy"]
+		if !slices.Contains(drain.Args, administration) || len(drain.VolumeMounts) != 1 ||
+			*drain.SecurityContext.RunAsUser != *envoy.SecurityContext.RunAsUser {
+			t.Errorf("%s: the drain is %v with %v", name, drain.Args, drain.VolumeMounts)
 		}
 	}
 }
