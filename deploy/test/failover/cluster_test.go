@@ -56,7 +56,7 @@ func newCluster(t *testing.T) *cluster {
 		n.Start(t)
 	}
 	leader := c.Healthy(t, true)
-	if err := leader.patroniBy(t.Context(), leader.stranger, http.MethodPatch, "/config", `{}`, nil); err == nil {
+	if err := leader.patroniBy(t.Context(), leader.stranger, http.MethodPatch, "/config", `{"ttl": 20}`, nil); err == nil {
 		t.Error("Patroni changed its configuration for a client with the password and without a certificate")
 	}
 	for _, statement := range []string{
