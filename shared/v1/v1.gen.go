@@ -3137,7 +3137,7 @@ type ListCustomersParams struct {
 	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
-	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
+	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
 	// Reference The merchant's own name for the customer, whole.
@@ -3202,7 +3202,7 @@ type ListTransactionsParams struct {
 	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
-	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
+	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore      `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 	Status       *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
 
@@ -3232,7 +3232,7 @@ type ListTransactionCapturesParams struct {
 	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
-	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`.
+	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 }
 

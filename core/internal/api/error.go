@@ -188,7 +188,7 @@ var codes = map[string]entry{
 	codeNoAcquirer:          {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
 	codeAcquirerUnavailable: {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
 	codeListTimeout:         {v1.ErrorTypeAPIError, 504, listTimeout},
-	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's answer did not come. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
+	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
 }
 
 // operators reports whether only the operator's API answers a code.

@@ -44,7 +44,7 @@ func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID, t.Attempt)
 }
 
-// LoseTransaction marks a payment whose answer did not come. ErrConflict when it is not in processing.
+// LoseTransaction marks a payment whose response was lost as unknown. ErrConflict if it is not processing.
 func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
 	return tx.change(loseTransaction,
 		toMillis(tx.Now), t.ID, t.Attempt)

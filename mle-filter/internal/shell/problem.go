@@ -58,8 +58,8 @@ var problems = map[string]engine.Problem{
 		Status: 503, Type: v1.ErrorTypeAPIError,
 		Message: "The service cannot be reached. Nothing was changed; try again.", RetryAfter: 1,
 	},
-	CodeLost:     {Status: 502, Type: v1.ErrorTypeAPIError, Message: "The answer was lost." + again},
-	CodeTimeout:  {Status: 504, Type: v1.ErrorTypeAPIError, Message: "The answer did not come in time." + again},
+	CodeLost:     {Status: 502, Type: v1.ErrorTypeAPIError, Message: "The response was lost." + again},
+	CodeTimeout:  {Status: 504, Type: v1.ErrorTypeAPIError, Message: "No response arrived in time." + again},
 	CodeInternal: {Status: 500, Type: v1.ErrorTypeAPIError, Message: "Something went wrong on our side." + again},
 }
 
