@@ -21,7 +21,6 @@ const (
 	queryCanceled        = "57014"
 	notSupported         = "0A000"
 	batchRefused         = "CW001" // by refuse_batch: a member of the batch must be written by its command
-	raised               = "P0001" // by the one trigger that raises an error: it rejects writes to a store that is being moved
 )
 
 // replanned is the routine in which PostgreSQL finds that a prepared statement would now return columns
@@ -77,12 +76,12 @@ func explain(err error) error {
 }
 
 // unavailable reports whether the server or the connection caused err: the server is out of reach,
-// shuts down, is a standby, has no room, rejects the password or is being moved, or a timeout ended
-// the session. A server whose clock jumps ahead ends each session that is in a transaction.
+// shuts down, is a standby, has no room or rejects the password, or a timeout ended the session.
+// A server whose clock jumps ahead ends each session that is in a transaction.
 func unavailable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return pgurl.Unavailable(e) || e.Code == raised || rolledBack(err)
+		return pgurl.Unavailable(e) || rolledBack(err)
 	}
 	var scan pgx.ScanArgError
 	var of *fault

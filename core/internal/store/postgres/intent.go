@@ -110,17 +110,17 @@ func (s *session) BeginPayment(tx *store.Tx, i *store.Intent) (store.Claim, erro
 	case !b.results[0].done: // another request has claimed the key, or changed the payment source
 		return store.Claim{}, fmt.Errorf("begin payment: %w", store.ErrChanged)
 	}
-	i.Transaction.Claim = b.results[0].is
+	i.Transaction.Claim = b.results[0].value
 	return store.Claim{ID: i.Transaction.Claim, Held: true}, nil
 }
 
 // writeIntents commits a batch of intents.
-func (e *engine) writeIntents(ctx context.Context, now time.Time, all []*store.Intent) ([]answer[int64], error) {
+func (e *engine) writeIntents(ctx context.Context, now time.Time, all []*store.Intent) ([]result[int64], error) {
 	if !e.db.Trusts(now) {
-		return make([]answer[int64], len(all)), nil // their commands return the reason
+		return make([]result[int64], len(all)), nil // their commands return the reason
 	}
 	b := newIntentBatch(all, now, e.db.KeyExpiry(now))
-	if err := ask(ctx, e.group, b.scan, beginWrite(), b.statement()); err != nil {
+	if err := inOneTransaction(ctx, e.batch, b.scan, beginWrite(), b.statement()); err != nil {
 		return nil, fmt.Errorf("begin payments: %w", err)
 	}
 	return b.results, nil
@@ -131,7 +131,7 @@ type intentBatch struct {
 	intents      []*store.Intent // in the order in which they are written
 	at           []int           // of each intent, its place in the caller's order
 	now, expires time.Time       // expires is when the idempotency keys expire
-	results      []answer[int64] // in the caller's order
+	results      []result[int64] // in the caller's order
 }
 
 // newIntentBatch orders the intents by their idempotency keys, so that two batches never wait for each
@@ -140,7 +140,7 @@ type intentBatch struct {
 func newIntentBatch(all []*store.Intent, now, expires time.Time) *intentBatch {
 	b := &intentBatch{
 		intents: make([]*store.Intent, 0, len(all)), at: make([]int, 0, len(all)),
-		now: now, expires: expires, results: make([]answer[int64], len(all)),
+		now: now, expires: expires, results: make([]result[int64], len(all)),
 	}
 	var tokens map[int64]bool
 	for n, i := range all {
@@ -169,7 +169,7 @@ func (b *intentBatch) scan(row pgx.Rows) error {
 	if err := row.Scan(&place, &claim, nil); err != nil {
 		return err
 	}
-	b.results[b.at[place-1]] = answer[int64]{claim, true}
+	b.results[b.at[place-1]] = result[int64]{claim, true}
 	return nil
 }
 

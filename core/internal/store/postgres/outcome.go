@@ -120,9 +120,9 @@ func (s *session) FinishPayment(tx *store.Tx, r *store.OutcomeRecord) error {
 // writeOutcomes commits a batch of outcome records.
 func (e *engine) writeOutcomes(
 	ctx context.Context, now time.Time, all []*store.OutcomeRecord,
-) ([]answer[struct{}], error) {
+) ([]result[struct{}], error) {
 	b := newOutcomeBatch(all, now, e.db.KeyExpiry(now))
-	if err := ask(ctx, e.group, b.scan, beginWrite(), b.lock(), b.statement()); err != nil {
+	if err := inOneTransaction(ctx, e.batch, b.scan, beginWrite(), b.lock(), b.statement()); err != nil {
 		return nil, fmt.Errorf("finish payments: %w", err)
 	}
 	return b.results, nil
@@ -134,13 +134,13 @@ type outcomeBatch struct {
 	at           []int                  // of each record, its place in the caller's order
 	tenants      []guess
 	now, expires time.Time          // expires is when the idempotency keys expire at the earliest
-	results      []answer[struct{}] // in the caller's order
+	results      []result[struct{}] // in the caller's order
 }
 
 // newOutcomeBatch orders the records by their transactions, so that two batches never wait for each
 // other.
 func newOutcomeBatch(all []*store.OutcomeRecord, now, expires time.Time) *outcomeBatch {
-	b := &outcomeBatch{at: make([]int, len(all)), now: now, expires: expires, results: make([]answer[struct{}], len(all))}
+	b := &outcomeBatch{at: make([]int, len(all)), now: now, expires: expires, results: make([]result[struct{}], len(all))}
 	for n := range all {
 		b.at[n] = n
 	}

@@ -115,7 +115,7 @@ func (e *engine) Page(
 	if settled || err != nil {
 		return err
 	}
-	mark, err := e.fence(ctx, pagePatience)
+	mark, err := e.fence(ctx, store.Listing)
 	if err != nil {
 		return err
 	}
@@ -133,10 +133,10 @@ type page struct {
 func (p *page) Scan(dest ...any) error { return p.row.Scan(append(dest, &p.above)...) }
 
 // fence returns a mark above all rows that are visible when it is called. It is 0 if a command of
-// any process is not over in time.
-func (e *engine) fence(ctx context.Context, patience time.Duration) (mark int64, err error) {
+// any process is not over within pagePatience. It waits on a connection of a purpose.
+func (e *engine) fence(ctx context.Context, p store.Purpose) (mark int64, err error) {
 	began, begun := clock.Monotonic(), e.fences.begun.Load()
-	over := time.NewTimer(patience)
+	over := time.NewTimer(pagePatience)
 	defer over.Stop()
 	select {
 	case e.fences.turn <- struct{}{}:
@@ -151,12 +151,12 @@ func (e *engine) fence(ctx context.Context, patience time.Duration) (mark int64,
 	}
 	n := e.fences.begun.Add(1)
 	for i, text := range []string{drainA, drainB} {
-		left := (patience - (clock.Monotonic() - began)) / time.Millisecond
+		left := (pagePatience - (clock.Monotonic() - began)) / time.Millisecond
 		if left <= 0 {
 			return 0, nil
 		}
 		var next int64
-		err := query{e.read[store.Listing], text}.row(ctx, strconv.FormatInt(int64(left), 10)).Scan(&next)
+		err := query{e.read[p], text}.row(ctx, strconv.FormatInt(int64(left), 10)).Scan(&next)
 		var refused *pgconn.PgError
 		if errors.As(err, &refused) && refused.Code == lockNotAvailable {
 			return 0, nil
@@ -181,7 +181,7 @@ func (e *engine) LowWaterMark(ctx context.Context) (oldest, next int64, err erro
 	if oldest >= next {
 		return oldest, next, nil
 	}
-	mark, err := e.fence(ctx, pagePatience)
+	mark, err := e.fence(ctx, store.Background)
 	return max(oldest, mark), next, err
 }
 

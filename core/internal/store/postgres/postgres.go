@@ -48,11 +48,11 @@ type engine struct {
 	clock clock.Clock
 	write *pgxpool.Pool
 	read  map[store.Purpose]*reads
-	group *pgxpool.Pool // what groups are written on
+	batch *pgxpool.Pool // the connections of batches
 	sql   store.SQL
 
-	intents  *groups[*store.Intent, int64] // the results are claims
-	outcomes *groups[*store.OutcomeRecord, struct{}]
+	intents  *batches[*store.Intent, int64] // the results are claims
+	outcomes *batches[*store.OutcomeRecord, struct{}]
 
 	test hook.Options // zero outside of tests
 	// patience is how long a command or a read may take.
@@ -90,8 +90,8 @@ func OpenRotating(
 		for _, o := range options {
 			e.test = o
 		}
-		t := new(turns)
-		e.intents, e.outcomes = newGroups(t, e.writeIntents), newGroups(t, e.writeOutcomes)
+		t := new(batchQueue)
+		e.intents, e.outcomes = newBatches(t, e.writeIntents), newBatches(t, e.writeOutcomes)
 		err = e.openPools(ctx, source)
 		if err == nil {
 			err = e.preflight(ctx)
@@ -120,7 +120,7 @@ func (e *engine) openPools(ctx context.Context, source string) (err error) {
 			return err
 		}
 	}
-	e.group, err = e.open(ctx, source, poolSize{connections: groupers}, grouping)
+	e.batch, err = e.open(ctx, source, poolSize{connections: batchConnections}, batchSettings)
 	return err
 }
 
@@ -212,7 +212,7 @@ func (e *engine) update(ctx context.Context, at time.Time, c command) error {
 			continue
 		}
 		err = explain(err)
-		e.stats.failed(err)
+		e.stats.failed(err, 1)
 		e.db.Failed(err)
 		return err
 	}
@@ -329,7 +329,7 @@ func (e *engine) closePools() {
 			of.pool.Close()
 		}
 	}
-	for _, pool := range []*pgxpool.Pool{e.group, e.write} {
+	for _, pool := range []*pgxpool.Pool{e.batch, e.write} {
 		if pool != nil {
 			pool.Close()
 		}

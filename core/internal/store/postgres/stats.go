@@ -15,7 +15,7 @@ type counters struct {
 	deadlock, serialization, changed, unavailable atomic.Int64
 }
 
-// again counts a command that is run again.
+// again counts a command or a batch that was rolled back and runs again.
 func (c *counters) again(err error) {
 	var e *pgconn.PgError
 	switch {
@@ -28,17 +28,17 @@ func (c *counters) again(err error) {
 	}
 }
 
-// failed counts a command that ended with an error.
-func (c *counters) failed(err error) {
+// failed counts commands that ended with an error.
+func (c *counters) failed(err error, commands int) {
 	if errors.Is(err, store.ErrUnavailable) {
-		c.unavailable.Add(1)
+		c.unavailable.Add(int64(commands))
 	}
 }
 
 // Stats implements store.Engine.
 func (e *engine) Stats() store.Stats {
 	c := &e.stats
-	pools := []store.Pool{poolOf("write", e.write)}
+	pools := []store.Pool{poolOf("write", e.write), poolOf("payments", e.batch)}
 	for _, p := range store.Purposes() {
 		pools = append(pools, poolOf(p.String(), e.read[p].pool))
 	}

@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// groupMost bounds the payments of a batch. While a batch is under way the next one collects, because a
+	// batchSize bounds the payments of a batch. While a batch is under way the next one collects, because a
 	// payment of a large batch costs less. A batch may wait for a lock. So a payment that has waited for
-	// groupPause begins another batch, with at most groupsAtOnce under way.
-	groupMost, groupsAtOnce = 128, 6
-	groupPause              = 5 * time.Millisecond
-	// groupers bounds the connections for batches of one process. Some are kept for a commit whose
+	// batchWait begins another batch, with at most batchSlots under way.
+	batchSize, batchSlots = 128, 6
+	batchWait             = 5 * time.Millisecond
+	// batchConnections bounds the connections for batches of one process. Some are kept for a commit whose
 	// callers no longer wait.
-	groupers = 10
+	batchConnections = 10
 )
 
-// grouping are the settings of connections that write batches. A batch must not wait for long for a lock
+// batchSettings are the settings of connections that write batches. A batch must not wait for long for a lock
 // that one member needs. Its statements are planned once: they find rows by their keys, whatever the
 // sizes of the tables are. They join rows by hashes: nested loops would cost each member more in a
 // larger batch.
-var grouping = map[string]string{
+var batchSettings = map[string]string{
 	"lock_timeout": "100", "statement_timeout": "0", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_mergejoin": "off", "enable_nestloop": "off", "jit": "off",
 }
 
-// turns is the queue of the batches of all kinds. They share it, so that payments of one kind collect
+// batchQueue is the queue of the batches of all kinds. They share it, so that payments of one kind collect
 // while a batch of another kind is written.
-type turns struct{ queue batch.Queue[member] }
+type batchQueue struct{ queue batch.Queue[member] }
 
 // member is a payment that waits for a batch of its kind.
 type member interface {
@@ -45,49 +45,49 @@ type member interface {
 	writeAll(all []member) error
 }
 
-// groups writes the batches of one kind.
-type groups[Q, A any] struct {
-	*turns
+// batches writes the batches of one kind.
+type batches[Q, A any] struct {
+	*batchQueue
 	// write writes a batch. A member without a result was not written. After an error the outcome is
 	// unknown.
-	write func(ctx context.Context, now time.Time, all []Q) ([]answer[A], error)
+	write func(ctx context.Context, now time.Time, all []Q) ([]result[A], error)
 }
 
-func newGroups[Q, A any](t *turns, write func(context.Context, time.Time, []Q) ([]answer[A], error)) *groups[Q, A] {
-	t.queue.Commit = func(all []member) error { return all[0].writeAll(all) }
-	t.queue.Kind = member.kind
-	t.queue.Size, t.queue.Slots, t.queue.Slow = groupMost, groupsAtOnce, groupPause
-	return &groups[Q, A]{t, write}
+func newBatches[Q, A any](q *batchQueue, write func(context.Context, time.Time, []Q) ([]result[A], error)) *batches[Q, A] {
+	q.queue.Commit = func(all []member) error { return all[0].writeAll(all) }
+	q.queue.Kind = member.kind
+	q.queue.Size, q.queue.Slots, q.queue.Slow = batchSize, batchSlots, batchWait
+	return &batches[Q, A]{q, write}
 }
 
-// answer is the result of a member.
-type answer[A any] struct {
-	is   A
-	done bool
+// result is the result of a member.
+type result[A any] struct {
+	value A
+	done  bool
 }
 
 // caller is a member of a kind.
 type caller[Q, A any] struct {
-	group  *groups[Q, A]
-	engine *engine
-	asks   Q
-	at     time.Time
-	answer answer[A]
+	batches *batches[Q, A]
+	engine  *engine
+	item    Q
+	at      time.Time
+	result  result[A]
 }
 
 // kind implements member.
-func (c *caller[Q, A]) kind() any { return c.group }
+func (c *caller[Q, A]) kind() any { return c.batches }
 
 // writeAll implements member.
 func (c *caller[Q, A]) writeAll(all []member) error {
-	return c.group.writeAll(c.engine, column(all, func(m member) *caller[Q, A] { return m.(*caller[Q, A]) }))
+	return c.batches.writeAll(c.engine, column(all, func(m member) *caller[Q, A] { return m.(*caller[Q, A]) }))
 }
 
 var errTooLate = errors.Join(store.ErrUnavailable, errors.New("store: earlier batches took too long"))
 
 // do writes a payment in a batch. Returns errTooLate if no batch takes it within half of the engine's
 // patience.
-func (g *groups[Q, A]) do(ctx context.Context, e *engine, asks Q) (out A, done bool, err error) {
+func (b *batches[Q, A]) do(ctx context.Context, e *engine, item Q) (out A, done bool, err error) {
 	if err := ctx.Err(); err != nil || e.test.Alone {
 		return out, false, err
 	}
@@ -102,13 +102,13 @@ func (g *groups[Q, A]) do(ctx context.Context, e *engine, asks Q) (out A, done b
 	defer e.waiting.Add(-1)
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), e.patience/2, errTooLate)
 	defer cancel()
-	c := &caller[Q, A]{group: g, engine: e, asks: asks, at: e.clock.Now()}
-	err = g.queue.Do(ctx, c)
-	return c.answer.is, c.answer.done, err
+	c := &caller[Q, A]{batches: b, engine: e, item: item, at: e.clock.Now()}
+	err = b.queue.Do(ctx, c)
+	return c.result.value, c.result.done, err
 }
 
 // writeAll writes a batch. The member that waited longest has its result within the engine's patience.
-func (g *groups[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
+func (b *batches[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 	start := e.clock.Now()
 	waited := max(start.Sub(all[0].at), 0) // the clock may have been set back
 	now := start
@@ -117,20 +117,24 @@ func (g *groups[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 			now = c.at
 		}
 	}
-	asks := column(all, func(c *caller[Q, A]) Q { return c.asks })
+	items := column(all, func(c *caller[Q, A]) Q { return c.item })
 	ctx, cancel := context.WithTimeout(context.Background(), e.patience-min(waited, e.patience/2))
-	answers, err := g.written(ctx, now.UTC().Truncate(time.Millisecond), asks)
+	results, err := b.written(ctx, now.UTC().Truncate(time.Millisecond), items)
 	cancel()
 	if undone(err) {
-		answers, err = make([]answer[A], len(all)), nil
+		if rolledBack(err) {
+			e.stats.again(err)
+		}
+		results, err = make([]result[A], len(all)), nil
 	}
 	if err != nil {
 		err = explain(err)
+		e.stats.failed(err, len(all))
 		e.db.Failed(err)
 	} else {
 		e.db.Committed(start)
 		for i, c := range all {
-			c.answer = answers[i]
+			c.result = results[i]
 		}
 	}
 	if observe := e.observe.Load(); observe != nil {
@@ -140,9 +144,9 @@ func (g *groups[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 }
 
 // written is write with a panic as an error, after which the outcome is unknown.
-func (g *groups[Q, A]) written(ctx context.Context, now time.Time, all []Q) (answers []answer[A], err error) {
+func (b *batches[Q, A]) written(ctx context.Context, now time.Time, all []Q) (results []result[A], err error) {
 	defer caught(&err)
-	return g.write(ctx, now, all)
+	return b.write(ctx, now, all)
 }
 
 // caught is deferred. It makes a panic an error with its type and stack: the value may hold card data.
@@ -160,9 +164,9 @@ func undone(err error) bool {
 		(said.Code == batchRefused || said.Code == lockNotAvailable || rolledBack(err) || !unavailable(err))
 }
 
-// ask runs statements as one transaction in one round trip, and reads the rows of the last one. The
+// inOneTransaction runs statements as one transaction in one round trip, and reads the rows of the last one. The
 // commit is part of that, so none of it is cancelled: see commit.go.
-func ask(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Rows) error, statements ...*pgx.QueuedQuery) error {
+func inOneTransaction(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Rows) error, statements ...*pgx.QueuedQuery) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return came(err)

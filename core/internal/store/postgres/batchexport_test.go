@@ -14,10 +14,10 @@ import (
 
 // The bounds of a process.
 const (
-	MaxQueue     = maxQueue
-	GroupMost    = groupMost
-	GroupsAtOnce = groupsAtOnce
-	GroupPause   = groupPause
+	MaxQueue   = maxQueue
+	BatchSize  = batchSize
+	BatchSlots = batchSlots
+	BatchWait  = batchWait
 )
 
 // Patience is how long a command may take.
@@ -25,31 +25,31 @@ const Patience = defaultPatience
 
 // Queue writes numbers in batches by a function of the test.
 type Queue struct {
-	g *groups[int, int]
+	g *batches[int, int]
 	e engine
 }
 
-// NewQueue returns a queue that writes by a function. Who was asked for is what he is answered.
+// NewQueue returns a queue that writes numbers by a function. The result of a number is the number.
 func NewQueue(write func(ctx context.Context, all []int) error) *Queue {
-	return newQueue(new(turns), clock.System(), write)
+	return newQueue(new(batchQueue), clock.System(), write)
 }
 
-// NewQueueAt returns one that has another clock.
+// NewQueueAt is NewQueue with another clock.
 func NewQueueAt(c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
-	return newQueue(new(turns), c, write)
+	return newQueue(new(batchQueue), c, write)
 }
 
-// NewQueueBeside returns one that takes turns with another.
+// NewQueueBeside returns a queue of another kind that shares the batches of q.
 func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) *Queue {
-	return newQueue(q.g.turns, q.e.clock, write)
+	return newQueue(q.g.batchQueue, q.e.clock, write)
 }
 
-func newQueue(t *turns, c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
+func newQueue(t *batchQueue, c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
 	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience}}
-	q.g = newGroups(t, func(ctx context.Context, _ time.Time, all []int) ([]answer[int], error) {
-		out := make([]answer[int], len(all))
+	q.g = newBatches(t, func(ctx context.Context, _ time.Time, all []int) ([]result[int], error) {
+		out := make([]result[int], len(all))
 		for i, n := range all {
-			out[i] = answer[int]{n, true}
+			out[i] = result[int]{n, true}
 		}
 		return out, write(ctx, all)
 	})
@@ -59,20 +59,25 @@ func newQueue(t *turns, c clock.Clock, write func(ctx context.Context, all []int
 // Do writes a number, as a command does.
 func (q *Queue) Do(ctx context.Context, n int) (int, bool, error) { return q.g.do(ctx, &q.e, n) }
 
-// Waiting is how many commands of the process are not answered.
+// Waiting returns how many commands have no result yet.
 func (q *Queue) Waiting() int { return q.e.Waiting() }
 
-// Undone reports whether after an error of the server nothing of a group was done.
+// Failures returns the counters of commands that found no server, and of deadlocks.
+func (q *Queue) Failures() (unavailable, deadlocks int64) {
+	return q.e.stats.unavailable.Load(), q.e.stats.deadlock.Load()
+}
+
+// Undone reports whether an error of the server means that nothing of a batch was written.
 func Undone(of *pgconn.PgError) bool { return undone(came(of)) }
 
-// Ask runs a statement as those of groups are, and hands each row to scan.
+// Ask runs a statement as those of batches and calls scan for each row.
 func Ask(ctx context.Context, source, statement string, scan func()) error {
-	pool, err := new(engine).open(ctx, source, poolSize{connections: 1}, grouping)
+	pool, err := new(engine).open(ctx, source, poolSize{connections: 1}, batchSettings)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return explain(ask(ctx, pool, func(pgx.Rows) error { scan(); return nil }, &pgx.QueuedQuery{SQL: statement}))
+	return explain(inOneTransaction(ctx, pool, func(pgx.Rows) error { scan(); return nil }, &pgx.QueuedQuery{SQL: statement}))
 }
 
 // Guesses returns the tenants whose outcome records a batch writes, and the guesses of their endpoints.

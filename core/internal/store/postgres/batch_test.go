@@ -193,7 +193,7 @@ func TestManyWaitForAGroup(t *testing.T) {
 		<-time.After(postgres.Patience / 2)
 		synctest.Wait()
 		inGroups := q.Waiting()
-		if got := late[postgres.Patience/2]; got != postgres.MaxQueue-inGroups || inGroups > postgres.GroupsAtOnce*postgres.GroupMost {
+		if got := late[postgres.Patience/2]; got != postgres.MaxQueue-inGroups || inGroups > postgres.BatchSlots*postgres.BatchSize {
 			t.Errorf("after half of the patience %d were told, and %d are in groups", got, inGroups)
 		}
 		close(hold)
