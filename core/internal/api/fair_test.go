@@ -17,8 +17,9 @@ import (
 func TestEndlessListsStopNoOther(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: 1000})
-	list := "/v1/transactions/" + b.MustCreate(t, 100, "").ID + "/captures"
-	b.makeEndless(t, "captures")
+	const list = "/v1/customers"
+	MustDecode[v1.Customer](t, b.post(t, list, "{}"), 201)
+	b.makeEndless(t, "customers") // into which no payment writes
 	const lists = 40
 	refused := b.startLists(t, list, lists)
 	other := *b
