@@ -56,7 +56,7 @@ func TestCommandsPostgreSQL(t *testing.T) {
 	n := c.start(t)
 	token := n.must(t, 201, "POST", "/v1/tokens", visa, "")["value"].(string)
 	n.Kill()
-	again := cluster{store: store, kek: other, key: c.key}
+	again := cluster{store: c.store, kek: other, key: c.key}
 	for range 2 { // the second time there is nothing to do
 		cmd := again.command(t, "vault", "rewrap")
 		cmd.Env = append(cmd.Env, "CAUSEWAY_VAULT_OLD_KEK="+c.kek)

@@ -68,11 +68,15 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 	}
 	own, others := r.fingerprints()
 	var c store.Claim
-	err := e.insertNew(func(id int64) (err error) {
-		t.ID = id
+	draw := func() {
+		t.ID = e.IDs.Next()
 		w.of(authorizationStep(t))
+	}
+	err := withNewIDs(func() (err error) {
+		draw()
 		c, err = e.Store.BeginPayment(ctx, &store.Intent{
-			Transaction: t, Terms: p.Terms, Key: r.Key, Fingerprint: own, OtherFingerprints: others, Source: p.Drawn.stored(),
+			Transaction: t, Redraw: draw, Terms: p.Terms, Key: r.Key, Fingerprint: own, OtherFingerprints: others,
+			Source: p.Drawn.stored(),
 		})
 		return err
 	})
@@ -214,9 +218,13 @@ func (e *Engine) newOutcome(t *payment.Transaction, claim int64, result Result) 
 		Transaction: t, Claim: claim, Status: result.Status, Body: result.Body,
 		Event: *e.event("transaction."+string(t.Status), t.Tenant, t.ID, t.Version, e.eventBody(t, result)),
 	}
-	if t.Captured > 0 {
-		r.Capture = e.IDs.Next()
+	r.Redraw = func() {
+		if t.Captured > 0 {
+			r.Capture = e.IDs.Next()
+		}
+		r.Event.ID = e.IDs.Next()
 	}
+	r.Redraw()
 	return r
 }
 

@@ -46,11 +46,12 @@ func deliveryID(d *payment.Delivery) int64       { return d.ID }
 func keyID(k *payment.APIKey) int64              { return k.ID }
 func merchantID(m payment.Merchant) int64        { return m.ID }
 
-func insertPayment(tx *store.Tx, s *coretest.Service, n int64) error {
-	return tx.InsertTransaction(&payment.Transaction{
+func insertPayment(tx *store.Tx, s *coretest.Service, n int64, terms payment.Terms) error {
+	_, err := tx.BeginPayment(&store.Intent{Terms: terms, Transaction: &payment.Transaction{
 		ID: n, Tenant: s.Tenant, Status: payment.Processing, Amount: 100, Currency: "usd",
 		Details: []byte(`{"reference":"mine"}`), CreatedAt: s.Clock.Now(), UpdatedAt: s.Clock.Now(),
-	})
+	}})
+	return err
 }
 
 func insertCustomer(tx *store.Tx, s *coretest.Service, n int64) error {
@@ -63,10 +64,7 @@ func insertCustomer(tx *store.Tx, s *coretest.Service, n int64) error {
 func transactions(f payment.TransactionFilter) listed {
 	return listed{
 		insert: func(tx *store.Tx, s *coretest.Service, n, _ int64) (int64, error) {
-			if err := insertPayment(tx, s, n); err != nil {
-				return 0, err
-			}
-			return n, tx.InsertTerms(s.Tenant, n, payment.Terms{Reference: "mine"})
+			return n, insertPayment(tx, s, n, payment.Terms{Reference: "mine"})
 		},
 		list: func(ctx context.Context, s *coretest.Service, _ int64, p payment.Page) ([]int64, error) {
 			l, err := s.DB.FilteredTransactions(ctx, s.Tenant, f, p)
@@ -234,11 +232,11 @@ func listsOfMerchants() map[string]listed {
 }
 
 func insertPaymentOf(tx *store.Tx, s *coretest.Service, of int64) error {
-	return insertPayment(tx, s, of)
+	return insertPayment(tx, s, of, payment.Terms{})
 }
 
 func insertCaptured(tx *store.Tx, s *coretest.Service, of int64) error {
-	if err := insertPayment(tx, s, of); err != nil {
+	if err := insertPayment(tx, s, of, payment.Terms{}); err != nil {
 		return err
 	}
 	return tx.ResolveTransaction(&payment.Transaction{

@@ -26,10 +26,14 @@ type Engine interface {
 	Each(ctx context.Context, p Purpose, s *Statement, scan func(Scanner) error, args ...any) error
 	// Lists returns how many lists can run at the same time.
 	Lists() int
-	// Page runs a read of a page of a list, on a connection for lists. begin is called before the first row,
-	// and again if all rows are read anew. No row that is committed later comes before a row of the
-	// page in the order of the list.
-	Page(ctx context.Context, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
+	// Page runs a read of a page of a list, on a connection for lists. begin is called before the first
+	// row, and again if all rows are read anew. The page has every row of a command that has returned. No
+	// row that is committed later comes before a row of the page in the order of the list. While a
+	// command takes long, only one of these holds: the second one if newer, that is for a page of the
+	// rows that are newer than a cursor, else the first one.
+	Page(
+		ctx context.Context, s *Statement, newer bool, begin func(), scan func(Scanner) error, args ...any,
+	) error
 	// BeginPayment commits an intent: see DB.BeginPayment.
 	BeginPayment(ctx context.Context, i *Intent) (Claim, error)
 	// FinishPayment commits an outcome record: see DB.FinishPayment.

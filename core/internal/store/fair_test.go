@@ -52,12 +52,12 @@ func (w *watched) Each(
 
 // Page implements store.Engine.
 func (w *watched) Page(
-	ctx context.Context, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
+	ctx context.Context, s *store.Statement, newer bool, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	if err := w.begin(store.Listing, s, args); err != nil {
 		return err
 	}
-	return w.Engine.Page(ctx, s, begin, scan, args...)
+	return w.Engine.Page(ctx, s, newer, begin, scan, args...)
 }
 
 // begin records a read and returns the error with which it is refused.

@@ -13,6 +13,9 @@ import (
 type Intent struct {
 	// Transaction has its id. BeginPayment fills in its Claim.
 	Transaction *payment.Transaction
+	// Redraw gives Transaction another id; nil for none. A store whose lists are in the order of ids
+	// calls it in the command that writes the intent: ids then follow commits.
+	Redraw      func()
 	Terms       payment.Terms
 	Key         string // idempotency key, "" for none
 	Fingerprint []byte // of the request

@@ -20,7 +20,7 @@ func list[T any](
 	case p.After != 0:
 		cursor = p.After
 	}
-	rows, err := pageOf(ctx, db, merchant, s, scan, append(args, cursor, p.Limit+1)...)
+	rows, err := pageOf(ctx, db, merchant, s, p.Before != 0, scan, append(args, cursor, p.Limit+1)...)
 	if err != nil {
 		return payment.List[T]{}, err
 	}
@@ -36,14 +36,14 @@ func list[T any](
 
 // pageOf returns the rows of a page of a list for a merchant when it is the merchant's turn.
 func pageOf[T any](
-	ctx context.Context, db *DB, merchant int64, s *Statement, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, merchant int64, s *Statement, newer bool, scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
 	done, err := db.lists.take(ctx, merchant)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	err = db.engine.Page(ctx, s, func() { rows = rows[:0] }, func(row Scanner) error {
+	err = db.engine.Page(ctx, s, newer, func() { rows = rows[:0] }, func(row Scanner) error {
 		v, err := scan(row)
 		rows = append(rows, v)
 		return err

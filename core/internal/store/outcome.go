@@ -15,6 +15,8 @@ type OutcomeRecord struct {
 	Body        []byte               // of the response
 	Capture     int64                // id of the capture if the payment was captured at once, else 0
 	Event       payment.Event
+	// Redraw gives Capture and Event other ids, as Intent.Redraw does; nil for none.
+	Redraw func()
 
 	Core int64 // the process that commits the record; FinishPayment fills it in
 

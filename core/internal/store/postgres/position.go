@@ -23,7 +23,8 @@ import (
 //
 // Each listed row has a commit position: the number of its database transaction. Lists are in the
 // order of positions and end at the low-water mark, below which every transaction has ended. So no
-// row can become visible before a listed row.
+// row can become visible before a listed row. While a command takes long, pagePatience says which
+// pages end there.
 //
 // The mark rests on two promises of PostgreSQL:
 //
@@ -72,25 +73,28 @@ var writingTx = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL READ COMMITTED;
 // beginWrite is the first statement of a batch that writes rows.
 func beginWrite() *pgx.QueuedQuery { return &pgx.QueuedQuery{SQL: shareWriters} }
 
-// drain returns a statement that waits until the transactions have ended which share a lock of
+// drainText returns a statement that waits until the transactions have ended which share a lock of
 // writers. It returns the position behind the transactions that had ended when it began.
-func drain(writers string) string {
+func drainText(writers string) string {
 	return `WITH bound AS MATERIALIZED (SELECT set_config('lock_timeout', $1::text, true)),
 		turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(` + fenceTurn + `) FROM bound)
 	SELECT ` + nextMark + ` FROM (SELECT pg_advisory_xact_lock(` + writers + `) FROM turn) AS drained`
 }
 
-var drainA, drainB = drain(writersA), drain(writersB)
+var drainA, drainB = drainText(writersA), drainText(writersB)
 
-// pagePatience is how long a page waits for the commands that run. The rows of a slower command,
-// and of those with higher positions, are listed later.
+// pagePatience is how long a page waits for the commands that run. After that, a page of rows that
+// are newer than a cursor omits the rows above the position of a slower command: a client that polls
+// reads them later. Every other page has all rows that are visible. A client that polls on from it can
+// miss rows of the slow command.
 const pagePatience = time.Second
 
 // fences runs one fence at a time for all pages of a process.
 type fences struct {
 	turn  chan struct{} // has one element while a fence runs
 	begun atomic.Int64  // how many have begun
-	// guarded by turn: the last one that has succeeded, and its mark
+	late  atomic.Int64  // when the last one ended without a mark, on the monotonic clock; 0 for never
+	// guarded by turn: the last one that has ended with a mark, and its mark
 	last, mark int64
 }
 
@@ -98,7 +102,7 @@ type fences struct {
 // of their own snapshot, and have one parameter more: the mark up to which they list rows in any
 // case.
 func (e *engine) Page(
-	ctx context.Context, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
+	ctx context.Context, s *store.Statement, newer bool, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	read := func(until int64) (settled bool, err error) {
 		begin()
@@ -116,8 +120,8 @@ func (e *engine) Page(
 		return err
 	}
 	mark, err := e.fence(ctx, store.Listing)
-	if err != nil {
-		return err
+	if err != nil || mark == 0 && !newer {
+		return err // a page that is not read anew has all rows: a client may act on a missing payment
 	}
 	_, err = read(mark)
 	return err
@@ -133,9 +137,13 @@ type page struct {
 func (p *page) Scan(dest ...any) error { return p.row.Scan(append(dest, &p.above)...) }
 
 // fence returns a mark above all rows that are visible when it is called. It is 0 if a command of
-// any process is not over within pagePatience. It waits on a connection of a purpose.
+// any process is not over within pagePatience. No other fence begins for as long then, so that lists
+// do not wait one after the other. It waits on a connection of a purpose.
 func (e *engine) fence(ctx context.Context, p store.Purpose) (mark int64, err error) {
 	began, begun := clock.Monotonic(), e.fences.begun.Load()
+	if late := e.fences.late.Load(); late != 0 && began-time.Duration(late) < pagePatience {
+		return 0, nil
+	}
 	over := time.NewTimer(pagePatience)
 	defer over.Stop()
 	select {
@@ -150,25 +158,38 @@ func (e *engine) fence(ctx context.Context, p store.Purpose) (mark int64, err er
 		return e.fences.mark, nil // it began after this call
 	}
 	n := e.fences.begun.Add(1)
-	for i, text := range []string{drainA, drainB} {
-		left := (pagePatience - (clock.Monotonic() - began)) / time.Millisecond
+	mark, err = e.drain(ctx, p, began+pagePatience)
+	switch {
+	case err != nil:
+		return 0, err
+	case mark == 0:
+		e.fences.late.Store(int64(clock.Monotonic()))
+	default:
+		e.fences.last, e.fences.mark = n, mark
+	}
+	return mark, nil
+}
+
+// drain waits for the commands that run, until a time of the monotonic clock. It returns the position
+// behind all transactions that had ended before, or 0 if a command is not over.
+func (e *engine) drain(ctx context.Context, p store.Purpose, until time.Duration) (mark int64, err error) {
+	for _, text := range []string{drainA, drainB} {
+		left := (until - clock.Monotonic()) / time.Millisecond
 		if left <= 0 {
 			return 0, nil
 		}
 		var next int64
 		err := query{e.read[p], text}.row(ctx, strconv.FormatInt(int64(left), 10)).Scan(&next)
 		var refused *pgconn.PgError
-		if errors.As(err, &refused) && refused.Code == lockNotAvailable {
+		switch {
+		case errors.As(err, &refused) && refused.Code == lockNotAvailable:
 			return 0, nil
-		}
-		if err != nil {
+		case err != nil:
 			return 0, fmt.Errorf("wait for the commands that run: %w", err)
-		}
-		if i == 0 {
+		case mark == 0: // that of the first lock: commands may have begun meanwhile under the other one
 			mark = next
 		}
 	}
-	e.fences.last, e.fences.mark = n, mark
 	return mark, nil
 }
 

@@ -141,7 +141,7 @@ func (e *engine) Waiting() int { return e.commands.Waiting() }
 // Page implements store.Engine. Commands draw the ids of their rows, and run one after the other.
 // So the order of ids is that of commits, in which a batch is one.
 func (e *engine) Page(
-	ctx context.Context, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
+	ctx context.Context, s *store.Statement, _ bool, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	begin()
 	return e.Each(ctx, store.Listing, s, scan, args...)

@@ -28,6 +28,9 @@ func (w *writer) BeginPayment(tx *store.Tx, i *store.Intent) (store.Claim, error
 	if err != nil || !claim.Held {
 		return claim, err
 	}
+	if i.Redraw != nil {
+		i.Redraw()
+	}
 	t.Claim = claim.ID
 	if err := tx.InsertTransaction(t); err != nil {
 		return store.Claim{}, err
@@ -43,6 +46,9 @@ func (w *writer) BeginPayment(tx *store.Tx, i *store.Intent) (store.Claim, error
 
 // FinishPayment implements store.Session.
 func (w *writer) FinishPayment(tx *store.Tx, r *store.OutcomeRecord) error {
+	if r.Redraw != nil {
+		r.Redraw()
+	}
 	t := r.Transaction
 	if err := tx.ResolveTransaction(t); err != nil {
 		return err
