@@ -11,8 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 )
 
-// TestTurns: while a group is written those of all kinds gather, and then each is written whole, the one first whose first member has waited for longest.
-func TestTurns(t *testing.T) {
+// TestBatchesOfKinds: while a batch is written, payments of all kinds collect. Then there is one batch
+// of each kind, first that of the payment that has waited longest.
+func TestBatchesOfKinds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var order []int // by one at a time
@@ -45,8 +46,9 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestTurnThatTakesLong: who has waited for a group of another kind for the pause does not wait for its end.
-func TestTurnThatTakesLong(t *testing.T) {
+// TestSlowBatchOfAnotherKind: a payment that has waited for batchWait behind a batch of another kind
+// does not wait for its end.
+func TestSlowBatchOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})

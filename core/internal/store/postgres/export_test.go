@@ -74,3 +74,6 @@ func TextOf(name string) (string, error) {
 	}
 	return "", errors.Join(err, fmt.Errorf("there is no statement %s", name))
 }
+
+// PagePatience is how long a page waits for commands that run.
+const PagePatience = pagePatience

@@ -23,8 +23,7 @@ import (
 //
 // Each listed row has a commit position: the number of its database transaction. Lists are in the
 // order of positions and end at the low-water mark, below which every transaction has ended. So no
-// row can become visible before a listed row. While a command takes long, pagePatience says which
-// pages end there.
+// row can become visible before a listed row. pagePatience is for commands that take long.
 //
 // The mark rests on two promises of PostgreSQL:
 //
@@ -98,6 +97,13 @@ type fences struct {
 	last, mark int64
 }
 
+// lately returns whether a command has just made a fence give up. Pages do not wait then, or they
+// would wait one after the other.
+func (f *fences) lately() bool {
+	late := time.Duration(f.late.Load())
+	return late != 0 && clock.Monotonic()-late < pagePatience
+}
+
 // Page implements store.Engine. All statements of listSQL end with whether a row is above the mark
 // of their own snapshot, and have one parameter more: the mark up to which they list rows in any
 // case.
@@ -119,7 +125,10 @@ func (e *engine) Page(
 	if settled || err != nil {
 		return err
 	}
-	mark, err := e.fence(ctx, store.Listing)
+	var mark int64
+	if !e.fences.lately() {
+		mark, err = e.fence(ctx, store.Listing)
+	}
 	if err != nil || mark == 0 && !newer {
 		return err // a page that is not read anew has all rows: a client may act on a missing payment
 	}
@@ -137,13 +146,9 @@ type page struct {
 func (p *page) Scan(dest ...any) error { return p.row.Scan(append(dest, &p.above)...) }
 
 // fence returns a mark above all rows that are visible when it is called. It is 0 if a command of
-// any process is not over within pagePatience. No other fence begins for as long then, so that lists
-// do not wait one after the other. It waits on a connection of a purpose.
+// any process is not over within pagePatience. It waits on a connection of a purpose.
 func (e *engine) fence(ctx context.Context, p store.Purpose) (mark int64, err error) {
 	began, begun := clock.Monotonic(), e.fences.begun.Load()
-	if late := e.fences.late.Load(); late != 0 && began-time.Duration(late) < pagePatience {
-		return 0, nil
-	}
 	over := time.NewTimer(pagePatience)
 	defer over.Stop()
 	select {

@@ -27,7 +27,7 @@ func mustReach(t *testing.T, server *pgtest.Server, role string) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() }) // what it wrote is not looked at
+	t.Cleanup(func() { _ = db.Close() }) // the test has read all rows
 	return db
 }
 
@@ -140,6 +140,36 @@ func TestWritersOfTheOtherLockPostgreSQL(t *testing.T) {
 	if oldest, next, err := b.db.LowWaterMark(t.Context()); err != nil || oldest < next {
 		t.Errorf("after it: the mark is %d, the next position %d, %v", oldest, next, err)
 	}
+}
+
+// TestPagesBesideASlowCommandPostgreSQL: the first page waits for a command that takes long, in vain.
+// The pages after it do not wait one after the other. Each has the rows that are written meanwhile.
+func TestPagesBesideASlowCommandPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	db, err := postgres.Open(t.Context(), b.url+"&patience=30s&idle_in_transaction_session_timeout=120000", b.clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // the test has read all rows
+	entered, free := make(chan struct{}), make(chan struct{})
+	var slow sync.WaitGroup
+	slow.Go(func() { mustWrite(t, db, 1, func() { close(entered); <-free }) })
+	<-entered
+	const pages = 8
+	begun := clock.Monotonic()
+	for n := range pages {
+		b.mustInsert(t, b.ids.Next())
+		list, err := db.Events(t.Context(), tenant, payment.EventFilter{}, payment.Page{Limit: 2 * pages})
+		if err != nil || len(list.Rows) != n+1 {
+			t.Errorf("page %d: got %d rows, %v", n, len(list.Rows), err)
+		}
+	}
+	if took := clock.Monotonic() - begun; took > pages*postgres.PagePatience {
+		t.Errorf("%d pages: took %s, want less than %s", pages, took, pages*postgres.PagePatience)
+	}
+	close(free)
+	slow.Wait()
 }
 
 // TestListPlansPostgreSQL: a list that can be long is read in the order of an index, in both
