@@ -47,7 +47,10 @@ func TestKilled(t *testing.T) {
 	r.edge.Kill()
 	serves("killed again")
 	r.startEdge(t)
-	r.edge.MustLog(t, "certificate is live") // Envoy has subscribed to all resources
+	r.edge.MustLog(t, "certificate is live")               // Envoy has subscribed to all resources
+	for _, kind := range []string{"Cluster", "Listener"} { // these it is sent anew, also if it has them
+		r.edge.MustLog(t, `"type":"`+kind+`"`)
+	}
 	r.refusesConfigurations(t)
 	r.refusesCertificates(t, second)
 	serves("after all that was refused")
