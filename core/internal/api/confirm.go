@@ -158,7 +158,7 @@ func (a *API) confirmation(c *call, t *payment.Transaction, in *v1.TransactionCo
 		return engine.Payment{}, err
 	}
 	if c.publishable() && payer.drawn.Method != 0 && d.Customer == nil {
-		return engine.Payment{}, payment.ErrOtherCustomer // whoever holds the payer's key could name anybody's
+		return engine.Payment{}, payment.ErrOtherCustomer // a publishable key could charge the method of any customer
 	}
 	if f := payer.debitFault(t.AutoCapture, t.Currency, in.ThreeDSecure); f != nil {
 		if f.param != "three_d_secure" {

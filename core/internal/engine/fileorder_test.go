@@ -61,11 +61,32 @@ func pollBetween(t *testing.T, s *coretest.Service, first, late func(), list fun
 	return between
 }
 
+// mustIDs returns the ids of a list.
+func mustIDs[T any](t *testing.T, l payment.List[T], err error, idOf func(T) int64) []int64 {
+	t.Helper()
+	out, err := ids(l, err, idOf)
+	if err != nil {
+		t.Error(err)
+	}
+	return out
+}
+
 // mustCapture makes a payment that is captured.
 func mustCapture(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	if a, err := s.Pay(context.Background(), s.Request(""), 100, true); err != nil || a.Status != 201 {
 		t.Errorf("pay: %d, %v", a.Status, err)
+	}
+}
+
+// wantPolled checks that a client which polls from the one id between two commits reads one more row.
+func wantPolled(t *testing.T, between []int64, list func(before int64) []int64) {
+	t.Helper()
+	if len(between) != 1 {
+		t.Fatalf("between the commits: got %v, want one id", between)
+	}
+	if got := list(between[0]); len(got) != 1 {
+		t.Errorf("polled on from %d: got %v, want the other row of %v", between[0], got, list(0))
 	}
 }
 
@@ -79,26 +100,16 @@ func TestAPollSeesPaymentsOfAFileSQLite(t *testing.T) {
 	s := coretest.Open(t)
 	list := func(before int64) []int64 {
 		l, err := s.DB.Transactions(context.Background(), s.Tenant, payment.Page{Limit: 50, Before: before})
-		out, err := ids(l, err, transactionID)
-		if err != nil {
-			t.Error(err)
-		}
-		return out
+		return mustIDs(t, l, err, transactionID)
 	}
-	between := pollBetween(t, s,
+	wantPolled(t, pollBetween(t, s,
 		func() {
 			if _, err := s.Prepare(context.Background(), s.Request(""), 100, true); err != nil {
 				t.Error(err)
 			}
 		},
 		func() { mustCapture(t, s) },
-		func() []int64 { return list(0) })
-	if len(between) != 1 {
-		t.Fatalf("between the commits: got %v, want the first payment", between)
-	}
-	if got := list(between[0]); len(got) != 1 {
-		t.Errorf("polled on from %d: got %v, want the other payment of %v", between[0], got, list(0))
-	}
+		func() []int64 { return list(0) }), list)
 }
 
 // TestAPollSeesEventsOfAFileSQLite is TestAPollSeesPaymentsOfAFileSQLite for the event of an outcome.
@@ -115,26 +126,16 @@ func TestAPollSeesEventsOfAFileSQLite(t *testing.T) {
 	<-sent
 	list := func(before int64) []int64 {
 		l, err := s.DB.Events(context.Background(), s.Tenant, payment.EventFilter{}, payment.Page{Limit: 50, Before: before})
-		out, err := ids(l, err, eventID)
-		if err != nil {
-			t.Error(err)
-		}
-		return out
+		return mustIDs(t, l, err, eventID)
 	}
-	between := pollBetween(t, s,
+	wantPolled(t, pollBetween(t, s,
 		func() {
 			if _, err := s.Engine.CreateCustomer(context.Background(), s.Request(""), []byte("{}")); err != nil {
 				t.Error(err)
 			}
 		},
 		func() { close(respond); paying.Wait() },
-		func() []int64 { return list(0) })
-	if len(between) != 1 {
-		t.Fatalf("between the commits: got %v, want the event of the customer", between)
-	}
-	if got := list(between[0]); len(got) != 1 {
-		t.Errorf("polled on from %d: got %v, want the event of the payment of %v", between[0], got, list(0))
-	}
+		func() []int64 { return list(0) }), list)
 }
 
 // TestEventsOfTwoDaysSQLite: the outcome of a payment waits for its commit at midnight. Its event is

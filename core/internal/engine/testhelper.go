@@ -85,8 +85,15 @@ func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Durati
 	return value(done), err
 }
 
-// catchUp does the tenant's due work. What fails is left to the background.
+// catchUp does the tenant's due work, as one of the merchant's lists: it reads on the connections of
+// the background. What fails is left to the background.
 func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
+	done, err := e.Store.Turn(ctx, tenant.Merchant)
+	if err != nil {
+		e.Log.WarnContext(ctx, "test clock: due work is left to the background", slog.Any("error", err))
+		return
+	}
+	defer done()
 	days, err := e.Store.Days(ctx)
 	for _, d := range days {
 		if d.Tenant != tenant {

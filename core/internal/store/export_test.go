@@ -56,9 +56,18 @@ type Turns struct{ *turns }
 
 // The bounds of lists.
 const (
-	ListWait  = listWait
-	ListQueue = listQueue
+	ListWait   = listWait
+	ListQueue  = listQueue
+	ListQueues = listQueues
+	QuickList  = quickList
 )
+
+// WaitingLists returns how many lists wait for their turn.
+func (db *DB) WaitingLists() int {
+	db.lists.mu.Lock()
+	defer db.lists.mu.Unlock()
+	return db.lists.waiting
+}
 
 // NewTurns returns turns for a number of lists at the same time.
 func NewTurns(slots int) Turns { return Turns{newTurns(slots)} }

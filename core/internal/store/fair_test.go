@@ -116,10 +116,11 @@ func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 			_, four := s.DB.Operators(ctx)
 			_, five := s.DB.NewestAuditRecords(ctx, 0, 1)
 			_, six := s.DB.UnfinishedSteps(ctx, payment.UnfinishedFilter{}, 1)
-			return errors.Join(one, two, three, four, five, six)
+			_, seven := s.DB.Settleable(ctx, s.Tenant, 1)
+			return errors.Join(one, two, three, four, five, six, seven)
 		}, []string{
 			"listEvents", "listFilteredTransactions", "listTransactions", "selectNewestAuditRecords", "selectOperators",
-			"selectUnfinishedSteps",
+			"selectSettleable", "selectUnfinishedSteps",
 		}},
 		{"passes", store.Background, func() error {
 			_, one := s.Engine.SettleDue(ctx)
@@ -266,5 +267,56 @@ func TestSlowSettlementStopsNoOther(t *testing.T) {
 	w.refuse = nil
 	if n, err := s.Engine.SettleDue(t.Context()); n != 1 || err != nil {
 		t.Errorf("a pass later: got %d, %v, want 1 settled", n, err)
+	}
+}
+
+// TestTestHelpersHaveTurns: a merchant settles its test payments, or moves its test clock, many times
+// at once. Only one request reads at a time, as of its lists.
+func TestTestHelpersHaveTurns(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		statement string
+		request   func(s *coretest.Service) error
+	}{
+		"settlement run": {"selectSettleable", func(s *coretest.Service) error {
+			_, err := s.Engine.RunSettlement(context.Background(), s.Request(""))
+			return err
+		}},
+		"test clock": {"selectDays", func(s *coretest.Service) error {
+			_, err := s.Engine.AdvanceTestClock(context.Background(), s.Request(""), time.Hour)
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			w := watch(s)
+			var reading atomic.Int64
+			release := make(chan struct{})
+			w.refuse = func(st *store.Statement, _ []any) error {
+				if st.String() == c.statement {
+					reading.Add(1)
+					<-release
+				}
+				return nil
+			}
+			const requests = 3
+			ended := make(chan error, requests)
+			for range requests {
+				go func() { ended <- c.request(s) }()
+			}
+			programtest.WaitFor(t, "all requests read or wait", func() bool {
+				return int(reading.Load())+s.DB.WaitingLists() == requests
+			})
+			if got := reading.Load(); got != 1 {
+				t.Errorf("requests that read at the same time: got %d, want 1", got)
+			}
+			close(release)
+			for range requests {
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }

@@ -78,6 +78,12 @@ func find[T any](
 	return read(ctx, db, ByID, s, scan, args...)
 }
 
+// Turn waits until work of a merchant that reads many rows may run, and counts as one of its lists
+// until done is called. Errors are those of a list.
+func (db *DB) Turn(ctx context.Context, merchant int64) (done func(), err error) {
+	return db.lists.take(ctx, merchant)
+}
+
 // listed runs a list for a merchant when it is the merchant's turn, and returns its rows. Operators
 // are merchant 0.
 func listed[T any](

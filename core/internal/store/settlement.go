@@ -149,9 +149,10 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 	return nil
 }
 
-// Settleable lists the tenant's transactions, oldest first, that have captured money which waits.
+// Settleable lists the tenant's transactions, oldest first, that have captured money which waits. It
+// is a list: the request of a client.
 func (db *DB) Settleable(ctx context.Context, tenant payment.Tenant, limit int) ([]int64, error) {
-	return collect(ctx, db, selectSettleable,
+	return listed(ctx, db, tenant.Merchant, selectSettleable,
 		scanNumber, tenant.Merchant, tenant.Live, limit)
 }
 

@@ -2,74 +2,93 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// The bounds of the lists that wait.
+// The bounds of the lists that wait. Each of them holds one of the requests that core serves at the
+// same time.
 const (
 	// listWait is how long a list waits for its turn.
 	listWait = 2 * ListTime
-	// listQueue is how many lists of one merchant wait.
-	listQueue = 32
+	// listQueue is how many lists of one merchant wait, and listQueues how many of all merchants.
+	listQueue  = 32
+	listQueues = 128
 )
 
-// turns bounds the lists that run at the same time. A merchant has at most a share of them, and the
-// merchants whose lists wait have their turns one after the other.
+// A merchant whose last list took longer than quickList is slow. The memory of slow merchants is
+// emptied at mostSlow.
+const (
+	quickList = 500 * time.Millisecond
+	mostSlow  = 10_000
+)
+
+// turns bounds the lists that run at the same time. A merchant has at most a share of them, and so
+// have all slow merchants together. The merchants whose lists wait have their turns one after the
+// other.
 type turns struct {
 	slots, share int
 
 	mu      sync.Mutex
 	running int
+	slowly  int // of those that run, the lists of slow merchants
+	waiting int
 	queues  []*merchantLists // of merchants with lists; the first one has the next turn
+	slow    map[int64]bool   // the slow merchants
 }
 
 // merchantLists are the lists of one merchant.
 type merchantLists struct {
 	merchant int64
 	running  int
-	waiting  []chan struct{} // closed at the list's turn; the first one waits for longest
+	waiting  []*listTurn // the first one waits for longest
+}
+
+// listTurn is the turn of a list.
+type listTurn struct {
+	of    *merchantLists
+	come  chan error // receives nil at the turn, or the reason why it does not come
+	begun time.Duration
+	slow  bool // of a slow merchant
 }
 
 // newTurns returns turns for a number of lists at the same time. A merchant has at most half of
 // them.
-func newTurns(slots int) *turns { return &turns{slots: slots, share: max(1, slots/2)} }
+func newTurns(slots int) *turns {
+	return &turns{slots: slots, share: max(1, slots/2), slow: map[int64]bool{}}
+}
 
 // take waits for a turn of the merchant. The caller calls done when its list has ended.
 // payment.ErrTooManyLists if the merchant's other lists are in the way for too long, or too many of
 // them wait. ErrBusy if the lists of other merchants are in the way.
 func (t *turns) take(ctx context.Context, merchant int64) (done func(), err error) {
-	turn, q, err := t.enqueue(merchant)
+	turn, err := t.enqueue(merchant)
 	if err != nil {
 		return nil, err
 	}
-	done = func() { t.leave(q) }
 	over := time.NewTimer(listWait)
 	defer over.Stop()
 	select {
-	case <-turn:
-		return done, nil
+	case err = <-turn.come:
 	case <-over.C:
-		err = fmt.Errorf("%w: the lists of other merchants take too long", ErrBusy)
+		err = t.withdraw(turn, fmt.Errorf("%w: the lists of other merchants take too long", ErrBusy))
 	case <-ctx.Done():
-		err = ctx.Err()
+		err = t.withdraw(turn, ctx.Err())
 	}
-	own, waited := t.withdraw(q, turn)
-	switch {
-	case !waited:
-		return done, nil // its turn came meanwhile
-	case own && ctx.Err() == nil:
-		return nil, payment.ErrTooManyLists
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return func() { t.leave(turn) }, nil
 }
 
-// enqueue adds a list to the merchant's queue. turn is closed at its turn, which may be now.
-func (t *turns) enqueue(merchant int64) (turn chan struct{}, q *merchantLists, err error) {
+// enqueue adds a list to the merchant's queue. Its turn may come at once.
+func (t *turns) enqueue(merchant int64) (*listTurn, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := slices.IndexFunc(t.queues, func(q *merchantLists) bool { return q.merchant == merchant })
@@ -77,37 +96,69 @@ func (t *turns) enqueue(merchant int64) (turn chan struct{}, q *merchantLists, e
 		i = len(t.queues)
 		t.queues = append(t.queues, &merchantLists{merchant: merchant})
 	}
-	q = t.queues[i]
+	q := t.queues[i]
 	if len(q.waiting) == listQueue {
-		return nil, nil, payment.ErrTooManyLists
+		return nil, payment.ErrTooManyLists
 	}
-	turn = make(chan struct{})
+	turn := &listTurn{of: q, come: make(chan error, 1)}
 	q.waiting = append(q.waiting, turn)
+	t.waiting++
 	t.next()
-	return turn, q, nil
+	if t.waiting > listQueues {
+		t.evict()
+	}
+	return turn, nil
 }
 
 // next gives turns while there is a slot for a list that waits. The caller holds mu.
 func (t *turns) next() {
 	for t.running < t.slots {
-		i := slices.IndexFunc(t.queues, func(q *merchantLists) bool { return len(q.waiting) > 0 && q.running < t.share })
+		i := slices.IndexFunc(t.queues, t.mayRun)
 		if i < 0 {
 			return
 		}
 		q := t.queues[i]
-		close(q.waiting[0])
+		turn := q.waiting[0]
+		turn.begun, turn.slow = clock.Monotonic(), t.slow[q.merchant]
 		q.waiting = q.waiting[1:]
+		t.waiting--
 		q.running++
 		t.running++
+		if turn.slow {
+			t.slowly++
+		}
+		turn.come <- nil
 	}
 }
 
+// mayRun reports whether a merchant's next list may run in a free slot. The caller holds mu.
+func (t *turns) mayRun(q *merchantLists) bool {
+	return len(q.waiting) > 0 && q.running < t.share && (!t.slow[q.merchant] || t.slowly < t.share)
+}
+
+// evict ends the newest list of the merchant that has most of those that wait. The caller holds mu.
+func (t *turns) evict() {
+	q := slices.MaxFunc(t.queues, func(a, b *merchantLists) int { return len(a.waiting) - len(b.waiting) })
+	last := q.waiting[len(q.waiting)-1]
+	err := payment.ErrTooManyLists
+	if len(q.waiting) == 1 && q.running == 0 {
+		err = fmt.Errorf("%w: too many lists wait", ErrBusy)
+	}
+	t.remove(last)
+	last.come <- err
+}
+
 // leave ends a list that had its turn. Its merchant has its next turn after all others.
-func (t *turns) leave(q *merchantLists) {
+func (t *turns) leave(turn *listTurn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	q := turn.of
 	q.running--
 	t.running--
+	if turn.slow {
+		t.slowly--
+	}
+	t.note(q.merchant, clock.Monotonic()-turn.begun)
 	t.forget(q)
 	if q.running > 0 || len(q.waiting) > 0 {
 		t.queues = append(t.queues, q)
@@ -115,20 +166,42 @@ func (t *turns) leave(q *merchantLists) {
 	t.next()
 }
 
-// withdraw removes a list that waits. waited is false if it has its turn. own reports whether lists
-// of its merchant run.
-func (t *turns) withdraw(q *merchantLists, turn chan struct{}) (own, waited bool) {
+// note remembers whether a merchant's last list was slow. The caller holds mu.
+func (t *turns) note(merchant int64, took time.Duration) {
+	if took <= quickList {
+		delete(t.slow, merchant)
+		return
+	}
+	if len(t.slow) >= mostSlow {
+		clear(t.slow)
+	}
+	t.slow[merchant] = true
+}
+
+// withdraw removes a list that waits, and returns why: payment.ErrTooManyLists for ErrBusy if lists of
+// its merchant run. It returns nil if the list has its turn.
+func (t *turns) withdraw(turn *listTurn, why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := slices.Index(q.waiting, turn)
-	if i < 0 {
-		return false, false
+	q := turn.of
+	if !slices.Contains(q.waiting, turn) {
+		return <-turn.come
 	}
-	q.waiting = slices.Delete(q.waiting, i, i+1)
+	t.remove(turn)
+	if q.running > 0 && errors.Is(why, ErrBusy) {
+		return payment.ErrTooManyLists
+	}
+	return why
+}
+
+// remove removes a list that waits. The caller holds mu.
+func (t *turns) remove(turn *listTurn) {
+	q := turn.of
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *listTurn) bool { return other == turn })
+	t.waiting--
 	if q.running == 0 && len(q.waiting) == 0 {
 		t.forget(q)
 	}
-	return q.running > 0, true
 }
 
 // forget removes the queue of a merchant. The caller holds mu.

@@ -164,3 +164,84 @@ func TestTurnsQueue(t *testing.T) {
 		l.end()
 	})
 }
+
+// TestTurnsOfSlowMerchants: the merchants whose lists are slow have half of the slots together. The
+// other half is for the lists of others. A merchant is slow until a list of it is quick.
+func TestTurnsOfSlowMerchants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		l.list(1, 2)
+		time.Sleep(store.QuickList + time.Nanosecond)
+		l.leave(1)
+		l.leave(2)
+		l.list(1, 2, 3)
+		l.want(t, 1, 2, 1, 3)
+		l.leave(3)
+		l.want(t, 1, 2, 1, 3)
+		l.leave(1) // a quick one
+		l.want(t, 1, 2, 1, 3, 2)
+		l.list(1, 3)
+		l.want(t, 1, 2, 1, 3, 2, 1)
+		l.leave(1)
+		l.leave(2)
+		l.list(2)
+		l.want(t, 1, 2, 1, 3, 2, 1, 3, 2)
+		l.end()
+	})
+}
+
+// TestTurnsOfAll: as many lists wait as may. One more takes the place of the newest one of the
+// merchant that has most of them.
+func TestTurnsOfAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		l.list(101, 102)
+		for m := range int64(store.ListQueues / store.ListQueue) {
+			for range store.ListQueue {
+				l.list(m)
+			}
+		}
+		l.list(7)
+		failed := 0
+		for m := range int64(store.ListQueues / store.ListQueue) {
+			for _, err := range l.errors(m) {
+				failed++
+				if !errors.Is(err, payment.ErrTooManyLists) {
+					t.Errorf("merchant %d: got %v, want %v", m, err, payment.ErrTooManyLists)
+				}
+			}
+		}
+		if failed != 1 || len(l.errors(7)) > 0 {
+			t.Errorf("got %d failed lists and %v of the last merchant, want 1 and none", failed, l.errors(7))
+		}
+		l.end()
+	})
+}
+
+// TestTurnsOfManyMerchants: as many merchants as lists may wait have one each. The list of a further
+// merchant fails, for no reason of its own.
+func TestTurnsOfManyMerchants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		failed := func() (out []error) {
+			for m := range int64(3 + store.ListQueues) {
+				out = append(out, l.errors(m)...)
+			}
+			return out
+		}
+		for m := range int64(2 + store.ListQueues) {
+			l.list(m)
+		}
+		if got := failed(); len(got) > 0 {
+			t.Fatalf("within the bound: %v", got)
+		}
+		l.list(2 + store.ListQueues)
+		if got := failed(); len(got) != 1 || !errors.Is(got[0], store.ErrBusy) {
+			t.Errorf("got %v, want %v", got, store.ErrBusy)
+		}
+		l.end()
+	})
+}
