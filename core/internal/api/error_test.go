@@ -73,7 +73,7 @@ func TestEveryCode(t *testing.T) {
 	uses := identifiers(t, ".")
 	constants := constants(t, ".")
 	refusals := fileConstants(t, "../payment", "refusal.go")
-	engine := fileConstants(t, "../engine", "step.go") // acquirer_declined is the engine's word
+	engine := fileConstants(t, "../engine", "refusal.go") // acquirer_declined is the engine's word
 	for code, e := range api.Codes() {
 		if !slices.Contains(statusesOf()[e.Type], e.Status) {
 			t.Errorf("%s: %s does not go with %d", code, e.Type, e.Status)

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -208,16 +207,6 @@ func (e *Engine) mint(t payment.Tenant, n NewKey) (auth.Minted, error) {
 	return auth.Mint(e.Roots, rand.Reader, auth.KeySpec{
 		Merchant: t.Merchant, Live: t.Live, Kind: n.Kind, Scopes: n.Scopes, Name: n.Name, ExpiresAt: n.ExpiresAt,
 	})
-}
-
-// scopedFingerprint makes a request by a key with other scopes another request. Otherwise a lesser
-// key that repeats it would get the stored secret.
-func scopedFingerprint(fingerprint []byte, by []string) []byte {
-	if fingerprint == nil {
-		return nil
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%x %s", fingerprint, slices.Sorted(slices.Values(by))))
-	return sum[:]
 }
 
 // within returns a MissingScopeError for the first scope that is not in by.

@@ -168,6 +168,49 @@ func (s *authorization) cancel(tx *store.Tx) error {
 	return tx.RemoveTransaction(s.t.ID)
 }
 
+// missing closes a payment that the acquirer does not know. A late approval is released: a pending
+// reversal is in the same commit.
+func (s *authorization) missing(ctx context.Context) error {
+	t, o, end := s.t, s.about(), s.cancel
+	// A payment that was to be confirmed waits again: the payer may want to pay in another way. One
+	// of which no response was sent is removed: a retry under its key is a first request. Any other
+	// has failed, and keeps its token.
+	if t.Attempt == 0 && (t.Status != payment.Processing || t.Claim == 0) {
+		end, o.method = s.fail, ""
+	}
+	err := s.undo(ctx, o, func(tx *store.Tx) error {
+		if err := end(tx); err != nil {
+			return err
+		}
+		return tx.InsertReversal(o.reversal(tx.Now))
+	})
+	if errors.Is(err, store.ErrConflict) {
+		return nil // it has ended meanwhile
+	}
+	if err == nil {
+		s.Log.WarnContext(ctx, "reconcile: payment had no effect", slog.String("transaction", authorizationReference(t)),
+			slog.String("status", string(t.Status)), slog.Bool("keyed", t.Claim != 0))
+	}
+	return err
+}
+
+// fail writes a payment that moved nothing as failed.
+func (s *authorization) fail(tx *store.Tx) error {
+	t := *s.t
+	next, err := t.Status.Next(payment.Fail)
+	if err != nil {
+		return err
+	}
+	t.Status, t.Version, t.UpdatedAt = next, t.Version+1, tx.Now
+	t.Result = payment.Result{
+		FailureCode: notProcessed, FailureMessage: "The acquirer never processed this payment; no money was moved.",
+	}
+	if err := tx.ResolveTransaction(&t); err != nil {
+		return err
+	}
+	return tx.InsertEvent(s.event("transaction.failed", t.Tenant, t.ID, t.Version, s.shown(&t)))
+}
+
 // leave marks the payment as unknown. Recovery claims an unknown payment at once, and one that
 // could not be marked once this request has returned.
 func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
@@ -237,6 +280,17 @@ func (e *Engine) eventBody(t *payment.Transaction, result Result) []byte {
 	return e.shown(t)
 }
 
+// decided returns the result of a payment, or of a confirmation, that the acquirer decided.
+func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
+	switch {
+	case t.Status == payment.Declined:
+		return e.refused(requestID, &payment.Refusal{Code: cardDeclined}, t)
+	case t.Attempt > 0:
+		return e.existing(t)
+	}
+	return e.created(t)
+}
+
 // resolve applies the acquirer's outcome to an open payment.
 func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 	step := payment.Decline
@@ -274,11 +328,4 @@ func resolve(t *payment.Transaction, a acquirer.Answer, now time.Time) error {
 		t.Result.ExpiresAt = time.Time{}
 	}
 	return nil
-}
-
-func value(a *Result) Result {
-	if a == nil {
-		return Result{}
-	}
-	return *a
 }

@@ -101,3 +101,11 @@ func (s *unlinkedRefund) missing(ctx context.Context) error {
 		return tx.InsertReversal(s.about().reversal(tx.Now))
 	})
 }
+
+// newRefundStep returns the step of a stored refund.
+func (e *Engine) newRefundStep(f *payment.Refund) step {
+	if f.Transaction == 0 {
+		return &unlinkedRefund{refund: refund{e, f}}
+	}
+	return &refund{e, f}
+}

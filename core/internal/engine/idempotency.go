@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -92,6 +91,12 @@ func (e *Engine) intent(
 		return nil, err
 	}
 	return out, nil
+}
+
+// Reservation is an idempotency key that a client has reserved.
+type Reservation struct {
+	Purpose              string
+	CreatedAt, ExpiresAt time.Time
 }
 
 // ReserveKey stores a reservation under the request's key, and does nothing else. A repeated
@@ -193,24 +198,6 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 		return Result{}, err
 	}
 	return *out, nil
-}
-
-// sealedMark ends the stored fingerprint of a request that demands an encrypted response.
-const sealedMark = 1
-
-// fingerprints returns the fingerprint under which a request claims its key, and the fingerprints
-// of other requests that count as the same. A response stored for an encrypted demand is replayed
-// only to an encrypted demand: an intermediary may have removed the demand. A response stored in
-// the clear is replayed to an encrypted demand, encrypted.
-func (r Request) fingerprints() (own []byte, others [][]byte) {
-	own = r.Fingerprint
-	if r.Scopes != nil {
-		own = scopedFingerprint(own, r.Scopes)
-	}
-	if !r.Sealed {
-		return own, nil
-	}
-	return append(slices.Clone(own), sealedMark), [][]byte{own}
 }
 
 // refuse returns the result of a step that the transaction did not allow, for the reason that the

@@ -54,3 +54,14 @@ func (w *flight) end() {
 	delete(w.set.steps, w.step)
 	w.ended = true
 }
+
+// stepKey names a step among the attempts.
+type stepKey struct {
+	kind           payment.StepKind
+	object, number int64
+}
+
+func keyOf(s payment.StepID) stepKey {
+	object, number := s.Object()
+	return stepKey{s.Kind, object, number}
+}

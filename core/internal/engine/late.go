@@ -2,31 +2,11 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-)
-
-// reversal returns the pending reversal of a step that is closed at a time. It is due at once.
-func (o about) reversal(at time.Time) *payment.Reversal {
-	return &payment.Reversal{
-		Step: o.StepID, Tenant: o.tenant, Amount: o.amount, Currency: o.currency, Captured: o.captured, Since: at, DueAt: at,
-	}
-}
-
-// correction is the effect of an approval on its step (step.correct).
-type correction string
-
-const (
-	notClosed     correction = "not_closed"     // the step is open, or has this effect
-	recorded      correction = "recorded"       // the step was closed, and now has the effect
-	leftToLook    correction = "left_to_look"   // a pending reversal decides (mustLook)
-	samePart      correction = "same_part"      // a payment that was declined for the same unwanted part
-	notRecordable correction = "not_recordable" // the step is closed, and the acquirer must reverse the effect
 )
 
 // late handles an approval of a step that was closed without effect. The step is corrected if
@@ -77,27 +57,6 @@ func writeCorrection(tx *store.Tx, s step, a acquirer.Answer, look *payment.Reve
 		return "", tx.InsertReversal(r)
 	}
 	return LateReversed, tx.InsertReversal(r)
-}
-
-// correctFollow is step.correct of a capture, void or refund in a state. record writes the step and
-// its events; store.ErrConflict if the amount is no longer available.
-func correctFollow(
-	tx *store.Tx, o about, state payment.StepState, a acquirer.Answer, look *payment.Reversal,
-	record func() (Result, error),
-) (Result, correction, error) {
-	if state != payment.StepFailed {
-		return Result{}, notClosed, nil
-	}
-	if look == nil {
-		if must, err := mustLook(tx, o, a, true); err != nil || must {
-			return Result{}, leftToLook, err
-		}
-	}
-	out, err := record()
-	if errors.Is(err, store.ErrConflict) {
-		return Result{}, notRecordable, nil
-	}
-	return out, recorded, err
 }
 
 // contradicted counts and logs an approval of a step that had failed, or that was to be dropped.

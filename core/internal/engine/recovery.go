@@ -30,7 +30,7 @@ const (
 
 // Recovery finishes the steps that no request works on, at the start of the service and while it
 // runs. It reads them a page at a time (unfinished.go), queues them by tenant and kind (lane.go) and
-// tries several of each queue at a time. One step is handled in reconcile.go, a pending reversal in
+// tries several of each queue at a time. One step is handled in attempt.go, a pending reversal in
 // reversal.go.
 //
 // A step that cannot be finished keeps no other waiting. Each attempt is written before it begins,

@@ -38,6 +38,12 @@ type Resolution struct {
 	Reason   string // 10 to 500 characters: by which statement or person
 }
 
+// ResolvedStep is an unfinished step, with the resolution that has ended it unless that is nil.
+type ResolvedStep struct {
+	*payment.Unfinished
+	Resolution *Resolution
+}
+
 // ResolveStep ends an unfinished step as an operator decides, with the events, the stored response
 // and the audit record in one commit. ErrNotFound if there is no such unfinished step;
 // ErrStepRunning and ErrDecision as above.

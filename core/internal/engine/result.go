@@ -45,64 +45,9 @@ type Response struct {
 	Body   []byte
 }
 
-// Reservation is an idempotency key that a client has reserved.
-type Reservation struct {
-	Purpose              string
-	CreatedAt, ExpiresAt time.Time
-}
-
-// ResolvedStep is an unfinished step, with the resolution that has ended it unless that is nil.
-type ResolvedStep struct {
-	*payment.Unfinished
-	Resolution *Resolution
-}
-
-// SettlementRun is the result of one settlement run of the test helpers.
-type SettlementRun struct {
-	Settled int  // transactions
-	More    bool // transactions wait for the next run
-}
-
-// rendered returns r with its response.
-func (e *Engine) rendered(r Result) Result {
-	r.Response = e.Render(r)
-	return r
-}
-
-func (e *Engine) created(object any) Result {
-	return e.rendered(Result{Kind: Created, Object: object})
-}
-
-func (e *Engine) existing(object any) Result {
-	return e.rendered(Result{Kind: Existing, Object: object})
-}
-
-func (e *Engine) deleted(object any) Result {
-	return e.rendered(Result{Kind: Deleted, Object: object})
-}
-
-// refused returns the result of a step that the object's state or the acquirer does not allow. t is
-// nil for a step without a transaction.
-func (e *Engine) refused(requestID string, why *payment.Refusal, t *payment.Transaction) Result {
-	return e.rendered(Result{Kind: Refused, Object: t, Refusal: why, RequestID: requestID})
-}
-
-// unknown returns the result of a step whose outcome is not known yet because of cause. t is nil
-// for a step without a transaction.
-func (e *Engine) unknown(requestID string, t *payment.Transaction, cause error) Result {
-	return e.rendered(Result{Kind: Unknown, Object: t, RequestID: requestID, cause: cause})
-}
-
-// decided returns the result of a payment, or of a confirmation, that the acquirer decided.
-func (e *Engine) decided(requestID string, t *payment.Transaction) Result {
-	switch {
-	case t.Status == payment.Declined:
-		return e.refused(requestID, &payment.Refusal{Code: cardDeclined}, t)
-	case t.Attempt > 0:
-		return e.existing(t)
+func value(a *Result) Result {
+	if a == nil {
+		return Result{}
 	}
-	return e.created(t)
+	return *a
 }
-
-// shown returns the object as events and audit records show it.
-func (e *Engine) shown(object any) []byte { return e.existing(object).Body }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -195,33 +194,4 @@ func unlessChanged(err error) error {
 		return nil
 	}
 	return err
-}
-
-// stepReference is the acquirer's idempotency key of a step.
-func stepReference(s payment.StepID) string {
-	switch s.Kind {
-	case payment.CaptureStep:
-		return captureReference(&payment.Capture{ID: s.ID})
-	case payment.VoidStep:
-		return voidReference(&payment.Transaction{ID: s.Transaction, OperationID: s.ID})
-	case payment.RefundStep:
-		return refundReference(&payment.Refund{ID: s.ID})
-	case payment.AuthorizeStep, payment.ReversalStep:
-	}
-	return authorizationReference(&payment.Transaction{ID: s.Transaction, Attempt: s.Attempt})
-}
-
-// reversalReference returns the reference of the next release request. Each release request after a
-// response gets a new reference, because the acquirer replays a response under the old one. Drop and
-// release requests have different references, because a drop may arrive before the step.
-func reversalReference(r *payment.Reversal, known bool) string {
-	name := "reverse_"
-	if known {
-		name = "late_"
-	}
-	name += stepReference(r.Step)
-	if r.Asked == 0 {
-		return name
-	}
-	return name + "_r" + strconv.FormatInt(r.Asked, 10)
 }

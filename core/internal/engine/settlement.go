@@ -20,35 +20,6 @@ const (
 	commitBatch = 50
 )
 
-// Skip is why settlement leaves money unsettled whose day has ended.
-type Skip string
-
-// The reasons of skips.
-const (
-	SkipTimeZone Skip = "time_zone" // the merchant's time zone cannot be loaded; counts merchants
-	SkipVoid     Skip = "void"      // a void of the transaction has no outcome yet; counts transactions
-	SkipFailed   Skip = "failed"    // the store refuses the change; counts transactions
-)
-
-// Skips are all reasons.
-func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
-
-// Settlement is the result of a pass: the transactions that it settled, and the captures that it left
-// unsettled although their day has ended.
-type Settlement struct {
-	Transactions int           // settled by this pass
-	Lag          time.Duration // since the end of the oldest day of which something stays unsettled, 0 for none
-	Skipped      map[Skip]int
-}
-
-func (s *Settlement) skip(why Skip, n int, lag time.Duration) {
-	if s.Skipped == nil {
-		s.Skipped = map[Skip]int{}
-	}
-	s.Skipped[why] += n
-	s.Lag = max(s.Lag, lag)
-}
-
 // endedDay is a tenant with captures to settle.
 type endedDay struct {
 	tenant payment.Tenant

@@ -19,6 +19,12 @@ type TestTime struct {
 	Ahead time.Duration // of real time
 }
 
+// SettlementRun is the result of one settlement run of the test helpers.
+type SettlementRun struct {
+	Settled int  // transactions
+	More    bool // transactions wait for the next run
+}
+
 // RunSettlement settles the tenant's captured money as if its day ended now, the oldest transactions
 // first: at most runBatch, and fewer if they would take longer than a background commit may.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {

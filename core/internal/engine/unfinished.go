@@ -30,17 +30,6 @@ type task struct {
 	do        func(context.Context) error
 }
 
-// stepKey names a step among the attempts.
-type stepKey struct {
-	kind           payment.StepKind
-	object, number int64
-}
-
-func keyOf(s payment.StepID) stepKey {
-	object, number := s.Object()
-	return stepKey{s.Kind, object, number}
-}
-
 // source is a table of unfinished steps. It is read a page at a time, from behind the last page on
 // and from the beginning again after the last one, so that a step that cannot be finished keeps no
 // later step from being read.
@@ -235,4 +224,19 @@ func (r *Recovery) report() {
 		}
 	}
 	r.e.Observer.RecoveryLooked(all.open, all.oldest)
+}
+
+func (e *Engine) reconcileTransaction(ctx context.Context, t *payment.Transaction) error {
+	if t.Operation == payment.VoidOperation {
+		return e.resume(ctx, &void{e, t}, !t.ReclaimedAt.IsZero())
+	}
+	return e.resume(ctx, &authorization{Engine: e, t: t}, !t.ReclaimedAt.IsZero())
+}
+
+func (e *Engine) reconcileCapture(ctx context.Context, c *payment.Capture) error {
+	return e.resume(ctx, &capture{e, c}, !c.ReclaimedAt.IsZero())
+}
+
+func (e *Engine) reconcileRefund(ctx context.Context, f *payment.Refund) error {
+	return e.resume(ctx, e.newRefundStep(f), !f.ReclaimedAt.IsZero())
 }

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// attemptTimeout bounds all acquirer calls of one attempt at a step together, of a request or of
+// recovery. A step without a response by then is unknown.
+const attemptTimeout = 20 * time.Second
+
+// attempt returns the context of all acquirer calls of one attempt at a step. It ends after
+// attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment
+// half-way.
+func attempt(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), attemptTimeout)
+}
+
+// take makes the first attempt at a step and concludes it.
+func (e *Engine) take(
+	ctx context.Context, requestID string, s step, send func(context.Context) (acquirer.Answer, error),
+) (Result, error) {
+	from := origin{request: requestID}
+	ctx, cancel := attempt(ctx)
+	defer cancel()
+	a, err := send(ctx)
+	if !errors.Is(err, acquirer.ErrUnavailable) {
+		return e.conclude(ctx, from, s, a, err)
+	}
+	if err := e.cancelFirst(ctx, s); err != nil {
+		return e.keepOpen(ctx, from, s, err)
+	}
+	return Result{}, ErrAcquirerUnavailable
+}
+
+// takeAgain is take for a step that recovery can repeat: both attempts send the same.
+func (e *Engine) takeAgain(ctx context.Context, requestID string, s step, acq acquirer.Acquirer) (Result, error) {
+	return e.take(ctx, requestID, s, func(ctx context.Context) (acquirer.Answer, error) { return s.again(ctx, acq) })
+}
+
+// resume takes an unfinished step up for recovery: it marks the step, sends it again and concludes
+// it. errStillOpen if that failed.
+func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
+	o := s.about()
+	acq, err := e.acquirer(o.tenant)
+	if err != nil {
+		return err
+	}
+	if !reclaimed {
+		err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.ReclaimStep(o.StepID) })
+		if errors.Is(err, store.ErrConflict) {
+			return nil // it ended, or another recovery has it
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a, err := s.again(ctx, acq)
+	switch {
+	case errors.Is(err, acquirer.ErrNotFound):
+		return s.missing(ctx)
+	case err != nil: // also ErrUnavailable, which proves nothing about earlier attempts
+		return fmt.Errorf("%w: %w", errStillOpen, err)
+	}
+	return finished(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
+}
+
+// errStillOpen: the acquirer could not be asked; the step stays open.
+var errStillOpen = errors.New("engine: still open")
+
+// finished returns errStillOpen for a step that was taken up and stays open.
+func finished(a Result, err error) error {
+	if err == nil && a.Kind == Unknown {
+		return errors.Join(errStillOpen, a.cause)
+	}
+	return err
+}
+
+// conclude commits the acquirer's result of a step. Without a result the step stays open, and
+// recovery goes on with it.
+func (e *Engine) conclude(ctx context.Context, from origin, s step, a acquirer.Answer, err error) (Result, error) {
+	if err == nil {
+		err = e.check(s.about(), a)
+	}
+	if err != nil {
+		return e.keepOpen(ctx, from, s, err)
+	}
+	out, err := s.commit(ctx, from, a)
+	if err == nil {
+		return out, nil
+	}
+	if a.Approved && errors.Is(err, store.ErrConflict) {
+		if _, late := e.late(ctx, s, a, nil); late != nil {
+			err = errors.Join(err, late)
+		}
+	}
+	return e.keepOpen(ctx, from, s, err)
+}
+
+// check refuses an approval of an amount that was not requested: nothing is recorded that the
+// acquirer may not mean.
+func (e *Engine) check(o about, a acquirer.Answer) error {
+	fits := a.Amount == o.amount
+	if o.Kind == payment.AuthorizeStep { // possibly a part
+		fits = min(1, o.amount) <= a.Amount && a.Amount <= o.amount
+	}
+	if !a.Approved || fits || o.Kind == payment.VoidStep {
+		return nil
+	}
+	e.Observer.AcquirerContradicted(o.kind, OtherAmount)
+	return fmt.Errorf("engine: the acquirer approved %d of %s, want %d", a.Amount, o.reference, o.amount)
+}
+
+// keepOpen returns the response to a step whose outcome is unknown or not committed. Recovery
+// continues the step.
+func (e *Engine) keepOpen(ctx context.Context, from origin, s step, cause error) (Result, error) {
+	e.Log.ErrorContext(ctx, "step: outcome open", slog.String("reference", s.about().reference), slog.Any("error", cause))
+	shown, err := s.leave(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	return e.unknown(from.request, shown, cause), nil
+}
+
+// cancelFirst closes a step because its first attempt certainly had no effect, and frees its key
+// and token. store.ErrConflict if recovery has taken the step up.
+func (e *Engine) cancelFirst(ctx context.Context, s step) error {
+	id := s.about().StepID
+	return e.undo(ctx, s.about(), func(tx *store.Tx) error {
+		if err := tx.KeepStep(id); err != nil {
+			return err
+		}
+		return s.cancel(tx)
+	})
+}
+
+// undo commits the end of a step that had no effect, with its key freed and its token returned.
+func (e *Engine) undo(ctx context.Context, o about, end func(tx *store.Tx) error) error {
+	t := &payment.Transaction{Tenant: o.tenant, PaymentMethod: o.method}
+	return e.returned(ctx, t, o.secrets, func(token int64, sealed payment.Sealed) error {
+		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			if err := end(tx); err != nil {
+				return err
+			}
+			if token != 0 {
+				if err := tx.ReturnToken(token, o.drawn, sealed); err != nil {
+					return err
+				}
+			}
+			return tx.ReleaseKey(o.claim)
+		})
+	})
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+)
+
+// follower returns the acquirer for a step on a transaction. Without an acquirer, a transaction
+// that does not exist is ErrNotFound nevertheless.
+func (e *Engine) follower(ctx context.Context, t payment.Tenant, transaction int64) (acquirer.Acquirer, error) {
+	a, err := e.acquirer(t)
+	if err == nil {
+		return a, nil
+	}
+	if _, found := e.Store.Transaction(ctx, t, transaction); errors.Is(found, payment.ErrNotFound) {
+		return nil, ErrNotFound
+	}
+	return nil, err
+}
+
+// authorizationOf returns the reference of the authorization that a step on a transaction follows.
+// Only the store has the number of its attempt.
+func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, transaction int64) (string, error) {
+	t, err := e.Store.Transaction(ctx, tenant, transaction)
+	if err != nil {
+		return "", err
+	}
+	return authorizationReference(t), nil
+}
+
+// followWriter changes the objects of a capture, void or refund, and returns the response to a
+// success; refused is nil for one.
+type followWriter func(tx *store.Tx, refused *payment.Refusal) (Result, error)
+
+// commitFollow writes the acquirer's result of a capture, void or refund. A decline is the result of
+// one attempt. If another attempt may still be under way, a look for its effect is pending from the
+// same commit on.
+func (e *Engine) commitFollow(
+	ctx context.Context, from origin, s step, a acquirer.Answer, write followWriter,
+) (Result, error) {
+	o := s.about()
+	var refused *payment.Refusal
+	if !a.Approved {
+		message := "The acquirer declined this step (response code " + a.ResponseCode + ")."
+		refused = &payment.Refusal{Code: acquirerDeclined, Message: message}
+	}
+	var out Result
+	var dropped bool
+	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		look := false
+		if dropped, err = mayBeDropped(tx, from, o, a); err != nil || dropped {
+			return err
+		}
+		if refused != nil {
+			if look, err = contested(tx, from, o); err != nil {
+				return err
+			}
+		}
+		if out, err = write(tx, refused); err != nil {
+			return err
+		}
+		if refused != nil {
+			if out, err = e.declined(tx, from.request, o, refused, look); err != nil {
+				return err
+			}
+		}
+		if err := endLook(tx, from, o, refused == nil); err != nil {
+			return err
+		}
+		return tx.CompleteKey(o.claim, out.Status, out.Body)
+	})
+	if err == nil && dropped {
+		err = errMayBeDropped
+	}
+	return out, err
+}
+
+// errMayBeDropped: the acquirer approved the step and may have dropped it since.
+var errMayBeDropped = errors.New("engine: the acquirer may have dropped the step that it approved; an inquiry decides")
+
+// mayBeDropped reports whether the acquirer was requested to drop an open step that a response
+// approved. Then its look decides. Only an unlinked refund is dropped while it is open.
+func mayBeDropped(tx *store.Tx, from origin, o about, a acquirer.Answer) (bool, error) {
+	if !a.Approved || from.look != nil || o.Transaction != 0 {
+		return false, nil
+	}
+	return mustLook(tx, o, a, false)
+}
+
+// endLook ends the pending reversal of a step that was open until this command. Only an unlinked
+// refund can have one. An approval ends it whichever attempt received it: otherwise recovery would
+// request that the acquirer drops the refund. A decline ends only the look that found it.
+func endLook(tx *store.Tx, from origin, o about, approved bool) error {
+	switch {
+	case approved && o.Transaction == 0:
+		_, err := tx.RemoveReversal(o.StepID)
+		return err
+	case from.look != nil:
+		return tx.EndReversal(from.look)
+	}
+	return nil
+}
+
+// contested reports whether an attempt at an open step other than from may still be under way. It
+// locks a step that recovery has not reclaimed, so that recovery cannot reclaim it before the commit.
+func contested(tx *store.Tx, from origin, o about) (bool, error) {
+	if from.again {
+		return from.look == nil, nil
+	}
+	err := tx.KeepStep(o.StepID)
+	if errors.Is(err, store.ErrConflict) { // reclaimed; the write of a step that has ended fails
+		return true, nil
+	}
+	return false, err
+}
+
+// declined returns the response to a declined capture, void or refund. With look it writes a
+// pending look for an effect of another attempt.
+func (e *Engine) declined(tx *store.Tx, request string, o about, refused *payment.Refusal, look bool) (Result, error) {
+	if look {
+		r := o.reversal(tx.Now)
+		r.Acknowledge(tx.Now) // there is nothing to release
+		if err := tx.InsertReversal(r); err != nil {
+			return Result{}, err
+		}
+	}
+	if o.Transaction == 0 {
+		return e.refused(request, refused, nil), nil
+	}
+	t, err := tx.Transaction(o.tenant, o.Transaction)
+	if err != nil {
+		return Result{}, err
+	}
+	return e.refused(request, refused, t), nil
+}
+
+// transactionOf reads the transaction of a capture, void or refund that stays open. Recovery claims
+// the step once its request has returned.
+func (e *Engine) transactionOf(ctx context.Context, o about) (*payment.Transaction, error) {
+	if o.Transaction == 0 {
+		return nil, nil //nolint:nilnil // an unlinked refund has none
+	}
+	return e.Store.Transaction(context.WithoutCancel(ctx), o.tenant, o.Transaction)
+}
+
+// correctFollow is step.correct of a capture, void or refund in a state. record writes the step and
+// its events; store.ErrConflict if the amount is no longer available.
+func correctFollow(
+	tx *store.Tx, o about, state payment.StepState, a acquirer.Answer, look *payment.Reversal,
+	record func() (Result, error),
+) (Result, correction, error) {
+	if state != payment.StepFailed {
+		return Result{}, notClosed, nil
+	}
+	if look == nil {
+		if must, err := mustLook(tx, o, a, true); err != nil || must {
+			return Result{}, leftToLook, err
+		}
+	}
+	out, err := record()
+	if errors.Is(err, store.ErrConflict) {
+		return Result{}, notRecordable, nil
+	}
+	return out, recorded, err
+}

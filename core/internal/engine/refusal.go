@@ -1,0 +1,18 @@
+package engine
+
+import "github.com/causeway-pay/causeway/core/internal/payment"
+
+// The codes of the engine's own refusals.
+const (
+	cardDeclined     = "card_declined"     // the acquirer declined a payment
+	acquirerDeclined = "acquirer_declined" // the acquirer declined a capture, void or refund
+	notProcessed     = "not_processed"     // the acquirer never received a step
+	keyNotRollable   = "api_key_not_rollable"
+)
+
+// unavailable is why a capture or refund failed whose request certainly did not reach the acquirer.
+func unavailable() *payment.Refusal {
+	return &payment.Refusal{
+		Code: "acquirer_unavailable", Message: "The acquirer could not be reached. Nothing was changed.",
+	}
+}

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/causeway-pay/causeway/core/internal/audit"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+)
+
+// Request has the common fields of every changing request.
+type Request struct {
+	Tenant payment.Tenant
+	APIKey int64 // under which it came, 0 for none: it must be good when the request takes place
+	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request
+	// record it.
+	ClientAddress string
+	ID            string // request id, shown in errors
+	Key           string // idempotency key, "" for none
+	Fingerprint   []byte // of method, path and body; only with a Key
+	Sealed        bool   // the filter in front encrypts the response, as the client demanded
+	// Scopes of the API key. Two requests whose response shows a new key's secret are equal only if
+	// the scopes are. Nil for all other requests.
+	Scopes []string
+	// Actor is the operator of an audited request; zero for a merchant's own.
+	Actor audit.Actor
+}
+
+// client is the sender of the request as rows record it.
+func (r *Request) client() payment.Client {
+	return payment.Client{APIKey: r.APIKey, Address: r.ClientAddress}
+}
+
+// sealedMark ends the stored fingerprint of a request that demands an encrypted response.
+const sealedMark = 1
+
+// fingerprints returns the fingerprint under which a request claims its key, and the fingerprints
+// of other requests that count as the same. A response stored for an encrypted demand is replayed
+// only to an encrypted demand: an intermediary may have removed the demand. A response stored in
+// the clear is replayed to an encrypted demand, encrypted.
+func (r Request) fingerprints() (own []byte, others [][]byte) {
+	own = r.Fingerprint
+	if r.Scopes != nil {
+		own = scopedFingerprint(own, r.Scopes)
+	}
+	if !r.Sealed {
+		return own, nil
+	}
+	return append(slices.Clone(own), sealedMark), [][]byte{own}
+}
+
+// scopedFingerprint makes a request by a key with other scopes another request. Otherwise a lesser
+// key that repeats it would get the stored secret.
+func scopedFingerprint(fingerprint []byte, by []string) []byte {
+	if fingerprint == nil {
+		return nil
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x %s", fingerprint, slices.Sorted(slices.Values(by))))
+	return sum[:]
+}
