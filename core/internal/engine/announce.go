@@ -21,7 +21,7 @@ type Announcement struct {
 // events. A repeated announcement returns the existing event. payment.ErrNotFound if there is no
 // such merchant.
 func (e *Engine) Announce(ctx context.Context, r Request, a Announcement) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		if _, err := tx.Merchant(a.Tenant.Merchant); err != nil {
 			return nil, err

@@ -51,7 +51,7 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 		return Result{}, err
 	}
 	r.Scopes = by
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		if err := e.insertNew(func(id int64) error { m.Key.ID = id; return tx.InsertKey(m.Key, m.Hash) }); err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (e *Engine) RollKeyOf(
 		return Result{}, fmt.Errorf("engine: a rolled key cannot stay valid for %s", overlap)
 	}
 	r.Scopes = by
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		old, err := tx.Key(t, id)
 		if err != nil {

@@ -37,7 +37,7 @@ func (e *Engine) Authorize(ctx context.Context, r Request, p Payment) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
 		Tenant: r.Tenant, Status: payment.Processing, AutoCapture: p.AutoCapture, Partial: p.Partial, Amount: p.Amount,
@@ -134,7 +134,8 @@ func (s *authorization) again(ctx context.Context, acq acquirer.Acquirer) (acqui
 // of the part is in the commit of the decline.
 func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error) {
 	if unwantedPart(s.t, a) {
-		if err := s.releasePart(ctx, a); err != nil {
+		var err error
+		if s.refused, err = s.releasePart(ctx, s.t, a); err != nil {
 			return Result{}, err
 		}
 		a = tooLittle(a)

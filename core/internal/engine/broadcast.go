@@ -21,7 +21,7 @@ const broadcastRetry = time.Minute
 // broadcast is durable; BroadcastDue writes the events. A repeated request of the same type and
 // name returns the existing broadcast with its progress.
 func (e *Engine) Broadcast(ctx context.Context, r Request, kind, name string, object []byte) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		b, err := tx.Broadcast(kind, name)
 		created := errors.Is(err, payment.ErrNotFound)

@@ -18,7 +18,7 @@ func (e *Engine) Capture(
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	c := &payment.Capture{
 		Transaction: transaction, Tenant: r.Tenant, Amount: amount, Final: final, Details: details, Client: r.client(),
 	}

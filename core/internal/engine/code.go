@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
+	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -16,17 +17,23 @@ import (
 // copies. So a code is encrypted by a key that is destroyed: one key an hour, which lives until the
 // last token has expired whose code it encrypted.
 
-// codeKeys is the newest key of security codes that this process has sealed by. The raw key is not
-// in it: the vault encrypts it.
-type codeKeys struct {
+// codes seals security codes. It caches the newest key that this process has sealed by. The raw key
+// is not in it: the vault encrypts it.
+type codes struct {
+	store  *store.DB
+	vault  *vault.Vault
+	clock  clock.Clock
+	ids    *id.Generator
 	turn   chan struct{} // holds a value while one request reads or makes the key of an hour
 	newest atomic.Pointer[payment.CodeKey]
 }
 
-func newCodeKeys() *codeKeys { return &codeKeys{turn: make(chan struct{}, 1)} }
+func newCodes(db *store.DB, v *vault.Vault, c clock.Clock, ids *id.Generator) *codes {
+	return &codes{store: db, vault: v, clock: c, ids: ids, turn: make(chan struct{}, 1)}
+}
 
 // of returns the key of an hour, nil if this process has none.
-func (c *codeKeys) of(hour int64) *payment.CodeKey {
+func (c *codes) of(hour int64) *payment.CodeKey {
 	if k := c.newest.Load(); k != nil && k.Hour == hour {
 		return k
 	}
@@ -34,49 +41,49 @@ func (c *codeKeys) of(hour int64) *payment.CodeKey {
 }
 
 // forget has the next code sealed by a key from the store.
-func (c *codeKeys) forget() { c.newest.Store(nil) }
+func (c *codes) forget() { c.newest.Store(nil) }
 
-// sealCode encrypts the security code in s for a token by the key of this hour, and makes that key
+// seal encrypts the security code in s for a token by the key of this hour, and makes that key
 // if there is none. The store refuses a code whose key it has lost with store.ErrCodeKeyGone.
-func (e *Engine) sealCode(
+func (c *codes) seal(
 	ctx context.Context, tenant payment.Tenant, token int64, s vault.Secrets,
 ) (payment.SealedCode, error) {
 	if s.CVC.IsZero() {
 		return payment.SealedCode{}, nil
 	}
 	o := vault.Object{Tenant: tenant, ID: id.Format(id.Token, token)}
-	hour := payment.CodeHour(e.Clock.Now())
-	if k := e.codeKeys.of(hour); k != nil {
-		sealed, err := e.Vault.SealCode(o, *k, s.Token, s.CVC)
+	hour := payment.CodeHour(c.clock.Now())
+	if k := c.of(hour); k != nil {
+		sealed, err := c.vault.SealCode(o, *k, s.Token, s.CVC)
 		if !foreignKey(err) { // else a rotation may have encrypted the key anew: read it
 			return sealed, err
 		}
-		e.codeKeys.forget()
+		c.forget()
 	}
 	select { // so that one request of this process makes the key of an hour
-	case e.codeKeys.turn <- struct{}{}:
-		defer func() { <-e.codeKeys.turn }()
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
 	case <-ctx.Done():
 		return payment.SealedCode{}, ctx.Err() //nolint:wrapcheck // of the caller's own context
 	}
-	k := e.codeKeys.of(hour)
+	k := c.of(hour)
 	if k == nil {
-		found, err := e.Store.CodeKey(ctx, hour)
+		found, err := c.store.CodeKey(ctx, hour)
 		switch {
 		case errors.Is(err, payment.ErrNotFound):
-			return e.sealByNewKey(ctx, o, hour, s)
+			return c.sealByNewKey(ctx, o, hour, s)
 		case err != nil:
 			return payment.SealedCode{}, err
 		}
 		k = &found
 	}
-	sealed, err := e.Vault.SealCode(o, *k, s.Token, s.CVC)
+	sealed, err := c.vault.SealCode(o, *k, s.Token, s.CVC)
 	if foreignKey(err) {
 		// The codes of another vault lie here, as after a restore. Their tokens are lost to this one too.
-		return e.sealByNewKey(ctx, o, hour, s)
+		return c.sealByNewKey(ctx, o, hour, s)
 	}
 	if err == nil {
-		e.codeKeys.newest.Store(k)
+		c.newest.Store(k)
 	}
 	return sealed, err
 }
@@ -87,29 +94,29 @@ func foreignKey(err error) bool {
 }
 
 // sealByNewKey makes the key of an hour, writes it and encrypts a code by it.
-func (e *Engine) sealByNewKey(
+func (c *codes) sealByNewKey(
 	ctx context.Context, o vault.Object, hour int64, s vault.Secrets,
 ) (payment.SealedCode, error) {
-	k, err := e.Vault.NewCodeKey(e.IDs.Next(), hour)
+	k, err := c.vault.NewCodeKey(c.ids.Next(), hour)
 	if err != nil {
 		return payment.SealedCode{}, err
 	}
-	if err := e.Store.Update(ctx, func(tx *store.Tx) error { return tx.InsertCodeKey(k) }); err != nil {
+	if err := c.store.Update(ctx, func(tx *store.Tx) error { return tx.InsertCodeKey(k) }); err != nil {
 		return payment.SealedCode{}, fmt.Errorf("make a code key: %w", err)
 	}
-	e.codeKeys.newest.Store(&k)
-	return e.Vault.SealCode(o, k, s.Token, s.CVC)
+	c.newest.Store(&k)
+	return c.vault.SealCode(o, k, s.Token, s.CVC)
 }
 
-// DestroyCodeKeys destroys the keys of security codes whose tokens have all expired. It also
+// destroy destroys the keys of security codes whose tokens have all expired. It also
 // destroys keys of an hour that no core's clock can have reached by store.DB.LatestToken: the clock
 // was ahead when they were made, and they would outlive the hour by as much. Their tokens are refused
 // from then on.
-func (e *Engine) DestroyCodeKeys(ctx context.Context) error {
-	hour := payment.CodeHour(e.Clock.Now())
-	if k := e.codeKeys.newest.Load(); k != nil && k.Hour != hour {
-		e.codeKeys.forget() // this process has a copy of the key, which must not outlive the stored one
+func (c *codes) destroy(ctx context.Context) error {
+	hour := payment.CodeHour(c.clock.Now())
+	if k := c.newest.Load(); k != nil && k.Hour != hour {
+		c.forget() // this process has a copy of the key, which must not outlive the stored one
 	}
-	latest := payment.CodeHour(e.Store.LatestToken())
-	return e.Store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, max(hour, latest)+1)
+	latest := payment.CodeHour(c.store.LatestToken())
+	return c.store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, max(hour, latest)+1)
 }

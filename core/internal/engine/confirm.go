@@ -17,7 +17,7 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Result, err
 	if _, err := e.acquirer(r.Tenant); err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	now := e.Clock.Now().UTC().Truncate(time.Millisecond)
 	t := &payment.Transaction{
 		Tenant: r.Tenant, Status: payment.RequiresConfirmation, AutoCapture: p.AutoCapture, Partial: p.Partial, Attempt: 1, Amount: p.Amount,
@@ -47,7 +47,7 @@ func (e *Engine) Confirm(ctx context.Context, r Request, waiting *payment.Transa
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	t := *waiting
 	t.Status, t.PaymentMethod, t.Details, t.Confirmer = payment.Processing, p.PaymentMethod, p.Details, r.client()
 	w := e.inFlight.request()
@@ -98,7 +98,7 @@ func (e *Engine) RefuseConfirmation(
 	ctx context.Context, r Request, t *payment.Transaction, why *payment.Refusal,
 ) (Result, error) {
 	ctx = context.WithoutCancel(ctx)
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		result := e.refused(r.ID, why, nil)
 		return &result, tx.CountRefusedConfirmation(t.Tenant, t.ID)

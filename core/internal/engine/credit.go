@@ -31,7 +31,7 @@ func (e *Engine) Credit(ctx context.Context, r Request, c Credit) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	f := &payment.Refund{Tenant: r.Tenant, Amount: c.Amount, Currency: c.Currency, Details: c.Details, Client: r.client()}
 	s, w := &unlinkedRefund{refund{e, f}, c}, e.inFlight.request()
 	defer w.end()

@@ -11,7 +11,7 @@ import (
 
 // CreateCustomer stores a customer.
 func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		c := &payment.Customer{Tenant: r.Tenant, Details: details, Client: r.client()}
 		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCustomer(c) }); err != nil {
@@ -67,7 +67,7 @@ func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Result, err
 func (e *Engine) onCustomer(ctx context.Context, r Request, customer int64,
 	fn func(*store.Tx, *payment.Customer) (*Result, error),
 ) (*Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		c, err := tx.CustomerForUpdate(r.Tenant, customer)
 		if errors.Is(err, payment.ErrNotFound) {

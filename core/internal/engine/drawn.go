@@ -220,7 +220,7 @@ func (e *Engine) returned(
 		return write(n, payment.Sealed{})
 	}
 	return e.resealing(func() error {
-		code, err := e.sealCode(context.WithoutCancel(ctx), t.Tenant, n, s)
+		code, err := e.codes.seal(context.WithoutCancel(ctx), t.Tenant, n, s)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (e *Engine) resealing(fn func() error) error {
 			return err
 		}
 		if retired || gone {
-			e.codeKeys.forget()
+			e.codes.forget()
 		}
 		if retired {
 			if err := e.Vault.Refresh(); err != nil {

@@ -66,8 +66,8 @@ type Config struct {
 // Engine carries out use-cases. It is safe for concurrent use.
 type Engine struct {
 	Config
-	running  running
-	codeKeys *codeKeys
+	running  *running
+	codes    *codes
 	inFlight inFlight
 
 	broadcasts chan struct{} // of one place
@@ -79,7 +79,7 @@ func New(c Config) *Engine {
 		c.Observer = nobody{}
 	}
 	return &Engine{
-		Config: c, running: running{keys: map[runningKey]chan struct{}{}}, codeKeys: newCodeKeys(),
+		Config: c, running: newRunning(), codes: newCodes(c.Store, c.Vault, c.Clock, c.IDs),
 		inFlight: inFlight{steps: map[stepKey]struct{}{}}, broadcasts: make(chan struct{}, 1),
 	}
 }

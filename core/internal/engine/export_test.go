@@ -8,6 +8,6 @@ func (r *Recovery) Serve() { r.serve() }
 
 // HoldCodeKeys has every request without the hour's key wait until release is called.
 func HoldCodeKeys(e *Engine) (release func()) {
-	e.codeKeys.turn <- struct{}{}
-	return func() { <-e.codeKeys.turn }
+	e.codes.turn <- struct{}{}
+	return func() { <-e.codes.turn }
 }

@@ -4,63 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
-
-// keyWait is how long a request waits for an equal one of this process before it gets ErrKeyInUse.
-const keyWait = time.Second
-
-// running holds the keys of the requests that run in this process. An equal request waits for the
-// response instead of a refusal. The store alone decides whether a key is in use.
-type running struct {
-	mu   sync.Mutex
-	keys map[runningKey]chan struct{} // closed and removed when the request ends
-}
-
-type runningKey struct {
-	tenant payment.Tenant
-	key    string
-}
-
-// enter waits for an equal key that is running, at most keyWait. The caller calls leave at its end.
-func (e *Engine) enter(ctx context.Context, r Request) (leave func()) {
-	if r.Key == "" {
-		return func() {}
-	}
-	k := runningKey{r.Tenant, r.Key}
-	deadline := time.NewTimer(keyWait)
-	defer deadline.Stop()
-	for {
-		e.running.mu.Lock()
-		other, busy := e.running.keys[k]
-		if !busy {
-			mine := make(chan struct{})
-			e.running.keys[k] = mine
-			e.running.mu.Unlock()
-			return func() { e.leave(k, mine) }
-		}
-		e.running.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return func() {}
-		case <-deadline.C:
-			return func() {}
-		}
-	}
-}
-
-func (e *Engine) leave(k runningKey, mine chan struct{}) {
-	e.running.mu.Lock()
-	delete(e.running.keys, k)
-	e.running.mu.Unlock()
-	close(mine)
-}
 
 // intent claims the request's key and runs fn in the same commit. fn returns a result if the
 // request ends there, and its response is stored under the key. Without a result the key stays
@@ -114,7 +63,7 @@ func (e *Engine) KeepRefusal(ctx context.Context, r Request, why *payment.Refusa
 
 // onlyStore stores the result of fn under the request's key.
 func (e *Engine) onlyStore(ctx context.Context, r Request, fn func(*store.Tx) Result) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		result := fn(tx)
 		return &result, nil

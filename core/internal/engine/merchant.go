@@ -14,7 +14,7 @@ func Operator() payment.Tenant { return payment.Tenant{} }
 
 // CreateMerchant makes a merchant by c. Its day ends at midnight UTC unless c has another time.
 func (e *Engine) CreateMerchant(ctx context.Context, r Request, c payment.MerchantChange) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		var made int64
 		err := e.insertNew(func(id int64) error { made = id; return tx.InsertMerchant(id, c.Name) })
@@ -57,7 +57,7 @@ func (e *Engine) DisableMerchant(ctx context.Context, r Request, merchant int64,
 func (e *Engine) changeMerchant(
 	ctx context.Context, r Request, merchant int64, action string, change func(*store.Tx) error,
 ) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		before, err := tx.LockedMerchant(merchant)
 		if errors.Is(err, payment.ErrNotFound) {

@@ -16,7 +16,7 @@ func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.Operat
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		made := o
 		if err := e.insertNew(func(id int64) error { made.ID = id; return tx.InsertOperator(&made, hash) }); err != nil {

@@ -16,32 +16,33 @@ func unwantedPart(t *payment.Transaction, a acquirer.Answer) bool {
 }
 
 // releasePart requests the release of an approval of less than the payment accepts, unless it was
-// released before. errStillHeld if the request has no response in what is left of the attempt's time:
-// the payment then stays open, and recovery repeats the request under the same reference. The
-// response to that reference is final.
-// If it is a refusal, releasePart sets s.refused, and a pending reversal goes on under others.
-func (s *authorization) releasePart(ctx context.Context, part acquirer.Answer) error {
+// released before. errStillHeld if the request has no response within the attempt's time: the
+// payment then stays open, and recovery repeats the request under the same reference. The response
+// to that reference is final. If it is a refusal, releasePart returns the minor units that the
+// acquirer holds, and a pending reversal goes on under other references.
+func (e *Engine) releasePart(
+	ctx context.Context, t *payment.Transaction, part acquirer.Answer,
+) (refused int64, err error) {
 	if part.Released {
-		return nil
+		return 0, nil
 	}
-	acq, err := s.acquirer(s.t.Tenant)
+	acq, err := e.acquirer(t.Tenant)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	a, err := acq.Void(ctx, acquirer.Follow{
-		Reference: partReference(s.t), Authorization: authorizationReference(s.t), Amount: part.Amount,
-		Currency: s.t.Currency,
+		Reference: partReference(t), Authorization: authorizationReference(t), Amount: part.Amount, Currency: t.Currency,
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %w", errStillHeld, err)
+		return 0, fmt.Errorf("%w: %w", errStillHeld, err)
 	}
-	if !a.Approved {
-		s.refused = part.Amount
-		s.Log.ErrorContext(ctx, "authorize: the acquirer refuses to release an unwanted part; its reversal is pending",
-			slog.String("transaction", authorizationReference(s.t)), slog.Int64("held", part.Amount),
-			slog.String("response_code", a.ResponseCode))
+	if a.Approved {
+		return 0, nil
 	}
-	return nil
+	e.Log.ErrorContext(ctx, "authorize: the acquirer refuses to release an unwanted part; its reversal is pending",
+		slog.String("transaction", authorizationReference(t)), slog.Int64("held", part.Amount),
+		slog.String("response_code", a.ResponseCode))
+	return part.Amount, nil
 }
 
 // errStillHeld: the release of an unwanted part has no response yet. The payment stays open until it

@@ -23,7 +23,7 @@ func (e *Engine) RefundCapture(
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	f := &payment.Refund{
 		Transaction: transaction, Capture: capture, Tenant: r.Tenant, Amount: amount, Details: details, Client: r.client(),
 	}

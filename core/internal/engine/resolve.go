@@ -51,7 +51,7 @@ func (e *Engine) ResolveStep(ctx context.Context, r Request, f payment.Unfinishe
 	if (f.Kind == payment.ReversalStep) != (d.Decision == StepReleased) {
 		return Result{}, ErrDecision
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	found, err := e.Store.UnfinishedSteps(ctx, f, 1)
 	if err != nil {
 		return Result{}, err

@@ -10,7 +10,7 @@ import (
 
 // Settle marks the captured money of a transaction as settled.
 func (e *Engine) Settle(ctx context.Context, r Request, transaction int64) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		err := tx.SettleTransaction(r.Tenant, transaction)
 		if errors.Is(err, store.ErrConflict) {

@@ -28,7 +28,7 @@ type SettlementRun struct {
 // RunSettlement settles the tenant's captured money as if its day ended now, the oldest transactions
 // first: at most runBatch, and fewer if they would take longer than a background commit may.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	waiting, err := e.Store.Settleable(ctx, r.Tenant, runBatch+1)
 	if err != nil {
 		return Result{}, err
@@ -59,7 +59,7 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 
 // Expire ends an authorization, or the wait for a confirmation, before its time.
 func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		result, err := e.expire(tx, r.Tenant, transaction)
 		if errors.Is(err, store.ErrConflict) {
@@ -76,7 +76,7 @@ func (e *Engine) Expire(ctx context.Context, r Request, transaction int64) (Resu
 // AdvanceTestClock moves the merchant's test clock forward. It settles and expires the transactions
 // that are due then, as the background work would a little later.
 func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Duration) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		ahead, err := tx.AdvanceTestClock(r.Tenant.Merchant, by)
 		if err != nil {

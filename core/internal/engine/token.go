@@ -12,7 +12,7 @@ import (
 
 // CreateToken stores a card or bank account for one use within payment.TokenLifetime.
 func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, details []byte, s vault.Secrets) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	var out *Result
 	err := e.resealing(func() (err error) {
 		t := &payment.Token{ID: e.IDs.Next(), Tenant: r.Tenant, Kind: kind, Details: details, Client: r.client()}
@@ -21,7 +21,7 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 		if t.Sealed, err = e.Vault.Seal(vault.Object{Tenant: r.Tenant, ID: id.Format(id.Token, t.ID)}, s); err != nil {
 			return err
 		}
-		if t.Sealed.Code, err = e.sealCode(ctx, r.Tenant, t.ID, s); err != nil {
+		if t.Sealed.Code, err = e.codes.seal(ctx, r.Tenant, t.ID, s); err != nil {
 			return err
 		}
 		out, err = e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
@@ -35,6 +35,10 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 	})
 	return value(out), err
 }
+
+// DestroyCodeKeys destroys the keys of the security codes of expired tokens. Their tokens are refused
+// from then on.
+func (e *Engine) DestroyCodeKeys(ctx context.Context) error { return e.codes.destroy(ctx) }
 
 // SweepTokens wipes the secrets of the tokens that have expired, and removes the tokens that no
 // retry can name any more.

@@ -17,7 +17,7 @@ func (e *Engine) Void(ctx context.Context, r Request, transaction int64, expecte
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	var t *payment.Transaction
 	operation, w := e.IDs.Next(), e.inFlight.request()
 	defer w.end()

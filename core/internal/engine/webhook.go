@@ -34,7 +34,7 @@ var (
 // CreateEndpoint makes a webhook endpoint of the request's tenant, enabled, with its first secret,
 // which the response shows. It returns ErrTooManyEndpoints at the bound.
 func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w payment.Endpoint) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		n, deleted, err := tx.CountEndpoints(r.Tenant)
 		if err != nil {
@@ -104,7 +104,7 @@ func (e *Engine) endpointSecret(w *payment.Endpoint) secret.String {
 func (e *Engine) endpointStep(
 	ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *payment.Endpoint) (Result, error),
 ) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		w, err := tx.Endpoint(r.Tenant, endpoint)
 		if err != nil {
@@ -130,7 +130,7 @@ func (e *Engine) DisableEndpoint(tx *store.Tx, w *payment.Endpoint, why payment.
 // Redeliver has an event delivered once more: to one endpoint, or with 0 to all enabled ones that
 // want its type.
 func (e *Engine) Redeliver(ctx context.Context, r Request, event, endpoint int64) (Result, error) {
-	defer e.enter(ctx, r)()
+	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		ev, err := tx.Event(r.Tenant, event)
 		if err != nil {
