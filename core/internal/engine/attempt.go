@@ -16,6 +16,12 @@ import (
 // recovery. A step without a response by then is unknown.
 const attemptTimeout = 20 * time.Second
 
+// Patience is how old an unfinished step of another core must be before recovery claims it although
+// that core lives: longer than any attempt at it lasts. An attempt has attemptTimeout for all its
+// acquirer calls. The age is the difference of two clocks: that of the leader, off by clockTolerance at most,
+// and that of the other core, off by RequestTolerance at most. The rest is for commits.
+const Patience = attemptTimeout + RequestTolerance + clockTolerance + 5*time.Second
+
 // attempt returns the context of all acquirer calls of one attempt at a step. It ends after
 // attemptTimeout, and does not end with ctx: a client that hangs up does not stop a payment
 // half-way.

@@ -1,7 +1,7 @@
 package engine
 
 // Wait waits for the lanes that a pass has started.
-func (r *Recovery) Wait() { <-r.noWorkers() }
+func (r *Recovery) Wait() { <-r.lanes.noWorkers() }
 
 // Serve ends the start without trying anything.
 func (r *Recovery) Serve() { r.serve() }

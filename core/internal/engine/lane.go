@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -15,26 +16,30 @@ import (
 )
 
 const (
-	// laneWidth is how many steps of one lane are tried at a time, laneQueue how many wait in it,
-	// queueTotal how many in all lanes.
-	laneWidth, laneQueue, queueTotal = 8, 256, 4096
-	// acquirerSlots is how many steps are tried at one acquirer at a time; releaseSlots are beside
-	// them, for pending reversals alone.
-	acquirerSlots, releaseSlots = 128, 32
+	// laneWidth is how many steps of one lane are tried at a time, laneQueue how many wait in it.
+	laneWidth, laneQueue = 8, 256
 	// laneFailures is after how many failures in a row a lane is tried that many steps a pass, one
 	// after the other.
 	laneFailures = 3
-	// gateFailures is after how many failures in a row, over all lanes, an acquirer gets only
-	// gateProbes steps a pass, with pauses between.
-	gateFailures, gateProbes = 32, 64
-	// firstPause and longestPause bound the pauses of such an acquirer.
-	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
 	// errorBytes is how much of an error an attempt keeps.
 	errorBytes = 300
+	// refusedPause is how long a step waits if the store refused to write an attempt at it.
+	refusedPause = time.Minute
 )
 
 // errSkipped: no attempt was made, because the step has ended or another core is trying it.
 var errSkipped = errors.New("engine: no attempt")
+
+// task is one unfinished step.
+type task struct {
+	id        payment.StepID
+	tenant    payment.Tenant
+	step      Step
+	since     time.Time // when it was changed last; of a reversal when it was due
+	reference string    // for the log; "" for a reversal
+	mine      bool      // no request works on it, and this core may take it up
+	do        func(context.Context) error
+}
 
 // laneKey names a lane: the unfinished steps of one kind of a tenant. Steps that fail delay no
 // other kind and no other tenant.
@@ -75,85 +80,91 @@ func (l *lane) room(share int) int {
 	return laneQueue - len(l.queue)
 }
 
-// gate bounds the requests to one acquirer. All but the channels are guarded by Recovery.mu.
-type gate struct {
-	slots, releases chan struct{}
-	failures        int // in a row, over all lanes
-	pauses          int // in a row
-	next            time.Time
-	left            int // how many more steps this pass may queue
-	lanes           int // how many lanes this pass has found steps of
+// lanes are the queues of unfinished steps and the workers that try the steps. A lane whose steps fail
+// one after the other is tried a few steps a pass. An acquirer that finishes nothing for any tenant
+// gets a few steps and then a pause.
+type lanes struct {
+	log    *slog.Logger
+	tracer *telemetry.Tracer
+	serves func(payment.Tenant) bool         // whether the tenant has an acquirer
+	try    func(context.Context, task) error // makes one attempt; errSkipped for none
+
+	mu     sync.Mutex
+	queues map[laneKey]*lane // guarded by mu
+	known  map[stepKey]bool  // guarded by mu: the steps that are queued or being tried
+	// refused is when the store last refused to write an attempt at a step; guarded by mu.
+	refused map[stepKey]time.Time
+	tried   map[stepKey]bool // guarded by mu: the steps tried by the start, whatever their pause; nil once it serves
+	gates   map[bool]*gate   // of the acquirer of live mode, and of test mode
+	queued  int              // guarded by mu: in all queues
+	active  int              // guarded by mu: how many workers run
+	idle    chan struct{}    // guarded by mu: of the present workers; the last one closes it
 }
 
-func newGate() *gate {
-	return &gate{slots: make(chan struct{}, acquirerSlots), releases: make(chan struct{}, releaseSlots)}
+func newLanes(
+	log *slog.Logger, tracer *telemetry.Tracer, serves func(payment.Tenant) bool, try func(context.Context, task) error,
+) *lanes {
+	q := &lanes{
+		log: log, tracer: tracer, serves: serves, try: try,
+		idle: make(chan struct{}), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
+		refused: map[stepKey]time.Time{},
+		gates:   map[bool]*gate{false: newGate(), true: newGate()},
+	}
+	close(q.idle)
+	return q
 }
 
-// beginPass sets how many steps the acquirer may get in a pass. paused is the pause that begins, 0 for
-// none.
-func (g *gate) beginPass(now time.Time) (paused time.Duration) {
-	g.left, g.lanes = queueTotal, 0
-	if g.failures < gateFailures {
-		g.pauses, g.next = 0, time.Time{}
-		return 0
-	}
-	if wait := g.next.Sub(now); 0 < wait && wait <= longestPause { // a longer one was set by a clock that was wrong
-		g.left = 0
-		return 0
-	}
-	pause := min(firstPause<<min(g.pauses, 10), longestPause)
-	g.left, g.pauses, g.next = gateProbes, g.pauses+1, now.Add(pause)
-	return pause
+// serve ends the start: from now on each step has its pauses.
+func (q *lanes) serve() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.tried = nil
+}
+
+// refuse postpones a step whose attempt could not be written. Without the attempt the store has no
+// time of the next one.
+func (q *lanes) refuse(s payment.StepID, at time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.refused[keyOf(s)] = at
 }
 
 // beginPass removes the lanes without steps and sets how many steps each acquirer may get.
-func (r *Recovery) beginPass(ctx context.Context, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k, l := range r.queues {
-		if l.workers == 0 && len(l.queue) == 0 && len(l.due) == 0 && r.gates[k.tenant.Live].left > 0 {
-			delete(r.queues, k)
+func (q *lanes) beginPass(ctx context.Context, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for k, l := range q.queues {
+		if l.workers == 0 && len(l.queue) == 0 && len(l.due) == 0 && q.gates[k.tenant.Live].left > 0 {
+			delete(q.queues, k)
 		}
 		l.due = nil
 	}
-	maps.DeleteFunc(r.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
-	for live, g := range r.gates {
+	maps.DeleteFunc(q.refused, func(_ stepKey, at time.Time) bool { return now.Sub(at).Abs() >= refusedPause })
+	for live, g := range q.gates {
 		if pause := g.beginPass(now); pause > 0 {
-			r.e.Log.WarnContext(ctx, "reconcile: the acquirer finishes no step", slog.Bool("live", live),
+			q.log.WarnContext(ctx, "reconcile: the acquirer finishes no step", slog.Bool("live", live),
 				slog.Int("failures", g.failures), slog.Duration("pause", pause))
 		}
 	}
 }
 
-// share is how many steps each failing lane may queue in a pass while the acquirer finishes no step.
-// The lanes divide gateProbes equally. It returns 0 for an acquirer that finishes steps.
-func (g *gate) share() int {
-	if g.failures < gateFailures {
-		return 0
-	}
-	return gateProbes / max(1, g.lanes)
-}
-
 // offer adds a step to its lane if it is due. A pass reads a bounded number of steps, so a lane has
 // no more.
-func (r *Recovery) offer(t task, a payment.StepAttempt, now time.Time) {
-	if !t.mine {
+func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
+	if !t.mine || !q.serves(t.tenant) {
 		return
 	}
-	if _, err := r.e.acquirer(t.tenant); err != nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key, g := keyOf(t.id), r.gates[t.tenant.Live]
-	if g.left == 0 || r.known[key] || !r.due(key, a, now) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	key, g := keyOf(t.id), q.gates[t.tenant.Live]
+	if g.left == 0 || q.known[key] || !q.due(key, a, now) {
 		return
 	}
 	k := laneKey{t.tenant, t.step}
-	l := r.queues[k]
+	l := q.queues[k]
 	if l == nil {
 		l = &lane{}
-		r.queues[k] = l
+		q.queues[k] = l
 	}
 	if len(l.due) == 0 {
 		g.lanes++
@@ -163,12 +174,12 @@ func (r *Recovery) offer(t task, a payment.StepAttempt, now time.Time) {
 
 // due reports whether it is time for an attempt. The start tries each step once, whatever its pause
 // is.
-func (r *Recovery) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
+func (q *lanes) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
 	age := now.Sub(last.BegunAt)
 	switch {
-	case r.tried != nil:
-		return !r.tried[key]
-	case now.Sub(r.refused[key]).Abs() < refusedPause:
+	case q.tried != nil:
+		return !q.tried[key]
+	case now.Sub(q.refused[key]).Abs() < refusedPause:
 		return false
 	case last.Attempts == 0 || age < -aheadTolerance: // a clock that was wrong wrote it
 		return true
@@ -180,87 +191,87 @@ func (r *Recovery) due(key stepKey, last payment.StepAttempt, now time.Time) boo
 
 // start queues what the pass has found and lets workers try it, pending reversals first. It returns
 // how many lanes it has added to.
-func (r *Recovery) start(ctx context.Context) (started int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (q *lanes) start(ctx context.Context) (started int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for _, releases := range []bool{true, false} {
-		for k, l := range r.queues {
+		for k, l := range q.queues {
 			if (k.step == StepReversal) != releases {
 				continue
 			}
-			if r.enqueue(l, r.gates[k.tenant.Live]) {
+			if q.enqueue(l, q.gates[k.tenant.Live]) {
 				started++
 			}
 			for n := min(l.width(), l.workers+len(l.queue)) - l.workers; n > 0; n-- {
 				l.workers++
-				r.addWorker()
-				go func() { defer r.removeWorker(); r.work(ctx, k, l) }()
+				q.addWorker()
+				go func() { defer q.removeWorker(); q.work(ctx, k, l) }()
 			}
 		}
 	}
 	return started
 }
 
-// addWorker counts a worker, under r.mu. A WaitGroup cannot: a start that has given up would still
+// addWorker counts a worker, under q.mu. A WaitGroup cannot: a start that has given up would still
 // wait for it while later passes add to it.
-func (r *Recovery) addWorker() {
-	if r.active == 0 {
-		r.idle = make(chan struct{})
+func (q *lanes) addWorker() {
+	if q.active == 0 {
+		q.idle = make(chan struct{})
 	}
-	r.active++
+	q.active++
 }
 
-func (r *Recovery) removeWorker() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.active--; r.active == 0 {
-		close(r.idle)
+func (q *lanes) removeWorker() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.active--; q.active == 0 {
+		close(q.idle)
 	}
 }
 
 // noWorkers returns a channel that is closed once the present workers, and those that begin before
 // they have ended, have ended.
-func (r *Recovery) noWorkers() <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.idle
+func (q *lanes) noWorkers() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.idle
 }
 
 // enqueue queues as many of a lane's due steps as there is room for: first the steps that were never
 // tried, then those due for longest. A later pass offers the rest again.
-func (r *Recovery) enqueue(l *lane, g *gate) bool {
-	n := min(l.room(g.share()), g.left, queueTotal-r.queued, len(l.due))
+func (q *lanes) enqueue(l *lane, g *gate) bool {
+	n := min(l.room(g.share()), g.left, queueTotal-q.queued, len(l.due))
 	if n <= 0 {
 		return false
 	}
 	slices.SortStableFunc(l.due, func(a, b offered) int { return a.nextAt.Compare(b.nextAt) })
 	for _, o := range l.due[:n] {
 		l.queue = append(l.queue, o.task)
-		r.known[keyOf(o.id)] = true
+		q.known[keyOf(o.id)] = true
 	}
 	g.left -= n
-	r.queued += n
+	q.queued += n
 	return true
 }
 
 // work tries the steps of a lane one after the other until none is queued.
-func (r *Recovery) work(ctx context.Context, k laneKey, l *lane) {
-	g := r.gates[k.tenant.Live]
+func (q *lanes) work(ctx context.Context, k laneKey, l *lane) {
+	g := q.gates[k.tenant.Live]
 	slots := g.slots
 	if k.step == StepReversal {
 		slots = g.releases
 	}
-	traced, span := r.e.Tracer.Pass(ctx, "recovery")
+	traced, span := q.tracer.Pass(ctx, "recovery")
 	objects, done := 0, 0
 	for {
-		t, ok := r.next(ctx, l)
+		t, ok := q.next(ctx, l)
 		if !ok {
 			break
 		}
 		slots <- struct{}{}
-		err := r.try(traced, t)
+		err := q.try(traced, t)
 		<-slots
-		r.ended(t, l, g, err)
+		q.ended(t, l, g, err)
 		objects++
 		if err == nil {
 			done++
@@ -272,37 +283,37 @@ func (r *Recovery) work(ctx context.Context, k laneKey, l *lane) {
 }
 
 // next takes a step from a lane's queue. ok is false if the worker has to end.
-func (r *Recovery) next(ctx context.Context, l *lane) (t task, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (q *lanes) next(ctx context.Context, l *lane) (t task, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if ctx.Err() != nil {
-		r.drop(l)
+		q.drop(l)
 	}
 	if len(l.queue) == 0 || l.workers > l.width() {
 		l.workers--
 		return task{}, false
 	}
 	t, l.queue = l.queue[0], l.queue[1:]
-	r.queued--
+	q.queued--
 	return t, true
 }
 
 // drop empties a lane's queue. The next passes offer its steps again.
-func (r *Recovery) drop(l *lane) {
+func (q *lanes) drop(l *lane) {
 	for _, t := range l.queue {
-		delete(r.known, keyOf(t.id))
+		delete(q.known, keyOf(t.id))
 	}
-	r.queued -= len(l.queue)
+	q.queued -= len(l.queue)
 	l.queue = nil
 }
 
 // ended counts the result of an attempt.
-func (r *Recovery) ended(t task, l *lane, g *gate, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.known, keyOf(t.id))
-	if r.tried != nil {
-		r.tried[keyOf(t.id)] = true
+func (q *lanes) ended(t task, l *lane, g *gate, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.known, keyOf(t.id))
+	if q.tried != nil {
+		q.tried[keyOf(t.id)] = true
 	}
 	switch {
 	case errors.Is(err, errSkipped):
@@ -312,7 +323,7 @@ func (r *Recovery) ended(t task, l *lane, g *gate, err error) {
 		l.failures++
 		g.failures++
 		if l.failures == laneFailures {
-			r.drop(l)
+			q.drop(l)
 		}
 	}
 }

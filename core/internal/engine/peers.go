@@ -34,12 +34,10 @@ type Peers struct {
 	Log   *slog.Logger
 	Clock clock.Clock // what the core goes by, which must agree with the server's; nil: the system's
 
-	mu       sync.Mutex
-	until    time.Time       // until when this core leads, by its own clock
-	seen     map[int64]*seen // guarded by mu
-	offset   time.Duration   // guarded by mu: how far the clock was ahead of the server's at the last beat
-	compared reading         // guarded by mu: the clocks at that moment
-	off      bool            // guarded by mu: whether they did not agree then
+	clocks agreement
+	mu     sync.Mutex
+	until  time.Time       // guarded by mu: until when this core leads, by its own clock
+	seen   map[int64]*seen // guarded by mu
 }
 
 // seen is what is known of another core.
@@ -61,7 +59,42 @@ func (p *Peers) Leads() bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return clock.System().Now().Before(p.until) && p.ahead(p.read()).Abs() <= clockTolerance
+	return clock.System().Now().Before(p.until) && p.Agrees()
+}
+
+// Offset returns how far this core's clock is ahead of the server's, negative for behind.
+func (p *Peers) Offset() time.Duration {
+	if p == nil {
+		return 0
+	}
+	return p.clocks.ahead(read(p.Clock))
+}
+
+// Agrees reports whether the clock agrees with the server's. A core whose clock does not neither
+// leads nor takes anything over.
+func (p *Peers) Agrees() bool { return p.Offset().Abs() <= clockTolerance }
+
+// Trusts reports whether a time that this core's clock has shown within the last seconds was the
+// server's time, within a minute.
+func (p *Peers) Trusts(at time.Time) bool {
+	return p.clocks.ahead(reading{wall: at.Round(0), monotonic: clock.Monotonic()}).Abs() <= trustedOffset
+}
+
+// compareClocks begins a comparison of the clocks and returns the function that ends it with the
+// server's time.
+func (p *Peers) compareClocks(ctx context.Context) func(server time.Time) bool {
+	before := read(p.Clock)
+	return func(server time.Time) bool {
+		offset, agreed, agrees := p.clocks.compare(before, read(p.Clock), server)
+		switch {
+		case agreed && !agrees:
+			p.Log.ErrorContext(ctx, "peers: the clock is off; this core neither leads nor takes anything over until it is right",
+				slog.Duration("offset", offset))
+		case agrees && !agreed:
+			p.Log.InfoContext(ctx, "peers: the clock is right again", slog.Duration("offset", offset))
+		}
+		return agrees
+	}
 }
 
 // Alive is how many cores share the store, this one and those that have beaten not long ago.
@@ -94,7 +127,7 @@ func (p *Peers) mayClaim(core int64, old bool) bool { return p.Leads() && (old |
 // Beat says once that this core lives, and looks at the others.
 func (p *Peers) Beat(ctx context.Context) error {
 	begun := clock.System().Now()
-	leads, peers, err := p.Store.Heartbeat(ctx, p.ID, leadTerm, p.agreement(ctx))
+	leads, peers, err := p.Store.Heartbeat(ctx, p.ID, leadTerm, p.compareClocks(ctx))
 	if err != nil {
 		return err
 	}

@@ -5,28 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Patience is how old an unfinished step of another core must be before recovery claims it although
-// that core lives: longer than any attempt at it lasts. An attempt has attemptTimeout for all its
-// acquirer calls. The age is the difference of two clocks: that of the leader, off by clockTolerance at most,
-// and that of the other core, off by RequestTolerance at most. The rest is for commits.
-const Patience = attemptTimeout + RequestTolerance + clockTolerance + 5*time.Second
-
-const (
-	// claimAfter is how old a step must be before recovery claims it: the acquirer may still be
-	// finishing it after its request has ended.
-	claimAfter = 200 * time.Millisecond
-	// refusedPause is how long a step waits if the store refused to write an attempt at it.
-	refusedPause = time.Minute
-	// sweepEvery is how often the attempts at steps that have ended are removed.
-	sweepEvery = time.Minute
-)
+// sweepEvery is how often the attempts at steps that have ended are removed.
+const sweepEvery = time.Minute
 
 // Recovery finishes the steps that no request works on, at the start of the service and while it
 // runs. It reads them a page at a time (unfinished.go), queues them by tenant and kind (lane.go) and
@@ -42,34 +28,18 @@ const (
 // are all steps that are not in flight, whatever the clock shows. Where cores share a store, one
 // core claims the steps of cores that have ended, and after Patience those of living ones (Peers).
 type Recovery struct {
-	e      *Engine
-	tables []*source // read by Pass alone
-	swept  time.Time // when Pass last removed the attempts at ended steps
-
-	serving bool // the start is over; only Pass's caller reads and writes it
-
-	mu     sync.Mutex
-	queues map[laneKey]*lane // guarded by mu
-	known  map[stepKey]bool  // guarded by mu: the steps that are queued or being tried
-	// refused is when the store last refused to write an attempt at a step; guarded by mu.
-	refused map[stepKey]time.Time
-	tried   map[stepKey]bool // guarded by mu: the steps tried by the start, whatever their pause; nil once it serves
-	gates   map[bool]*gate   // of the acquirer of live mode, and of test mode
-	queued  int              // guarded by mu: in all queues
-	active  int              // guarded by mu: how many workers run
-	idle    chan struct{}    // guarded by mu: of the present workers; the last one closes it
+	e     *Engine
+	steps *unfinished // used by Pass alone
+	lanes *lanes
+	swept time.Time // when Pass last removed the attempts at ended steps
 }
 
 // NewRecovery returns the recovery of an engine that has not served yet. Where no other core shares
 // the store, each unfinished step was left by a process that ended.
 func (e *Engine) NewRecovery() *Recovery {
-	r := &Recovery{
-		e: e, idle: make(chan struct{}), queues: map[laneKey]*lane{}, known: map[stepKey]bool{}, tried: map[stepKey]bool{},
-		refused: map[stepKey]time.Time{},
-		gates:   map[bool]*gate{false: newGate(), true: newGate()},
-	}
-	close(r.idle)
-	r.tables = r.sources()
+	r := &Recovery{e: e, steps: e.newUnfinished()}
+	serves := func(t payment.Tenant) bool { _, err := e.acquirer(t); return err == nil }
+	r.lanes = newLanes(e.Log, e.Tracer, serves, r.try)
 	return r
 }
 
@@ -86,7 +56,7 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 			return err
 		}
 		select {
-		case <-r.noWorkers():
+		case <-r.lanes.noWorkers():
 		case <-deadline.C:
 			return nil
 		}
@@ -95,15 +65,13 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 
 // serve ends the start: from now on each step has its pauses, and requests work beside recovery.
 func (r *Recovery) serve() {
-	r.serving = true
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tried = nil
+	r.steps.serving = true
+	r.lanes.serve()
 }
 
 // Run makes a pass at every tick until ctx ends, and returns when no step is being tried any more.
 func (r *Recovery) Run(ctx context.Context, every time.Duration) {
-	defer func() { <-r.noWorkers() }()
+	defer func() { <-r.lanes.noWorkers() }()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -128,21 +96,21 @@ func (r *Recovery) Pass(ctx context.Context) (int, error) {
 // readAndStart is Pass. whole reports whether it read every table to its end.
 func (r *Recovery) readAndStart(ctx context.Context) (started int, whole bool, err error) {
 	now := r.e.Clock.Now()
-	r.beginPass(ctx, now)
+	r.lanes.beginPass(ctx, now)
 	whole = true
 	pass := r.e.Store.BeginPass(store.PassRecovery)
-	for _, s := range r.tables {
-		end, err := s.read(ctx, r.e.Store, func(t task, a payment.StepAttempt) { r.offer(t, a, now) })
+	for _, s := range r.steps.tables {
+		end, err := s.read(ctx, r.e.Store, func(t task, a payment.StepAttempt) { r.lanes.offer(t, a, now) })
 		whole = whole && (end || err != nil)
 		if err := pass.Skip(ctx, "unfinished "+string(s.kinds[0])+" steps", s.after, err); err != nil {
 			return 0, false, fmt.Errorf("reconcile: %w", err)
 		}
 	}
-	r.report()
+	r.steps.report()
 	if err := pass.Skip(ctx, "attempts at ended steps", 0, r.sweep(ctx, now)); err != nil {
 		return 0, false, fmt.Errorf("reconcile: %w", err)
 	}
-	return r.start(ctx), whole, nil
+	return r.lanes.start(ctx), whole, nil
 }
 
 // sweep removes the attempts at steps that have ended, if this core leads.
@@ -188,14 +156,11 @@ func (*Recovery) do(ctx context.Context, t task) error {
 	return t.do(ctx)
 }
 
-// refuse postpones a step whose attempt could not be written, and returns the error. Without the
-// attempt the store has no time of the next one.
+// refuse postpones a step whose attempt could not be written, and returns the error.
 func (r *Recovery) refuse(ctx context.Context, t task, err error) error {
 	if ended := r.e.Store.BeginPass(store.PassRecovery).Skip(ctx, string(t.id.Kind), keyOf(t.id).object, err); ended != nil {
 		return ended
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.refused[keyOf(t.id)] = r.e.Clock.Now()
+	r.lanes.refuse(t.id, r.e.Clock.Now())
 	return err
 }

@@ -14,20 +14,23 @@ const (
 	// openBatch is how many unfinished steps a page has, openPages how many pages of a source a
 	// pass reads.
 	openBatch, openPages = 500, 4
-	// aheadTolerance is how far another core's clock may be ahead. A later time was written by a
-	// clock that was wrong.
-	aheadTolerance = time.Minute
+	// claimAfter is how old a step must be before recovery claims it: the acquirer may still be
+	// finishing it after its request has ended.
+	claimAfter = 200 * time.Millisecond
 )
 
-// task is one unfinished step.
-type task struct {
-	id        payment.StepID
-	tenant    payment.Tenant
-	step      Step
-	since     time.Time // when it was changed last; of a reversal when it was due
-	reference string    // for the log; "" for a reversal
-	mine      bool      // no request works on it, and this core may take it up
-	do        func(context.Context) error
+// unfinished reads the unfinished steps, a page of each table at a time, and decides which of them
+// this core may claim. Only the caller of Recovery.Pass uses it.
+type unfinished struct {
+	e       *Engine
+	tables  []*source
+	serving bool // the start is over
+}
+
+func (e *Engine) newUnfinished() *unfinished {
+	u := &unfinished{e: e}
+	u.tables = u.sources()
+	return u
 }
 
 // source is a table of unfinished steps. It is read a page at a time, from behind the last page on
@@ -100,54 +103,54 @@ func (s *source) offer(ctx context.Context, db *store.DB, rows []task, last int6
 
 // sources returns the tables of unfinished steps. Reversals come first: they release money that a
 // payer needs.
-func (r *Recovery) sources() []*source {
+func (u *unfinished) sources() []*source {
 	only := func(k payment.StepKind) [2]payment.StepKind { return [2]payment.StepKind{k, k} }
 	either := [2]payment.StepKind{payment.AuthorizeStep, payment.VoidStep}
 	return []*source{
-		{kinds: only(payment.ReversalStep), page: pageOf(r.reversals, r.ofReversal)},
-		{kinds: only(payment.RefundStep), page: pageOf(since(r, r.e.Store.OpenRefunds), r.ofRefund)},
-		{kinds: only(payment.CaptureStep), page: pageOf(since(r, r.e.Store.OpenCaptures), r.ofCapture)},
-		{kinds: either, page: pageOf(since(r, r.e.Store.OpenTransactions), r.ofTransaction)},
+		{kinds: only(payment.ReversalStep), page: pageOf(u.reversals, u.ofReversal)},
+		{kinds: only(payment.RefundStep), page: pageOf(since(u, u.e.Store.OpenRefunds), u.ofRefund)},
+		{kinds: only(payment.CaptureStep), page: pageOf(since(u, u.e.Store.OpenCaptures), u.ofCapture)},
+		{kinds: either, page: pageOf(since(u, u.e.Store.OpenTransactions), u.ofTransaction)},
 	}
 }
 
 // ofReversal returns the id of a pending reversal, and its task.
-func (r *Recovery) ofReversal(o *payment.Reversal) (int64, task) {
+func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 	return o.ID, task{
 		id:     payment.StepID{Kind: payment.ReversalStep, ID: o.ID},
-		tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: r.e.Peers.Leads(),
-		do: func(ctx context.Context) error { return r.e.reconcileReversal(ctx, o) },
+		tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: u.e.Peers.Leads(),
+		do: func(ctx context.Context) error { return u.e.reconcileReversal(ctx, o) },
 	}
 }
 
 // ofRefund returns the id of an unfinished refund, and its task.
-func (r *Recovery) ofRefund(f *payment.Refund) (int64, task) {
+func (u *unfinished) ofRefund(f *payment.Refund) (int64, task) {
 	step := refundStep(f)
 	return f.ID, task{
 		id: step, tenant: f.Tenant, step: StepRefund, since: f.UpdatedAt,
-		reference: refundReference(f), mine: r.claimable(step, f.Core, f.UpdatedAt),
-		do: func(ctx context.Context) error { return r.e.reconcileRefund(ctx, f) },
+		reference: refundReference(f), mine: u.claimable(step, f.Core, f.UpdatedAt),
+		do: func(ctx context.Context) error { return u.e.reconcileRefund(ctx, f) },
 	}
 }
 
 // ofCapture returns the id of an unfinished capture, and its task.
-func (r *Recovery) ofCapture(c *payment.Capture) (int64, task) {
+func (u *unfinished) ofCapture(c *payment.Capture) (int64, task) {
 	step := captureStep(c)
 	return c.ID, task{
 		id: step, tenant: c.Tenant, step: StepCapture, since: c.UpdatedAt,
-		reference: captureReference(c), mine: r.claimable(step, c.Core, c.UpdatedAt),
-		do: func(ctx context.Context) error { return r.e.reconcileCapture(ctx, c) },
+		reference: captureReference(c), mine: u.claimable(step, c.Core, c.UpdatedAt),
+		do: func(ctx context.Context) error { return u.e.reconcileCapture(ctx, c) },
 	}
 }
 
 // ofTransaction returns the id of a transaction, and the task of its unfinished authorization or
 // void. A transaction has one at a time. Attempts at one that cannot be read fail.
-func (r *Recovery) ofTransaction(o store.OpenTransaction) (int64, task) {
+func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	t := o.Transaction
 	out := task{
 		id: authorizationStep(t), tenant: t.Tenant, step: StepAuthorize, since: t.UpdatedAt,
 		reference: authorizationReference(t),
-		do:        func(ctx context.Context) error { return r.e.reconcileTransaction(ctx, t) },
+		do:        func(ctx context.Context) error { return u.e.reconcileTransaction(ctx, t) },
 	}
 	if t.Operation == payment.VoidOperation {
 		out.id, out.step, out.reference = voidStep(t), StepVoid, voidReference(t)
@@ -155,27 +158,27 @@ func (r *Recovery) ofTransaction(o store.OpenTransaction) (int64, task) {
 	if o.Unreadable != nil {
 		out.do = func(context.Context) error { return o.Unreadable }
 	}
-	out.mine = t.Status == payment.Unknown && r.e.Peers.Leads() || r.claimable(out.id, t.Core, t.UpdatedAt)
+	out.mine = t.Status == payment.Unknown && u.e.Peers.Leads() || u.claimable(out.id, t.Core, t.UpdatedAt)
 	return t.ID, out
 }
 
 // claimable reports whether no request works on a step that a core began at a time, and this core may
 // claim it. A step of this process is judged by the requests in flight and never by the clock, which
 // may have been set: by an age, a clock that steps would have it claimed under its request.
-func (r *Recovery) claimable(step payment.StepID, core int64, begun time.Time) bool {
-	p := r.e.Peers
+func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time) bool {
+	p := u.e.Peers
 	if p == nil {
-		return !r.serving || !r.e.inFlight.has(step)
+		return !u.serving || !u.e.inFlight.has(step)
 	}
 	if core == p.ID {
-		return !r.e.inFlight.has(step)
+		return !u.e.inFlight.has(step)
 	}
-	age := r.e.Clock.Now().Sub(begun)
+	age := u.e.Clock.Now().Sub(begun)
 	return p.mayClaim(core, age < -aheadTolerance || age >= Patience)
 }
 
-func (r *Recovery) reversals(ctx context.Context, after int64) ([]*payment.Reversal, error) {
-	return r.e.Store.DueReversals(ctx, r.e.Clock.Now(), after, openBatch)
+func (u *unfinished) reversals(ctx context.Context, after int64) ([]*payment.Reversal, error) {
+	return u.e.Store.DueReversals(ctx, u.e.Clock.Now(), after, openBatch)
 }
 
 // pager reads the rows of a table behind an id, a page of them.
@@ -183,11 +186,11 @@ type pager[T any] func(ctx context.Context, after int64) ([]T, error)
 
 // since makes a list of steps one of pages: of all steps until the service serves, then of those
 // that were not changed just now.
-func since[T any](r *Recovery, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) pager[T] {
+func since[T any](u *unfinished, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) pager[T] {
 	return func(ctx context.Context, after int64) ([]T, error) {
 		cut := int64(math.MaxInt64 / 2)
-		if r.serving {
-			cut = r.e.Clock.Now().Add(-claimAfter).UnixMilli() + 1
+		if u.serving {
+			cut = u.e.Clock.Now().Add(-claimAfter).UnixMilli() + 1
 		}
 		return list(ctx, cut, after, openBatch)
 	}
@@ -210,12 +213,12 @@ func pageOf[T any](
 }
 
 // report reports the last complete round of each source to the observer, if this core leads.
-func (r *Recovery) report() {
-	if !r.e.Peers.Leads() {
+func (u *unfinished) report() {
+	if !u.e.Peers.Leads() {
 		return
 	}
 	all := roundResult{open: map[Step]int{}}
-	for _, s := range r.tables {
+	for _, s := range u.tables {
 		for step, n := range s.last.open {
 			all.open[step] += n
 		}
@@ -223,7 +226,7 @@ func (r *Recovery) report() {
 			all.oldest = o
 		}
 	}
-	r.e.Observer.RecoveryLooked(all.open, all.oldest)
+	u.e.Observer.RecoveryLooked(all.open, all.oldest)
 }
 
 func (e *Engine) reconcileTransaction(ctx context.Context, t *payment.Transaction) error {

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"time"
+)
+
+const (
+	// acquirerSlots is how many steps are tried at one acquirer at a time; releaseSlots are beside
+	// them, for pending reversals alone.
+	acquirerSlots, releaseSlots = 128, 32
+	// queueTotal is how many steps wait in all lanes.
+	queueTotal = 4096
+	// gateFailures is after how many failures in a row, over all lanes, an acquirer gets only
+	// gateProbes steps a pass, with pauses between.
+	gateFailures, gateProbes = 32, 64
+	// firstPause and longestPause bound the pauses of such an acquirer.
+	firstPause, longestPause = 500 * time.Millisecond, 5 * time.Second
+)
+
+// gate bounds the requests to one acquirer. All but the channels are guarded by lanes.mu.
+type gate struct {
+	slots, releases chan struct{}
+	failures        int // in a row, over all lanes
+	pauses          int // in a row
+	next            time.Time
+	left            int // how many more steps this pass may queue
+	lanes           int // how many lanes this pass has found steps of
+}
+
+func newGate() *gate {
+	return &gate{slots: make(chan struct{}, acquirerSlots), releases: make(chan struct{}, releaseSlots)}
+}
+
+// beginPass sets how many steps the acquirer may get in a pass. paused is the pause that begins, 0 for
+// none.
+func (g *gate) beginPass(now time.Time) (paused time.Duration) {
+	g.left, g.lanes = queueTotal, 0
+	if g.failures < gateFailures {
+		g.pauses, g.next = 0, time.Time{}
+		return 0
+	}
+	if wait := g.next.Sub(now); 0 < wait && wait <= longestPause { // a longer one was set by a clock that was wrong
+		g.left = 0
+		return 0
+	}
+	pause := min(firstPause<<min(g.pauses, 10), longestPause)
+	g.left, g.pauses, g.next = gateProbes, g.pauses+1, now.Add(pause)
+	return pause
+}
+
+// share is how many steps each failing lane may queue in a pass while the acquirer finishes no step.
+// The lanes divide gateProbes equally. It returns 0 for an acquirer that finishes steps.
+func (g *gate) share() int {
+	if g.failures < gateFailures {
+		return 0
+	}
+	return gateProbes / max(1, g.lanes)
+}
