@@ -34,8 +34,8 @@ func Render(r engine.Result) engine.Response {
 // refusal returns the response to a step that was refused, with the transaction as it stands.
 func refusal(r *engine.Result, why payment.Refusal) engine.Response {
 	status, body := (&fault{code: why.Code, param: why.Param, message: why.Message}).body(r.RequestID)
-	if t, _ := r.Object.(*payment.Transaction); t != nil {
-		shown := showTransaction(t)
+	if r.Transaction != nil {
+		shown := showTransaction(r.Transaction)
 		body.Error.Transaction = &shown
 		body.Error.DeclineCode = shown.DeclineCode
 	}

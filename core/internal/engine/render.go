@@ -23,13 +23,13 @@ func (e *Engine) deleted(object any) Result {
 // refused returns the result of a step that the object's state or the acquirer does not allow. t is
 // nil for a step without a transaction.
 func (e *Engine) refused(requestID string, why *payment.Refusal, t *payment.Transaction) Result {
-	return e.rendered(Result{Kind: Refused, Object: t, Refusal: why, RequestID: requestID})
+	return e.rendered(Result{Kind: Refused, Transaction: t, Refusal: why, RequestID: requestID})
 }
 
 // unknown returns the result of a step whose outcome is not known yet because of cause. t is nil
 // for a step without a transaction.
 func (e *Engine) unknown(requestID string, t *payment.Transaction, cause error) Result {
-	return e.rendered(Result{Kind: Unknown, Object: t, RequestID: requestID, cause: cause})
+	return e.rendered(Result{Kind: Unknown, Transaction: t, RequestID: requestID, cause: cause})
 }
 
 // shown returns the object as events and audit records show it.

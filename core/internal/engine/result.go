@@ -26,13 +26,14 @@ type Result struct {
 	// Object is of one of these types: *payment.Transaction, *payment.Capture, *payment.Refund,
 	// *payment.Token, *payment.Customer, *payment.Method, *payment.APIKey, *payment.OperatorToken,
 	// *payment.Merchant, *payment.Endpoint, *payment.Event, *payment.Broadcast, []*payment.Delivery,
-	// *ResolvedStep, *Reservation, *SettlementRun or *TestTime. A result that is Refused or Unknown
-	// has the *payment.Transaction of the step, or nil.
-	Object     any
-	Refusal    *payment.Refusal // of a result that is Refused
-	RequestID  string           // of a result that is Refused or Unknown
-	At         time.Time        // the state of an API key or operator token is that of this time
-	Credential secret.String    // that the response shows; it is stored encrypted then
+	// *ResolvedStep, *Reservation, *SettlementRun or *TestTime. Nil if the result is Refused or
+	// Unknown.
+	Object      any
+	Refusal     *payment.Refusal     // of a result that is Refused
+	RequestID   string               // of a result that is Refused or Unknown
+	Transaction *payment.Transaction // of the step, if the result is Refused or Unknown; nil if it has none
+	At          time.Time            // the state of an API key or operator token is that of this time
+	Credential  secret.String        // that the response shows; it is stored encrypted then
 	Response
 	Replayed bool
 	cause    error // of a result that is Unknown
