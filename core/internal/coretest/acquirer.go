@@ -25,13 +25,14 @@ const (
 type Call struct {
 	Verb          Verb
 	Reference     string
-	Authorization string // what it follows; empty for an authorization
+	Authorization string // the request that it follows; empty for an authorization
 	Amount        int64  // minor units; 0 for an inquiry
 	Final         bool   // of a capture: it releases the rest
 }
 
-// Acquirer does what it is told and remembers every effect by its reference, as the port demands. The zero value approves. It is safe for
-// concurrent use; its hooks run outside its lock, in the caller's goroutine, and may block or panic.
+// Acquirer responds as its fields decide and records every effect by its reference, as the port
+// demands. The zero value approves. It is safe for concurrent use. Its hooks run outside its lock,
+// in the caller's goroutine, and may block or panic.
 type Acquirer struct {
 	// Before runs before the effect; with an error the effect does not happen.
 	Before func(ctx context.Context, c Call) error
@@ -39,7 +40,7 @@ type Acquirer struct {
 	Decide func(c Call) string
 	// Grant gives how much of a new authorization is approved; nil is all of it.
 	Grant func(c Call) int64
-	// After runs once the effect happened; with an error the answer is lost.
+	// After runs once the effect has happened; with an error the response is lost.
 	After func(ctx context.Context, c Call) error
 	// Report changes the response on its way, so that it contradicts the effect; nil reports the
 	// truth. Inquire always reports the truth.
@@ -150,8 +151,9 @@ func (a *Acquirer) effect(c Call) acquirer.Answer {
 	return answer
 }
 
-// hold keeps the books of what an approved request leaves held. A void of what is not there yet is forgotten, so that what arrives late is
-// approved: that is the acquirer the engine must be ready for.
+// hold counts the money that the acquirer holds after an approved request. A void that arrives
+// before its request has no effect: the late request is approved. The engine must be ready for such
+// an acquirer.
 func (a *Acquirer) hold(c Call, approved int64) {
 	if a.holds == nil {
 		a.holds, a.rests, a.released = map[string]int64{}, map[string]int64{}, map[string]bool{}

@@ -42,15 +42,17 @@ type contractDocument struct {
 	router routers.Router
 }
 
-// Contract is a transport that holds every answer, header and body, to the contract: those of a described operation to its responses, all
-// others to the shape of an error. What was accepted must also have been a request the contract allows.
+// Contract is a transport that checks the header and the body of every response. The response to a
+// described operation must be one of its responses, and every other response an error. An accepted
+// request must also be one that the contract allows.
 type Contract struct {
 	tb   testing.TB
 	next http.RoundTripper
 	doc  *contractDocument
 }
 
-// NewContract returns the transport in front of next. It reports to tb, under which it may be used until the test ends.
+// NewContract returns the transport in front of next. It reports to tb, and can be used until that
+// test ends.
 func NewContract(tb testing.TB, next http.RoundTripper) *Contract {
 	tb.Helper()
 	doc, err := document()
@@ -60,7 +62,8 @@ func NewContract(tb testing.TB, next http.RoundTripper) *Contract {
 	return &Contract{tb, next, doc}
 }
 
-// NewContractOf is NewContract for another contract than v1's: an OpenAPI document in YAML, which must be valid.
+// NewContractOf is NewContract for another contract than v1's: an OpenAPI document in YAML, which
+// must be valid.
 func NewContractOf(tb testing.TB, next http.RoundTripper, contract []byte) *Contract {
 	tb.Helper()
 	doc, err := read(contract)
@@ -151,7 +154,8 @@ func (c *Contract) check(r *http.Request, sent []byte, resp *http.Response, got 
 	})
 }
 
-// checkUndescribed is for paths and methods that the contract does not have: they are refused, in the contract's shape.
+// checkUndescribed checks the response to a path or method that the contract does not have: an
+// error in the shape of the contract.
 func (c *Contract) checkUndescribed(resp *http.Response, got []byte) error {
 	if resp.StatusCode != http.StatusNotFound && resp.StatusCode != http.StatusMethodNotAllowed {
 		return fmt.Errorf("an undescribed operation answers %d", resp.StatusCode)

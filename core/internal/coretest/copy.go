@@ -15,7 +15,8 @@ import (
 // urlFile names, in the folder of a copy, the database on a server that it is of.
 const urlFile = "database.url"
 
-// copyTo copies what is committed on a server at this moment into a database of its own, for the folder dir. A file is copied with its folder.
+// copyTo copies the present committed rows of a server into another database, for the folder dir. A
+// file is copied with its folder.
 func (d *Database) copyTo(tb testing.TB, dir string) {
 	tb.Helper()
 	if d.url == "" {
@@ -62,14 +63,15 @@ func copied(tb testing.TB, dir string) *Database {
 	return &Database{Path: filepath.Join(dir, databaseFile)}
 }
 
-// schema is what the database's tables are in.
+// schema returns the schema of the database's tables.
 func (d *Database) schema() string {
 	_, name, _ := strings.Cut(d.url, "search_path=")
 	name, _, _ = strings.Cut(name, "&")
 	return name
 }
 
-// copySchema copies the rows of all tables of one schema into those of another, and goes on counting where they stopped.
+// copySchema copies the rows of all tables of one schema into another schema, and sets its
+// sequences to the same values.
 const copySchema = `DO $$
 DECLARE t record; n bigint;
 BEGIN

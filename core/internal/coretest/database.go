@@ -23,7 +23,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Shared reports whether the tests of this run keep their stores on a real PostgreSQL server: CAUSEWAY_TEST_STORE is postgres. Else each has a file.
+// Shared reports whether the tests of this run have their stores on a real PostgreSQL server:
+// CAUSEWAY_TEST_STORE is postgres. Otherwise each store is a file.
 func Shared() bool { return os.Getenv("CAUSEWAY_TEST_STORE") == "postgres" }
 
 // Database is the empty database of one test, which any number of stores may open.
@@ -49,8 +50,8 @@ func serverSchema(tb testing.TB) string {
 	return pgtest.Copy(tb, func(url string) error { return postgres.Migrate(context.Background(), secret.New(url)) })
 }
 
-// onServer is the database of a URL. One command of four runs twice, and in a soak every command, as
-// one does that the server rolls back because of other commands.
+// onServer returns the database of a URL. One command of four runs twice, and in a soak every
+// command. It has the effect of a server that rolls the command back because of other commands.
 func onServer(url string) *Database {
 	every := 4
 	if programtest.Soak() {
@@ -145,7 +146,8 @@ func (w withCodes) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, sqlite.AttachCodes(ctx, conn, w.path)
 }
 
-// Files is all that the store has written: the files of its folder, and on a server the rows of each table as text.
+// Files returns all data that the store has written: the files of its folder, and on a server the
+// rows of each table as text.
 func (d *Database) Files(tb testing.TB, dir string) map[string][]byte {
 	tb.Helper()
 	out := Files(tb, dir)
@@ -158,7 +160,7 @@ func (d *Database) Files(tb testing.TB, dir string) map[string][]byte {
 	}
 	defer func() { _ = db.Close() }() // it wrote nothing
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(tb.Context(), "SET bytea_output = 'escape'"); err != nil { // what can be read stays readable
+	if _, err := db.ExecContext(tb.Context(), "SET bytea_output = 'escape'"); err != nil { // text stays readable
 		tb.Fatal(err)
 	}
 	for _, table := range mustTexts(tb, db, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1", d.schema()) {
@@ -173,7 +175,7 @@ func mustTexts(tb testing.TB, db *sql.DB, query string, args ...any) []string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err reports a failure
 	var out []string
 	for rows.Next() {
 		var text string

@@ -1,3 +1,4 @@
-// Package coretest is what the tests of core share: a transport that holds every answer to the contract, an acquirer that is told what
-// to do, and a service on a real store that can be killed at any beat. No binary imports it.
+// Package coretest has the helpers of core's tests. A transport checks every response against the
+// contract. The test decides the responses of the acquirer. The service runs on a real store, and
+// can be killed at any beat. No binary imports the package.
 package coretest

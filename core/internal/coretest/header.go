@@ -9,12 +9,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// transport are the header fields that any HTTP server may set. All others are the contract's to declare.
+// transport are the header fields that any HTTP server may set. The contract must declare all
+// others.
 var transport = []string{
 	"Cache-Control", "Connection", "Content-Length", "Content-Security-Policy", "Content-Type", "Date", "Strict-Transport-Security", "X-Content-Type-Options",
 }
 
-// checkHeaders holds an answer's header to the declared fields, and to what the contract says of them in words: which status has which.
+// checkHeaders checks the header of a response by the declared fields, and by the contract's texts
+// about them: which status has which field.
 func checkHeaders(r *http.Request, resp *http.Response, declared openapi3.Headers) error {
 	for name, values := range resp.Header {
 		if slices.Contains(transport, name) {
@@ -62,7 +64,7 @@ func isDeclared(declared openapi3.Headers, name string) bool {
 	return false
 }
 
-// headersOf are the declared fields of an operation's answer with a status.
+// headersOf returns the declared fields of an operation's response with a status.
 func headersOf(op *openapi3.Operation, status int) openapi3.Headers {
 	r := op.Responses.Status(status)
 	if r == nil {

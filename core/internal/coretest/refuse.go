@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// MustRefuse makes the database refuse an operation, INSERT, UPDATE or DELETE, on the rows of a table
-// that meet a condition on NEW or OLD. The returned function ends that.
+// MustRefuse makes the database refuse an operation, INSERT, UPDATE or DELETE, on the rows of a
+// table that meet a condition on NEW or OLD. The returned function ends that.
 func (s *Service) MustRefuse(tb testing.TB, operation, table, condition string) (end func()) {
 	tb.Helper()
 	name := "refused_" + operation + "_" + table

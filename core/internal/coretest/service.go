@@ -43,7 +43,8 @@ const codesFile = "codes.db"
 // keysetFile holds the vault's keys.
 const keysetFile = "vault.keyset"
 
-// Service is core without its face: a real store, a real engine and a real API on an acquirer of the test's own.
+// Service is core without its listeners: a real store, a real engine and a real API on an acquirer
+// of the test.
 type Service struct {
 	Dir      string
 	Acquirer *Acquirer
@@ -60,14 +61,15 @@ type Service struct {
 	Peers    *engine.Peers // nil where it has the store for itself
 }
 
-// Open makes a service in a folder of its own. It is closed when the test ends.
+// Open makes a service in a new folder. It is closed when the test ends.
 func Open(tb testing.TB) *Service {
 	tb.Helper()
 	dir := tb.TempDir()
 	return openOn(tb, dir, NewDatabase(tb, dir), nil)
 }
 
-// OpenShared makes a service on a server, whatever the other tests of this run use, as one of several.
+// OpenShared makes a service on a server, as one of several, also if the other tests of this run
+// use files.
 func OpenShared(tb testing.TB) *Service {
 	tb.Helper()
 	return openOn(tb, tb.TempDir(), onServer(serverSchema(tb)), &engine.Peers{})
@@ -81,7 +83,8 @@ func OpenAlone(tb testing.TB) *Service {
 	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
 }
 
-// OpenOnce is OpenShared where no command is rehearsed: for tests of what happens in the middle of one.
+// OpenOnce is OpenShared without commands that run twice: for tests of events in the middle of a
+// command.
 func OpenOnce(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
@@ -98,7 +101,8 @@ func (s *Service) Beside(tb testing.TB) *Service {
 	return &next
 }
 
-// BesideAhead is Beside on a machine whose clock is ahead, or behind if d is negative.
+// BesideAhead makes such a second service on a machine whose clock is ahead, or behind if d is
+// negative.
 func (s *Service) BesideAhead(tb testing.TB, d time.Duration) *Service {
 	tb.Helper()
 	next := *s
@@ -181,8 +185,9 @@ func MustInspect(tb testing.TB, path string) *sql.DB {
 	return db
 }
 
-// Snapshot copies the store's files as they stand, which is what a kill at this moment leaves behind, and returns the folder. Nothing may be
-// writing: call it from a hook of the acquirer, while the one request of the test waits there.
+// Snapshot copies the store's files as a kill at this moment would leave them, and returns the
+// folder. Nothing may be writing: call it from a hook of the acquirer, while the one request of the
+// test waits there.
 func (s *Service) Snapshot(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -206,7 +211,8 @@ func (s *Service) Snapshot(tb testing.TB) string {
 	return dir
 }
 
-// Revive opens a second service on a snapshot. Its acquirer is new and has no hooks, but remembers what the first one did.
+// Revive opens a second service on a snapshot. Its acquirer is new and has no hooks, but has the
+// effects of the first one.
 func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	tb.Helper()
 	next := *s
@@ -222,8 +228,8 @@ func (s *Service) Revive(tb testing.TB, dir string) *Service {
 	return &next
 }
 
-// Recover takes up everything that is open and due, as a start does, until nothing more comes of it, and returns how much stays open. It waits
-// on the machine's time only for what the acquirer's hooks do.
+// Recover tries every step that is open and due, as a start does, until no more step ends, and
+// returns how many steps stay open. It waits on the machine's time only for the acquirer's hooks.
 func (s *Service) Recover(tb testing.TB) int {
 	tb.Helper()
 	if err := s.Engine.NewRecovery().CatchUp(tb.Context(), time.Minute); err != nil {
@@ -322,13 +328,13 @@ func visa() acquirer.Card {
 	return acquirer.Card{Number: secret.New("4242424242424242"), ExpMonth: 12, ExpYear: 2030}
 }
 
-// testMethods knows one card.
+// testMethods has one card.
 type testMethods struct{}
 
 func (testMethods) Fixture(name string) (acquirer.Card, bool) { return visa(), name == "pm_card_visa" }
 func (testMethods) DefaultPaymentMethod() string              { return "pm_card_visa" }
 
-// MustExec writes past the store, for what the store has no method for yet.
+// MustExec writes past the store, for changes for which the store has no method.
 func (s *Service) MustExec(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
 	s.Database.MustExec(tb, statement, args...)

@@ -39,7 +39,7 @@ func TestBehaviour(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 				defer cancel()
 				r := request(t, s, "txn_1", c.paymentMethod)
-				start := time.Now() //nolint:forbidigo // the bubble's time is what is measured
+				start := time.Now() //nolint:forbidigo // the test measures the time of the bubble
 				answer, err := s.Authorize(ctx, r)
 				if got := time.Since(start); !errors.Is(err, c.wantErr) || got != c.wantAfter {
 					t.Errorf("got %v after %v, want %v after %v", err, got, c.wantErr, c.wantAfter)

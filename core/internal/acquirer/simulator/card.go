@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// behaviour is when and whether a card's answer comes. The zero value answers at once.
+// behaviour is when and whether a card's response arrives. The zero value responds at once.
 type behaviour string
 
 const (
@@ -24,16 +24,17 @@ const (
 	outage        behaviour = "unavailable"
 )
 
-// card is what the simulator does with a card number. The zero value approves.
+// card is the rule of a card number. The zero value approves.
 type card struct {
 	verdict   verdict
-	cvc       check // result whatever CVC is given; 0 leaves it to the CVC
+	cvc       check // the result for every CVC; 0 leaves it to the CVC
 	behaviour behaviour
 	delay     time.Duration
 	effect    time.Duration // of late: from the request until it arrives
 }
 
-// hold does what a card's behaviour asks for before the effect. An error is the outcome: nothing happens then.
+// hold carries out the part of a card's behaviour that comes before the effect. With an error, the
+// request has no effect.
 func (c card) hold(ctx context.Context) error {
 	if err := live(ctx); err != nil {
 		return err
@@ -52,7 +53,7 @@ func (c card) hold(ctx context.Context) error {
 	return nil
 }
 
-// loses reports whether the answer never reaches the caller.
+// loses reports whether the response never reaches the caller.
 func (c card) loses() bool { return c.behaviour == timeoutAfter || c.behaviour == late }
 
 // addCards takes the cards of the document, and makes the list of test cards.

@@ -122,7 +122,8 @@ type step struct {
 	amount int64
 }
 
-// loadCatalogue reads text strictly. Its error joins one error per wrong entry, each naming the entry.
+// loadCatalogue reads text strictly. Its error joins one error per wrong entry, and each names the
+// entry.
 func loadCatalogue(text []byte) (*catalogue, error) {
 	var doc document
 	if err := config.Decode("simulator.yaml", text, &doc); err != nil {

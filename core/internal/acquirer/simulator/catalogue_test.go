@@ -27,7 +27,7 @@ func TestCatalogue_mistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, old, new string
-		want           []string // what the error must name
+		want           []string // the error must name each
 	}{
 		{"unknown key", "authorization_days: 7", "authorisation_days: 7", []string{"authorisation_days"}},
 		{"unknown key of a card", "brand: visa", "brnad: visa", []string{"brnad"}},
@@ -102,7 +102,8 @@ func TestCatalogue_allMistakesAtOnce(t *testing.T) {
 	}
 }
 
-// TestCatalogue_knowsEveryDeclineCode fails when the contract gains a code that the simulator cannot answer with.
+// TestCatalogue_knowsEveryDeclineCode fails if the contract has a code that no entry of the
+// catalogue can return.
 func TestCatalogue_knowsEveryDeclineCode(t *testing.T) {
 	t.Parallel()
 	contract, err := os.ReadFile("../../../../shared/v1/openapi.yaml")
@@ -128,7 +129,8 @@ func TestCatalogue_knowsEveryDeclineCode(t *testing.T) {
 	}
 }
 
-// TestCatalogue_brandsAreTheNumbersOwn: what the documentation says of a test card's brand is what the service finds by its number.
+// TestCatalogue_brandsAreTheNumbersOwn: the documented brand of a test card is the brand that the
+// service finds by its number.
 func TestCatalogue_brandsAreTheNumbersOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range mustOpen(t, simulator.Config{}).Fixtures() {

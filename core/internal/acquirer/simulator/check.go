@@ -10,7 +10,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// addChecks takes what comes of checking security codes, addresses and 3-D Secure values.
+// addChecks adds the results of the checks of security codes, addresses and 3-D Secure values.
 func (c *catalogue) addChecks(doc document) error {
 	var err error
 	if c.otherCVC, err = doc.OtherCVC.rule(); err != nil || c.otherCVC.verdict != approved {
@@ -47,7 +47,8 @@ func (e cvcEntry) rule() (cvcRule, error) {
 	return cvcRule{check: result, code: code, verdict: verdict}, errors.Join(errCheck, errCode, errDecline)
 }
 
-// rule is what the entry says, with the code of an address that matches unless it has its own.
+// rule returns the rule of the entry. Without a code, the entry has the code of an address that
+// matches.
 func (e postalEntry) rule(matches string) (postalRule, error) {
 	line, errLine := parseCheck(e.AddressLine)
 	postal, errPostal := parseCheck(e.PostalCode)

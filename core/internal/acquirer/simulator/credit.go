@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 )
 
-// Credit implements acquirer.Acquirer. A test card's outcome and behaviour count as in Authorize, and the catalogue's refusals of a refund count
-// for it too.
+// Credit implements acquirer.Acquirer. A test card's outcome and behaviour apply as in Authorize,
+// and so do the catalogue's refusals of a refund.
 func (s *Simulator) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
 	return s.disturb(ctx, "credit", func(ctx context.Context, late bool) (acquirer.Answer, error) {
 		return s.credit(ctx, r, late)

@@ -11,13 +11,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 )
 
-// The disturbances of a request. Each is what a real acquirer or the network before it does on a
-// bad day.
+// The disturbances of a request. A real acquirer, or the network before it, causes each on a bad
+// day.
 const (
 	disturbSlow          = "slow"           // the response comes after the delay
 	disturbTimeoutBefore = "timeout_before" // no response, and no effect
 	disturbTimeoutAfter  = "timeout_after"  // no response, although the effect took place
-	disturbLate          = "late"           // no response, and the effect takes place later, whatever was voided meanwhile
+	disturbLate          = "late"           // no response, and the effect takes place later, even after a void
 	disturbUnavailable   = "unavailable"    // refused without an effect, at a repeated request too
 	disturbNotFound      = "not_found"      // an inquiry does not find a request that took effect
 )
@@ -132,7 +132,7 @@ type delays struct {
 
 func newDelays() *delays { return &delays{closed: make(chan struct{})} }
 
-// later runs fn after d, whatever becomes of the request's context, unless the simulator is closed
+// later runs fn after d, also if the request's context has ended, unless the simulator is closed
 // before.
 func (l *delays) later(ctx context.Context, d time.Duration, fn func(context.Context)) {
 	l.running.Go(func() {

@@ -8,7 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestCard is an entry of the catalogue, for documentation. Its number is a published test number, not a secret.
+// TestCard is an entry of the catalogue, for documentation. Its number is a published test number,
+// not a secret.
 type TestCard struct {
 	PaymentMethod string // pm_card_…, or empty where the card is reached by its number only
 	Number        string // digits
@@ -40,11 +41,13 @@ func (e cardEntry) testCard() TestCard {
 	return t
 }
 
-// DefaultPaymentMethod is the fixture that `payment_method: "card"` without a card means in test mode.
+// DefaultPaymentMethod is the fixture that `payment_method: "card"` without a card means in test
+// mode.
 func (s *Simulator) DefaultPaymentMethod() string { return s.catalogue.defaultPaymentMethod }
 
-// Fixture returns the card a test payment method such as pm_card_visa stands for. It has no CVC, and expires in December of a year
-// ahead of the clock. The second result is false for a name the catalogue does not have.
+// Fixture returns the card of a test payment method such as pm_card_visa. It has no CVC, and
+// expires in December of a year ahead of the clock. The second result is false if the catalogue
+// does not have the name.
 func (s *Simulator) Fixture(paymentMethod string) (acquirer.Card, bool) {
 	number, ok := s.catalogue.numbers[paymentMethod]
 	if !ok {

@@ -87,8 +87,8 @@ func TestJournal_damage(t *testing.T) {
 	}
 }
 
-// TestJournal_tornBesideAnother: a process was killed in the middle of a line. The others go on, and
-// the half of the line counts for nothing.
+// TestJournal_tornBesideAnother: a process was killed in the middle of a line. The other processes
+// go on, and the half of the line has no effect.
 func TestJournal_tornBesideAnother(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
@@ -278,8 +278,8 @@ func remembered(tb testing.TB, s *simulator.Simulator, requests int) int {
 	return found
 }
 
-// TestJournal_finalCapture: the line of a final capture has the flag, that of another one has not, and
-// both are read again. The order of the requests that follow is free.
+// TestJournal_finalCapture: the line of a final capture has the flag, the line of another capture
+// does not, and both are read again. The order of the requests that follow is free.
 func TestJournal_finalCapture(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")

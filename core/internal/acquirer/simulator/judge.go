@@ -39,7 +39,8 @@ func (s *Simulator) judge(r acquirer.Authorize, c card) record {
 	return rec
 }
 
-// judgePrior takes what the issuer approved before: it is not asked again, so that neither the card's own outcome nor any check counts.
+// judgePrior records an approval that the issuer gave before. The issuer gets no request, so
+// neither the card's outcome nor any check applies.
 func (s *Simulator) judgePrior(r acquirer.Authorize, now time.Time) record {
 	rec := record{kind: authorize, amount: r.Amount, verdict: s.judgeSource(r, now), checks: checks{notProvided, notProvided, notProvided}}
 	for i, given := range []bool{!r.Card.CVC.IsZero(), r.Billing.AddressLine != "", r.Billing.PostalCode != ""} {
@@ -51,7 +52,8 @@ func (s *Simulator) judgePrior(r acquirer.Authorize, now time.Time) record {
 	return rec
 }
 
-// judgeFunds lets no more through than the card has, as the postal code says, and nothing at all when that is less than will do.
+// judgeFunds approves at most the funds of the card, which the postal code selects. It declines if
+// the payment does not accept such a part.
 func (s *Simulator) judgeFunds(rec *record, r acquirer.Authorize, rule postalRule) {
 	if rule.approve > 0 {
 		rec.amount = min(r.Amount, rule.approve)
@@ -62,7 +64,7 @@ func (s *Simulator) judgeFunds(rec *record, r acquirer.Authorize, rule postalRul
 	rec.balance = rule.balance
 }
 
-// judgeSource looks at what the money comes from, apart from a test card's own outcome.
+// judgeSource judges the payment source, apart from the outcome of a test card.
 func (s *Simulator) judgeSource(r acquirer.Authorize, now time.Time) verdict {
 	if !r.BankAccount.Number.IsZero() {
 		return s.judgeBankAccount(r.BankAccount, r.Amount)
@@ -70,7 +72,8 @@ func (s *Simulator) judgeSource(r acquirer.Authorize, now time.Time) verdict {
 	return s.judgeCard(asCard(r.Source), now)
 }
 
-// asCard treats a network token like a card of its number, as an issuer does once the network has put the card in its place.
+// asCard treats a network token like a card of its number, as an issuer does after the network has
+// replaced the token by the card.
 func asCard(s acquirer.Source) acquirer.Card {
 	if t := s.NetworkToken; !t.Number.IsZero() {
 		return acquirer.Card{Number: t.Number, ExpMonth: t.ExpMonth, ExpYear: t.ExpYear}
@@ -118,7 +121,7 @@ func (s *Simulator) judgeAddress(b acquirer.Billing) postalRule {
 	return rule
 }
 
-// cvcCodes are the networks' codes of the results that a card gives whatever security code comes with it.
+// cvcCodes are the networks' codes of the results that a card has for every security code.
 var cvcCodes = map[check]byte{match: 'M', noMatch: 'N', notProcessed: 'P', unavailable: 'U'}
 
 func given(s string) check {

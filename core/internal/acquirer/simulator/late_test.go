@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestLate follows a request that arrives a minute after it was sent: nobody knows of it before, and a void before does not stop it. Restarted
-// tells whether the process dies between any two questions.
+// TestLate follows a request that arrives a minute after it was sent. It is not found before, and a
+// void before does not stop it. With restarted, the process dies between any two requests.
 func TestLate(t *testing.T) {
 	t.Parallel()
 	for _, restarted := range []bool{false, true} {

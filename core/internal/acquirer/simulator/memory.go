@@ -26,7 +26,7 @@ func (m *memory) get(k key) (record, bool) {
 	return r, ok
 }
 
-// apply remembers e and, when it is an approved void, that what it names was voided.
+// apply records e. An approved void also marks the request that it names as voided.
 func (m *memory) apply(e effect) {
 	own, _ := m.get(e.id.key())
 	e.record.voided = own.voided && e.record.verdict != approved // an approved one came late, and no void stopped it
@@ -48,7 +48,7 @@ func (m *memory) put(k key, r record) {
 	m.young[k] = r
 }
 
-// voids reports whether e is an approved void of what it names.
+// voids reports whether e is an approved void of the request that it names.
 func (e effect) voids() bool {
 	return e.record.kind == void && e.record.verdict == approved && e.authorization != ""
 }

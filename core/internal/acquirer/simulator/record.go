@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// kind is what a request asks for, as the letter the journal writes.
+// kind is the kind of a request, as the letter that the journal has for it.
 type kind byte
 
 const (
@@ -60,7 +60,7 @@ func (c check) String() string {
 	return ""
 }
 
-// letter is what the journal writes, a dash for a check that was not asked for.
+// letter is the letter that the journal has for a check, a dash if it was not requested.
 func (c check) letter() byte {
 	if c == 0 {
 		return '-'
@@ -68,7 +68,8 @@ func (c check) letter() byte {
 	return byte(c)
 }
 
-// checks are those of the CVC, the address line and the postal code; all zero for a step that checks nothing.
+// checks are the results for the CVC, the address line and the postal code; all zero for a step
+// that checks nothing.
 type checks [3]check
 
 // codes are the network's own characters for the checks, 0 for none.
@@ -78,7 +79,7 @@ func (c codes) shown() acquirer.ResultCodes {
 	return acquirer.ResultCodes{AVS: letter(c.avs), CVC: letter(c.cvc), CAVV: letter(c.cavv)}
 }
 
-// letters is what the journal writes, a dash for a code that there is not.
+// letters are the letters that the journal has for codes, a dash for no code.
 func (c codes) letters() []byte {
 	out := []byte{c.avs, c.cvc, c.cavv}
 	for i, b := range out {
@@ -112,7 +113,8 @@ type verdict struct {
 
 var approved verdict
 
-// newVerdict returns the decline that the contract's decline code and a two-character response code name.
+// newVerdict returns the decline of a decline code of the contract and a two-character response
+// code.
 func newVerdict(decline, response string) (verdict, error) {
 	i := slices.Index(declineCodes[:], v1.DeclineCode(decline))
 	if i <= 0 {
@@ -124,9 +126,10 @@ func newVerdict(decline, response string) (verdict, error) {
 	return verdict{decline: uint8(i), response: [2]byte([]byte(response))}, nil //nolint:gosec // an index of fifteen
 }
 
-// record is what is remembered of a request. It holds no pointers: a hundred thousand of them cost the collector nothing.
+// record is the outcome of a request. It has no pointers, so that the garbage collector does not
+// scan a hundred thousand of them.
 type record struct {
-	amount  int64 // minor units asked for, or fewer where only a part is approved
+	amount  int64 // minor units of the request, or fewer if only a part is approved
 	expires int64 // when an uncaptured authorization lapses if approved, Unix milliseconds; 0 for never
 	balance acquirer.Balance
 	verdict verdict
@@ -140,7 +143,8 @@ type record struct {
 	final   bool // a capture that, if approved, releases the rest of its authorization
 }
 
-// filtered reports a decline by the acquirer's own checks, after the issuer had approved: such a payment has the issuer's words too.
+// filtered reports a decline by the acquirer's own checks, after the issuer had approved. Such a
+// payment also has the issuer's codes.
 func (r record) filtered() bool {
 	code := declineCodes[r.verdict.decline]
 	return code == v1.DeclineCodeIncorrectCvc || code == v1.DeclineCodeIncorrectAddress
@@ -217,7 +221,8 @@ func (e effect) appendLine(dst []byte) []byte {
 
 func (r record) priorCode() string { return string(bytes.TrimRight(r.prior[:], "\x00")) }
 
-// parseLine reads what appendLine wrote, without its newline. The effect has an identity in place of its reference.
+// parseLine reads a line that appendLine wrote, without its newline. The effect has an identity
+// instead of its reference.
 func parseLine(line []byte) (effect, bool) {
 	var f [9][]byte
 	more := true
@@ -243,7 +248,7 @@ func parseLine(line []byte) (effect, bool) {
 	return e, kindOK && verdictOK && checksOK && extrasOK && errAmount == nil && errExpires == nil
 }
 
-// parseExtras reads the fields that only some lines have, each begun by a letter of its own.
+// parseExtras reads the fields that only some lines have. Each begins with another letter.
 func (r *record) parseExtras(fields []byte) bool {
 	for field := range bytes.SplitSeq(fields, []byte{' '}) {
 		ok := false
@@ -331,10 +336,11 @@ func orDash(s string) string {
 	return s
 }
 
-// identity is the digest of a reference. What an answer carries by way of codes is taken from it, so it need not be stored.
+// identity is the digest of a reference. The codes of a response are derived from it, so they are
+// not stored.
 type identity [sha256.Size]byte
 
-// key is what the memory knows a reference by.
+// key is the key of a reference in the memory.
 type key [16]byte
 
 func digest[T string | []byte](reference T) identity {

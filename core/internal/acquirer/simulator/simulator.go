@@ -18,7 +18,8 @@ type Config struct {
 	// Journal is the path of the file that outlives the process. Several processes of one machine may
 	// share it: they are then one acquirer. "" keeps the recording in memory, for unit tests.
 	Journal string
-	// Clock dates authorizations and test cards, and tells which cards have expired; nil means the machine's.
+	// Clock dates authorizations and test cards, and decides which cards have expired; nil means the
+	// machine's.
 	Clock clock.Clock
 }
 
@@ -28,7 +29,7 @@ type Simulator struct {
 	clock     clock.Clock
 	delays    *delays
 
-	mu      sync.Mutex // guards what is below, and puts effects in one order
+	mu      sync.Mutex // guards the fields below, and puts effects in one order
 	memory  *memory
 	journal *journal // nil without one
 	closed  bool
@@ -38,13 +39,13 @@ var errClosed = errors.New("closed")
 
 var _ acquirer.Acquirer = (*Simulator)(nil)
 
-// Open loads the catalogue and what the journal remembers. A catalogue with a mistake is refused with an error that names every
-// wrong entry; unreadable journal lines are passed over, as a crash may leave them.
+// Open loads the catalogue and the journal. It refuses a catalogue with a mistake with an error
+// that names every wrong entry. It skips unreadable journal lines, because a crash may leave them.
 func Open(cfg Config) (*Simulator, error) {
 	return open(cfg, limits{generation: generationSize, segment: segmentSize})
 }
 
-// limits bound what is remembered.
+// limits bound the memory.
 type limits struct {
 	generation int   // references in one generation of the memory
 	segment    int64 // bytes in one file of the journal
@@ -88,8 +89,8 @@ func (s *Simulator) Close() error {
 	return nil
 }
 
-// Authorize implements acquirer.Acquirer by the rules of the catalogue. The card's own outcome goes before its expiry, that before
-// the CVC, and that before the postal code.
+// Authorize implements acquirer.Acquirer by the rules of the catalogue. The first that decides
+// counts: the outcome of the card, its expiry, the CVC, the postal code.
 func (s *Simulator) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
 	return s.disturb(ctx, "authorize", func(ctx context.Context, late bool) (acquirer.Answer, error) {
 		return s.authorize(ctx, r, late)
@@ -137,7 +138,8 @@ func (s *Simulator) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Ans
 	})
 }
 
-// Inquire implements acquirer.Acquirer. A request that was voided before it arrived, or whose effect comes late, is not found until then.
+// Inquire implements acquirer.Acquirer. A request that was voided before it arrived, or whose
+// effect is late, is not found until it arrives.
 func (s *Simulator) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
 	return s.disturb(ctx, "inquire", func(ctx context.Context, _ bool) (acquirer.Answer, error) {
 		return s.inquire(ctx, reference)
@@ -161,7 +163,7 @@ func (s *Simulator) inquire(ctx context.Context, reference string) (acquirer.Ans
 	return answer, nil
 }
 
-// underway reports whether a late request has not arrived yet. Until then nobody knows of it.
+// underway reports whether a late request has not arrived yet. Until then it is not found.
 func (s *Simulator) underway(r record) bool {
 	return r.arrives != 0 && s.clock.Now().UnixMilli() < r.arrives
 }
@@ -183,7 +185,7 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
 }
 
-// recall returns the response that a request of a kind has had. If the card responds at once, commit
+// recall returns the earlier response to a request of a kind. If the card responds at once, commit
 // finds it.
 func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Answer, bool, error) {
 	if c.behaviour == answersAtOnce {
@@ -229,7 +231,8 @@ func (s *Simulator) unlock() {
 	s.mu.Unlock()
 }
 
-// effect is a request about to happen, with the answer it gets unless an earlier request says otherwise.
+// effect is a request that is about to happen, with the response that it gets unless an earlier
+// request decides otherwise.
 type effect struct {
 	id            identity
 	reference     string
@@ -238,7 +241,8 @@ type effect struct {
 	record        record
 }
 
-// commit makes the effect happen once: it answers a repeated reference as before, and otherwise writes the journal before it answers.
+// commit makes the effect happen once. It repeats the response to a repeated reference, and
+// otherwise writes the journal before it responds.
 func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	if err := s.lock(); err != nil {
 		return acquirer.Answer{}, err
@@ -262,8 +266,8 @@ func (s *Simulator) commit(e effect) (acquirer.Answer, error) {
 	return e.record.answer(e.id), nil
 }
 
-// decide judges e by what is remembered of its own reference, and of the one that it names if that is known. It has ended when that was answered
-// before.
+// decide judges e by the record of its reference, own, and by the record of the reference that it
+// names if that is known. ended reports that e had a response before.
 func (s *Simulator) decide(e *effect, own, named record, known bool) (answer acquirer.Answer, ended bool, err error) {
 	switch own.kind {
 	case none:
@@ -273,13 +277,14 @@ func (s *Simulator) decide(e *effect, own, named record, known bool) (answer acq
 		return acquirer.Answer{}, true, fmt.Errorf("simulator: reference of another kind of request: %w", acquirer.ErrUnavailable)
 	}
 	if e.record.kind == void && s.underway(named) {
-		e.authorization, named, known = "", record{}, false // it comes before the late request it names, and does not stop it: nobody remembers it
+		e.authorization, named, known = "", record{}, false // it arrives before the late request that it names, and does not stop it
 	}
 	s.reconsider(e, own, named, known)
 	return acquirer.Answer{}, false, nil
 }
 
-// reconsider changes the answer of e where an earlier void, or the lack of an earlier request, decides it.
+// reconsider changes the response to e if an earlier void, or the lack of an earlier request,
+// decides it.
 func (s *Simulator) reconsider(e *effect, own, followed record, known bool) {
 	switch {
 	case e.record.kind == void && !known:
@@ -290,7 +295,7 @@ func (s *Simulator) reconsider(e *effect, own, followed record, known bool) {
 	}
 }
 
-// live turns a context that has ended into ErrUnknown: the caller can no longer be told what happened.
+// live turns a context that has ended into ErrUnknown: the response can no longer reach the caller.
 func live(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("simulator: %w: %w", acquirer.ErrUnknown, err)

@@ -109,7 +109,7 @@ func TestAuthorize(t *testing.T) {
 	})
 }
 
-// TestAuthorize_catalogue takes every card that answers at once.
+// TestAuthorize_catalogue takes every card that responds at once.
 func TestAuthorize_catalogue(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, simulator.Config{})
@@ -224,7 +224,7 @@ func TestFollow(t *testing.T) {
 func TestVoid_beforeItsRequest(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, simulator.Config{})
-	// Also an amount that voids are refused by: to reverse what was never seen cannot fail.
+	// Also an amount by which voids are refused: the reversal of an unseen request cannot fail.
 	for i, amount := range []int64{1999, 151515} {
 		reference := fmt.Sprint("txn_", i)
 		if got := mustFollow(t, s.Void, fmt.Sprint("void_", i), reference, amount); !got.Approved {

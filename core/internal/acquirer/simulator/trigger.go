@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Trigger is a value that makes the simulator answer in its own way, for documentation.
+// Trigger is a value that makes the simulator respond in another way, for documentation.
 type Trigger struct {
 	Field   string // where it stands: a field of the v1 contract, or of a step such as a capture
-	Value   string // the value, or what it must be like
+	Value   string // the value, or its pattern
 	Effect  string // in words, with codes between backquotes
 	Outcome string // approved, or the decline code
 }
 
-// Triggers lists all of the catalogue that is no card, in the order of the payment's fields. Each is generated from the entry that the simulator
-// works by.
+// Triggers lists all entries of the catalogue that are no cards, in the order of the payment's
+// fields. Each is generated from its entry.
 func (s *Simulator) Triggers() []Trigger { return slices.Clone(s.catalogue.triggers) }
 
 func (doc document) triggers() []Trigger {
