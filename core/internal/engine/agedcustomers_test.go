@@ -20,8 +20,9 @@ func mustCustomers(t *testing.T, s *coretest.Service, tenant payment.Tenant, fir
 		n, first, tenant.Merchant, map[bool]int64{true: 1}[tenant.Live], changed.UnixMilli(), changed.UnixMilli(), deleted)
 }
 
-// TestAgedCustomersOfATenant reads the aged customers of one tenant alone. Deleted ones and those with
-// an id of the period are not read, however many there are, and no pass reports them as inactive.
+// TestAgedCustomersOfATenant reads the aged customers of one tenant alone. It reads no deleted
+// customer and no customer with an id of the period, however many there are. No pass reports them
+// as inactive.
 func TestAgedCustomersOfATenant(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -51,8 +52,8 @@ func TestAgedCustomersOfATenant(t *testing.T) {
 }
 
 // TestErasedObjectsStayForAMinute: another core can commit events of an erased payment after a pass
-// has read past them. The next pass erases these too, so the payment stays in the list for a minute,
-// also if the clock is set ahead.
+// has read past them. The next pass erases these too, so the payment stays in the list for a
+// minute, also if the clock is set ahead.
 func TestErasedObjectsStayForAMinute(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

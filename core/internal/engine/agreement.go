@@ -7,13 +7,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// clockTolerance is how far the clock of a core may be off the server's for it to lead: by its own
-// clock a core decides when a lease, a step or a key has ended.
+// clockTolerance is how far the clock of a leader may be off the server's. A core decides by its
+// clock when a lease, a step or a key has ended.
 const clockTolerance = 5 * time.Second
 
-// RequestTolerance is how far the clock of a core may be off the server's for it to carry out
-// requests. A step has the time of that clock: the leader would claim the step of a clock further
-// behind under its request, and reverse the payment.
+// RequestTolerance is how far the clock of a core that carries out requests may be off the
+// server's. A step has the time of that clock. The leader would claim the step of a clock further
+// behind while its request runs, and reverse the payment.
 const RequestTolerance = 10 * time.Second
 
 // aheadTolerance is how far another core's clock may be ahead. A later time was written by a clock
@@ -32,11 +32,11 @@ type agreement struct {
 	off      bool          // guarded by mu: whether they did not agree then
 }
 
-// ahead returns how far the clock is ahead of the server's at a reading, negative for behind: as the
-// last comparison measured it, and moved by the steps of the clock since then. A step of the clock
-// is its advance beyond the monotonic clock. Without it a core would work for up to a second by a
-// clock that has jumped: a day ahead each idempotency key has expired, and the retry of a payment
-// would be a second one.
+// ahead returns how far the clock is ahead of the server's at a reading, negative for behind. It is
+// the last measured offset, moved by the steps of the clock since then. A step of the clock is its
+// advance beyond the monotonic clock. Without it, a core would work for up to a second by a clock
+// that has jumped. By a clock a day ahead each idempotency key has expired, and the retry of a
+// payment would be a second payment.
 func (a *agreement) ahead(now reading) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,7 +58,8 @@ func (a *agreement) compare(before, after reading, server time.Time) (offset tim
 	return a.offset, agreed, !a.off
 }
 
-// reading is what the core's clock and the machine's monotonic clock show at about the same time.
+// reading is a reading of the core's clock and of the machine's monotonic clock at about the same
+// time.
 type reading struct {
 	wall      time.Time
 	monotonic time.Duration

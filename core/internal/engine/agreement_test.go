@@ -12,8 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is off the server's by more than a few seconds gives the lead up, gets none, and takes nothing over from
-// a core that it thinks dead, until its clock is right.
+// TestAClockThatIsOffPostgreSQL: a core whose clock is off the server's by more than a few seconds
+// loses the leadership and gets none. It claims nothing of a core that seems dead, until its clock
+// is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -99,8 +100,8 @@ func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 }
 
 // TestNoClaimByAClockThatJumpedPostgreSQL: a request that is under way when the clock jumps claims
-// no idempotency key. By a clock a day ahead the key of the first payment has expired; by one a day
-// behind a new key would have at once.
+// no idempotency key. By a clock a day ahead, the key of the first payment has expired. By a clock
+// a day behind, a new key would have expired at once.
 func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *coretest.Service{"grouped": coretest.OpenShared, "alone": coretest.OpenAlone} {

@@ -47,7 +47,8 @@ func TestRollForTooLong(t *testing.T) {
 	}
 }
 
-// TestSealedAnswersStayInTheirPlace: who can write the database cannot have an answer that shows a secret given under a key of his own.
+// TestSealedAnswersStayInTheirPlace: a writer of the database cannot move a stored response that
+// shows a secret to another key.
 func TestSealedAnswersStayInTheirPlace(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -17,9 +17,9 @@ import (
 const attemptTimeout = 20 * time.Second
 
 // Patience is how old an unfinished step of another core must be before recovery claims it although
-// that core lives: longer than any attempt at it lasts. An attempt has attemptTimeout for all its
-// acquirer calls. The age is the difference of two clocks: that of the leader, off by clockTolerance at most,
-// and that of the other core, off by RequestTolerance at most. The rest is for commits.
+// that core lives. It is longer than any attempt lasts: an attempt has attemptTimeout for all its
+// acquirer calls. The age is the difference of two clocks. The leader's is off by clockTolerance at
+// most, and the other core's by RequestTolerance. The rest is for commits.
 const Patience = attemptTimeout + RequestTolerance + clockTolerance + 5*time.Second
 
 // attempt returns the context of all acquirer calls of one attempt at a step. It ends after
@@ -78,10 +78,10 @@ func (e *Engine) resume(ctx context.Context, s step, reclaimed bool) error {
 	return finished(e.conclude(ctx, origin{request: e.requestID(), again: true}, s, a, nil))
 }
 
-// errStillOpen: the acquirer could not be asked; the step stays open.
+// errStillOpen: the acquirer did not respond; the step stays open.
 var errStillOpen = errors.New("engine: still open")
 
-// finished returns errStillOpen for a step that was taken up and stays open.
+// finished returns errStillOpen for a step that was claimed and stays open.
 func finished(a Result, err error) error {
 	if err == nil && a.Kind == Unknown {
 		return errors.Join(errStillOpen, a.cause)

@@ -27,8 +27,9 @@ func slow(s *coretest.Service) func(context.Context) {
 	}
 }
 
-// TestNoClaimBesideASlowReleasePostgreSQL tests that recovery of another core claims no payment
-// whose request has used all its time for the authorization and the release of an unwanted part.
+// TestNoClaimBesideASlowReleasePostgreSQL tests that recovery of another core does not claim a
+// payment too early. Its request has used all its time for the authorization and the release of an
+// unwanted part.
 func TestNoClaimBesideASlowReleasePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -62,8 +63,8 @@ func TestNoClaimBesideASlowReleasePostgreSQL(t *testing.T) {
 }
 
 // TestASlowReversalIsNotResolved tests that an operator cannot resolve a pending reversal while
-// recovery's attempt at it, which has used all its time for the inquiry and the release, has no
-// result.
+// recovery's attempt at it has no result. The attempt has used all its time for the inquiry and the
+// release.
 func TestASlowReversalIsNotResolved(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -20,8 +20,8 @@ func (e *Engine) Audit(tx *store.Tx, r Request, a Action) error {
 	return tx.AppendAudit(e.AuditKey, r.record(a, audit.Done))
 }
 
-// Recorded writes the audit record of an action without a command, or of one that was refused or
-// failed: outcome is audit.Begun, audit.Done, audit.Failed or the code of the error.
+// Recorded writes the audit record of an action without a command, or of a refused or failed
+// action. outcome is audit.Begun, audit.Done, audit.Failed or the code of the error.
 func (e *Engine) Recorded(ctx context.Context, r Request, a Action, outcome string) error {
 	if r.Actor.IsZero() {
 		return nil

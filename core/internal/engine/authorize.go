@@ -90,9 +90,9 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 	return replay, err
 }
 
-// refuseSource returns why the payment source cannot be used, unless the idempotency key has a stored
-// response. It is no payment, so it does not call BeginPayment: its command claims the key, which
-// waits for an equal request that is about to commit, and the refusal rolls the claim back.
+// refuseSource returns why the payment source cannot be used, unless the idempotency key has a
+// stored response. It is no payment, so it does not call BeginPayment. Its command claims the key,
+// which waits for an equal request that is about to commit. The refusal rolls the claim back.
 func (e *Engine) refuseSource(ctx context.Context, r Request, source Drawn) (*Result, error) {
 	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		return nil, e.confirmRefusal(tx, r.Tenant, source)
@@ -169,13 +169,13 @@ func (s *authorization) cancel(tx *store.Tx) error {
 	return tx.RemoveTransaction(s.t.ID)
 }
 
-// missing closes a payment that the acquirer does not know. A late approval is released: a pending
+// missing closes a payment that the acquirer does not have. A late approval is released: a pending
 // reversal is in the same commit.
 func (s *authorization) missing(ctx context.Context) error {
 	t, o, end := s.t, s.about(), s.cancel
-	// A payment that was to be confirmed waits again: the payer may want to pay in another way. One
-	// of which no response was sent is removed: a retry under its key is a first request. Any other
-	// has failed, and keeps its token.
+	// A confirmation leaves its payment waiting again: the payer may want to pay in another way. A
+	// payment without a response is removed: a retry under its key is a first request. Any other has
+	// failed, and keeps its token.
 	if t.Attempt == 0 && (t.Status != payment.Processing || t.Claim == 0) {
 		end, o.method = s.fail, ""
 	}

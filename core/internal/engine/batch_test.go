@@ -23,8 +23,8 @@ type begun struct {
 	err error
 }
 
-// beginBatch begins payments in one batch, and returns their results in order. It prepares them anew
-// until they are in one batch.
+// beginBatch begins payments in one batch, and returns their results in order. It prepares them
+// anew until they are in one batch.
 func beginBatch(
 	t *testing.T, s *coretest.Service, prepare func() []*store.Intent,
 ) (all []*store.Intent, results []begun) {
@@ -41,8 +41,8 @@ func beginFirst(t *testing.T, s *coretest.Service) func() {
 	return func() { _, _ = s.DB.BeginPayment(t.Context(), newIntent(s, "first"+s.Request("").ID)) }
 }
 
-// writeBatch writes records as one batch and returns the results in order. A lock holds up the record
-// that first writes, until the others have gathered behind it.
+// writeBatch writes records as one batch and returns the results in order. A lock holds up the
+// record that first writes, until the others have gathered behind it.
 func writeBatch[Q, R any](
 	t *testing.T, s *coretest.Service, lock string, first func(), prepare func() []Q, write func(Q) R,
 ) (all []Q, results []R) {
@@ -126,9 +126,9 @@ func wantIntent(t *testing.T, s *coretest.Service, what string, i *store.Intent,
 	}
 }
 
-// TestBatchOfIntentsPostgreSQL begins payments in one batch. Intents whose key is taken, or whose payment
-// source or API key does not exist, leave no row and get the reason. Of two intents with one key one
-// is written, and the other gets its claim.
+// TestBatchOfIntentsPostgreSQL begins payments in one batch. Intents whose key is taken, or whose
+// payment source or API key does not exist, leave no row and get the reason. Of two intents with
+// one key one is written, and the other gets its claim.
 func TestBatchOfIntentsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -172,8 +172,8 @@ func TestBatchOfIntentsPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestBatchWithOneTokenTwicePostgreSQL begins three payments in one batch, two of them with one token. One
-// of the two uses the token up, and the other gets the refusal of a used token.
+// TestBatchWithOneTokenTwicePostgreSQL begins three payments in one batch, two of them with one
+// token. One of the two uses the token up, and the other gets the refusal of a used token.
 func TestBatchWithOneTokenTwicePostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -201,8 +201,8 @@ func TestBatchWithOneTokenTwicePostgreSQL(t *testing.T) {
 	}
 }
 
-// TestTokenOfABatchThatIsNotWrittenPostgreSQL begins two payments with one token in one batch. The first
-// one's key is taken, so the second one uses the token.
+// TestTokenOfABatchThatIsNotWrittenPostgreSQL begins two payments with one token in one batch. The
+// first one's key is taken, so the second one uses the token.
 func TestTokenOfABatchThatIsNotWrittenPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -231,8 +231,8 @@ func sharedStores() map[string]func(testing.TB) *coretest.Service {
 	}
 }
 
-// beside runs write while a transaction has run statements, and commits the transaction once write waits
-// for it. It fails if write does not wait.
+// beside runs write while a transaction has run statements, and commits the transaction once write
+// waits for it. It fails if write does not wait.
 func beside(t *testing.T, s *coretest.Service, statements []string, write func()) {
 	t.Helper()
 	tx, err := s.Inspect.BeginTx(t.Context(), nil)
@@ -264,8 +264,9 @@ func beside(t *testing.T, s *coretest.Service, statements []string, write func()
 	<-done
 }
 
-// TestBeginBesideAnotherRequestPostgreSQL begins a payment while another process has claimed its key, or
-// used its token, and has not yet committed. The payment waits, and gets the result of a later request.
+// TestBeginBesideAnotherRequestPostgreSQL begins a payment while another process has claimed its
+// key, or used its token, and has not yet committed. The payment waits, and gets the result of a
+// later request.
 func TestBeginBesideAnotherRequestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	const token = 5
@@ -302,8 +303,8 @@ func mustInsertToken(t *testing.T, s *coretest.Service, token int64) {
 		token, s.Tenant.Merchant, []byte{}, s.Clock.Now().UnixMilli()+1)
 }
 
-// TestManyBatchesPostgreSQL begins more payments than a batch holds, while a lock holds up the batches so
-// that others begin before they end. Each payment gets a result.
+// TestManyBatchesPostgreSQL begins more payments than a batch holds, while a lock holds up the
+// batches so that others begin before they end. Each payment gets a result.
 func TestManyBatchesPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -328,8 +329,8 @@ func TestManyBatchesPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestClientsGoneFromABatchPostgreSQL ends the requests of clients while their payments wait for a batch.
-// Each payment is made once, and a retry gets its response.
+// TestClientsGoneFromABatchPostgreSQL ends the requests of clients while their payments wait for a
+// batch. Each payment is made once, and a retry gets its response.
 func TestClientsGoneFromABatchPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)

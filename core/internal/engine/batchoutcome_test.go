@@ -74,9 +74,9 @@ func wantOutcome(t *testing.T, s *coretest.Service, what string, r *store.Outcom
 	}
 }
 
-// TestBatchOfOutcomesPostgreSQL finishes payments in one batch. Records of payments that have an outcome
-// or another attempt leave no row. The others are written. If the tenant has other endpoints than
-// guessed, the record's command delivers to those.
+// TestBatchOfOutcomesPostgreSQL finishes payments in one batch. Records of payments that have an
+// outcome or another attempt leave no row. The others are written. If the tenant has other
+// endpoints than guessed, the record's command delivers to the tenant's endpoints.
 func TestBatchOfOutcomesPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -118,8 +118,9 @@ func TestBatchOfOutcomesPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestBatchOfOutcomesThatIsRefusedPostgreSQL finishes three payments in one batch, one of which violates a
-// constraint. The batch is rolled back. The commands of the members write all but that one.
+// TestBatchOfOutcomesThatIsRefusedPostgreSQL finishes three payments in one batch, one of which
+// violates a constraint. The batch is rolled back. The commands of the members write all but that
+// one.
 func TestBatchOfOutcomesThatIsRefusedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -156,15 +157,16 @@ func TestBatchOfOutcomesThatIsRefusedPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestFinishBesideANewEndpointPostgreSQL finishes a payment while a command makes an endpoint of its
-// tenant. The outcome record waits for that command, and its event is delivered to the endpoint.
+// TestFinishBesideANewEndpointPostgreSQL finishes a payment while a command makes an endpoint of
+// its tenant. The outcome record waits for that command, and its event is delivered to the
+// endpoint.
 func TestFinishBesideANewEndpointPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, open := range sharedStores() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			if _, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil { // the core guesses that there is none
+			if _, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil { // the core guesses no endpoint
 				t.Fatal(err)
 			}
 			r := captures(t, s, s.Tenant)[0]

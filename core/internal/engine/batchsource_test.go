@@ -18,7 +18,8 @@ const (
 	goodKey
 )
 
-// mustStock writes stored payment sources of each kind: one that can be used, and several that cannot.
+// mustStock writes stored payment sources of each kind: one that can be used, and several that
+// cannot.
 func mustStock(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	own, now := s.Tenant.Merchant, s.Clock.Now().UnixMilli()
@@ -43,8 +44,9 @@ func mustStock(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestBatchChecksPaymentSourcesPostgreSQL begins payments in one batch. Payments whose customer, payment
-// method, token or API key cannot be used are left out and get the reason. The others are written.
+// TestBatchChecksPaymentSourcesPostgreSQL begins payments in one batch. Payments whose customer,
+// payment method, token or API key cannot be used are left out and get the reason. The others are
+// written.
 func TestBatchChecksPaymentSourcesPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)

@@ -14,10 +14,10 @@ import (
 const behindTolerance = time.Minute
 
 // CheckClock compares the clock with the newest row that carries money, and reports the difference
-// to the observer. A clock that is behind it by more than a minute is logged as an error with the
-// row: either the clock is behind now, or a clock was ahead when that row was written. Money is
-// safe with both, because nothing is due by the order of ids. Lists show new objects below that
-// row, and what expires or settles does so late, until the clock has passed the row's time.
+// to the observer. A clock more than a minute behind that row is logged as an error with the row.
+// Either the clock is behind now, or a clock was ahead when that row was written. Money is safe
+// with both, because nothing is due by the order of ids. Until the clock has passed the row's time,
+// lists show new objects below that row. Objects expire and settle late until then.
 //
 // It compares the clock with the confirmed time, too, and logs an error while the clock is ahead.
 func (e *Engine) CheckClock(ctx context.Context) error {

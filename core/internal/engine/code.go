@@ -14,8 +14,8 @@ import (
 )
 
 // A security code may not be kept after authorization, not even encrypted, and a deleted row leaves
-// copies. So a code is encrypted by a key that is destroyed: one key an hour, which lives until the
-// last token has expired whose code it encrypted.
+// copies. So a code is encrypted by a key that is destroyed. Each hour has one key, which is
+// destroyed when the last token has expired whose code it encrypted.
 
 // codes seals security codes. It caches the newest key that this process has sealed by. The raw key
 // is not in it: the vault encrypts it.
@@ -108,10 +108,10 @@ func (c *codes) sealByNewKey(
 	return c.vault.SealCode(o, k, s.Token, s.CVC)
 }
 
-// destroy destroys the keys of security codes whose tokens have all expired. It also
-// destroys keys of an hour that no core's clock can have reached by store.DB.LatestToken: the clock
-// was ahead when they were made, and they would outlive the hour by as much. Their tokens are refused
-// from then on.
+// destroy destroys the keys of security codes whose tokens have all expired. It also destroys the
+// keys of future hours, which no core's clock can have reached by store.DB.LatestToken. The clock
+// was ahead when they were made, and they would outlive the hour by as much. Their tokens are
+// refused from then on.
 func (c *codes) destroy(ctx context.Context) error {
 	hour := payment.CodeHour(c.clock.Now())
 	if k := c.newest.Load(); k != nil && k.Hour != hour {

@@ -20,8 +20,8 @@ func createToken(ctx context.Context, s *coretest.Service) error {
 	return err
 }
 
-// TestCodeKeyIsNotWaitedFor: while one request reads or makes the key of an hour, a request without
-// it waits no longer than its own context, and a request that has the hour's key does not wait.
+// TestCodeKeyIsNotWaitedFor: one request reads or makes the key of an hour. A request without that
+// key waits no longer than its own context. A request that has the key does not wait.
 func TestCodeKeyIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -45,7 +45,8 @@ func wantConfirmed(t *testing.T, s *coretest.Service, key string) {
 	}
 }
 
-// wantWaiting checks that the payment moved nothing and waits as before, that its key is free, and that the next confirmation takes it.
+// wantWaiting checks that the payment moved nothing and waits as before, that its key is free, and
+// that the next confirmation takes it.
 func wantWaiting(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	got := MustTransaction(t, s)
@@ -156,7 +157,8 @@ func TestConfirmKilled(t *testing.T) {
 	}
 }
 
-// TestWaitingIsNobodysWork: the reconciler leaves what waits for its payer alone, and a restart too.
+// TestWaitingIsNobodysWork: the reconciler leaves what waits for its payer alone, and a restart
+// too.
 func TestWaitingIsNobodysWork(t *testing.T) {
 	t.Parallel()
 	first := coretest.Open(t)

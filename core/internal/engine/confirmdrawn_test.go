@@ -27,8 +27,9 @@ func confirmBy(ctx context.Context, s *coretest.Service, key string, txn int64, 
 	})
 }
 
-// TestTokenOfADeadConfirmation: the acquirer never saw it, so the transaction waits. Its token is free again only when it had no security
-// code, which was in the memory of the process that died.
+// TestTokenOfADeadConfirmation: the acquirer never got the confirmation, so the transaction waits.
+// Its token is free again only if it had no security code: that code was in the memory of the
+// process that died.
 func TestTokenOfADeadConfirmation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -62,8 +63,8 @@ func TestTokenOfADeadConfirmation(t *testing.T) {
 	}
 }
 
-// TestLateAnswerOfAnOldConfirmation: the process stood still so long that the reconciler withdrew its confirmation, and another one is under
-// way. The old answer must not become the new one's.
+// TestLateAnswerOfAnOldConfirmation: the process stood still until the reconciler had withdrawn its
+// confirmation, and another one is under way. The old response must not become the new outcome.
 func TestLateAnswerOfAnOldConfirmation(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

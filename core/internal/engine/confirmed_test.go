@@ -110,8 +110,8 @@ func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
 	}
 }
 
-// TestAClockThatStaysAheadIsBelieved: an hour after a correction of the clock, rows end by it, and keys
-// once they were kept for their lifetime.
+// TestAClockThatStaysAheadIsBelieved: an hour after a correction of the clock, rows end by it, and
+// keys once they were kept for their lifetime.
 func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -133,8 +133,9 @@ func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 }
 
 // TestARestartByAWrongClockEndsNothing: a process that starts by a clock a day ahead of the last
-// one holds each key for an hour, whether the clock was set before that one ended or after. A
-// process that was down for less than an hour holds no key for longer than it is kept.
+// process holds each key for an hour. It does not matter whether the clock was set before that
+// process ended or after. A process that was down for less than an hour holds no key for longer
+// than its lifetime.
 func TestARestartByAWrongClockEndsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

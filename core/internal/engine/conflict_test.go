@@ -30,7 +30,7 @@ func TestStepsExcludeEachOther(t *testing.T) {
 					t.Errorf("void meanwhile: got %d, %v", a.Status, err)
 				}
 				if st.verb == coretest.Refund {
-					return nil // refunds run beside each other
+					return nil // refunds run at the same time
 				}
 				for range 2 { // the refusal is not kept under the key
 					if a, err := s.Engine.Capture(ctx, s.Request("capture"), txn, 1, false, nil); err != nil || a.Status != 409 || a.Replayed {
@@ -50,7 +50,8 @@ func TestStepsExcludeEachOther(t *testing.T) {
 	}
 }
 
-// MustOccupy takes the next 64 numbers that ids are drawn from, so that the next draw is certain to collide.
+// MustOccupy takes the next 64 numbers that ids are drawn from, so that the next draw is certain to
+// collide.
 func MustOccupy(t *testing.T, s *coretest.Service, table string, txn int64) {
 	t.Helper()
 	columns := map[string]string{"captures": ", final", "refunds": ""}[table]
@@ -61,7 +62,8 @@ func MustOccupy(t *testing.T, s *coretest.Service, table string, txn int64) {
 		SELECT id, %d, 1, 0, 'failed', 1, 'usd', 0, 0%s FROM n`, first, first+63, table, columns, txn, values))
 }
 
-// TestIDsThatAreTaken: another process drew the same number. The step draws again and takes its amount once.
+// TestIDsThatAreTaken: another process drew the same number. The step draws again and takes its
+// amount once.
 func TestIDsThatAreTaken(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -90,8 +92,8 @@ func TestIDsThatAreTaken(t *testing.T) {
 	}
 }
 
-// TestOneAcquirerDoesNotHoldUpTheOther: more unfinished payments than one page wait for an acquirer that
-// is not configured.
+// TestOneAcquirerDoesNotHoldUpTheOther: more unfinished payments than one page wait for an acquirer
+// that is not configured.
 func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -120,7 +122,8 @@ func TestOneAcquirerDoesNotHoldUpTheOther(t *testing.T) {
 	}
 }
 
-// TestNoAcquirer: live mode without one refuses, and leaves nothing. Steps on a transaction that is not there are told so first.
+// TestNoAcquirer: live mode without an acquirer refuses, and leaves nothing. A step on a
+// transaction that does not exist gets ErrNotFound first.
 func TestNoAcquirer(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

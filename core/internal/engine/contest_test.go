@@ -29,24 +29,25 @@ var raceRounds = coretest.Races(2 * raceGroup)
 // manyRounds is how many rounds show more than one outcome on every machine.
 const manyRounds = 8 * raceGroup
 
-// action is a step that somebody takes.
+// action is a step that a client takes.
 type action = func(context.Context) (engine.Result, error)
 
 // contest is one repetition of a race.
 type contest struct {
 	steps   []action
-	objects []int64 // what they are about
+	objects []int64 // the objects of the steps
 }
 
-// race is what is run over and over.
+// race is a contest that runs many times.
 type race struct {
-	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; those of a group are prepared at once
-	after   func(objects []int64) string                      // says how it left things
+	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; a group is prepared at once
+	after   func(objects []int64) string                      // the state after a repetition
 	pass    func(context.Context) (int, error)                // goes over all of a group at once, amid their steps; nil for none
 }
 
-// run returns how often each outcome came: what every step was told, and how that left things. Every other repetition begins with its last
-// step, and two of each group are no races but one step after the other, so that each side wins some on any machine.
+// run returns how often each outcome came: the results of all steps, and the state after them.
+// Every other repetition begins with its last step. Two of each group are no races but one step
+// after the other, so that each side wins some on any machine.
 func (r race) run(t *testing.T) map[string]int {
 	t.Helper()
 	outcomes := map[string]int{}
@@ -63,7 +64,8 @@ func (r race) run(t *testing.T) map[string]int {
 	return outcomes
 }
 
-// take takes the steps of the contests, each contest's at once, and returns what they were told.
+// take takes the steps of the contests, the steps of one contest at once, and returns their
+// results.
 func (r race) take(t *testing.T, contests []contest) [][]string {
 	t.Helper()
 	told := make([][]string, len(contests))
@@ -94,7 +96,8 @@ func (r race) take(t *testing.T, contests []contest) [][]string {
 	return told
 }
 
-// take takes the steps at once, begun in their order or the other way round; or apart, each when the one before has its answer.
+// take takes the steps at once, begun in their order or in reverse. With apart, each begins when
+// the step before it has its result.
 func (c contest) take(t *testing.T, backwards, apart bool) []string {
 	t.Helper()
 	told := make([]string, len(c.steps))
@@ -132,7 +135,7 @@ func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	}
 }
 
-// mustSay is an answer in a word: its status, or the name of a refusal that a race may end in.
+// mustSay is a result in a word: its status, or the name of a refusal in which a race may end.
 func mustSay(t *testing.T, a engine.Result, err error) string {
 	t.Helper()
 	for name, refusal := range map[string]error{
@@ -175,7 +178,7 @@ func wantOutcomes(t *testing.T, got map[string]int, must []string, may ...string
 	}
 }
 
-// made is the number of the object that an answer shows, or an error when the answer is not the wanted one.
+// made is the number of the object that a result shows, or an error for another result.
 func made(prefix id.Prefix, a engine.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err
@@ -196,7 +199,7 @@ func paid(ctx context.Context, s *coretest.Service, amount int64, capture bool) 
 	return made(id.Transaction, a, err)
 }
 
-// books says where a transaction stands.
+// books returns the state of a transaction.
 func books(t *testing.T, s *coretest.Service) func(objects []int64) string {
 	t.Helper()
 	return func(objects []int64) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// MustDie takes a step whose process is killed while it waits for the acquirer, before or after the effect, and returns the service that is
-// started on what it left.
+// MustDie takes a step whose process is killed while it waits for the acquirer, before or after the
+// effect. It returns a service that has started on the remains.
 func (st step) MustDie(t *testing.T, s *coretest.Service, key string, after bool) *coretest.Service {
 	t.Helper()
 	txn := st.MustPrepare(t, s)
@@ -60,7 +60,7 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 					if got, want := MustTransaction(t, s).Attempt, st.attempt+1; got != want {
 						t.Errorf("attempt: got %d, want %d", got, want)
 					}
-				case key != "": // nobody was told, so it never was, and the key is free
+				case key != "": // no client has a response, so the step is removed and the key is free
 					st.wantUndone(t, s)
 					if got := s.Number(t, "SELECT (SELECT COUNT(*) FROM transactions) + (SELECT COUNT(*) FROM idempotency_keys)"); got != 0 {
 						t.Errorf("%d rows of the payment stay", got)
@@ -170,7 +170,8 @@ func TestKilledWhileTheAcquirerIsAway(t *testing.T) {
 	}
 }
 
-// TestKilledAfterTheOutcome: what was committed and perhaps told is there, and only replayed.
+// TestKilledAfterTheOutcome: a committed outcome, whose response a client may have, is kept and
+// only replayed.
 func TestKilledAfterTheOutcome(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

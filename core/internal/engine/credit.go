@@ -10,10 +10,11 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// ErrUnlinkedRefunds says that the merchant may not give money to where it took none from.
+// ErrUnlinkedRefunds reports that the merchant may not refund to a card or bank account that it did
+// not charge.
 var ErrUnlinkedRefunds = errors.New("engine: unlinked refunds are not allowed to this merchant")
 
-// Credit is a validated wish to give money to a card or bank account without a payment before it.
+// Credit is a validated request to pay money to a card or bank account without a payment before it.
 type Credit struct {
 	Amount          int64 // minor units
 	Currency        string
@@ -88,7 +89,7 @@ func (s *unlinkedRefund) again(ctx context.Context, acq acquirer.Acquirer) (acqu
 	return a, err
 }
 
-// missing writes a pending reversal of a refund that the acquirer does not know. The refund stays
+// missing writes a pending reversal of a refund that the acquirer does not have. The refund stays
 // pending and keeps its idempotency key: it may still arrive, and a retry must not give the money a
 // second time.
 func (s *unlinkedRefund) missing(ctx context.Context) error {

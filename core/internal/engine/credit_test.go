@@ -39,7 +39,8 @@ func give(ctx context.Context, s *coretest.Service, key, method string) (engine.
 	return s.Engine.Credit(ctx, s.Request(key), c)
 }
 
-// wantGiven checks that the only refund ended in a state, that so much was given, and that it was all told once.
+// wantGiven checks that the only refund ended in a state, that so much was given, and that each
+// event exists once.
 func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 	t.Helper()
 	wantSettledBooks(t, s)
@@ -56,7 +57,7 @@ func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 }
 
 // TestKilledWhileGiving: whenever the process dies, the money goes out at most once. A refund that
-// the acquirer does not know stays pending and keeps its key until the acquirer can no longer
+// the acquirer does not have stays pending. It keeps its key until the acquirer can no longer
 // process it.
 func TestKilledWhileGiving(t *testing.T) {
 	t.Parallel()
@@ -152,7 +153,7 @@ func TestKilledBeforeTheReversalOfWhatWasGiven(t *testing.T) {
 	}
 }
 
-// TestGivenWhileReconciled: the request and the reconciler hear of it at once.
+// TestGivenWhileReconciled: the request and the reconciler get the outcome at once.
 func TestGivenWhileReconciled(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

@@ -51,8 +51,8 @@ func TestErasureWritesNoOtherCustomer(t *testing.T) {
 	}
 }
 
-// TestLastPaymentIsWrittenWithTheErasure ends an erasure at every row once. The customer has the time
-// of its payment if, and only if, the link between them is gone.
+// TestLastPaymentIsWrittenWithTheErasure ends an erasure at every row once. The customer has the
+// time of its payment if, and only if, the link between them is gone.
 func TestLastPaymentIsWrittenWithTheErasure(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -84,8 +84,8 @@ func TestLastPaymentIsWrittenWithTheErasure(t *testing.T) {
 	}
 }
 
-// TestDetachedMethodKeepsItsCustomer: a customer that lost a payment method within its period is not
-// inactive.
+// TestDetachedMethodKeepsItsCustomer: a customer that lost a payment method within its period is
+// not inactive.
 func TestDetachedMethodKeepsItsCustomer(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -104,8 +104,8 @@ func TestDetachedMethodKeepsItsCustomer(t *testing.T) {
 	wantInactive(t, s, keptDays, 1)
 }
 
-// TestCustomerChangedMeanwhileIsActive: the deletion of an inactive customer decides in its own commit,
-// because the customer can be changed after the pass has read it.
+// TestCustomerChangedMeanwhileIsActive: the deletion of an inactive customer decides in its own
+// commit, because the customer can be changed after the pass has read it.
 func TestCustomerChangedMeanwhileIsActive(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

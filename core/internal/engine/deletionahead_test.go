@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// TestADeletionLastsADay: a customer is deleted beside a step of the clock. Its deletion is kept for a
+// TestADeletionLastsADay: a customer is deleted while the clock steps. Its deletion is kept for a
 // day, in which a payment that was under way can add a transaction.
 func TestADeletionLastsADay(t *testing.T) {
 	t.Parallel()

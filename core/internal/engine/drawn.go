@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Reasons for which a payment source cannot be used, besides those of package payment. The request
-// had no effect.
+// Reasons for which a payment source cannot be used, besides the reasons of package payment. The
+// request had no effect.
 var (
 	// ErrCodeLost reports that the token has lost its security code, as at a failover of the store.
 	// It must not be charged without the code.
@@ -22,8 +22,8 @@ var (
 	ErrNoDefault = errors.New("engine: customer without a default payment method")
 )
 
-// Drawn is the stored payment source of a payment: see payment.StoredSource. The zero Drawn is a card
-// that the request holds, or a test card.
+// Drawn is the stored payment source of a payment: see payment.StoredSource. The zero Drawn is a
+// card that the request holds, or a test card.
 type Drawn struct {
 	Token    int64 // 0 for none, as in the fields below
 	Method   int64
@@ -44,8 +44,8 @@ type Stored struct {
 	Drawn   Drawn
 }
 
-// Stored finds a token by its value, or a payment method by its id. It returns payment.ErrNoSource if
-// there is none. The secrets live as long as the call.
+// Stored finds a token by its value, or a payment method by its id. It returns payment.ErrNoSource
+// if there is none. The secrets live as long as the call.
 func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Stored, error) {
 	if n, ok := payment.TokenOfValue(name); ok {
 		return e.storedToken(ctx, t, n, secret.New(name))
@@ -72,8 +72,8 @@ func (e *Engine) Stored(ctx context.Context, t payment.Tenant, name string) (Sto
 	return out, nil
 }
 
-// Default finds the default payment method of a customer, and its id. If there is none, the id is ""
-// and the intent returns the reason.
+// Default finds the default payment method of a customer, and its id. If there is none, the id is
+// "" and the intent returns the reason.
 func (e *Engine) Default(ctx context.Context, t payment.Tenant, customer int64) (Stored, string, error) {
 	c, err := e.Store.Customer(ctx, t, customer)
 	switch {
@@ -139,8 +139,8 @@ func (e *Engine) openCode(ctx context.Context, t *payment.Token, value secret.St
 	return code, err
 }
 
-// opened reads and opens a row. It reads a second time when the row's key is not known: a rotation
-// has then resealed the row, and dropped the key, between the two. It returns the row also with
+// opened reads and opens a row. It reads a second time if the row's key is unknown: a rotation has
+// then resealed the row, and dropped the key, between the two. It also returns the row with
 // vault.ErrWiped.
 func opened[T any](e *Engine, read func() (T, payment.Sealed, error), o vault.Object) (T, vault.Secrets, error) {
 	for again := false; ; again = true {
@@ -175,7 +175,8 @@ func (s Drawn) stored() payment.StoredSource {
 	return payment.StoredSource{Customer: s.Customer, Method: s.Method, Token: s.Token}
 }
 
-// draw checks the payment source of the intent of the object by, in its commit, and uses a token up.
+// draw checks the payment source of the intent of the object by, in its commit, and uses a token
+// up.
 func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) error {
 	if s.refusal != nil {
 		return e.confirmRefusal(tx, tenant, s)
@@ -183,9 +184,9 @@ func (e *Engine) draw(tx *store.Tx, tenant payment.Tenant, s Drawn, by int64) er
 	return tx.UseSource(tenant, s.stored(), by)
 }
 
-// confirmRefusal returns why a token or payment method may not be drawn on. A code that a read did
-// not find is looked for once more: the token may have been used, or come back, between the reads
-// of the token and of its code. ErrBusy if it came back.
+// confirmRefusal returns why a token or payment method cannot be used. It looks once more for a
+// code that a read did not find. The token may have been used, or its code may have come back,
+// between the reads of both. ErrBusy if it came back.
 func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) error {
 	if !errors.Is(s.refusal, ErrCodeLost) {
 		return s.refusal
@@ -206,9 +207,9 @@ func (e *Engine) confirmRefusal(tx *store.Tx, tenant payment.Tenant, s Drawn) er
 	return ErrCodeLost
 }
 
-// returned runs write with the token of a payment that is undone, sealed again with the security code
-// that the first use has wiped. Only the process that used the token has the code. Without it, a token
-// that had one stays used.
+// returned runs write with the token of a payment that is undone, sealed again with the security
+// code that the first use has wiped. Only the process that used the token has the code. Without it,
+// a token that had one stays used.
 func (e *Engine) returned(
 	ctx context.Context, t *payment.Transaction, s vault.Secrets, write func(token int64, sealed payment.Sealed) error,
 ) error {
@@ -228,8 +229,8 @@ func (e *Engine) returned(
 	})
 }
 
-// resealing runs fn, which seals and commits, again when the id it drew is taken, or when a
-// rotation has retired the key it sealed by, or the store has lost the hour's key.
+// resealing runs fn, which seals and commits. It runs fn again if the id that fn drew is taken. It
+// also does so if a rotation has retired the key, or the store has lost the hour's key.
 func (e *Engine) resealing(fn func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := fn()

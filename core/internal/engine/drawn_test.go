@@ -132,8 +132,9 @@ func TestTokenComesBackWhole(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestTokenOfADeadPayment: when the process died, nobody has the security code any more. A token that had one stays used, because to pay
-// by it without the code is not what was asked for; one that had none is free again.
+// TestTokenOfADeadPayment: after the process died, the security code is lost. A token that had a
+// code stays used: a payment without the code is another payment than the requested one. A token
+// without a code is free again.
 func TestTokenOfADeadPayment(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -163,7 +164,8 @@ func TestTokenOfADeadPayment(t *testing.T) {
 	}
 }
 
-// TestTokenOfALostPayment: the payment may have had its effect, so its token is gone whatever the reconciler finds.
+// TestTokenOfALostPayment: the payment may have had its effect, so its token stays used for every
+// result of the reconciler.
 func TestTokenOfALostPayment(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {
@@ -183,8 +185,8 @@ func TestTokenOfALostPayment(t *testing.T) {
 	}
 }
 
-// TestTokenReadWhileUsed: a token that was looked at while another payment held it is not used by what was seen then, for its security
-// code was away.
+// TestTokenReadWhileUsed: a token was read while another payment held it and its security code was
+// away. A payment does not use the token by that earlier read.
 func TestTokenReadWhileUsed(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -208,8 +210,8 @@ func TestTokenReadWhileUsed(t *testing.T) {
 	}
 }
 
-// TestRotationMeanwhile: what a service seals by a key that was retired meanwhile is sealed anew, also in the middle of a payment that is
-// taken back.
+// TestRotationMeanwhile: a service seals again if its key was retired meanwhile, also in the middle
+// of a payment that is rolled back.
 func TestRotationMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -131,7 +131,7 @@ func TestCallerHangsUp(t *testing.T) {
 	}
 }
 
-// TestAcquirerApprovesAnotherAmount: nothing is guessed from an answer that cannot be.
+// TestAcquirerApprovesAnotherAmount: an impossible response decides nothing.
 func TestAcquirerApprovesAnotherAmount(t *testing.T) {
 	t.Parallel()
 	for _, amount := range []int64{-1, 0, 101} {
@@ -149,7 +149,7 @@ func TestAcquirerApprovesAnotherAmount(t *testing.T) {
 	}
 }
 
-// overrule approves another amount than was asked for.
+// overrule approves another amount than the requested one.
 type overrule struct {
 	acquirer.Acquirer
 	amount int64
@@ -167,7 +167,7 @@ func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Answe
 	return a, err
 }
 
-// TestOnlyWhatWaitsExpires: an authorization lapses, what was captured with it does not.
+// TestOnlyWhatWaitsExpires: an authorization lapses, and a capture of it does not.
 func TestOnlyWhatWaitsExpires(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []bool{false, true} {

@@ -16,10 +16,10 @@ type VersionError struct{ payment.Refusal }
 func (e *VersionError) Error() string { return "engine: " + e.Message }
 
 // DeleteCustomer erases the data of a customer and of its payment methods, and both in their
-// events, in one commit. The id and the deletion stay. If there are many events, some of them
-// follow, and so does the personal data of its transactions as soon as nothing needs it: see
-// store.DB.EraseCustomerEvents and store.DB.ErasePersonal. ErrNotFound if there is no such
-// customer, a *VersionError if it has another version than expected; nil is any.
+// events, in one commit. The id and the deletion stay. If there are many events, some are erased
+// later, see store.DB.EraseCustomerEvents. The personal data of its transactions is erased as soon
+// as nothing needs it, see store.DB.ErasePersonal. ErrNotFound if there is no such customer, a
+// *VersionError if it has another version than expected; nil is any.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Result, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
 		if expected != nil && *expected != c.Version {
@@ -46,8 +46,8 @@ func (e *Engine) deleteCustomer(
 var errActive = errors.New("engine: the customer is active again")
 
 // DeleteInactiveCustomers deletes the customers without a payment or a change for the period of
-// their merchant, and returns how many. days is the period of merchants without one of their own, 0
-// for no end. It reads all customers of the merchants with a period, page by page.
+// their merchant, and returns how many. days is the period of merchants that have set none, 0 for
+// no end. It reads all customers of the merchants with a period, page by page.
 func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted int64, err error) {
 	merchants, err := e.Store.Merchants(ctx)
 	if err != nil {

@@ -19,7 +19,8 @@ func dying(r engine.Result) engine.Response {
 	return api.Render(r)
 }
 
-// TestErasedWholeOrNotAtAll: a deletion that ends half-way has deleted nothing, and can be made again.
+// TestErasedWholeOrNotAtAll: a deletion that ends half-way has deleted nothing, and can be made
+// again.
 func TestErasedWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -11,8 +11,9 @@ import (
 )
 
 // ExpireDue ends each authorization and each wait for a confirmation whose time is over by the
-// confirmed time, and returns how many it has ended. It sends the acquirer nothing, which releases
-// the money by itself at that time. A transaction with a step in flight ends after that step.
+// confirmed time, and returns how many it has ended. It sends the acquirer nothing, because the
+// acquirer releases the money at that time. A transaction with a step in flight ends after that
+// step.
 func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
 	pass := tracedPass{tracer: e.Tracer, name: "expiry"}
 	expired, err := e.expireDue(ctx, &pass)
@@ -54,7 +55,8 @@ func (e *Engine) expireDue(ctx context.Context, pass *tracedPass) (int, error) {
 	return x.expired, nil
 }
 
-// expireOf ends what is over on a tenant's test clock. It makes no span: it is part of a request.
+// expireOf ends the transactions whose time is over on a tenant's test clock. It makes no span: it
+// is part of a request.
 func (e *Engine) expireOf(ctx context.Context, d store.Day) error {
 	x := &expiry{e: e, traced: &tracedPass{}, pass: e.Store.BeginPass(store.PassExpiry)}
 	return x.of(ctx, d)
@@ -68,7 +70,7 @@ type expiry struct {
 	expired int // transactions so far
 }
 
-// of ends what is over on a test clock.
+// of ends the transactions whose time is over on a test clock.
 func (x *expiry) of(ctx context.Context, d store.Day) error {
 	e, now := x.e, x.e.Store.Confirmed().Add(d.Ahead)
 	err := x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
@@ -82,7 +84,8 @@ func (x *expiry) of(ctx context.Context, d store.Day) error {
 	}, e.lapse)
 }
 
-// ending ends one transaction and announces it. store.ErrConflict when there is nothing to end any more.
+// ending ends one transaction and announces it. store.ErrConflict when there is nothing to end any
+// more.
 type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error)
 
 // all ends all rows of a list, page by page. A transaction that cannot be ended is skipped.
@@ -130,7 +133,8 @@ func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) (n i
 	return n, err
 }
 
-// expire ends one authorization and announces what became of the transaction: expired, or captured where part of it was.
+// expire ends one authorization and announces the transaction: it is expired, or captured if part
+// of it was.
 func (e *Engine) expire(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
 	if err := tx.ExpireTransaction(tenant, id); err != nil {
 		return Result{}, err
@@ -138,7 +142,7 @@ func (e *Engine) expire(tx *store.Tx, tenant payment.Tenant, id int64) (Result, 
 	return e.became(tx, tenant, id)
 }
 
-// lapse cancels one transaction that nobody confirmed in time.
+// lapse cancels one transaction that was not confirmed in time.
 func (e *Engine) lapse(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
 	err := tx.LapseTransaction(tenant, id, &payment.Result{FailureCode: "not_confirmed", FailureMessage: "Nobody confirmed this payment in time."})
 	if err != nil {
@@ -147,7 +151,7 @@ func (e *Engine) lapse(tx *store.Tx, tenant payment.Tenant, id int64) (Result, e
 	return e.became(tx, tenant, id)
 }
 
-// became announces what became of a transaction.
+// became announces the new state of a transaction.
 func (e *Engine) became(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error) {
 	t, err := tx.Transaction(tenant, id)
 	if err != nil {

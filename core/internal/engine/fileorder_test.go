@@ -79,7 +79,8 @@ func mustCapture(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// wantPolled checks that a client which polls from the one id between two commits reads one more row.
+// wantPolled checks that a client which polls from the one id between two commits reads one more
+// row.
 func wantPolled(t *testing.T, between []int64, list func(before int64) []int64) {
 	t.Helper()
 	if len(between) != 1 {
@@ -112,7 +113,8 @@ func TestAPollSeesPaymentsOfAFileSQLite(t *testing.T) {
 		func() []int64 { return list(0) }), list)
 }
 
-// TestAPollSeesEventsOfAFileSQLite is TestAPollSeesPaymentsOfAFileSQLite for the event of an outcome.
+// TestAPollSeesEventsOfAFileSQLite is TestAPollSeesPaymentsOfAFileSQLite for the event of an
+// outcome.
 func TestAPollSeesEventsOfAFileSQLite(t *testing.T) {
 	t.Parallel()
 	if coretest.Shared() {
@@ -138,8 +140,8 @@ func TestAPollSeesEventsOfAFileSQLite(t *testing.T) {
 		func() []int64 { return list(0) }), list)
 }
 
-// TestEventsOfTwoDaysSQLite: the outcome of a payment waits for its commit at midnight. Its event is
-// in the list of one of the two days.
+// TestEventsOfTwoDaysSQLite: the outcome of a payment waits for its commit at midnight. Its event
+// is in the list of one of the two days.
 func TestEventsOfTwoDaysSQLite(t *testing.T) {
 	t.Parallel()
 	if coretest.Shared() {
@@ -174,8 +176,8 @@ func TestEventsOfTwoDaysSQLite(t *testing.T) {
 }
 
 // TestListsBesideASlowCommandPostgreSQL: a command of another core does not end. The lists of many
-// merchants have their acknowledged rows, and none waits behind the others. A page of newer rows than
-// a cursor omits them until the command has ended.
+// merchants have their acknowledged rows, and none waits behind the others. A page of newer rows
+// than a cursor omits them until the command has ended.
 func TestListsBesideASlowCommandPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenOnce(t)

@@ -120,11 +120,11 @@ func (f *inFlight) booked(t *testing.T) int64 {
 	}[f.verb])
 }
 
-// TestOvertakenFirstAttempt: while the first attempt at a step is in flight, recovery or an operator
-// concludes the step without an effect, or an operator ends its pending reversal. Then the first
-// attempt is approved, declined or unavailable. In the last case the acquirer approved it before,
-// and released it at core's request. In the end the acquirer's book equals core's, and there is one
-// alert if a step was approved that had failed or was to be dropped.
+// TestOvertakenFirstAttempt: the first attempt at a step is in flight. Meanwhile recovery or an
+// operator concludes the step without an effect, or an operator ends its pending reversal. Then the
+// first attempt is approved, declined or unavailable. In the last case the acquirer approved it
+// before, and released it at core's request. In the end the acquirer's books equal core's. An
+// approval of a step that had failed, or that the acquirer had to drop, raises one alert.
 func TestOvertakenFirstAttempt(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{"authorize": true, "capture": true, "void": true, "refund": true, "unlinked refund": true}

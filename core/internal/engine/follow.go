@@ -36,9 +36,9 @@ func (e *Engine) authorizationOf(ctx context.Context, tenant payment.Tenant, tra
 // success; refused is nil for one.
 type followWriter func(tx *store.Tx, refused *payment.Refusal) (Result, error)
 
-// commitFollow writes the acquirer's result of a capture, void or refund. A decline is the result of
-// one attempt. If another attempt may still be under way, a look for its effect is pending from the
-// same commit on.
+// commitFollow writes the acquirer's result of a capture, void or refund. A decline is the result
+// of one attempt. If another attempt may still be under way, a look for its effect is pending from
+// the same commit on.
 func (e *Engine) commitFollow(
 	ctx context.Context, from origin, s step, a acquirer.Answer, write followWriter,
 ) (Result, error) {
@@ -106,7 +106,8 @@ func endLook(tx *store.Tx, from origin, o about, approved bool) error {
 }
 
 // contested reports whether an attempt at an open step other than from may still be under way. It
-// locks a step that recovery has not reclaimed, so that recovery cannot reclaim it before the commit.
+// locks a step that recovery has not reclaimed, so that recovery cannot reclaim it before the
+// commit.
 func contested(tx *store.Tx, from origin, o about) (bool, error) {
 	if from.again {
 		return from.look == nil, nil

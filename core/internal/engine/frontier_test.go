@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// mustEvent writes an event of a number. during is called before it is written, when the command has a number of its own.
+// mustEvent writes an event of a number. It calls during before the write, when the command has a
+// number.
 func mustEvent(t *testing.T, s *coretest.Service, n int64, during func()) {
 	t.Helper()
 	err := s.DB.Update(context.WithoutCancel(t.Context()), func(tx *store.Tx) error {
@@ -43,7 +44,8 @@ func eventIDs(t *testing.T, s *coretest.Service, p payment.Page) (ids []int64) {
 	return ids
 }
 
-// TestAForeignTransactionHoldsNoEventsBackPostgreSQL: somebody else's transaction that stays open keeps no event from the list, nor the list waiting.
+// TestAForeignTransactionHoldsNoEventsBackPostgreSQL: an open transaction of another program keeps
+// no event from the list, and delays no list.
 func TestAForeignTransactionHoldsNoEventsBackPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -70,8 +72,9 @@ func TestAForeignTransactionHoldsNoEventsBackPostgreSQL(t *testing.T) {
 	})
 }
 
-// TestASlowWriterIsWaitedForPostgreSQL: a command of another core that has a number and no event yet, while later ones are through: who pages sees
-// its event, when it comes, behind what he has seen.
+// TestASlowWriterIsWaitedForPostgreSQL: a command of another core has a number and no event yet,
+// while later events are committed. A client that pages reads its event, when it comes, after the
+// events that it has read.
 func TestASlowWriterIsWaitedForPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenOnce(t)

@@ -5,8 +5,8 @@ import (
 )
 
 const (
-	// acquirerSlots is how many steps are tried at one acquirer at a time; releaseSlots are beside
-	// them, for pending reversals alone.
+	// acquirerSlots is how many steps are tried at one acquirer at a time. releaseSlots is how many
+	// pending reversals are tried in addition.
 	acquirerSlots, releaseSlots = 128, 32
 	// queueTotal is how many steps wait in all lanes.
 	queueTotal = 4096
@@ -31,8 +31,8 @@ func newGate() *gate {
 	return &gate{slots: make(chan struct{}, acquirerSlots), releases: make(chan struct{}, releaseSlots)}
 }
 
-// beginPass sets how many steps the acquirer may get in a pass. paused is the pause that begins, 0 for
-// none.
+// beginPass sets how many steps the acquirer may get in a pass. paused is the pause that begins, 0
+// for none.
 func (g *gate) beginPass(now time.Time) (paused time.Duration) {
 	g.left, g.lanes = queueTotal, 0
 	if g.failures < gateFailures {
@@ -48,8 +48,8 @@ func (g *gate) beginPass(now time.Time) (paused time.Duration) {
 	return pause
 }
 
-// share is how many steps each failing lane may queue in a pass while the acquirer finishes no step.
-// The lanes divide gateProbes equally. It returns 0 for an acquirer that finishes steps.
+// share is how many steps each failing lane may queue in a pass while the acquirer finishes no
+// step. The lanes divide gateProbes equally. It returns 0 for an acquirer that finishes steps.
 func (g *gate) share() int {
 	if g.failures < gateFailures {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// hold keeps the row of a transaction as somebody else's command does, until release.
+// hold keeps the row of a transaction locked, as a command of another program does, until release.
 func hold(t *testing.T, s *coretest.Service, txn int64) (held *sql.Tx, release func()) {
 	t.Helper()
 	held, err := s.Database.MustInspect(t).BeginTx(t.Context(), &sql.TxOptions{})
@@ -41,8 +41,9 @@ func waiter(t *testing.T, s *coretest.Service) string {
 	}
 }
 
-// TestTheTransactionIsLockedBeforeItsCapturePostgreSQL: a refund that ends and waits for its transaction has not locked the capture yet: who has the
-// transaction, and wants the capture next, would wait for it for good.
+// TestTheTransactionIsLockedBeforeItsCapturePostgreSQL: a refund that ends and waits for its
+// transaction has not locked the capture yet. A command that has the transaction, and then locks
+// the capture, would wait for the refund without end.
 func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -75,7 +76,8 @@ func TestTheTransactionIsLockedBeforeItsCapturePostgreSQL(t *testing.T) {
 	}
 }
 
-// TestTheRestIsReadUnderItsLockPostgreSQL: what "all that is left" is, is read once nobody else changes it.
+// TestTheRestIsReadUnderItsLockPostgreSQL: the amount that is left is read once no other command
+// changes it.
 func TestTheRestIsReadUnderItsLockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)

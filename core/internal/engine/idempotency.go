@@ -177,7 +177,8 @@ func (e *Engine) insertNew(insert func(id int64) error) error {
 	return withNewIDs(func() error { return insert(e.IDs.Next()) })
 }
 
-// withNewIDs runs write, which draws ids, and runs it again if a second process has made the same ids.
+// withNewIDs runs write, which draws ids, and runs it again if a second process has made the same
+// ids.
 func withNewIDs(write func() error) error {
 	for attempt := 0; ; attempt++ {
 		err := write()

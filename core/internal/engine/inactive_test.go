@@ -10,7 +10,8 @@ import (
 
 const keptDay = 24 * time.Hour
 
-// MustPaidCustomer makes a customer, and a captured payment of it with a refund. Only the terms link them.
+// MustPaidCustomer makes a customer, and a captured payment of it with a refund. Only the terms
+// link them.
 func MustPaidCustomer(t *testing.T, s *coretest.Service) (customer int64) {
 	t.Helper()
 	customer = s.IDs.Next()
@@ -32,8 +33,9 @@ func wantInactive(t *testing.T, s *coretest.Service, days int, want int64) {
 	}
 }
 
-// TestOpenPaymentKeepsItsCustomer leaves the customer of a payment that has no outcome yet, can
-// still be confirmed or has a pending step, and deletes the customer after the end of it.
+// TestOpenPaymentKeepsItsCustomer leaves the customer of an open payment: it has no outcome yet,
+// can still be confirmed or has a pending step. It deletes the customer after the end of the
+// payment.
 func TestOpenPaymentKeepsItsCustomer(t *testing.T) {
 	t.Parallel()
 	const reversal = `INSERT INTO reversals (kind, transaction_id, merchant_id, live, amount, currency, captured, since, due_at)

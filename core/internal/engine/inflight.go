@@ -7,8 +7,8 @@ import (
 )
 
 // inFlight is the set of steps on which requests of this process work. Recovery and operators leave
-// them alone, whatever the clock shows. An open step of this process that is not in the set belongs
-// to no request. It is safe for concurrent use.
+// them alone, by any clock. An open step of this process that is not in the set belongs to no
+// request. It is safe for concurrent use.
 type inFlight struct {
 	mu    sync.Mutex
 	steps map[stepKey]struct{} // guarded by mu

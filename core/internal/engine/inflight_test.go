@@ -12,8 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// TestNoPaymentIsLostByAClockStep: a service whose clock is set, back before its start or ahead by
-// more than a request lasts, loses none of the payments that run while recovery makes its passes.
+// TestNoPaymentIsLostByAClockStep: the clock of a service is set back before its start, or ahead by
+// more than a request lasts. The service loses none of the payments that run while recovery makes
+// its passes.
 func TestNoPaymentIsLostByAClockStep(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{-24 * time.Hour, -2 * time.Minute, engine.Patience, 24 * time.Hour} {
@@ -45,7 +46,7 @@ func TestNoPaymentIsLostByAClockStep(t *testing.T) {
 }
 
 // TestARunningStepIsNotResolved: an operator cannot end a step on which a request of this process
-// works, although the clock was set by more than a request lasts.
+// works. The clock was set by more than a request lasts.
 func TestARunningStepIsNotResolved(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{-24 * time.Hour, engine.Patience} {
@@ -71,8 +72,8 @@ func TestARunningStepIsNotResolved(t *testing.T) {
 	}
 }
 
-// TestOwnStepsOfALeaderAreLeftAlonePostgreSQL: a core that leads claims no step on which a request
-// of its own works, although the clock was set ahead by a day.
+// TestOwnStepsOfALeaderAreLeftAlonePostgreSQL: a leader claims no step on which one of its requests
+// works, although the clock was set ahead by a day.
 func TestOwnStepsOfALeaderAreLeftAlonePostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)

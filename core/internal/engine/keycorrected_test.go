@@ -8,9 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestKeysOutliveACorrectionOfTheClock tests that a key which a clock a day or a year behind wrote is
-// kept for its lifetime after that clock was set right, while other rows end after an hour. The retry
-// of a payment would else be a second one.
+// TestKeysOutliveACorrectionOfTheClock tests a key that a clock a day or a year behind wrote. It is
+// kept for its lifetime after that clock was set right, while other rows end after an hour.
+// Otherwise the retry of a payment would be a second payment.
 func TestKeysOutliveACorrectionOfTheClock(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]time.Duration{"a day": 24 * time.Hour, "a year": 365 * 24 * time.Hour} {

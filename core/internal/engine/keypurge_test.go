@@ -99,8 +99,8 @@ func TestAPurgeShortensNoKeyWhileAStepWaits(t *testing.T) {
 	}
 }
 
-// TestAKeyThatIsWrittenDuringAPurgeIsNotShortenedSQLite: the clock of core is set right by a month, and a
-// key is written, while a purge is between two of its commits.
+// TestAKeyThatIsWrittenDuringAPurgeIsNotShortenedSQLite: the clock of core is set right by a month,
+// and a key is written, while a purge is between two of its commits.
 func TestAKeyThatIsWrittenDuringAPurgeIsNotShortenedSQLite(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -10,9 +10,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestAPurgeEndsAtAWindowOfLivingKeys writes keys by a clock 30 hours ahead, and 700 keys by the right
-// clock after them. Living keys before the expired ones do not end a pass, unless they fill one whole
-// window of 256 keys. None of them expires early, and no key of a running request is removed.
+// TestAPurgeEndsAtAWindowOfLivingKeys writes keys by a clock 30 hours ahead, and 700 keys by the
+// right clock after them. Living keys before the expired ones do not end a pass, unless they fill
+// one whole window of 256 keys. None of them expires early, and no key of a running request is
+// removed.
 func TestAPurgeEndsAtAWindowOfLivingKeys(t *testing.T) {
 	t.Parallel()
 	const ahead, years, expired = 30 * time.Hour, 10 * 365 * 24 * time.Hour, 700
@@ -43,8 +44,8 @@ func TestAPurgeEndsAtAWindowOfLivingKeys(t *testing.T) {
 	}
 }
 
-// keyStores are the ways in which a payment can be written: in the store of this run, in a batch, and
-// by its command as a batch of one.
+// keyStores are the ways in which a payment can be written. They are the store of this run, a
+// batch, and its command as a batch of one.
 func keyStores() map[string]func(testing.TB) *coretest.Service {
 	return map[string]func(testing.TB) *coretest.Service{
 		"any": coretest.Open, "batch, PostgreSQL": coretest.OpenShared, "commands, PostgreSQL": coretest.OpenAlone,
@@ -59,8 +60,8 @@ func wantKeyUntil(t *testing.T, s *coretest.Service, want time.Time) {
 	}
 }
 
-// mustWarmUp makes a payment without a key. A store that several cores share finishes the payments of a
-// tenant in batches after the first one.
+// mustWarmUp makes a payment without a key. A store that several cores share finishes the payments
+// of a tenant in batches after the first one.
 func mustWarmUp(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
@@ -68,8 +69,8 @@ func mustWarmUp(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestAKeyOfAClockALittleBehind: the clock is set back by half an hour. Keys written after that live
-// for a whole lifetime from the highest confirmed time.
+// TestAKeyOfAClockALittleBehind: the clock is set back by half an hour. Keys written after that
+// live for a whole lifetime from the highest confirmed time.
 func TestAKeyOfAClockALittleBehind(t *testing.T) {
 	t.Parallel()
 	for name, open := range keyStores() {
@@ -85,8 +86,8 @@ func TestAKeyOfAClockALittleBehind(t *testing.T) {
 	}
 }
 
-// TestALateResponseExtendsItsKey: a payment takes 23 hours, and its outcome is written by a clock that
-// is a day behind. Its key lives for another lifetime from the highest confirmed time.
+// TestALateResponseExtendsItsKey: a payment takes 23 hours, and its outcome is written by a clock
+// that is a day behind. Its key lives for another lifetime from the highest confirmed time.
 func TestALateResponseExtendsItsKey(t *testing.T) {
 	t.Parallel()
 	for name, open := range keyStores() {

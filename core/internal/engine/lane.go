@@ -71,7 +71,7 @@ func (l *lane) width() int {
 	return laneWidth
 }
 
-// room is how many steps a pass may queue. share is what the acquirer's gate leaves for each lane
+// room is how many steps a pass may queue. share is the part of the acquirer's gate for each lane
 // that fails.
 func (l *lane) room(share int) int {
 	if l.failures >= laneFailures {
@@ -80,9 +80,9 @@ func (l *lane) room(share int) int {
 	return laneQueue - len(l.queue)
 }
 
-// lanes are the queues of unfinished steps and the workers that try the steps. A lane whose steps fail
-// one after the other is tried a few steps a pass. An acquirer that finishes nothing for any tenant
-// gets a few steps and then a pause.
+// lanes are the queues of unfinished steps and the workers that try the steps. A lane whose steps
+// fail one after the other is tried a few steps a pass. An acquirer that finishes nothing for any
+// tenant gets a few steps and then a pause.
 type lanes struct {
 	log    *slog.Logger
 	tracer *telemetry.Tracer
@@ -94,7 +94,7 @@ type lanes struct {
 	known  map[stepKey]bool  // guarded by mu: the steps that are queued or being tried
 	// refused is when the store last refused to write an attempt at a step; guarded by mu.
 	refused map[stepKey]time.Time
-	tried   map[stepKey]bool // guarded by mu: the steps tried by the start, whatever their pause; nil once it serves
+	tried   map[stepKey]bool // guarded by mu: the steps tried by the start; nil once it serves
 	gates   map[bool]*gate   // of the acquirer of live mode, and of test mode
 	queued  int              // guarded by mu: in all queues
 	active  int              // guarded by mu: how many workers run
@@ -172,8 +172,8 @@ func (q *lanes) offer(t task, a payment.StepAttempt, now time.Time) {
 	l.due = append(l.due, offered{t, a.NextAt})
 }
 
-// due reports whether it is time for an attempt. The start tries each step once, whatever its pause
-// is.
+// due reports whether it is time for an attempt. The start tries each step once, also during its
+// pause.
 func (q *lanes) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
 	age := now.Sub(last.BegunAt)
 	switch {
@@ -189,8 +189,8 @@ func (q *lanes) due(key stepKey, last payment.StepAttempt, now time.Time) bool {
 	return !now.Before(last.NextAt)
 }
 
-// start queues what the pass has found and lets workers try it, pending reversals first. It returns
-// how many lanes it has added to.
+// start queues the steps that the pass has found and lets workers try them, pending reversals
+// first. It returns how many lanes it has added to.
 func (q *lanes) start(ctx context.Context) (started int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -229,16 +229,16 @@ func (q *lanes) removeWorker() {
 	}
 }
 
-// noWorkers returns a channel that is closed once the present workers, and those that begin before
-// they have ended, have ended.
+// noWorkers returns a channel that is closed once the present workers have ended, and all that
+// begin before then.
 func (q *lanes) noWorkers() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.idle
 }
 
-// enqueue queues as many of a lane's due steps as there is room for: first the steps that were never
-// tried, then those due for longest. A later pass offers the rest again.
+// enqueue queues as many of a lane's due steps as fit. First come the steps that were never tried,
+// then the steps that are due for longest. A later pass offers the rest again.
 func (q *lanes) enqueue(l *lane, g *gate) bool {
 	n := min(l.room(g.share()), g.left, queueTotal-q.queued, len(l.due))
 	if n <= 0 {
@@ -328,7 +328,7 @@ func (q *lanes) ended(t task, l *lane, g *gate, err error) {
 	}
 }
 
-// whyFailed is what an attempt keeps of its error.
+// whyFailed is the part of an error that an attempt keeps.
 func whyFailed(err error) string {
 	text := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", ""), "")
 	if len(text) <= errorBytes {

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// TestApprovalAfterTheReversal: the acquirer acts only after the reconciler asked for the payment, reversed and closed it. What it then holds is
-// let go of.
+// TestApprovalAfterTheReversal: the acquirer acts only after the reconciler has inquired about the
+// payment, reversed and closed it. It then releases the money that it holds.
 func TestApprovalAfterTheReversal(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "k"} {

@@ -21,7 +21,7 @@ type asked struct {
 	amount int64
 }
 
-// told is what came of it: busy promises nothing but that it had no effect.
+// told is the result of a step: busy promises only that it had no effect.
 type told struct {
 	ok, busy bool
 	seen     model // by a read
@@ -104,7 +104,8 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) told {
 	return told{ok: a.Status < 400, busy: refused.Error.Code == payment.OperationInProgress}
 }
 
-// observe reads the transaction. While the acquirer is asked about a payment it says nothing; a refund counts from its intent on.
+// observe reads the transaction. During an acquirer call a payment shows nothing; a refund counts
+// from its intent on.
 func observe(t *testing.T, s *coretest.Service, txn int64) told {
 	t.Helper()
 	got, err := s.DB.Transaction(t.Context(), s.Tenant, txn)
@@ -117,8 +118,8 @@ func observe(t *testing.T, s *coretest.Service, txn int64) told {
 	}}
 }
 
-// TestLinearizable: what 16 clients are told of one transaction could have been told to one client after the other, in an order that fits
-// what each of them saw begin and end.
+// TestLinearizable: the results of 16 clients of one transaction are also possible for one client,
+// one after the other. Their order fits the begin and the end of each request.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	const clients, rounds = 16, 60

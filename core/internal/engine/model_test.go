@@ -17,7 +17,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// fate is what the acquirer does with the next request.
+// fate is the acquirer's reaction to the next request.
 type fate int
 
 const (
@@ -29,7 +29,8 @@ const (
 	approvesPart // of an authorization: half of it, rounded up
 )
 
-// taken is what a fate is to a payment: an approval of a part is no approval where all of the amount was asked for.
+// taken is the effect of a fate on a payment. The approval of a part is a decline for a payment
+// that needs the whole amount.
 func (f fate) taken(amount int64, partial bool) fate {
 	if !partial && f.granted(amount) < amount {
 		return declines
@@ -45,7 +46,7 @@ func (f fate) granted(amount int64) int64 {
 	return amount
 }
 
-// model is what a transaction should be, in the simplest words.
+// model is the expected state of a transaction, in the simplest words.
 type model struct {
 	status                                  v1.TransactionStatus
 	authorized, captured, settled, refunded int64
@@ -84,7 +85,8 @@ type machine struct {
 	captures map[int64][]*part // of the transactions that were captured, oldest first
 }
 
-// TestRandomHistories: whatever merchants and acquirers do in whatever order, the books agree with a model of a few lines.
+// TestRandomHistories: merchants and acquirers act in any order, and the books agree with a model
+// of a few lines.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // one for all histories: their transactions do not meet
@@ -98,7 +100,7 @@ func TestRandomHistories(t *testing.T) {
 	})
 }
 
-// arrange draws a fate and tells the acquirer of it.
+// arrange draws a fate and sets it in the acquirer.
 func (m *machine) arrange(rt *rapid.T) fate {
 	f := fate(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3, 4, 5}).Draw(rt, "fate"))
 	heal(m.s)
@@ -118,7 +120,8 @@ func (m *machine) arrange(rt *rapid.T) fate {
 	return f
 }
 
-// end checks the answer of a step that the model allows, finishes what was lost, and tells whether the step took place.
+// end checks the result of a step that the model allows, finishes the lost steps, and reports
+// whether the step took place.
 func (m *machine) end(rt *rapid.T, f fate, success int, a engine.Result, err error) bool {
 	want := map[fate]int{approves: success, approvesPart: success, declines: 402, losesBefore: 504, losesAfter: 504, isAway: 0}[f]
 	if a.Status != want || (f == isAway) != errors.Is(err, engine.ErrAcquirerUnavailable) {
@@ -173,7 +176,8 @@ func (m *machine) pick(rt *rapid.T) (int64, *model) {
 	return txn, m.txns[txn]
 }
 
-// refused checks a step that the model does not allow: it is answered, without asking the acquirer.
+// refused checks a step that the model does not allow: it gets its refusal, and the acquirer gets
+// no request.
 func (m *machine) refused(rt *rapid.T, a engine.Result, err error, code string) {
 	var body v1.ErrorBody
 	if err != nil || json.Unmarshal(a.Body, &body) != nil || body.Error.Code != code {
@@ -212,7 +216,7 @@ func (m *machine) void(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	f := m.arrange(rt)
 	a, err := m.s.Engine.Void(m.t.Context(), m.s.Request(""), txn, nil)
-	if now.status == "requires_confirmation" { // given up, and no acquirer was asked
+	if now.status == "requires_confirmation" { // given up without a request to the acquirer
 		f = approves
 	}
 	if !now.voidable() {
@@ -283,7 +287,7 @@ func (m *machine) checkLast(rt *rapid.T) {
 	}
 }
 
-// check compares what the API shows of a transaction with the model.
+// check compares a transaction, as the API shows it, with the model.
 func (m *machine) check(rt *rapid.T, txn int64) {
 	want := m.txns[txn]
 	stored, err := m.s.DB.Transaction(m.t.Context(), m.s.Tenant, txn)
@@ -304,7 +308,8 @@ func (m *machine) check(rt *rapid.T, txn int64) {
 	m.checkRows(rt, txn, want)
 }
 
-// checkRows compares the rows around a transaction with the model. They are looked for in this history only: events have no index for it.
+// checkRows compares the rows around a transaction with the model. They are looked for in this
+// history only: events have no index for it.
 func (m *machine) checkRows(rt *rapid.T, txn int64, want *model) {
 	refunds := m.s.Number(m.t, "SELECT COALESCE(SUM(amount), 0) FROM refunds WHERE state <> 'failed' AND transaction_id = ?", txn)
 	if refunds != want.refunded {

@@ -6,13 +6,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// part is what a capture should be.
+// part is the expected state of a capture.
 type part struct {
 	id               int64
 	amount, refunded int64
 }
 
-// noteCapture looks for the capture that the latest command on a transaction made. What the transaction has captured tells its amount.
+// noteCapture looks for the capture that the latest command on a transaction made. Its amount
+// follows from the captured amount of the transaction.
 func (m *machine) noteCapture(rt *rapid.T, txn int64) {
 	var known, latest int64
 	for _, p := range m.captures[txn] {
@@ -27,7 +28,8 @@ func (m *machine) noteCapture(rt *rapid.T, txn int64) {
 	}
 }
 
-// refundCapture refunds one capture: what is left of it is a limit, and so is what is left of the transaction.
+// refundCapture refunds one capture. The remainder of the capture and that of the transaction are
+// both limits.
 func (m *machine) refundCapture(rt *rapid.T) {
 	txn, now := m.pick(rt)
 	if len(m.captures[txn]) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// wish is what a transaction that waits is to become when it is confirmed.
+// wish is the payment that a waiting transaction becomes when it is confirmed.
 type wish struct {
 	amount  int64
 	capture bool
@@ -18,7 +18,7 @@ type wish struct {
 func (m *machine) prepare(rt *rapid.T) {
 	w := wish{amount: rapid.Int64Range(1, 200).Draw(rt, "amount"), capture: rapid.Bool().Draw(rt, "capture")}
 	last := m.s.Number(m.t, "SELECT COALESCE(MAX(id), 0) FROM transactions")
-	m.arrange(rt) // whatever the acquirer would do: nobody asks it
+	m.arrange(rt) // the acquirer gets no request, so its reaction does not matter
 	if a, err := m.s.Prepare(m.t.Context(), m.s.Request(""), w.amount, w.capture); err != nil || a.Status != 201 {
 		rt.Fatalf("got %d, %v: %s", a.Status, err, a.Body)
 	}

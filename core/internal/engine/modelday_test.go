@@ -24,8 +24,8 @@ func (m *machine) endDay(rt *rapid.T) {
 	m.checkAll(rt)
 }
 
-// lapse lets an authorization's time end, and the pass find it, with all whose seven days are over and all that waited to be confirmed for
-// too long.
+// lapse lets an authorization's time end, and the pass find it. It also ends all whose seven days
+// are over, and all that waited too long to be confirmed.
 func (m *machine) lapse(rt *rapid.T) {
 	chosen, _ := m.pick(rt)
 	now := m.s.Clock.Now()
@@ -46,7 +46,7 @@ func (m *machine) lapse(rt *rapid.T) {
 	m.checkAll(rt)
 }
 
-// end is the end of an authorization: what was captured stays.
+// end is the end of an authorization: the captured amount stays.
 func (m *model) end() {
 	switch {
 	case m.status == "requires_confirmation":

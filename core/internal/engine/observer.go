@@ -25,7 +25,8 @@ const (
 	// LateRecorded: a step that had failed, or that the acquirer was to drop, was approved. It is
 	// recorded as done.
 	LateRecorded Contradiction = "late_recorded"
-	// LateReversed: a step that had failed was approved. It cannot be recorded any more, so the acquirer must reverse it.
+	// LateReversed: a step that had failed was approved. It cannot be recorded any more, so the
+	// acquirer must reverse it.
 	LateReversed Contradiction = "late_reversed"
 	// OtherAmount: the acquirer approved an amount that was not requested. The step stays open.
 	OtherAmount Contradiction = "other_amount"
@@ -49,8 +50,8 @@ const (
 // Skips are all reasons.
 func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
 
-// Settlement is the result of a pass: the transactions that it settled, and the captures that it left
-// unsettled although their day has ended.
+// Settlement is the result of a pass: the transactions that it settled, and the captures that it
+// left unsettled although their day has ended.
 type Settlement struct {
 	Transactions int           // settled by this pass
 	Lag          time.Duration // since the end of the oldest day of which something stays unsettled, 0 for none
@@ -65,9 +66,11 @@ func (s *Settlement) skip(why Skip, n int, lag time.Duration) {
 	s.Lag = max(s.Lag, lag)
 }
 
-// Observer is told what is done in the background. Its methods are called by several goroutines and must not block.
+// Observer receives the results of background work. Its methods are called by several goroutines
+// and must not block.
 type Observer interface {
-	// SettlementBegun reports the time since the end of the oldest day that is not settled, 0 for none. A pass starts with it.
+	// SettlementBegun reports the time since the end of the oldest day that is not settled, 0 for
+	// none. A pass starts with it.
 	SettlementBegun(lag time.Duration)
 	// SettlementEnded reports a pass. With a nil error it settled all that was due but for s.Skipped.
 	SettlementEnded(s Settlement, err error)

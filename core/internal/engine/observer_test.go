@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 )
 
-// scraped has the engine counted, and returns what reads the count.
+// scraped lets the engine count in new metrics, and returns a function that reads them.
 func scraped(s *coretest.Service) func() string {
 	m := metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock, Leads: s.Engine.Peers.Leads})
 	s.Engine.Observer = m
@@ -35,7 +35,7 @@ func wantLines(t *testing.T, series string, lines ...string) {
 	}
 }
 
-// TestRecoveryIsCounted: each kind of step, while its acquirer cannot be asked and after.
+// TestRecoveryIsCounted: each kind of step, while its acquirer does not respond and after.
 func TestRecoveryIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -60,7 +60,7 @@ func TestRecoveryIsCounted(t *testing.T) {
 	}
 }
 
-// lags keeps what settlement says of its lag.
+// lags records the lags that settlement reports.
 type lags struct {
 	*metrics.Metrics
 

@@ -45,8 +45,8 @@ func (e *Engine) releasePart(
 	return part.Amount, nil
 }
 
-// errStillHeld: the release of an unwanted part has no response yet. The payment stays open until it
-// has one.
+// errStillHeld: the release of an unwanted part has no response yet. The payment stays open until
+// it has one.
 var errStillHeld = errors.New("engine: the release of a partial approval has no response yet")
 
 // declinedFor reports whether an attempt at a payment was declined because of an approved part.
@@ -55,8 +55,8 @@ func declinedFor(t *payment.Transaction, attempt int64, part acquirer.Answer) bo
 		t.Result.ResponseCode == part.ResponseCode && t.Result.Code == part.Code
 }
 
-// tooLittle turns an unwanted part into the decline that the merchant gets. The other results of the
-// acquirer stay.
+// tooLittle turns an unwanted part into the decline that the merchant gets. The other results of
+// the acquirer stay.
 func tooLittle(a acquirer.Answer) acquirer.Answer {
 	return acquirer.Answer{
 		Code: a.Code, NetworkTransactionID: a.NetworkTransactionID, ResponseCode: a.ResponseCode,

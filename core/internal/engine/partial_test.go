@@ -16,8 +16,8 @@ func approving(s *coretest.Service, amount int64) {
 	s.Acquirer.Grant = func(coretest.Call) int64 { return amount }
 }
 
-// wantPartReversed checks that the only payment was declined for want of money, that what the acquirer had approved was reversed once, and that all
-// of it was announced once.
+// wantPartReversed checks that the only payment was declined for insufficient funds, and that its
+// approved part was reversed once. Each event of it must exist once.
 func wantPartReversed(t *testing.T, s *coretest.Service, held int64) {
 	t.Helper()
 	wantSettledBooks(t, s)
@@ -60,7 +60,8 @@ func TestPartialApprovalNobodyAskedFor(t *testing.T) {
 	}
 }
 
-// TestAllOfItIsNoPartialApproval at the border on both sides, and what the acquirer is told.
+// TestAllOfItIsNoPartialApproval tests the border on both sides, and the request that the acquirer
+// gets.
 func TestAllOfItIsNoPartialApproval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -99,7 +100,8 @@ func TestAllOfItIsNoPartialApproval(t *testing.T) {
 	}
 }
 
-// TestKilledWithAPartialApproval: whenever the process dies, the money is let go of once, and the payment is declined once.
+// TestKilledWithAPartialApproval: whenever the process dies, the money is released once, and the
+// payment is declined once.
 func TestKilledWithAPartialApproval(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
@@ -138,7 +140,8 @@ func TestKilledWithAPartialApproval(t *testing.T) {
 	}
 }
 
-// TestPartialApprovalThatStays: as long as the acquirer does not let go, the payment is not said to be declined, since its money is held.
+// TestPartialApprovalThatStays: until the acquirer releases the part, the payment is not shown as
+// declined, since its money is held.
 func TestPartialApprovalThatStays(t *testing.T) {
 	t.Parallel()
 	for name, stubborn := range map[string]func(*coretest.Service){
@@ -177,7 +180,8 @@ func TestPartialApprovalThatStays(t *testing.T) {
 	}
 }
 
-// TestPartialApprovalAfterTheReversal: the payment was reversed and closed before the acquirer approved a part of it.
+// TestPartialApprovalAfterTheReversal: the payment was reversed and closed before the acquirer
+// approved a part of it.
 func TestPartialApprovalAfterTheReversal(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -205,7 +209,7 @@ func TestPartialApprovalAfterTheReversal(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestPartialApprovalByTwo: the request and the reconciler hear of it at once.
+// TestPartialApprovalByTwo: the request and the reconciler get the outcome at once.
 func TestPartialApprovalByTwo(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -229,7 +233,7 @@ func TestPartialApprovalByTwo(t *testing.T) {
 	}
 }
 
-// TestPartialConfirmation: what the create allowed holds for its confirmation.
+// TestPartialConfirmation: the setting of the create request holds for its confirmation.
 func TestPartialConfirmation(t *testing.T) {
 	t.Parallel()
 	for _, partial := range []bool{false, true} {

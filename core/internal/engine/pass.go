@@ -8,8 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// tracedPass is the span of a background pass. It begins with the first thing there is to do, so that a pass that finds nothing leaves none.
-// The commits of a pass get no spans below it: a day's end makes thousands, which would crowd out those of payments.
+// tracedPass is the span of a background pass. It begins with the first object, so a pass that
+// finds nothing leaves no span. The commits of a pass get no spans below it: a day's end makes
+// thousands, which would crowd out the spans of payments.
 type tracedPass struct {
 	tracer        *telemetry.Tracer
 	name          string
@@ -17,7 +18,7 @@ type tracedPass struct {
 	objects, done int
 }
 
-// found counts what is to be done.
+// found counts the objects of the pass.
 func (p *tracedPass) found(ctx context.Context, n int) {
 	if n > 0 && p.objects == 0 {
 		_, p.span = p.tracer.Pass(ctx, p.name)
@@ -25,7 +26,7 @@ func (p *tracedPass) found(ctx context.Context, n int) {
 	p.objects += n
 }
 
-// end writes down what came of it.
+// end records the results of the pass.
 func (p *tracedPass) end(err error) {
 	p.span.Int(telemetry.Objects, p.objects)
 	p.span.Int(telemetry.Finished, p.done)
@@ -35,7 +36,8 @@ func (p *tracedPass) end(err error) {
 	p.span.End()
 }
 
-// Skipped logs and counts an object that a background pass left as it was, for store.DB.ObserveSkips.
+// Skipped logs and counts an object that a background pass left as it was, for
+// store.DB.ObserveSkips.
 func (e *Engine) Skipped(ctx context.Context, s store.Skip) {
 	e.Observer.Skipped(s.Pass)
 	e.Log.ErrorContext(ctx, "pass: an object was skipped", slog.String("pass", s.Pass), slog.String("kind", s.Kind),

@@ -22,8 +22,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// network forwards to a PostgreSQL server, and each message takes a time on its way. None does before
-// the store is open: a busy machine needs the time of a connection for itself.
+// network forwards to a PostgreSQL server, and each message takes a time on its way. None does
+// before the store is open: a busy machine needs the time of a connection for itself.
 type network struct {
 	delay    time.Duration
 	open     atomic.Bool
@@ -94,8 +94,8 @@ func (n *network) forward(t *testing.T, from io.ReadCloser, to io.WriteCloser) {
 	}
 }
 
-// onNetwork makes a service on a server, and an engine on the same store behind a network. Its
-// settings are those of production unless parameters of the URL say otherwise.
+// onNetwork makes a service on a server, and an engine on the same store behind a network. It has
+// the settings of production unless parameters of the URL set others.
 func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service, far *engine.Engine) {
 	t.Helper()
 	server, c := pgtest.Schema(t), clock.NewFake(coretest.Birth)
@@ -127,8 +127,8 @@ func wantNoSkip(t *testing.T, s *coretest.Service) {
 }
 
 // TestSettlementOverASlowNetworkPostgreSQL: the captures of a page cannot all be settled within the
-// time of one command. They are settled in several commits of one pass, as are those of the next
-// merchant.
+// time of one command. They are settled in several commits of one pass, and so are the captures of
+// the next merchant.
 func TestSettlementOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 4 * time.Millisecond}, "")
@@ -200,8 +200,8 @@ func TestBroadcastOverASlowNetworkPostgreSQL(t *testing.T) {
 	wantNoSkip(t, s)
 }
 
-// TestErasureOverASlowNetworkPostgreSQL: neither a page of payments nor one payment with many refunds
-// can be erased within the time of one command.
+// TestErasureOverASlowNetworkPostgreSQL: neither a page of payments nor one payment with many
+// refunds can be erased within the time of one command.
 func TestErasureOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 4 * time.Millisecond}, "")
@@ -244,8 +244,8 @@ func TestCustomerWithManyEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 	wantNoSkip(t, s)
 }
 
-// TestCustomerWithFewEventsOverASlowNetworkPostgreSQL: the commit of a deletion erases a few events of
-// the customer however long it takes.
+// TestCustomerWithFewEventsOverASlowNetworkPostgreSQL: the commit of a deletion erases a few events
+// of the customer however long it takes.
 func TestCustomerWithFewEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 6 * time.Millisecond}, "&patience=30s")
@@ -288,8 +288,8 @@ func TestLockedPaymentStopsNoSettlementPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestBrokenNetworkEndsAPassPostgreSQL: the network breaks in the middle of a command. The pass ends
-// within the time of a command and of a probe, and skips nothing.
+// TestBrokenNetworkEndsAPassPostgreSQL: the network breaks in the middle of a command. The pass
+// ends within the time of a command and of a probe, and skips nothing.
 func TestBrokenNetworkEndsAPassPostgreSQL(t *testing.T) {
 	t.Parallel()
 	n := &network{}

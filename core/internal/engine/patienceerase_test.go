@@ -58,9 +58,9 @@ func dyingErase(ctx context.Context, erase store.Erase, dies func(call int) bool
 // atCall selects the n-th call of dyingErase.
 func atCall(n int) func(call int) bool { return func(call int) bool { return call >= n } }
 
-// TestManyRefundsAreErasedInPages: the process dies at several rows. A payment that is not erased has
-// all its personal data; one that is erased waits for the rest, which the next pass erases. A refund
-// after the erasure keeps its own data for its period.
+// TestManyRefundsAreErasedInPages: the process dies at several rows. A payment that is not erased
+// has all its personal data; one that is erased waits for the rest, which the next pass erases. A
+// refund after the erasure keeps its own data for its period.
 func TestManyRefundsAreErasedInPages(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -74,7 +74,7 @@ func TestManyRefundsAreErasedInPages(t *testing.T) {
 		return s.Number(t, "SELECT COUNT(*) FROM refunds WHERE details LIKE '%Erika%' OR client_address <> ''")
 	}
 	waits := func() int64 { return s.Number(t, "SELECT COUNT(*) FROM delayed_erasures WHERE name = 'payment_parts'") }
-	// A commit may run again, so a number of calls does not say how many rows are committed.
+	// A commit may run again, so a number of calls is not the number of committed rows.
 	for at, dies := range []func(call int) bool{atCall(1), atCall(50), func(int) bool { return left() < refunds }, atCall(40)} {
 		ctx, erase := dyingErase(t.Context(), impersonal, dies)
 		if _, err := s.DB.ErasePersonal(ctx, s.Clock.Now(), keptDays, erase); err == nil {
@@ -144,8 +144,8 @@ func TestOneErasureHoldsNoWriter(t *testing.T) {
 	}
 }
 
-// TestCustomerEventsEndMidway: the process dies at several events of a deleted customer, and one event
-// is refused. The customer is gone at once, and later passes erase all events.
+// TestCustomerEventsEndMidway: the process dies at several events of a deleted customer, and one
+// event is refused. The customer is gone at once, and later passes erase all events.
 func TestCustomerEventsEndMidway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -132,9 +132,9 @@ func TestWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestFailingWebhooksOverASlowNetworkPostgreSQL: three merchants have failing endpoints with several
-// deliveries each. All these endpoints are attempted in turn. A payment of a fourth merchant does
-// not wait for them.
+// TestFailingWebhooksOverASlowNetworkPostgreSQL: three merchants have failing endpoints with
+// several deliveries each. All these endpoints are attempted in turn. A payment of a fourth
+// merchant does not wait for them.
 func TestFailingWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 20 * time.Millisecond}, "")

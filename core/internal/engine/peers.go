@@ -12,27 +12,30 @@ import (
 )
 
 const (
-	// beatEvery is how often a core says that it lives.
+	// beatEvery is the pause between two heartbeats of a core.
 	beatEvery = time.Second
-	// leadTerm is how long the lead lasts unless it is taken again: so long nobody leads after a leader was killed.
+	// leadTerm is how long leadership lasts unless it is renewed: for so long no core leads after a
+	// leader was killed.
 	leadTerm = 5 * time.Second
-	// goneAfter is how many beats of its own a core must have made, without one of another's in between, to take that one for dead. It counts
-	// beats and not time, so that a server that stood still makes nobody look dead.
+	// goneAfter is how many heartbeats a core counts, without one of another core in between, until it
+	// takes that core for dead. It counts heartbeats and not time, so that no core seems dead after
+	// the server stood still.
 	goneAfter = 5
 	// forgottenAfter is when it forgets it: Patience is long over then.
 	forgottenAfter = 600
 )
 
-// Peers knows the cores that share a store. Each makes payments; one leads, and does for all what is to be done once: it takes up what others have
-// left, settles, expires, purges and broadcasts. Were there two for a moment, every one of these commits is conditional, and what is asked of the
-// acquirer has a reference of its own: it would be done twice and count once.
+// Peers are the cores that share a store. Each carries out requests. One leads, and does all work
+// that must be done once: it claims the steps that others left, settles, expires, purges and
+// broadcasts. Two may lead for a moment. Each of these commits is conditional, and each request to
+// the acquirer has one reference, so work that is done twice counts once.
 //
-// A nil Peers is that of a core that has its store for itself.
+// A nil Peers means that no other core shares the store.
 type Peers struct {
 	ID    int64
 	Store *store.DB
 	Log   *slog.Logger
-	Clock clock.Clock // what the core goes by, which must agree with the server's; nil: the system's
+	Clock clock.Clock // of the core, which must agree with the server's; nil: the system's
 
 	clocks agreement
 	mu     sync.Mutex
@@ -40,11 +43,11 @@ type Peers struct {
 	seen   map[int64]*seen // guarded by mu
 }
 
-// seen is what is known of another core.
+// seen is the state of another core, as the heartbeats show it.
 type seen struct {
 	beat    int64
 	still   int  // own beats since that one changed
-	dropped bool // what it had leased was taken from it since it is gone
+	dropped bool // its leases were dropped since it is gone
 }
 
 // gone reports whether it is taken for dead.
@@ -97,7 +100,7 @@ func (p *Peers) compareClocks(ctx context.Context) func(server time.Time) bool {
 	}
 }
 
-// Alive is how many cores share the store, this one and those that have beaten not long ago.
+// Alive is how many cores share the store: this one, and each with a recent heartbeat.
 func (p *Peers) Alive() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +112,7 @@ func (p *Peers) Alive() (n int) {
 	return n
 }
 
-// gone reports whether nobody works any more on what a core has begun.
+// gone reports whether a core has ended, so that no request works on the steps that it began.
 func (p *Peers) gone(core int64) bool {
 	if core == 0 {
 		return true
@@ -124,7 +127,7 @@ func (p *Peers) gone(core int64) bool {
 // older than a request may be.
 func (p *Peers) mayClaim(core int64, old bool) bool { return p.Leads() && (old || p.gone(core)) }
 
-// Beat says once that this core lives, and looks at the others.
+// Beat writes one heartbeat of this core, and reads the heartbeats of the others.
 func (p *Peers) Beat(ctx context.Context) error {
 	begun := clock.System().Now()
 	leads, peers, err := p.Store.Heartbeat(ctx, p.ID, leadTerm, p.compareClocks(ctx))
@@ -141,7 +144,8 @@ func (p *Peers) Beat(ctx context.Context) error {
 	return err
 }
 
-// note keeps in mind what a beat has shown. Who leads is given one to be forgotten, 0 for none, and those that have gone and still have leases.
+// note records the result of a heartbeat. It gives the leader a core to remove from the members, 0
+// for none, and the dead cores that still have leases.
 func (p *Peers) note(begun time.Time, leads bool, peers []store.Member) (forget int64, dead []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +177,8 @@ func (p *Peers) note(begun time.Time, leads bool, peers []store.Member) (forget 
 	return forget, dead
 }
 
-// dropLeases has the deliveries made that a dead core had begun to make. It is done once: a dead core begins none.
+// dropLeases has the deliveries made that a dead core had begun to make. It is done once: a dead
+// core begins none.
 func (p *Peers) dropLeases(ctx context.Context, core int64) error {
 	var n int64
 	err := p.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = tx.DropLeasesOf(core); return err })
@@ -191,7 +196,7 @@ func (p *Peers) dropLeases(ctx context.Context, core int64) error {
 	return nil
 }
 
-// Run beats until ctx ends, and says then that this core has ended.
+// Run writes heartbeats until ctx ends, and then removes this core from the members.
 func (p *Peers) Run(ctx context.Context) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// MustBeat has cores say that they live, in this order.
+// MustBeat lets cores write heartbeats, in this order.
 func MustBeat(t *testing.T, cores ...*coretest.Service) {
 	t.Helper()
 	for _, s := range cores {
@@ -24,8 +24,9 @@ func MustBeat(t *testing.T, cores ...*coretest.Service) {
 	}
 }
 
-// TestACoreStopsPostgreSQL: of three cores one stops with a payment at the acquirer. The one that leads then takes it up, and it alone asks the
-// acquirer, once; what the others are at is left to them. An approval that comes after that is let go of.
+// TestACoreStopsPostgreSQL: of three cores one stops with a payment at the acquirer. The leader
+// then claims it, and it alone inquires at the acquirer, once. It leaves the steps of the other
+// cores alone. An approval that comes later is released.
 func TestACoreStopsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -73,7 +74,8 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 		MustBeat(t, second, third)
 	}
 	passes()
-	// Once whether it knows of the payment, and once more, by its reversal, before it is told to take nothing.
+	// Once about the payment, and once more, by its reversal, before the request that it takes
+	// nothing.
 	if asked, told := first.Acquirer.Calls(coretest.Inquire), first.Acquirer.Calls(coretest.Void); len(asked) != 2 || len(told) != 1 {
 		t.Errorf("asked %v, told %v", asked, told)
 	}
@@ -155,7 +157,8 @@ func TestPassesAtOncePostgreSQL(t *testing.T) {
 	wantSettledBooks(t, first)
 }
 
-// TestEventsOfSeveralCoresPostgreSQL: a core whose clock is slow draws lower ids. Who pages misses none of its events.
+// TestEventsOfSeveralCoresPostgreSQL: a core whose clock is slow draws lower ids. A client that
+// pages misses none of its events.
 func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -220,14 +223,14 @@ func restored(
 	}
 }
 
-// TestTakenBackPostgreSQL: a command that is run again, because others were in the way, begins from what it was asked for: all that is left is what is
-// left then.
+// TestTakenBackPostgreSQL: a command that runs again, because of other commands, begins from its
+// request. The amount that is left is read anew.
 func TestTakenBackPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		capture bool // at once
 		table   string
-		change  string // what somebody else does between the first time and the second
+		change  string // the change of another program between the first time and the second
 		step    func(s *coretest.Service, txn int64) action
 		took    string
 	}{
@@ -256,10 +259,11 @@ func TestTakenBackPostgreSQL(t *testing.T) {
 	}
 }
 
-// takenBack takes a step on a new payment, and reports whether somebody else's change came between its two times.
+// takenBack takes a step on a new payment, and reports whether the change of another program came
+// between its two times.
 func takenBack(t *testing.T, s *coretest.Service, capture bool, change string, step func(*coretest.Service, int64) action, took string) bool {
 	t.Helper()
-	s.MustExec(t, "SELECT nextval('times'), nextval('times')") // the payment's own capture is none of those
+	s.MustExec(t, "SELECT nextval('times'), nextval('times')") // the payment's own capture does not count
 	txn, err := paid(t.Context(), s, 100, capture)
 	if err != nil {
 		t.Fatal(err)

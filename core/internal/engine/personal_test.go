@@ -39,8 +39,8 @@ func MustPayPersonal(t *testing.T, s *coretest.Service, n int) {
 	s.Database.MustExec(t, "UPDATE captures SET details = ?", `{"metadata":{"name":"Erika"}}`)
 }
 
-// amountsAndStates is a number that changes with the amounts, states, versions and times of change of all
-// transactions, captures and refunds.
+// amountsAndStates is a number that changes with the amounts, states, versions and times of change
+// of all transactions, captures and refunds.
 func amountsAndStates(t *testing.T, s *coretest.Service) int64 {
 	t.Helper()
 	return s.Number(t, `SELECT (SELECT SUM(amount * 3 + amount_authorized * 5 + amount_captured * 7 + amount_refunded * 11
@@ -107,7 +107,8 @@ func TestErasureEndsMidway(t *testing.T) {
 	}
 }
 
-// TestErasureOnTwoCores runs the erasures of two cores at once, beside refunds of the same payments.
+// TestErasureOnTwoCores runs the erasures of two cores at once, during refunds of the same
+// payments.
 func TestErasureOnTwoCores(t *testing.T) {
 	t.Parallel()
 	one := coretest.OpenShared(t)
@@ -149,8 +150,8 @@ func TestErasureOnTwoCores(t *testing.T) {
 	}
 }
 
-// TestErasureAfterClockJumps runs erasures while the clock jumps a day ahead and back. No payment is
-// erased more than a day early, and none is left at the end.
+// TestErasureAfterClockJumps runs erasures while the clock jumps a day ahead and back. No payment
+// is erased more than a day early, and none is left at the end.
 func TestErasureAfterClockJumps(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -189,8 +190,8 @@ func TestErasureAfterClockJumps(t *testing.T) {
 	}
 }
 
-// TestOpenPaymentIsErasedLater leaves payments as they are that a step or a payer can still end, and
-// erases them after their end.
+// TestOpenPaymentIsErasedLater leaves payments as they are that a step or a payer can still end,
+// and erases them after their end.
 func TestOpenPaymentIsErasedLater(t *testing.T) {
 	t.Parallel()
 	for open, ended := range map[string]string{
@@ -291,8 +292,8 @@ func TestInactiveCustomersArePaged(t *testing.T) {
 	}
 }
 
-// TestRecentRefundKeepsItsPayment leaves a payment as it is for 60 days after a refund, and erases it
-// then.
+// TestRecentRefundKeepsItsPayment leaves a payment as it is for 60 days after a refund, and erases
+// it then.
 func TestRecentRefundKeepsItsPayment(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

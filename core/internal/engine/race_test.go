@@ -46,7 +46,8 @@ func TestRefundsAtOnce(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestRefundsOfOneCaptureAtOnce: of several refunds of 60 % of one capture one fits, while the transaction has more to give.
+// TestRefundsOfOneCaptureAtOnce: of several refunds of 60 % of one capture one fits, while the
+// transaction has more to give.
 func TestRefundsOfOneCaptureAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -82,7 +83,8 @@ func capturedTwice(ctx context.Context, s *coretest.Service) (txn, capture int64
 	return txn, capture, nil
 }
 
-// TestCaptureAgainstVoid: a void that goes through is the end, whether the capture came before it or was refused.
+// TestCaptureAgainstVoid: a void that goes through is the end, whether the capture came before it
+// or was refused.
 func TestCaptureAgainstVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -96,8 +98,8 @@ func TestCaptureAgainstVoid(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestFinalAgainstPartialCapture: a final capture ends it. What came before it counts, and what comes while another is asked for is told to
-// come again.
+// TestFinalAgainstPartialCapture: a final capture ends it. Earlier captures count, and a capture
+// during another one gets the refusal to come again.
 func TestFinalAgainstPartialCapture(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -129,7 +131,7 @@ func TestConfirmsAtOnce(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestSettlementAgainstVoid: one of them wins, and what the books say fits the winner.
+// TestSettlementAgainstVoid: one of them wins, and the books fit the winner.
 func TestSettlementAgainstVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -173,7 +175,8 @@ func TestSettlementAgainstRefund(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestVoidAgainstRefundAtSettlement: money goes back by the one or the other, never by both, whatever the hour.
+// TestVoidAgainstRefundAtSettlement: money goes back by the one or the other, never by both, at any
+// hour.
 func TestVoidAgainstRefundAtSettlement(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -187,7 +190,8 @@ func TestVoidAgainstRefundAtSettlement(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestCaptureAgainstExpiry: a capture that goes through counts; what it leaves is released, now or with the next pass.
+// TestCaptureAgainstExpiry: a capture that goes through counts; its rest is released, now or with
+// the next pass.
 func TestCaptureAgainstExpiry(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

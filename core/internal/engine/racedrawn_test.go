@@ -43,7 +43,7 @@ func payingBy(s *coretest.Service, method string) action {
 	return func(ctx context.Context) (engine.Result, error) { return payBy(ctx, s, "", method) }
 }
 
-// TestTokenAtOnce: a token pays once, or is attached once, whoever asks.
+// TestTokenAtOnce: a token pays once, or is attached once, by any request.
 func TestTokenAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -75,7 +75,8 @@ func TestTokenAtOnce(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestDetachAgainstPay: a payment by a payment method that goes at the same time is made or refused, never half of it.
+// TestDetachAgainstPay: a payment by a payment method that goes at the same time is made or
+// refused, never half of it.
 func TestDetachAgainstPay(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -111,7 +112,7 @@ func methodOf(ctx context.Context, s *coretest.Service) (customer, method int64,
 	return customer, method, err
 }
 
-// attachedTo says how much a customer can pay with.
+// attachedTo returns how many payment methods a customer has.
 func attachedTo(t *testing.T, s *coretest.Service) func(objects []int64) string {
 	t.Helper()
 	return func(objects []int64) string {
@@ -119,7 +120,8 @@ func attachedTo(t *testing.T, s *coretest.Service) func(objects []int64) string 
 	}
 }
 
-// TestDeleteAgainstAttach: a customer who is gone has nothing attached, and a token that came too late is as it was.
+// TestDeleteAgainstAttach: a customer who is gone has nothing attached, and a token that came too
+// late is as it was.
 func TestDeleteAgainstAttach(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

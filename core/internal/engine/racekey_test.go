@@ -23,8 +23,9 @@ func payingUnder(s *coretest.Service, e *engine.Engine, key string, amount int64
 	}
 }
 
-// TestKeyWithTwoBodiesAtOnce: the key is the first one's, and the other is told so, though it was not there when the other began. Two
-// engines on one store are two processes: neither knows what the other is running.
+// TestKeyWithTwoBodiesAtOnce: the first request has the key, and the other gets its refusal,
+// although the key was free when it began. Two engines on one store are two processes: neither sees
+// the running requests of the other.
 func TestKeyWithTwoBodiesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -46,7 +47,8 @@ func TestKeyWithTwoBodiesAtOnce(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestKeyAtOnce: the same request twice is one payment. The second is told that the first is running, or what it was told.
+// TestKeyAtOnce: the same request twice is one payment. The second gets the refusal of a running
+// request, or the response to the first.
 func TestKeyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -75,7 +77,7 @@ func keyOf(ctx context.Context, s *coretest.Service) (int64, error) {
 	return made(id.APIKey, a, err)
 }
 
-// keyState says what has become of an API key.
+// keyState returns the state of an API key.
 func keyState(t *testing.T, s *coretest.Service) func(objects []int64) string {
 	t.Helper()
 	return func(objects []int64) string {
@@ -109,7 +111,8 @@ func TestRollsAtOnce(t *testing.T) {
 	}
 }
 
-// TestRollAgainstRevoke: a key that was revoked has no successor, and one that has a successor can still be revoked.
+// TestRollAgainstRevoke: a key that was revoked has no successor, and one that has a successor can
+// still be revoked.
 func TestRollAgainstRevoke(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -17,7 +17,7 @@ import (
 // reclaimed takes a step whose first attempt stalls before it is sent. Meanwhile the recovery of
 // another service repeats the step, and the acquirer approves the repeated request. The first
 // attempt then fails with an error, or is declined if that is nil, before the approval is
-// committed; the approval fails with lost unless that is nil. It returns the response to the first
+// committed. The approval fails with lost unless that is nil. It returns the response to the first
 // attempt.
 func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost error, take func() (engine.Result, error)) (engine.Result, error) {
 	t.Helper()
@@ -123,7 +123,7 @@ func catchUp(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestUnavailableBeforeAReclaim: the same proof closes a step that recovery has not taken up, and
+// TestUnavailableBeforeAReclaim: the same proof closes a step that recovery has not claimed, and
 // frees its key.
 func TestUnavailableBeforeAReclaim(t *testing.T) {
 	t.Parallel()

@@ -95,8 +95,9 @@ func TestDeclineOfTheOnlyAttempt(t *testing.T) {
 	}
 }
 
-// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set: that of
-// a repeated request, which it took for a duplicate of one that is still under way.
+// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set. It is
+// the decline of a repeated request, which the acquirer took for a duplicate of a request under
+// way.
 type declinedInquiry struct {
 	*coretest.Acquirer
 	declines atomic.Bool

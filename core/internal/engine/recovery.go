@@ -15,18 +15,17 @@ import (
 const sweepEvery = time.Minute
 
 // Recovery finishes the steps that no request works on, at the start of the service and while it
-// runs. It reads them a page at a time (unfinished.go), queues them by tenant and kind (lane.go) and
-// tries several of each queue at a time. One step is handled in attempt.go, a pending reversal in
-// reversal.go.
+// runs. It reads them a page at a time (unfinished.go), queues them by tenant and kind (lane.go)
+// and tries several of each queue at a time. One step is handled in attempt.go, a pending reversal
+// in reversal.go.
 //
-// A step that cannot be finished keeps no other waiting. Each attempt is written before it begins,
-// with the time of the next one; the pauses of a step double up to payment.RetryAfter's longest,
-// and there is no last attempt. A queue whose steps fail one after the other is tried a few steps a
-// pass; an acquirer that finishes nothing for any tenant gets a few steps and then a pause.
+// A step that cannot be finished delays no other step. Each attempt is written before it begins,
+// with the time of the next one. The pauses of a step double up to payment.RetryAfter's longest,
+// and there is no last attempt.
 //
-// It claims payments in unknown and open steps on which no request works. Of its own process these
-// are all steps that are not in flight, whatever the clock shows. Where cores share a store, one
-// core claims the steps of cores that have ended, and after Patience those of living ones (Peers).
+// It claims payments in unknown and open steps on which no request works. In its own process these
+// are all steps that are not in flight, by any clock. Where cores share a store, one core claims
+// the steps of cores that have ended, and after Patience the steps of living cores (Peers).
 type Recovery struct {
 	e     *Engine
 	steps *unfinished // used by Pass alone
@@ -43,9 +42,9 @@ func (e *Engine) NewRecovery() *Recovery {
 	return r
 }
 
-// CatchUp tries every unfinished step once, and returns when that is done or after the given time
-// of the machine's clock: a step that cannot be finished must not keep the service from starting,
-// and Run goes on with it. The error is the store's.
+// CatchUp tries every unfinished step once. It returns after that, or after the given time of the
+// machine's clock. A step that cannot be finished must not prevent the start of the service. Run
+// goes on with it. The error is the store's.
 func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -63,7 +62,7 @@ func (r *Recovery) CatchUp(ctx context.Context, patience time.Duration) error {
 	}
 }
 
-// serve ends the start: from now on each step has its pauses, and requests work beside recovery.
+// serve ends the start: from now on each step has its pauses, and requests run at the same time.
 func (r *Recovery) serve() {
 	r.steps.serving = true
 	r.lanes.serve()
@@ -86,8 +85,8 @@ func (r *Recovery) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Pass reads the next pages of unfinished steps and queues those that are due. It returns how many
-// queues it has added to.
+// Pass reads the next pages of unfinished steps and queues the steps that are due. It returns how
+// many queues it has added to.
 func (r *Recovery) Pass(ctx context.Context) (int, error) {
 	started, _, err := r.readAndStart(ctx)
 	return started, err

@@ -44,7 +44,8 @@ func pass(t *testing.T, r *engine.Recovery, want int) {
 	r.Wait()
 }
 
-// TestGivenUpIsTakenUpAtOnce: once the caller has its 504, nobody waits for the patience that a running request is given.
+// TestGivenUpIsTakenUpAtOnce: once the client has its 504, recovery does not wait for the patience
+// of a running request.
 func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -94,8 +95,8 @@ func TestRunningRequestsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestEarlierProcessesAreClaimedAtOnce: recovery claims the step of a process that was killed as
-// soon as it reads it, although the clock was set back between the two.
+// TestEarlierProcessesAreClaimedAtOnce: recovery claims the step of a killed process as soon as it
+// reads the step. The clock was set back between the two.
 func TestEarlierProcessesAreClaimedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -111,7 +112,8 @@ func TestEarlierProcessesAreClaimedAtOnce(t *testing.T) {
 	}
 }
 
-// TestStartDoesNotWaitForTheAcquirer: a service whose acquirer is away starts, and finishes what it finds when the acquirer is back.
+// TestStartDoesNotWaitForTheAcquirer: a service whose acquirer is away starts, and finishes its
+// open steps when the acquirer is back.
 func TestStartDoesNotWaitForTheAcquirer(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -182,8 +184,8 @@ func TestPauses(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestOneTenantsTroubleIsItsOwn: a payment that cannot be asked about, at an acquirer that hangs, delays neither another tenant's nor, in
-// the end, those behind it.
+// TestOneTenantsTroubleIsItsOwn: a payment whose inquiry fails, at an acquirer that hangs, delays
+// no payment of another tenant. In the end it delays no later payment either.
 func TestOneTenantsTroubleIsItsOwn(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -227,7 +229,7 @@ func TestOneTenantsTroubleIsItsOwn(t *testing.T) {
 	close(hang)
 	r.Wait()
 	s.Clock.Advance(time.Second)
-	pass(t, r, 1) // begins behind those that failed
+	pass(t, r, 1) // begins behind the failed ones
 	if got := s.Number(t, captured, mine.Merchant); got != 1 {
 		t.Errorf("behind those that fail: got %d captured, want 1", got)
 	}

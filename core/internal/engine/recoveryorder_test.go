@@ -18,8 +18,8 @@ import (
 // errForGood is an acquirer's error for a request that it can never decide.
 var errForGood = errors.New("acquirer: the account is closed")
 
-// stuck has an acquirer fail for good for the references of some steps, and count the attempts at
-// each.
+// stuck lets an acquirer fail without end for the references of some steps, and counts the attempts
+// at each.
 type stuck struct {
 	mu       sync.Mutex
 	closed   map[string]bool // guarded by mu
@@ -135,8 +135,8 @@ func TestHeadOfLine(t *testing.T) {
 	}
 }
 
-// TestStuckKindDelaysNoOther: refunds that the acquirer can never decide come first in each pass. One
-// pass finishes the merchant's capture, void and payments nevertheless.
+// TestStuckKindDelaysNoOther: refunds that the acquirer can never decide come first in each pass.
+// One pass finishes the merchant's capture, void and payments nevertheless.
 func TestStuckKindDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -171,8 +171,8 @@ func TestStuckKindDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time, and while all of
-// them hang, its other kinds, other merchants and releases of held money go on.
+// TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time. While all of them
+// hang, its other kinds, other merchants and releases of held money go on.
 func TestSeveralInFlight(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -221,8 +221,8 @@ func TestSeveralInFlight(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestFailingLane: a lane whose steps fail in a row gets three steps a pass, one after the other,
-// so that it takes no more of the acquirer than that.
+// TestFailingLane: a lane whose steps fail in a row gets three steps a pass, one after the other.
+// It takes no more of the acquirer than that.
 func TestFailingLane(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -256,7 +256,7 @@ func TestFailingLane(t *testing.T) {
 }
 
 // TestAcquirerAway: an acquirer that finishes nothing for any of many merchants gets a few steps
-// and then pauses; when it is back, all that was not tried is finished at once.
+// and then pauses. When it is back, all steps that were not tried are finished at once.
 func TestAcquirerAway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -282,8 +282,8 @@ func TestAcquirerAway(t *testing.T) {
 }
 
 // TestUnfinishedByAClockAhead: steps that were written by a clock ten years ahead are finished
-// after it was set right, although the start could not reach the acquirer; so is a pending
-// reversal.
+// after it was set right. The start could not reach the acquirer. A pending reversal is finished,
+// too.
 func TestUnfinishedByAClockAhead(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -305,7 +305,7 @@ func TestUnfinishedByAClockAhead(t *testing.T) {
 	}
 }
 
-// TestManyPages: steps behind those of many pages are reached too.
+// TestManyPages: recovery reaches the steps behind many pages, too.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

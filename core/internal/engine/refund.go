@@ -72,7 +72,7 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.shown(f)))
 }
 
-// refuseRefund says why there is no refund: by the capture it names, or else by the transaction.
+// refuseRefund returns why there is no refund: by the capture it names, or else by the transaction.
 func (e *Engine) refuseRefund(tx *store.Tx, r Request, f *payment.Refund, amount int64) (*Result, error) {
 	var ofCapture *payment.Refusal
 	if f.Capture != 0 {

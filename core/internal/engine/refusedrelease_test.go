@@ -44,8 +44,8 @@ func unwanted() map[string]func(*testing.T) *coretest.Service {
 	}
 }
 
-// TestAcquirerRefusesToRelease: core requests the release of money that was taken under another
-// reference each time, more and more rarely but without end, and every other time by a refund.
+// TestAcquirerRefusesToRelease: core requests the release of money that was taken. Each request has
+// another reference, and the pauses grow, but without end. Every other request is a refund.
 func TestAcquirerRefusesToRelease(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range unwanted() {

@@ -36,7 +36,7 @@ func mustUnfinished(t *testing.T, s *coretest.Service, kind payment.StepKind) (p
 }
 
 // TestResolveStep: each kind of step that the acquirer can never decide, resolved in each way. The
-// books are whole, the retry under its key gets the stored response or is free, one audit record is
+// books are whole. The retry under its key gets the stored response or is free. One audit record is
 // in the commit, and recovery has nothing left but the look for an effect.
 func TestResolveStep(t *testing.T) {
 	t.Parallel()

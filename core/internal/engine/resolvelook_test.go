@@ -192,9 +192,9 @@ func TestApprovedUnlinkedRefundIsNotDropped(t *testing.T) {
 	wantGivenOnce(t, s)
 }
 
-// TestNoEffectOfAnUnlinkedRefund: an unlinked refund that already has a pending reversal is resolved
-// as without effect. Its key stays taken until the look ends, and gets the response if the refund
-// is found.
+// TestNoEffectOfAnUnlinkedRefund: an unlinked refund that already has a pending reversal is
+// resolved as without effect. Its key stays taken until the look ends, and gets the response if the
+// refund is found.
 func TestNoEffectOfAnUnlinkedRefund(t *testing.T) {
 	t.Parallel()
 	for _, effect := range []bool{false, true} {

@@ -12,11 +12,12 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// A step that the acquirer does not know is closed, or waits to be closed, with a pending reversal
+// A step that the acquirer does not have is closed, or waits to be closed, with a pending reversal
 // in the same commit. The store has decided before core requests that the acquirer drops the
 // request, so a later approval cannot become the step's outcome unseen.
 
-// reconcileReversal looks for the effect of a step, and releases or records an effect that it finds.
+// reconcileReversal looks for the effect of a step, and releases or records an effect that it
+// finds.
 func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) error {
 	acq, err := e.acquirer(r.Tenant)
 	if err != nil {
@@ -39,12 +40,12 @@ func (e *Engine) reconcileReversal(ctx context.Context, r *payment.Reversal) err
 	return e.requestRelease(ctx, acq, r, true)
 }
 
-// found handles the result of a capture, void or refund that a look found: it becomes the outcome
+// found handles the result of a capture, void or refund that a look found. It becomes the outcome
 // of a pending step, and an approval corrects a closed one. An approval that no longer fits is
-// released; a void cannot be, so it waits until it fits or an operator resolves it.
+// released. A void cannot be released, so it waits until it fits or an operator resolves it.
 //
-// A decline of a closed step does not end the look: the request was sent more than once, and the
-// decline may be the repeated request's while the first is under way. An authorization is sent
+// A decline of a closed step does not end the look. The request was sent more than once, and the
+// decline may be of the repeated request, while the first is under way. An authorization is sent
 // once under its reference, so a decline ends its look.
 func (e *Engine) found(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, a acquirer.Answer) error {
 	s, state, err := e.stepOf(ctx, r)
@@ -104,10 +105,10 @@ func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment
 	return &void{e, t}, state, nil
 }
 
-// requestRelease requests the release of a step that the acquirer knows, or that it drops the request of one
-// that it does not know. The request is written before it is sent: from then on an approval in a
-// response to the step is no proof of an effect (late.go). Nothing is sent if the reversal was
-// changed or ended meanwhile.
+// requestRelease requests the release of a known step. For an unknown one it requests that the
+// acquirer drops its request. The release request is written before it is sent. From then on an
+// approval in a response to the step is no proof of an effect (late.go). Nothing is sent if the
+// reversal was changed or ended meanwhile.
 func (e *Engine) requestRelease(ctx context.Context, acq acquirer.Acquirer, r *payment.Reversal, known bool) error {
 	if !r.Requested {
 		r.Requested = true

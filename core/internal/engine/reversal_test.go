@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// closings are the ways in which a payment of 100 ends that the acquirer did not know when it was asked. Each returns the service after that.
+// closings are the ways in which a payment of 100 ends that the acquirer did not have at the
+// inquiry. Each returns the service after that.
 func closings() map[string]func(*testing.T) *coretest.Service {
 	unknown := func(t *testing.T, s *coretest.Service, key string) {
 		t.Helper()
@@ -48,7 +49,7 @@ func closings() map[string]func(*testing.T) *coretest.Service {
 	}
 }
 
-// reference is what the acquirer knows the only open payment by.
+// reference is the acquirer's reference of the only open payment.
 func reference(t *testing.T, s *coretest.Service) string {
 	t.Helper()
 	if a := s.Acquirer.Calls(coretest.Void); len(a) > 0 {
@@ -58,7 +59,7 @@ func reference(t *testing.T, s *coretest.Service) string {
 	return s.Acquirer.Calls(coretest.Void)[0].Authorization
 }
 
-// arrive has the acquirer act on a request of 100 that it did not know when it was asked.
+// arrive lets the acquirer act on a request of 100 that it did not have at the inquiry.
 func arrive(t *testing.T, s *coretest.Service, reference string) {
 	t.Helper()
 	if a, err := s.Acquirer.Authorize(t.Context(), acquirer.Authorize{Reference: reference, Amount: 100}); err != nil || !a.Approved {
@@ -97,7 +98,7 @@ func wantAllReleased(t *testing.T, s *coretest.Service) {
 	wantSettledBooks(t, s)
 }
 
-// TestLateApproval: the acquirer acts on a payment that was closed, after it was asked so many times.
+// TestLateApproval: the acquirer acts on a closed payment, after so many inquiries.
 func TestLateApproval(t *testing.T) {
 	t.Parallel()
 	for name, closing := range closings() {
@@ -146,8 +147,8 @@ func TestNothingArrives(t *testing.T) {
 	}
 }
 
-// TestKilledWhileLettingGo: the process dies at each question to the acquirer, before or after its effect. The request arrives once the acquirer
-// was told to let go of it.
+// TestKilledWhileLettingGo: the process dies at each request to the acquirer, before or after its
+// effect. The request arrives after the acquirer had to drop it.
 func TestKilledWhileLettingGo(t *testing.T) {
 	t.Parallel()
 	deaths := []struct {
@@ -241,7 +242,8 @@ func TestTwoRecoveriesAtOnce(t *testing.T) {
 	wantAllReleased(t, s)
 }
 
-// TestLateApprovalOfAnEarlierAttempt: what the first confirmation comes to hold is let go of, what the second took stays.
+// TestLateApprovalOfAnEarlierAttempt: money that the first confirmation comes to hold is released,
+// and money that the second took stays.
 func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
 	t.Parallel()
 	for _, second := range []string{"before", "after"} {
@@ -275,7 +277,8 @@ func TestLateApprovalOfAnEarlierAttempt(t *testing.T) {
 	}
 }
 
-// TestAcquirerIsAwayForLong: the day in which an approval may come late begins when the acquirer was told.
+// TestAcquirerIsAwayForLong: the day in which an approval may come late begins with the request to
+// the acquirer.
 func TestAcquirerIsAwayForLong(t *testing.T) {
 	t.Parallel()
 	s := closings()["failed"](t)
@@ -313,7 +316,8 @@ func TestAcquirerIsAwayForLong(t *testing.T) {
 	wantAllReleased(t, s)
 }
 
-// TestReleasedIsNotTaken: a payment that is open in the store, but that the acquirer has let go of, is not the merchant's.
+// TestReleasedIsNotTaken: a payment that is open in the store, but that the acquirer has released,
+// is not the merchant's.
 func TestReleasedIsNotTaken(t *testing.T) {
 	t.Parallel()
 	s := steps()[1].MustDie(t, coretest.Open(t), "", true)

@@ -31,9 +31,9 @@ type endedDay struct {
 
 // SettleDue settles the captures of every merchant that were taken before the last end of the
 // merchant's day, and returns how many transactions became settled. Due captures follow from the
-// unsettled captures alone, so a pass that is cut short, or that ran by a wrong clock, leaves
-// nothing behind: the next pass finds all that is due by its own clock. A capture that a clock more
-// than a day ahead took belongs to the day in which that is found.
+// unsettled captures alone. So a pass that is cut short, or that ran by a wrong clock, leaves
+// nothing behind. The next pass finds all due captures by its own clock. A capture that a clock
+// more than a day ahead took belongs to the day in which that is found.
 func (e *Engine) SettleDue(ctx context.Context) (int, error) {
 	done, err := e.settleDue(ctx)
 	e.Observer.SettlementEnded(done, err)

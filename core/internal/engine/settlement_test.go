@@ -73,7 +73,8 @@ func TestSettleDue(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestSettleDueWaitsForAVoid: what is being voided is left alone, and found again when the void is refused.
+// TestSettleDueWaitsForAVoid: settlement leaves a transaction with a pending void alone, and finds
+// it again when the void is refused.
 func TestSettleDueWaitsForAVoid(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -134,7 +135,7 @@ func lapse(t *testing.T, s *coretest.Service, txn int64) {
 	}
 }
 
-// TestExpiryLeavesStepsAlone: what the acquirer is being asked for is not expired under it.
+// TestExpiryLeavesStepsAlone: a transaction with a step at the acquirer does not expire.
 func TestExpiryLeavesStepsAlone(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -24,8 +24,8 @@ func wantSettled(t *testing.T, s *coretest.Service, transactions ...int64) {
 }
 
 // TestSettlementAfterAClockJump: the clock was two days ahead for one pass. After the restart new
-// captures have smaller ids and earlier times than that pass saw; each of them settles at the end
-// of its own day.
+// captures have smaller ids and earlier times than that pass saw. Each of them settles at the end
+// of its day.
 func TestSettlementAfterAClockJump(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{"two days": 48 * time.Hour, "ten years": 87600 * time.Hour} {
@@ -178,7 +178,7 @@ func TestSettlementPages(t *testing.T) {
 	}
 }
 
-// TestClockBehindRows: after a start with a clock that is behind the newest row, the log names the
+// TestClockBehindRows: a core starts with a clock that is behind the newest row. The log names the
 // row and the series shows the difference, until the clock has passed it.
 func TestClockBehindRows(t *testing.T) {
 	t.Parallel()

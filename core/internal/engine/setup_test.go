@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// step is one use-case that asks the acquirer, taken on a transaction of 100 that is ready for it.
+// step is one use case with an acquirer call, taken on a transaction of 100 that is ready for it.
 type step struct {
 	name     string
 	verb     coretest.Verb
@@ -27,7 +27,8 @@ type step struct {
 	attempt  int64 // of a confirmation, from 1; 0 for all else
 }
 
-// asks reports whether the step asks for the payment itself: what the acquirer does not know of it is closed, and not asked for again.
+// asks reports whether the step is the payment itself: if the acquirer does not have it, it is
+// closed and not sent again.
 func (st step) asks() bool { return st.verb == coretest.Authorize }
 
 func steps() []step {
@@ -98,7 +99,8 @@ func (st step) moves() int64 {
 	return 100
 }
 
-// MustPrepare makes the transaction a step needs and returns its number, 0 for a step that makes it.
+// MustPrepare makes the transaction a step needs and returns its number, 0 for a step that makes
+// it.
 func (st step) MustPrepare(t *testing.T, s *coretest.Service) int64 {
 	t.Helper()
 	if st.makes {
@@ -177,8 +179,8 @@ func (st step) wantUndone(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// wantSettledBooks checks what holds whenever nothing is open: no step pends, no key is claimed without an answer, and every version of
-// every transaction has exactly one event.
+// wantSettledBooks checks the rules that hold whenever nothing is open. No step pends, and no key
+// is claimed without a response. Every version of every transaction has exactly one event.
 func wantSettledBooks(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	for what, query := range map[string]string{
@@ -197,7 +199,8 @@ func wantSettledBooks(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// lose makes the acquirer lose the answers to a verb, before or after the effect, and runs during in that moment.
+// lose makes the acquirer lose the responses to a verb, before or after the effect, and runs during
+// in that moment.
 func lose(s *coretest.Service, v coretest.Verb, after bool, during func()) {
 	hook := func(_ context.Context, c coretest.Call) error {
 		if c.Verb != v {

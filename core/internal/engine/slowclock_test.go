@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// TestAClockThatIsBehindPostgreSQL: a core whose clock is as far behind as it may be has a payment at
-// the acquirer for as long as an attempt may last. The leader, whose clock is as far ahead as a
+// TestAClockThatIsBehindPostgreSQL: a core has a payment at the acquirer for as long as an attempt
+// may last. Its clock is as far behind as it may be. The leader, whose clock is as far ahead as a
 // leader's may be, leaves the payment alone in a pass.
 func TestAClockThatIsBehindPostgreSQL(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,8 @@ import (
 // In each of these tests the store refuses a row that a pass comes to first. All other rows must be
 // done, the refused one must be logged and counted, and it must be done once the store accepts it.
 
-// wantSkipped checks that a pass has logged an object that it skipped, and that the series shows it.
+// wantSkipped checks that a pass has logged an object that it skipped, and that the series shows
+// it.
 func wantSkipped(t *testing.T, s *coretest.Service, series func() string, pass string, objects ...int64) {
 	t.Helper()
 	for _, object := range objects {
@@ -185,7 +186,7 @@ func mustLoseOne(t *testing.T, s *coretest.Service, tenant payment.Tenant) {
 }
 
 // TestRefusedAttemptsStopNoRecovery: the store refuses to write the attempts at more payments of a
-// merchant than a failing lane tries in a pass, and refuses the removal of an old attempt. The
+// merchant than a failing lane tries in a pass. It also refuses the removal of an old attempt. The
 // others of the merchant are finished.
 func TestRefusedAttemptsStopNoRecovery(t *testing.T) {
 	t.Parallel()
@@ -219,8 +220,8 @@ func TestRefusedAttemptsStopNoRecovery(t *testing.T) {
 	}
 }
 
-// TestRefusedMerchantStopsNoBroadcast: the store refuses the event of one merchant and its failure is
-// kept. The others have theirs once, as have those of a later broadcast.
+// TestRefusedMerchantStopsNoBroadcast: the store refuses the event of one merchant and its failure
+// is kept. The others have their events once, and so have the merchants of a later broadcast.
 func TestRefusedMerchantStopsNoBroadcast(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -255,7 +256,7 @@ func TestRefusedMerchantStopsNoBroadcast(t *testing.T) {
 }
 
 // TestRefusedRowStopsNoPurge: of idempotency keys and of events. A server drops events by whole
-// partitions, whatever is in them.
+// partitions, with all of their rows.
 func TestRefusedRowStopsNoPurge(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

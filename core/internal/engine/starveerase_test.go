@@ -82,8 +82,8 @@ func personalIn(t *testing.T, s *coretest.Service) int64 {
 		+ (SELECT COUNT(*) FROM payment_methods WHERE client_address <> '')`)
 }
 
-// TestRefusedErasureOfADeletedCustomerStopsNoOther: neither its other transactions nor those of the
-// next deleted customer.
+// TestRefusedErasureOfADeletedCustomerStopsNoOther: neither its other transactions nor the
+// transactions of the next deleted customer.
 func TestRefusedErasureOfADeletedCustomerStopsNoOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -119,8 +119,8 @@ func TestRefusedErasureOfADeletedCustomerStopsNoOther(t *testing.T) {
 	erase(transactions)
 }
 
-// TestRefusedEventStopsNoErasure: an event of a payment that was erased before its age. The payment is
-// remembered until the event is erased too.
+// TestRefusedEventStopsNoErasure: an event of a payment that was erased before its age. The payment
+// is remembered until the event is erased too.
 func TestRefusedEventStopsNoErasure(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -16,8 +16,8 @@ import (
 //
 // A step is never concluded from one attempt while another may be under way. Recovery marks a step
 // before it sends anything (store.Tx.ReclaimStep). From then on, an error proves nothing: it is
-// true of one attempt only. A step closed without proof gets a pending reversal in the same commit,
-// and an approval that finds its step closed corrects the step or is reversed (late.go).
+// true of one attempt only. A step closed without proof gets a pending reversal in the same commit.
+// An approval that finds its step closed corrects the step or is reversed (late.go).
 type step interface {
 	about() about
 	// again sends the request another time, under the same reference. A step whose card number is
@@ -28,7 +28,7 @@ type step interface {
 	commit(ctx context.Context, from origin, a acquirer.Answer) (Result, error)
 	// cancel closes the step as one that had no effect.
 	cancel(tx *store.Tx) error
-	// missing decides about a step that the acquirer does not know.
+	// missing decides about a step that the acquirer does not have.
 	missing(ctx context.Context) error
 	// leave hands the open step to recovery, and returns the transaction for the response, nil if
 	// there is none.

@@ -16,8 +16,8 @@ const (
 )
 
 // StepName is the name of an unfinished step for operators: rev_… of a pending reversal, otherwise
-// the acquirer's reference of the attempt. An earlier attempt at a payment has its own outcome under
-// another reference, so two attempts never share a name.
+// the acquirer's reference of the attempt. An earlier attempt at a payment has its own outcome
+// under another reference, so two attempts never share a name.
 func StepName(s payment.StepID) string {
 	if s.Kind == payment.ReversalStep {
 		return id.Format(reversalPrefix, s.ID)
@@ -25,8 +25,8 @@ func StepName(s payment.StepID) string {
 	return stepReference(s)
 }
 
-// StepReference is the acquirer's reference of an unfinished step. A pending reversal has that of the
-// step that it reverses.
+// StepReference is the acquirer's reference of an unfinished step. A pending reversal has that of
+// the step that it reverses.
 func StepReference(u *payment.Unfinished) string {
 	if u.Step.Kind == payment.ReversalStep {
 		return stepReference(u.Reverses)
@@ -53,8 +53,8 @@ func ParseStep(name string) (payment.UnfinishedFilter, error) {
 	return payment.UnfinishedFilter{}, err
 }
 
-// parseAttempt reads txn_… of a payment or of the first attempt to confirm it, or txn_…_2 and so on of
-// a later one.
+// parseAttempt reads txn_… of a payment or of the first attempt to confirm it, or txn_…_2 and so on
+// of a later one.
 func parseAttempt(prefix id.Prefix, transaction, attempt string, later bool) (payment.UnfinishedFilter, error) {
 	f, err := parseObject(payment.AuthorizeStep, prefix, string(prefix)+"_"+transaction)
 	f.Number = 1

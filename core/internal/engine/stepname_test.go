@@ -10,8 +10,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// TestStepIsNamedAsAtTheAcquirer: an operator sees the reference that the acquirer got for the attempt,
-// of a later attempt to confirm a payment and of a void too. The name selects this step alone.
+// TestStepIsNamedAsAtTheAcquirer: an operator sees the reference that the acquirer got for the
+// attempt. That holds for a later attempt to confirm a payment and for a void, too. The name
+// selects this step alone.
 func TestStepIsNamedAsAtTheAcquirer(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -56,7 +57,8 @@ func wantStep(t *testing.T, s *coretest.Service, name string, want int) {
 	}
 }
 
-// TestReversalShowsWhatItReverses: an operator takes the reference of the reversed step to the acquirer.
+// TestReversalShowsWhatItReverses: an operator takes the reference of the reversed step to the
+// acquirer.
 func TestReversalShowsWhatItReverses(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

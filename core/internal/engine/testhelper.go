@@ -25,8 +25,9 @@ type SettlementRun struct {
 	More    bool // transactions wait for the next run
 }
 
-// RunSettlement settles the tenant's captured money as if its day ended now, the oldest transactions
-// first: at most runBatch, and fewer if they would take longer than a background commit may.
+// RunSettlement settles the tenant's captured money as if its day ended now, the oldest
+// transactions first. It settles at most runBatch, and fewer if they would take longer than a
+// background commit may.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	defer e.running.enter(ctx, r)()
 	waiting, err := e.Store.Settleable(ctx, r.Tenant, runBatch+1)
@@ -91,8 +92,8 @@ func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Durati
 	return value(done), err
 }
 
-// catchUp does the tenant's due work, as one of the merchant's lists: it reads on the connections of
-// the background. What fails is left to the background.
+// catchUp does the tenant's due work, as one of the merchant's lists: it reads on the connections
+// of the background. What fails is left to the background.
 func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 	done, err := e.Store.Turn(ctx, tenant.Merchant)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// inTimeAhead runs change by a clock that is ahead, which is set right after ten minutes, or after two
-// hours if core is to believe it.
+// inTimeAhead runs change by a clock that is ahead. The clock is set right after ten minutes, or
+// after two hours if core is to believe it.
 func inTimeAhead(t *testing.T, s *coretest.Service, ahead time.Duration, believed bool, change func()) {
 	t.Helper()
 	held := 10 * time.Minute
@@ -49,8 +49,9 @@ func timesAhead() []timeAhead {
 	}
 }
 
-// TestTokensOfATimeAheadAreWiped: a token that a clock ahead wrote keeps its card number for an hour
-// after the clock is set right at most, and its row is removed as soon as that of another token.
+// TestTokensOfATimeAheadAreWiped: a token that a clock ahead wrote keeps its card number for at
+// most an hour after the clock is set right. Its row is removed as soon as the row of another
+// token.
 func TestTokensOfATimeAheadAreWiped(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -95,8 +96,8 @@ func mustSweep(t *testing.T, s *coretest.Service) {
 	}
 }
 
-// TestDeletionsOfATimeAheadAreErased: the next pass erases the other events of a customer that a clock
-// ahead deleted, and the pass after 60 days its payment. Then nothing waits any more.
+// TestDeletionsOfATimeAheadAreErased: the next pass erases the other events of a customer that a
+// clock ahead deleted, and the pass after 60 days its payment. Then nothing waits any more.
 func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -144,8 +145,8 @@ func TestDeletionsOfATimeAheadAreErased(t *testing.T) {
 	}
 }
 
-// TestPaymentOfATimeAheadOfADeletedCustomer: the deletion waits until the payment that a clock ahead
-// wrote can be erased.
+// TestPaymentOfATimeAheadOfADeletedCustomer: the deletion waits until the payment that a clock
+// ahead wrote can be erased.
 func TestPaymentOfATimeAheadOfADeletedCustomer(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -164,9 +165,9 @@ func TestPaymentOfATimeAheadOfADeletedCustomer(t *testing.T) {
 	wantNumber(t, s, "payments with personal data", "SELECT COUNT(*) FROM transactions WHERE details LIKE '%Erika%'", 0)
 }
 
-// TestDelayedErasuresOfATimeAhead: rows that could not be erased in a time ahead, and captures and
-// refunds that were to follow, are listed as due and erased once the clock is right. So are the
-// events of the erased objects, and no row waits any more.
+// TestDelayedErasuresOfATimeAhead: some rows could not be erased in a time ahead. They, and
+// captures and refunds that were to follow, are listed as due and erased once the clock is right.
+// So are the events of the erased objects, and no row waits any more.
 func TestDelayedErasuresOfATimeAhead(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -196,7 +197,7 @@ func TestDelayedErasuresOfATimeAhead(t *testing.T) {
 	wantNumber(t, s, "erased objects", "SELECT COUNT(*) FROM erased_objects", 0)
 }
 
-// wantDueErasures wants some kinds of rows among those that are to be erased now.
+// wantDueErasures wants some kinds of rows among the rows that are due for erasure now.
 func wantDueErasures(t *testing.T, s *coretest.Service, kinds ...string) {
 	t.Helper()
 	due, err := s.DB.DueErasures(t.Context(), s.Clock.Now(), payment.Retention{Personal: keptDays})
@@ -221,8 +222,8 @@ func mustPayOf(t *testing.T, s *coretest.Service, customer int64) {
 }
 
 // TestCapturesOfATimeAheadSettle: a capture that a clock ahead took settles when the day of the
-// correction has ended, within nine days if core believed that clock. Not before: its payment can be
-// voided until then.
+// correction has ended, within nine days if core believed that clock. Not before: its payment can
+// be voided until then.
 func TestCapturesOfATimeAheadSettle(t *testing.T) {
 	t.Parallel()
 	for _, c := range timesAhead() {
@@ -316,8 +317,8 @@ func TestWaitsOfATimeAheadEnd(t *testing.T) {
 	}
 }
 
-// TestNoTimeIsCorrectedByAWrongClock: a clock that is set back by mistake, and the test clock of a
-// merchant, change neither when a capture was taken nor how long a payment can be confirmed.
+// TestNoTimeIsCorrectedByAWrongClock: a clock is set back by mistake, and the test clock of a
+// merchant moves. Neither changes when a capture was taken or how long a payment can be confirmed.
 func TestNoTimeIsCorrectedByAWrongClock(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(s *coretest.Service, before bool){

@@ -36,8 +36,8 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 	return value(out), err
 }
 
-// DestroyCodeKeys destroys the keys of the security codes of expired tokens. Their tokens are refused
-// from then on.
+// DestroyCodeKeys destroys the keys of the security codes of expired tokens. Their tokens are
+// refused from then on.
 func (e *Engine) DestroyCodeKeys(ctx context.Context) error { return e.codes.destroy(ctx) }
 
 // SweepTokens wipes the secrets of the tokens that have expired, and removes the tokens that no

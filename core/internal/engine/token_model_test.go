@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/vault"
 )
 
-// modelToken is what the rules say of a token.
+// modelToken is a token by the rules.
 type modelToken struct {
 	id   string
 	code string
@@ -25,7 +25,7 @@ type modelToken struct {
 	gone bool // swept
 }
 
-// tokenModel drives tokens and keeps in mind what must come of it.
+// tokenModel drives tokens and records the expected state of each.
 type tokenModel struct {
 	t      *testing.T
 	s      *coretest.Service
@@ -35,7 +35,7 @@ type tokenModel struct {
 	paid   int64
 }
 
-// want is how a payment by k must end while the acquirer answers as told.
+// want is how a payment by k must end while the acquirer returns an error, nil for an approval.
 func (m *tokenModel) want(k *modelToken, says error) (status int, refused error) {
 	status = 201
 	switch {
@@ -101,7 +101,7 @@ func (m *tokenModel) rotate(r *rapid.T) {
 	}
 }
 
-// check holds what the store has to the model.
+// check compares the store with the model.
 func (m *tokenModel) check(r *rapid.T) {
 	if got := m.s.Acquirer.Moved(coretest.Authorize); got != m.paid {
 		r.Fatalf("moved: got %d, want %d", got, m.paid)
@@ -111,7 +111,8 @@ func (m *tokenModel) check(r *rapid.T) {
 	}
 }
 
-// TestTokensAgainstAModel: whatever is done in whatever order, a token pays once, within its hour, whole, or not at all.
+// TestTokensAgainstAModel: after actions in any order, a token has paid once, within its hour,
+// whole, or not at all.
 func TestTokensAgainstAModel(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

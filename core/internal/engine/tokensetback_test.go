@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// TestTokensOutliveAClockSetBack: a clock that is set back by mistake for less than an hour removes
+// TestTokensOutliveAClockSetBack: a clock is set back by mistake for less than an hour. It removes
 // neither the card number nor the security code of a token. A payment by the token has both.
 func TestTokensOutliveAClockSetBack(t *testing.T) {
 	t.Parallel()
@@ -63,7 +63,7 @@ func TestTokensOutliveAClockSetBack(t *testing.T) {
 	}
 }
 
-// TestTokensOfAClockSetBackAreWiped: a clock that is set back for more than an hour keeps no card
+// TestTokensOfAClockSetBackAreWiped: a clock is set back for more than an hour. It keeps no card
 // number and no key of a security code for longer, and no token of the new time loses its number.
 func TestTokensOfAClockSetBackAreWiped(t *testing.T) {
 	t.Parallel()
@@ -84,9 +84,9 @@ func TestTokensOfAClockSetBackAreWiped(t *testing.T) {
 	wantNumber(t, s, "new tokens with a number", "SELECT COUNT(*) FROM tokens WHERE number IS NOT NULL", 1)
 }
 
-// TestCodeKeysOfAClockThatWasAhead: a clock a day ahead made a key of security codes, and was set back
-// while core was stopped. The key is destroyed an hour after the start. That of an hour that the clock
-// has reached by then stays.
+// TestCodeKeysOfAClockThatWasAhead: a clock a day ahead made a key of security codes, and was set
+// back while core was stopped. The key is destroyed an hour after the start. That of an hour that
+// the clock has reached by then stays.
 func TestCodeKeysOfAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	first := coretest.Open(t)

@@ -33,9 +33,9 @@ func (e *Engine) newUnfinished() *unfinished {
 	return u
 }
 
-// source is a table of unfinished steps. It is read a page at a time, from behind the last page on
-// and from the beginning again after the last one, so that a step that cannot be finished keeps no
-// later step from being read.
+// source is a table of unfinished steps. It is read a page at a time, from behind the last page on,
+// and from the beginning again after the last page. So a step that cannot be finished delays the
+// read of no later step.
 type source struct {
 	kinds [2]payment.StepKind // of the steps in it
 	page  func(ctx context.Context, after int64) (rows []task, last int64, err error)
@@ -162,9 +162,9 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	return t.ID, out
 }
 
-// claimable reports whether no request works on a step that a core began at a time, and this core may
-// claim it. A step of this process is judged by the requests in flight and never by the clock, which
-// may have been set: by an age, a clock that steps would have it claimed under its request.
+// claimable reports whether no request works on a step that a core began at a time, and this core
+// may claim it. A step of this process is judged by the requests in flight and never by the clock,
+// which may have been set. By an age, a clock that steps would have it claimed under its request.
 func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time) bool {
 	p := u.e.Peers
 	if p == nil {
@@ -184,8 +184,8 @@ func (u *unfinished) reversals(ctx context.Context, after int64) ([]*payment.Rev
 // pager reads the rows of a table behind an id, a page of them.
 type pager[T any] func(ctx context.Context, after int64) ([]T, error)
 
-// since makes a list of steps one of pages: of all steps until the service serves, then of those
-// that were not changed just now.
+// since makes a list of steps a list of pages: of all steps until the service serves, then of the
+// steps without a recent change.
 func since[T any](u *unfinished, list func(ctx context.Context, before, after int64, limit int) ([]T, error)) pager[T] {
 	return func(ctx context.Context, after int64) ([]T, error) {
 		cut := int64(math.MaxInt64 / 2)

@@ -20,7 +20,8 @@ func mustExpire(t *testing.T, s *coretest.Service, want int) {
 	}
 }
 
-// TestWaitingLapses: to the millisecond 24 hours after it was made, with one event that says why; then nobody confirms it any more.
+// TestWaitingLapses: to the millisecond 24 hours after it was made, with one event that gives the
+// reason; then no client can confirm it any more.
 func TestWaitingLapses(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -62,7 +63,8 @@ func TestManyLapse(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestWaitingLapsesByTheTestClock: what waits when the clock moves lapses by it, what is made afterwards gets its full time.
+// TestWaitingLapsesByTheTestClock: a waiting transaction lapses by the test clock that moves, and a
+// later one gets its full time.
 func TestWaitingLapsesByTheTestClock(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -95,7 +97,8 @@ func TestWaitingLapsesByTheTestClock(t *testing.T) {
 	}
 }
 
-// TestConfirmedDoesNotLapse: what was confirmed has the expiry of its authorization, or none; what is withdrawn when its time is over lapses.
+// TestConfirmedDoesNotLapse: a confirmed transaction has the expiry of its authorization, or none.
+// A withdrawn one whose time is over lapses.
 func TestConfirmedDoesNotLapse(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []bool{false, true} {
