@@ -17,7 +17,7 @@ const maxEventName = 200
 // platformEvents are the types of events that come from outside of payments.
 var platformEvents = []v1.EventType{v1.EventTypeMleKeyRotated, v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
-// announce tells a merchant of what happened elsewhere on the platform.
+// announce writes an event of the platform for one merchant.
 func (o *Operator) announce(c *call, left *trail) (engine.Result, error) {
 	n, err := merchantID(c.Request, left)
 	if err != nil {
@@ -45,7 +45,7 @@ func checkAnnouncement(in *operator.EventCreate) *fault {
 	return checkNews(platformEvents, in.Type, in.Name, in.Object)
 }
 
-// checkNews checks what is told, whoever is told it.
+// checkNews checks an event of the platform, for one merchant or for all.
 func checkNews(types []v1.EventType, kind v1.EventType, name string, object jsontext.Value) *fault {
 	switch {
 	case kind == "":

@@ -36,7 +36,8 @@ type TestMethods interface {
 	DefaultPaymentMethod() string
 }
 
-// Config is what an API is made of. All fields are required but RateLimit and those that say so.
+// Config configures an API. All fields are required but RateLimit and the fields whose comment
+// permits nil or zero.
 type Config struct {
 	Store          Reader
 	Engine         *engine.Engine
@@ -44,11 +45,11 @@ type Config struct {
 	Clock          clock.Clock
 	ClockOffset    func() (ahead time.Duration, agrees bool) // of Clock to the store's; nil where the store has none
 	Log            *slog.Logger
-	Observe        func(httpx.Sample) // is told of every request; nil for nobody
+	Observe        func(httpx.Sample) // receives every request; nil: nothing does
 	Tracer         *telemetry.Tracer  // nil for no spans
 	Test           TestMethods
 	Cards          []docs.Card        // the test cards, to show
-	Triggers       []docs.Trigger     // and what else the simulator answers in its own way
+	Triggers       []docs.Trigger     // the other triggers of the simulator, to show
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
 	Concurrent     int                // requests at once; more are refused with 503
@@ -76,12 +77,12 @@ type route struct {
 	handle       handler
 }
 
-// publishable reports whether keys that anybody can read may use the route.
+// publishable reports whether public keys may use the route.
 func (r route) publishable() bool {
 	return r.method == http.MethodPost && (r.scope == apikey.ScopeTokensCreate || r.scope == apikey.ScopePaymentsConfirm)
 }
 
-// handler serves an authenticated request. The error is answered by the table.
+// handler serves an authenticated request. The table of codes turns its error into a response.
 type handler func(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error
 
 // New returns the API.
@@ -102,7 +103,7 @@ func New(c Config) *API {
 	return a
 }
 
-// ServeHTTP answers every path: what is not v1's is a v1 404.
+// ServeHTTP serves every path. A path that v1 does not have is a v1 404.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.setDate(w.Header())
 	a.handler.ServeHTTP(w, r)
@@ -124,7 +125,7 @@ func (a *API) router() *mux.Router {
 		}
 		allowed[r.path] = append(allowed[r.path], r.method)
 	}
-	m.Methods(http.MethodGet, http.MethodHead).Path(healthPath).HandlerFunc(a.health) // HEAD is how load balancers ask
+	m.Methods(http.MethodGet, http.MethodHead).Path(healthPath).HandlerFunc(a.health) // load balancers send HEAD
 	for _, path := range a.showContract(m) {
 		paths, allowed[path] = append(paths, path), []string{http.MethodGet, http.MethodHead}
 	}
@@ -146,7 +147,8 @@ func (a *API) methodNotAllowed(methods []string) http.Handler {
 	})
 }
 
-// authenticated finds out whose request it is and whether the key may do this, before anything else is read.
+// authenticated identifies the merchant of a request and checks the scope of its key, before
+// anything else is read.
 func (a *API) authenticated(rt route) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -226,7 +228,7 @@ func (a *API) key(r *http.Request) (*payment.APIKey, error) {
 	return k, nil
 }
 
-// write sends a JSON answer.
+// write sends a JSON response.
 func (a *API) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = contentType

@@ -32,7 +32,8 @@ func setupScripted(t *testing.T) *scripted {
 	return &scripted{s, server.URL, &http.Client{Transport: coretest.NewContract(t, transport)}}
 }
 
-// post sends a body under an idempotency key and returns the status, the answer and its header.
+// post sends a body under an idempotency key and returns the status, the body and the header of the
+// response.
 func (b *scripted) post(t *testing.T, path, body, key string) (int, []byte, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+path, strings.NewReader(body))
@@ -52,8 +53,8 @@ func (b *scripted) post(t *testing.T, path, body, key string) (int, []byte, http
 	return resp.StatusCode, got, resp.Header
 }
 
-// TestPanicInAHandler: the answer is an error of the contract, what was committed is taken up, and the secrets of the request, which stood
-// in the panic's own value, are nowhere.
+// TestPanicInAHandler: the response is an error of the contract, and recovery claims the committed
+// intent. The secrets of the request, which the panic's value has, appear nowhere.
 func TestPanicInAHandler(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)
@@ -92,7 +93,7 @@ func TestPanicInAHandler(t *testing.T) {
 	}
 }
 
-// TestOverload: what comes on top of the limit is told to come back, and the rest is served.
+// TestOverload: a request above the limit gets the refusal to come back, and the rest is served.
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)

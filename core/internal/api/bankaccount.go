@@ -11,7 +11,7 @@ import (
 // bankCurrency is what accounts that have a routing number are held in.
 const bankCurrency = "usd"
 
-// givenBankAccount checks a bank account. Only what may be shown of it is ever stored.
+// givenBankAccount checks a bank account. Only the parts of it that may be shown are ever stored.
 func (a *API) givenBankAccount(t payment.Tenant, in *v1.BankAccountInput) (payer, error) {
 	if in == nil {
 		return payer{}, &fault{code: codeMissingField, param: kindBankAccount}
@@ -54,7 +54,8 @@ func bankAccountFault(in *v1.BankAccountInput) *fault {
 	return lengthFault(field{"bank_account.holder", &in.Holder, 255})
 }
 
-// debitFault refuses what a bank account cannot do: it is debited at once, in its own currency, and no card network authenticates it.
+// debitFault refuses payments that a bank account cannot make: it is debited at once, in its
+// currency, and no card network authenticates it.
 func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeDSecureInput) *fault {
 	switch {
 	case p.shown.BankAccount == nil:

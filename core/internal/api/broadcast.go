@@ -10,7 +10,7 @@ import (
 // commonEvents are the types of events that are the same for all merchants.
 var commonEvents = []v1.EventType{v1.EventTypeCertificateRotated, v1.EventTypeTLSCipherPolicyChanged}
 
-// broadcast has all merchants told of what happened elsewhere on the platform.
+// broadcast writes an event of the platform for all merchants.
 func (o *Operator) broadcast(c *call, _ *trail) (engine.Result, error) {
 	var in operator.BroadcastCreate
 	if err := c.decode(&in, false); err != nil {

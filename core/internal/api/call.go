@@ -48,7 +48,7 @@ func (a *API) changing(run command) handler {
 }
 
 // carryOut runs a command and sends its response. A refusal is sent only after its idempotency key
-// was found free: a stored response outranks it, and so does an equal request that is running. A
+// was found free. A stored response outranks it, and so does an equal request that is running. A
 // revocable refusal is stored under the key first. The same key and body always get the same status
 // and bytes. An equal request that has not claimed the key yet finds the stored refusal. A command
 // that succeeds claims the key itself.
@@ -63,7 +63,7 @@ func (a *API) carryOut(w http.ResponseWriter, c *call, run command) error {
 	return a.respond(w, c.Request, out, err)
 }
 
-// outcome runs a command and stores its refusal, if that is to be stored.
+// outcome runs a command and stores its refusal if the key or a count needs it.
 func (a *API) outcome(c *call, run command) (engine.Result, error) {
 	defer func() {
 		if c.end != nil {
@@ -105,17 +105,17 @@ func (f *fault) refusal() *payment.Refusal {
 // errOfDefault is the cause of a refusal that depends on a customer's default payment method.
 var errOfDefault = errors.New("api: depends on the default payment method")
 
-// revocable reports whether an equal request can pass the check that refused this one: at another
-// time, by the clock of another core, or after a change of the objects and settings that the check
-// reads. A malformed body stays malformed. An id without an object never gets one, and an ended
-// object never comes back: a request that passed its checks before meets that refusal in its own
-// intent.
+// revocable reports whether an equal request can pass the check that refused this one. It can at
+// another time, by the clock of another core, or after a change of the objects and settings that
+// the check reads. A malformed body stays malformed. An id without an object never gets one, and an
+// ended object never comes back. A request that passed its checks before meets that refusal in its
+// own intent.
 func (f *fault) revocable() bool {
 	return v1.KeepsRefusal(f.code) || errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)
 }
 
-// outranked reports whether a stored response is sent in place of an error. Errors of the service
-// itself say nothing of the request, and those of the key come from its lookup.
+// outranked reports whether a stored response is sent instead of an error. Errors of the service
+// itself do not depend on the request, and the errors of the key come from its lookup.
 func outranked(code string) bool {
 	switch code {
 	case codeInternal, codeStoreUnavailable, codeOverloaded, codeKeyInUse, codeKeyReused:

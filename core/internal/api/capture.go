@@ -17,7 +17,8 @@ func (a *API) captureRoutes() []route {
 	}
 }
 
-// stepDetails is the part of a capture or refund that only the merchant decides, stored as the contract shows it.
+// stepDetails is the part of a capture or refund that only the merchant decides, stored as the
+// contract shows it.
 type stepDetails struct {
 	Reason    *string      `json:"reason,omitempty"`
 	Reference *string      `json:"reference,omitempty"`
@@ -51,7 +52,8 @@ func (a *API) createCapture(c *call) (engine.Result, error) {
 	return a.Engine.Capture(c.Context(), c.request, n, amount, in.Final != nil && *in.Final, details)
 }
 
-// optionalAmount is 0 when the field is absent: all that is left. A null is not absent: whoever sent it may have meant any amount.
+// optionalAmount is 0 when the field is absent: all that is left. A null is not absent: the client
+// that sent it may have meant any amount.
 func optionalAmount(amount *v1.Money, body []byte) (int64, *fault) {
 	switch {
 	case amount == nil && given(body, "amount"):

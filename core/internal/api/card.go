@@ -17,7 +17,7 @@ import (
 // expiryGrace lets a card live on in the last time zone where its month has not ended.
 const expiryGrace = 12 * time.Hour
 
-// payerCard finds the card a request asks to charge.
+// payerCard finds the card that a request charges.
 func (a *API) payerCard(t payment.Tenant, g givenSource) (acquirer.Card, error) {
 	switch {
 	case g.card != nil:
@@ -56,7 +56,8 @@ func (a *API) givenCard(in *v1.CardInput) (acquirer.Card, error) {
 	return out, nil
 }
 
-// numberFault checks the number and the month of a card or of what stands in for one. kind begins the names of the fields.
+// numberFault checks the number and the month of a card or of a network token. kind begins the
+// names of the fields.
 func (a *API) numberFault(kind string, number secret.String, month, year int) *fault {
 	switch {
 	case number.IsZero():
@@ -87,7 +88,7 @@ func shownBrand(number secret.String) v1.CardBrand {
 	return v1.CardBrandUnknown
 }
 
-// shownCard is what may be known of a card.
+// shownCard is the part of a card that may be shown.
 func (a *API) shownCard(t payment.Tenant, c acquirer.Card, holder *string) *v1.Card {
 	return &v1.Card{
 		Brand: shownBrand(c.Number), Last4: secret.LastFour(c.Number),
@@ -95,7 +96,8 @@ func (a *API) shownCard(t payment.Tenant, c acquirer.Card, holder *string) *v1.C
 	}
 }
 
-// fingerprint is the same for the same number within one merchant and mode, and says nothing to anybody else.
+// fingerprint is the same for the same number within one merchant and mode, and means nothing
+// elsewhere.
 func (a *API) fingerprint(t payment.Tenant, number secret.String) string {
 	mac := hmac.New(sha256.New, a.FingerprintKey)
 	mac.Write(strconv.AppendInt(nil, t.Merchant, 10))

@@ -8,7 +8,7 @@ import (
 // cardCVC is the field of a stored card's security code.
 const cardCVC = "card_cvc"
 
-// cvcFault refuses a security code beside what has, or had, one of its own.
+// cvcFault refuses a security code for a source that has, or had, another one.
 func (g givenSource) cvcFault() *fault {
 	if g.cvc == nil {
 		return nil
@@ -22,10 +22,10 @@ func (g givenSource) cvcFault() *fault {
 	return nil
 }
 
-// typeCVC adds the security code that the payer typed again to a stored card, which never has one of its own.
+// typeCVC adds the security code that the payer typed again to a stored card, which never has one.
 func (p *payer) typeCVC(cvc *secret.String) *fault {
 	switch {
-	case cvc == nil, p.method == "": // there is nothing to charge, which the intent says
+	case cvc == nil, p.method == "": // there is nothing to charge: the intent refuses it
 		return nil
 	case p.shown.Card == nil:
 		return &fault{

@@ -28,9 +28,10 @@ func (a *API) dateBehind() time.Duration {
 }
 
 // clockFault refuses a request that changes something if the clock is off the store's by more than
-// engine.RequestTolerance. By its clock a core decides whether an Idempotency-Key has expired: with a
-// clock a day off it would take a retry for a new payment. Reads get their response, except that of an
-// Idempotency-Key: a client that reads by mistake that it was never used sends the payment again.
+// engine.RequestTolerance. By its clock a core decides whether an Idempotency-Key has expired. With
+// a clock a day off, it would take a retry for a new payment. Reads get their response, except the
+// read of an Idempotency-Key. A client that reads by mistake that the key was never used sends the
+// payment again.
 func (a *API) clockFault(method, route string) *fault {
 	reads := (method == http.MethodGet || method == http.MethodHead) && route != idempotencyKeyPath
 	if a.ClockOffset == nil || reads {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestHowFarTheClockMayBeOff: by engine.RequestTolerance, either way. Beyond it reads get their
-// response, except those of an Idempotency-Key.
+// response, except the reads of an Idempotency-Key.
 func TestHowFarTheClockMayBeOff(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{0, engine.RequestTolerance, engine.RequestTolerance + 1, 25 * time.Hour} {
@@ -25,8 +25,8 @@ func TestHowFarTheClockMayBeOff(t *testing.T) {
 	}
 }
 
-// TestDateOfAServersClock: with a store on a server, Date is that of the server if the clock is
-// ahead of it by more than the second in which Date counts.
+// TestDateOfAServersClock: the store is on a server. Date is the server's if the clock is ahead of
+// it by more than the second in which Date counts.
 func TestDateOfAServersClock(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[time.Duration]time.Duration{

@@ -23,7 +23,8 @@ func (a *API) prepareTransaction(c *call, in *v1.TransactionCreate) (engine.Resu
 	})
 }
 
-// earlyFault refuses what comes with the confirmation. Nothing keeps it until then.
+// earlyFault refuses fields that belong to the confirmation. The transaction does not keep them
+// until then.
 func earlyFault(in *v1.TransactionCreate) *fault {
 	for _, object := range []struct {
 		param string
@@ -78,7 +79,7 @@ func (a *API) confirmTransaction(c *call) (engine.Result, error) {
 	if f := a.confirmFault(c, n, &in); f != nil {
 		return engine.Result{}, f
 	}
-	if in.PaymentMethod == "" && given(c.body, "payment_method") { // a client that lost the id would pay with what the create named
+	if in.PaymentMethod == "" && given(c.body, "payment_method") { // a client that lost the id would pay with the create's source
 		return engine.Result{}, &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if c.publishable() {
@@ -91,8 +92,8 @@ func (a *API) confirmTransaction(c *call) (engine.Result, error) {
 	return a.confirm(c, t, &in)
 }
 
-// confirmBounded carries out a confirmation by a publishable key. It refuses the confirmation if too
-// many of the transaction's were refused for their source, or may be: a client repeats it then.
+// confirmBounded carries out a confirmation by a publishable key. It refuses the confirmation if
+// too many of the transaction's were refused for their source, or may be: a client repeats it then.
 func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engine.Result, error) {
 	var others int
 	others, c.end = a.confirmations.begin(n)
@@ -122,8 +123,8 @@ func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm
 	return a.Engine.Confirm(c.Context(), c.request, t, p)
 }
 
-// confirmFault checks what needs no look at the transaction. The secret comes first, so that whoever lacks it learns nothing, not even
-// whether there is such a transaction.
+// confirmFault checks the parts that do not depend on the transaction. The secret comes first, so
+// that a client without it learns nothing, not even whether the transaction exists.
 func (a *API) confirmFault(c *call, n int64, in *v1.TransactionConfirm) *fault {
 	const param = "client_secret"
 	if in.ClientSecret == nil && c.publishable() {

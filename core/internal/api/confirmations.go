@@ -4,8 +4,8 @@ import "sync"
 
 // confirmations counts for each transaction the confirmations by publishable keys that this process
 // is judging. A wrong source is counted after it was judged, so each of them reserves a refusal
-// first: no more are judged in parallel than one after the other. Several cores reserve apart. While
-// the count of refusals is n, each of them judges up to MaxRefusedConfirmations-n at a time.
+// first. No more are judged in parallel than one after the other. Several cores reserve separately.
+// While the count of refusals is n, each of them judges up to MaxRefusedConfirmations-n at a time.
 type confirmations struct {
 	mu      sync.Mutex
 	judging map[int64]int // guarded by mu: by transaction

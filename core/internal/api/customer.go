@@ -39,7 +39,8 @@ func customerFault(in *v1.CustomerInput) *fault {
 	return nil
 }
 
-// merged is a customer's details after an update, in the contract's words. What is empty is not kept.
+// merged is a customer's details after an update, in the contract's words. Empty fields are not
+// kept.
 func merged(details []byte, in *v1.CustomerInput) []byte {
 	var was v1.CustomerInput
 	decodeDetails(details, &was)
@@ -74,7 +75,7 @@ func merged(details []byte, in *v1.CustomerInput) []byte {
 	return encode(&was)
 }
 
-// contact is nil for one that says nothing.
+// contact is nil for an empty contact.
 func contact(c *v1.Contact) *v1.Contact {
 	if c == nil || *c == (v1.Contact{}) {
 		return nil
@@ -124,10 +125,11 @@ func (a *API) updateCustomer(c *call) (engine.Result, error) {
 	return out, err
 }
 
-// defaultMethod is the field of what a customer pays with when nothing is named.
+// defaultMethod is the field of the payment method that a customer pays with if the request names
+// none.
 const defaultMethod = "default_payment_method"
 
-// defaultOf is the payment method that is to be the default: nil for whatever it is now, 0 for none.
+// defaultOf is the new default payment method: nil leaves it as it is, 0 removes it.
 func defaultOf(in *v1.CustomerInput) (*int64, *fault) {
 	if in.DefaultPaymentMethod == nil {
 		return nil, nil
@@ -198,7 +200,7 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.A
 	return nil
 }
 
-// customerFilter reads what a list of customers is narrowed by.
+// customerFilter reads the list filter of customers.
 func customerFilter(q url.Values) (payment.CustomerFilter, error) {
 	for _, name := range []string{"reference", "email"} {
 		value := q.Get(name)

@@ -21,8 +21,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field, and
-// no card number in a text. Optional allows an absent body, which leaves v as it is.
+// decode reads the body strictly into v: one JSON object, no unknown, duplicate or mistyped field,
+// and no card number in a text. Optional allows an absent body, which leaves v as it is.
 func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -73,8 +73,8 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 }
 
 // unfitFault returns the fault of the first null of a decoded body, or of the first text with a
-// character of code 0. Nil: there is none. The contract has no field that takes a null, and json reads
-// it as absent. Only the fault gets a path, because a path is as long as all names around it.
+// character of code 0. Nil: there is none. The contract has no field that takes a null, and json
+// reads it as absent. Only the fault gets a path, because a path is as long as all names around it.
 func unfitFault(body []byte) *fault {
 	if !bytes.Contains(body, []byte("null")) && !bytes.Contains(body, []byte(`\u0000`)) {
 		return nil
@@ -102,7 +102,8 @@ func readFault(err error) error {
 	return &fault{code: codeInvalidJSON, message: "The body could not be read to its end.", cause: err}
 }
 
-// decodeFault names the field that json stumbled over. Its own texts may quote the body, so they go nowhere.
+// decodeFault names the field that json stumbled over. Its own texts may quote the body, so they go
+// nowhere.
 func decodeFault(err error) *fault {
 	var syntactic *jsontext.SyntacticError
 	var semantic *json.SemanticError
@@ -118,7 +119,8 @@ func decodeFault(err error) *fault {
 	}
 }
 
-// typeFault is the answer to a value of the wrong type: for amounts the one that says what an amount is.
+// typeFault is the fault of a value of the wrong type. Amounts have the one that explains an
+// amount.
 func typeFault(param string) *fault {
 	if param == "amount" || strings.HasSuffix(param, "_amount") {
 		return &fault{code: codeInvalidAmount, param: param}
@@ -144,7 +146,7 @@ func firstByte(body []byte) int {
 	return 0
 }
 
-// given reports whether the body's object has the field, to tell a missing one from one that is zero.
+// given reports whether the body's object has the field. A field that is zero is not missing.
 func given(body []byte, field string) bool {
 	var fields map[string]jsontext.Value
 	if json.Unmarshal(body, &fields) != nil {

@@ -13,7 +13,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// contentSecurity lets the page load its own style sheet and script and nothing else, from nowhere else, and send nothing anywhere.
+// contentSecurity lets the page load its own style sheet and script and nothing else, from nowhere
+// else, and send nothing anywhere.
 const contentSecurity = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // The paths that need no key and show the contract.

@@ -25,14 +25,14 @@ type fault struct {
 func (f *fault) Error() string { return "api: " + f.code }
 func (f *fault) Unwrap() error { return f.cause }
 
-// entry is what a code means on the wire.
+// entry is the meaning of a code on the wire.
 type entry struct {
 	kind    v1.ErrorType
 	status  int
 	message string
 }
 
-// The codes that have no other home. Those of refused steps are in package payment.
+// The codes that have no other home. The codes of refused steps are in package payment.
 const (
 	codeInvalidAPIKey         = "invalid_api_key"
 	codeMerchantDisabled      = "merchant_disabled"
@@ -191,7 +191,7 @@ var codes = map[string]entry{
 	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
 }
 
-// operators reports whether only the operator's API answers a code.
+// operators reports whether only the operator's API returns a code.
 func operators(code string) bool {
 	return code == codeInvalidOperatorToken || code == codeInsufficientRole || code == codeTooManyLogins
 }
@@ -214,14 +214,14 @@ func (f *fault) body(requestID string) (int, *v1.ErrorBody) {
 	return e.status, &v1.ErrorBody{Error: out}
 }
 
-// The bounds of what a param may repeat of the client's own words.
+// The bounds of the client's text that a param may repeat.
 const (
 	maxParam       = 200
 	maxParamDigits = 8
 )
 
-// safeParam is param unless it could hold what must not be repeated: a client that builds its JSON wrongly may send a card number or
-// a key as the name of a field.
+// safeParam is param unless it could hold a secret. A client that builds its JSON wrongly may send
+// a card number or a key as the name of a field.
 func safeParam(param string) string {
 	digits := 0
 	for i := range len(param) {
@@ -235,7 +235,8 @@ func safeParam(param string) string {
 	return param
 }
 
-// faultOf turns any error into a fault. What is not known is internal, and its text goes to the log only.
+// faultOf turns any error into a fault. An unknown error is internal, and its text goes to the log
+// only.
 func faultOf(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f

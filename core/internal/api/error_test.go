@@ -38,8 +38,8 @@ func statusesOf() map[v1.ErrorType][]int {
 	}
 }
 
-// TestSettlingRefusalsAreRefusals: the codes by which a client judges an Idempotency-Key are those of
-// core's table, and each refuses the request itself.
+// TestSettlingRefusalsAreRefusals: core's table has the codes by which a client judges an
+// Idempotency-Key, and each refuses the request itself.
 func TestSettlingRefusalsAreRefusals(t *testing.T) {
 	t.Parallel()
 	for _, code := range v1.SettlingRefusals() {
@@ -49,8 +49,8 @@ func TestSettlingRefusalsAreRefusals(t *testing.T) {
 	}
 }
 
-// TestFreeingRefusalsSettleNothing: core frees an Idempotency-Key with two codes of its table. Both are
-// errors of the acquirer, and neither refuses every later request with the key.
+// TestFreeingRefusalsSettleNothing: core frees an Idempotency-Key with two codes of its table. Both
+// are errors of the acquirer, and neither refuses every later request with the key.
 func TestFreeingRefusalsSettleNothing(t *testing.T) {
 	t.Parallel()
 	freeing := 0
@@ -79,7 +79,7 @@ func TestEveryCode(t *testing.T) {
 			t.Errorf("%s: %s does not go with %d", code, e.Type, e.Status)
 		}
 		if refusals[code] {
-			continue // package payment says it in its own words
+			continue // package payment has its own message
 		}
 		if e.Message == "" || !strings.HasSuffix(e.Message, ".") {
 			t.Errorf("%s: the message is no sentence: %q", code, e.Message)

@@ -20,7 +20,7 @@ func (a *API) eventRoutes() []route {
 	}
 }
 
-// eventKinds is what the events of an object are called, by the prefix of its id.
+// eventKinds are the kinds of an object's events, by the prefix of its id.
 var eventKinds = map[id.Prefix]string{
 	id.Transaction: "transaction", id.Capture: "capture", id.Refund: "refund", id.Customer: "customer", id.PaymentMethod: "payment_method",
 	id.APIKey: "api_key", id.WebhookEndpoint: "webhook_endpoint",

@@ -32,7 +32,7 @@ func Routes() []string {
 	return out
 }
 
-// FaultCode is the code an error is answered with.
+// FaultCode is the code of the response to an error.
 func FaultCode(err error) string { return faultOf(err).code }
 
 // RetryAfter is the table of waits.

@@ -14,18 +14,20 @@ import (
 // ProofField is where a filter in front puts its secret.
 const ProofField = "X-Svc-Int-Proof"
 
-// EncryptionField is where a filter in front says what of a request was encrypted, or will be of its answer: v1;response=required.
+// EncryptionField is the header field in which a filter in front reports the encryption of a
+// request or of its response: v1;response=required.
 const EncryptionField = "X-Svc-Int-Mle"
 
-// answerSealed is the word in it for an answer that the client gets encrypted or not at all.
+// answerSealed is the value in it for a response that the client gets encrypted or not at all.
 const answerSealed = "response=required"
 
-// askField is where a filter in front shows the operator token when it asks, with a publishable key, whose that key is: what it opens the
-// encrypted body of a token for. Those who have the key only are told nothing.
+// askField is the header field of the operator token that a filter in front sends. With it, the
+// filter identifies the merchant of a publishable key before it opens the encrypted body of a
+// token. A client that has the key alone gets no information.
 const askField = "X-Svc-Int-Asks"
 
-// behindFilter refuses what did not come through the filter that stands in front: nobody has judged whether it had to be encrypted. Health is
-// told to everyone, since it is asked for by what starts us.
+// behindFilter refuses a request that did not pass the filter in front, which checks whether it had
+// to be encrypted. Health is open to all, since the programs that start core read it.
 func (a *API) behindFilter(next http.Handler) http.Handler {
 	if a.FilterSecret.IsZero() {
 		return next
@@ -39,7 +41,7 @@ func (a *API) behindFilter(next http.Handler) http.Handler {
 	})
 }
 
-// asked reports whether a filter of ours asks.
+// asked reports whether a filter of ours sent the request.
 func (a *API) asked(r *http.Request) bool {
 	lines := r.Header[askField]
 	if len(lines) != 1 {
@@ -66,8 +68,9 @@ func shows(r *http.Request, field string, want secret.String) bool {
 	return subtle.ConstantTimeCompare(given[:], wanted[:]) == 1
 }
 
-// sealsAnswer reports whether the filter in front will encrypt the answer. A filter that has shown its secret is believed; without one anybody
-// could say it, so it means nothing.
+// sealsAnswer reports whether the filter in front will encrypt the response. A filter that has
+// shown its secret is believed. Without a secret any client could send the field, so it means
+// nothing.
 func (a *API) sealsAnswer(r *http.Request) bool {
 	told := r.Header[EncryptionField]
 	if a.FilterSecret.IsZero() || len(told) != 1 {
@@ -81,8 +84,9 @@ func (a *API) sealsAnswer(r *http.Request) bool {
 	return false
 }
 
-// isSealed reports whether a request has an encrypted body. A filter in front opens those; one that gets here was sent to the wrong place, and
-// must not be taken for a request without a body where bodies are not read.
+// isSealed reports whether a request has an encrypted body, which a filter in front opens. A
+// request that arrives here was sent to the wrong place. It must not pass for a request without a
+// body where bodies are not read.
 func isSealed(r *http.Request) bool {
 	if len(r.Header["Content-Type"]) == 0 || r.ContentLength == 0 {
 		return false

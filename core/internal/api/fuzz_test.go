@@ -19,8 +19,9 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// FuzzCreateTransaction sends any bytes as the body of a create: the answer keeps to the contract, nothing breaks, what is accepted is a request
-// the contract allows (the transport checks both), and what is refused leaves no row.
+// FuzzCreateTransaction sends any bytes as the body of a create. The response keeps to the
+// contract, and nothing breaks. An accepted request is one that the contract allows (the transport
+// checks both). A refused one leaves no row.
 func FuzzCreateTransaction(f *testing.F) {
 	s := coretest.Open(f)
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -14,7 +14,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// idempotencyKeyPath tells what became of an Idempotency-Key.
+// idempotencyKeyPath shows the state of an Idempotency-Key.
 const idempotencyKeyPath = "/v1/idempotency_keys/{key}"
 
 func (a *API) idempotencyRoutes() []route {
@@ -50,8 +50,8 @@ func (a *API) getIdempotencyKey(w http.ResponseWriter, r *http.Request, k *payme
 	return nil
 }
 
-// reserveKey stores the request's key with a response and no effect. Its purpose is part of the request's fingerprint, so the key
-// serves no other one.
+// reserveKey stores the request's key with a response and no effect. Its purpose is part of the
+// request's fingerprint, so the key serves no other one.
 func (a *API) reserveKey(c *call) (engine.Result, error) {
 	var in v1.IdempotencyKeyReserve
 	if err := c.decode(&in, false); err != nil {
@@ -79,7 +79,8 @@ func showReservation(r *engine.Reservation) *v1.IdempotencyKeyReservation {
 // resourceOf returns the id of the object that a stored response shows, "" if it shows none.
 func resourceOf(response []byte) string { return shownIn(response).resource }
 
-// shown is what a stored response shows; a field is "" if the response does not have it.
+// shown are the fields that a stored response shows; a field is "" if the response does not have
+// it.
 type shown struct {
 	resource string // the id of the object
 	code     string // of the error

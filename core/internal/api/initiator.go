@@ -5,7 +5,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// initiatorFault checks who asks and why. A merchant may only ask on grounds the networks know, and some of these are its alone.
+// initiatorFault checks the party that initiates a payment, and its reason. A merchant needs a
+// reason of the networks, and some reasons are only for merchants.
 func initiatorFault(in *v1.Initiator) *fault {
 	switch {
 	case in == nil:
@@ -29,7 +30,7 @@ func initiatorFault(in *v1.Initiator) *fault {
 	return nil
 }
 
-// merchantsAlone reports whether a reason tells of something the customer has no part in.
+// merchantsAlone reports whether a reason is an event without the customer.
 func merchantsAlone(r v1.InitiatorReason) bool {
 	switch r {
 	case v1.InitiatorReasonResubmission, v1.InitiatorReasonDelayedCharge, v1.InitiatorReasonReauthorization, v1.InitiatorReasonNoShow:
@@ -39,7 +40,7 @@ func merchantsAlone(r v1.InitiatorReason) bool {
 	return false
 }
 
-// initiator is what the acquirer is told of who asks.
+// initiator is the initiator as the acquirer gets it.
 func initiator(in *v1.Initiator) acquirer.Initiator {
 	if in == nil {
 		return acquirer.Initiator{}

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// currentKeyPath is where a secret key learns what it is.
+// currentKeyPath is the path at which a secret key reads its own object.
 const currentKeyPath = "/v1/api_keys/current"
 
 func (a *API) keyRoutes() []route {
@@ -28,7 +28,7 @@ func (a *API) keyRoutes() []route {
 	}
 }
 
-// currentKey shows the key as the store has it now: who asks decides by it.
+// currentKey shows the key as the store has it now, because the caller decides by it.
 func (a *API) currentKey(w http.ResponseWriter, r *http.Request, k *payment.APIKey) error {
 	k, err := a.Auth.Again(r.Context(), k)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *API) createKey(c *call) (engine.Result, error) {
 	return out, scopeFault(err)
 }
 
-// newKey checks what key is asked for.
+// newKey checks the key of a request.
 func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	n := engine.NewKey{Kind: apikey.Kind(in.Kind)}
 	switch {
@@ -196,7 +196,7 @@ func scopeFault(err error) error {
 	return err
 }
 
-// showUsedKey shows a key with its last use as this process knows it.
+// showUsedKey shows a key with its last use in this process.
 func (a *API) showUsedKey(k *payment.APIKey) v1.APIKey {
 	used := *k
 	used.LastUsedAt = a.Auth.LastUsed(k)
@@ -224,7 +224,8 @@ func optionalTime(t time.Time) *v1.Time {
 	return &v1.Time{Time: t}
 }
 
-// ended has every key looked at anew where err says that one has ended elsewhere. It returns err.
+// ended empties the cache of keys if err reports that a key has ended at another core. It returns
+// err.
 func (a *API) ended(err error) error {
 	if f := faultOf(err); f.code == codeInvalidAPIKey || f.code == codeMerchantDisabled {
 		a.Auth.Forget()
@@ -232,7 +233,7 @@ func (a *API) ended(err error) error {
 	return err
 }
 
-// authFault tells a bad key from a store that could not be asked.
+// authFault distinguishes a bad key from a store that does not respond.
 func authFault(err error) error {
 	if errors.Is(err, auth.ErrInvalidKey) {
 		return &fault{code: codeInvalidAPIKey}

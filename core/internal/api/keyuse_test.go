@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// askOf asks a service under an API key, and an idempotency key unless that is "".
+// askOf sends a request under an API key, and an idempotency key unless that is "".
 func askOf(t *testing.T, s *coretest.Service, key, route, idempotency string) (status int, body map[string]any) {
 	t.Helper()
 	words := strings.SplitN(route+"  ", " ", 3)
@@ -49,8 +49,8 @@ func mustKey(t *testing.T, s *coretest.Service) (secret, shown string) {
 	return key.Reveal(), body["id"].(string)
 }
 
-// changes are requests that change something, one of each kind; A is an authorized transaction, C a captured one, K an API key, M a customer and E a
-// webhook endpoint.
+// changes are requests that change something, one of each kind. A is an authorized transaction, C a
+// captured one, K an API key, M a customer and E a webhook endpoint.
 var changes = []string{
 	`POST /v1/transactions {"amount":100,"currency":"usd","payment_method":"card"}`,
 	`POST /v1/transactions {"amount":100,"currency":"usd","payment_method":"card","confirm":false}`,
@@ -62,8 +62,9 @@ var changes = []string{
 	"POST /v1/test_helpers/settlement_runs", "POST /v1/test_helpers/transactions/C/settle", `POST /v1/test_helpers/clock/advance {"seconds":1}`,
 }
 
-// TestAKeyThatEndedElsewherePostgreSQL: once a core has answered that a key is revoked, or rolled without an overlap, or its merchant out of service,
-// nothing is done under it at another core that has just believed in it, nor is an earlier answer given again.
+// TestAKeyThatEndedElsewherePostgreSQL: a core has responded that a key is revoked, or rolled
+// without an overlap, or that its merchant is out of service. Then nothing is done under the key at
+// another core that has just accepted it, and no earlier response is repeated.
 func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -91,7 +92,7 @@ func TestAKeyThatEndedElsewherePostgreSQL(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first := coretest.OpenShared(t) // its clock stands still: what is remembered of keys is remembered for good
+			first := coretest.OpenShared(t) // its clock stands still, so cached keys never expire
 			second := first.Beside(t)
 			objects := mustObjects(t, first)
 			before := things(t, first)
@@ -157,7 +158,8 @@ func mustObjects(t *testing.T, s *coretest.Service) *strings.Replacer {
 		"webhook_endpoints/E", "webhook_endpoints/"+made(`POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["*"]}`))
 }
 
-// TestARevocationUnderLoadPostgreSQL: no payment that is asked for after the answer to a revocation takes place, at whichever core.
+// TestARevocationUnderLoadPostgreSQL: no payment whose request comes after the response to a
+// revocation takes place, at any core.
 func TestARevocationUnderLoadPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)

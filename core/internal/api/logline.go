@@ -34,9 +34,9 @@ func logAddressed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// logObject puts the id of the object that a response shows into the request's log line, and into
-// that of a trusted hop in front: the object that was created or changed, or the transaction of a
-// decline.
+// logObject puts the id of the object that a response shows into the request's log line. A trusted
+// hop in front gets it for its log line, too. The object is the one that was created or changed, or
+// the transaction of a decline.
 func logObject(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	text := ""
 	if status >= http.StatusBadRequest {

@@ -96,7 +96,7 @@ func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 	}
 }
 
-// merchantChange checks what is to be said of a merchant.
+// merchantChange checks the new fields of a merchant.
 func merchantChange(in operator.MerchantUpdate) (payment.MerchantChange, error) {
 	c := payment.MerchantChange{
 		Cutoff: -1, UnlinkedRefunds: in.UnlinkedRefunds, Personal: in.KeepPersonalDays, Customers: in.KeepCustomersDays,

@@ -59,7 +59,8 @@ func (a *API) attach(c *call, customer int64, in *v1.PaymentMethodCreate) (engin
 	})
 }
 
-// atToken names the field that the token of an attachment stands in, which is another one than a payment's.
+// atToken names the field that the token of an attachment stands in, which is another one than a
+// payment's.
 func atToken(err error) error {
 	for _, e := range []error{payment.ErrNoSource, payment.ErrTokenUsed, payment.ErrTokenExpired} {
 		if errors.Is(err, e) {
@@ -71,7 +72,7 @@ func atToken(err error) error {
 	return err
 }
 
-// fingerprint is that of what the details show.
+// fingerprint is the fingerprint of the card or bank account that the details show.
 func (d *sourceDetails) fingerprint() string {
 	switch {
 	case d.Card != nil:

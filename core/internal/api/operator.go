@@ -28,7 +28,8 @@ const (
 // operatorsAtOnce is how many operators' requests are served at once.
 const operatorsAtOnce = 32
 
-// Operator serves the operator's API to operators, each as far as the role of its token allows.
+// Operator serves the operator's API. The role of an operator's token decides which routes it may
+// use.
 type Operator struct {
 	*API
 	failures failures
@@ -42,7 +43,7 @@ type operatorRoute struct {
 	handle       func(w http.ResponseWriter, r *http.Request, left *trail) error
 }
 
-// trail is what a handler leaves for the audit record and the log line of its request.
+// trail is the data that a handler leaves for the audit record and the log line of its request.
 type trail struct {
 	merchant, key string
 	step          string // the unfinished step that was resolved
@@ -53,7 +54,7 @@ type trail struct {
 // object is the id that the audit record names.
 func (t trail) object() string { return cmp.Or(t.operator, t.step, t.key, t.merchant) }
 
-// Operator returns the operator's API beside v1. It is for a port of its own.
+// Operator returns the operator's API, which runs next to v1. It is for another port.
 func (a *API) Operator() http.Handler {
 	o := &Operator{API: a}
 	h := admission.New(admission.Config{Slots: operatorsAtOnce}).Handler(a.refusing(codeOverloaded), o.router())
@@ -107,7 +108,7 @@ func (o *Operator) router() *mux.Router {
 	return m
 }
 
-// admitted lets the operator through and nobody else, and leaves a line about either.
+// admitted admits only the operator, and logs a line in either case.
 func (o *Operator) admitted(rt operatorRoute) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,8 +142,8 @@ type operation struct {
 // outcomePanic is the outcome of a request whose handler panicked.
 const outcomePanic = "panic"
 
-// recorded writes the audit record of a changing request that the engine did not record, which is
-// one that was refused, failed or repeated, and the log line of every request.
+// recorded writes the audit record of a changing request that the engine did not record: it was
+// refused, failed or repeated. It also writes the log line of every request.
 func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 	ctx := context.WithoutCancel(r.Context())
 	if op.route.action != "" && op.outcome != audit.Done {
@@ -157,7 +158,8 @@ func (o *Operator) recorded(r *http.Request, name string, op *operation) {
 		slog.String("api_key", op.left.key), slog.String("outcome", op.outcome), slog.String("request_id", httpx.RequestIDFrom(ctx)))
 }
 
-// untimely refuses what a core that cannot tell the time must not do. It can end a key and serve a merchant no longer: that is not put off.
+// untimely refuses the requests that a core with a wrong clock must not carry out. It may still end
+// a key or take a merchant out of service, because these cannot wait.
 func (o *Operator) untimely(rt operatorRoute) error {
 	if rt.method == http.MethodDelete || rt.path == disablePath {
 		return nil

@@ -46,7 +46,7 @@ func (o *Operator) createOperator(c *call, left *trail) (engine.Result, error) {
 	return o.Engine.CreateOperator(c.Context(), c.request, made)
 }
 
-// NewOperator checks what an operator token is to be. The error names the field and what to do.
+// NewOperator checks a new operator token. The error names the field and the remedy.
 func NewOperator(name string, role operator.Role, expires *v1.Time, now time.Time) (payment.OperatorToken, error) {
 	out := payment.OperatorToken{Name: name, Role: string(role)}
 	if n := utf8.RuneCountInString(name); n < 1 || n > maxOperatorName {

@@ -17,7 +17,8 @@ const (
 	maxLimit     = 100
 )
 
-// page reads the parameters every list takes. Parameters it does not know are refused, but for the list's own that others names.
+// page reads the parameters of every list. It refuses unknown parameters, except the list's own,
+// which others names.
 func page(r *http.Request, p id.Prefix, others ...string) (payment.Page, error) {
 	q, err := query(r, append([]string{"limit", "starting_after", "ending_before"}, others...)...)
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The kinds of payment methods that are given in the request itself. Each names the object that goes with it.
+// The kinds of payment methods that are given in the request itself. Each names the object that
+// goes with it.
 const (
 	kindCard         = "card"
 	kindNetworkToken = "network_token"
 	kindBankAccount  = "bank_account"
 )
 
-// given is what a request names to take the money from.
+// givenSource is the payment source of a request.
 type givenSource struct {
 	method       string
 	card         *v1.CardInput
@@ -28,25 +29,26 @@ type givenSource struct {
 	customer     *string
 }
 
-// payer is what the money is taken from, and what may be shown of it.
+// payer is a payment source, and the parts of it that may be shown.
 type payer struct {
 	acquirer.Source
 	shown    shownSource
 	drawn    engine.Drawn
-	method   string      // what is charged, as a merchant would name it; "" where a customer has no default
-	customer string      // cus_…, "" for nobody the merchant knows
+	method   string      // the name of the source in v1; "" if a customer has no default
+	customer string      // cus_…, "" for none
 	billing  *v1.Contact // that of a stored payment method
 	basis    error       // errOfDefault if the source is a customer's default; the cause of refusals by source
 }
 
-// shownSource is the part of a transaction's details that tells of its source. One of the fields is set.
+// shownSource is the part of a transaction's details that shows its source. One of the fields is
+// set.
 type shownSource struct {
 	Card         *v1.Card         `json:"card,omitempty"`
 	NetworkToken *v1.NetworkToken `json:"network_token,omitempty"`
 	BankAccount  *v1.BankAccount  `json:"bank_account,omitempty"`
 }
 
-// payer finds what a request asks to charge, and who pays.
+// payer finds the source that a request charges, and the customer that pays.
 func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer, error) {
 	if f := g.strayFault(); f != nil {
 		return payer{}, f
@@ -68,7 +70,7 @@ func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer
 	return p.of(g.customer)
 }
 
-// of names who pays, nil for whoever owns the source.
+// of sets the customer that pays, nil for the owner of the source.
 func (p payer) of(customer *string) (payer, error) {
 	if customer == nil {
 		return p, nil
@@ -104,8 +106,8 @@ func (a *API) source(ctx context.Context, t payment.Tenant, g givenSource) (paye
 	return payer{Source: acquirer.Source{Card: card}, shown: shownSource{Card: a.shownCard(t, card, holder(g.card))}}, nil
 }
 
-// storedSource finds a token or a customer's payment method. One that cannot be used any more is found without its number: its intent
-// refuses it, unless the request was answered before and is answered again.
+// storedSource finds a token or a customer's payment method. A source that cannot be used any more
+// is found without its number. Its intent refuses it, unless the request has a stored response.
 func (a *API) storedSource(ctx context.Context, t payment.Tenant, name string) (payer, error) {
 	s, err := a.Engine.Stored(ctx, t, name)
 	if err != nil {
@@ -114,7 +116,7 @@ func (a *API) storedSource(ctx context.Context, t payment.Tenant, name string) (
 	return stored(s), nil
 }
 
-// defaultSource finds what a customer pays with when nothing is named.
+// defaultSource finds the default payment method of a customer.
 func (a *API) defaultSource(ctx context.Context, t payment.Tenant, customer string) (payer, error) {
 	n, err := id.Parse(id.Customer, customer)
 	if err != nil {
@@ -129,7 +131,7 @@ func (a *API) defaultSource(ctx context.Context, t payment.Tenant, customer stri
 	return p, nil
 }
 
-// stored is the payer of what the store holds.
+// stored is the payer of a stored source.
 func stored(s engine.Stored) payer {
 	var d sourceDetails
 	decodeDetails(s.Details, &d)

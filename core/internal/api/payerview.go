@@ -6,7 +6,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// forPayer turns the answer to a confirmation into what the payer may see of it. It is the same for the same answer, so a replay is too.
+// forPayer reduces the response to a confirmation to the part that the payer may see. It is the
+// same for the same response, so a replay is too.
 func forPayer(body []byte) []byte {
 	var refused v1.ErrorBody
 	if json.Unmarshal(body, &refused) == nil && refused.Error.Code != "" {
@@ -21,7 +22,7 @@ func forPayer(body []byte) []byte {
 	return encode(transactionForPayer(&t))
 }
 
-// transactionForPayer keeps what the payer knows or is to know: what is paid, with what, and how it went.
+// transactionForPayer keeps the fields for the payer: the amount, the source and the outcome.
 func transactionForPayer(t *v1.Transaction) *v1.Transaction {
 	return &v1.Transaction{
 		ID: t.ID, Object: t.Object, Mode: t.Mode, Status: t.Status, Amount: t.Amount, Currency: t.Currency,
@@ -54,9 +55,9 @@ func accountForPayer(b *v1.BankAccount) *v1.BankAccount {
 	return &out
 }
 
-// declineForPayer is the category of a decline. It does not tell which of the number, the date, the
-// security code or the address was wrong, which would help to find them, nor that the card is known
-// to be stolen.
+// declineForPayer is the category of a decline. It does not reveal which of the number, the date,
+// the security code or the address was wrong: that would help to find them. It does not reveal that
+// the card is known to be stolen either.
 func declineForPayer(code *v1.DeclineCode) *v1.DeclineCode {
 	if code == nil {
 		return nil

@@ -2,8 +2,8 @@ package api
 
 import v1 "github.com/causeway-pay/causeway/shared/v1"
 
-// priorFault refuses what does not go with an approval that the issuer gave before: nobody is asked then, so nothing can be left open, taken in
-// part or proven.
+// priorFault refuses fields that contradict an approval that the issuer gave before. The issuer
+// gets no request then, so nothing can be left open, taken in part or proven.
 func priorFault(in *v1.TransactionCreate) *fault {
 	const param = "prior_authorization"
 	switch {

@@ -358,7 +358,7 @@ func TestRefusalOfAUsedTokenStays(t *testing.T) {
 	var refused []byte
 	b.Acquirer.Before = func(context.Context, coretest.Call) error {
 		b.Acquirer.Before = nil
-		status, refused, _ = b.post(t, "/v1/transactions", body, "k") //nolint:contextcheck // a request of its own
+		status, refused, _ = b.post(t, "/v1/transactions", body, "k") //nolint:contextcheck // another request
 		return acquirer.ErrUnavailable
 	}
 	if other, got, _ := b.post(t, "/v1/transactions", body, "other"); other != 503 || status != 400 {

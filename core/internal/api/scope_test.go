@@ -23,7 +23,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// house is a service behind HTTP whose every answer is held to the contract.
+// house is a service behind HTTP, whose every response is checked against the contract.
 type house struct {
 	*coretest.Service
 	url    string
@@ -38,7 +38,7 @@ func openHouse(t *testing.T) *house {
 	return &house{s, server.URL, &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport)}}
 }
 
-// said is what an answer said: its status, and its code when it was refused.
+// said is the status of a response, and its code if it is a refusal.
 type said struct {
 	status        int
 	code, message string
@@ -79,7 +79,8 @@ type caller struct {
 	key    string
 }
 
-// callers are, in both modes, a secret key with each scope alone, with all and with none, and the publishable key.
+// callers are, in both modes, a secret key with each scope alone, with all and with none, and the
+// publishable key.
 func (h *house) callers(t *testing.T) []caller {
 	t.Helper()
 	var out []caller
@@ -110,7 +111,8 @@ func (h *house) MustKey(tb testing.TB, s auth.KeySpec) string {
 
 var variable = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// TestScopesTable: every route by every kind of key. The routes are those of the API, so a new one is in the table by itself.
+// TestScopesTable: every route by every kind of key. The routes are the API's, so a new one is in
+// the table at once.
 func TestScopesTable(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t)
@@ -126,7 +128,7 @@ func TestScopesTable(t *testing.T) {
 		for _, c := range callers {
 			got := h.ask(t, c.key, r.Method, path, body)
 			where := r.Method + " " + r.Path + " by " + c.name
-			// What the specification allows keys that anybody can read, in its own words.
+			// The specification's permissions of public keys, in its own words.
 			browser := r.Method == http.MethodPost && (r.Path == "/v1/tokens" || r.Path == "/v1/transactions/{id}/confirm")
 			switch {
 			case c.kind == apikey.Publishable && !browser:
@@ -147,7 +149,7 @@ func TestScopesTable(t *testing.T) {
 	h.wantNoCalls(t)
 }
 
-// wantNoCalls checks that the acquirer of test mode was not asked anything.
+// wantNoCalls checks that the acquirer of test mode got no request.
 func (h *house) wantNoCalls(t *testing.T) {
 	t.Helper()
 	for _, verb := range []coretest.Verb{coretest.Authorize, coretest.Capture, coretest.Void, coretest.Refund, coretest.Inquire} {
@@ -205,7 +207,8 @@ func (h *house) moved() int64 {
 	return h.Acquirer.Moved(coretest.Capture) + h.Acquirer.Moved(coretest.Void) + h.Acquirer.Moved(coretest.Refund)
 }
 
-// TestOthersObjectsAreNotThere: whatever one tenant has, another one's key, the same merchant's of the other mode included, finds nothing.
+// TestOthersObjectsAreNotThere: the objects of one tenant are not found by the key of another, the
+// same merchant's of the other mode included.
 func TestOthersObjectsAreNotThere(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t)

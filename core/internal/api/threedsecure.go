@@ -7,7 +7,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// threeDSecureFault checks what an authentication gave.
+// threeDSecureFault checks the results of an authentication.
 func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
 	switch {
 	case in == nil:
@@ -26,7 +26,7 @@ func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
 	return eciFault("three_d_secure.eci", &in.Eci)
 }
 
-// threeDSecure is what the acquirer is told of an authentication.
+// threeDSecure is an authentication as the acquirer gets it.
 func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	if in == nil {
 		return acquirer.ThreeDSecure{}
@@ -38,7 +38,7 @@ func threeDSecure(in *v1.ThreeDSecureInput) acquirer.ThreeDSecure {
 	return out
 }
 
-// shownThreeDSecure is what may be known of an authentication: all but its value.
+// shownThreeDSecure is the part of an authentication that may be shown: all but its value.
 func shownThreeDSecure(in *v1.ThreeDSecureInput) *v1.ThreeDSecure {
 	if in == nil {
 		return nil
@@ -67,7 +67,8 @@ func protocolVersion(s string) bool {
 	return true
 }
 
-// base64Text reports whether s can be 1 to 64 characters of base64 in either alphabet. What they encode is for the network to judge.
+// base64Text reports whether s can be 1 to 64 characters of base64 in either alphabet. The network
+// judges their meaning.
 func base64Text(s string) bool {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
 	bare := strings.TrimRight(s, "=")

@@ -12,8 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// kinds of payments, of which each but the last ends at its first try; M is a customer, P a payment method of it, Q one of nobody's that is asked for,
-// T a fresh token. The amount tells the acquirer what to do.
+// kinds of payments, of which each but the last ends at its first try. M is a customer, P a payment
+// method of it, and Q a payment method of no customer in a request for M. T is a fresh token. The
+// amount decides the acquirer's response.
 var kinds = []string{
 	`{"amount":1%d,"currency":"usd","payment_method":"card","reference":"order","description":"<ü>"}`,
 	`{"amount":2%d,"currency":"jpy","payment_method":"card","capture":"manual"}`,
@@ -26,8 +27,8 @@ var kinds = []string{
 	`{"amount":9%d,"currency":"usd","payment_method":"card","card":{"number":"4111111111111111","exp_month":12,"exp_year":2030,"cvc":"123"}}`,
 }
 
-// TestTogetherAsAlonePostgreSQL: payments that are written in batches leave the same rows and get the same
-// responses as payments whose commands write them one by one.
+// TestTogetherAsAlonePostgreSQL: payments that are written in batches leave the same rows and get
+// the same responses as payments whose commands write them one by one.
 func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 	t.Parallel()
 	together, alone := coretest.OpenShared(t), coretest.OpenAlone(t)
@@ -58,7 +59,8 @@ func TestTogetherAsAlonePostgreSQL(t *testing.T) {
 	}
 }
 
-// mustLedger makes payments of each kind, many at the same time, and returns what was told and what stands in the tables then, but for what is drawn.
+// mustLedger makes payments of each kind, many at the same time. It returns their responses and the
+// rows of the tables then, without the drawn values.
 func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	t.Helper()
 	s.Acquirer.Decide = func(c coretest.Call) string {
@@ -141,8 +143,8 @@ func drawn(text string) string {
 	return drawnNumber.ReplaceAllString(drawnID.ReplaceAllString(text, "${1}_"), "#")
 }
 
-// TestAnEndpointOfAnotherCorePostgreSQL: once a core has answered that there is an endpoint, or no longer, the events of payments at another core are
-// delivered to it, or no longer.
+// TestAnEndpointOfAnotherCorePostgreSQL: a core has responded that an endpoint exists, or no longer
+// does. From then on the events of payments at another core are delivered to it, or no longer.
 func TestAnEndpointOfAnotherCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)

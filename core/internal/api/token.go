@@ -17,8 +17,8 @@ func (a *API) tokenRoutes() []route {
 	}
 }
 
-// sourceDetails is what may be known of a stored card or bank account, kept as the contract shows it. Tokens and payment methods share it, so that one
-// becomes the other by copying.
+// sourceDetails is the part of a stored card or bank account that may be shown, kept as the
+// contract shows it. Tokens and payment methods share it, so that one becomes the other by copying.
 type sourceDetails struct {
 	Card        *v1.Card        `json:"card,omitempty"`
 	BankAccount *v1.BankAccount `json:"bank_account,omitempty"`

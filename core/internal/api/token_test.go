@@ -257,7 +257,8 @@ func TestTokenMovedInTheStore(t *testing.T) {
 	MustDecode[v1.Transaction](t, b.pay(t, rich, ""), 201)
 }
 
-// TestPanicWithAStoredCard: a card that came out of the vault is as little to be seen as one that was typed.
+// TestPanicWithAStoredCard: a card that came out of the vault is as little to be seen as one that
+// was typed.
 func TestPanicWithAStoredCard(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)

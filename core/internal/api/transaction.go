@@ -24,8 +24,8 @@ func (a *API) transactionRoutes() []route {
 	}
 }
 
-// transactionDetails is the part of a transaction that only the merchant and the card decide: a transaction in the contract's own
-// words, which is stored as it is.
+// transactionDetails is the part of a transaction that only the merchant and the card decide. It is
+// a transaction in the contract's own words, which is stored as it is.
 type transactionDetails struct {
 	shownSource
 	PriorAuthorization  *v1.PriorAuthorization `json:"prior_authorization,omitempty"`
@@ -73,7 +73,7 @@ func (a *API) createTransaction(c *call) (engine.Result, error) {
 	return a.Engine.Authorize(c.Context(), c.request, p)
 }
 
-// details is what a transaction keeps of its create.
+// details is the part of a create that its transaction keeps.
 func details(in *v1.TransactionCreate, shown shownSource, customer string) *transactionDetails {
 	return &transactionDetails{
 		shownSource: shown, PriorAuthorization: in.PriorAuthorization, ThreeDSecure: shownThreeDSecure(in.ThreeDSecure), Initiator: in.Initiator, Customer: text(customer),
@@ -148,7 +148,7 @@ func holder(c *v1.CardInput) *string {
 	return c.Holder
 }
 
-// billing is what the issuer checks of the payer's address.
+// billing is the part of the payer's address that the issuer checks.
 func billing(c *v1.Contact) acquirer.Billing {
 	var b acquirer.Billing
 	if c == nil || c.Address == nil {
@@ -231,7 +231,7 @@ func pathSegment(r *http.Request, name string) (string, error) {
 	return segment, nil
 }
 
-// pathID reads the id of the path. What cannot be an id is simply not there.
+// pathID reads the id of the path. A text that cannot be an id is not found.
 func pathID(r *http.Request, p id.Prefix) (int64, error) {
 	segment, err := pathSegment(r, "id")
 	if err != nil {

@@ -16,7 +16,7 @@ var transactionFilters = []string{
 	"status", "customer", "reference", "card_fingerprint", "amount", "currency", "created_after", "created_before",
 }
 
-// transactionFilter reads what a list of transactions is narrowed by.
+// transactionFilter reads the list filter of transactions.
 func transactionFilter(q url.Values) (f payment.TransactionFilter, err error) {
 	for _, by := range []struct {
 		name  string

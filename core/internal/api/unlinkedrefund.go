@@ -6,7 +6,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// linkFault refuses what does not go with a refund of a transaction, or with one of none.
+// linkFault refuses fields that do not fit a refund of a transaction, or a refund without one.
 func linkFault(in *v1.RefundCreate) *fault {
 	if in.Transaction == "" {
 		return unlinkedFault(in)

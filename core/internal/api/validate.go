@@ -56,10 +56,11 @@ func controlFault(param string, value *string) *fault {
 	return &fault{code: codeInvalidValue, param: param, message: "The value has a control character."}
 }
 
-// isText reports whether a value can be kept as a text: PostgreSQL keeps none that is not UTF-8, and no character of code 0.
+// isText reports whether a value can be kept as a text: PostgreSQL keeps none that is not UTF-8,
+// and no character of code 0.
 func isText(value string) bool { return utf8.ValidString(value) && !strings.Contains(value, "\x00") }
 
-// textFault is the answer to a value that is no text.
+// textFault is the fault of a value that is no text.
 func textFault(param string) *fault {
 	return &fault{code: codeInvalidValue, param: param, message: "A text is UTF-8 and has no character U+0000."}
 }
