@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -109,8 +111,12 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = db.Close() })                               // its network may be broken
+	programtest.WaitFor(t, "a pass has its connections", func() bool { // a busy machine connects slowly
+		_, err := db.Days(t.Context())
+		return errors.Join(err, db.Update(t.Context(), func(*store.Tx) error { return nil })) == nil
+	})
 	n.open.Store(true)
-	t.Cleanup(func() { _ = db.Close() }) // its network may be broken
 	config := s.Engine.Config
 	config.Store = db
 	far = engine.New(config)
