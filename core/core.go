@@ -27,6 +27,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/metrics"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -163,6 +164,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	ctx = store.InBackground(ctx)
 	recovery := eng.NewRecovery()
 	if err := recovery.CatchUp(ctx, startPatience); err != nil {
 		return err

@@ -29,11 +29,10 @@ func open(t *testing.T, store string) *node {
 	return openOn(t, database)
 }
 
-func openOn(t *testing.T, database core.Database) *node {
+// mustOpen opens a core on a database. It is closed when the test ends.
+func mustOpen(t *testing.T, database core.Database, journal string) (c *core.Core) {
 	t.Helper()
-	var c *core.Core
-	journal := filepath.Join(t.TempDir(), "simulator.journal")
-	programtest.WaitFor(t, "it opens", func() (is bool) { // a busy server may answer later than a core has patience
+	programtest.WaitFor(t, "it opens", func() bool { // a busy server may respond later than a core waits
 		var err error
 		if c, err = core.Open(t.Context(), core.Config{
 			Database: database, VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="), RateLimit: -1,
@@ -43,13 +42,20 @@ func openOn(t *testing.T, database core.Database) *node {
 		}
 		return err == nil
 	})
-	server := httptest.NewServer(c.Handler())
 	t.Cleanup(func() {
-		server.Close()
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	return c
+}
+
+func openOn(t *testing.T, database core.Database) *node {
+	t.Helper()
+	journal := filepath.Join(t.TempDir(), "simulator.journal")
+	c := mustOpen(t, database, journal)
+	server := httptest.NewServer(c.Handler())
+	t.Cleanup(server.Close)
 	var key secret.String
 	programtest.WaitFor(t, "it has a merchant with a key", func() bool {
 		merchant, err := c.Admin().CreateMerchant(t.Context(), "Shop")

@@ -134,10 +134,15 @@ type Command struct {
 	at   time.Time
 	from telemetry.Origin // the span of the request
 	db   *DB
+
+	background bool
 }
 
 // At returns the time of the request.
 func (c *Command) At() time.Time { return c.at }
+
+// Background reports whether the command is background work: see InBackground.
+func (c *Command) Background() bool { return c.background }
 
 // Run runs the command on s as of now, in UTC and whole milliseconds. A panic of the command is an
 // error: other commands share its batch.
@@ -183,7 +188,7 @@ type Stats struct {
 
 // Pool are the connections of one kind of work.
 type Pool struct {
-	Name             string // "write", or that of a Purpose
+	Name             string // "write", "payments", "background_write", or that of a Purpose
 	InUse, Idle, Max int
 	Waited           int64         // how often a caller had to wait for one
 	Waiting          time.Duration // how long, in total

@@ -81,7 +81,7 @@ func (db *DB) PingWriter(ctx context.Context) error {
 		}
 	}
 	if h.running == nil {
-		h.running = db.startProbe(context.WithoutCancel(ctx))
+		h.running = db.startProbe(forClients(context.WithoutCancel(ctx)))
 	}
 	p := h.running
 	h.mu.Unlock()
@@ -100,7 +100,7 @@ func (p *probe) result(ctx context.Context) error {
 	}
 }
 
-// startProbe writes, in the background: a write that is stuck cannot be given up, only no longer waited for.
+// startProbe writes, in a goroutine: a write that is stuck cannot be given up, only no longer waited for.
 func (db *DB) startProbe(ctx context.Context) *probe {
 	p := &probe{ended: make(chan struct{}), expired: make(chan struct{})}
 	patience := time.AfterFunc(db.health.bound(), func() { close(p.expired) })

@@ -54,6 +54,21 @@ func (p Purpose) Expired() error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, ErrStalled)
 }
 
+// inBackground is the key of InBackground's mark.
+type inBackground struct{}
+
+// InBackground returns a context whose commands are background work: an engine with several
+// connections for commands runs them on other connections than those of clients, so that a payment
+// waits for none of them.
+func InBackground(ctx context.Context) context.Context {
+	return context.WithValue(ctx, inBackground{}, true)
+}
+
+// forClients returns the context of a command that is not background work, whatever its caller is.
+func forClients(ctx context.Context) context.Context {
+	return context.WithValue(ctx, inBackground{}, false)
+}
+
 // row runs a read by id and returns its first row.
 func (db *DB) row(ctx context.Context, s *Statement, args ...any) Scanner {
 	return db.engine.Row(ctx, ByID, s, args...)

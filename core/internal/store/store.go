@@ -114,9 +114,10 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	return err
 }
 
-// Command returns the command of a request that runs fn, for an engine to run.
+// Command returns the command of a request, or of background work, that runs fn, for an engine to run.
 func (db *DB) Command(ctx context.Context, fn func(tx *Tx) error) *Command {
-	return &Command{fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db}
+	background, _ := ctx.Value(inBackground{}).(bool)
+	return &Command{fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db, background: background}
 }
 
 // Close waits for the accepted commands, then closes. It is safe to call twice.

@@ -49,7 +49,7 @@ func (d *Deliverer) write(ctx context.Context, r *result) error {
 // commitResults writes the results of attempts, as many as possible in one commit, and ends them.
 // An attempt whose result the store refuses ends as failed inside the service.
 func (d *Deliverer) commitResults(batch []*result) error {
-	ctx := context.Background() // no attempt can cancel the commit of others
+	ctx := store.InBackground(context.Background()) // no attempt can cancel the commit of others
 	return store.Rows[*result]{
 		Kind: "webhook_delivery", ID: func(r *result) int64 { return r.lease.Delivery },
 		Change: func(ctx context.Context, part []*result) (int, error) {

@@ -9,7 +9,7 @@ import (
 
 // Hold keeps a connection, whose lock goes with it however it ends.
 func (e *engine) Hold(ctx context.Context, thing string) (func() error, error) {
-	conn, err := e.write.Acquire(ctx)
+	conn, err := e.background.Acquire(ctx)
 	if err != nil {
 		return nil, explain(fmt.Errorf("hold: %w", came(err)))
 	}

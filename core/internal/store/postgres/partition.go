@@ -103,7 +103,7 @@ func (e *engine) MakePartitions(ctx context.Context, now time.Time) error {
 }
 
 func (e *engine) makePartsOf(ctx context.Context, t parted, now time.Time) error {
-	have, err := parts(ctx, e.write, t.name)
+	have, err := parts(ctx, e.background, t.name)
 	if err != nil || len(have) == 0 {
 		return err
 	}
@@ -112,7 +112,7 @@ func (e *engine) makePartsOf(ctx context.Context, t parted, now time.Time) error
 		return nil
 	}
 	var strays int64 // rows that came when there was no part for them
-	err = e.write.QueryRow(ctx, "SELECT COALESCE(MAX(id), 0) FROM "+t.rest()+" WHERE id >= $1", wanted[0].from).Scan(&strays)
+	err = e.background.QueryRow(ctx, "SELECT COALESCE(MAX(id), 0) FROM "+t.rest()+" WHERE id >= $1", wanted[0].from).Scan(&strays)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (e *engine) makePartsOf(ctx context.Context, t parted, now time.Time) error
 
 // changeParts runs fn in a transaction that no other core makes parts beside, unless one does that just now, and with a table whose last part ends at an id.
 func (e *engine) changeParts(ctx context.Context, t parted, last int64, fn func(exec func(string) error) error) error {
-	return pgx.BeginFunc(ctx, e.write, func(tx pgx.Tx) error {
+	return pgx.BeginFunc(ctx, e.background, func(tx pgx.Tx) error {
 		var free bool
 		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' parts', 0))").Scan(&free); err != nil || !free {
 			return err
@@ -206,7 +206,7 @@ func (e *engine) takeRest(ctx context.Context, t parted, p part) error {
 // DropPartitions implements store.Engine. The server's clock must agree that they are old: a core whose clock is wrong would remove what is not.
 func (e *engine) DropPartitions(ctx context.Context, table string, now time.Time, keep time.Duration) (before time.Time, rows int64, err error) {
 	var server time.Time
-	if err := e.write.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&server); err != nil {
+	if err := e.background.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&server); err != nil {
 		return before, 0, explain(fmt.Errorf("drop parts: %w", came(err)))
 	}
 	if server.Before(now) {
@@ -214,7 +214,7 @@ func (e *engine) DropPartitions(ctx context.Context, table string, now time.Time
 	}
 	before = now.Add(-keep)
 	rest := before.Add(-slackOf(table))
-	have, err := parts(ctx, e.write, table)
+	have, err := parts(ctx, e.background, table)
 	for _, p := range have {
 		if err != nil || p.until > id.At(before) {
 			break
@@ -232,7 +232,7 @@ func (e *engine) DropPartitions(ctx context.Context, table string, now time.Time
 
 // drop removes a part, and tells about how many rows that were.
 func (e *engine) drop(ctx context.Context, name string) (rows int64, err error) {
-	err = pgx.BeginFunc(ctx, e.write, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, e.background, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, partPatience); err != nil {
 			return err
 		}

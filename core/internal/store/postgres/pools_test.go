@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestPoolsPostgreSQL: the URL sets the connections for commands, payments and reads by id. It can lower the
-// numbers for lists and background work, but not raise them.
+// TestPoolsPostgreSQL: the URL sets the connections for commands of clients, payments and reads by id. It
+// can lower the numbers for lists and background work, but not raise them.
 func TestPoolsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	source := pgtest.Schema(t)
@@ -23,9 +23,9 @@ func TestPoolsPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	for options, want := range map[string]map[string]int{
-		"":                   {"write": 16, "payments": 10, "read": 4, "list": 2, "background": 2},
-		"&pool_max_conns=32": {"write": 32, "payments": 32, "read": 32, "list": 2, "background": 2},
-		"&pool_max_conns=1":  {"write": 1, "payments": 1, "read": 1, "list": 1, "background": 1},
+		"":                   {"write": 16, "payments": 10, "background_write": 4, "read": 4, "list": 2, "background": 2},
+		"&pool_max_conns=32": {"write": 32, "payments": 32, "background_write": 4, "read": 32, "list": 2, "background": 2},
+		"&pool_max_conns=1":  {"write": 1, "payments": 1, "background_write": 1, "read": 1, "list": 1, "background": 1},
 	} {
 		db, err := postgres.Open(t.Context(), source+options, clock.System())
 		if err != nil {

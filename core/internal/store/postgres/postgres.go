@@ -27,8 +27,9 @@ const (
 	defaultPatience = 1800 * time.Millisecond
 	// attempts is how often a command is run that is taken back because of others.
 	attempts = 8
-	// writers bounds the connections of one process for commands.
-	writers = 16
+	// writers bounds the connections of one process for commands of clients, and backgroundWriters those
+	// for commands of background work.
+	writers, backgroundWriters = 16, 4
 )
 
 // What connections set unless the URL says otherwise.
@@ -46,7 +47,10 @@ var (
 type engine struct {
 	db    *store.DB
 	clock clock.Clock
-	write *pgxpool.Pool
+	write *pgxpool.Pool // for commands of clients, and heartbeats
+	// background is for commands of background work, for partitions, and for things that are held.
+	background *pgxpool.Pool
+
 	read  map[store.Purpose]*reads
 	batch *pgxpool.Pool // the connections of batches
 	sql   store.SQL
@@ -114,6 +118,10 @@ func (e *engine) openPools(ctx context.Context, source string) (err error) {
 	if e.write, err = e.open(ctx, source, poolSize{connections: writers}, writing); err != nil {
 		return err
 	}
+	size := poolSize{connections: backgroundWriters, fixed: true}
+	if e.background, err = e.open(ctx, source, size, writing); err != nil {
+		return err
+	}
 	e.read = map[store.Purpose]*reads{}
 	for _, p := range store.Purposes() {
 		if e.read[p], err = e.openReads(ctx, source, p); err != nil {
@@ -179,15 +187,19 @@ func (e *engine) Shared() bool { return true }
 
 // Update implements store.Engine.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
-	return e.update(ctx, c.At(), func(s *session, now time.Time) (store.Outcome, error) { return c.Run(s, now) })
+	pool := e.write
+	if c.Background() {
+		pool = e.background
+	}
+	return e.update(ctx, pool, c.At(), func(s *session, now time.Time) (store.Outcome, error) { return c.Run(s, now) })
 }
 
 // command is a function that runs in a transaction, perhaps several times. now is in UTC and whole
 // milliseconds.
 type command func(s *session, now time.Time) (store.Outcome, error)
 
-// update runs a command of a time.
-func (e *engine) update(ctx context.Context, at time.Time, c command) error {
+// update runs a command of a time on a connection of a pool.
+func (e *engine) update(ctx context.Context, pool *pgxpool.Pool, at time.Time, c command) error {
 	if err := e.begin(); err != nil {
 		return err
 	}
@@ -200,7 +212,7 @@ func (e *engine) update(ctx context.Context, at time.Time, c command) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience) // a command that has begun ends by itself
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		o, err := e.run(ctx, at, c)
+		o, err := e.run(ctx, pool, at, c)
 		if err == nil {
 			if o.Delivers {
 				e.db.Wake()
@@ -234,8 +246,8 @@ func (e *engine) begin() error {
 }
 
 // run runs a command once, in a transaction.
-func (e *engine) run(ctx context.Context, at time.Time, c command) (o store.Outcome, err error) {
-	conn, err := e.write.Acquire(ctx)
+func (e *engine) run(ctx context.Context, pool *pgxpool.Pool, at time.Time, c command) (o store.Outcome, err error) {
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return o, fmt.Errorf("connect: %w", came(err))
 	}
@@ -300,6 +312,7 @@ func (e *engine) rollBack(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, er
 	}
 	if outdated(err) {
 		e.write.Reset() // the other connections have prepared outdated statements, too
+		e.background.Reset()
 	}
 	return err
 }
@@ -329,7 +342,7 @@ func (e *engine) closePools() {
 			of.pool.Close()
 		}
 	}
-	for _, pool := range []*pgxpool.Pool{e.batch, e.write} {
+	for _, pool := range []*pgxpool.Pool{e.batch, e.write, e.background} {
 		if pool != nil {
 			pool.Close()
 		}

@@ -38,7 +38,9 @@ func (c *counters) failed(err error, commands int) {
 // Stats implements store.Engine.
 func (e *engine) Stats() store.Stats {
 	c := &e.stats
-	pools := []store.Pool{poolOf("write", e.write), poolOf("payments", e.batch)}
+	pools := []store.Pool{
+		poolOf("write", e.write), poolOf("payments", e.batch), poolOf("background_write", e.background),
+	}
 	for _, p := range store.Purposes() {
 		pools = append(pools, poolOf(p.String(), e.read[p].pool))
 	}
