@@ -91,9 +91,10 @@ func TestKeyIDIsDrawnInItsCommand(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	held, free := make(chan struct{}), make(chan struct{})
+	hold := sync.OnceFunc(func() { close(held) }) // a command may run again
 	var running sync.WaitGroup
 	running.Go(func() {
-		err := s.DB.Update(context.WithoutCancel(t.Context()), func(*store.Tx) error { close(held); <-free; return nil })
+		err := s.DB.Update(context.WithoutCancel(t.Context()), func(*store.Tx) error { hold(); <-free; return nil })
 		if err != nil {
 			t.Error(err)
 		}

@@ -18,10 +18,11 @@ type heldCommand struct{ entered, release chan struct{} }
 // startHeld starts a held command, which writes a row if it is on a server.
 func startHeld(s *coretest.Service, all *sync.WaitGroup) heldCommand {
 	h := heldCommand{make(chan struct{}), make(chan struct{})}
+	enter := sync.OnceFunc(func() { close(h.entered) }) // a command may run again
 	all.Go(func() {
 		_ = s.DB.Update(context.Background(), func(tx *store.Tx) error {
 			_, err := tx.AdvanceTestClock(7, 1) // any write
-			close(h.entered)
+			enter()
 			<-h.release
 			return err
 		})
