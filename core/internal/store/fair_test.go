@@ -26,10 +26,11 @@ type watched struct {
 
 	mu       sync.Mutex
 	purposes map[store.Purpose]map[string]bool // names of statements
+	endless  map[string]bool                   // those that a caller has ever read without a deadline
 }
 
 func watch(s *coretest.Service) *watched {
-	w := &watched{purposes: map[store.Purpose]map[string]bool{}}
+	w := &watched{purposes: map[store.Purpose]map[string]bool{}, endless: map[string]bool{}}
 	s.DB.Wrap(func(e store.Engine) store.Engine { w.Engine = e; return w })
 	return w
 }
@@ -46,6 +47,11 @@ func (w *watched) Each(
 ) error {
 	if err := w.begin(p, s, args); err != nil {
 		return err
+	}
+	if _, limited := ctx.Deadline(); !limited {
+		w.mu.Lock()
+		w.endless[s.String()] = true
+		w.mu.Unlock()
 	}
 	return w.Engine.Each(ctx, p, s, scan, args...)
 }
@@ -267,6 +273,60 @@ func TestSlowSettlementStopsNoOther(t *testing.T) {
 	w.refuse = nil
 	if n, err := s.Engine.SettleDue(t.Context()); n != 1 || err != nil {
 		t.Errorf("a pass later: got %d, %v, want 1 settled", n, err)
+	}
+}
+
+// TestSlowExpiryStopsNoOther: a read of one merchant's test clock, or of the payments that wait for
+// too long, does not end in time. The authorizations of the others expire.
+func TestSlowExpiryStopsNoOther(t *testing.T) {
+	t.Parallel()
+	for _, statement := range []string{"selectUnconfirmedAhead", "selectLapsedOf"} {
+		t.Run(statement, func(t *testing.T) {
+			t.Parallel()
+			s := coretest.Open(t)
+			r := s.Request("")
+			if a, err := s.Pay(t.Context(), r, 100, false); err != nil || a.Status != 201 {
+				t.Fatalf("pay: %d, %v", a.Status, err)
+			}
+			const slow = int64(7) // read first
+			err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.AdvanceTestClock(s.Tenant.Merchant, 8*24*time.Hour)
+				errSlow := tx.InsertMerchant(slow, "slow")
+				_, errClock := tx.AdvanceTestClock(slow, time.Hour)
+				return errors.Join(err, errSlow, errClock)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			watch(s).refuse = func(st *store.Statement, args []any) error {
+				if st.String() == statement && (statement == "selectUnconfirmedAhead" || slices.Contains(args, any(slow))) {
+					return store.Background.Expired()
+				}
+				return nil
+			}
+			if n, err := s.Engine.ExpireDue(t.Context()); n != 1 || err != nil {
+				t.Errorf("got %d, %v, want 1 expired", n, err)
+			}
+		})
+	}
+}
+
+// TestTestClocksEndInTime: the work that is due by a test clock takes its merchant's turn of lists.
+// Each of its reads has a deadline, so that the turn ends.
+func TestTestClocksEndInTime(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+		t.Fatalf("pay: %d, %v", a.Status, err)
+	}
+	w := watch(s)
+	if _, err := s.Engine.AdvanceTestClock(t.Context(), s.Request(""), 48*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"selectDays", "selectLapsedOf", "selectUnconfirmedOf", "selectUnsettledCaptures"} {
+		if !w.purposes[store.Background][name] || w.endless[name] {
+			t.Errorf("%s: read %t, without a deadline %t", name, w.purposes[store.Background][name], w.endless[name])
+		}
 	}
 }
 
