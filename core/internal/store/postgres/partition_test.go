@@ -47,7 +47,13 @@ func at(t *testing.T, url string) *bundle {
 
 func (b *bundle) open(t *testing.T) *store.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), b.url+"&patience=30s&pool_max_conns=6", b.clock)
+	return b.mustOpen(t, "&patience=30s&pool_max_conns=6")
+}
+
+// mustOpen opens one more store on the server of b, with parameters of its own.
+func (b *bundle) mustOpen(t *testing.T, parameters string) *store.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), b.url+parameters, b.clock)
 	if err != nil {
 		t.Fatal(err)
 	}

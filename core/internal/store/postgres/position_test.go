@@ -147,11 +147,7 @@ func TestWritersOfTheOtherLockPostgreSQL(t *testing.T) {
 func TestPagesBesideASlowCommandPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	db, err := postgres.Open(t.Context(), b.url+"&patience=30s&idle_in_transaction_session_timeout=120000", b.clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }() // the test has read all rows
+	db := b.mustOpen(t, "&patience=30s&idle_in_transaction_session_timeout=120000")
 	entered, free := make(chan struct{}), make(chan struct{})
 	var slow sync.WaitGroup
 	slow.Go(func() { mustWrite(t, db, 1, func() { close(entered); <-free }) })
@@ -218,13 +214,9 @@ func TestListPlansPostgreSQL(t *testing.T) {
 func TestBatchesHoldTheMarkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	db, err := postgres.Open(t.Context(), b.url+"&patience=30s&lock_timeout=60000&pool_max_conns=6", b.clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
+	db := b.mustOpen(t, "&patience=30s&lock_timeout=60000&pool_max_conns=6")
 	b.mustInsert(t, b.ids.Next())
-	err = db.Update(t.Context(), func(tx *store.Tx) error { // which reads the endpoints of the tenant
+	err := db.Update(t.Context(), func(tx *store.Tx) error { // which reads the endpoints of the tenant
 		return tx.InsertEvent(&payment.Event{ID: b.ids.Next(), Tenant: tenant, Type: "customer.created", Data: []byte("{}")})
 	})
 	if err != nil {
