@@ -38,14 +38,14 @@ func openHouse(t *testing.T) *house {
 	return &house{s, server.URL, &http.Client{Transport: coretest.NewContract(t, http.DefaultTransport)}}
 }
 
-// said is the status of a response, and its code if it is a refusal.
-type said struct {
+// scopedResponse is a response, with its code and message if it is a refusal.
+type scopedResponse struct {
 	status        int
 	code, message string
 	body          []byte
 }
 
-func (h *house) ask(t *testing.T, key, method, path, body string) said {
+func (h *house) ask(t *testing.T, key, method, path, body string) scopedResponse {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
 	if err != nil {
@@ -67,7 +67,7 @@ func (h *house) ask(t *testing.T, key, method, path, body string) said {
 			t.Fatal(err)
 		}
 	}
-	return said{resp.StatusCode, e.Error.Code, e.Error.Message, read}
+	return scopedResponse{resp.StatusCode, e.Error.Code, e.Error.Message, read}
 }
 
 // caller is a key of the table.

@@ -21,8 +21,8 @@ type asked struct {
 	amount int64
 }
 
-// told is the result of a step: busy promises only that it had no effect.
-type told struct {
+// stepResult is the result of a step. A busy one had no effect, and shows nothing else.
+type stepResult struct {
 	ok, busy bool
 	seen     model // by a read
 }
@@ -31,7 +31,7 @@ type told struct {
 var sequential = porcupine.Model{
 	Init: func() any { return model{status: "requires_confirmation"} },
 	Step: func(state, input, output any) (bool, any) {
-		now, in, out := state.(model), input.(asked), output.(told)
+		now, in, out := state.(model), input.(asked), output.(stepResult)
 		if out.busy {
 			return true, now
 		}
@@ -78,7 +78,7 @@ func (m model) after(in asked) (model, bool) {
 }
 
 // take takes a step on the real thing.
-func take(t *testing.T, s *coretest.Service, txn int64, in asked) told {
+func take(t *testing.T, s *coretest.Service, txn int64, in asked) stepResult {
 	t.Helper()
 	var a engine.Result
 	var err error
@@ -101,19 +101,19 @@ func take(t *testing.T, s *coretest.Service, txn int64, in asked) told {
 	if a.Status >= 400 && json.Unmarshal(a.Body, &refused) != nil {
 		t.Errorf("got %d %s", a.Status, a.Body)
 	}
-	return told{ok: a.Status < 400, busy: refused.Error.Code == payment.OperationInProgress}
+	return stepResult{ok: a.Status < 400, busy: refused.Error.Code == payment.OperationInProgress}
 }
 
 // observe reads the transaction. During an acquirer call a payment shows nothing; a refund counts
 // from its intent on.
-func observe(t *testing.T, s *coretest.Service, txn int64) told {
+func observe(t *testing.T, s *coretest.Service, txn int64) stepResult {
 	t.Helper()
 	got, err := s.DB.Transaction(t.Context(), s.Tenant, txn)
 	if err != nil {
 		t.Error(err)
-		return told{busy: true}
+		return stepResult{busy: true}
 	}
-	return told{busy: got.Status.Open(), seen: model{
+	return stepResult{busy: got.Status.Open(), seen: model{
 		status: v1.TransactionStatus(got.Status), authorized: got.Authorized, captured: got.Captured, refunded: got.Refunded + got.RefundPending,
 	}}
 }

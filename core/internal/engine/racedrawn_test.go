@@ -120,8 +120,8 @@ func attachedTo(t *testing.T, s *coretest.Service) func(objects []int64) string 
 	}
 }
 
-// TestDeleteAgainstAttach: a customer who is gone has nothing attached, and a token that came too
-// late is as it was.
+// TestDeleteAgainstAttach: a deleted customer has nothing attached. A token whose attachment comes
+// after the deletion is unchanged.
 func TestDeleteAgainstAttach(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
