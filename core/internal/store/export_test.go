@@ -60,6 +60,7 @@ const (
 	ListQueue  = listQueue
 	ListQueues = listQueues
 	QuickList  = quickList
+	SlowFor    = slowFor
 )
 
 // WaitingLists returns how many lists wait for their turn.

@@ -22,10 +22,11 @@ const (
 	listQueues = 128
 )
 
-// A merchant whose last list took longer than quickList is slow. The memory of slow merchants is
-// emptied at mostSlow.
+// A merchant is slow for slowFor after a list that took longer than quickList: quick lists in between
+// do not hide the slow ones. The memory of slow merchants is emptied at mostSlow.
 const (
 	quickList = 500 * time.Millisecond
+	slowFor   = time.Minute
 	mostSlow  = 10_000
 )
 
@@ -39,8 +40,8 @@ type turns struct {
 	running int
 	slowly  int // of those that run, the lists of slow merchants
 	waiting int
-	queues  []*merchantLists // of merchants with lists; the first one has the next turn
-	slow    map[int64]bool   // the slow merchants
+	queues  []*merchantLists        // of merchants with lists; the first one has the next turn
+	slow    map[int64]time.Duration // when the last slow list of a merchant ended, on the monotonic clock
 }
 
 // merchantLists are the lists of one merchant.
@@ -61,7 +62,7 @@ type listTurn struct {
 // newTurns returns turns for a number of lists at the same time. A merchant has at most half of
 // them.
 func newTurns(slots int) *turns {
-	return &turns{slots: slots, share: max(1, slots/2), slow: map[int64]bool{}}
+	return &turns{slots: slots, share: max(1, slots/2), slow: map[int64]time.Duration{}}
 }
 
 // take waits for a turn of the merchant. The caller calls done when its list has ended.
@@ -119,7 +120,7 @@ func (t *turns) next() {
 		}
 		q := t.queues[i]
 		turn := q.waiting[0]
-		turn.begun, turn.slow = clock.Monotonic(), t.slow[q.merchant]
+		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(q.merchant)
 		q.waiting = q.waiting[1:]
 		t.waiting--
 		q.running++
@@ -133,7 +134,13 @@ func (t *turns) next() {
 
 // mayRun reports whether a merchant's next list may run in a free slot. The caller holds mu.
 func (t *turns) mayRun(q *merchantLists) bool {
-	return len(q.waiting) > 0 && q.running < t.share && (!t.slow[q.merchant] || t.slowly < t.share)
+	return len(q.waiting) > 0 && q.running < t.share && (t.slowly < t.share || !t.isSlow(q.merchant))
+}
+
+// isSlow reports whether a merchant is slow. The caller holds mu.
+func (t *turns) isSlow(merchant int64) bool {
+	at, found := t.slow[merchant]
+	return found && clock.Monotonic()-at < slowFor
 }
 
 // evict ends the newest list of the merchant that has most of those that wait. The caller holds mu.
@@ -166,16 +173,17 @@ func (t *turns) leave(turn *listTurn) {
 	t.next()
 }
 
-// note remembers whether a merchant's last list was slow. The caller holds mu.
+// note remembers a slow list of a merchant. The caller holds mu.
 func (t *turns) note(merchant int64, took time.Duration) {
-	if took <= quickList {
+	switch {
+	case took > quickList:
+		if len(t.slow) >= mostSlow {
+			clear(t.slow)
+		}
+		t.slow[merchant] = clock.Monotonic()
+	case !t.isSlow(merchant):
 		delete(t.slow, merchant)
-		return
 	}
-	if len(t.slow) >= mostSlow {
-		clear(t.slow)
-	}
-	t.slow[merchant] = true
 }
 
 // withdraw removes a list that waits, and returns why: payment.ErrTooManyLists for ErrBusy if lists of
