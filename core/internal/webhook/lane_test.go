@@ -16,7 +16,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// slowReceiver holds each request to it until a status is sent to respond.
+// slowReceiver holds each request to it until a status is sent to respond. The requests get their
+// responses in the order in which they arrived.
 type slowReceiver struct {
 	*receiver
 	respond chan int
@@ -26,8 +27,20 @@ type slowReceiver struct {
 func newSlowReceiver(t *testing.T) *slowReceiver {
 	t.Helper()
 	r := &slowReceiver{respond: make(chan int), arrived: make(chan string, 1000)}
+	turns := make(chan chan struct{}, 1) // each request hands on a channel that is closed at its end
+	first := make(chan struct{})
+	close(first)
+	turns <- first
 	r.receiver = newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+		earlier, end := <-turns, make(chan struct{})
+		defer close(end)
 		r.arrived <- q.URL.Path
+		turns <- end
+		select {
+		case <-earlier:
+		case <-q.Context().Done():
+			return
+		}
 		select {
 		case status := <-r.respond:
 			w.WriteHeader(status)
