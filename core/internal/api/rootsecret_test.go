@@ -42,9 +42,12 @@ func (b *bundle) rotateRoot(t *testing.T) error {
 	return b.secrets(t, func(a *admin.Admin) error { return a.RotateRoot(t.Context(), io.Discard) })
 }
 
-// rotateUnread rotates the root secret. No core reads the new version until read is called.
+// rotateUnread rotates the root secret while the core is stopped. No core reads the new version
+// until read is called.
 func (b *bundle) rotateUnread(t *testing.T) (read func()) {
 	t.Helper()
+	b.stop(t)
+	defer func() { t.Helper(); b.start(t) }()
 	if coretest.Shared() {
 		keep := func(name string) {
 			t.Helper()
