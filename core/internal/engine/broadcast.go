@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 // broadcastPause is the pause between two commits of a broadcast, in which payments have the
@@ -63,7 +64,7 @@ func (e *Engine) BroadcastDue(ctx context.Context) (int, error) {
 	}
 	traced, told := tracedPass{tracer: e.Tracer, name: "broadcast"}, 0
 	for _, b := range open {
-		x := &broadcasting{e: e, b: b, traced: &traced, pass: e.Store.BeginPass(store.PassBroadcast)}
+		x := &broadcasting{e: e, b: b, traced: &traced, pass: e.Store.BeginPass(pass.Broadcast)}
 		err := x.run(ctx)
 		told += x.told
 		if err := x.pass.Skip(ctx, "broadcast "+b.Type+" "+b.Name, b.Place, err); err != nil {
@@ -80,7 +81,7 @@ type broadcasting struct {
 	e      *Engine
 	b      *payment.Broadcast
 	traced *tracedPass
-	pass   *store.Pass
+	pass   *pass.Pass
 	told   int  // merchants so far
 	moved  bool // another process works on it, or a failure could not be written
 }
@@ -88,7 +89,7 @@ type broadcasting struct {
 // run gives the merchants their turn, some in each commit: first the next ones, then those for
 // which the broadcast failed.
 func (x *broadcasting) run(ctx context.Context) error {
-	rows := store.Rows[int64]{Kind: "merchant", ID: merchantID, Change: x.next, Refused: x.fail}
+	rows := pass.Rows[int64]{Kind: "merchant", ID: merchantID, Change: x.next, Refused: x.fail}
 	for x.b.Place < x.b.Until && !x.moved {
 		page, err := x.e.Store.Recipients(ctx, x.b, commitBatch)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 // VersionError is the refusal of a request that expects another version than the object has.
@@ -53,7 +54,7 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 	if err != nil {
 		return 0, fmt.Errorf("look for inactive customers: %w", err)
 	}
-	pass := e.Store.BeginPass(store.PassInactive)
+	skipping := e.Store.BeginPass(pass.Inactive)
 	for _, m := range merchants {
 		kept := m.Retention.Or(payment.Retention{Customers: days}).Customers
 		if kept == 0 {
@@ -61,9 +62,9 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 		}
 		since := e.Store.Confirmed().AddDate(0, 0, -kept)
 		for _, live := range []bool{false, true} {
-			n, err := e.deleteInactive(ctx, pass, payment.Tenant{Merchant: m.ID, Live: live}, since)
+			n, err := e.deleteInactive(ctx, skipping, payment.Tenant{Merchant: m.ID, Live: live}, since)
 			deleted += n
-			if err := pass.Skip(ctx, "merchant", m.ID, err); err != nil {
+			if err := skipping.Skip(ctx, "merchant", m.ID, err); err != nil {
 				return deleted, fmt.Errorf("delete inactive customers: %w", err)
 			}
 		}
@@ -74,7 +75,7 @@ func (e *Engine) DeleteInactiveCustomers(ctx context.Context, days int) (deleted
 // deleteInactive deletes the tenant's customers without a payment or a change since a time. It
 // skips a customer that cannot be deleted.
 func (e *Engine) deleteInactive(
-	ctx context.Context, pass *store.Pass, tenant payment.Tenant, since time.Time,
+	ctx context.Context, skipping *pass.Pass, tenant payment.Tenant, since time.Time,
 ) (deleted int64, err error) {
 	for after, more := int64(0), true; more; more = after > 0 {
 		var aged []int64
@@ -92,7 +93,7 @@ func (e *Engine) deleteInactive(
 			if errors.Is(err, errActive) || errors.Is(err, ErrNotFound) {
 				continue
 			}
-			if skipped := pass.Skip(ctx, "customer", customer, err); skipped != nil {
+			if skipped := skipping.Skip(ctx, "customer", customer, err); skipped != nil {
 				return deleted, skipped
 			}
 			if err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 // ExpireDue ends each authorization and each wait for a confirmation whose time is over by the
@@ -15,17 +16,17 @@ import (
 // acquirer releases the money at that time. A transaction with a step in flight ends after that
 // step.
 func (e *Engine) ExpireDue(ctx context.Context) (int, error) {
-	pass := tracedPass{tracer: e.Tracer, name: "expiry"}
-	expired, err := e.expireDue(ctx, &pass)
-	pass.done = expired
-	pass.end(err)
+	traced := tracedPass{tracer: e.Tracer, name: "expiry"}
+	expired, err := e.expireDue(ctx, &traced)
+	traced.done = expired
+	traced.end(err)
 	e.Observer.ExpiryEnded(expired, err)
 	return expired, err
 }
 
-func (e *Engine) expireDue(ctx context.Context, pass *tracedPass) (int, error) {
+func (e *Engine) expireDue(ctx context.Context, traced *tracedPass) (int, error) {
 	now := e.Store.Confirmed()
-	x := &expiry{e: e, traced: pass, pass: e.Store.BeginPass(store.PassExpiry)}
+	x := &expiry{e: e, traced: traced, pass: e.Store.BeginPass(pass.Expiry)}
 	err := x.pass.Skip(ctx, "waits for a confirmation", 0, e.Store.CorrectUnconfirmed(ctx))
 	if err == nil {
 		err = x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
@@ -67,7 +68,7 @@ func (x *expiry) testClocks(ctx context.Context) error {
 // expireOf ends the transactions whose time is over on a tenant's test clock. It makes no span: it
 // is part of a request.
 func (e *Engine) expireOf(ctx context.Context, d store.Day) error {
-	x := &expiry{e: e, traced: &tracedPass{}, pass: e.Store.BeginPass(store.PassExpiry)}
+	x := &expiry{e: e, traced: &tracedPass{}, pass: e.Store.BeginPass(pass.Expiry)}
 	return x.of(ctx, d)
 }
 
@@ -75,7 +76,7 @@ func (e *Engine) expireOf(ctx context.Context, d store.Day) error {
 type expiry struct {
 	e       *Engine
 	traced  *tracedPass
-	pass    *store.Pass
+	pass    *pass.Pass
 	expired int // transactions so far
 }
 
@@ -99,7 +100,7 @@ type ending func(tx *store.Tx, tenant payment.Tenant, id int64) (Result, error)
 
 // all ends all rows of a list, page by page. A transaction that cannot be ended is skipped.
 func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store.Lapsed, error), end ending) error {
-	rows := store.Rows[store.Lapsed]{
+	rows := pass.Rows[store.Lapsed]{
 		Kind: "transaction", ID: func(l store.Lapsed) int64 { return l.ID },
 		Change: func(ctx context.Context, part []store.Lapsed) (int, error) { return x.part(ctx, part, end) },
 	}

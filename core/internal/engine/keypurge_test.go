@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	passes "github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 // mustKeys writes n idempotency keys in one commit, with their responses unless their requests run.
@@ -109,7 +110,7 @@ func TestAKeyThatIsWrittenDuringAPurgeIsNotShortenedSQLite(t *testing.T) {
 	s.MustExec(t, `CREATE TRIGGER refuse BEFORE DELETE ON idempotency_keys WHEN OLD.key = 'old0'
 		BEGIN SELECT RAISE(ABORT, 'this row is bad'); END`)
 	want := int64(0)
-	s.DB.ObserveSkips(func(ctx context.Context, _ store.Skip) { // called by the pass
+	s.DB.ObserveSkips(func(ctx context.Context, _ passes.Skip) { // called by the pass
 		s.Clock.Advance(30 * 24 * time.Hour)
 		want = s.Clock.Now().Add(store.KeyLifetime).UnixMilli()
 		err := s.DB.Update(ctx, func(tx *store.Tx) error {

@@ -85,7 +85,7 @@ type Observer interface {
 	RecoveryLooked(open map[Step]int, oldest time.Time)
 	// RecoveryAttempted reports one attempt at a step, and whether it finished the step.
 	RecoveryAttempted(step Step, finished bool)
-	// Skipped reports an object that a pass, one of store.Passes, left as it was.
+	// Skipped reports an object that a pass, one of pass.Names, left as it was.
 	Skipped(pass string)
 	// AcquirerContradicted: a response of the acquirer on a step did not fit the recorded outcome.
 	AcquirerContradicted(step Step, what Contradiction)

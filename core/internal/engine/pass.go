@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
@@ -38,7 +38,7 @@ func (p *tracedPass) end(err error) {
 
 // Skipped logs and counts an object that a background pass left as it was, for
 // store.DB.ObserveSkips.
-func (e *Engine) Skipped(ctx context.Context, s store.Skip) {
+func (e *Engine) Skipped(ctx context.Context, s pass.Skip) {
 	e.Observer.Skipped(s.Pass)
 	e.Log.ErrorContext(ctx, "pass: an object was skipped", slog.String("pass", s.Pass), slog.String("kind", s.Kind),
 		slog.Int64("id", s.ID), slog.Any("error", s.Err))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 // sweepEvery is how often the attempts at steps that have ended are removed.
@@ -97,16 +98,16 @@ func (r *Recovery) readAndStart(ctx context.Context) (started int, whole bool, e
 	now := r.e.Clock.Now()
 	r.lanes.beginPass(ctx, now)
 	whole = true
-	pass := r.e.Store.BeginPass(store.PassRecovery)
+	skipping := r.e.Store.BeginPass(pass.Recovery)
 	for _, s := range r.steps.tables {
 		end, err := s.read(ctx, r.e.Store, func(t task, a payment.StepAttempt) { r.lanes.offer(t, a, now) })
 		whole = whole && (end || err != nil)
-		if err := pass.Skip(ctx, "unfinished "+string(s.kinds[0])+" steps", s.after, err); err != nil {
+		if err := skipping.Skip(ctx, "unfinished "+string(s.kinds[0])+" steps", s.after, err); err != nil {
 			return 0, false, fmt.Errorf("reconcile: %w", err)
 		}
 	}
 	r.steps.report()
-	if err := pass.Skip(ctx, "attempts at ended steps", 0, r.sweep(ctx, now)); err != nil {
+	if err := skipping.Skip(ctx, "attempts at ended steps", 0, r.sweep(ctx, now)); err != nil {
 		return 0, false, fmt.Errorf("reconcile: %w", err)
 	}
 	return r.lanes.start(ctx), whole, nil
@@ -157,7 +158,7 @@ func (*Recovery) do(ctx context.Context, t task) error {
 
 // refuse postpones a step whose attempt could not be written, and returns the error.
 func (r *Recovery) refuse(ctx context.Context, t task, err error) error {
-	if ended := r.e.Store.BeginPass(store.PassRecovery).Skip(ctx, string(t.id.Kind), keyOf(t.id).object, err); ended != nil {
+	if ended := r.e.Store.BeginPass(pass.Recovery).Skip(ctx, string(t.id.Kind), keyOf(t.id).object, err); ended != nil {
 		return ended
 	}
 	r.lanes.refuse(t.id, r.e.Clock.Now())

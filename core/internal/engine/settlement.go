@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 const (
@@ -45,7 +46,7 @@ func (e *Engine) settleDue(ctx context.Context) (Settlement, error) {
 	if err != nil {
 		return Settlement{}, fmt.Errorf("settle: %w", err)
 	}
-	skipping := e.Store.BeginPass(store.PassSettlement)
+	skipping := e.Store.BeginPass(pass.Settlement)
 	for _, d := range days {
 		if err := skipping.Skip(ctx, "merchant", d.Tenant.Merchant, e.Store.CorrectCaptures(ctx, d)); err != nil {
 			return Settlement{}, fmt.Errorf("settle: %w", err)
@@ -58,10 +59,10 @@ func (e *Engine) settleDue(ctx context.Context) (Settlement, error) {
 		lag = max(lag, d.lag(d.oldest))
 	}
 	e.Observer.SettlementBegun(lag)
-	pass := tracedPass{tracer: e.Tracer, name: "settlement"}
-	err = e.settleEnded(ctx, &pass, ended, &done)
-	pass.done = done.Transactions
-	pass.end(err)
+	traced := tracedPass{tracer: e.Tracer, name: "settlement"}
+	err = e.settleEnded(ctx, &traced, ended, &done)
+	traced.done = done.Transactions
+	traced.end(err)
 	return done, err
 }
 
@@ -74,12 +75,12 @@ func (e *Engine) settleDay(ctx context.Context, day store.Day) error {
 
 // settleEnded settles a page of each tenant in turn, so that no merchant waits for all captures of
 // another. It skips a tenant whose captures cannot be read.
-func (e *Engine) settleEnded(ctx context.Context, pass *tracedPass, ended []*endedDay, done *Settlement) error {
-	skipping := e.Store.BeginPass(store.PassSettlement)
+func (e *Engine) settleEnded(ctx context.Context, traced *tracedPass, ended []*endedDay, done *Settlement) error {
+	skipping := e.Store.BeginPass(pass.Settlement)
 	for len(ended) > 0 {
 		more := ended[:0]
 		for _, d := range ended {
-			last, err := e.settlePage(ctx, pass, d, done)
+			last, err := e.settlePage(ctx, traced, d, done)
 			if err != nil {
 				last = true
 			}
@@ -129,7 +130,7 @@ func (e *Engine) endedDays(ctx context.Context, days []store.Day, done *Settleme
 }
 
 // settlePage settles one page of a tenant's captures, and reports whether it was the last.
-func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, done *Settlement) (last bool, _ error) {
+func (e *Engine) settlePage(ctx context.Context, traced *tracedPass, d *endedDay, done *Settlement) (last bool, _ error) {
 	page, err := e.Store.UnsettledCaptures(ctx, d.tenant, d.cutoff, d.last, dueBatch)
 	if err != nil || len(page) == 0 {
 		return true, err
@@ -141,8 +142,8 @@ func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, 
 		seen[u.Transaction] = true
 		return again
 	})
-	pass.found(ctx, len(page))
-	rows := store.Rows[store.Unsettled]{
+	traced.found(ctx, len(page))
+	rows := pass.Rows[store.Unsettled]{
 		Kind: "transaction", ID: func(u store.Unsettled) int64 { return u.Transaction },
 		Change: func(ctx context.Context, part []store.Unsettled) (int, error) {
 			return e.settleTogether(ctx, d, part, done)
@@ -153,7 +154,7 @@ func (e *Engine) settlePage(ctx context.Context, pass *tracedPass, d *endedDay, 
 		},
 	}
 	for part := range slices.Chunk(page, commitBatch) {
-		if err := rows.Do(ctx, e.Store.BeginPass(store.PassSettlement), part); err != nil {
+		if err := rows.Do(ctx, e.Store.BeginPass(pass.Settlement), part); err != nil {
 			return false, err
 		}
 	}

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -290,26 +289,4 @@ func TestRefusedRowStopsNoPurge(t *testing.T) {
 	wantSkipped(t, s, series, "purge", event)
 	end()
 	purge(1, 0)
-}
-
-// TestOutageEndsAPass: a store that fails as a whole ends the pass at once, and no row is skipped.
-func TestOutageEndsAPass(t *testing.T) {
-	t.Parallel()
-	s := coretest.Open(t)
-	for range 3 {
-		mustPay(t, s, false)
-	}
-	s.Clock.Advance(8 * 24 * time.Hour)
-	calls := 0
-	pass := s.DB.BeginPass(store.PassExpiry)
-	rows := store.Rows[int]{
-		Kind: "transaction", ID: func(n int) int64 { return int64(n) },
-		Change: func(context.Context, []int) (int, error) { calls++; return 0, store.ErrUnavailable },
-	}
-	if err := rows.Do(t.Context(), pass, []int{1, 2, 3}); err == nil || calls != 1 {
-		t.Errorf("got %v after %d commits, want the error after one", err, calls)
-	}
-	if strings.Contains(s.Log.String(), "skipped") {
-		t.Error("rows were skipped")
-	}
 }

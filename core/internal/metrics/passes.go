@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -67,8 +67,8 @@ func newPasses(c clock.Clock) passes {
 	for _, why := range engine.Skips() {
 		p.skips.WithLabelValues(string(why))
 	}
-	for _, pass := range store.Passes() {
-		p.left.WithLabelValues(pass)
+	for _, name := range pass.Names() {
+		p.left.WithLabelValues(name)
 	}
 	return p
 }

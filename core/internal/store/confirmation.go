@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -49,8 +50,8 @@ func (db *DB) UnconfirmedOf(ctx context.Context, tenant payment.Tenant, by time.
 // would have wait for longer than twice that time.
 func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
 	bound := db.ahead(payment.ConfirmWithin)
-	rows := Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
-	err := rows.correct(ctx, db.BeginPass(PassExpiry), func(last Lapsed) ([]Lapsed, error) {
+	rows := pass.Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
+	err := correct(ctx, db, db.BeginPass(pass.Expiry), rows, func(last Lapsed) ([]Lapsed, error) {
 		return collect(ctx, db, selectUnconfirmedAhead, scanLapsed, bound, last.at, last.ID, purgeBatch)
 	}, func(tx *Tx, l Lapsed) error {
 		return tx.exec(correctUnconfirmed,

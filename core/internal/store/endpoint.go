@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -122,15 +123,16 @@ func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	pass := db.BeginPass(PassPurge)
+	p := db.BeginPass(pass.Purge)
 	for _, endpoint := range deleted {
-		n, err := db.purgeDeliveriesTo(ctx, pass, endpoint)
+		n, err := db.purgeDeliveriesTo(ctx, p, endpoint)
 		purged += n
 		if err != nil {
 			return purged, err
 		}
 	}
-	_, err = Rows[int64]{Kind: "webhook_endpoints", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
+	rows := pass.Rows[int64]{Kind: "webhook_endpoints", ID: idOf}
+	_, err = purge(ctx, db, p, rows, func(after int64) ([]int64, error) {
 		return collect(ctx, db, selectEmptyEndpoints,
 			scanNumber, after, purgeBatch)
 	}, func(tx *Tx, part []int64) (int64, error) {
@@ -141,8 +143,9 @@ func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 }
 
 // purgeDeliveriesTo removes the deliveries to a deleted endpoint, and returns how many.
-func (db *DB) purgeDeliveriesTo(ctx context.Context, pass *Pass, endpoint int64) (int64, error) {
-	return Rows[int64]{Kind: "webhook_deliveries", ID: idOf}.purge(ctx, pass, func(after int64) ([]int64, error) {
+func (db *DB) purgeDeliveriesTo(ctx context.Context, p *pass.Pass, endpoint int64) (int64, error) {
+	rows := pass.Rows[int64]{Kind: "webhook_deliveries", ID: idOf}
+	return purge(ctx, db, p, rows, func(after int64) ([]int64, error) {
 		return collect(ctx, db, selectDeliveriesTo,
 			scanNumber, endpoint, after, purgeBatch)
 	}, func(tx *Tx, part []int64) (int64, error) {

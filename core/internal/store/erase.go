@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -50,7 +51,7 @@ func (tx *Tx) EraseCustomer(c *payment.Customer, erase Erase) error {
 // left, and returns the number of events. A customer with an event that cannot be erased is tried
 // again later. A pass that ends early begins again with the customers that it has not ended.
 func (db *DB) EraseCustomerEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
-	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(PassErasure)}
+	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(pass.Erasure)}
 	err = e.deletedCustomers(ctx, selectDeletedCustomersByEvents, eraseLater, e.eventsOf)
 	return e.erased, err
 }
@@ -91,7 +92,7 @@ func (e *eraser) eachCustomer(ctx context.Context, page []deletedCustomer, erase
 // eventsOf erases all events of a deleted customer. It begins with the first one and passes over
 // those that were erased before.
 func (e *eraser) eventsOf(ctx context.Context, c deletedCustomer) error {
-	before := e.pass.skipped
+	before := e.pass.Skipped()
 	for after, more := int64(0), true; more; {
 		page, err := collect(ctx, e.db, selectCustomerEvents, scanNumber, c.tenant.Merchant, c.tenant.Live, c.id, after, sweepPage)
 		if err == nil {
@@ -105,7 +106,7 @@ func (e *eraser) eventsOf(ctx context.Context, c deletedCustomer) error {
 		}
 	}
 	due := int64(0)
-	if e.pass.skipped > before {
+	if e.pass.Skipped() > before {
 		due = toMillis(e.now.Add(eraseLater))
 	}
 	return e.commit(ctx, "events of a deleted customer", func(tx *Tx) (int64, error) {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -34,12 +36,12 @@ func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (d
 		return 0, err
 	}
 	bound := queueBound(queues, each, all)
-	pass := db.BeginPass(PassWebhooks)
+	p := db.BeginPass(pass.Webhooks)
 	for _, q := range queues {
 		if q.length <= bound {
 			continue
 		}
-		n, err := db.shortenQueue(ctx, pass, q.endpoint, bound, failure)
+		n, err := db.shortenQueue(ctx, p, q.endpoint, bound, failure)
 		discarded += n
 		if err != nil {
 			return discarded, err
@@ -88,14 +90,14 @@ func (db *DB) queueLengths(ctx context.Context, most int) ([]queueLength, error)
 
 // shortenQueue gives up all but the newest pending deliveries to an endpoint.
 func (db *DB) shortenQueue(
-	ctx context.Context, pass *Pass, endpoint int64, newest int, failure string,
+	ctx context.Context, p *pass.Pass, endpoint int64, newest int, failure string,
 ) (discarded int64, err error) {
 	old, err := db.oldestPending(ctx, endpoint, newest)
 	if err != nil {
 		return 0, err
 	}
-	rows := Rows[int64]{Kind: "webhook_deliveries", ID: idOf}
-	return rows.purge(ctx, pass, func(after int64) ([]int64, error) {
+	rows := pass.Rows[int64]{Kind: "webhook_deliveries", ID: idOf}
+	return purge(ctx, db, p, rows, func(after int64) ([]int64, error) {
 		from, found := slices.BinarySearch(old, after)
 		if found {
 			from++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -56,7 +57,8 @@ func (db *DB) PurgeDeliveries(ctx context.Context, before time.Time) (purged int
 func (db *DB) purgeOlder(
 	ctx context.Context, table string, page, remove *Statement, before time.Time,
 ) (purged int64, err error) {
-	return Rows[int64]{Kind: table, ID: idOf}.purge(ctx, db.BeginPass(PassPurge), func(after int64) ([]int64, error) {
+	rows := pass.Rows[int64]{Kind: table, ID: idOf}
+	return purge(ctx, db, db.BeginPass(pass.Purge), rows, func(after int64) ([]int64, error) {
 		return collect(ctx, db, page, scanNumber, after, id.At(before), purgeBatch)
 	}, func(tx *Tx, part []int64) (int64, error) {
 		first, last := span(part)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -121,7 +122,7 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 	if err != nil {
 		return 0, err
 	}
-	e := &eraser{db: db, now: db.confirmed(now), keep: keep, erase: erase, pass: db.BeginPass(PassErasure)}
+	e := &eraser{db: db, now: db.confirmed(now), keep: keep, erase: erase, pass: db.BeginPass(pass.Erasure)}
 	for _, days := range periods {
 		if err := e.aged(ctx, days); err != nil {
 			return e.erased, err
@@ -140,7 +141,7 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 // by age. It passes over all events of the merchants of these transactions since the oldest of them,
 // so it is for once a day. A pass that ends early begins again.
 func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
-	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(PassErasure)}
+	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(pass.Erasure)}
 	err = e.events(ctx)
 	return e.erased, err
 }
@@ -169,7 +170,7 @@ type eraser struct {
 	now    time.Time
 	keep   int
 	erase  Erase
-	pass   *Pass
+	pass   *pass.Pass
 	erased int64 // rows so far
 }
 
@@ -240,7 +241,7 @@ type agedTable struct {
 }
 
 func (a *agedTable) run(ctx context.Context) error {
-	rows := Rows[int64]{Kind: a.table.name, ID: idOf, Change: a.part, Refused: a.delay}
+	rows := pass.Rows[int64]{Kind: a.table.name, ID: idOf, Change: a.part, Refused: a.delay}
 	for more := true; more; {
 		page, err := a.page(ctx)
 		if err == nil {

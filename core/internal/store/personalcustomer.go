@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -46,7 +47,7 @@ func (e *eraser) customers(ctx context.Context) error {
 // paymentsOf erases the transactions of one deleted customer, page by page.
 func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 	const name = "transactions of a deleted customer"
-	rows := Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
+	rows := pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
 		return eraseEach(ctx, e, name, part, func(tx *Tx, n int64) (int64, error) { return tx.erasePaymentOf(e, c, n) })
 	}}
 	for after, more := int64(0), true; more; {
@@ -161,7 +162,7 @@ type sweep struct {
 }
 
 func (e *eraser) sweep(ctx context.Context, s sweep) error {
-	before := e.pass.skipped
+	before := e.pass.Skipped()
 	page, args := sweepEvents, []any{s.tenant.Merchant, s.tenant.Live, s.oldest - eventSlack(), 0, sweepPage}
 	for rows := sweepPage; rows == sweepPage; {
 		var found []int64
@@ -184,7 +185,7 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 		}
 		page, args = sweepEventsAfter, []any{s.tenant.Merchant, s.tenant.Live, s.id, s.place, sweepPage}
 	}
-	if e.pass.skipped > before {
+	if e.pass.Skipped() > before {
 		return nil // the next pass needs the objects to find the events that were skipped
 	}
 	return e.pages(ctx, "erased objects", func(tx *Tx) (int64, bool, error) {
@@ -199,7 +200,7 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 // sweepPage erases the events of one page.
 func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 	events := eventData()
-	rows := Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
+	rows := pass.Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
 		return eraseEach(ctx, e, events.name, part, func(tx *Tx, n int64) (int64, error) { return tx.eraseRow(events, n, e.erase) })
 	}}
 	for part := range slices.Chunk(ids, erasePage) {

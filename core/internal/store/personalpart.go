@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -96,7 +97,7 @@ func (tx *Tx) queueParts(tenant payment.Tenant, transaction, through int64, due 
 // turn until none is left.
 func (e *eraser) parts(ctx context.Context) error {
 	more := true
-	rows := Rows[Due]{
+	rows := pass.Rows[Due]{
 		Kind: "transactions", ID: dueID,
 		Change: func(ctx context.Context, part []Due) (int, error) {
 			left := false

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -161,7 +162,7 @@ func (e *eraser) delayed(ctx context.Context) error {
 }
 
 func (e *eraser) delayedRows(ctx context.Context, table erasedTable) error {
-	rows := Rows[Due]{
+	rows := pass.Rows[Due]{
 		Kind: table.name, ID: dueID,
 		Change: func(ctx context.Context, part []Due) (int, error) {
 			return eraseEach(ctx, e, table.name, part, func(tx *Tx, d Due) (int64, error) { return table.delayed(tx, e, d.ID) })
@@ -171,7 +172,7 @@ func (e *eraser) delayedRows(ctx context.Context, table erasedTable) error {
 	return dueRows(ctx, e, rows, table.name)
 }
 
-// postpone is Rows.Refused of delayed erasures.
+// postpone is pass.Rows.Refused of delayed erasures.
 func (e *eraser) postpone(name string) func(context.Context, Due) error {
 	return func(ctx context.Context, d Due) error {
 		return e.db.Update(ctx, func(tx *Tx) error { return tx.postponeErasure(e, name, d.ID) })
@@ -195,7 +196,7 @@ func eraseEach[T any](
 
 // dueRows changes the delayed erasures of a name that are due, page by page. No row but that of a
 // transaction waits for more than an hour by a right clock.
-func dueRows(ctx context.Context, e *eraser, rows Rows[Due], name string) error {
+func dueRows(ctx context.Context, e *eraser, rows pass.Rows[Due], name string) error {
 	for _, due := range dueRanges(e.now, longestDelay(name)) {
 		after := due.after
 		for more := true; more; {

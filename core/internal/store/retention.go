@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -28,8 +30,8 @@ const (
 // lives longer than two lifetimes was written by a wrong clock, and gets one lifetime from now on.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
 	ended := toMillis(db.keysEnded(now))
-	pass := db.BeginPass(PassPurge)
-	rows := Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
+	p := db.BeginPass(pass.Purge)
+	rows := pass.Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
 		n := int64(0)
 		first, last := span(part)
 		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, ended); return err })
@@ -46,7 +48,7 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 		if w.expired > 0 || w.wrong > 0 {
 			page, err := collect(ctx, db, selectIdempotencyKeys, scanNumber, after, w.last)
 			if err == nil {
-				err = rows.Do(ctx, pass, page)
+				err = rows.Do(ctx, p, page)
 			}
 			if err != nil {
 				return purged, fmt.Errorf("purge idempotency keys: %w", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -82,8 +83,8 @@ func (db *DB) CorrectCaptures(ctx context.Context, d Day) error {
 	if toMillis(d.newest) <= bound {
 		return nil
 	}
-	rows := Rows[Unsettled]{Kind: "capture", ID: func(u Unsettled) int64 { return u.ID }}
-	err := rows.correct(ctx, db.BeginPass(PassSettlement), func(last Unsettled) ([]Unsettled, error) {
+	rows := pass.Rows[Unsettled]{Kind: "capture", ID: func(u Unsettled) int64 { return u.ID }}
+	err := correct(ctx, db, db.BeginPass(pass.Settlement), rows, func(last Unsettled) ([]Unsettled, error) {
 		if last == (Unsettled{}) {
 			last = Unsettled{At: fromMillis(bound), ID: math.MaxInt64}
 		}

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -57,7 +58,7 @@ type DB struct {
 	tracer  *telemetry.Tracer // nil for no spans
 	origins *origins          // nil without a tracer
 
-	skips func(context.Context, Skip) // nil for no observer
+	skips func(context.Context, pass.Skip) // nil for no observer
 }
 
 // New returns a store on the engine that open makes. A clock that is more than an hour ahead of the

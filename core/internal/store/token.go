@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -83,10 +84,11 @@ var wipings = [2]wiping{
 // without its secrets: DeleteTokens then removes it as soon as others. A token that is later than
 // LatestToken allows was written by such a clock.
 func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
-	pass := db.BeginPass(PassExpiry)
+	p := db.BeginPass(pass.Expiry)
+	rows := pass.Rows[Due]{Kind: "token", ID: dueID}
 	for i, due := range dueRangesFrom(db.clock.Now(), db.LatestToken(), payment.TokenLifetime) {
 		w := wipings[i]
-		n, err := Rows[Due]{Kind: "token", ID: dueID}.purge(ctx, pass, func(last Due) ([]Due, error) {
+		n, err := purge(ctx, db, p, rows, func(last Due) ([]Due, error) {
 			after := due.next(last)
 			return collect(ctx, db, w.page, scanDue, due.through, after.At, after.ID, purgeBatch)
 		}, func(tx *Tx, part []Due) (int64, error) { return tx.wipeTokens(w, part) })
@@ -116,7 +118,8 @@ func (tx *Tx) wipeTokens(w wiping, part []Due) (int64, error) {
 // DeleteTokens removes the tokens that expired at least so long ago, and returns how many.
 func (db *DB) DeleteTokens(ctx context.Context, age time.Duration) (deleted int64, err error) {
 	by := toMillis(db.Confirmed().Add(-age))
-	return Rows[Due]{Kind: "token", ID: dueID}.purge(ctx, db.BeginPass(PassPurge), func(after Due) ([]Due, error) {
+	rows := pass.Rows[Due]{Kind: "token", ID: dueID}
+	return purge(ctx, db, db.BeginPass(pass.Purge), rows, func(after Due) ([]Due, error) {
 		return collect(ctx, db, selectOldTokens,
 			scanDue, by, after.At, after.ID, purgeBatch)
 	}, func(tx *Tx, part []Due) (int64, error) {

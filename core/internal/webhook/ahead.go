@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 const (
@@ -43,12 +44,12 @@ func (d *Deliverer) mayHasten() bool {
 // until the clock reaches the time at which it was wrong. It returns false if the store failed.
 func (d *Deliverer) hasten(ctx context.Context, now time.Time) bool {
 	latest := now.Add(aheadTolerance)
-	pass := d.Store.BeginPass(store.PassWebhooks)
-	rows := store.Rows[int64]{
+	skipping := d.Store.BeginPass(pass.Webhooks)
+	rows := pass.Rows[int64]{
 		Kind: "webhook_delivery", ID: func(id int64) int64 { return id },
 		Change: func(ctx context.Context, part []int64) (int, error) { return d.hastenAll(ctx, part) },
 	}
-	err := d.Store.EachDeliveryAhead(ctx, latest, func(found []int64) error { return rows.Do(ctx, pass, found) })
+	err := d.Store.EachDeliveryAhead(ctx, latest, func(found []int64) error { return rows.Do(ctx, skipping, found) })
 	if err != nil && ctx.Err() == nil {
 		d.Log.ErrorContext(ctx, "webhooks: deliveries of a clock that was ahead still wait", slog.Any("error", err))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
@@ -80,7 +81,7 @@ func (d *Deliverer) attempt(ctx context.Context, a *attempt) {
 	if errors.Is(err, store.ErrConflict) { // the endpoint is gone, or the lease had run out
 		return
 	}
-	ended := d.Store.BeginPass(store.PassWebhooks).Skip(over, "webhook_delivery", l.Delivery, err)
+	ended := d.Store.BeginPass(pass.Webhooks).Skip(over, "webhook_delivery", l.Delivery, err)
 	if err != nil && ended == nil {
 		ended = d.broken(over, l)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -113,7 +113,7 @@ func TestALostResultCountsForNoEndpoint(t *testing.T) {
 func TestAPanicInACommitEndsNoProcess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.DB.ObserveSkips(func(context.Context, store.Skip) { panic("a secret") })
+	b.DB.ObserveSkips(func(context.Context, pass.Skip) { panic("a secret") })
 	r := newReceiver(t, nil)
 	e := b.MustEndpoint(t, r.URL)
 	h := b.holdResults(t)

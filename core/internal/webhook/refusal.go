@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 const (
@@ -34,8 +35,8 @@ type begin func(t *take, leases []store.Lease, leased time.Time)
 // fails, it leases parts in smaller commits. If the deliveries to an endpoint cannot be leased
 // together, they are leased one by one.
 func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) error {
-	pass := d.Store.BeginPass(store.PassWebhooks)
-	return store.Rows[*take]{
+	skipping := d.Store.BeginPass(pass.Webhooks)
+	return pass.Rows[*take]{
 		Kind: "webhook_endpoint", ID: func(t *take) int64 { return t.endpoint.ID },
 		Change: func(ctx context.Context, part []*take) (int, error) {
 			var now time.Time
@@ -59,19 +60,19 @@ func (d *Deliverer) lease(ctx context.Context, takes []*take, attempt begin) err
 			}
 			return len(part), nil // those beyond got are the first ones of the next round
 		},
-		Refused: func(ctx context.Context, t *take) error { return d.leaseSingly(ctx, pass, t, attempt) },
-	}.Do(ctx, pass, takes)
+		Refused: func(ctx context.Context, t *take) error { return d.leaseSingly(ctx, skipping, t, attempt) },
+	}.Do(ctx, skipping, takes)
 }
 
 // leaseSingly is lease of the due deliveries to one endpoint, each alone. It skips refused ones.
-func (d *Deliverer) leaseSingly(ctx context.Context, pass *store.Pass, t *take, attempt begin) error {
+func (d *Deliverer) leaseSingly(ctx context.Context, skipping *pass.Pass, t *take, attempt begin) error {
 	t.lane.endTurn(t.endpoint) // even if it fails: endpoints of other tenants are next
 	r := refusal{d.refusals[t.endpoint.ID].after, d.Clock.Now()}
 	due, err := d.Store.DueDeliveries(ctx, t.endpoint.ID, r.after, r.since, refusalPage)
 	if err != nil {
 		return err
 	}
-	rows := store.Rows[store.Due]{
+	rows := pass.Rows[store.Due]{
 		Kind: "webhook_delivery", ID: func(one store.Due) int64 { return one.ID },
 		Change: func(ctx context.Context, part []store.Due) (n int, err error) {
 			var now time.Time
@@ -93,7 +94,7 @@ func (d *Deliverer) leaseSingly(ctx context.Context, pass *store.Pass, t *take, 
 	}
 	for len(due) > 0 && t.attempts > 0 && err == nil {
 		part := due[:min(t.attempts, len(due))]
-		err = rows.Do(ctx, pass, part)
+		err = rows.Do(ctx, skipping, part)
 		r.after, due = part[len(part)-1], due[len(part):]
 	}
 	d.refusals[t.endpoint.ID] = r

@@ -10,6 +10,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 const (
@@ -50,7 +51,7 @@ func (d *Deliverer) write(ctx context.Context, r *result) error {
 // An attempt whose result the store refuses ends as failed inside the service.
 func (d *Deliverer) commitResults(batch []*result) error {
 	ctx := store.InBackground(context.Background()) // no attempt can cancel the commit of others
-	return store.Rows[*result]{
+	return pass.Rows[*result]{
 		Kind: "webhook_delivery", ID: func(r *result) int64 { return r.lease.Delivery },
 		Change: func(ctx context.Context, part []*result) (int, error) {
 			err := d.Store.Update(ctx, func(tx *store.Tx) error { return d.endAttempts(tx, part) })
@@ -67,7 +68,7 @@ func (d *Deliverer) commitResults(batch []*result) error {
 			r.end(d.broken(ctx, r.lease))
 			return nil
 		},
-	}.Do(ctx, d.Store.BeginPass(store.PassWebhooks), batch)
+	}.Do(ctx, d.Store.BeginPass(pass.Webhooks), batch)
 }
 
 // endAttempts writes the results of attempts in a command. It disables endpoints that responded
