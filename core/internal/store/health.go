@@ -27,9 +27,6 @@ const (
 	probeSize = 32 << 10
 )
 
-// ErrStuck says that the writer did not answer in time.
-var ErrStuck = errors.New("store: the writer is stuck")
-
 // health is what is known of the writer.
 type health struct {
 	wroteAt atomic.Int64 // milliseconds of the last commit that wrote anything
@@ -66,8 +63,9 @@ func (h *health) noteFailure(err error) {
 	}
 }
 
-// PingWriter reports whether the writer commits: nil when it has within the last second, else what a small write of its own comes to, which
-// is told to everybody who asks within a second. ErrStuck when that takes too long.
+// PingWriter returns nil if the writer has committed within the last second. Otherwise it returns the
+// result of a probe, a small write. All calls within a second share one probe. ErrStalled if the probe
+// takes too long.
 func (db *DB) PingWriter(ctx context.Context) error {
 	h, now := &db.health, db.clock.Now()
 	if age := now.Sub(time.UnixMilli(h.wroteAt.Load())); !h.failed.Load() && age >= 0 && age < healthTime {
@@ -88,13 +86,13 @@ func (db *DB) PingWriter(ctx context.Context) error {
 	return p.result(ctx)
 }
 
-// result waits for a probe and returns its error; ErrStuck when it takes too long.
+// result waits for a probe and returns its error. ErrStalled if the probe takes too long.
 func (p *probe) result(ctx context.Context) error {
 	select {
 	case <-p.ended:
 		return p.err
 	case <-p.expired:
-		return ErrStuck
+		return fmt.Errorf("the writer is stuck: %w: %w", ErrUnavailable, ErrStalled)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -105,7 +103,7 @@ func (db *DB) startProbe(ctx context.Context) *probe {
 	p := &probe{ended: make(chan struct{}), expired: make(chan struct{})}
 	patience := time.AfterFunc(db.health.bound(), func() { close(p.expired) })
 	go func() {
-		// A probe that has ended never expires: a waiter that runs later would read ErrStuck.
+		// A probe that has ended never expires: a waiter that runs later would read ErrStalled.
 		defer patience.Stop()
 		err := db.Update(ctx, func(tx *Tx) error {
 			filler := make([]byte, probeSize)

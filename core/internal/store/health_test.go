@@ -42,8 +42,8 @@ func TestHealthSeesAStuckWriter(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 { // all of them wait for one probe
 		wg.Go(func() {
-			if err := b.db.PingWriter(context.WithoutCancel(t.Context())); !errors.Is(err, store.ErrStuck) {
-				t.Errorf("got %v, want %v", err, store.ErrStuck)
+			if err := b.db.PingWriter(context.WithoutCancel(t.Context())); !errors.Is(err, store.ErrStalled) {
+				t.Errorf("got %v, want %v", err, store.ErrStalled)
 			}
 		})
 	}

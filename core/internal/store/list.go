@@ -9,7 +9,7 @@ import (
 )
 
 // list returns one page of a list for a merchant, 0 for operators. args are the parameters of the
-// list without the page's. payment.ErrListTimeout if it takes longer than ListTime.
+// list without the page's. payment.ErrListTimeout if it takes longer than listTime.
 func list[T any](
 	ctx context.Context, db *DB, merchant int64, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
 ) (payment.List[T], error) {

@@ -30,17 +30,17 @@ func (p Purpose) String() string { return [...]string{"read", "list", "backgroun
 
 // The deadlines of one read, from its turn to its last row.
 const (
-	ListTime       = 5 * time.Second
-	BackgroundTime = 10 * time.Second
+	listTime       = 5 * time.Second
+	backgroundTime = 10 * time.Second
 )
 
 // Time returns the deadline of one read. ok is false if the engine's own deadline holds.
 func (p Purpose) Time() (d time.Duration, ok bool) {
 	switch p {
 	case Listing:
-		return ListTime, true
+		return listTime, true
 	case Background:
-		return BackgroundTime, true
+		return backgroundTime, true
 	case ByID:
 	}
 	return 0, false

@@ -16,7 +16,7 @@ import (
 // same time.
 const (
 	// listWait is how long a list waits for its turn.
-	listWait = 2 * ListTime
+	listWait = 2 * listTime
 	// listQueue is how many lists of one merchant wait, and listQueues how many of all merchants.
 	listQueue  = 32
 	listQueues = 128

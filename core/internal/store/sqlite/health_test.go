@@ -14,7 +14,7 @@ func (b *bundle) ping(t *testing.T) error {
 	t.Helper()
 	for {
 		err := b.db.PingWriter(t.Context())
-		if !errors.Is(err, store.ErrStuck) {
+		if !errors.Is(err, store.ErrStalled) {
 			return err
 		}
 		runtime.Gosched()
