@@ -177,22 +177,22 @@ func (d *Dir) keysetChanged(ctx context.Context) (time.Time, error) {
 
 // addMerchants adds what merchants hold, by number: they replace their own.
 func (d *Dir) addMerchants(ctx context.Context, i *inventory) error {
-	keys, err := d.Store.KeyCount(ctx, i.now)
+	keys, oldestKey, err := d.Store.KeyCount(ctx, i.now)
 	if err != nil {
 		return err
 	}
-	endpoints, err := d.Store.EndpointCount(ctx)
+	endpoints, oldestEndpoint, err := d.Store.EndpointCount(ctx)
 	if err != nil {
 		return err
 	}
 	i.add(Secret{
 		Name: "API keys", Algorithm: "256 random bits, stored as HMAC-SHA-256", Use: "authenticate merchants",
-		Count: keys.Count, Rotate: "the merchant, or core keys roll",
-	}, keys.Oldest, false)
+		Count: keys, Rotate: "the merchant, or core keys roll",
+	}, oldestKey, false)
 	i.add(Secret{
-		Name: "webhook signing secrets", Algorithm: "HMAC-SHA-256", Use: "sign webhook deliveries", Count: endpoints.Count,
+		Name: "webhook signing secrets", Algorithm: "HMAC-SHA-256", Use: "sign webhook deliveries", Count: endpoints,
 		Rotate: "the merchant, by POST /v1/webhook_endpoints/{id}/roll_secret",
-	}, endpoints.Oldest, false)
+	}, oldestEndpoint, false)
 	return nil
 }
 

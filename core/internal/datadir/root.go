@@ -67,14 +67,14 @@ func firstRoots(cfg Config) ([]byte, error) {
 // wantRootVersions returns ErrLost if valid API keys need a version of the root secret that does
 // not exist. That happens if an older copy of the secret was restored.
 func wantRootVersions(ctx context.Context, cfg Config, db *store.DB, roots *root.Ring) error {
-	uses, err := db.RootUses(ctx, cfg.Clock.Now())
+	keys, err := db.RootUses(ctx, cfg.Clock.Now())
 	if err != nil {
 		return fmt.Errorf("root secret: %w", err)
 	}
-	for _, u := range uses {
-		if !slices.ContainsFunc(roots.Set().Versions(), func(v root.Version) bool { return v.Number == u.Version }) {
+	for version, n := range keys {
+		if !slices.ContainsFunc(roots.Set().Versions(), func(v root.Version) bool { return v.Number == version }) {
 			return fmt.Errorf("%w: the root secret has no version %d, under which %d API keys are hashed. Put the root "+
-				"secret back that belongs to this database, or restore both from one backup", ErrLost, u.Version, u.Keys)
+				"secret back that belongs to this database, or restore both from one backup", ErrLost, version, n)
 		}
 	}
 	return nil
@@ -123,14 +123,14 @@ func (d *Dir) wantConfirmed() error {
 
 // wantUnused returns an error if anything needs a version of the root secret older than newest.
 func (d *Dir) wantUnused(ctx context.Context, newest root.Version) error {
-	uses, err := d.Store.RootUses(ctx, d.Store.Confirmed())
+	keys, err := d.Store.RootUses(ctx, d.Store.Confirmed())
 	if err != nil {
 		return fmt.Errorf("root secret: %w", err)
 	}
-	for _, u := range uses {
-		if u.Version < newest.Number {
+	for version, n := range keys {
+		if version < newest.Number {
 			return fmt.Errorf("root secret: version %d is needed by %d valid API keys that were not used since the "+
-				"rotation: roll or revoke them, or wait until each was used", u.Version, u.Keys)
+				"rotation: roll or revoke them, or wait until each was used", version, n)
 		}
 	}
 	first, end := seal.Before(newest.Number)

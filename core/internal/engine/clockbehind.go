@@ -28,18 +28,18 @@ func (e *Engine) CheckClock(ctx context.Context) error {
 			"no key expires and no row is purged until it is set right or has stayed for an hour",
 			slog.Duration("ahead", ahead), slog.Time("clock", e.Clock.Now().UTC()), slog.Time("confirmed", e.Store.Confirmed().UTC()))
 	}
-	newest, err := e.Store.Newest(ctx)
+	table, newest, err := e.Store.Newest(ctx)
 	if err != nil {
 		return fmt.Errorf("check clock: %w", err)
 	}
 	now, behind := e.Clock.Now(), time.Duration(0)
-	if newest.ID != 0 {
-		behind = max(0, id.TimeOf(newest.ID).Sub(now))
+	if newest != 0 {
+		behind = max(0, id.TimeOf(newest).Sub(now))
 	}
 	e.Observer.ClockBehind(behind)
 	if behind > behindTolerance {
 		e.Log.ErrorContext(ctx, "the clock is behind the newest row: it is wrong now, or was ahead when the row was written",
-			slog.String("table", newest.Table), slog.Int64("id", newest.ID), slog.Time("row_written", id.TimeOf(newest.ID).UTC()),
+			slog.String("table", table), slog.Int64("id", newest), slog.Time("row_written", id.TimeOf(newest).UTC()),
 			slog.Time("clock", now.UTC()), slog.Duration("behind", behind))
 	}
 	return nil

@@ -135,20 +135,12 @@ func (db *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Newest is the row with the highest id among those that carry money.
-type Newest struct {
-	Table string // transactions, captures or refunds; "" if there is no row
-	ID    int64
-}
-
-// Newest returns the newest row. Ids carry the time of the clock that drew them.
-func (db *DB) Newest(ctx context.Context) (Newest, error) {
-	var n Newest
-	if err := db.count(ctx, selectNewest).Scan(&n.Table, &n.ID); err != nil {
-		return Newest{}, fmt.Errorf("read newest row: %w", err)
+// Newest returns the row with the highest id among those that carry money, and its table:
+// transactions, captures or refunds. The id is 0 if there is no row. Ids carry the time of the clock
+// that drew them.
+func (db *DB) Newest(ctx context.Context) (table string, id int64, err error) {
+	if err := db.count(ctx, selectNewest).Scan(&table, &id); err != nil {
+		return "", 0, fmt.Errorf("read newest row: %w", err)
 	}
-	if n.ID == 0 {
-		n.Table = ""
-	}
-	return n, nil
+	return table, id, nil
 }

@@ -37,20 +37,18 @@ func (tx *Tx) RehashKeys(next map[int64]Rehash) error {
 	return nil
 }
 
-// RootUse is how much still needs a version of the root secret.
-type RootUse struct {
-	Version int64
-	Keys    int64 // API keys that are valid and hashed under it
-}
-
-// RootUses counts the valid API keys of each version of the root secret.
-func (db *DB) RootUses(ctx context.Context, now time.Time) (uses []RootUse, err error) {
-	return collect(ctx, db, countRootUses, func(row Scanner) (u RootUse, err error) {
-		if err := row.Scan(&u.Version, &u.Keys); err != nil {
-			return u, fmt.Errorf("read root version: %w", err)
+// RootUses counts the valid API keys by the version of the root secret under which they are hashed.
+func (db *DB) RootUses(ctx context.Context, now time.Time) (map[int64]int64, error) {
+	keys := map[int64]int64{}
+	err := db.engine.Each(ctx, Background, countRootUses, func(row Scanner) error {
+		var version, n int64
+		if err := row.Scan(&version, &n); err != nil {
+			return fmt.Errorf("read root version: %w", err)
 		}
-		return u, nil
+		keys[version] = n
+		return nil
 	}, toMillis(now))
+	return keys, err
 }
 
 // UnconfirmedBefore counts the transactions made before a time that still wait for their
@@ -79,27 +77,22 @@ func (db *DB) StoredBetween(ctx context.Context, first, end []byte, now time.Tim
 	return n, nil
 }
 
-// SecretCount is how many secrets of a kind the merchants have, and when the oldest was made.
-type SecretCount struct {
-	Count  int64
-	Oldest time.Time // zero if there is none
-}
-
-// KeyCount counts the valid API keys of all merchants.
-func (db *DB) KeyCount(ctx context.Context, now time.Time) (SecretCount, error) {
+// KeyCount counts the valid API keys of all merchants, and returns when the oldest was made: zero if
+// there is none.
+func (db *DB) KeyCount(ctx context.Context, now time.Time) (n int64, oldest time.Time, err error) {
 	return db.secretCount(ctx, countValidKeys, toMillis(now))
 }
 
-// EndpointCount counts the webhook endpoints of all merchants, each with a signing secret.
-func (db *DB) EndpointCount(ctx context.Context) (SecretCount, error) {
+// EndpointCount counts the webhook endpoints of all merchants, each with a signing secret, and returns
+// when the oldest was made: zero if there is none.
+func (db *DB) EndpointCount(ctx context.Context) (n int64, oldest time.Time, err error) {
 	return db.secretCount(ctx, countAllEndpoints)
 }
 
-func (db *DB) secretCount(ctx context.Context, s *Statement, args ...any) (c SecretCount, err error) {
-	var oldest int64
-	if err := db.count(ctx, s, args...).Scan(&c.Count, &oldest); err != nil {
-		return c, fmt.Errorf("count secrets: %w", err)
+func (db *DB) secretCount(ctx context.Context, s *Statement, args ...any) (n int64, oldest time.Time, err error) {
+	var at int64
+	if err := db.count(ctx, s, args...).Scan(&n, &at); err != nil {
+		return 0, time.Time{}, fmt.Errorf("count secrets: %w", err)
 	}
-	c.Oldest = fromMillis(oldest)
-	return c, nil
+	return n, fromMillis(at), nil
 }
