@@ -1,6 +1,9 @@
 package payment
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // AllEventTypes stands for every event type.
 const AllEventTypes = "*"
@@ -40,6 +43,11 @@ type Endpoint struct {
 	Version      int64
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
+}
+
+// Wants reports whether events of a type are delivered to the endpoint.
+func (e *Endpoint) Wants(eventType string) bool {
+	return slices.Contains(e.Types, eventType) || slices.Contains(e.Types, AllEventTypes)
 }
 
 // DeliveryStatus is the status of a delivery.

@@ -22,13 +22,10 @@ type OutcomeRecord struct {
 
 	// Engines fill in the fields below if they need them.
 
-	Result     string        // the transaction's result as it is stored: see EncodeResult
-	Endpoints  []Target      // the tenant's enabled endpoints: see ReadEndpoints
-	Deliveries []NewDelivery // of the event to those endpoints
+	Result     string             // the transaction's result as it is stored: see EncodeResult
+	Endpoints  []payment.Endpoint // ids and types of the tenant's enabled endpoints: see ReadEndpoints
+	Deliveries []payment.Delivery // of the event to those endpoints, each with its id and endpoint
 }
-
-// NewDelivery is a delivery of an event to an endpoint.
-type NewDelivery struct{ ID, Endpoint int64 }
 
 // FinishPayment commits the outcome record of a payment: the transaction, its capture if it was
 // captured at once, its event with the deliveries, and the response. It commits although ctx has
@@ -87,14 +84,14 @@ func (tx *Tx) ReadEndpoints(r *OutcomeRecord) error {
 	return err
 }
 
-// deliverTo makes the deliveries of the event to those targets that want it.
-func (r *OutcomeRecord) deliverTo(db *DB, targets []Target, from telemetry.Origin) {
-	r.Endpoints, r.Deliveries = targets, nil
-	for _, t := range targets {
-		if !t.wants(r.Event.Type) {
+// deliverTo makes the deliveries of the event to those endpoints that want it.
+func (r *OutcomeRecord) deliverTo(db *DB, endpoints []payment.Endpoint, from telemetry.Origin) {
+	r.Endpoints, r.Deliveries = endpoints, nil
+	for _, e := range endpoints {
+		if !e.Wants(r.Event.Type) {
 			continue
 		}
-		d := NewDelivery{db.ids.Next(), t.Endpoint}
+		d := payment.Delivery{ID: db.ids.Next(), Endpoint: e.ID}
 		db.origins.put(d.ID, from)
 		r.Deliveries = append(r.Deliveries, d)
 	}

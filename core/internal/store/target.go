@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,16 +16,6 @@ const (
 	targetTime = 5 * time.Second
 	maxTargets = 65536 // tenants
 )
-
-// Target is an enabled endpoint of a tenant.
-type Target struct {
-	Endpoint int64
-	Types    []string // of the events that it wants
-}
-
-func (t Target) wants(kind string) bool {
-	return slices.Contains(t.Types, kind) || slices.Contains(t.Types, payment.AllEventTypes)
-}
 
 // endpointCache holds the enabled endpoints of tenants as a command last read them.
 //
@@ -44,8 +33,8 @@ type endpointCache struct {
 
 // knownTargets are the endpoints of one tenant.
 type knownTargets struct {
-	targets []Target
-	at      time.Time // of the read
+	endpoints []payment.Endpoint // with an id and types only
+	at        time.Time          // of the read
 }
 
 func newEndpointCache(exact bool) *endpointCache {
@@ -53,7 +42,7 @@ func newEndpointCache(exact bool) *endpointCache {
 }
 
 // find returns the tenant's endpoints if the cache is exact and holds them.
-func (c *endpointCache) find(tenant payment.Tenant, now time.Time) ([]Target, bool) {
+func (c *endpointCache) find(tenant payment.Tenant, now time.Time) ([]payment.Endpoint, bool) {
 	if !c.exact {
 		return nil, false
 	}
@@ -61,18 +50,18 @@ func (c *endpointCache) find(tenant payment.Tenant, now time.Time) ([]Target, bo
 	defer c.mu.Unlock()
 	k, ok := c.known[tenant]
 	age := now.Sub(k.at)
-	return k.targets, ok && age >= 0 && age < targetTime
+	return k.endpoints, ok && age >= 0 && age < targetTime
 }
 
 // guess returns the tenant's endpoints as a command last read them, whenever that was.
-func (c *endpointCache) guess(tenant payment.Tenant) ([]Target, bool) {
+func (c *endpointCache) guess(tenant payment.Tenant) ([]payment.Endpoint, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k, ok := c.known[tenant]
-	return k.targets, ok
+	return k.endpoints, ok
 }
 
-func (c *endpointCache) keep(tenant payment.Tenant, found []Target, now time.Time) {
+func (c *endpointCache) keep(tenant payment.Tenant, found []payment.Endpoint, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) >= maxTargets {
@@ -113,21 +102,21 @@ func (c *endpointCache) batchEnded() {
 // to it.
 func EndpointsLock(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
 
-// targets returns the tenant's enabled endpoints.
-func (tx *Tx) targets(tenant payment.Tenant) ([]Target, error) {
+// targets returns the ids and types of the tenant's enabled endpoints.
+func (tx *Tx) targets(tenant payment.Tenant) ([]payment.Endpoint, error) {
 	if found, ok := tx.db.endpoints.find(tenant, tx.Now); ok {
 		return found, nil
 	}
-	var found []Target
+	var found []payment.Endpoint
 	err := tx.each(selectTargets,
 		func(row Scanner) error {
-			var t Target
+			var e payment.Endpoint
 			var types string
-			if err := row.Scan(&t.Endpoint, &types); err != nil {
+			if err := row.Scan(&e.ID, &types); err != nil {
 				return fmt.Errorf("read webhook endpoint: %w", err)
 			}
-			t.Types = strings.Fields(types)
-			found = append(found, t)
+			e.Types = strings.Fields(types)
+			found = append(found, e)
 			return nil
 		}, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -153,9 +142,9 @@ func (tx *Tx) wanting(tenant payment.Tenant, kind string) ([]int64, error) {
 		return nil, err
 	}
 	var out []int64
-	for _, t := range targets {
-		if t.wants(kind) {
-			out = append(out, t.Endpoint)
+	for _, e := range targets {
+		if e.Wants(kind) {
+			out = append(out, e.ID)
 		}
 	}
 	return out, nil

@@ -265,7 +265,7 @@ func TestEndpointsThatDiffer(t *testing.T) {
 	t.Parallel()
 	record := func(merchant, endpoint int64) *store.OutcomeRecord {
 		return &store.OutcomeRecord{
-			Endpoints:   []store.Target{{Endpoint: endpoint, Types: []string{"*", "refund.created"}}},
+			Endpoints:   []payment.Endpoint{{ID: endpoint, Types: []string{"*", "refund.created"}}},
 			Transaction: &payment.Transaction{Tenant: payment.Tenant{Merchant: merchant}},
 		}
 	}

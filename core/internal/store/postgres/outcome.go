@@ -203,10 +203,10 @@ func guessesOf(all []*store.OutcomeRecord) []guess {
 }
 
 // endpointLines returns endpoints as the expression endpointsText returns those in the database.
-func endpointLines(targets []store.Target) string {
-	lines := make([]string, len(targets))
-	for i, t := range targets {
-		lines[i] = strconv.FormatInt(t.Endpoint, 10) + " " + strings.Join(t.Types, " ")
+func endpointLines(endpoints []payment.Endpoint) string {
+	lines := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		lines[i] = strconv.FormatInt(e.ID, 10) + " " + strings.Join(e.Types, " ")
 	}
 	return strings.Join(lines, "\n")
 }
