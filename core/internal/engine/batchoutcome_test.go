@@ -172,7 +172,7 @@ func TestFinishBesideANewEndpointPostgreSQL(t *testing.T) {
 			r := captures(t, s, s.Tenant)[0]
 			var err error
 			beside(t, s, []string{
-				"SELECT pg_advisory_xact_lock(hashtextextended('" + store.EndpointsLock(s.Tenant) + "', 0))",
+				"SELECT pg_advisory_xact_lock(hashtextextended('" + r.EndpointsLock() + "', 0))",
 				fmt.Sprintf(`INSERT INTO webhook_endpoints (id, merchant_id, live, url, types, status, created_at, updated_at)
 					VALUES (1, %d, 0, '', '*', 'enabled', 0, 0)`, s.Tenant.Merchant),
 			}, func() { err = s.DB.FinishPayment(t.Context(), r) })

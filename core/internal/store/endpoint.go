@@ -31,7 +31,7 @@ var (
 // InsertEndpoint writes a new endpoint and fills in its times. It returns ErrDuplicate if the id is
 // taken.
 func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
-	if err := tx.s.Lock(EndpointsLock(e.Tenant), false); err != nil {
+	if err := tx.s.Lock(endpointsLock(e.Tenant), false); err != nil {
 		return err
 	}
 	e.CreatedAt, e.UpdatedAt = tx.Now, tx.Now
@@ -44,7 +44,7 @@ func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 // UpdateEndpoint writes all of e over the version that was read, and counts its Version up. It returns
 // ErrConflict if another version is stored.
 func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
-	if err := tx.s.Lock(EndpointsLock(e.Tenant), false); err != nil {
+	if err := tx.s.Lock(endpointsLock(e.Tenant), false); err != nil {
 		return err
 	}
 	tx.db.endpoints.forget(e.Tenant)
@@ -83,7 +83,7 @@ func (tx *Tx) removeDeliveries(endpoint int64) error {
 // CountEndpoints returns how many endpoints the tenant has, and how many deleted ones have deliveries
 // left. No other command changes them before this one ends.
 func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) {
-	if err := tx.s.Lock(EndpointsLock(tenant), false); err != nil {
+	if err := tx.s.Lock(endpointsLock(tenant), false); err != nil {
 		return 0, 0, err
 	}
 	row, err := tx.row(countEndpoints, tenant.Merchant, tenant.Live)

@@ -59,6 +59,10 @@ func (r *OutcomeRecord) EncodeResult() (err error) {
 	return err
 }
 
+// EndpointsLock names the lock that a command shares which writes the deliveries of r. The commands
+// that change the tenant's endpoints take it alone.
+func (r *OutcomeRecord) EndpointsLock() string { return endpointsLock(r.Transaction.Tenant) }
+
 // GuessEndpoints fills in the endpoints and deliveries of r by the endpoints that the tenant had when
 // a command last read them. It returns false if no command has. Other processes change endpoints,
 // too, so the commit must compare them.
@@ -74,7 +78,7 @@ func (db *DB) GuessEndpoints(ctx context.Context, r *OutcomeRecord) bool {
 // before this one ends.
 func (tx *Tx) ReadEndpoints(r *OutcomeRecord) error {
 	tenant := r.Transaction.Tenant
-	if err := tx.s.Lock(EndpointsLock(tenant), true); err != nil {
+	if err := tx.s.Lock(r.EndpointsLock(), true); err != nil {
 		return err
 	}
 	targets, err := tx.targets(tenant)

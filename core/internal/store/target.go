@@ -97,10 +97,10 @@ func (c *endpointCache) batchEnded() {
 	c.changed = c.changed[:0]
 }
 
-// EndpointsLock names the lock under which commands change the endpoints of a tenant. A command that
+// endpointsLock names the lock under which commands change the endpoints of a tenant. A command that
 // writes an event shares it. Once an endpoint's creation is committed, every later event is delivered
 // to it.
-func EndpointsLock(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
+func endpointsLock(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
 
 // targets returns the ids and types of the tenant's enabled endpoints.
 func (tx *Tx) targets(tenant payment.Tenant) ([]payment.Endpoint, error) {
@@ -129,7 +129,7 @@ func (tx *Tx) targets(tenant payment.Tenant) ([]payment.Endpoint, error) {
 // EndpointsFor returns the tenant's enabled endpoints that want events of a type. No other command
 // changes them before this one ends.
 func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) {
-	if err := tx.s.Lock(EndpointsLock(tenant), true); err != nil {
+	if err := tx.s.Lock(endpointsLock(tenant), true); err != nil {
 		return nil, err
 	}
 	return tx.wanting(tenant, kind)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/webhook"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -123,9 +124,10 @@ func TestRedeliveryToAllBesideADeletionPostgreSQL(t *testing.T) {
 	b.mustEvents(t, b.Tenant, 1)
 	b.MustEndpoint(t, "https://shop.example")
 	event := b.Number(t, "SELECT id FROM events")
+	record := store.OutcomeRecord{Transaction: &payment.Transaction{Tenant: b.Tenant}}
 	commit := b.mustHoldLocks(t, `WITH lock AS MATERIALIZED (
 			SELECT pg_advisory_xact_lock(hashtextextended(CAST(? AS TEXT), 0)))
-		DELETE FROM webhook_endpoints WHERE EXISTS (SELECT * FROM lock)`, store.EndpointsLock(b.Tenant))
+		DELETE FROM webhook_endpoints WHERE EXISTS (SELECT * FROM lock)`, record.EndpointsLock())
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		if _, err := b.Engine.Redeliver(t.Context(), engine.Request{Tenant: b.Tenant}, event, 0); err != nil {

@@ -162,7 +162,7 @@ func (b *outcomeBatch) scan(row pgx.Rows) error {
 }
 
 func (b *outcomeBatch) lock() *pgx.QueuedQuery {
-	locks := column(b.tenants, func(g guess) string { return store.EndpointsLock(g.tenant) })
+	locks := column(b.tenants, func(g guess) string { return g.lock })
 	slices.Sort(locks)
 	return &pgx.QueuedQuery{SQL: lockEndpoints, Arguments: []any{slices.Compact(locks)}}
 }
@@ -179,24 +179,25 @@ func (b *outcomeBatch) statement() *pgx.QueuedQuery {
 type guess struct {
 	tenant    payment.Tenant
 	endpoints string
+	lock      string // of the endpoints
 }
 
 // guessesOf returns the guesses of a batch. It leaves out a tenant for which two records guess
 // differently, and the batch leaves out the records of that tenant.
 func guessesOf(all []*store.OutcomeRecord) []guess {
-	known := map[payment.Tenant]string{}
+	known := map[payment.Tenant]guess{}
 	differ := map[payment.Tenant]bool{}
 	for _, r := range all {
-		t, endpoints := r.Transaction.Tenant, endpointLines(r.Endpoints)
-		if before, ok := known[t]; ok && before != endpoints {
-			differ[t] = true
+		g := guess{r.Transaction.Tenant, endpointLines(r.Endpoints), r.EndpointsLock()}
+		if before, ok := known[g.tenant]; ok && before != g {
+			differ[g.tenant] = true
 		}
-		known[t] = endpoints
+		known[g.tenant] = g
 	}
 	out := make([]guess, 0, len(known))
-	for t, endpoints := range known {
+	for t, g := range known {
 		if !differ[t] {
-			out = append(out, guess{t, endpoints})
+			out = append(out, g)
 		}
 	}
 	return out
