@@ -43,7 +43,9 @@ func mustChangeOften(t *testing.T, s *coretest.Service, events int) int64 {
 }
 
 // dyingErase calls erase and dies at the first call that dies selects: it ends ctx and panics.
-func dyingErase(ctx context.Context, erase store.Erase, dies func(call int) bool) (alive context.Context, dying store.Erase) {
+func dyingErase(
+	ctx context.Context, erase func(string, []byte) []byte, dies func(call int) bool,
+) (alive context.Context, dying func(string, []byte) []byte) {
 	calls := 0
 	alive, end := context.WithCancel(ctx)
 	return alive, func(kind string, data []byte) []byte {
@@ -116,7 +118,7 @@ func TestOneErasureHoldsNoWriter(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	rows, most := 0, 0
-	count := func(erase store.Erase) store.Erase {
+	count := func(erase func(string, []byte) []byte) func(string, []byte) []byte {
 		return func(kind string, data []byte) []byte { rows++; return erase(kind, data) }
 	}
 	mustRefundOften(t, s, 1000)

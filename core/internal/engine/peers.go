@@ -130,11 +130,11 @@ func (p *Peers) mayClaim(core int64, old bool) bool { return p.Leads() && (old |
 // Beat writes one heartbeat of this core, and reads the heartbeats of the others.
 func (p *Peers) Beat(ctx context.Context) error {
 	begun := clock.System().Now()
-	leads, peers, err := p.Store.Heartbeat(ctx, p.ID, leadTerm, p.compareClocks(ctx))
+	leads, beats, err := p.Store.Heartbeat(ctx, p.ID, leadTerm, p.compareClocks(ctx))
 	if err != nil {
 		return err
 	}
-	forget, dead := p.note(begun, leads, peers)
+	forget, dead := p.note(begun, leads, beats)
 	if forget != 0 {
 		err = p.Store.Forget(ctx, forget)
 	}
@@ -146,7 +146,7 @@ func (p *Peers) Beat(ctx context.Context) error {
 
 // note records the result of a heartbeat. It gives the leader a core to remove from the members, 0
 // for none, and the dead cores that still have leases.
-func (p *Peers) note(begun time.Time, leads bool, peers []store.Member) (forget int64, dead []int64) {
+func (p *Peers) note(begun time.Time, leads bool, beats map[int64]int64) (forget int64, dead []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.until = time.Time{}
@@ -154,23 +154,23 @@ func (p *Peers) note(begun time.Time, leads bool, peers []store.Member) (forget 
 		p.until = begun.Add(leadTerm)
 	}
 	now := map[int64]*seen{}
-	for _, peer := range peers {
-		s := p.seen[peer.ID]
+	for core, beat := range beats {
+		s := p.seen[core]
 		switch {
-		case s == nil || s.beat != peer.Beats:
-			s = &seen{beat: peer.Beats}
+		case s == nil || s.beat != beat:
+			s = &seen{beat: beat}
 		default:
 			s.still++
 		}
-		now[peer.ID] = s
-		if !leads || peer.ID == p.ID || !s.gone() {
+		now[core] = s
+		if !leads || core == p.ID || !s.gone() {
 			continue
 		}
 		if s.still >= forgottenAfter {
-			forget = peer.ID
+			forget = core
 		}
 		if !s.dropped {
-			dead = append(dead, peer.ID)
+			dead = append(dead, core)
 		}
 	}
 	p.seen = now

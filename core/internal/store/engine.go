@@ -58,11 +58,12 @@ type Engine interface {
 	) (before time.Time, rows int64, err error)
 
 	// Heartbeat records that a process lives. It acquires or extends the process's leadership for a
-	// term, unless another process has it, or may rejects the server's time. It returns an error
+	// term, unless another process has it, or may rejects the server's time. beats has the number of
+	// heartbeats of each process that shares the store, 0 once it has left. It returns an error
 	// without a heartbeat if Verify does.
 	Heartbeat(
 		ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
-	) (leads bool, members []Member, err error)
+	) (leads bool, beats map[int64]int64, err error)
 	// Leave records that a process has ended, and ends its leadership.
 	Leave(ctx context.Context, process int64) error
 	// Forget removes a process that ended long ago.
@@ -168,12 +169,6 @@ type Batch struct {
 	Commands int           // how many shared it
 	Waited   time.Duration // how long the first of them had waited when the batch began
 	Took     time.Duration // from its begin to its end
-}
-
-// Member is one of the processes that share a store.
-type Member struct {
-	ID    int64
-	Beats int64 // counts up while it lives; 0 once it has left
 }
 
 // Stats are the counters of a store on a server, since it was opened.

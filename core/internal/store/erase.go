@@ -24,7 +24,7 @@ const eventsAtOnce = 16
 // EraseCustomer erases the payment methods of a customer, which are detached, and its events in the
 // commit of its deletion. Of more than eventsAtOnce it may erase a part: EraseCustomerEvents erases
 // the others. The personal data of the customer's transactions is erased by ErasePersonal.
-func (tx *Tx) EraseCustomer(c *payment.Customer, erase Erase) error {
+func (tx *Tx) EraseCustomer(c *payment.Customer, erase eraseFunc) error {
 	err := tx.exec(eraseDetachedMethods, c.ID)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (tx *Tx) EraseCustomer(c *payment.Customer, erase Erase) error {
 // EraseCustomerEvents erases the events of deleted customers that the commits of the deletions have
 // left, and returns the number of events. A customer with an event that cannot be erased is tried
 // again later. A pass that ends early begins again with the customers that it has not ended.
-func (db *DB) EraseCustomerEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
+func (db *DB) EraseCustomerEvents(ctx context.Context, now time.Time, erase eraseFunc) (erased int64, err error) {
 	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(pass.Erasure)}
 	err = e.deletedCustomers(ctx, selectDeletedCustomersByEvents, eraseLater, e.eventsOf)
 	return e.erased, err

@@ -11,7 +11,7 @@ func (db *DB) WorkAs(process int64) { db.process = process }
 // Heartbeat is Engine.Heartbeat.
 func (db *DB) Heartbeat(
 	ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
-) (leads bool, members []Member, err error) {
+) (leads bool, beats map[int64]int64, err error) {
 	return db.engine.Heartbeat(ctx, process, term, may)
 }
 

@@ -61,9 +61,9 @@ const (
 	erasuresLock = "erasures"
 )
 
-// Erase returns data without personal data. kind is transaction, capture, refund, or the type of an
+// eraseFunc returns data without personal data. kind is transaction, capture, refund, or the type of an
 // event.
-type Erase func(kind string, data []byte) []byte
+type eraseFunc func(kind string, data []byte) []byte
 
 // personal are the statements on one table with personal data.
 type personal struct {
@@ -117,7 +117,7 @@ func (p personal) write(tx *Tx, id int64, data string) error {
 // of their own, 0 for no end. It returns the number of rows changed. It writes pages of one short
 // commit each, and begins after the rows of earlier calls. A row that cannot be erased is skipped and
 // tried again after eraseLater. Amounts, states, versions and times of change stay.
-func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase Erase) (erased int64, err error) {
+func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase eraseFunc) (erased int64, err error) {
 	periods, err := db.periods(ctx, keep)
 	if err != nil {
 		return 0, err
@@ -140,7 +140,7 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 // ErasePersonalEvents erases the events of transactions that were erased earlier than their events
 // by age. It passes over all events of the merchants of these transactions since the oldest of them,
 // so it is for once a day. A pass that ends early begins again.
-func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase Erase) (erased int64, err error) {
+func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase eraseFunc) (erased int64, err error) {
 	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(pass.Erasure)}
 	err = e.events(ctx)
 	return e.erased, err
@@ -169,7 +169,7 @@ type eraser struct {
 	db     *DB
 	now    time.Time
 	keep   int
-	erase  Erase
+	erase  eraseFunc
 	pass   *pass.Pass
 	erased int64 // rows so far
 }
@@ -360,7 +360,7 @@ func scanPersonal(row Scanner) (r personalRow, err error) {
 }
 
 // eraseRow erases the personal data of the row of an id.
-func (tx *Tx) eraseRow(p personal, n int64, erase Erase) (erased int64, err error) {
+func (tx *Tx) eraseRow(p personal, n int64, erase eraseFunc) (erased int64, err error) {
 	row, err := tx.row(p.lock, n)
 	if err != nil {
 		return 0, err
@@ -376,7 +376,7 @@ func (tx *Tx) eraseRow(p personal, n int64, erase Erase) (erased int64, err erro
 }
 
 // eraseFrom erases the personal data of a row. It returns 0 if the row has none.
-func (p personal) eraseFrom(tx *Tx, r personalRow, erase Erase) (erased int64, err error) {
+func (p personal) eraseFrom(tx *Tx, r personalRow, erase eraseFunc) (erased int64, err error) {
 	next := r.data
 	if r.data != "" {
 		next = string(erase(r.kind, []byte(r.data)))

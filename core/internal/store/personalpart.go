@@ -54,7 +54,7 @@ func refundData() personal {
 // eraseParts erases a page of the captures and refunds of a transaction that the command has locked:
 // at least a number of them if there are so many. It leaves those that were created later than a time
 // in milliseconds.
-func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase Erase) (page partPage, err error) {
+func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase eraseFunc) (page partPage, err error) {
 	var rows []personalRow
 	err = tx.each(selectParts, func(row Scanner) error {
 		r, err := scanPersonal(row)
@@ -125,7 +125,7 @@ func (e *eraser) parts(ctx context.Context) error {
 
 // eraseNextParts erases the next page of captures and refunds of an erased transaction, and reports
 // whether more are left. Those of steps after the erasure are erased in their turn.
-func (tx *Tx) eraseNextParts(transaction int64, erase Erase) (erased int64, more bool, err error) {
+func (tx *Tx) eraseNextParts(transaction int64, erase eraseFunc) (erased int64, more bool, err error) {
 	row, err := tx.row(lockErasedTransaction, transaction)
 	if err != nil {
 		return 0, false, err

@@ -50,7 +50,7 @@ type paymentErasure struct {
 // link to a customer, in the command's commit. Of many captures and refunds it erases a page, and has
 // the others follow: see eraser.parts. The customer keeps the time of the payment. It reports a
 // transaction that is open, which stays as it is, and ErrNotFound if there is none.
-func (tx *Tx) erasePayment(n int64, now time.Time, erase Erase) (erased int64, was paymentErasure, err error) {
+func (tx *Tx) erasePayment(n int64, now time.Time, erase eraseFunc) (erased int64, was paymentErasure, err error) {
 	row, err := tx.row(lockPaymentErasure, n, id.At(now.Add(-payment.LeastKeepPersonal)), lateChange.Milliseconds())
 	if err != nil {
 		return 0, was, err

@@ -35,14 +35,12 @@ type pages struct {
 // declareList declares the statements of a list: one of its name, and one that ends in Before.
 func declareList(name string) pages { return pages{declare(name), declare(name + "Before")} }
 
-// SQL is an engine's SQL by statement. An empty text is that of a statement which the engine cannot run.
-type SQL map[*Statement]string
-
-// Compile returns the SQL of an engine, which consists of several parts by name. It returns an error
-// unless the parts have each statement of the store once, and no other.
-func Compile(parts ...map[string]string) (SQL, error) {
+// Compile returns the SQL of an engine by statement. It consists of several parts by name. An empty
+// text is that of a statement which the engine cannot run. It returns an error unless the parts have
+// each statement of the store once, and no other.
+func Compile(parts ...map[string]string) (map[*Statement]string, error) {
 	var errs []error
-	out := make(SQL, len(declared))
+	out := make(map[*Statement]string, len(declared))
 	for _, part := range parts {
 		for name, text := range part {
 			s := declared[name]

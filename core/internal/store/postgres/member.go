@@ -14,7 +14,7 @@ const serverTime = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
 // Heartbeat implements store.Engine.
 func (e *engine) Heartbeat(
 	ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
-) (leads bool, members []store.Member, err error) {
+) (leads bool, beats map[int64]int64, err error) {
 	if err := e.Verify(ctx); err != nil {
 		return false, nil, err
 	}
@@ -31,18 +31,18 @@ func (e *engine) Heartbeat(
 		if err != nil {
 			return err
 		}
-		members = nil
+		beats = map[int64]int64{}
 		rows, err := s.tx.Query(s.ctx, `SELECT id, beat FROM cores`)
 		return each(rows, err, s, func(row store.Scanner) error {
-			var m store.Member
-			if err := row.Scan(&m.ID, &m.Beats); err != nil {
+			var process, n int64
+			if err := row.Scan(&process, &n); err != nil {
 				return fmt.Errorf("read member: %w", err)
 			}
-			members = append(members, m)
+			beats[process] = n
 			return nil
 		})
 	})
-	return leads, members, err
+	return leads, beats, err
 }
 
 // inCommand runs fn as a command of this package. It runs beside the commands of clients: a stuck

@@ -53,7 +53,7 @@ type engine struct {
 
 	read  map[store.Purpose]*reads
 	batch *pgxpool.Pool // the connections of batches
-	sql   store.SQL
+	sql   map[*store.Statement]string
 
 	intents  *batches[*store.Intent, int64] // the results are claims
 	outcomes *batches[*store.OutcomeRecord, struct{}]

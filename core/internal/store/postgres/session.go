@@ -15,7 +15,7 @@ import (
 type session struct {
 	ctx context.Context //nolint:containedctx // a command has no context: nothing but its deadline ends it
 	tx  pgx.Tx
-	sql store.SQL
+	sql map[*store.Statement]string
 	// failed is the first statement that failed. PostgreSQL ends the transaction with it, whatever the command makes of it.
 	failed error
 }

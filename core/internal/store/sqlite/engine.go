@@ -29,7 +29,7 @@ type engine struct {
 	writer   chan *writer // holds the writer while nothing uses it
 	closed   atomic.Bool
 
-	sql store.SQL
+	sql map[*store.Statement]string
 }
 
 // request is a command in the queue.
@@ -166,8 +166,8 @@ func (e *engine) DropPartitions(
 // Heartbeat implements store.Engine: the one process leads.
 func (e *engine) Heartbeat(
 	_ context.Context, process int64, _ time.Duration, _ func(server time.Time) bool,
-) (leads bool, members []store.Member, err error) {
-	return true, []store.Member{{ID: process, Beats: 1}}, nil
+) (leads bool, beats map[int64]int64, err error) {
+	return true, map[int64]int64{process: 1}, nil
 }
 
 // Leave implements store.Engine: there is no other process.

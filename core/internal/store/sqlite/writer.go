@@ -19,7 +19,7 @@ type writer struct {
 	clock   clock.Clock
 	observe func(store.Batch) // called after each commit; nil for no observer
 	conn    *sql.Conn
-	sql     store.SQL
+	sql     map[*store.Statement]string
 	stmts   map[*store.Statement]statement // on conn
 	own     map[string]statement           // the writer's own statements on conn, by text
 	begun   time.Time                      // when the transaction began
@@ -33,7 +33,7 @@ type writer struct {
 	wrote    bool // this batch has written rows
 }
 
-func newWriter(conn *sql.Conn, texts store.SQL, db *store.DB, c clock.Clock) *writer {
+func newWriter(conn *sql.Conn, texts map[*store.Statement]string, db *store.DB, c clock.Clock) *writer {
 	return &writer{
 		db: db, clock: c, conn: conn, sql: texts,
 		stmts: map[*store.Statement]statement{}, own: map[string]statement{},
