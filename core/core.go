@@ -252,7 +252,8 @@ func (c *Core) server() *metrics.Server {
 	}
 }
 
-// openWebhooks returns the deliverer. Deliveries that a dead process had begun are due again.
+// openWebhooks returns the deliverer. In a store without other cores, the deliveries that a dead
+// process had begun are due again.
 func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine) (*webhook.Deliverer, error) {
 	hooks := webhook.New(webhook.Config{
 		Store: c.dir.Store, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: c.metrics,
@@ -260,6 +261,9 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine)
 		Policy:  webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Event, Disable: eng.DisableEndpoint,
 		Leads: eng.Peers.Leads, Agrees: eng.Peers.Agrees,
 	})
+	if c.peers != nil {
+		return hooks, nil
+	}
 	return hooks, hooks.TakeOver(ctx)
 }
 

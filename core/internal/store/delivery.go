@@ -186,12 +186,9 @@ func (tx *Tx) ReleaseAttempt(l Lease) error {
 	return tx.change(releaseDeliveryAttempt, toMillis(tx.Now), l.Delivery, l.Attempt)
 }
 
-// DropLeases makes all deliveries due whose attempt was under way in a process that is known to be dead. Where several processes share the store
-// none is known to be at its start: DropLeasesOf is for those.
+// DropLeases makes all deliveries due whose attempt was under way. It is for the start of a process
+// that has the store for itself: no other process attempts any. DropLeasesOf is for shared stores.
 func (tx *Tx) DropLeases() error {
-	if tx.db.shared {
-		return nil
-	}
 	return tx.exec(dropLeases,
 		toMillis(tx.Now))
 }

@@ -111,6 +111,9 @@ type Session interface {
 	Row(s *Statement, args ...any) (Scanner, error)
 	// Each runs a query and calls scan for every row.
 	Each(s *Statement, scan func(Scanner) error, args ...any) error
+	// LockRow keeps other commands from changing the row of a query until the command ends.
+	// sql.ErrNoRows if there is no row. An engine that runs one command at a time runs nothing.
+	LockRow(s *Statement, args ...any) error
 	// BeginPayment writes an intent as part of the command tx, which this session runs.
 	BeginPayment(tx *Tx, i *Intent) (Claim, error)
 	// FinishPayment writes an outcome record, as BeginPayment writes an intent.

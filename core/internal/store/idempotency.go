@@ -20,7 +20,6 @@ var (
 	releaseKey           = declare("releaseKey")
 	selectIdempotencyKey = declare("selectIdempotencyKey")
 	claimKey             = declare("claimKey")
-	claimKeyUnder        = declare("claimKeyUnder")
 )
 
 // KeyLifetime is how long an idempotency key is remembered, by the stored time.
@@ -155,17 +154,14 @@ func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (
 // no standby has yet. The lock is a write, so the standby confirms the command's commit, which comes
 // after the commit of the response.
 func (tx *Tx) vouch(c Claim) error {
-	if !c.SameRequest || c.Status == 0 || !tx.db.shared {
+	if !c.SameRequest || c.Status == 0 {
 		return nil
 	}
-	row, err := tx.row(lockIdempotencyKey, c.ID)
-	if err != nil {
-		return err
+	err := tx.s.LockRow(lockIdempotencyKey, c.ID)
+	if errors.Is(err, sql.ErrNoRows) { // purged meanwhile
+		return nil
 	}
-	if _, err := scanNumber(row); err != nil && !errors.Is(err, sql.ErrNoRows) { // purged meanwhile
-		return err
-	}
-	return nil
+	return err
 }
 
 // maxClaims bounds the attempts to claim a key that other requests claim and release meanwhile.
@@ -180,12 +176,8 @@ func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint [
 }
 
 func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
-	expires := toMillis(tx.KeyExpiry())
-	s, args := claimKey, []any{tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), expires}
-	if apiKey != 0 && tx.db.shared {
-		s, args = claimKeyUnder, append(args, apiKey)
-	}
-	n, err := tx.s.InsertNumbered(s, args...)
+	n, err := tx.s.InsertNumbered(claimKey,
+		tenant.Merchant, tenant.Live, key, fingerprint, toMillis(tx.Now), toMillis(tx.KeyExpiry()), apiKey)
 	if err != nil || n == 0 {
 		return Claim{}, err
 	}

@@ -135,19 +135,11 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 
 // hold keeps a transaction as it is while a command sums up what belongs to it.
 func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
-	if !tx.db.shared {
-		return nil
-	}
-	row, err := tx.row(lockTransactionID, transaction, tenant.Merchant, tenant.Live)
-	if err != nil {
-		return err
-	}
-	if _, err := scanNumber(row); errors.Is(err, sql.ErrNoRows) {
+	err := tx.s.LockRow(lockTransactionID, transaction, tenant.Merchant, tenant.Live)
+	if errors.Is(err, sql.ErrNoRows) {
 		return ErrConflict
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }
 
 // Settleable lists the tenant's transactions, oldest first, that have captured money which waits. It

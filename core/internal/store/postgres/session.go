@@ -110,6 +110,16 @@ func (s *session) Each(q *store.Statement, scan func(store.Scanner) error, args 
 	return each(rows, err, s, scan)
 }
 
+// LockRow implements store.Session. The query locks the row and returns a number.
+func (s *session) LockRow(q *store.Statement, args ...any) error {
+	row, err := s.Row(q, args...)
+	if err != nil {
+		return err
+	}
+	var n int64
+	return row.Scan(&n)
+}
+
 // fail notes and names what came of a statement.
 func (s *session) fail(what string, err error) error {
 	err = fmt.Errorf("%s: %w", what, came(err))

@@ -23,12 +23,9 @@ var idempotencySQL = map[string]string{
 		WHERE id >= $2::bigint AND id <= $3::bigint AND status <> 0 AND expires_at > $4::bigint`,
 	"deleteExpiredKeys": `DELETE FROM idempotency_keys WHERE id >= $1::bigint AND id <= $2::bigint AND status <> 0
 		AND expires_at <= $3::bigint`,
+	// It claims nothing unless the API key $7, if any, can be used at the time $5.
 	"claimKey": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-		VALUES ($1::bigint, $2::bigint, $3::text, $4::bytea, $5::bigint, $6::bigint)
-			ON CONFLICT (merchant_id, live, key) DO NOTHING RETURNING id`,
-	// claimKey if the API key $7 can be used at the time $5.
-	"claimKeyUnder": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-		SELECT $1::bigint, $2::bigint, $3::text, $4::bytea, $5::bigint, $6::bigint WHERE EXISTS (SELECT 1
+		SELECT $1::bigint, $2::bigint, $3::text, $4::bytea, $5::bigint, $6::bigint WHERE $7::bigint = 0 OR EXISTS (SELECT 1
 			FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id
 		WHERE api_keys.id = $7::bigint AND revoked_at IS NULL AND (api_keys.expires_at IS NULL
 			OR api_keys.expires_at > $5::bigint) AND disabled_at = 0) ON CONFLICT (merchant_id, live, key) DO NOTHING

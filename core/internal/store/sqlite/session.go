@@ -86,6 +86,9 @@ func (w *writer) Whole(fn func() error) error {
 	return w.leave("part", fn())
 }
 
+// LockRow implements store.Session: no other command runs.
+func (w *writer) LockRow(*store.Statement, ...any) error { return nil }
+
 // Lock implements store.Session: no other command runs.
 func (w *writer) Lock(string, bool) error { return nil }
 

@@ -2,7 +2,7 @@ package sqlite
 
 var idempotencySQL = map[string]string{
 	"deleteExpiredKey":   `DELETE FROM idempotency_keys WHERE id = ? AND status <> 0`,
-	"lockIdempotencyKey": `SELECT id FROM idempotency_keys WHERE id = ?`,
+	"lockIdempotencyKey": "", // one command runs at a time: see LockRow
 	"selectClaim": `SELECT id, fingerprint, status, answer, expires_at FROM idempotency_keys
 		WHERE merchant_id = ? AND live = ? AND key = ?`,
 	"completeKey": `UPDATE idempotency_keys SET status = ?1, answer = ?2, expires_at = CASE
@@ -20,12 +20,7 @@ var idempotencySQL = map[string]string{
 	"correctKeyExpiries": `UPDATE idempotency_keys SET expires_at = ?
 		WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at > ?`,
 	"deleteExpiredKeys": `DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
+	// The API key, ?7, is not looked up: see UseKey.
 	"claimKey": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (merchant_id, live, key) DO NOTHING`,
-	// claimKey if the API key ?7 can be used at the time ?5.
-	"claimKeyUnder": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM api_keys JOIN merchants
-			ON merchants.id = api_keys.merchant_id
-		WHERE api_keys.id = ?7 AND revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > ?5)
-			AND disabled_at = 0) ON CONFLICT (merchant_id, live, key) DO NOTHING`,
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ?7 IS NOT NULL ON CONFLICT (merchant_id, live, key) DO NOTHING`,
 }

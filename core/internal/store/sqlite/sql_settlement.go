@@ -29,7 +29,7 @@ var settlementSQL = map[string]string{
 		RETURNING amount_settled = amount_captured`,
 	"settleCapturesThrough": `UPDATE captures SET settled = 1, updated_at = ?
 		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND ` + takenAt + ` <= ?`,
-	"lockTransactionID": `SELECT id FROM transactions WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"lockTransactionID": "", // one command runs at a time: see LockRow
 	"selectSettleable": `SELECT id FROM transactions WHERE merchant_id = ? AND live = ? AND operation = ''
 		AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured ORDER BY id LIMIT ?`,
 }
