@@ -11,11 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/core"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
-	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -257,11 +255,9 @@ func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 			t.Parallel()
 			server := pgtest.Steered(t)
 			url := server.URL(nil)
-			if err := postgres.Migrate(t.Context(), secret.New(url)); err != nil {
-				t.Fatal(err)
-			}
-			server.SetClock(t, -behind)
 			now, d := new(offClock), coretest.OnServer(url)
+			d.MustMigrate(t)
+			server.SetClock(t, -behind)
 			now.by.Store(int64(-behind))
 			inspect := d.MustInspect(t)
 			opened, err := core.Open(t.Context(), core.Config{

@@ -14,25 +14,46 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/core/internal/store/postgres"
-	"github.com/causeway-pay/causeway/core/internal/store/postgres/postgrestest"
-	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgtest"
 	"github.com/causeway-pay/causeway/shared/programtest"
-	"github.com/causeway-pay/causeway/shared/secret"
 )
 
 // Shared reports whether the tests of this run have their stores on a real PostgreSQL server:
 // CAUSEWAY_TEST_STORE is postgres. Otherwise each store is a file.
 func Shared() bool { return os.Getenv("CAUSEWAY_TEST_STORE") == "postgres" }
 
+// files and servers are the engines of the store. sqlite.go and postgres.go link them. No other
+// helper imports an engine, so an engine can be removed together with its file.
+var (
+	files   fileEngine
+	servers serverEngine
+)
+
+// fileEngine opens stores in files.
+type fileEngine struct {
+	open   func(ctx context.Context, path string, c clock.Clock) (*store.DB, error)
+	attach func(ctx context.Context, conn driver.Conn, path string) error // attaches the security codes
+}
+
+// serverEngine opens stores on a server.
+type serverEngine struct {
+	migrate func(ctx context.Context, url string) error
+	open    func(ctx context.Context, url string, c clock.Clock, o serverOptions) (*store.DB, error)
+}
+
+// serverOptions are the options that only tests set.
+type serverOptions struct {
+	rehearse int  // one command of so many runs twice, 0 for none
+	alone    bool // no payment shares a batch
+}
+
 // Database is the empty database of one test, which any number of stores may open.
 type Database struct {
 	// Path is of the file, "" on a server.
 	Path string
 	url  string
-	test postgrestest.Options
+	test serverOptions
 }
 
 // NewDatabase returns an empty database, in a folder where it is a file.
@@ -47,7 +68,7 @@ func NewDatabase(tb testing.TB, dir string) *Database {
 // serverSchema returns the URL of a migrated schema without rows on a server.
 func serverSchema(tb testing.TB) string {
 	tb.Helper()
-	return pgtest.Copy(tb, func(url string) error { return postgres.Migrate(context.Background(), secret.New(url)) })
+	return pgtest.Copy(tb, func(url string) error { return servers.migrate(context.Background(), url) })
 }
 
 // onServer returns the database of a URL. One command of four runs twice, and in a soak every
@@ -57,7 +78,7 @@ func onServer(url string) *Database {
 	if programtest.Soak() {
 		every = 1
 	}
-	return &Database{url: url, test: postgrestest.Options{Rehearse: every}}
+	return &Database{url: url, test: serverOptions{rehearse: every}}
 }
 
 // patient is a URL for a machine that is busy with many tests, which do not measure its speed. The
@@ -69,9 +90,9 @@ func patient(url string) string {
 // Open opens the store.
 func (d *Database) Open(ctx context.Context, c clock.Clock) (*store.DB, error) {
 	if d.url == "" {
-		return sqlite.Open(ctx, d.Path, c)
+		return files.open(ctx, d.Path, c)
 	}
-	return postgrestest.Open(ctx, patient(d.url), c, d.test)
+	return servers.open(ctx, patient(d.url), c, d.test)
 }
 
 // MustInspect opens the database to look at it past the store. Queries are in SQLite's SQL.
@@ -143,7 +164,7 @@ func (w withCodes) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn, sqlite.AttachCodes(ctx, conn, w.path)
+	return conn, files.attach(ctx, conn, w.path)
 }
 
 // Files returns all data that the store has written: the files of its folder, and on a server the
@@ -260,3 +281,16 @@ func Main(m *testing.M) { pgtest.Main(m) }
 
 // OnServer is the empty database of a server that the test itself started.
 func OnServer(url string) *Database { return onServer(url) }
+
+// OpenServer opens the store on a server with the settings of production.
+func OpenServer(ctx context.Context, url string, c clock.Clock) (*store.DB, error) {
+	return servers.open(ctx, url, c, serverOptions{})
+}
+
+// MustMigrate makes the tables of a database on a server.
+func (d *Database) MustMigrate(tb testing.TB) {
+	tb.Helper()
+	if err := servers.migrate(tb.Context(), d.url); err != nil {
+		tb.Fatal(err)
+	}
+}

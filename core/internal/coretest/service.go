@@ -79,7 +79,7 @@ func OpenShared(tb testing.TB) *Service {
 func OpenAlone(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
-	on.test.Alone = true
+	on.test.alone = true
 	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
 }
 
@@ -88,7 +88,7 @@ func OpenAlone(tb testing.TB) *Service {
 func OpenOnce(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
-	on.test.Rehearse = 0
+	on.test.rehearse = 0
 	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
 }
 

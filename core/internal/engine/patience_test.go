@@ -16,7 +16,6 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/pgtest"
@@ -107,7 +106,7 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	}
 	s = base.Beside(t)
 	s.Tenant = mustMerchant(t, s)
-	db, err := postgres.Open(t.Context(), n.mustServe(t, server)+parameters, c)
+	db, err := coretest.OpenServer(t.Context(), n.mustServe(t, server)+parameters, c)
 	if err != nil {
 		t.Fatal(err)
 	}

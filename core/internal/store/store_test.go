@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
-	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -36,7 +36,7 @@ func setup(t *testing.T) *bundle {
 
 func (b *bundle) MustOpen(t *testing.T) *store.DB {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), b.path, b.clock)
+	db, err := (&coretest.Database{Path: b.path}).Open(t.Context(), b.clock)
 	if err != nil {
 		t.Fatal(err)
 	}
