@@ -84,13 +84,13 @@ type expiry struct {
 func (x *expiry) of(ctx context.Context, d store.Day) error {
 	e, now := x.e, x.e.Store.Confirmed().Add(d.Ahead)
 	err := x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
-		return e.Store.LapsedOf(ctx, d.Tenant, now, after, dueBatch)
+		return e.Store.LapsedOf(ctx, d.Tenant.Merchant, now, after, dueBatch)
 	}, e.expire)
 	if err != nil {
 		return err
 	}
 	return x.all(ctx, func(after store.Lapsed) ([]store.Lapsed, error) {
-		return e.Store.UnconfirmedOf(ctx, d.Tenant, now, after, dueBatch)
+		return e.Store.UnconfirmedOf(ctx, d.Tenant.Merchant, now, after, dueBatch)
 	}, e.lapse)
 }
 

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,6 +72,33 @@ func TestSettleDue(t *testing.T) {
 	s.Clock.Advance(24 * time.Hour)
 	mustSettle(t, s, 1)
 	wantSettledBooks(t, s)
+}
+
+// TestSettleable: a transaction with several captures is returned once, before one whose capture is
+// newer. Of more captures than the limit there are more. A transaction with a pending void is left
+// out.
+func TestSettleable(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	first := mustPay(t, s, false)
+	sale := mustPay(t, s, true)
+	for range 2 {
+		s.Clock.Advance(time.Second)
+		if _, err := s.Engine.Capture(t.Context(), s.Request(""), first, 40, false, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	voided := mustPay(t, s, true)
+	s.Database.MustExec(t, "UPDATE transactions SET operation = 'void' WHERE id = ?", voided)
+	for limit, want := range map[int]struct {
+		transactions []int64
+		more         bool
+	}{1: {[]int64{sale}, true}, 2: {[]int64{sale, first}, true}, 3: {[]int64{sale, first}, false}} {
+		got, more, err := s.DB.Settleable(t.Context(), s.Tenant, limit)
+		if err != nil || !slices.Equal(got, want.transactions) || more != want.more {
+			t.Errorf("%d: got %v, %t, %v, want %v", limit, got, more, err, want)
+		}
+	}
 }
 
 // TestSettleDueWaitsForAVoid: settlement leaves a transaction with a pending void alone, and finds

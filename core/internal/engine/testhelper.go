@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// runBatch is how many transactions one settlement run of the test helpers settles at most.
+// runBatch is how many captures one settlement run of the test helpers reads at most.
 const runBatch = 100
 
 // catchUpTime is how long a request that moves a test clock does the work that is due then.
@@ -28,16 +28,15 @@ type SettlementRun struct {
 	More    bool // transactions wait for the next run
 }
 
-// RunSettlement settles the tenant's captured money as if its day ended now, the oldest
-// transactions first. It settles at most runBatch, and fewer if they would take longer than a
-// background commit may.
+// RunSettlement settles the tenant's captured money as if its day ended now, the transactions of
+// the oldest captures first. It settles as many as runBatch captures have, and fewer if they would
+// take longer than a background commit may.
 func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	defer e.running.enter(ctx, r)()
-	waiting, err := e.Store.Settleable(ctx, r.Tenant, runBatch+1)
+	page, more, err := e.Store.Settleable(ctx, r.Tenant, runBatch)
 	if err != nil {
 		return Result{}, err
 	}
-	page := waiting[:min(len(waiting), runBatch)]
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		run := SettlementRun{}
 		n, err := store.Each(tx, page, func(transaction int64) error {
@@ -54,7 +53,7 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		run.More = n < len(waiting)
+		run.More = more || n < len(page)
 		result := e.existing(&run)
 		return &result, nil
 	})
@@ -107,7 +106,7 @@ func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
-	days, err := e.Store.Days(ctx)
+	days, err := e.Store.DaysOf(ctx, tenant.Merchant)
 	for _, d := range days {
 		if d.Tenant != tenant {
 			continue

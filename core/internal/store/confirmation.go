@@ -41,9 +41,9 @@ func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit
 	return db.lapsed(ctx, selectUnconfirmed, by, after, limit)
 }
 
-// UnconfirmedOf is Unconfirmed for one tenant.
-func (db *DB) UnconfirmedOf(ctx context.Context, tenant payment.Tenant, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return db.lapsedOf(ctx, selectUnconfirmedOf, tenant, by, after, limit)
+// UnconfirmedOf is Unconfirmed for the test objects of a merchant.
+func (db *DB) UnconfirmedOf(ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+	return db.lapsedOf(ctx, selectUnconfirmedOf, merchant, by, after, limit)
 }
 
 // CorrectUnconfirmed has the payments wait for payment.ConfirmWithin from now on that a clock ahead

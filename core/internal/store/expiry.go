@@ -40,9 +40,9 @@ func (db *DB) Lapsed(ctx context.Context, by time.Time, after Lapsed, limit int)
 	return db.lapsed(ctx, selectLapsed, by, after, limit)
 }
 
-// LapsedOf is Lapsed for one tenant.
-func (db *DB) LapsedOf(ctx context.Context, tenant payment.Tenant, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
-	return db.lapsedOf(ctx, selectLapsedOf, tenant, by, after, limit)
+// LapsedOf is Lapsed for the test objects of a merchant.
+func (db *DB) LapsedOf(ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+	return db.lapsedOf(ctx, selectLapsedOf, merchant, by, after, limit)
 }
 
 func (db *DB) lapsed(ctx context.Context, s *Statement, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
@@ -50,10 +50,9 @@ func (db *DB) lapsed(ctx context.Context, s *Statement, by time.Time, after Laps
 }
 
 func (db *DB) lapsedOf(
-	ctx context.Context, s *Statement, tenant payment.Tenant, by time.Time, after Lapsed, limit int,
+	ctx context.Context, s *Statement, merchant int64, by time.Time, after Lapsed, limit int,
 ) ([]Lapsed, error) {
-	return collect(ctx, db, s, scanLapsed,
-		toMillis(by), after.at, after.ID, tenant.Merchant, tenant.Live, limit)
+	return collect(ctx, db, s, scanLapsed, toMillis(by), after.at, after.ID, merchant, limit)
 }
 
 func scanLapsed(row Scanner) (Lapsed, error) {

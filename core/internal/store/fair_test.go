@@ -122,7 +122,7 @@ func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 			_, four := s.DB.Operators(ctx)
 			_, five := s.DB.NewestAuditRecords(ctx, 0, 1)
 			_, six := s.DB.UnfinishedSteps(ctx, payment.UnfinishedFilter{}, 1)
-			_, seven := s.DB.Settleable(ctx, s.Tenant, 1)
+			_, _, seven := s.DB.Settleable(ctx, s.Tenant, 1)
 			return errors.Join(one, two, three, four, five, six, seven)
 		}, []string{
 			"listEvents", "listFilteredTransactions", "listTransactions", "selectNewestAuditRecords", "selectOperators",
@@ -342,7 +342,7 @@ func TestTestHelpersHaveTurns(t *testing.T) {
 			_, err := s.Engine.RunSettlement(context.Background(), s.Request(""))
 			return err
 		}},
-		"test clock": {"selectDays", func(s *coretest.Service) error {
+		"test clock": {"selectDaysOf", func(s *coretest.Service) error {
 			_, err := s.Engine.AdvanceTestClock(context.Background(), s.Request(""), time.Hour)
 			return err
 		}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -14,6 +15,7 @@ import (
 
 var (
 	selectDays              = declare("selectDays")
+	selectDaysOf            = declare("selectDaysOf")
 	selectUnsettledCaptures = declare("selectUnsettledCaptures")
 	correctCaptureTime      = declare("correctCaptureTime")
 	sumUnsettledCaptures    = declare("sumUnsettledCaptures")
@@ -37,6 +39,11 @@ type Day struct {
 // tenant.
 func (db *DB) Days(ctx context.Context) ([]Day, error) {
 	return collect(ctx, db, selectDays, scanDay)
+}
+
+// DaysOf returns the days of one merchant.
+func (db *DB) DaysOf(ctx context.Context, merchant int64) ([]Day, error) {
+	return collect(ctx, db, selectDaysOf, scanDay, merchant)
 }
 
 func scanDay(row Scanner) (Day, error) {
@@ -142,11 +149,22 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 	return err
 }
 
-// Settleable lists the tenant's transactions, oldest first, that have captured money which waits. It
-// is a list: the request of a client.
-func (db *DB) Settleable(ctx context.Context, tenant payment.Tenant, limit int) ([]int64, error) {
-	return listed(ctx, db, tenant.Merchant, selectSettleable,
-		scanNumber, tenant.Merchant, tenant.Live, limit)
+// Settleable returns the transactions of the tenant's oldest unsettled captures, as many as limit, and
+// whether there are more captures: perhaps of the same transactions. It is a list: the request of a
+// client.
+func (db *DB) Settleable(
+	ctx context.Context, tenant payment.Tenant, limit int,
+) (transactions []int64, more bool, err error) {
+	all, err := listed(ctx, db, tenant.Merchant, selectSettleable, scanNumber, tenant.Merchant, tenant.Live, limit+1)
+	if len(all) > limit {
+		all, more = all[:limit], true
+	}
+	for _, id := range all {
+		if !slices.Contains(transactions, id) { // limit is small
+			transactions = append(transactions, id)
+		}
+	}
+	return transactions, more, err
 }
 
 func scanNumber(row Scanner) (n int64, err error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -205,6 +206,40 @@ func TestListPlansPostgreSQL(t *testing.T) {
 					t.Errorf("%s%s: %s in\n%s", name, direction, never, plan)
 				}
 			}
+		}
+	}
+}
+
+// TestPlansOfTestHelpersPostgreSQL: the reads of a tenant for its test clock and settlement runs seek in an
+// index by the tenant. None sorts.
+func TestPlansOfTestHelpersPostgreSQL(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, text := range []string{
+		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_bitmapscan = off",
+	} {
+		if _, err := b.raw.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct{ args, want string }{
+		"selectLapsedOf":      {"9, 1, 1, 7, 2", "transactions_expiring_test"},
+		"selectUnconfirmedOf": {"9, 1, 1, 7, 2", "transactions_waiting_test"},
+		"selectSettleable":    {"7, 0, 2", "captures_unsettled"},
+		"selectDaysOf":        {"7", "merchants_pkey"},
+	} {
+		text, err := postgres.TextOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := b.explainWith(t, "PREPARE asked AS "+text, c.args)
+		for _, never := range []string{"Sort", "Seq Scan on transactions", "Seq Scan on captures", "Seq Scan on merchants"} {
+			if strings.Contains(plan, never) {
+				t.Errorf("%s: %s in\n%s", name, never, plan)
+			}
+		}
+		if seek := c.want + ` on .*\n +Index Cond: \(\(?(merchant_id|id) = `; !regexp.MustCompile(seek).MatchString(plan) {
+			t.Errorf("%s: got\n%s\nwant it to seek in %s", name, plan, c.want)
 		}
 	}
 }

@@ -108,12 +108,12 @@ var paymentSQL = map[string]string{
 	"selectLapsedOf": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
 			AND expires_at <= $1::bigint AND expires_at >= $2::bigint AND (expires_at > $2::bigint OR id > $3::bigint)
-				AND merchant_id = $4::bigint AND live = $5::bigint ORDER BY expires_at, id LIMIT $6::bigint`,
+				AND merchant_id = $4::bigint AND live = 0 ORDER BY expires_at, id LIMIT $5::bigint`,
 	"selectUnconfirmed": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE status = 'requires_confirmation' AND expires_at <= $1::bigint AND expires_at >= $2::bigint
 			AND (expires_at > $2::bigint OR id > $3::bigint) ORDER BY expires_at, id LIMIT $4::bigint`,
 	"selectUnconfirmedOf": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE status = 'requires_confirmation' AND expires_at <= $1::bigint AND expires_at >= $2::bigint
-			AND (expires_at > $2::bigint OR id > $3::bigint) AND merchant_id = $4::bigint AND live = $5::bigint
-				ORDER BY expires_at, id LIMIT $6::bigint`,
+			AND (expires_at > $2::bigint OR id > $3::bigint) AND merchant_id = $4::bigint AND live = 0
+				ORDER BY expires_at, id LIMIT $5::bigint`,
 }

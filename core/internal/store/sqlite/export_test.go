@@ -42,25 +42,25 @@ func (e *Engine) Exec(texts ...string) error {
 	return nil
 }
 
-// Plan returns SQLite's plan for the list that fn reads, one line for each step.
-func (e *Engine) Plan(ctx context.Context, fn func() error) (string, error) {
+// Plan returns SQLite's plan for the one read of a purpose that fn makes, one line for each step.
+func (e *Engine) Plan(ctx context.Context, p store.Purpose, fn func() error) (string, error) {
 	var errs []error
-	of := e.read[store.Listing]
+	of := e.read[p]
 	of.stmts.Range(func(key, s any) bool {
 		errs = append(errs, s.(statement).prepared.Close())
 		of.stmts.Delete(key)
 		return true
 	})
-	var lists []string
+	var reads []string
 	errs = append(errs, fn())
 	of.stmts.Range(func(key, _ any) bool {
-		lists = append(lists, e.sql[key.(*store.Statement)])
+		reads = append(reads, e.sql[key.(*store.Statement)])
 		return true
 	})
-	if err := errors.Join(errs...); err != nil || len(lists) != 1 {
-		return "", fmt.Errorf("%d lists: %w", len(lists), err)
+	if err := errors.Join(errs...); err != nil || len(reads) != 1 {
+		return "", fmt.Errorf("%d reads: %w", len(reads), err)
 	}
-	prepared, err := e.read[store.Listing].PrepareContext(ctx, "EXPLAIN QUERY PLAN "+lists[0])
+	prepared, err := of.PrepareContext(ctx, "EXPLAIN QUERY PLAN "+reads[0])
 	if err != nil {
 		return "", err
 	}
@@ -72,7 +72,7 @@ func (e *Engine) Plan(ctx context.Context, fn func() error) (string, error) {
 		err := row.Scan(&id, &parent, &unused, &step)
 		steps = append(steps, step)
 		return err
-	}, make([]any, parameters(lists[0]))...)
+	}, make([]any, parameters(reads[0]))...)
 	return strings.Join(steps, "\n"), err
 }
 

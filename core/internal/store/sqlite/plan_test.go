@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // TestListPlans: no list sorts, and none scans a table. Each seeks in an index, by the tenant at least, and
@@ -18,13 +19,51 @@ func TestListPlans(t *testing.T) {
 	maps.Copy(all, tablePlans(t, b))
 	for name, c := range all {
 		for _, p := range []payment.Page{{Limit: 2}, {Limit: 2, After: 9}, {Limit: 2, Before: 9}} {
-			plan, err := b.engine.Plan(t.Context(), func() error { return c.list(p) })
+			plan, err := b.engine.Plan(t.Context(), store.Listing, func() error { return c.list(p) })
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if !strings.HasPrefix(plan, c.want) || strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") {
 				t.Errorf("%s %+v: got\n%s\nwant it to begin with %s", name, p, plan, c.want)
 			}
+		}
+	}
+}
+
+// TestPlansOfTestHelpers: the reads of a tenant for its test clock and settlement runs seek in an index by
+// the tenant. None sorts.
+func TestPlansOfTestHelpers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		purpose store.Purpose
+		read    func() error
+		want    string
+	}{
+		"lapsed": {store.Background, func() error {
+			_, err := b.db.LapsedOf(ctx, tenant.Merchant, birth, store.Lapsed{}, 2)
+			return err
+		}, search("transactions", "transactions_expiring_test", "merchant_id=? AND expires_at>? AND expires_at<?)")},
+		"unconfirmed": {store.Background, func() error {
+			_, err := b.db.UnconfirmedOf(ctx, tenant.Merchant, birth, store.Lapsed{}, 2)
+			return err
+		}, "USING COVERING INDEX transactions_waiting_test (merchant_id=? AND expires_at>? AND expires_at<?)"},
+		"settleable": {store.Listing, func() error {
+			_, _, err := b.db.Settleable(ctx, tenant, 2)
+			return err
+		}, search("captures", "captures_unsettled", "merchant_id=? AND live=?)")},
+		"days": {store.Background, func() error {
+			_, err := b.db.DaysOf(ctx, tenant.Merchant)
+			return err
+		}, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"},
+	} {
+		plan, err := b.engine.Plan(ctx, c.purpose, c.read)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !strings.Contains(plan, c.want) || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s: got\n%s\nwant it to have %s, and no sort", name, plan, c.want)
 		}
 	}
 }

@@ -139,14 +139,14 @@ var paymentSQL = map[string]string{
 		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
 			AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
 	"selectLapsedOf": `SELECT id, merchant_id, live, expires_at
-		FROM transactions INDEXED BY transactions_expiring
+		FROM transactions INDEXED BY transactions_expiring_test
 		WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured') AND operation = ''
-			AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) AND merchant_id = ?4 AND live = ?5
-				ORDER BY expires_at, id LIMIT ?6`,
+			AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3) AND merchant_id = ?4 AND live = 0
+				ORDER BY expires_at, id LIMIT ?5`,
 	"selectUnconfirmed": `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting
 		WHERE status = 'requires_confirmation' AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2
 			OR id > ?3) ORDER BY expires_at, id LIMIT ?4`,
-	"selectUnconfirmedOf": `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting
+	"selectUnconfirmedOf": `SELECT id, merchant_id, live, expires_at FROM transactions INDEXED BY transactions_waiting_test
 		WHERE status = 'requires_confirmation' AND expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2
-			OR id > ?3) AND merchant_id = ?4 AND live = ?5 ORDER BY expires_at, id LIMIT ?6`,
+			OR id > ?3) AND merchant_id = ?4 AND live = 0 ORDER BY expires_at, id LIMIT ?5`,
 }

@@ -3,17 +3,21 @@ package sqlite
 // takenAt is when a capture was taken, word by word as in captures_unsettled.
 const takenAt = `CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END`
 
+// days are the days of merchants in both modes.
+const days = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
+		CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
+		COALESCE((SELECT ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
+			WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
+			ORDER BY ` + takenAt + ` LIMIT 1), 0),
+		COALESCE((SELECT ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
+			WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
+			ORDER BY ` + takenAt + ` DESC LIMIT 1), 0)
+	FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
+	LEFT JOIN test_clocks c ON c.merchant_id = m.id`
+
 var settlementSQL = map[string]string{
-	"selectDays": `SELECT m.id, mode.live, m.time_zone, m.cutoff,
-			CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
-			COALESCE((SELECT ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
-				WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
-				ORDER BY ` + takenAt + ` LIMIT 1), 0),
-			COALESCE((SELECT ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
-				WHERE merchant_id = m.id AND live = mode.live AND settled = 0 AND state = 'succeeded'
-				ORDER BY ` + takenAt + ` DESC LIMIT 1), 0)
-		FROM merchants m CROSS JOIN (SELECT 0 AS live UNION ALL SELECT 1) mode
-		LEFT JOIN test_clocks c ON c.merchant_id = m.id`,
+	"selectDays":   days,
+	"selectDaysOf": days + ` WHERE m.id = ?`,
 	"selectUnsettledCaptures": `SELECT id, transaction_id, ` + takenAt + ` FROM captures INDEXED BY captures_unsettled
 		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded' AND ` + takenAt + ` <= ?3
 			AND ` + takenAt + ` >= ?4 AND (` + takenAt + ` > ?4 OR id > ?5)
@@ -30,6 +34,9 @@ var settlementSQL = map[string]string{
 	"settleCapturesThrough": `UPDATE captures SET settled = 1, updated_at = ?
 		WHERE transaction_id = ? AND state = 'succeeded' AND settled = 0 AND ` + takenAt + ` <= ?`,
 	"lockTransactionID": "", // one command runs at a time: see LockRow
-	"selectSettleable": `SELECT id FROM transactions WHERE merchant_id = ? AND live = ? AND operation = ''
-		AND status IN ('captured', 'partially_captured') AND amount_settled < amount_captured ORDER BY id LIMIT ?`,
+	"selectSettleable": `SELECT transaction_id FROM captures INDEXED BY captures_unsettled
+		WHERE merchant_id = ?1 AND live = ?2 AND settled = 0 AND state = 'succeeded'
+			AND (SELECT t.operation = '' AND t.status IN ('captured', 'partially_captured')
+				FROM transactions t WHERE t.id = captures.transaction_id)
+		ORDER BY ` + takenAt + `, id LIMIT ?3`,
 }

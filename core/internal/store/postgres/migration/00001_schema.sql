@@ -93,6 +93,11 @@ CREATE INDEX transactions_open ON transactions (id) WHERE status IN ('processing
 CREATE INDEX transactions_expiring ON transactions (expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
+-- Of one merchant, by its test clock.
+CREATE INDEX transactions_expiring_test ON transactions (merchant_id, expires_at, id)
+    WHERE live = 0 AND expires_at > 0 AND status IN ('authorized', 'partially_captured');
+CREATE INDEX transactions_waiting_test ON transactions (merchant_id, expires_at, id)
+    WHERE live = 0 AND status = 'requires_confirmation';
 
 CREATE TABLE transaction_terms (
     merchant       BIGINT   NOT NULL,

@@ -94,10 +94,15 @@ CREATE TABLE transactions (
 CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
 CREATE INDEX transactions_open ON transactions (id)
     WHERE status IN ('processing', 'unknown') OR operation <> '';
--- Partial: a payment that is captured at once never enters these two.
+-- Partial: a payment that is captured at once never enters these.
 CREATE INDEX transactions_expiring ON transactions (expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
+-- Of one merchant, by its test clock.
+CREATE INDEX transactions_expiring_test ON transactions (merchant_id, expires_at, id)
+    WHERE live = 0 AND expires_at > 0 AND status IN ('authorized', 'partially_captured');
+CREATE INDEX transactions_waiting_test ON transactions (merchant_id, expires_at, id)
+    WHERE live = 0 AND status = 'requires_confirmation';
 
 -- The transactions that name a customer or a merchant's reference. A row may outlive its transaction.
 CREATE TABLE transaction_terms (
