@@ -215,7 +215,7 @@ func (e *engine) LowWaterMark(ctx context.Context) (oldest, next int64, err erro
 func listedTables() []string {
 	return []string{
 		"merchants", "api_keys", "transactions", "captures", "refunds", "customers", "payment_methods", "events",
-		"webhook_endpoints", "webhook_deliveries",
+		"webhook_endpoints", "webhook_deliveries", "removed_positions",
 	}
 }
 

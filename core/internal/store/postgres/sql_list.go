@@ -104,7 +104,7 @@ func pagesOf(lists map[string]listing) map[string]string {
 		begin := fmt.Sprintf(`SELECT %s, CASE WHEN %s < %s THEN 0 ELSE 1 END FROM %s WHERE %s
 			AND %s < GREATEST($%d::bigint, %s)`,
 			l.columns, l.position, settledMark, l.from, l.where, l.position, until, settledMark)
-		of := positionAt(l.table, fmt.Sprintf("$%d::bigint", cursor))
+		of := positionOf(l.table, fmt.Sprintf("$%d::bigint", cursor))
 		out[name] = begin + fmt.Sprintf(`
 			AND (%[1]s, %[2]s) < (CASE WHEN $%[3]d::bigint = 9223372036854775807 THEN 9223372036854775807 ELSE %[4]s END,
 				$%[3]d::bigint)
@@ -114,6 +114,17 @@ func pagesOf(lists map[string]listing) map[string]string {
 			ORDER BY %[1]s, %[2]s LIMIT $%[5]d::bigint`, l.position, l.id, cursor, of, limit)
 	}
 	return out
+}
+
+// positionOf is an expression for the commit position of the row of an id. The row may have been
+// removed: see removed_positions in the schema. Rows of other tables are removed oldest first. The
+// position of such a row is that of the row before it, or 0: all rows that are left are newer.
+func positionOf(table, id string) string {
+	if table != "transactions" && table != "webhook_endpoints" {
+		return positionAt(table, id)
+	}
+	return `COALESCE((SELECT position FROM removed_positions WHERE source = '` + table + `' AND id = ` + id + `),
+		` + positionAt(table, id) + `)`
 }
 
 // positionAt is an expression for the commit position of the row of an id, or of the row before it.

@@ -514,6 +514,27 @@ CREATE TRIGGER audit_records_kept BEFORE UPDATE OR DELETE ON audit_records
 CREATE TRIGGER audit_records_whole BEFORE TRUNCATE ON audit_records
     FOR EACH STATEMENT EXECUTE FUNCTION audit_records_kept();
 
+-- The commit positions of removed rows, so that a client can page on from the last row that it has read. A row is kept for
+-- 60 days by its id, and longer if few rows are removed: each removal removes up to two rows that are older.
+CREATE TABLE removed_positions (
+    source   TEXT   COLLATE "C" NOT NULL, -- the table
+    id       BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    PRIMARY KEY (source, id)
+);
+CREATE FUNCTION keep_position() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM removed_positions WHERE source = TG_TABLE_NAME AND id IN (
+        SELECT id FROM removed_positions WHERE source = TG_TABLE_NAME AND id < OLD.id - 60 * 181193932800000
+        ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED);
+    INSERT INTO removed_positions VALUES (TG_TABLE_NAME, OLD.id, OLD.position)
+        ON CONFLICT (source, id) DO UPDATE SET position = excluded.position;
+    RETURN NULL;
+END;
+$$;
+CREATE TRIGGER keep_position AFTER DELETE ON transactions FOR EACH ROW EXECUTE FUNCTION keep_position();
+CREATE TRIGGER keep_position AFTER DELETE ON webhook_endpoints FOR EACH ROW EXECUTE FUNCTION keep_position();
+
 -- Fails the statement of a batch of payments that cannot be written together: each is then written alone.
 CREATE FUNCTION refuse_batch(reason TEXT) RETURNS INTEGER LANGUAGE plpgsql AS $$
 BEGIN
