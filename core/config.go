@@ -27,8 +27,8 @@ type Config struct {
 	Database  Database
 	Simulator string // path of the simulator's catalogue; "" for the built-in one
 	// SimulatorJournal is the path of the file in which the simulator records its effects, and which
-	// several cores of one machine may share. "" is a file in Data, and with a Database this process's
-	// memory.
+	// several cores of one machine may share. "" is a file in Data. It is required with a Database: a
+	// simulator in memory would forget the authorizations of test payments that the Database keeps.
 	SimulatorJournal string
 	Clock            clock.Clock // nil for the system's
 	// ClockApart permits a Clock that differs from that of the Database's server, as in tests. Without
@@ -113,9 +113,20 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// check returns an error if a secret can be guessed or a period is too short.
+// errNoJournal is of a core with a Database and no journal.
+var errNoJournal = errors.New("simulator journal: a core on PostgreSQL needs --simulator-journal FILE: " +
+	"without a file its simulator would forget the test payments that the database keeps. " +
+	"Give all cores of a machine the same file")
+
+// check returns an error if a secret can be guessed, a period is too short, or the simulator's journal
+// is missing.
 func (cfg Config) check() error {
+	var journal error
+	if cfg.Database != nil && cfg.SimulatorJournal == "" {
+		journal = errNoJournal
+	}
 	return errors.Join(
+		journal,
 		checkToken("filter token", cfg.FilterToken), checkToken("filter secret", cfg.FilterSecret),
 		checkKept("events", cfg.KeepEvents, LeastKeepEvents),
 		checkKept("personal data", cfg.KeepPersonal, LeastKeepPersonal),

@@ -108,7 +108,7 @@ func openSimulator(cfg Config) (*simulator.Simulator, error) {
 		}
 	}
 	journal := cfg.SimulatorJournal
-	if journal == "" && cfg.Database == nil {
+	if journal == "" {
 		journal = filepath.Join(cfg.Data, journalFile)
 	}
 	sim, err := simulator.Open(simulator.Config{Catalogue: catalogue, Journal: journal, Clock: cfg.Clock})

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -35,7 +36,8 @@ func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
 	now.by.Store(int64(by))
 	c, err := core.Open(t.Context(), core.Config{
 		Database: database, Clock: now,
-		VaultKEK: secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
+		VaultKEK:         secret.New("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
+		SimulatorJournal: filepath.Join(t.TempDir(), "simulator.journal"),
 	})
 	if err != nil {
 		t.Fatal(err)

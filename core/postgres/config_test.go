@@ -51,12 +51,13 @@ func TestCommandsPostgreSQL(t *testing.T) {
 	other := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
 	refused("another KEK", cluster{store: store, kek: other}, "key-encryption key", "merchants", "list")
 	refused("no server", cluster{store: "postgres://u:hunter2@127.0.0.1:1/d", kek: c.kek}, "store", "merchants", "list")
+	refused("without a journal", *c, "--simulator-journal", "serve", "--listen", "127.0.0.1:0")
 	refused("no URL", cluster{store: "u:hunter2@h/d", kek: c.kek}, "postgres://", "merchants", "list")
 
 	n := c.start(t)
 	token := n.must(t, 201, "POST", "/v1/tokens", visa, "")["value"].(string)
 	n.Kill()
-	again := cluster{store: c.store, kek: other, key: c.key}
+	again := cluster{store: c.store, kek: other, key: c.key, journal: c.journal}
 	for range 2 { // the second time there is nothing to do
 		cmd := again.command(t, "vault", "rewrap")
 		cmd.Env = append(cmd.Env, "CAUSEWAY_VAULT_OLD_KEK="+c.kek)
@@ -71,7 +72,7 @@ func TestCommandsPostgreSQL(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), "DELETE FROM secrets WHERE name = $1", row); err != nil {
 			t.Fatal(err)
 		}
-		out := again.refused(t, "serve", "--listen", "127.0.0.1:0")
+		out := again.refused(t, "serve", "--listen", "127.0.0.1:0", "--simulator-journal", c.journal)
 		if !strings.Contains(out, "is gone") || !strings.Contains(out, row) || !strings.Contains(out, want) {
 			t.Errorf("without the row %s: got %s", row, out)
 		}

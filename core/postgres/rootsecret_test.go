@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http/httptest"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,7 +28,10 @@ func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := core.Config{Database: database, VaultKEK: secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))), Clock: c, ClockApart: true}
+	cfg := core.Config{
+		Database: database, VaultKEK: secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))), Clock: c, ClockApart: true,
+		SimulatorJournal: filepath.Join(t.TempDir(), "simulator.journal"),
+	}
 	start := func() (*core.Core, *node) {
 		one, err := core.Open(t.Context(), cfg)
 		if err != nil {

@@ -28,7 +28,7 @@ Usage:
                  [--admin ADDR]                metrics, health and the operator's API on a port for operators (none)
                  [--simulator FILE]            the test cards, instead of the built-in ones
                  [--simulator-journal FILE]    record the simulator's effects in FILE, which cores of one machine may share (simulator.journal
-                                               in the data folder; with --store in memory only)
+                                               in the data folder; required with a store on PostgreSQL)
                  [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
                                                limit
                  [--merchant-rate-limit N]     N requests a second for all keys of a merchant in one mode (4 times --rate-limit)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -262,6 +263,7 @@ func TestAStepStoredByACoreThatDoesNotLeadPostgreSQL(t *testing.T) {
 			inspect := d.MustInspect(t)
 			opened, err := core.Open(t.Context(), core.Config{
 				Data: t.TempDir(), Clock: now, Database: d.Open, VaultKEK: testKEK(), Log: slog.New(slog.DiscardHandler),
+				SimulatorJournal: filepath.Join(t.TempDir(), "simulator.journal"),
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -3,12 +3,14 @@ package on_test
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/compose-spec/compose-go/v2/types"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -61,7 +63,7 @@ func TestConfigsOfSeveral(t *testing.T) {
 }
 
 // TestComposeSeveral checks that two cores and two proxies store no data in their containers. The
-// keys of mle-filter are on the server.
+// cores share the simulator's journal. The keys of mle-filter are on the server.
 func TestComposeSeveral(t *testing.T) {
 	t.Parallel()
 	project := mustLoad(t, "compose.yaml", "several.yaml", "postgres.yaml")
@@ -71,7 +73,7 @@ func TestComposeSeveral(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", name, got, replicas)
 		}
 		for _, v := range s.Volumes {
-			if v.Type == "volume" && replicas > 1 {
+			if v.Type == "volume" && replicas > 1 && name != "core" {
 				t.Errorf("several of %s write %s", name, v.Source)
 			}
 		}
@@ -82,6 +84,12 @@ func TestComposeSeveral(t *testing.T) {
 	core := project.Services["core"]
 	if slices.Contains(core.Command, "--data") || core.Environment["CAUSEWAY_STORE_FILE"] == nil {
 		t.Errorf("core's store is not on the server: %v", core.Command)
+	}
+	at := slices.Index(core.Command, "--simulator-journal") + 1
+	if at == 0 || !slices.ContainsFunc(core.Volumes, func(v types.ServiceVolumeConfig) bool {
+		return v.Type == "volume" && v.Target == path.Dir(core.Command[at])
+	}) {
+		t.Errorf("the cores do not share the simulator's journal: %v, %v", core.Command, core.Volumes)
 	}
 	if core.DependsOn["postgres"].Condition != "service_healthy" {
 		t.Error("core does not wait for the server")

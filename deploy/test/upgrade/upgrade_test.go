@@ -193,7 +193,8 @@ func (u *upgrade) wantMigrated(t *testing.T) {
 // reason.
 func (u *upgrade) wantOlderRefused(t *testing.T) {
 	t.Helper()
-	_, log, err := programtest.Output(t.Context(), u.fleet.Command(fleet.Binaries(t), "serve", "--listen", "127.0.0.1:0"))
+	_, log, err := programtest.Output(t.Context(), u.fleet.Command(fleet.Binaries(t),
+		"serve", "--listen", "127.0.0.1:0", "--simulator-journal", u.fleet.Journal))
 	if programtest.ExitCode(err) != 1 || !strings.Contains(log, "schema version 90006") ||
 		!strings.Contains(log, "use a newer build") {
 		t.Errorf("an older core on the newer schema: %v, %s", err, log)
