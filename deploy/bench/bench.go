@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/bench/bare"
-	"github.com/causeway-pay/causeway/deploy/bench/serve"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
@@ -33,22 +33,29 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// Bench is one run.
+// Bench is one run. It is a testing.TB, so that the measures use the harness of the tests.
 type Bench struct {
+	testing.TB // nil, see tb.go
 	Config
-	root     string // the checkout
-	dir      string // of this run
-	programs *serve.Programs
+
+	report Report
+
+	ctx      context.Context //nolint:containedctx // it lives as long as the run, like that of a test
+	cleanups []func()        // of the scope
+	failures []error         // of the scope
+
+	dir      string         // of this run
+	programs string         // the folder of our programs
 	keys     atomic.Uint64  // Idempotency-Keys used
 	template *bare.Template // nil until learned
-	folders  int
+	paths    int
 	servers  time.Duration // processor time of the stopped PostgreSQL servers, which are no children of this process
 }
 
-// measure returns some rows of the table.
+// measure adds some rows to the table.
 type measure struct {
 	rows  []string
-	run   func(context.Context, *Bench) ([]Row, error)
+	run   func(*Bench)
 	asked bool // takes so long that it runs only on request
 }
 
@@ -74,60 +81,39 @@ func measures() []measure {
 // run. If ctx ends, Run returns an error with the rows finished so far. If nothing can be measured,
 // it returns no report. A missed reach is no error.
 func Run(ctx context.Context, cfg Config) (report *Report, err error) {
-	b := &Bench{Config: cfg}
+	b := &Bench{Config: cfg, ctx: ctx}
 	if err := b.validate(); err != nil {
 		return nil, err
 	}
-	if b.root, err = programtest.Root(); err != nil {
-		return nil, err
-	}
-	if err := b.makeDir(); err != nil {
-		return nil, err
-	}
-	keep := false
-	defer func() {
-		if !keep {
-			err = errors.Join(err, os.RemoveAll(b.dir))
-		}
-	}()
-	if b.programs, err = serve.Build(ctx, b.dir); err != nil {
-		return nil, err
-	}
-	facts, err := b.machine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	before := readUsage()
-	report = &Report{Machine: facts}
-	err = b.measureAll(ctx, measures(), report)
-	keep = report.Failed() // the logs give the reason
-	report.Machine = append(report.Machine, b.otherLoad(before))
-	return report, err
+	return report, b.scope(func() {
+		b.makeDir()
+		b.programs = programtest.MustPrograms(b, "standalone", "compat-proxy", "core", "passthrough")
+		b.report.Machine = b.machine()
+		before := readUsage()
+		report = &b.report
+		b.measureAll(measures())
+		b.report.Machine = append(b.report.Machine, b.otherLoad(before))
+		check(ctx.Err())
+	})
 }
 
-// measureAll appends the rows of every wanted measure to the report. It returns an error only if
-// ctx ends.
-func (b *Bench) measureAll(ctx context.Context, all []measure, report *Report) error {
+// measureAll runs every wanted measure, until the context ends.
+func (b *Bench) measureAll(all []measure) {
 	for _, m := range all {
-		if !slices.ContainsFunc(m.rows, b.wants) || m.asked && len(b.Only) == 0 {
+		if b.ctx.Err() != nil || !slices.ContainsFunc(m.rows, b.wants) || m.asked && len(b.Only) == 0 {
 			continue
 		}
-		rows, err := m.run(ctx, b)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		report.Rows = append(report.Rows, rows...)
-		if err == nil {
+		err := b.scope(func() { m.run(b) })
+		if err == nil || b.ctx.Err() != nil {
 			continue
 		}
-		b.say("%s failed: %v (logs in %s)", strings.Join(m.rows, ", "), err, b.dir)
+		b.Logf("%s failed: %v (logs in %s)", strings.Join(m.rows, ", "), err, b.dir)
 		for _, id := range m.rows {
 			if b.wants(id) {
-				report.Rows = append(report.Rows, Row{ID: id, What: "not measured", Failure: err.Error()})
+				b.report.Rows = append(b.report.Rows, Row{ID: id, What: "not measured", Failure: err.Error()})
 			}
 		}
 	}
-	return nil
 }
 
 func (b *Bench) wants(row string) bool { return len(b.Only) == 0 || slices.Contains(b.Only, row) }
@@ -155,29 +141,38 @@ func (b *Bench) validate() error {
 	return nil
 }
 
-func (b *Bench) makeDir() error {
+// makeDir makes the folder of the run. The end of the run removes the folder unless a row was not
+// measured: the logs give the reason.
+func (b *Bench) makeDir() {
 	parent := b.Dir
 	if parent == "" {
-		parent = filepath.Join(b.root, ".cache")
+		parent = filepath.Join(programtest.MustRoot(b), ".cache")
 	}
-	if err := os.MkdirAll(parent, 0o750); err != nil {
-		return fmt.Errorf("folder for the databases: %w", err)
-	}
-	var err error
-	if b.dir, err = os.MkdirTemp(parent, "bench-"); err != nil {
-		return fmt.Errorf("folder for the databases: %w", err)
-	}
-	return nil
+	check(os.MkdirAll(parent, 0o750))
+	b.dir = must(os.MkdirTemp(parent, "bench-"))
+	b.Cleanup(func() {
+		if !b.report.Failed() {
+			check(os.RemoveAll(b.dir))
+		}
+	})
 }
 
-// folder returns a new path in the run's folder.
+// path returns a new path in the run's folder.
+func (b *Bench) path(name string) string {
+	b.paths++
+	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.paths))
+}
+
+// folder returns the path of a folder that is still to be made. The end of the scope removes the
+// folder unless the scope has failed.
 func (b *Bench) folder(name string) string {
-	b.folders++
-	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.folders))
-}
-
-func (b *Bench) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(b.Progress, format+"\n", args...) // progress that cannot be shown is no reason to stop
+	path := b.path(name)
+	b.Cleanup(func() {
+		if !b.Failed() {
+			check(os.RemoveAll(path))
+		}
+	})
+	return path
 }
 
 // warmup is the time that a side runs before it counts.

@@ -12,6 +12,27 @@ var (
 	PerSecond = perSecond
 )
 
+// New returns a run in a folder.
+func New(ctx context.Context, c Config) *Bench { return &Bench{Config: c, ctx: ctx, dir: c.Dir} }
+
+// Check ends the scope if err is not nil.
+var Check = check
+
+// Scope runs fn and its cleanups, and returns their failures.
+func (b *Bench) Scope(fn func()) error { return b.scope(fn) }
+
+// Script starts a program of the shell until the end of the scope.
+func (b *Bench) Script(text string) *Process { return &Process{b.start(nil, "/bin/sh", "-c", text)} }
+
+// Process is a running program.
+type Process struct{ *process }
+
+// CPU is the processor time of the program.
+func (p *Process) CPU() time.Duration { return p.cpu() }
+
+// PeakMemory is the highest resident memory of the program.
+func (p *Process) PeakMemory() uint64 { return p.peakMemory() }
+
 // Ratio is the value and spread of rates.
 func Ratio(ours, theirs []float64) (value float64, spread [2]float64) {
 	samples := func(rates []float64) (out []sample) {
@@ -20,37 +41,33 @@ func Ratio(ours, theirs []float64) (value float64, spread [2]float64) {
 		}
 		return out
 	}
-	var r Row
-	r.ratio(samples(ours), samples(theirs), byRate)
-	return r.Value, r.Spread
+	var b Bench
+	b.add(Row{}, ratio(samples(ours), samples(theirs), byRate))
+	return b.report.Rows[0].Value, b.report.Rows[0].Spread
 }
 
 // Interleave runs named sides that give the rate of their round and returns the rates by side.
-func (b *Bench) Interleave(
-	ctx context.Context, run func(name string, round int) float64, names ...string,
-) ([][]float64, error) {
+func (b *Bench) Interleave(run func(name string, round int) float64, names ...string) [][]float64 {
 	sides, rounds := make([]side, len(names)), map[string]int{}
 	for i, name := range names {
-		sides[i] = side{name, func(context.Context) (sample, error) {
+		sides[i] = side{name, func() sample {
 			round := rounds[name]
 			rounds[name]++
-			return sample{rate: run(name, round)}, nil
+			return sample{rate: run(name, round)}
 		}}
 	}
-	got, err := b.interleave(ctx, sides...)
+	got := b.interleave(sides...)
 	out := make([][]float64, len(got))
 	for i := range got {
-		for _, s := range got[i] {
-			out[i] = append(out[i], s.rate)
-		}
+		out[i] = values(got[i], byRate)
 	}
-	return out, err
+	return out
 }
 
 // Repeat is the rate and the median time of a step that does n things.
-func (b *Bench) Repeat(ctx context.Context, n int, step func() error) (rate float64, p50 time.Duration, err error) {
-	s, err := b.repeat(ctx, n, step)
-	return s.rate, s.p50, err
+func (b *Bench) Repeat(n int, step func() error) (rate float64, p50 time.Duration) {
+	s := b.repeat(n, step)
+	return s.rate, s.p50
 }
 
 // Usage is the work of the processors up to a moment.
@@ -65,17 +82,22 @@ func NewUsage(worked, idle float64, own time.Duration) Usage {
 }
 
 // ReadBenchmark returns the times of one operation that go test prints.
-func ReadBenchmark(out []byte) (elapsed time.Duration, cpu float64, err error) {
+func ReadBenchmark(out string) (elapsed time.Duration, cpu float64, err error) {
 	s, err := readBenchmark(out)
 	return s.p50, s.cpu, err
 }
 
-// MeasureAll measures rows that the given functions return, in order, one measure each.
-func (b *Bench) MeasureAll(ctx context.Context, report *Report, measures ...func() ([]Row, error)) error {
+// MeasureAll measures rows with the given values, one measure each. A nil error adds the row, any
+// other one fails after it.
+func (b *Bench) MeasureAll(failures ...error) *Report {
 	var all []measure
-	for i, m := range measures {
-		run := func(context.Context, *Bench) ([]Row, error) { return m() }
-		all = append(all, measure{rows: []string{"X" + strconv.Itoa(i)}, run: run})
+	for i, err := range failures {
+		id := "X" + strconv.Itoa(i)
+		all = append(all, measure{rows: []string{id}, run: func(b *Bench) {
+			b.add(Row{ID: id}, []float64{1})
+			check(err)
+		}})
 	}
-	return b.measureAll(ctx, all, report)
+	b.measureAll(all)
+	return &b.report
 }

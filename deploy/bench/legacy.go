@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
-	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
 // invoiceWidth is the length of the invoice number. No two payments share it: provider-a would
@@ -74,22 +73,25 @@ const (
 	saleKey = "once-000000000000000000000000000000{slot}"
 )
 
-// request returns the legacy payment, sent to a proxy at addr with the legacy login of s.
-func (d dialect) request(addr string, s *serve.Standalone, now time.Time) (*load.Request, error) {
-	login := strings.NewReplacer("{name}", s.ProviderA.Name, "{key}", s.ProviderA.TransactionKey)
+// request returns the legacy payment at compat-proxy, made at now.
+func (d dialect) request(p *proxies, now time.Time) *load.Request {
+	a, b := p.core.ProviderA, p.core.ProviderB
 	headers := d.headers
 	if d.signed {
-		headers = signedBy(s.ProviderB, headers, now)
+		headers = signedBy(b, headers, now)
 	}
-	r, err := load.NewRequest("POST", addr, d.path, headers, login.Replace(d.body), invoiceWidth)
-	if err != nil || !d.signed {
-		return r, err
+	body := strings.NewReplacer("{name}", a.Name, "{key}", a.TransactionKey).Replace(d.body)
+	r := must(load.NewRequest("POST", p.compat.addr, d.path, headers, body, invoiceWidth))
+	if d.signed {
+		sign(r, p.compat.addr, b, now)
 	}
-	return r, sign(r, addr, s.ProviderB, now)
+	return r
 }
 
-// plainRequest returns the payment of v1, sent to addr.
-func (d dialect) plainRequest(addr string, s *serve.Standalone) (*load.Request, error) {
-	headers := []string{"Authorization: Bearer " + s.Key, "Content-Type: application/json", "Idempotency-Key: " + saleKey}
-	return load.NewRequest("POST", addr, "/v1/transactions", headers, d.plain, invoiceWidth)
+// plainRequest returns the payment of v1 at the other proxy.
+func (d dialect) plainRequest(p *proxies) *load.Request {
+	headers := []string{
+		"Authorization: Bearer " + p.core.key, "Content-Type: application/json", "Idempotency-Key: " + saleKey,
+	}
+	return must(load.NewRequest("POST", p.bare.addr, "/v1/transactions", headers, d.plain, invoiceWidth))
 }

@@ -2,17 +2,14 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
-	"sync"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/causeway-pay/causeway/deploy/bench/fill"
 	"github.com/causeway-pay/causeway/deploy/bench/load"
-	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
 // listers is the number of P11's clients that list.
@@ -23,115 +20,60 @@ const missing = "/v1/transactions?card_fingerprint=fffffffffffffffffffffffffffff
 
 // lists measures P11 on both engines: the time of a payment of one merchant while lists must read
 // all payments of another one.
-func lists(ctx context.Context, b *Bench) (rows []Row, err error) {
-	data := b.folder("lists")
-	c, err := b.programs.FolderCore(ctx, data)
-	if err != nil {
-		return nil, err
-	}
-	row, err := b.listsOn(ctx, "SQLite", c, func(copies fill.Copies) error {
-		return fill.SQLite(ctx, filepath.Join(data, "causeway.db"), copies)
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows = append(rows, row)
-	err = b.withPostgres(ctx, func(p *serve.Postgres) error {
-		c, err := b.programs.Core(ctx, p)
-		if err != nil {
-			return err
-		}
-		row, err := b.listsOn(ctx, "PostgreSQL", c, func(copies fill.Copies) error {
-			return fill.Postgres(ctx, c.SQL, copies)
-		})
-		if err == nil {
-			rows = append(rows, row)
-		}
-		return err
-	})
-	return rows, err
-}
-
-// listsOn measures one engine with an empty core. add adds copies of the core's only payment.
-func (b *Bench) listsOn(
-	ctx context.Context, engine string, c *serve.Core, add func(fill.Copies) error,
-) (row Row, err error) {
-	err = b.withCore(ctx, c, func(running *serve.Process) error {
-		_, err := b.payOnce(ctx, running.Addr, c.Key, 1)
-		return err
-	})
-	if err != nil {
-		return Row{}, err
-	}
-	other, err := c.Enroll(ctx, "test")
-	if err != nil {
-		return Row{}, err
-	}
-	b.say("%s: filling a store with %d payments of one merchant", engine, b.Payments)
-	if err := add(fill.Copies{Count: b.Payments, Merchants: 1, Span: history}); err != nil {
-		return Row{}, err
-	}
-	err = b.withCore(ctx, c, func(running *serve.Process) (err error) {
-		plan := b.payments(running.Addr, other[0], conns)
+func lists(b *Bench) {
+	b.onBoth(func(engine string, create func() *core) {
+		c := create()
+		b.Logf("%s: filling a store with %d payments of one merchant", engine, b.Payments)
+		c.fill(func(int) fill.Copies { return fill.Copies{Count: b.Payments, Merchants: 1, Span: history} })
+		other := c.enroll("test")[0]
+		addr := c.start(nil).addr
+		plan := b.payments(addr, other, conns)
 		plan.Rate = honest
-		alone := func(ctx context.Context) (sample, error) { return b.load(ctx, plan) }
-		got, err := b.interleave(
-			ctx,
-			side{"beside lists, " + engine, func(ctx context.Context) (sample, error) {
-				return b.besideLists(ctx, running.Addr, c.Key, alone)
+		got := b.interleave(
+			side{"beside lists, " + engine, func() sample {
+				b.list(addr, c.key)
+				return b.load(plan)
 			}},
-			side{"alone, " + engine, alone},
+			side{"alone, " + engine, func() sample { return b.load(plan) }},
 		)
-		if err == nil {
-			what := fmt.Sprintf("p99 of a payment at 50/s beside %d lists of another merchant's %s payments ÷ alone, %s",
-				listers, humanize.Comma(int64(b.Payments)), engine)
-			row = timesRow("P11", what, 2.0, got[0], got[1], byP99)
-		}
-		return err
+		what := fmt.Sprintf("p99 of a payment at 50/s beside %d lists of another merchant's %s payments ÷ alone, %s",
+			listers, humanize.Comma(int64(b.Payments)), engine)
+		b.timesRow("P11", what, 2.0, got[0], got[1], byP99)
 	})
-	return row, errors.Join(err, c.Drop(ctx))
 }
 
-// besideLists runs a side while clients list one page after the other. A list must be empty, or be
-// refused as too slow or as one too many.
-func (b *Bench) besideLists(
-	ctx context.Context, addr, key string, run func(context.Context) (sample, error),
-) (out sample, err error) {
-	request, err := load.NewRequest("GET", addr, missing, []string{"Authorization: Bearer " + key}, "", 0)
-	if err != nil {
-		return sample{}, err
-	}
-	listing, stop := context.WithCancel(ctx)
-	failed := make([]error, listers)
+// list makes clients list one page after the other until the end of the scope. A list must be
+// empty, or be refused as too slow or as one too many.
+func (b *Bench) list(addr, key string) {
+	request := must(load.NewRequest("GET", addr, missing, []string{"Authorization: Bearer " + key}, "", 0)).Bytes(nil, 0)
+	ctx, stop := context.WithCancel(b.ctx)
+	var running errgroup.Group
 	counts := make([]map[int]int, listers)
-	var ended sync.WaitGroup
-	for i := range listers {
+	for i := range counts {
 		counts[i] = map[int]int{}
-		ended.Go(func() {
-			if err := list(listing, addr, request, counts[i]); listing.Err() == nil {
-				failed[i] = err
+		running.Go(func() error { return list(ctx, addr, request, counts[i]) })
+	}
+	b.Cleanup(func() {
+		stop()
+		check(running.Wait())
+		total := map[int]int{}
+		for _, count := range counts {
+			for status, n := range count {
+				total[status] += n
 			}
-		})
-	}
-	out, err = run(ctx)
-	stop()
-	ended.Wait()
-	total := map[int]int{}
-	for _, count := range counts {
-		for status, n := range count {
-			total[status] += n
 		}
-	}
-	b.say("lists by status: %v", total)
-	return out, errors.Join(append(failed, err)...)
+		b.Logf("lists by status: %v", total)
+	})
 }
 
 // list lists until ctx ends and counts the responses by status.
-func list(ctx context.Context, addr string, request *load.Request, count map[int]int) error {
-	bytes := request.Bytes(nil, 0)
-	for ctx.Err() == nil {
-		response, err := load.Send(ctx, addr, bytes)
-		if err != nil {
+func list(ctx context.Context, addr string, request []byte, count map[int]int) error {
+	for {
+		response, err := load.Send(ctx, addr, request)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
 			return err
 		}
 		count[response.Status]++
@@ -145,5 +87,4 @@ func list(ctx context.Context, addr string, request *load.Request, count map[int
 			return fmt.Errorf("list: status %d: %.300s", response.Status, response.Body)
 		}
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,21 +15,17 @@ import (
 // errMemoryDisk reports a folder in memory: its numbers mean nothing for durable payments.
 var errMemoryDisk = errors.New("the folder for the databases is in memory: name one on a disk with -dir")
 
-// machine returns the facts about the machine, and an error if its numbers would not be honest.
-func (b *Bench) machine(ctx context.Context) ([]string, error) {
+// machine returns the facts about the machine. It ends the run if its numbers would not be honest.
+func (b *Bench) machine() []string {
 	fs := fileSystem(b.dir)
 	if fs == "tmpfs" || fs == "ramfs" {
-		return nil, errMemoryDisk
-	}
-	sync, err := b.syncTime(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("sync time: %w", err)
+		check(errMemoryDisk)
 	}
 	return []string{
 		fmt.Sprintf("%d cores, %s %s/%s, disk %s, fsync p50 %v", runtime.NumCPU(), runtime.Version(), runtime.GOOS,
-			runtime.GOARCH, fs, sync.Round(time.Microsecond)),
+			runtime.GOARCH, fs, b.syncTime().Round(time.Microsecond)),
 		fmt.Sprintf("%d rounds of %v a side, interleaved; value: median of the rounds' ratios", b.Rounds, b.Each),
-	}, nil
+	}
 }
 
 // fileSystem returns the type of the file system of a folder, or "unknown" if the system has no
@@ -49,15 +44,11 @@ func fileSystem(dir string) string {
 }
 
 // syncTime returns the median time to append 4 KiB to a file durably.
-func (b *Bench) syncTime(ctx context.Context) (time.Duration, error) {
-	path, page := filepath.Join(b.dir, "sync"), make([]byte, 4096)
-	f, err := os.Create(path)
-	if err != nil {
-		return 0, err
-	}
-	s, err := b.repeat(ctx, 1, func() error {
+func (b *Bench) syncTime() time.Duration {
+	page, f := make([]byte, 4096), must(os.Create(b.path("sync")))
+	defer func() { _ = f.Close() }() // it was synchronized
+	return b.repeat(1, func() error {
 		_, err := f.Write(page)
 		return errors.Join(err, f.Sync())
-	})
-	return s.p50, errors.Join(err, f.Close(), os.Remove(path))
+	}).p50
 }

@@ -3,7 +3,6 @@ package bench_test
 import (
 	"errors"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,17 +76,7 @@ func TestVerdict(t *testing.T) {
 // TestAFailedMeasureLosesNoRow: every measure runs, even after a failed one.
 func TestAFailedMeasureLosesNoRow(t *testing.T) {
 	t.Parallel()
-	row := func(id string) func() ([]bench.Row, error) {
-		return func() ([]bench.Row, error) { return []bench.Row{{ID: id, Value: 1}}, nil }
-	}
-	var report bench.Report
-	b := bench.Bench{Config: bench.Config{Progress: io.Discard}}
-	err := b.MeasureAll(t.Context(), &report, row("X0"), func() ([]bench.Row, error) {
-		return []bench.Row{{ID: "X1", Value: 2}}, errors.New("the server is gone")
-	}, row("X2"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := newBench(t).MeasureAll(nil, errors.New("the server is gone"), nil)
 	var got []string
 	for _, r := range report.Rows {
 		got = append(got, r.ID+" "+r.Verdict())

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
-	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
 // sample is the measurement of one side in one round.
@@ -22,13 +20,13 @@ type sample struct {
 // side is one of the things that are compared.
 type side struct {
 	name string
-	run  func(ctx context.Context) (sample, error)
+	run  func() sample
 }
 
 // interleave runs every side once a round, so that a disturbance of the machine meets all of them.
 // Each round begins with another side, so that no side always follows the same one. It returns the
 // samples by side and round.
-func (b *Bench) interleave(ctx context.Context, sides ...side) ([][]sample, error) {
+func (b *Bench) interleave(sides ...side) [][]sample {
 	out := make([][]sample, len(sides))
 	for i := range out {
 		out[i] = make([]sample, b.Rounds)
@@ -36,34 +34,32 @@ func (b *Bench) interleave(ctx context.Context, sides ...side) ([][]sample, erro
 	for round := range b.Rounds {
 		for k := range sides {
 			i := (k + round) % len(sides)
-			s, err := sides[i].run(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", sides[i].name, err)
+			s := &out[i][round]
+			if err := b.scope(func() { *s = sides[i].run() }); err != nil {
+				b.Fatalf("%s: %w", sides[i].name, err)
 			}
-			b.say("round %d/%d  %-16s %9.0f/s  p50 %v  p99 %v", round+1, b.Rounds, sides[i].name, s.rate,
+			b.Logf("round %d/%d  %-16s %9.0f/s  p50 %v  p99 %v", round+1, b.Rounds, sides[i].name, s.rate,
 				s.p50.Round(time.Microsecond), s.p99.Round(time.Microsecond))
-			out[i][round] = s
 		}
 	}
-	return out, nil
+	return out
 }
 
 // load runs a plan with the times and the clock of this run. It also measures the processor time of
 // the given processes.
-func (b *Bench) load(ctx context.Context, p load.Plan, processes ...serve.Processor) (sample, error) {
+func (b *Bench) load(p load.Plan, processes ...processor) sample {
+	used := func() (sum time.Duration) {
+		for _, process := range processes {
+			sum += process.cpu()
+		}
+		return sum
+	}
 	p.Warmup, p.For, p.Clock = b.warmup(), b.Each, b.Clock
-	before, err := serve.CPU(processes...)
-	if err != nil {
-		return sample{}, err
-	}
-	r, err := load.Run(ctx, p)
-	if err != nil {
-		return sample{}, err
-	}
-	after, err := serve.CPU(processes...)
+	before := used()
+	r := must(load.Run(b.ctx, p))
 	s := sampleOf(r)
-	s.cpu = (after - before).Seconds() / float64(r.Responses)
-	return s, err
+	s.cpu = (used() - before).Seconds() / float64(r.Responses)
+	return s
 }
 
 func sampleOf(r *load.Result) sample {
@@ -83,35 +79,31 @@ func median(values []float64) float64 {
 	return v[half]
 }
 
-// ratesRow returns the row of a ratio of rates, whose reach is at least reach.
-func ratesRow(id, what string, reach float64, ours, theirs []sample) Row {
-	r := Row{ID: id, What: what, Reach: reach}
-	r.Absolute = fmt.Sprintf("%s ÷ %s", perSecond(middle(ours, byRate)), perSecond(middle(theirs, byRate)))
-	r.ratio(ours, theirs, byRate)
-	return r
+// ratesRow adds the row of a ratio of rates, whose reach is at least reach.
+func (b *Bench) ratesRow(id, what string, reach float64, ours, theirs []sample) {
+	numbers := fmt.Sprintf("%s ÷ %s", perSecond(middle(ours, byRate)), perSecond(middle(theirs, byRate)))
+	b.add(Row{ID: id, What: what, Reach: reach, Absolute: numbers}, ratio(ours, theirs, byRate))
 }
 
-// timesRow returns the row of a ratio of times, whose reach is at most reach.
-func timesRow(id, what string, reach float64, ours, theirs []sample, by func(sample) float64) Row {
-	r := Row{ID: id, What: what, Reach: reach, AtMost: true}
-	r.Absolute = fmt.Sprintf("%.2f ms ÷ %.2f ms", 1000*middle(ours, by), 1000*middle(theirs, by))
-	r.ratio(ours, theirs, by)
-	return r
+// timesRow adds the row of a ratio of times, whose reach is at most reach.
+func (b *Bench) timesRow(id, what string, reach float64, ours, theirs []sample, by func(sample) float64) {
+	numbers := fmt.Sprintf("%.2f ms ÷ %.2f ms", 1000*middle(ours, by), 1000*middle(theirs, by))
+	b.add(Row{ID: id, What: what, Reach: reach, Absolute: numbers, AtMost: true}, ratio(ours, theirs, by))
 }
 
-// ratio sets the value to the median of the rounds' ratios of f, and the spread.
-func (r *Row) ratio(ours, theirs []sample, f func(sample) float64) {
+// ratio returns the rounds' ratios of f.
+func ratio(ours, theirs []sample, f func(sample) float64) []float64 {
 	each := values(ours, f)
 	for i, t := range values(theirs, f) {
 		each[i] /= t
 	}
-	*r = r.of(each)
+	return each
 }
 
-// of returns the row with the median of the rounds' values, and their spread.
-func (r Row) of(rounds []float64) Row {
+// add adds a row with the median of the rounds' values, and their spread.
+func (b *Bench) add(r Row, rounds []float64) {
 	r.Value, r.Spread = median(rounds), [2]float64{slices.Min(rounds), slices.Max(rounds)}
-	return r
+	b.report.Rows = append(b.report.Rows, r)
 }
 
 // values returns f of each round.

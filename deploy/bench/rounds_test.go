@@ -11,6 +11,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
+// newBench returns a run of three rounds in a folder of the test.
+func newBench(t *testing.T) *bench.Bench {
+	t.Helper()
+	return bench.New(t.Context(), bench.Config{Rounds: 3, Dir: t.TempDir(), Progress: io.Discard})
+}
+
 func TestMedian(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -49,15 +55,11 @@ func TestRatioIsOfEachRound(t *testing.T) {
 
 func TestInterleaveBeginsEachRoundWithAnother(t *testing.T) {
 	t.Parallel()
-	b := &bench.Bench{Config: bench.Config{Rounds: 3, Progress: io.Discard}}
 	var order []string
-	got, err := b.Interleave(t.Context(), func(name string, round int) float64 {
+	got := newBench(t).Interleave(func(name string, round int) float64 {
 		order = append(order, name)
 		return float64(10*len(name) + round)
 	}, "a", "bb")
-	if err != nil {
-		t.Fatal(err)
-	}
 	if got, want := strings.Join(order, " "), "a bb bb a a bb"; got != want {
 		t.Errorf("order: got %s, want %s", got, want)
 	}
@@ -69,16 +71,13 @@ func TestInterleaveBeginsEachRoundWithAnother(t *testing.T) {
 func TestRepeatCountsWholeStepsOnly(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Unix(1_800_000_000, 0))
-	b := &bench.Bench{Config: bench.Config{Each: time.Second, Clock: c}}
+	b := bench.New(t.Context(), bench.Config{Each: time.Second, Clock: c})
 	steps := 0
-	rate, p50, err := b.Repeat(t.Context(), 64, func() error {
+	rate, p50 := b.Repeat(64, func() error {
 		steps++
 		c.Advance(40 * time.Millisecond)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if want := 64 / 0.04; rate < want-1e-6 || rate > want+1e-6 {
 		t.Errorf("rate: got %v, want %v", rate, want)
 	}

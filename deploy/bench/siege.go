@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/deploy/bench/load"
-	"github.com/causeway-pay/causeway/deploy/bench/serve"
 )
 
 // The clients of P12.
@@ -30,52 +29,28 @@ const (
 
 // besieged measures P12: the time of a payment while unfinished bodies wait at the same listener,
 // from other addresses. A refused payment fails the row.
-func besieged(ctx context.Context, b *Bench) (rows []Row, err error) {
-	err = b.withServer(ctx, func(s *serve.Standalone) error {
-		return b.withProxies(ctx, s, func(p *proxies) error {
-			v1 := b.payments(s.Addr, s.Key, conns)
-			row, err := b.besiege(ctx, "v1", "/v1/transactions", v1)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, row)
-			for _, d := range dialects() {
-				r, err := d.request(p.compat.Addr, s, b.Clock.Now())
-				if err != nil {
-					return err
-				}
-				plan := load.Plan{Addr: p.compat.Addr, Conns: conns, Request: r, Fill: b.freshKey, Want: d.want}
-				if row, err = b.besiege(ctx, d.name, d.path, plan); err != nil {
-					return err
-				}
-				rows = append(rows, row)
-			}
-			return nil
+func besieged(b *Bench) {
+	p := b.proxies()
+	b.besiege("v1", "/v1/transactions", b.payments(p.core.addr, p.core.key, conns))
+	for _, d := range dialects() {
+		b.besiege(d.name, d.path, load.Plan{
+			Addr: p.compat.addr, Conns: conns, Request: d.request(p, b.Clock.Now()), Fill: b.freshKey, Want: d.want,
 		})
-	})
-	return rows, err
+	}
 }
 
 // besiege measures a plan alone, and while unfinished bodies wait for the same path.
-func (b *Bench) besiege(ctx context.Context, name, path string, plan load.Plan) (Row, error) {
+func (b *Bench) besiege(name, path string, plan load.Plan) {
 	plan.Rate = honest
-	got, err := b.interleave(
-		ctx,
-		side{name + ", besieged", func(ctx context.Context) (sample, error) {
-			stop, err := siege(ctx, plan.Addr, path)
-			if err != nil {
-				return sample{}, err
-			}
-			defer stop()
-			return b.load(ctx, plan)
+	got := b.interleave(
+		side{name + ", besieged", func() sample {
+			b.Cleanup(must(siege(b.ctx, plan.Addr, path)))
+			return b.load(plan)
 		}},
-		side{name + ", alone", func(ctx context.Context) (sample, error) { return b.load(ctx, plan) }},
+		side{name + ", alone", func() sample { return b.load(plan) }},
 	)
-	if err != nil {
-		return Row{}, err
-	}
 	what := "p99 of a payment at 50/s beside 2,000 unfinished bodies ÷ alone, " + name
-	return timesRow("P12", what, 2.0, got[0], got[1], byP99), nil
+	b.timesRow("P12", what, 2.0, got[0], got[1], byP99)
 }
 
 // siege opens all connections and returns when each has sent the start of its request. A connection

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -54,16 +53,13 @@ func signedBy(login fleet.ProviderB, headers []string, now time.Time) []string {
 func httpDate(t time.Time) string { return t.UTC().Format(http.TimeFormat) }
 
 // sign makes r, which goes to addr and was made at now, signed by the login each time it is sent.
-func sign(r *load.Request, addr string, login fleet.ProviderB, now time.Time) error {
-	key, err := base64.StdEncoding.DecodeString(login.SharedSecret)
-	if err != nil {
-		return fmt.Errorf("bench: read the shared secret: %w", err)
-	}
+func sign(r *load.Request, addr string, login fleet.ProviderB, now time.Time) {
+	key := must(base64.StdEncoding.DecodeString(login.SharedSecret))
 	text := r.Bytes(nil, 0)
 	digestAt, signatureAt := bytes.Index(text, []byte(digestMark)), bytes.Index(text, []byte(signatureMark))
 	bodyAt := bytes.Index(text, []byte("\r\n\r\n")) + len("\r\n\r\n")
 	if digestAt < 0 || signatureAt < 0 {
-		return errMarks
+		check(errMarks)
 	}
 	before := []byte("host: " + addr + "\ndate: " + httpDate(now) +
 		"\nrequest-target: post " + signedPath + "\ndigest: SHA-256=")
@@ -78,5 +74,4 @@ func sign(r *load.Request, addr string, login fleet.ProviderB, now time.Time) er
 		}
 		base64.StdEncoding.Encode(request[signatureAt:signatureAt+len(signatureMark)], mac.Sum(sum[:0]))
 	})
-	return nil
 }
