@@ -27,7 +27,7 @@
 //   - P4: payments per second of 32 clients by one core on PostgreSQL, against pgbench's TPC-B-like
 //     transaction of 32 clients on the same server. Core has an empty database each round, pgbench
 //     64 branches. fsync, full_page_writes and synchronous_commit are on, and the run prints the
-//     other settings (serve.Settings). Each side begins with a checkpoint. A payment is two
+//     other settings (settings). Each side begins with a checkpoint. A payment is two
 //     commits. A TPC-B transaction is one. The p50 of pgbench is its mean. The server's data is
 //     always in the system's folder for temporary files, since another user must reach it.
 //
