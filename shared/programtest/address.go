@@ -1,8 +1,6 @@
 package programtest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -44,35 +42,28 @@ var ports struct {
 	claims []net.Listener
 }
 
-// Port returns a port of 127.0.0.1, as host:port, on which nothing listens. It is below the ports
-// that the system gives to connections, and no other test of any process gets it.
-func Port(ctx context.Context) (string, error) {
+// MustPort returns a port of 127.0.0.1, as host:port, on which nothing listens. It is below the
+// ports that the system gives to connections, and no other test of any process gets it.
+func MustPort(tb testing.TB) string {
+	tb.Helper()
 	ports.mu.Lock()
 	defer ports.mu.Unlock()
 	const first, count = 21000, 11000
 	for range count {
 		port := first + (os.Getpid()*100+ports.next)%count
 		ports.next++
-		claim, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("%s:%d", claims, port))
+		claim, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", fmt.Sprintf("%s:%d", claims, port))
 		if err != nil {
 			continue
 		}
 		address := fmt.Sprintf("127.0.0.1:%d", port)
-		if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address); err == nil {
+		if l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", address); err == nil {
 			ports.claims = append(ports.claims, claim)
-			return address, l.Close()
+			_ = l.Close() // it got no connection
+			return address
 		}
 		_ = claim.Close() // another program has the port
 	}
-	return "", errors.New("there is no free port")
-}
-
-// MustPort is Port for a test.
-func MustPort(tb testing.TB) string {
-	tb.Helper()
-	address, err := Port(tb.Context())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return address
+	tb.Fatal("there is no free port")
+	return ""
 }

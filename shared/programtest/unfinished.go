@@ -89,6 +89,3 @@ func (u *Unfinished) MustEnd(tb testing.TB) (status int, body string) {
 	}
 	return status, body
 }
-
-// Close closes the connection.
-func (u *Unfinished) Close() { _ = u.conn.Close() }
