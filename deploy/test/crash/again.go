@@ -26,7 +26,7 @@ func (h *Harness) Recover(ctx context.Context) error {
 			lost = append(lost, c)
 		}
 	}
-	if err := each(lost, func(c *Call) error { return h.retry(ctx, c) }); err != nil {
+	if err := each(lost, func(c *Call) { ensure(h.retry(ctx, c)) }); err != nil {
 		return err
 	}
 	h.learn()
@@ -62,15 +62,14 @@ func (h *Harness) Retry(ctx context.Context) { h.RetryUntil(ctx, 0, nil) }
 // RetryUntil is Retry, and calls kill at the given retry.
 func (h *Harness) RetryUntil(ctx context.Context, at int, kill func()) {
 	var sent atomic.Int64
-	_ = each(h.calls, func(c *Call) error { // a request without a response stays without
+	_ = each(h.calls, func(c *Call) { // a request without a response stays without
 		if !c.again() || c.Response != nil && !c.Response.open() && c.Response.Status != http.StatusServiceUnavailable {
-			return nil
+			return
 		}
 		if sent.Add(1) == int64(at) {
 			kill()
 		}
 		c.Response, _ = h.routeOf(c).send(ctx, c)
-		return nil
 	})
 }
 
@@ -151,11 +150,11 @@ func (h *Harness) learnKeys() {
 }
 
 // each runs fn on all, some at a time, and returns the first error.
-func each[T any](all []T, fn func(T) error) error {
+func each[T any](all []T, fn func(T)) error {
 	var running errgroup.Group
 	running.SetLimit(clients)
 	for _, v := range all {
-		running.Go(func() error { return fn(v) })
+		running.Go(func() error { return stopped(func() { fn(v) }) })
 	}
 	return running.Wait()
 }

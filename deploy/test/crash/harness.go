@@ -171,6 +171,37 @@ func (h *Harness) learnMerchant(ctx context.Context) error {
 	return nil
 }
 
+// stop is the panic that ends a story or an inspection early.
+type stop struct{ error }
+
+// ensure ends the story or the inspection if err is not nil.
+func ensure(err error) {
+	if err != nil {
+		panic(stop{err})
+	}
+}
+
+// must is ensure, and returns the value.
+func must[T any](value T, err error) T {
+	ensure(err)
+	return value
+}
+
+// stopped runs fn, and returns the error that ended it early.
+func stopped(fn func()) (err error) {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case stop:
+			err = end.error
+		default:
+			panic(end)
+		}
+	}()
+	fn()
+	return nil
+}
+
 // errGone ends a story: the process is not there any more.
 var errGone = errors.New("crash: the process is gone")
 
@@ -189,8 +220,8 @@ func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill fun
 			}
 		}
 	}
-	h.tellers(round, []*client{nil}, trigger(before), trigger(!before), func(t *teller) bool {
-		gone := errors.Is(t.tell(ctx), errGone)
+	h.tellers(ctx, round, []*client{nil}, trigger(before), trigger(!before), func(t *teller) bool {
+		gone := errors.Is(t.tell(), errGone)
 		if gone && (h.api.many() == 1 || ctx.Err() != nil) {
 			return false
 		}
@@ -212,21 +243,23 @@ func (h *Harness) Storm(ctx context.Context, round, requests int, sent, returned
 		all.Add(1)
 		sent(n)
 	}
-	h.tellers(round, append([]*client{nil, nil}, h.routes...), count, returned, func(t *teller) bool {
-		_ = t.tell(ctx) // any end of a story is fine
+	h.tellers(ctx, round, append([]*client{nil, nil}, h.routes...), count, returned, func(t *teller) bool {
+		_ = t.tell() // any end of a story is fine
 		return all.Load() < int64(requests) && ctx.Err() == nil
 	})
 }
 
 // tellers runs all clients, each as long as next returns true. The clients use the routes in turn.
 // sent and returned get the numbers of requests and responses.
-func (h *Harness) tellers(round int, routes []*client, sent, returned func(n int), next func(*teller) bool) {
+func (h *Harness) tellers(
+	ctx context.Context, round int, routes []*client, sent, returned func(n int), next func(*teller) bool,
+) {
 	var out, back atomic.Int64
 	var running sync.WaitGroup
 	for n := range clients {
 		running.Go(func() {
 			t := &teller{
-				h: h, name: fmt.Sprintf("r%d-c%d", round, n), route: routes[n%len(routes)],
+				h: h, ctx: ctx, name: fmt.Sprintf("r%d-c%d", round, n), route: routes[n%len(routes)],
 				rng:    rand.New(rand.NewPCG(h.seed, uint64(round)<<16|uint64(n))), //nolint:gosec // to be repeatable is the point
 				before: func() { sent(int(out.Add(1))) }, after: func() { returned(int(back.Add(1))) },
 			}

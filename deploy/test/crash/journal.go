@@ -2,7 +2,6 @@ package crash
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,21 +35,14 @@ type journal struct {
 }
 
 // readJournal reads the acquirer's journal, without the transactions of other merchants.
-func (s *storeReader) readJournal(ctx context.Context, merchant int64) (*journal, error) {
-	j, err := readJournal(s.journal)
-	if err != nil {
-		return nil, err
-	}
-	foreign, err := s.texts(ctx, `SELECT id FROM transactions WHERE merchant_id <> ?1`, merchant)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	for _, text := range foreign {
+func (s *storeReader) readJournal(merchant int64) *journal {
+	j := must(readJournal(s.journal))
+	for _, text := range s.texts(`SELECT id FROM transactions WHERE merchant_id <> ?1`, merchant) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			delete(j.byTxn, id.Format(id.Transaction, n))
 		}
 	}
-	return j, nil
+	return j
 }
 
 // readJournal reads both files of the acquirer's journal. It ignores an unfinished last line, as a

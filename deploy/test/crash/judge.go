@@ -32,8 +32,8 @@ type judge struct {
 
 	byTransaction map[string][]*Call // the requests on it
 
-	mu     sync.Mutex
-	faults []string // guarded by mu
+	mu     sync.Mutex // guards faults, and captures while they are read
+	faults []string
 }
 
 // event is an event with the bytes that v1 shows of it.
@@ -55,41 +55,34 @@ func (h *Harness) JudgeAll(ctx context.Context, place Place) ([]string, error) {
 }
 
 func (h *Harness) judged(ctx context.Context, place Place, calls []*Call, since marks, all bool) ([]string, error) {
-	return h.inspect(ctx, place, calls, func(j *judge) error {
+	return h.inspect(ctx, place, calls, func(j *judge) {
 		j.later = all
 		if n, err := id.Parse(id.Event, since.event); err == nil {
 			j.since = n
 		}
-		if err := j.report(j.store.quiet(ctx)); err != nil {
-			return err
-		}
+		j.add(j.store.quiet()...)
 		if !all {
 			j.add(h.twins...)
-			if err := each(calls, j.replay); err != nil {
-				return err
-			}
+			ensure(each(calls, j.replay))
 		}
-		if err := j.agreed(ctx, since); err != nil {
-			return err
-		}
+		j.agreed(since)
 		h.mark(j)
-		if err := j.run(
+		for _, check := range []func(){
 			j.transactionsAreRight, j.refundsAreRight, j.acquirerAgrees, j.tokensAreRight, j.customersAreRight,
 			j.keysAreRight, j.eventsAreRight, j.announced, j.deliveredInPart, j.lookUp, j.endpointsAreRight,
-			func() error { return j.report(j.store.found(ctx, wrong, j.since)) },
-		); err != nil {
-			return err
+		} {
+			check()
 		}
+		j.add(j.store.found(wrong, j.since)...)
 		j.add(h.hook.complaints(h.erased)...)
-		return nil
 	})
 }
 
 // inspect calls fn with an inspection of calls, and returns the faults that it found.
 func (h *Harness) inspect(
-	ctx context.Context, place Place, calls []*Call, fn func(*judge) error,
+	ctx context.Context, place Place, calls []*Call, fn func(*judge),
 ) (faults []string, err error) {
-	err = withStore(ctx, place, func(s *storeReader) error {
+	err = withStore(ctx, place, func(s *storeReader) {
 		j := &judge{
 			h: h, ctx: ctx, store: s, calls: calls, captures: map[string][]v1.Capture{}, byTransaction: map[string][]*Call{},
 		}
@@ -100,91 +93,47 @@ func (h *Harness) inspect(
 			default:
 			}
 		}
-		err := fn(j)
+		fn(j)
 		faults = j.faults
-		return err
 	})
 	return faults, err
 }
 
-// run runs checks until one cannot be made.
-func (j *judge) run(checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// report adds the faults of a query of the store.
-func (j *judge) report(faults []string, err error) error {
-	j.add(faults...)
-	return err
-}
-
 // agreed looks until the events end with the objects' present states: the recovery can change an
 // object during a look. If they never agree, eventsAreRight reports it.
-func (j *judge) agreed(ctx context.Context, since marks) (err error) {
-	await(ctx, func() bool {
-		err = j.look(since)
-		return err != nil || len(j.lastEvents()) == 0
+func (j *judge) agreed(since marks) {
+	await(j.ctx, func() bool {
+		j.look(since)
+		return len(j.lastEvents()) == 0
 	})
-	return err
 }
 
 // look reads the objects of v1 and the acquirer's journal. It reads the events last: they show each
 // change during the look.
-func (j *judge) look(since marks) (err error) {
+func (j *judge) look(since marks) {
 	api, ctx := j.h.api, j.ctx
-	if j.transactions, err = listOf[v1.Transaction](ctx, api, "/v1/transactions", since.transaction); err != nil {
-		return err
-	}
-	if j.refunds, err = listOf[v1.Refund](ctx, api, "/v1/refunds", since.refund); err != nil {
-		return err
-	}
-	if j.customers, err = listOf[v1.Customer](ctx, api, "/v1/customers", since.customer); err != nil {
-		return err
-	}
-	if j.keys, err = listOf[v1.APIKey](ctx, api, "/v1/api_keys", since.key); err != nil {
-		return err
-	}
-	if err = j.lookAtCaptures(); err != nil {
-		return err
-	}
-	if j.journal, err = j.store.readJournal(ctx, j.h.merchant); err != nil {
-		return err
-	}
-	raw, err := api.list(ctx, "/v1/events", since.event)
-	if err != nil {
-		return err
-	}
+	j.transactions = must(listOf[v1.Transaction](ctx, api, "/v1/transactions", since.transaction))
+	j.refunds = must(listOf[v1.Refund](ctx, api, "/v1/refunds", since.refund))
+	j.customers = must(listOf[v1.Customer](ctx, api, "/v1/customers", since.customer))
+	j.keys = must(listOf[v1.APIKey](ctx, api, "/v1/api_keys", since.key))
+	j.lookAtCaptures()
+	j.journal = j.store.readJournal(j.h.merchant)
 	j.events = nil
-	for _, r := range raw {
+	for _, r := range must(api.list(ctx, "/v1/events", since.event)) {
 		e := event{Event: decode[v1.Event](r), raw: string(r)}
 		e.object = idOf(e.Data.Object)
 		j.events = append(j.events, e)
 	}
-	return nil
 }
 
 // lookAtCaptures reads the captures of each transaction that has any, or should.
-func (j *judge) lookAtCaptures() error {
-	type found struct {
-		transaction string
-		captures    []v1.Capture
-	}
-	results := make(chan found, len(j.transactions))
-	err := each(j.transactions, func(t v1.Transaction) error {
-		list, err := listOf[v1.Capture](j.ctx, j.h.api, "/v1/transactions/"+t.ID+"/captures", "")
-		results <- found{t.ID, list}
-		return err
-	})
-	close(results)
-	for f := range results {
-		j.captures[f.transaction] = f.captures
-	}
-	return err
+func (j *judge) lookAtCaptures() {
+	ensure(each(j.transactions, func(t v1.Transaction) {
+		list := must(listOf[v1.Capture](j.ctx, j.h.api, "/v1/transactions/"+t.ID+"/captures", ""))
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.captures[t.ID] = list
+	}))
 }
 
 // mark remembers the newest objects: the next look begins behind them.
@@ -217,14 +166,11 @@ func (j *judge) add(faults ...string) {
 func (j *judge) failf(format string, args ...any) { j.add(fmt.Sprintf(format, args...)) }
 
 // replay repeats a request whose response v1 kept, and requires the same bytes.
-func (j *judge) replay(c *Call) error {
+func (j *judge) replay(c *Call) {
 	if c.Key == "" || c.Response == nil || !c.Response.kept() {
-		return nil
+		return
 	}
-	again, err := j.h.api.insist(j.ctx, c) // of several processes, by any
-	if err != nil {
-		return fmt.Errorf("replay: %w", err)
-	}
+	again := must(j.h.api.insist(j.ctx, c)) // of several processes, by any
 	j.h.mu.Lock()
 	j.h.fig.Replays++
 	j.h.mu.Unlock()
@@ -232,20 +178,16 @@ func (j *judge) replay(c *Call) error {
 		j.failf("%s %s, retried: %d replayed=%v %s; its response was %d %s (lost: %v)",
 			c.Kind, c.Marker, again.Status, again.Replayed, again.Body, c.Response.Status, c.Response.Body, c.Lost)
 	}
-	return nil
 }
 
 // lookUp looks up the effect of each request whose response was lost, as a client does that must
 // not retry. A publishable key may not read, and its keys are not the merchant's.
-func (j *judge) lookUp() error {
+func (j *judge) lookUp() {
 	for _, c := range j.calls {
 		if j.later || !c.Lost || c.Key == "" || c.Auth == j.h.keys.Publishable || c.Response == nil || !c.Response.kept() {
 			continue
 		}
-		a, err := j.h.api.get(j.ctx, "/v1/idempotency_keys/"+c.Key, "")
-		if err != nil {
-			return err
-		}
+		a := must(j.h.api.get(j.ctx, "/v1/idempotency_keys/"+c.Key, ""))
 		k := read[v1.IdempotencyKeyRecord](a)
 		resource := c.Response.id()
 		if k.Status != v1.IdempotencyKeyRecordStatusCompleted || k.HTTPStatus == nil || *k.HTTPStatus != c.Response.Status ||
@@ -253,7 +195,6 @@ func (j *judge) lookUp() error {
 			j.failf("%s %s: response %d %s; its key has %s", c.Kind, c.Marker, c.Response.Status, c.Response.Body, a.Body)
 		}
 	}
-	return nil
 }
 
 // once compares a request's response with the objects that carry its marker. There is one if it

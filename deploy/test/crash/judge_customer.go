@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"net/http"
 	"reflect"
 	"strings"
@@ -9,7 +10,7 @@ import (
 )
 
 // customersAreRight compares customers and their payment methods with the last responses on them.
-func (j *judge) customersAreRight() error {
+func (j *judge) customersAreRight() {
 	byReference := map[string][]string{}
 	for _, c := range j.customers {
 		if c.Reference == nil {
@@ -29,94 +30,81 @@ func (j *judge) customersAreRight() error {
 			attached[c.On] = true
 		}
 	}
-	return each(j.calls, func(c *Call) error {
-		switch {
-		case c.Kind == MethodAttach:
-			return j.methodIsRight(c, deleted[c.On])
-		case c.Kind != CustomerCreate:
-			return nil
+	ensure(each(j.calls, func(c *Call) {
+		if c.Kind == MethodAttach {
+			j.methodIsRight(c, deleted[c.On])
+		}
+		if c.Kind != CustomerCreate {
+			return
 		}
 		id := ""
 		if c.ok() {
 			id = c.Response.id()
 		}
+		path := "/v1/customers/" + id
 		if deleted[id] {
-			return j.isGone("/v1/customers/" + id)
+			j.isGone(path)
+			return
 		}
 		j.once(c, byReference[c.Marker])
-		if id == "" {
-			return nil
+		switch l := cmp.Or(last[id], c); {
+		case id == "":
+		case attached[id]:
+			j.isLater(path, l)
+		default:
+			j.isAs(path, l)
 		}
-		l := last[id]
-		if l == nil {
-			l = c
-		}
-		if attached[id] {
-			return j.isLater("/v1/customers/"+id, l)
-		}
-		return j.isAs("/v1/customers/"+id, l)
-	})
+	}))
 }
 
 // methodIsRight compares a payment method with its response.
-func (j *judge) methodIsRight(c *Call, customerDeleted bool) error {
+func (j *judge) methodIsRight(c *Call, customerDeleted bool) {
 	if customerDeleted {
-		return nil
+		return
 	}
 	if c.maybe() {
-		all, err := listOf[v1.PaymentMethod](j.ctx, j.h.api, "/v1/customers/"+c.On+"/payment_methods", "")
-		if err == nil && len(all) > 1 {
+		all := must(listOf[v1.PaymentMethod](j.ctx, j.h.api, "/v1/customers/"+c.On+"/payment_methods", ""))
+		if len(all) > 1 {
 			j.failf("%s %s had its effect %d times", c.Kind, c.Marker, len(all))
 		}
-		return err
+		return
 	}
 	if !c.ok() {
-		return nil
+		return
 	}
 	path := "/v1/customers/" + c.On + "/payment_methods/" + c.Response.id()
 	for _, other := range j.calls {
 		if other.Kind == MethodDetach && other.On == c.Response.id() && other.Response != nil {
-			return j.isGone(path)
+			j.isGone(path)
+			return
 		}
 	}
-	return j.isAs(path, c)
+	j.isAs(path, c)
 }
 
 // isAs requires an object to equal the response to c, byte for byte.
-func (j *judge) isAs(path string, c *Call) error {
-	now, err := j.h.api.get(j.ctx, path, "")
-	if err != nil {
-		return err
-	}
+func (j *judge) isAs(path string, c *Call) {
+	now := must(j.h.api.get(j.ctx, path, ""))
 	if now.Status != http.StatusOK || strings.TrimSpace(now.Body) != strings.TrimSpace(c.Response.Body) {
 		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Response.Body, now.Status, now.Body)
 	}
-	return nil
 }
 
 // isLater checks that a customer is as the response to c showed it, but for a later version:
 // payment methods were attached or detached since.
-func (j *judge) isLater(path string, c *Call) error {
-	now, err := j.h.api.get(j.ctx, path, "")
-	if err != nil {
-		return err
-	}
+func (j *judge) isLater(path string, c *Call) {
+	now := must(j.h.api.get(j.ctx, path, ""))
 	is, was := read[v1.Customer](now), read[v1.Customer](c.Response)
 	later := is.Version >= was.Version
 	is.Version, is.UpdatedAt = was.Version, was.UpdatedAt
 	if now.Status != http.StatusOK || !later || !reflect.DeepEqual(is, was) {
 		j.failf("%s %s was acknowledged as %s and is %d %s", c.Kind, c.Marker, c.Response.Body, now.Status, now.Body)
 	}
-	return nil
 }
 
-func (j *judge) isGone(path string) error {
-	now, err := j.h.api.get(j.ctx, path, "")
-	if err != nil {
-		return err
-	}
+func (j *judge) isGone(path string) {
+	now := must(j.h.api.get(j.ctx, path, ""))
 	if now.Status != http.StatusNotFound {
 		j.failf("%s was deleted and is %d %s", path, now.Status, now.Body)
 	}
-	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 // eventsAreRight requires each object's events to be a sequence without a gap that ends with the
 // object's present state.
-func (j *judge) eventsAreRight() error {
+func (j *judge) eventsAreRight() {
 	sequences := map[string][]int64{}
 	for _, e := range j.events {
 		if strings.HasPrefix(e.object, "we_") {
@@ -37,7 +37,6 @@ func (j *judge) eventsAreRight() error {
 		}
 	}
 	j.add(j.lastEvents()...)
-	return nil
 }
 
 // lastEvents returns the objects whose last event does not show their present state.
@@ -79,7 +78,7 @@ func (j *judge) old(object string) bool {
 }
 
 // announced requires each acknowledged effect to be in an event, in the same bytes.
-func (j *judge) announced() error {
+func (j *judge) announced() {
 	shown := map[string][]string{}
 	events := make([]v1.Event, 0, len(j.events))
 	for _, e := range j.events {
@@ -108,7 +107,6 @@ func (j *judge) announced() error {
 			j.failf("%s %s was acknowledged, and no event shows it: %s", c.Kind, c.Marker, c.Response.Body)
 		}
 	}
-	return nil
 }
 
 // erased returns the objects whose events have no personal data any more: deleted customers and
@@ -133,20 +131,13 @@ func erased(events []v1.Event) map[string]bool {
 
 // deliveredInPart requires one delivery of each event to the main endpoint, and another for each
 // redelivery. A new endpoint must have received its expected events.
-func (j *judge) deliveredInPart() error {
+func (j *judge) deliveredInPart() {
 	if j.later {
-		return nil
+		return
 	}
-	main, err := id.Parse(id.WebhookEndpoint, j.h.main)
-	if err != nil {
-		return err
-	}
-	deliveries, err := j.store.deliveries(j.ctx, main, j.since)
-	if err != nil {
-		return err
-	}
+	main := must(id.Parse(id.WebhookEndpoint, j.h.main))
 	counts := map[string]int{}
-	for _, d := range deliveries {
+	for _, d := range j.store.deliveries(main, j.since) {
 		counts[id.Format(id.Event, d.event)] = d.times
 	}
 	sure, most := map[string]int{}, map[string]int{}
@@ -166,11 +157,11 @@ func (j *judge) deliveredInPart() error {
 			j.failf("event %s %s: %d deliveries, want %d to %d", e.Type, e.ID, got, 1+sure[e.ID], 1+most[e.ID])
 		}
 	}
-	return j.promised()
+	j.promised()
 }
 
 // promised waits for what new endpoints were promised.
-func (j *judge) promised() error {
+func (j *judge) promised() {
 	created := map[string]string{} // event by the marker of its customer
 	for _, e := range j.events {
 		if e.Type == v1.EventTypeCustomerCreated {
@@ -188,7 +179,6 @@ func (j *judge) promised() error {
 			j.failf("%s was promised %s, which did not come", w.path, event)
 		}
 	}
-	return nil
 }
 
 // comes waits for an event at a path.

@@ -10,7 +10,7 @@ import (
 
 // keysAreRight requires each API key to be there once, to work until it is rolled or revoked, and
 // never afterwards.
-func (j *judge) keysAreRight() error {
+func (j *judge) keysAreRight() {
 	byName := map[string]int{}
 	for _, k := range j.keys {
 		if k.Name != nil {
@@ -42,44 +42,40 @@ func (j *judge) keysAreRight() error {
 			j.failf("%s %s: %d keys of that name, want %d to %d", c.Kind, c.Marker, n, least, most)
 		}
 	}
-	return j.secretsAreRight()
+	j.secretsAreRight()
 }
 
 // secretsAreRight tries each API key.
-func (j *judge) secretsAreRight() error {
+func (j *judge) secretsAreRight() {
 	secrets := make([]string, 0, len(j.h.live))
 	for s := range j.h.live {
 		secrets = append(secrets, s)
 	}
-	return each(secrets, func(s string) error {
+	ensure(each(secrets, func(s string) {
 		want := http.StatusUnauthorized
 		if j.h.live[s] {
 			want = http.StatusOK
 		}
-		a, err := j.trySecret(s, want)
-		if err == nil && a.Status != want {
+		if a := j.trySecret(s, want); a.Status != want {
 			j.failf("the response to an API key is %d, want %d: %s", a.Status, want, a.Body)
 		}
-		return err
-	})
+	}))
 }
 
 // trySecret tries an API key, as often as there are processes. One of several may notice a change
 // later, and on a busy machine much later.
-func (j *judge) trySecret(key string, want int) (a *Response, err error) {
+func (j *judge) trySecret(key string, want int) (a *Response) {
 	ctx, cancel := context.WithTimeout(j.ctx, programtest.Patience)
 	defer cancel()
 	for right := 0; right < j.h.api.many(); right++ {
-		if a, err = j.h.api.get(j.ctx, "/v1/api_keys/current", key); err != nil {
-			return nil, err
-		}
+		a = must(j.h.api.get(j.ctx, "/v1/api_keys/current", key))
 		if a.Status == want {
 			continue
 		}
 		if j.h.api.many() == 1 || ctx.Err() != nil {
-			return a, nil
+			return a
 		}
 		right = -1
 	}
-	return a, nil
+	return a
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // transactionsAreRight holds each payment against the requests that made and moved it.
-func (j *judge) transactionsAreRight() error {
+func (j *judge) transactionsAreRight() {
 	byReference := map[string][]v1.Transaction{}
 	for _, t := range j.transactions {
 		if t.Reference == nil {
@@ -41,7 +41,6 @@ func (j *judge) transactionsAreRight() error {
 	for reference, made := range byReference {
 		j.failf("%s has the reference %s: no request made it", made[0].ID, reference)
 	}
-	return nil
 }
 
 func (j *judge) transactionIsRight(c *Call, t v1.Transaction) {
@@ -178,7 +177,7 @@ func outcome(c *Call, t v1.Transaction) []v1.TransactionStatus {
 }
 
 // refundsAreRight wants refunds of payments that are there only, as they were acknowledged.
-func (j *judge) refundsAreRight() error {
+func (j *judge) refundsAreRight() {
 	byID := map[string]v1.Refund{}
 	for _, r := range j.refunds {
 		byID[r.ID] = r
@@ -192,5 +191,4 @@ func (j *judge) refundsAreRight() error {
 			j.failf("refund %s: %+v, it was acknowledged as %s", c.Marker, now, c.Response.Body)
 		}
 	}
-	return nil
 }

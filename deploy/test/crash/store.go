@@ -24,14 +24,15 @@ func Folder(data string) Place {
 
 // storeReader is the service's store, read by separate code.
 type storeReader struct {
+	ctx     context.Context //nolint:containedctx // it lives as long as the reader
 	db      *sql.DB
 	server  bool   // PostgreSQL
 	journal string // path of the acquirer's journal
 }
 
-// withStore calls fn with the store at a place. For a server, the test must link the driver "pgx".
-func withStore(ctx context.Context, place Place, fn func(*storeReader) error) error {
-	s := &storeReader{server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
+// withStore calls fn with the store at a place, and returns the error that ended fn early. For a server, the test must link the driver "pgx".
+func withStore(ctx context.Context, place Place, fn func(*storeReader)) error {
+	s := &storeReader{ctx: ctx, server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
 	driver, source, folder := "pgx", place.Store, filepath.Join(place.Store, "core")
 	if !s.server {
 		driver, source = "sqlite", "file:"+filepath.Join(folder, "causeway.db")+"?mode=ro&_pragma=busy_timeout(300000)"
@@ -48,7 +49,7 @@ func withStore(ctx context.Context, place Place, fn func(*storeReader) error) er
 			return fmt.Errorf("store: %w", err)
 		}
 	}
-	return fn(s)
+	return stopped(func() { fn(s) })
 }
 
 // words are a query in the words of the engine: ?1 and so on are its parameters.
@@ -96,51 +97,44 @@ var wrong = []check{
 }
 
 // count runs a query for one number.
-func (s *storeReader) count(ctx context.Context, query string, args ...any) (int, error) {
-	var n int
-	if err := s.db.QueryRowContext(ctx, s.words(query), args...).Scan(&n); err != nil {
-		return 0, fmt.Errorf("store: %w", err)
+func (s *storeReader) count(query string, args ...any) (n int) {
+	if err := s.db.QueryRowContext(s.ctx, s.words(query), args...).Scan(&n); err != nil {
+		ensure(fmt.Errorf("store: %s: %w", query, err))
 	}
-	return n, nil
+	return n
 }
 
 // quiet waits until nothing is open. It returns the rows that are still open when the wait is over.
-func (s *storeReader) quiet(ctx context.Context) (left []string, err error) {
-	await(ctx, func() bool {
-		left, err = s.found(ctx, open)
-		return err != nil || len(left) == 0
+func (s *storeReader) quiet() (left []string) {
+	await(s.ctx, func() bool {
+		left = s.found(open)
+		return len(left) == 0
 	})
-	return left, err
+	return left
 }
 
 // found returns the checks that found rows.
-func (s *storeReader) found(ctx context.Context, of []check, args ...any) (out []string, err error) {
+func (s *storeReader) found(of []check, args ...any) (out []string) {
 	for _, c := range of {
-		n, err := s.count(ctx, c.query, args...)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.what, err)
-		}
-		if n > 0 {
+		if n := s.count(c.query, args...); n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n, c.what))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Integrity returns the result of the storage engine's integrity check of the store that a stopped
 // process left in data: "ok", or the faults.
 func Integrity(ctx context.Context, data string) (result string, err error) {
-	err = withStore(ctx, Folder(data), func(s *storeReader) error {
-		lines, err := s.texts(ctx, `PRAGMA integrity_check`)
-		result = strings.Join(lines, "; ")
-		return err
+	err = withStore(ctx, Folder(data), func(s *storeReader) {
+		result = strings.Join(s.texts(`PRAGMA integrity_check`), "; ")
 	})
 	return result, err
 }
 
 // texts reads a column.
-func (s *storeReader) texts(ctx context.Context, query string, args ...any) ([]string, error) {
-	return rowsOf(ctx, s, func(text *string) []any { return []any{text} }, query, args...)
+func (s *storeReader) texts(query string, args ...any) []string {
+	return rowsOf(s, func(text *string) []any { return []any{text} }, query, args...)
 }
 
 // delivered is how often an endpoint gets or got an event.
@@ -150,8 +144,8 @@ type delivered struct {
 }
 
 // deliveries counts the deliveries of each event newer than since to an endpoint.
-func (s *storeReader) deliveries(ctx context.Context, endpoint, since int64) ([]delivered, error) {
-	return rowsOf(ctx, s, func(d *delivered) []any { return []any{&d.event, &d.times} }, `SELECT event_id, COUNT(*)
+func (s *storeReader) deliveries(endpoint, since int64) []delivered {
+	return rowsOf(s, func(d *delivered) []any { return []any{&d.event, &d.times} }, `SELECT event_id, COUNT(*)
 		FROM webhook_deliveries WHERE endpoint_id = ?1 AND event_id > ?2 GROUP BY event_id`, endpoint, since)
 }
 
@@ -165,28 +159,21 @@ type storedToken struct {
 }
 
 // tokens reads the tokens that are newer than since.
-func (s *storeReader) tokens(ctx context.Context, since int64) ([]storedToken, error) {
-	return rowsOf(ctx, s, func(t *storedToken) []any { return []any{&t.id, &t.holder, &t.usedBy, &t.hasCVC, &t.hadCVC} },
+func (s *storeReader) tokens(since int64) []storedToken {
+	return rowsOf(s, func(t *storedToken) []any { return []any{&t.id, &t.holder, &t.usedBy, &t.hasCVC, &t.hadCVC} },
 		`SELECT id, COALESCE(json_extract(details, '$.card.holder'), json_extract(details, '$.bank_account.holder'), ''),
 		used_by, EXISTS (SELECT 1 FROM security_codes WHERE token_id = id), cvc_given FROM tokens WHERE id > ?1`, since)
 }
 
 // rowsOf returns the rows of a query. columns returns the addresses for the columns of a row.
-func rowsOf[T any](
-	ctx context.Context, s *storeReader, columns func(*T) []any, query string, args ...any,
-) ([]T, error) {
-	rows, err := s.db.QueryContext(ctx, s.words(query), args...)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
+func rowsOf[T any](s *storeReader, columns func(*T) []any, query string, args ...any) (out []T) {
+	rows := must(s.db.QueryContext(s.ctx, s.words(query), args...))
 	defer func() { _ = rows.Close() }() // rows.Err returns the error
-	var out []T
 	for rows.Next() {
 		var row T
-		if err := rows.Scan(columns(&row)...); err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
+		ensure(rows.Scan(columns(&row)...))
 		out = append(out, row)
 	}
-	return out, rows.Err()
+	ensure(rows.Err())
+	return out
 }

@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 
@@ -30,22 +29,19 @@ func (t *teller) token(withCVC bool) *Call {
 }
 
 // tokenStory uses a token once, or tries to twice at once.
-func (t *teller) tokenStory(ctx context.Context) error {
+func (t *teller) tokenStory() {
 	c := t.token(t.chance(40))
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	pay := func() *Call {
 		body := `{"amount":%d,"currency":"usd","capture":"automatic","reference":"{marker}","payment_method":%q}`
 		return t.post(Create, "/v1/transactions", body, t.amount(), c.Response.value())
 	}
 	if t.chance(50) {
-		return t.together(ctx, pay(), pay(), pay())
+		t.together(pay(), pay(), pay())
+		return
 	}
-	if err := t.must(ctx, pay()); err != nil {
-		return err
-	}
-	return t.do(ctx, pay()) // which is refused
+	t.must(pay())
+	t.do(pay()) // which is refused
 }
 
 // customer prepares a customer.
@@ -54,79 +50,59 @@ func (t *teller) customer() *Call {
 }
 
 // customerStory is a customer who pays again, until they leave.
-func (t *teller) customerStory(ctx context.Context) error {
+func (t *teller) customerStory() {
 	c := t.customer()
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	id := c.Response.id()
 	path := "/v1/customers/" + id
 	for range t.rng.IntN(3) {
 		body := fmt.Sprintf(`{"description":"%d"}`, t.rng.IntN(1000))
-		if err := t.do(ctx, t.change(CustomerUpdate, http.MethodPatch, path, body).on(id)); err != nil {
-			return err
-		}
+		t.do(t.change(CustomerUpdate, http.MethodPatch, path, body).on(id))
 	}
 	token := t.token(t.chance(50))
-	if err := t.must(ctx, token); err != nil {
-		return err
-	}
+	t.must(token)
 	body := `{"token":%q,"metadata":{"marker":"{marker}"}}`
 	attach := t.post(MethodAttach, path+"/payment_methods", body, token.Response.value()).on(id)
-	if err := t.must(ctx, attach); err != nil {
-		return err
-	}
+	t.must(attach)
 	method := attach.Response.id()
 	for range 1 + t.rng.IntN(2) {
 		body := `{"amount":%d,"currency":"usd","reference":"{marker}","payment_method":%q,"customer":%q,` +
 			`"initiator":{"type":"merchant","reason":"unscheduled"}}`
-		if err := t.do(ctx, t.post(Create, "/v1/transactions", body, t.amount(), method, id)); err != nil {
-			return err
-		}
+		t.do(t.post(Create, "/v1/transactions", body, t.amount(), method, id))
 	}
 	if t.chance(40) {
 		detach := t.change(MethodDetach, http.MethodDelete, path+"/payment_methods/"+method, "").on(method)
-		if err := t.do(ctx, detach); err != nil {
-			return err
-		}
+		t.do(detach)
 	}
 	if t.chance(40) {
-		return t.do(ctx, t.change(CustomerDelete, http.MethodDelete, path, "").on(id))
+		t.do(t.change(CustomerDelete, http.MethodDelete, path, "").on(id))
 	}
-	return nil
 }
 
 // keyStory makes an API key, rolls it, and revokes one of the two.
-func (t *teller) keyStory(ctx context.Context) error {
+func (t *teller) keyStory() {
 	c := t.post(KeyCreate, "/v1/api_keys", `{"kind":"secret","scopes":["transactions:read"],"name":"{marker}"}`)
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	id := c.Response.id()
 	if t.chance(60) {
 		roll := t.post(KeyRoll, "/v1/api_keys/"+id+"/roll", `{"expires_in":%d}`, pick(t, 0, 3600)).on(id)
-		if err := t.must(ctx, roll); err != nil {
-			return err
-		}
+		t.must(roll)
 		if t.chance(50) {
 			id = roll.Response.id()
 		}
 	}
 	if t.chance(60) {
-		return t.do(ctx, t.change(KeyRevoke, http.MethodDelete, "/v1/api_keys/"+id, "").on(id))
+		t.do(t.change(KeyRevoke, http.MethodDelete, "/v1/api_keys/"+id, "").on(id))
 	}
-	return nil
 }
 
 // endpointStory makes a webhook endpoint, causes an event, changes the endpoint, rolls its secret,
 // and sometimes deletes it. It also rolls the secret of the permanent endpoint, and requests a
 // redelivery.
-func (t *teller) endpointStory(ctx context.Context) error {
+func (t *teller) endpointStory() {
 	body := `{"url":%q,"enabled_events":["customer.created","customer.updated"],"description":"{marker}"}`
 	c := t.post(EndpointCreate, "/v1/webhook_endpoints", body, t.h.hook.url("/{marker}"))
-	if err := t.must(ctx, c); err != nil {
-		return err // there may be too many already
-	}
+	t.must(c) // there may be too many already
 	made := read[v1.WebhookEndpoint](c.Response)
 	path, at := "/"+c.Marker, "/v1/webhook_endpoints/"+made.ID
 	t.h.hook.trust(path, made.Secret.Reveal())
@@ -137,55 +113,47 @@ func (t *teller) endpointStory(ctx context.Context) error {
 		t.h.wants = append(t.h.wants, want{path, customer.Marker})
 		t.h.mu.Unlock()
 	}
-	if err := t.must(ctx, customer); err != nil {
-		return err
-	}
-	if err := t.rollSecret(ctx, made.ID, path); err != nil {
-		return err
-	}
-	if err := t.redeliver(ctx, customer.Response.id()); err != nil || stays {
-		return err
+	t.must(customer)
+	t.rollSecret(made.ID, path)
+	t.redeliver(customer.Response.id())
+	if stays {
+		return
 	}
 	for _, body := range []string{`{"status":"disabled"}`, `{"status":"enabled","metadata":{"a":"b"}}`} {
-		if err := t.do(ctx, t.change(EndpointUpdate, http.MethodPatch, at, body).on(made.ID)); err != nil {
-			return err
-		}
+		t.do(t.change(EndpointUpdate, http.MethodPatch, at, body).on(made.ID))
 	}
-	if t.chance(50) {
-		return nil
+	if !t.chance(50) {
+		t.do(t.change(EndpointDelete, http.MethodDelete, at, "").on(made.ID))
 	}
-	return t.do(ctx, t.change(EndpointDelete, http.MethodDelete, at, "").on(made.ID))
 }
 
 // rollSecret always has a key: a secret in a lost response could not verify a delivery.
-func (t *teller) rollSecret(ctx context.Context, endpoint, path string) error {
+func (t *teller) rollSecret(endpoint, path string) {
 	roll := keyed(t.post(SecretRoll, "/v1/webhook_endpoints/"+endpoint+"/roll_secret", `{"expires_in":3600}`)).on(endpoint)
-	if err := t.must(ctx, roll); err != nil {
-		return err
-	}
+	t.must(roll)
 	if e := read[v1.WebhookEndpoint](roll.Response); e.Secret != nil {
 		t.h.hook.trust(path, e.Secret.Reveal())
 	}
-	return nil
 }
 
 // redeliver has the first event of an object delivered to the main endpoint once more.
-func (t *teller) redeliver(ctx context.Context, object string) error {
-	found, err := listOf[v1.Event](ctx, t.h.api, "/v1/events?object="+object, "")
+func (t *teller) redeliver(object string) {
+	found, err := listOf[v1.Event](t.ctx, t.h.api, "/v1/events?object="+object, "")
 	if err != nil {
-		return errGone
+		ensure(errGone)
 	}
 	if len(found) == 0 {
-		return errOver
+		ensure(errOver)
 	}
 	event := found[len(found)-1].ID
-	return t.do(ctx, t.post(EventRedelivery, "/v1/events/"+event+"/redeliver", `{"endpoint":%q}`, t.h.main).on(event))
+	t.do(t.post(EventRedelivery, "/v1/events/"+event+"/redeliver", `{"endpoint":%q}`, t.h.main).on(event))
 }
 
 // day ends the day, for all payments, or lets some time pass.
-func (t *teller) day(ctx context.Context) error {
+func (t *teller) day() {
 	if t.chance(60) {
-		return t.do(ctx, t.post(SettlementRun, "/v1/test_helpers/settlement_runs", ""))
+		t.do(t.post(SettlementRun, "/v1/test_helpers/settlement_runs", ""))
+		return
 	}
-	return t.do(ctx, t.post(ClockAdvance, "/v1/test_helpers/clock/advance", `{"seconds":%d}`, pick(t, 60, 3600, 40_000)))
+	t.do(t.post(ClockAdvance, "/v1/test_helpers/clock/advance", `{"seconds":%d}`, pick(t, 60, 3600, 40_000)))
 }

@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"context"
 	"fmt"
 
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -69,18 +68,18 @@ func (t *teller) expire(transaction string) *Call {
 }
 
 // credit is an unlinked refund, to a card that no payment came from.
-func (t *teller) credit(ctx context.Context) error {
+func (t *teller) credit() {
 	if !t.h.credits {
-		return errOver
+		ensure(errOver)
 	}
-	return t.do(ctx, t.post(
+	t.do(t.post(
 		Refund, "/v1/refunds", `{"amount":%d,"currency":"usd","payment_method":"card","reference":"{marker}",`+
 			`"card":{"number":"4111111111111111","exp_month":4,"exp_year":2031}}`, t.amount(),
 	))
 }
 
 // sale is captured at once, and voided, or settled and refunded.
-func (t *teller) sale(ctx context.Context) error {
+func (t *teller) sale() {
 	amount := t.amount()
 	c := t.create(amount, "automatic", t.source())
 	switch {
@@ -94,102 +93,86 @@ func (t *teller) sale(ctx context.Context) error {
 		body := `{"amount":%d,"currency":"usd","reference":"{marker}","payment_method":"card"}`
 		c = t.post(Create, "/v1/transactions", body, 2*refusedRefund)
 	}
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	paid := c.Response.transaction()
 	if t.chance(25) {
-		return t.do(ctx, t.void(paid.ID))
+		t.do(t.void(paid.ID))
+		return
 	}
 	if t.chance(60) {
-		if err := t.do(ctx, t.settle(paid.ID)); err != nil {
-			return err
-		}
+		t.do(t.settle(paid.ID))
 	}
-	return t.giveBack(ctx, paid.ID, "", paid.AmountCaptured)
+	t.giveBack(paid.ID, "", paid.AmountCaptured)
 }
 
 // giveBack refunds part of the captured amount in steps, and sometimes tries to refund more than
 // it.
-func (t *teller) giveBack(ctx context.Context, transaction, capture string, of int64) error {
+func (t *teller) giveBack(transaction, capture string, of int64) {
 	if of > refusedRefund {
-		return t.do(ctx, t.refund(transaction, capture, refusedRefund))
+		t.do(t.refund(transaction, capture, refusedRefund))
+		return
 	}
 	for range 1 + t.rng.IntN(3) {
-		if err := t.do(ctx, t.refund(transaction, capture, 1+of/2)); err != nil {
-			return err
-		}
+		t.do(t.refund(transaction, capture, 1+of/2))
 	}
-	return nil
 }
 
 // authorization makes an authorization, then captures it in parts. The rest is released, voided,
 // or expires.
-func (t *teller) authorization(ctx context.Context) error {
+func (t *teller) authorization() {
 	amount := pick(t, t.amount(), t.amount(), t.amount(), 200_000, refusedVoid)
 	c := t.create(amount, "manual", t.source())
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	held := c.Response.transaction()
 	if amount == 200_000 {
-		if err := t.do(ctx, t.capture(held.ID, refusedCapture, false)); err != nil {
-			return err
-		}
+		t.do(t.capture(held.ID, refusedCapture, false))
 	}
 	last := ""
 	for range t.rng.IntN(3) {
 		part := t.capture(held.ID, max(1, held.AmountAuthorized/4), t.chance(20))
-		if err := t.do(ctx, part); err != nil {
-			return err
-		}
+		t.do(part)
 		if part.ok() {
 			last = read[v1.Capture](part.Response).ID
 		}
 	}
 	switch {
 	case t.chance(30):
-		return t.do(ctx, t.void(held.ID))
+		t.do(t.void(held.ID))
 	case t.chance(15):
-		return t.do(ctx, t.expire(held.ID))
+		t.do(t.expire(held.ID))
 	case last != "":
-		return t.giveBack(ctx, held.ID, last, max(1, held.AmountAuthorized/4))
+		t.giveBack(held.ID, last, max(1, held.AmountAuthorized/4))
 	}
-	return nil
 }
 
 // race sends steps on one transaction at the same time. Most of them exclude each other.
-func (t *teller) race(ctx context.Context) error {
+func (t *teller) race() {
 	amount, capture := t.amount(), pick(t, "automatic", "manual")
 	c := t.create(amount, capture, `"payment_method":"card"`)
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	id, most := c.Response.id(), amount*6/10
 	if capture == "automatic" {
-		return t.together(ctx, t.refund(id, "", most), t.refund(id, "", most), t.void(id), t.settle(id))
+		t.together(t.refund(id, "", most), t.refund(id, "", most), t.void(id), t.settle(id))
+		return
 	}
-	return t.together(ctx, t.capture(id, most, false), t.capture(id, most, true), t.void(id), t.expire(id))
+	t.together(t.capture(id, most, false), t.capture(id, most, true), t.void(id), t.expire(id))
 }
 
 // verification verifies a card.
-func (t *teller) verification(ctx context.Context) error {
+func (t *teller) verification() {
 	c := t.create(0, "manual", t.source())
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	if t.chance(50) {
-		return t.do(ctx, t.void(c.Response.id()))
+		t.do(t.void(c.Response.id()))
 	}
-	return nil
 }
 
 // trouble makes payments with an acquirer that is slow, away, or does not respond.
-func (t *teller) trouble(ctx context.Context) error {
+func (t *teller) trouble() {
 	source, hangs := t.troubled()
 	c := t.create(t.amount(), pick(t, "automatic", "manual"), source)
 	c.Hangs = hangs
-	return t.do(ctx, c)
+	t.do(c)
 }
 
 // troubled returns a payment source whose acquirer is slow, away, or does not respond.
@@ -200,15 +183,14 @@ func (t *teller) troubled() (source string, hangs bool) {
 
 // confirmation makes a payment that requires confirmation. Then the merchant or the payer's device
 // confirms it, or the merchant voids it.
-func (t *teller) confirmation(ctx context.Context) error {
+func (t *teller) confirmation() {
 	body := `{"amount":%d,"currency":"usd","capture":%q,"confirm":false,"reference":"{marker}"}`
 	c := t.post(Create, "/v1/transactions", body, t.amount(), pick(t, "automatic", "manual"))
-	if err := t.must(ctx, c); err != nil {
-		return err
-	}
+	t.must(c)
 	waiting := read[v1.Transaction](c.Response)
 	if t.chance(15) {
-		return t.do(ctx, t.void(waiting.ID))
+		t.do(t.void(waiting.ID))
+		return
 	}
 	source, hangs := t.source(), false
 	if t.chance(20) {
@@ -221,13 +203,11 @@ func (t *teller) confirmation(ctx context.Context) error {
 		confirm.Body = fmt.Sprintf(`{"client_secret":%q,%s}`, waiting.ClientSecret.Reveal(), source)
 	}
 	if t.chance(20) { // two at once: one goes through
-		return t.together(ctx, confirm, t.step(Confirm, waiting.ID, "/confirm", `{"payment_method":"card"}`))
+		t.together(confirm, t.step(Confirm, waiting.ID, "/confirm", `{"payment_method":"card"}`))
+		return
 	}
-	if err := t.must(ctx, confirm); err != nil {
-		return err
-	}
+	t.must(confirm)
 	if t.chance(40) {
-		return t.do(ctx, t.void(waiting.ID))
+		t.do(t.void(waiting.ID))
 	}
-	return nil
 }

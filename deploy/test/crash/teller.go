@@ -13,6 +13,7 @@ import (
 // teller is one client, which runs one story after the other.
 type teller struct {
 	h             *Harness
+	ctx           context.Context //nolint:containedctx // it lives as long as the load
 	name          string
 	rng           *rand.Rand
 	n             int // requests made
@@ -20,14 +21,11 @@ type teller struct {
 	route         *client
 }
 
-// story is a number of requests that build on each other. It returns errGone as soon as one has no
-// response.
-type story func(*teller, context.Context) error
-
-// stories lists all stories, each with its weight.
+// stories lists all stories, each with its weight. A story is a number of requests that build on
+// each other. It ends by errGone as soon as one has no response.
 var stories = []struct {
 	weight int
-	tell   story
+	tell   func(*teller)
 }{
 	{5, (*teller).sale},
 	{6, (*teller).authorization},
@@ -43,7 +41,8 @@ var stories = []struct {
 	{1, (*teller).day},
 }
 
-func (t *teller) tell(ctx context.Context) error {
+// tell runs one story, and returns what ended it early.
+func (t *teller) tell() error {
 	total := 0
 	for _, s := range stories {
 		total += s.weight
@@ -51,7 +50,7 @@ func (t *teller) tell(ctx context.Context) error {
 	n := t.rng.IntN(total)
 	for _, s := range stories {
 		if n -= s.weight; n < 0 {
-			return s.tell(t, ctx)
+			return stopped(func() { s.tell(t) })
 		}
 	}
 	return nil
@@ -98,41 +97,38 @@ func keyed(c *Call) *Call {
 }
 
 // do sends the request, once.
-func (t *teller) do(ctx context.Context, c *Call) error {
+func (t *teller) do(c *Call) {
 	t.h.mu.Lock()
 	t.h.calls = append(t.h.calls, c)
 	t.h.mu.Unlock()
 	c.route = t.route
 	t.before()
-	a, err := t.send(ctx, c)
-	switch {
-	case err != nil || a.lost():
+	a, err := t.send(t.ctx, c)
+	if err != nil || a.lost() {
 		c.Lost = true
-		return t.lost(ctx, c)
-	default:
-		c.Response = a
+		t.lost(c)
+		return
 	}
+	c.Response = a
 	t.after()
-	return nil
 }
 
 // lost handles the loss of a response. With one process it ends the story, and Recover retries
 // later. With several it retries at another process at once, if a retry is allowed.
-func (t *teller) lost(ctx context.Context, c *Call) error {
+func (t *teller) lost(c *Call) {
 	if !t.h.storms {
-		return errGone
+		ensure(errGone)
 	}
 	defer t.after()
 	if !c.again() {
-		return errOver
+		ensure(errOver)
 	}
-	if err := t.h.retry(ctx, c); err != nil {
+	if err := t.h.retry(t.ctx, c); err != nil {
 		t.h.mu.Lock()
 		defer t.h.mu.Unlock()
 		t.h.twins = append(t.h.twins, err.Error())
-		return errOver
+		ensure(errOver)
 	}
-	return nil
 }
 
 // send sends the request, and its twin at the same time. Both get the same response, or one gets
@@ -167,20 +163,15 @@ func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
 }
 
 // must is do for a request that the story cannot go on without.
-func (t *teller) must(ctx context.Context, c *Call) error {
-	if err := t.do(ctx, c); err != nil {
-		return err
-	}
+func (t *teller) must(c *Call) {
+	t.do(c)
 	if !c.ok() {
-		return errOver
+		ensure(errOver)
 	}
-	return nil
 }
 
 // together sends requests at once.
-func (t *teller) together(ctx context.Context, calls ...*Call) error {
-	return each(calls, func(c *Call) error { return t.do(ctx, c) })
-}
+func (t *teller) together(calls ...*Call) { ensure(each(calls, t.do)) }
 
 // pick returns one of several.
 func pick[T any](t *teller, of ...T) T { return of[t.rng.IntN(len(of))] }
