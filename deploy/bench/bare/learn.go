@@ -62,7 +62,7 @@ func Learn(ctx context.Context, path string, pay func() error) (t *Template, err
 	if _, err = readRows(ctx, db, tables, func(t *table, rows []row) { t.final = rows }); err != nil {
 		return nil, err
 	}
-	schema, err := texts(ctx, db, `SELECT sql FROM sqlite_master
+	schema, err := Texts(ctx, db, `SELECT sql FROM sqlite_master
 		WHERE type IN ('table', 'index', 'trigger', 'view') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 		ORDER BY CASE type WHEN 'table' THEN 0 ELSE 1 END`)
 	if err != nil {
@@ -74,7 +74,7 @@ func Learn(ctx context.Context, path string, pay func() error) (t *Template, err
 // readTables returns the tables in the order of their creation: a table is behind the tables that
 // it refers to.
 func readTables(ctx context.Context, db *sql.DB) ([]*table, error) {
-	names, err := texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table'
+	names, err := Texts(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table'
 		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT IN (`+background+`) ORDER BY rowid`)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func readTables(ctx context.Context, db *sql.DB) ([]*table, error) {
 		if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM "`+name+`"`).Scan(&t.before); err != nil {
 			return nil, fmt.Errorf("table %s: %w", name, err)
 		}
-		columns, err := texts(ctx, db, `SELECT name || '=' || TRIM(dflt_value, '''') FROM pragma_table_info(?)
+		columns, err := Texts(ctx, db, `SELECT name || '=' || TRIM(dflt_value, '''') FROM pragma_table_info(?)
 			WHERE dflt_value IS NOT NULL`, name)
 		if err != nil {
 			return nil, err
@@ -159,18 +159,18 @@ func (r row) changes(before row) row {
 	return out
 }
 
-// texts returns the only column of a query.
-func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string, error) {
+// Texts returns the only column of a query.
+func Texts(ctx context.Context, db *sql.DB, query string, args ...any) ([]string, error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read schema: %w", err)
+		return nil, fmt.Errorf("%s: %w", query, err)
 	}
 	defer func() { _ = rows.Close() }() // Err below reports a failure
 	var out []string
 	for rows.Next() {
 		var s string
 		if err := rows.Scan(&s); err != nil {
-			return nil, fmt.Errorf("read schema: %w", err)
+			return nil, fmt.Errorf("%s: %w", query, err)
 		}
 		out = append(out, s)
 	}

@@ -74,30 +74,13 @@ func SQLite(ctx context.Context, path string, c Copies) error {
 func liteRun(ctx context.Context, db *sql.DB, statements []string) (string, error) {
 	var out []string
 	for _, text := range statements {
-		values, err := column(ctx, db, text)
+		values, err := bare.Texts(ctx, db, text)
 		if err != nil {
 			return "", err
 		}
 		out = append(out, values...)
 	}
 	return strings.Join(out, "\n"), nil
-}
-
-// column runs a statement and returns the values of its only column.
-func column(ctx context.Context, db *sql.DB, statement string) (out []string, err error) {
-	rows, err := db.QueryContext(ctx, statement)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var value string
-		if err := rows.Scan(&value); err != nil {
-			return nil, err
-		}
-		out = append(out, value)
-	}
-	return out, rows.Err()
 }
 
 // register adds the functions to SQLite that only PostgreSQL has.
