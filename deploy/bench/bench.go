@@ -87,6 +87,7 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	}
 	return report, b.scope(func() {
 		b.makeDir()
+		//nolint:contextcheck // b has the context
 		b.programs = programtest.MustPrograms(b, "standalone", "compat-proxy", "core", "passthrough")
 		b.report.Machine = b.machine()
 		before := readUsage()

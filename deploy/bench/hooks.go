@@ -40,11 +40,13 @@ var errSlowSide = fmt.Errorf("a delivery did not come, or the side took over %s"
 // instant endpoint, while others are slow. Another row has the deliveries a second to one endpoint.
 func hooks(b *Bench) {
 	b.onBoth(func(engine string, create func() *core) {
-		run := func(measure func(context.Context, *hookSide) sample) func() sample {
+		run := func(measure func(*hookSide) sample) func() sample {
 			return func() sample {
-				ctx, cancel := context.WithTimeoutCause(b.ctx, hookTime, errSlowSide)
+				s := b.receive(create())
+				var cancel context.CancelFunc
+				s.ctx, cancel = context.WithTimeoutCause(b.ctx, hookTime, errSlowSide)
 				defer cancel()
-				return measure(ctx, b.receive(create()))
+				return measure(s)
 			}
 		}
 		got := b.interleave(
@@ -64,6 +66,7 @@ func hooks(b *Bench) {
 // hookSide is a running core with a receiver of webhooks.
 type hookSide struct {
 	b    *Bench
+	ctx  context.Context //nolint:containedctx // the limit of the side
 	core *core
 	addr string
 	url  string // of the receiver
@@ -100,7 +103,7 @@ func (s *hookSide) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *hookSide) post(key, path, body string) (id string) {
 	headers := []string{"Authorization: Bearer " + key, "Content-Type: application/json"}
 	r := must(load.NewRequest("POST", s.addr, path, headers, body, 0))
-	return must(create(s.b.ctx, s.addr, r.Bytes(nil, 0), load.Want{Status: http.StatusCreated}))
+	return must(create(s.ctx, s.addr, r.Bytes(nil, 0), load.Want{Status: http.StatusCreated}))
 }
 
 // endpoint makes a webhook endpoint at a path of the receiver.
@@ -112,7 +115,7 @@ func (s *hookSide) endpoint(key, path string) {
 func (s *hookSide) event(key string) string { return s.post(key, "/v1/customers", "{}") }
 
 // timeBesideSlow is timeDeliveries while slow endpoints of other merchants have deliveries.
-func (b *Bench) timeBesideSlow(ctx context.Context, s *hookSide) sample {
+func (b *Bench) timeBesideSlow(s *hookSide) sample {
 	holding := make(chan struct{}, slowMerchants*2*slowEach*slowEvents)
 	hold := func(r *http.Request, _ []byte) {
 		holding <- struct{}{}
@@ -135,13 +138,13 @@ func (b *Bench) timeBesideSlow(ctx context.Context, s *hookSide) sample {
 		}
 	}
 	for range slowMerchants * 2 * slowEach {
-		receive(ctx, holding)
+		await(s.ctx, holding)
 	}
-	return b.timeDeliveriesBeside(ctx, s, hold)
+	return b.timeDeliveriesBeside(s, hold)
 }
 
-// receive returns the next value of a channel, and ends the scope if ctx ends before.
-func receive[T any](ctx context.Context, from <-chan T) (value T) {
+// await returns the next value of a channel, and ends the scope if ctx ends before.
+func await[T any](ctx context.Context, from <-chan T) (value T) {
 	select {
 	case value = <-from:
 	case <-ctx.Done():
@@ -152,8 +155,8 @@ func receive[T any](ctx context.Context, from <-chan T) (value T) {
 
 // timeDeliveries times deliveries at an instant endpoint. The time counts from the response to the
 // request that made the event. The next event follows after the delivery.
-func (b *Bench) timeDeliveries(ctx context.Context, s *hookSide) sample {
-	return b.timeDeliveriesBeside(ctx, s, func(*http.Request, []byte) {})
+func (b *Bench) timeDeliveries(s *hookSide) sample {
+	return b.timeDeliveriesBeside(s, func(*http.Request, []byte) {})
 }
 
 // arrival is a delivery at the instant endpoint.
@@ -162,9 +165,7 @@ type arrival struct {
 	body []byte
 }
 
-func (b *Bench) timeDeliveriesBeside(
-	ctx context.Context, s *hookSide, slow func(*http.Request, []byte),
-) sample {
+func (b *Bench) timeDeliveriesBeside(s *hookSide, slow func(*http.Request, []byte)) sample {
 	arrived := make(chan arrival, 1)
 	deliver := func(r *http.Request, body []byte) {
 		if r.URL.Path != "/instant" {
@@ -185,7 +186,7 @@ func (b *Bench) timeDeliveriesBeside(
 		<-next.C
 		customer := s.event(s.core.key)
 		made := b.Clock.Now()
-		a := receive(ctx, arrived)
+		a := await(s.ctx, arrived)
 		if !bytes.Contains(a.body, []byte(customer)) {
 			b.Fatalf("the delivery is not of %s: %.300s", customer, a.body)
 		}
@@ -198,7 +199,7 @@ func (b *Bench) timeDeliveriesBeside(
 
 // countDeliveries measures the deliveries a second to one endpoint that has a queue. The first ones
 // do not count: the endpoint then gets few attempts at once.
-func (b *Bench) countDeliveries(ctx context.Context, s *hookSide) sample {
+func (b *Bench) countDeliveries(s *hookSide) sample {
 	var arrived atomic.Int64
 	begin, at := make(chan struct{}), make(chan time.Time, 2)
 	deliver := func(*http.Request, []byte) {
@@ -213,12 +214,12 @@ func (b *Bench) countDeliveries(ctx context.Context, s *hookSide) sample {
 	defer release()
 	s.endpoint(s.core.key, "/honest")
 	headers := []string{"Authorization: Bearer " + s.core.key, "Content-Type: application/json"}
-	must(load.Run(b.ctx, load.Plan{ // the events, from many clients
+	must(load.Run(s.ctx, load.Plan{ // the events, from many clients
 		Addr: s.addr, Conns: conns, Rate: honestRate, For: (uncounted + counted) * time.Second / honestRate, Clock: b.Clock,
 		Request: must(load.NewRequest("POST", s.addr, "/v1/customers", headers, "{}", 0)),
 		Want:    load.Want{Status: http.StatusCreated},
 	}))
 	release()
-	first := receive(ctx, at)
-	return sample{rate: counted / receive(ctx, at).Sub(first).Seconds()}
+	first := await(s.ctx, at)
+	return sample{rate: counted / await(s.ctx, at).Sub(first).Seconds()}
 }

@@ -72,7 +72,7 @@ func list(ctx context.Context, addr string, request []byte, count map[int]int) e
 		response, err := load.Send(ctx, addr, request)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the end of the scope broke the request
 		case err != nil:
 			return err
 		}

@@ -30,7 +30,8 @@ type storeReader struct {
 	journal string // path of the acquirer's journal
 }
 
-// withStore calls fn with the store at a place, and returns the error that ended fn early. For a server, the test must link the driver "pgx".
+// withStore calls fn with the store at a place, and returns the error that ended fn early. For a
+// server, the test must link the driver "pgx".
 func withStore(ctx context.Context, place Place, fn func(*storeReader)) error {
 	s := &storeReader{ctx: ctx, server: strings.HasPrefix(place.Store, "postgres://"), journal: place.Journal}
 	driver, source, folder := "pgx", place.Store, filepath.Join(place.Store, "core")
@@ -167,7 +168,8 @@ func (s *storeReader) tokens(since int64) []storedToken {
 
 // rowsOf returns the rows of a query. columns returns the addresses for the columns of a row.
 func rowsOf[T any](s *storeReader, columns func(*T) []any, query string, args ...any) (out []T) {
-	rows := must(s.db.QueryContext(s.ctx, s.words(query), args...))
+	rows, err := s.db.QueryContext(s.ctx, s.words(query), args...)
+	ensure(err)
 	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for rows.Next() {
 		var row T
