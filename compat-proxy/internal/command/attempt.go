@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -188,7 +187,7 @@ func (a answer) result() Result {
 
 // decode reads a success into v, which is zero. A success that can not be read is an effect whose answer was lost.
 func (a answer) decode(v any) error {
-	if err := plainjson.Unmarshal(a.body, v); err != nil {
+	if err := json.Unmarshal(a.body, v); err != nil {
 		return fmt.Errorf("read v1 answer: %w", err)
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -95,7 +94,7 @@ func maskedTexts(reference string, entries map[string]string) (string, map[strin
 
 // maskedBody returns the body of a v1 request without card numbers in its texts.
 func maskedBody[T any](body T, own ...secret.String) (T, error) {
-	sent, err := plainjson.MarshalRevealed(body)
+	sent, err := v1.Marshal(body)
 	if err != nil {
 		return body, fmt.Errorf("mask card numbers: %w", err)
 	}

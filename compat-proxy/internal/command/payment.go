@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
 	"github.com/causeway-pay/causeway/shared/money"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -202,7 +201,7 @@ func (s session) voidID(ctx context.Context, txn string, expected *int64) Result
 func (s session) post(
 	ctx context.Context, v any, again string, send func(context.Context, *bytes.Reader) (*http.Response, error),
 ) (answer, bool) {
-	body, err := plainjson.MarshalRevealed(v)
+	body, err := v1.Marshal(v)
 	if err != nil {
 		return answer{}, false
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/causeway-pay/causeway/compat-proxy/internal/plainjson"
+	"github.com/go-json-experiment/json"
+
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -115,7 +116,7 @@ func correlate(w http.ResponseWriter, r *http.Request) {
 
 // write sends a response.
 func write(w http.ResponseWriter, a answer) {
-	body, err := plainjson.Marshal(a.body)
+	body, err := json.Marshal(a.body, json.Deterministic(true))
 	if err != nil {
 		body = []byte(`{"message":"Something went wrong."}`) // cannot be: the types are our own
 	}
