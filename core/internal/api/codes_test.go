@@ -14,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/secretfile"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
@@ -146,7 +147,7 @@ func mustOpenVault(t *testing.T, keyset, kek []byte) *vault.Vault {
 	if err := os.WriteFile(path, keyset, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v, err := vault.Load(vault.File(path), kek)
+	v, err := vault.Load(t.Context(), secretfile.Path(path), kek)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +303,7 @@ func TestNoSecurityCodeOpensSQLite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roots, err := root.Open(t.Context(), root.File(filepath.Join(c.dir, "root.secret")), c.clock)
+	roots, err := root.Open(t.Context(), secretfile.Path(filepath.Join(c.dir, "root.secret")), c.clock)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/idempotency"
 	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/secretfile"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -125,7 +126,7 @@ func TestRetryWithAnotherSecurityCode(t *testing.T) {
 			wantKeyReused(t, c.post(t, r.path, fmt.Sprintf(another, "123"), append(r.options, keyed(key))...))
 		}
 	}
-	roots, err := root.Open(t.Context(), root.File(filepath.Join(c.dir, "root.secret")), c.clock)
+	roots, err := root.Open(t.Context(), secretfile.Path(filepath.Join(c.dir, "root.secret")), c.clock)
 	if err != nil {
 		t.Fatal(err)
 	}

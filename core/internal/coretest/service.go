@@ -23,6 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
+	"github.com/causeway-pay/causeway/core/internal/secretfile"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -170,7 +171,7 @@ func (s *Service) open(tb testing.TB) {
 // MustVault opens the service's vault once more, as another process would.
 func (s *Service) MustVault(tb testing.TB) *vault.Vault {
 	tb.Helper()
-	v, err := vault.Load(vault.File(filepath.Join(s.Dir, keysetFile)), lasting()[:vault.KEKSize])
+	v, err := vault.Load(tb.Context(), secretfile.Path(filepath.Join(s.Dir, keysetFile)), lasting()[:vault.KEKSize])
 	if err != nil {
 		tb.Fatal(err)
 	}

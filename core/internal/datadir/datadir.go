@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/secretfile"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -75,3 +77,20 @@ func (cfg Config) openStore(ctx context.Context) (*store.DB, error) {
 
 // Close closes the store.
 func (d *Dir) Close() error { return d.Store.Close() }
+
+// rootPlace returns where the root secrets are kept.
+func (cfg Config) rootPlace(db *store.DB) (vault.Place, error) {
+	if cfg.Database == nil {
+		return secretfile.Path(filepath.Join(cfg.Data, RootFile)), nil
+	}
+	kek, err := sharedKEK(cfg.VaultKEK)
+	return sealedRow{row{db, rootSecret}, kek}, err
+}
+
+// keysetPlace returns where the keyset of the vault is kept.
+func (d *Dir) keysetPlace() vault.Place {
+	if d.Database == nil {
+		return secretfile.Path(filepath.Join(d.Data, KeysetFile))
+	}
+	return row{d.Store, keysetSecret}
+}

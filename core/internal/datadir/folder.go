@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/durable"
 )
 
@@ -90,24 +90,37 @@ func wantNothingLost(data string) error {
 	return nil
 }
 
-// wantKeyset returns ErrLost for a store with sealed rows and without the keys that open them.
-func wantKeyset(ctx context.Context, data string, db *store.DB) error {
-	if has(data, KeysetFile) {
+// wantKept returns ErrLost if a place has no secret although the store holds rows that need it. A
+// new secret would make the loss permanent.
+func (cfg Config) wantKept(
+	ctx context.Context, at vault.Place, needed func(context.Context) (bool, error), name, effect string,
+) error {
+	missing := func() bool {
+		_, err := at.Read(ctx)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if !missing() {
 		return nil
 	}
-	found, err := db.HoldsSealed(ctx)
-	if err != nil {
+	found, err := needed(ctx)
+	switch {
+	case err != nil:
 		return err
+	case !found || !missing(): // another process has created it meanwhile
+		return nil
+	case cfg.Database != nil:
+		return fmt.Errorf("%w: there is no %s, without which %s. Restore the database whole from its backup",
+			ErrLost, at, effect)
 	}
-	if found && !has(data, KeysetFile) { // nor has another process created it meanwhile
-		return LostKeyset(data)
-	}
-	return nil
+	return lost(cfg.Data, name, effect)
 }
+
+// noCards is the effect of a lost keyset.
+const noCards = "its stored cards and bank accounts cannot be read"
 
 // LostKeyset is the ErrLost of a folder that has sealed rows and no keyset.
 func LostKeyset(data string) error {
-	return lost(data, KeysetFile, "its stored cards and bank accounts cannot be read")
+	return lost(data, KeysetFile, noCards)
 }
 
 func lost(data, name, effect string) error {

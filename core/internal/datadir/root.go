@@ -5,23 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/seal"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/durable"
 )
 
 // loadRoots reads the root secrets. It creates them for a store in which nothing depends on them
 // yet.
-func loadRoots(ctx context.Context, cfg Config, db *store.DB) (roots *root.Ring, err error) {
-	if cfg.Database != nil {
-		roots, err = loadSharedRoots(ctx, cfg, db)
-	} else {
-		roots, err = loadRootFile(ctx, cfg, db)
+func loadRoots(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
+	at, err := cfg.rootPlace(db)
+	if err != nil {
+		return nil, err
+	}
+	err = cfg.wantKept(ctx, at, db.HoldsMerchants, RootFile,
+		"the API keys of its merchants are invalid and the webhooks' secrets unknown")
+	if err != nil {
+		return nil, err
+	}
+	roots, err := root.Open(ctx, at, cfg.Clock)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeRoots(ctx, cfg, at); err == nil {
+			roots, err = root.Open(ctx, at, cfg.Clock) // another process may have created them first
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -29,30 +39,17 @@ func loadRoots(ctx context.Context, cfg Config, db *store.DB) (roots *root.Ring,
 	return roots, wantRootVersions(ctx, cfg, db, roots)
 }
 
-func loadRootFile(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
-	file := root.File(filepath.Join(cfg.Data, RootFile))
-	roots, err := root.Open(ctx, file, cfg.Clock)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return roots, err
-	}
-	found, err := db.HoldsMerchants(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case found && !has(cfg.Data, RootFile): // nor has another first start created it meanwhile
-		return nil, lost(cfg.Data, RootFile, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
-	}
-	if err := durable.SyncFolder(cfg.Data); err != nil { // the name of the database, before any secret
-		return nil, fmt.Errorf("data folder: %w", err)
+func makeRoots(ctx context.Context, cfg Config, at vault.Place) error {
+	if cfg.Database == nil {
+		if err := durable.SyncFolder(cfg.Data); err != nil { // the name of the database, before any secret
+			return fmt.Errorf("data folder: %w", err)
+		}
 	}
 	first, err := firstRoots(cfg)
-	if err == nil {
-		err = file.Make(first)
-	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return root.Open(ctx, file, cfg.Clock) // another process may have created it first
+	return at.Make(ctx, first)
 }
 
 // firstRoots returns the stored form of fresh root secrets.
@@ -161,22 +158,26 @@ func (d *Dir) replaceRoots(ctx context.Context, change func(*root.Set) (*root.Se
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if d.Database != nil {
-		return d.changeSharedRoots(ctx, change)
-	}
-	if _, err := d.Roots.Read(ctx); err != nil {
+	at, err := d.rootPlace(d.Store)
+	if err != nil {
 		return nil, err
 	}
-	set, err = change(d.Roots.Set())
+	was, err := at.Read(ctx)
+	if err == nil {
+		_, err = d.Roots.Read(ctx)
+	}
 	if err != nil {
+		return nil, fmt.Errorf("root secret: %w", err)
+	}
+	if set, err = change(d.Roots.Set()); err != nil {
 		return nil, err
 	}
 	next, err := set.Bytes()
 	if err != nil {
 		return nil, err
 	}
-	if err := root.File(filepath.Join(d.Data, RootFile)).Replace(next); err != nil {
-		return nil, err
+	if err := at.Replace(ctx, was, next); err != nil {
+		return nil, fmt.Errorf("root secret: %w", err)
 	}
 	_, err = d.Roots.Read(ctx)
 	return set, err

@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
-	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -35,153 +35,80 @@ func sharedKEK(kek secret.String) ([]byte, error) {
 	return kekBytes(kek, nil)
 }
 
-// sharedRoots is the row with the root secrets, sealed by the key-encryption key.
-type sharedRoots struct {
-	db  *store.DB
-	kek []byte
+// row is a secret of a database, by its name. It implements vault.Place.
+type row struct {
+	db   *store.DB
+	name string
 }
 
-// String implements root.Place.
-func (sharedRoots) String() string { return "in the database" }
-
-// Read implements root.Place.
-func (r sharedRoots) Read(ctx context.Context) ([]byte, error) {
-	sealed, err := r.db.Secret(ctx, rootSecret)
-	if errors.Is(err, payment.ErrNotFound) {
-		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("root secret: %w", err)
-	}
-	return vault.OpenSmall(r.kek, sealed, rootSecret)
-}
-
-// replace replaces was, the content of the row. A rotation after another one changes nothing.
-func (r sharedRoots) replace(tx *store.Tx, was, next []byte) error {
-	sealed, err := vault.SealSmall(r.kek, next, rootSecret)
-	if err != nil {
-		return err
-	}
-	return tx.ReplaceSecret(rootSecret, was, sealed)
-}
-
-// loadSharedRoots reads the root secrets from the database. It creates them for a database in which
-// nothing depends on them yet. If several cores start at the same time, one creates them.
-func loadSharedRoots(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
-	kek, err := sharedKEK(cfg.VaultKEK)
-	if err != nil {
-		return nil, err
-	}
-	row := sharedRoots{db, kek}
-	roots, err := root.Open(ctx, row, cfg.Clock)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return roots, err
-	}
-	if err := createSharedRoots(ctx, cfg, row); err != nil {
-		return nil, err
-	}
-	return root.Open(ctx, row, cfg.Clock) // another core may have created them first
-}
-
-func createSharedRoots(ctx context.Context, cfg Config, row sharedRoots) error {
-	found, err := row.db.HoldsMerchants(ctx)
-	if err != nil {
-		return err
-	}
-	if found {
-		if _, err := row.db.Secret(ctx, rootSecret); !errors.Is(err, payment.ErrNotFound) {
-			return err // another core has created it meanwhile
-		}
-		return lostRow(rootSecret, "the API keys of its merchants are invalid and the webhooks' secrets unknown")
-	}
-	first, err := firstRoots(cfg)
-	if err != nil {
-		return err
-	}
-	sealed, err := vault.SealSmall(row.kek, first, rootSecret)
-	if err != nil {
-		return err
-	}
-	return insertOnce(ctx, row.db, rootSecret, sealed)
-}
-
-// insertOnce writes a secret unless another process was faster.
-func insertOnce(ctx context.Context, db *store.DB, name string, sealed []byte) error {
-	err := db.Update(ctx, func(tx *store.Tx) error { return tx.InsertSecret(name, sealed) })
-	if errors.Is(err, store.ErrDuplicate) {
-		return nil
-	}
-	return err
-}
-
-func lostRow(name, effect string) error {
-	return fmt.Errorf("%w: the table secrets has no row %q, without which %s. Restore the database whole from its backup",
-		ErrLost, name, effect)
-}
-
-func (d *Dir) changeSharedRoots(ctx context.Context, change func(*root.Set) (*root.Set, error)) (*root.Set, error) {
-	kek, err := sharedKEK(d.VaultKEK)
-	if err != nil {
-		return nil, err
-	}
-	row := sharedRoots{d.Store, kek}
-	was, err := d.Store.Secret(ctx, rootSecret)
-	if err == nil {
-		_, err = d.Roots.Read(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("root secret: %w", err)
-	}
-	set, err := change(d.Roots.Set())
-	if err != nil {
-		return nil, err
-	}
-	next, err := set.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Store.Update(ctx, func(tx *store.Tx) error { return row.replace(tx, was, next) }); err != nil {
-		return nil, fmt.Errorf("root secret: %w", err)
-	}
-	_, err = d.Roots.Read(ctx)
-	return set, err
-}
-
-// sharedKeyset is the vault's keyset as a row.
-type sharedKeyset struct{ db *store.DB }
-
-// String implements vault.Place.
-func (sharedKeyset) String() string { return "the row " + keysetSecret + " of the table secrets" }
+// String returns the row, for errors.
+func (r row) String() string { return "the row " + r.name + " of the table secrets" }
 
 // Read implements vault.Place.
-func (k sharedKeyset) Read() ([]byte, error) {
-	b, err := k.db.Secret(context.Background(), keysetSecret) // the store has its own time limit
+func (r row) Read(ctx context.Context) ([]byte, error) {
+	b, err := r.db.Secret(ctx, r.name)
 	if errors.Is(err, payment.ErrNotFound) {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	return b, err
 }
 
-// Make implements vault.Place. It refuses to create a keyset if sealed rows exist: a new keyset
-// would make the loss of theirs permanent.
-func (k sharedKeyset) Make(next []byte) error {
-	ctx := context.Background()
-	found, err := k.db.HoldsSealed(ctx)
-	if err != nil {
-		return err
+// Make implements vault.Place.
+func (r row) Make(ctx context.Context, first []byte) error {
+	err := r.db.Update(ctx, func(tx *store.Tx) error { return tx.InsertSecret(r.name, first) })
+	if errors.Is(err, store.ErrDuplicate) {
+		return nil // another process created it first
 	}
-	if found {
-		if _, err := k.Read(); !errors.Is(err, fs.ErrNotExist) {
-			return err // another core has created it meanwhile
-		}
-		return lostRow(keysetSecret, "its stored cards and bank accounts cannot be read")
-	}
-	return insertOnce(ctx, k.db, keysetSecret, next)
+	return err
 }
 
 // Replace implements vault.Place. A rotation after another one changes nothing.
-func (k sharedKeyset) Replace(was, next []byte) error {
-	return k.db.Update(context.Background(), func(tx *store.Tx) error { return tx.ReplaceSecret(keysetSecret, was, next) })
+func (r row) Replace(ctx context.Context, was, next []byte) error {
+	return r.db.Update(ctx, func(tx *store.Tx) error { return tx.ReplaceSecret(r.name, was, next) })
+}
+
+// sealedRow is a row whose content the key-encryption key encrypts.
+type sealedRow struct {
+	row
+	kek []byte
+}
+
+// Read implements root.Place.
+func (r sealedRow) Read(ctx context.Context) ([]byte, error) {
+	sealed, err := r.row.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return vault.OpenSmall(r.kek, sealed, r.name)
+}
+
+// Make creates the row with the content first, unless there is one.
+func (r sealedRow) Make(ctx context.Context, first []byte) error {
+	sealed, err := vault.SealSmall(r.kek, first, r.name)
+	if err != nil {
+		return err
+	}
+	return r.row.Make(ctx, sealed)
+}
+
+// Replace replaces the content was. It returns store.ErrConflict if the row has another one.
+func (r sealedRow) Replace(ctx context.Context, was, next []byte) error {
+	stored, err := r.row.Read(ctx)
+	if err != nil {
+		return err
+	}
+	content, err := vault.OpenSmall(r.kek, stored, r.name)
+	if err == nil && !bytes.Equal(content, was) {
+		err = store.ErrConflict
+	}
+	if err != nil {
+		return err
+	}
+	sealed, err := vault.SealSmall(r.kek, next, r.name)
+	if err != nil {
+		return err
+	}
+	return r.row.Replace(ctx, stored, sealed)
 }
 
 // rewrapShared encrypts the secrets of a database by kek instead of old, in one commit. It does

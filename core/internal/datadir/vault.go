@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/causeway-pay/causeway/core/internal/root"
 	"github.com/causeway-pay/causeway/core/internal/vault"
@@ -23,13 +22,11 @@ func (d *Dir) vaultBy(ctx context.Context, text secret.String) (*vault.Vault, er
 	if err != nil {
 		return nil, err
 	}
-	if d.Database != nil {
-		return vault.Load(sharedKeyset{d.Store}, kek)
-	}
-	if err := wantKeyset(ctx, d.Data, d.Store); err != nil {
+	at := d.keysetPlace()
+	if err := d.wantKept(ctx, at, d.Store.HoldsSealed, KeysetFile, noCards); err != nil {
 		return nil, err
 	}
-	return vault.Load(vault.File(filepath.Join(d.Data, KeysetFile)), kek)
+	return vault.Load(ctx, at, kek)
 }
 
 // kekBytes decodes a key-encryption key. It derives the key from roots if text is zero.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/root"
+	"github.com/causeway-pay/causeway/core/internal/secretfile"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
@@ -137,13 +138,13 @@ func TestStored(t *testing.T) {
 // folder.
 func TestFile(t *testing.T) {
 	t.Parallel()
-	file := root.File(filepath.Join(t.TempDir(), "root.secret"))
+	file := secretfile.Path(filepath.Join(t.TempDir(), "root.secret"))
 	var kept [8][]byte
 	var wg sync.WaitGroup
 	for i := range kept {
 		wg.Go(func() {
 			first, err := mustSet(t).Bytes()
-			if err = errors.Join(err, file.Make(first)); err == nil {
+			if err = errors.Join(err, file.Make(t.Context(), first)); err == nil {
 				kept[i], err = file.Read(t.Context())
 			}
 			if err != nil {

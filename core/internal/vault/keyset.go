@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,23 +23,23 @@ var binding = []byte("causeway/vault.keyset")
 // Place is where the encrypted keyset is kept.
 type Place interface {
 	// Read returns it, fs.ErrNotExist when there is none.
-	Read() ([]byte, error)
+	Read(ctx context.Context) ([]byte, error)
 	// Make writes the first one, durably, and leaves one that is there already as it is.
-	Make(next []byte) error
+	Make(ctx context.Context, first []byte) error
 	// Replace replaces the value that was read by next, durably.
-	Replace(was, next []byte) error
+	Replace(ctx context.Context, was, next []byte) error
 	// String returns the place for errors.
 	String() string
 }
 
 // Load opens the keyset of a place, or makes it with one fresh key when there is none. kek is the
 // key-encryption key, KEKSize bytes.
-func Load(at Place, kek []byte) (*Vault, error) {
+func Load(ctx context.Context, at Place, kek []byte) (*Vault, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {
 		return nil, err
 	}
-	v := &Vault{at: at, kek: wrap}
+	v := &Vault{ctx: context.WithoutCancel(ctx), at: at, kek: wrap}
 	err = v.Refresh()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = v.make(); err == nil {
@@ -72,7 +73,7 @@ func (v *Vault) Rewrap(kek []byte) error {
 	if err != nil {
 		return err
 	}
-	return v.at.Replace(was.read, next)
+	return v.at.Replace(v.ctx, was.read, next)
 }
 
 // Reencrypt encrypts a keyset, as it is kept, by another key-encryption key.
@@ -94,7 +95,7 @@ func Reencrypt(kept, old, kek []byte) ([]byte, error) {
 
 // read decrypts the keyset.
 func (v *Vault) read() (*keys, error) {
-	b, err := v.at.Read()
+	b, err := v.at.Read(v.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("vault: read keyset: %w", err)
 	}
@@ -115,7 +116,7 @@ func (v *Vault) make() error {
 	if err != nil {
 		return err
 	}
-	return v.at.Make(first)
+	return v.at.Make(v.ctx, first)
 }
 
 func encrypt(h *keyset.Handle, by tink.AEAD) ([]byte, error) {
@@ -164,7 +165,7 @@ func (v *Vault) change(fn func(*keyset.Manager) error) error {
 	if err != nil {
 		return err
 	}
-	if err := v.at.Replace(v.current().read, next); err != nil {
+	if err := v.at.Replace(v.ctx, v.current().read, next); err != nil {
 		return err
 	}
 	return v.Refresh()

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -45,6 +46,7 @@ const (
 
 // Vault seals and opens. It is safe for concurrent use.
 type Vault struct {
+	ctx context.Context //nolint:containedctx // without a deadline: a store has its own time limit
 	at  Place
 	kek tink.AEAD
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/secretfile"
 	"github.com/causeway-pay/causeway/core/internal/vault"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
@@ -27,7 +28,7 @@ var (
 
 func MustLoad(tb testing.TB, path string) *vault.Vault {
 	tb.Helper()
-	v, err := vault.Load(vault.File(path), kek)
+	v, err := vault.Load(tb.Context(), secretfile.Path(path), kek)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -130,11 +131,11 @@ func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "vault.keyset")
 	MustLoad(t, path)
-	if _, err := vault.Load(vault.File(path), bytes.Repeat([]byte{8}, vault.KEKSize)); err == nil ||
+	if _, err := vault.Load(t.Context(), secretfile.Path(path), bytes.Repeat([]byte{8}, vault.KEKSize)); err == nil ||
 		!strings.Contains(err.Error(), "key-encryption key") {
 		t.Errorf("another key: got %v", err)
 	}
-	if _, err := vault.Load(vault.File(path), kek[1:]); err == nil {
+	if _, err := vault.Load(t.Context(), secretfile.Path(path), kek[1:]); err == nil {
 		t.Error("a short key was taken")
 	}
 	whole, err := os.ReadFile(path)
@@ -149,7 +150,7 @@ func TestLoadRefuses(t *testing.T) {
 		if err := os.WriteFile(damaged, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := vault.Load(vault.File(damaged), kek); err == nil {
+		if _, err := vault.Load(t.Context(), secretfile.Path(damaged), kek); err == nil {
 			t.Errorf("%s: loaded", name)
 		}
 		if got, err := os.ReadFile(damaged); err != nil || !bytes.Equal(got, content) {
@@ -167,7 +168,7 @@ func TestFirstLoadIsMadeOnce(t *testing.T) {
 	primaries := make([]uint32, 8)
 	for i := range primaries {
 		wg.Go(func() {
-			if v, err := vault.Load(vault.File(path), kek); err != nil {
+			if v, err := vault.Load(t.Context(), secretfile.Path(path), kek); err != nil {
 				t.Error(err)
 			} else {
 				primaries[i] = v.Primary()

@@ -1,0 +1,2 @@
+// Package secretfile keeps one secret in one file of the data folder.
+package secretfile
