@@ -25,8 +25,8 @@ var removals = map[string]func(tx *store.Tx, s *coretest.Service, n int64) error
 
 func removePayment(tx *store.Tx, _ *coretest.Service, n int64) error { return tx.RemoveTransaction(n) }
 
-// TestCursorOfARemovedRow: a client pages from a row that was removed after the client has read it. The
-// pages have the older and the newer rows, each once.
+// TestCursorOfARemovedRow: a client pages from a row that was removed after the client has read it.
+// The pages have the older and the newer rows, each once.
 func TestCursorOfARemovedRow(t *testing.T) {
 	t.Parallel()
 	for name, remove := range removals {
@@ -38,8 +38,8 @@ func TestCursorOfARemovedRow(t *testing.T) {
 	}
 }
 
-// TestCursorOfARemovedRowPostgreSQL: the row before the removed one was committed by a core whose clock
-// is ahead, and the row behind it by a core whose clock is behind.
+// TestCursorOfARemovedRowPostgreSQL: a core whose clock is ahead committed the row before the
+// removed one. A core whose clock is behind committed the row after it.
 func TestCursorOfARemovedRowPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, remove := range removals {
@@ -52,8 +52,8 @@ func TestCursorOfARemovedRowPostgreSQL(t *testing.T) {
 	}
 }
 
-// aroundRemoved removes the third of four rows, which cores commit in the order first, ahead, first and
-// slow.
+// aroundRemoved removes the third of four rows. The first core commits the first and the third, and
+// the cores ahead and slow commit the others.
 func (l listed) aroundRemoved(
 	t *testing.T, s, ahead, slow *coretest.Service, remove func(*store.Tx, *coretest.Service, int64) error,
 ) {
