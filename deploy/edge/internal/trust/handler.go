@@ -7,19 +7,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
-
-// atOnce is the limit of concurrent requests.
-const atOnce = 256
 
 // The error codes, as in v1.
 const (
 	codeRouteNotFound    = "route_not_found"
 	codeMethodNotAllowed = "method_not_allowed"
-	codeOverloaded       = "overloaded"
 	codeInternal         = "internal_error"
 )
 
@@ -31,16 +26,12 @@ var codes = map[string]v1.Error{
 		Status:  405,
 		Message: "The path does not take this method.",
 	},
-	codeOverloaded: {
-		Type:    v1.ErrorTypeAPIError,
-		Status:  503,
-		Message: "The service has too much to do at the moment. Try again shortly.",
-	},
 	codeInternal: {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
 }
 
 // routes returns the handler of the pages, with the middleware of all our services. root is the
-// path of the trust URL.
+// path of the trust URL. The number of requests under way is not limited: the pages are in memory,
+// and clients that read slowly would use the limit up.
 func (s *Publisher) routes(root string) http.Handler {
 	shown := map[string]func() *page{
 		pathTrust:                func() *page { return s.pages.Load().index },
@@ -62,7 +53,6 @@ func (s *Publisher) routes(root string) http.Handler {
 		}
 		find().serve(w, r)
 	})
-	h = admission.New(admission.Config{Slots: atOnce}).Handler(refusing(codeOverloaded), h)
 	h = httpx.SecurityHeaders(httpx.Recover(refusing(codeInternal), s.cfg.Log, h))
 	return httpx.RequestID(httpx.Trace(s.cfg.Tracer, httpx.LogRequests(s.cfg.Log, s.cfg.Clock, h)))
 }
