@@ -277,17 +277,29 @@ func TestEndpointsThatDiffer(t *testing.T) {
 	}
 }
 
-// TestIntentsOfABatch: a batch keeps the first intent with a token, and orders intents by their keys.
+// TestIntentsOfABatch: a batch keeps the first intent with a token. It orders intents by their keys,
+// and equal keys by their tenants: two batches in different orders would wait for each other.
 func TestIntentsOfABatch(t *testing.T) {
 	t.Parallel()
 	var all []*store.Intent
 	for _, i := range []struct {
 		key   string
 		token int64
-	}{{"d", 5}, {"c", 0}, {"b", 5}, {"a", 6}, {"", 0}, {"", 5}} {
-		all = append(all, &store.Intent{Key: i.key, Source: payment.StoredSource{Token: i.token}})
+		of    payment.Tenant
+	}{
+		{"d", 5, payment.Tenant{Merchant: 1}},
+		{"c", 0, payment.Tenant{Merchant: 2, Live: true}},
+		{"c", 0, payment.Tenant{Merchant: 2}},
+		{"c", 0, payment.Tenant{Merchant: 1, Live: true}},
+		{"b", 5, payment.Tenant{Merchant: 1}},
+		{"a", 6, payment.Tenant{Merchant: 2}},
+		{"", 0, payment.Tenant{Merchant: 1}},
+		{"", 5, payment.Tenant{Merchant: 1}},
+	} {
+		t := &payment.Transaction{Tenant: i.of}
+		all = append(all, &store.Intent{Transaction: t, Key: i.key, Source: payment.StoredSource{Token: i.token}})
 	}
-	if got, want := postgres.Kept(all), []int{4, 3, 1, 0}; !slices.Equal(got, want) {
+	if got, want := postgres.Kept(all), []int{6, 5, 3, 2, 1, 0}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

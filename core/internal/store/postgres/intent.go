@@ -134,9 +134,10 @@ type intentBatch struct {
 	results      []result[int64] // in the caller's order
 }
 
-// newIntentBatch orders the intents by their idempotency keys, so that two batches never wait for each
-// other. Of several intents with one token it keeps the first one. The others are left out: their
-// commands then find the token used, or use it if the first one was not written.
+// newIntentBatch orders the intents by their idempotency keys and tenants, so that two batches
+// never wait for each other. Of several intents with one token it keeps the first one. The others
+// are left out: their commands then find the token used, or use it if the first one was not
+// written.
 func newIntentBatch(all []*store.Intent, now, expires time.Time) *intentBatch {
 	b := &intentBatch{
 		intents: make([]*store.Intent, 0, len(all)), at: make([]int, 0, len(all)),
@@ -156,7 +157,9 @@ func newIntentBatch(all []*store.Intent, now, expires time.Time) *intentBatch {
 		b.at = append(b.at, n)
 	}
 	slices.SortFunc(b.at, func(x, y int) int {
-		return cmp.Or(cmp.Compare(all[x].Key, all[y].Key), cmp.Compare(x, y))
+		a, b := all[x].Transaction.Tenant, all[y].Transaction.Tenant
+		return cmp.Or(cmp.Compare(all[x].Key, all[y].Key), cmp.Compare(a.Merchant, b.Merchant),
+			cmp.Compare(small(a.Live), small(b.Live)), cmp.Compare(x, y))
 	})
 	for _, n := range b.at {
 		b.intents = append(b.intents, all[n])
