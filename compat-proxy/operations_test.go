@@ -160,3 +160,23 @@ func TestHealth(t *testing.T) {
 		t.Errorf("metrics on the public port: got %d, want 404", got.status)
 	}
 }
+
+// TestShareOfSlots: the payments of one merchant hold only a share of the slots, in each dialect.
+func TestShareOfSlots(t *testing.T) {
+	t.Parallel()
+	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 2)}
+	o := mustOperate(t, s, func(c *compatproxy.Config) { c.Concurrency = 2 })
+	var first sync.WaitGroup
+	first.Go(func() { send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil) })
+	<-s.arrived
+	if resp, body := send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil); resp.status != 200 || !strings.Contains(body, `"E00053"`) {
+		t.Errorf("provider-a: got %d %s", resp.status, body)
+	}
+	resp, body := send(t, http.MethodPost, o.url+pathB, strings.NewReader(saleB), asB)
+	if resp.status != 503 || resp.header.Get("Retry-After") == "" || !strings.Contains(body, "Nothing was executed.") {
+		t.Errorf("provider-b: got %d %v %s", resp.status, resp.header, body)
+	}
+	o.wantSeries(t, `causeway_compat_shed_requests_total{reason="too_many_requests"} 2`)
+	close(s.hold)
+	first.Wait()
+}

@@ -42,6 +42,7 @@ type Config struct {
 	// together, publishable and secret keys apart. 0 for four times RateLimit, negative for no limit.
 	MerchantRateLimit int
 	// Concurrency is how many requests are served at once; more are refused with 503. 0 means 1024.
+	// A merchant holds at most half as many as are free.
 	Concurrency int
 	// BodyGrace is the time that the body of a request gets before a minimum rate applies. 0 means
 	// 5 s.

@@ -28,6 +28,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // Policy is the table of what must be encrypted, as it stands in the configuration file.
@@ -308,8 +309,10 @@ func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.P
 		return "", p
 	}
 	httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, who.Key)
-	admission.Identify(ctx, admission.Identity{Key: who.Key, Merchant: who.Tenant(), Public: who.Publishable})
-	return who.Tenant(), nil
+	err := admission.Identify(ctx, admission.Identity{
+		Key: who.Key, Merchant: who.Tenant(), Live: who.Mode == v1.ModeLive, Public: who.Publishable,
+	})
+	return who.Tenant(), shell.Unread(err)
 }
 
 // around is what every request of the filter's own has around it.

@@ -258,6 +258,25 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// TestShareOfSlots: the encrypted requests of one merchant hold only a share of the slots.
+func TestShareOfSlots(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 2 })
+	client := f.client(t, mle.ECDHESA256KW, nil)
+	f.core.hold, f.core.arrived = make(chan struct{}), make(chan struct{})
+	done := make(chan got)
+	go func() { done <- f.send(t, client, "POST", "/v1/transactions", sale) }()
+	<-f.core.arrived
+	g := f.send(t, client, "POST", "/v1/transactions", sale)
+	if g.status != 429 || !strings.Contains(g.body, `"code":"rate_limited"`) || g.header.Get("Retry-After") != "1" {
+		t.Errorf("beyond the share: got %d %v %s", g.status, g.header, g.body)
+	}
+	close(f.core.hold)
+	if g := <-done; g.status != 201 {
+		t.Errorf("within the share: got %d %s", g.status, g.body)
+	}
+}
+
 // TestUnfinishedBodiesStopNoRequest: more unfinished bodies than requests are handled at a time, in
 // the clear and encrypted, stop no request of another client, and no health probe.
 func TestUnfinishedBodiesStopNoRequest(t *testing.T) {

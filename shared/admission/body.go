@@ -12,14 +12,21 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Errors of Read and ReadBody.
+// Errors of Read, ReadBody and Identify.
 var (
 	ErrTooLarge   = errors.New("body too large")
 	ErrEncoding   = errors.New("content encoding not supported")
 	ErrSlow       = errors.New("body arrives too slowly")
 	ErrUnfinished = errors.New("the client has too many unfinished bodies")
+	ErrTooMany    = errors.New("the client has too many requests under way")
 	ErrOverloaded = errors.New("too many requests are under way")
 )
+
+// IsBusy reports whether a request was refused because too many are under way, of the client or of
+// all clients. It can be repeated later.
+func IsBusy(err error) bool {
+	return errors.Is(err, ErrUnfinished) || errors.Is(err, ErrTooMany) || errors.Is(err, ErrOverloaded)
+}
 
 const (
 	// minRate is how many bytes of a body must arrive each second after the grace period.
@@ -50,6 +57,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 //   - ErrUnfinished: other unfinished bodies of the client hold its share of the bytes.
 //   - ErrOverloaded: the unfinished bodies of all clients hold all bytes, or the body is read and
 //     no slot is free.
+//   - ErrTooMany: the body is read, and other requests of the client hold its share of the slots.
 //
 // If the rest of a body is not read, the connection closes after the response. The request holds
 // no slot while the body arrives, and none after an error. Only the goroutine of the handler may
@@ -64,7 +72,7 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	}
 	t := ticketFrom(r.Context())
 	if t == nil {
-		t = &ticket{limiter: unlimited}
+		t = unlimited.ticket(r.Context())
 	}
 	body, err := t.read(w, r, limit)
 	if reason := reasonOf(err); reason != "" {
@@ -84,6 +92,8 @@ func reasonOf(err error) string {
 	switch {
 	case errors.Is(err, ErrOverloaded):
 		return ReasonOverloaded
+	case errors.Is(err, ErrTooMany):
+		return ReasonTooMany
 	case errors.Is(err, ErrUnfinished):
 		return ReasonUnfinished
 	case errors.Is(err, ErrSlow):
@@ -95,8 +105,8 @@ func reasonOf(err error) string {
 // read reads the body without a slot, and takes one when the body is complete.
 func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	t.release()
-	in := reading{ticket: t, clients: t.clients(r.Context()), body: r.Body, writer: w, began: clock.System().Now()}
-	defer func() { t.limiter.bodies.give(in.clients, in.held) }()
+	in := reading{ticket: t, body: r.Body, writer: w, began: clock.System().Now()}
+	defer func() { t.limiter.bodies.give(t.client, in.held) }()
 	body, err := in.all(r.ContentLength, limit)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -112,21 +122,17 @@ func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 		w.Header().Set("Connection", "close")
 		return body[:limit], ErrTooLarge
 	}
-	if !t.acquire() {
-		return body, ErrOverloaded
-	}
-	return body, nil
+	return body, t.acquire()
 }
 
 // reading is one body that arrives.
 type reading struct {
-	ticket  *ticket
-	clients clients
-	body    io.Reader
-	writer  http.ResponseWriter
-	began   time.Time
-	held    int64 // bytes that were taken
-	memory  bool  // the writer takes no deadline, so the body is in memory
+	ticket *ticket
+	body   io.Reader
+	writer http.ResponseWriter
+	began  time.Time
+	held   int64 // bytes that were taken
+	memory bool  // the writer takes no deadline, so the body is in memory
 }
 
 // deadline makes reads fail from t on.
@@ -179,7 +185,7 @@ func grown(size, length, limit int64) int64 {
 // hold makes the body hold size bytes, leastBytes at least.
 func (in *reading) hold(size int64) error {
 	more := max(size, leastBytes) - in.held
-	if err := in.ticket.limiter.bodies.take(in.clients, more); err != nil {
+	if err := in.ticket.limiter.bodies.take(in.ticket.client, more); err != nil {
 		return err
 	}
 	in.held += more

@@ -4,19 +4,21 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
 // The reasons of refusals, as metrics count them.
 const (
 	ReasonOverloaded = "overloaded"        // all slots or all bytes for unfinished bodies are in use
+	ReasonTooMany    = "too_many_requests" // the client's own requests hold its share of the slots
 	ReasonUnfinished = "unfinished_bodies" // the client's own unfinished bodies hold its share
 	ReasonSlow       = "slow_body"         // the body arrived too slowly
 )
 
 // Reasons returns all reasons.
-func Reasons() []string { return []string{ReasonOverloaded, ReasonUnfinished, ReasonSlow} }
+func Reasons() []string {
+	return []string{ReasonOverloaded, ReasonTooMany, ReasonUnfinished, ReasonSlow}
+}
 
 // Config holds the bounds. The zero value of a field means its default.
 type Config struct {
@@ -38,12 +40,10 @@ const (
 
 // Limiter admits requests. It is safe for concurrent use.
 type Limiter struct {
-	slots   int64
+	slots   *pool // nil for no limit
+	bodies  *pool
 	grace   time.Duration
 	refused func(reason string)
-	bodies  bodies
-
-	inside atomic.Int64 // requests that hold a slot
 }
 
 // New returns a Limiter with the bounds of c.
@@ -51,20 +51,22 @@ func New(c Config) *Limiter {
 	if c.Refused == nil {
 		c.Refused = func(string) {}
 	}
-	return &Limiter{
-		slots: int64(c.Slots), grace: cmp.Or(c.Grace, defaultGrace), refused: c.Refused,
-		bodies: bodies{most: cmp.Or(c.Bytes, defaultBytes), held: map[subject]int64{}},
+	l := &Limiter{grace: cmp.Or(c.Grace, defaultGrace), refused: c.Refused}
+	l.bodies = newBodies(cmp.Or(c.Bytes, defaultBytes))
+	if c.Slots > 0 {
+		l.slots = newSlots(int64(c.Slots))
 	}
+	return l
 }
 
-// Handler serves a request by next in a slot, or by full if no slot is free. full should respond
-// at once. While Read reads, the request gives its slot back. All handlers of one Limiter share
-// its bounds. It stands inside httpx.ClientAddress.
+// Handler serves a request by next in a slot, or by full if no slot is free or the address holds
+// its share of them. full should respond at once. While Read reads, the request gives its slot
+// back. All handlers of one Limiter share its bounds. It stands inside httpx.ClientAddress.
 func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t := &ticket{limiter: l}
-		if !t.acquire() {
-			l.refused(ReasonOverloaded)
+		t := l.ticket(r.Context())
+		if err := t.acquire(); err != nil {
+			l.refused(reasonOf(err))
 			full.ServeHTTP(w, r)
 			return
 		}
@@ -75,9 +77,14 @@ func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 
 // ticket is the admission of one request. It belongs to the goroutine that serves the request.
 type ticket struct {
-	limiter  *Limiter
-	slot     bool // the request holds a slot
-	identity Identity
+	limiter *Limiter
+	client  client
+	slot    bool // the request holds a slot
+}
+
+// ticket returns the ticket of an unauthenticated request.
+func (l *Limiter) ticket(ctx context.Context) *ticket {
+	return &ticket{limiter: l, client: Identity{}.client(ctx)}
 }
 
 type ticketKey struct{}
@@ -87,20 +94,20 @@ func ticketFrom(ctx context.Context) *ticket {
 	return t
 }
 
-// acquire takes a slot. It returns false if none is free.
-func (t *ticket) acquire() bool {
-	if l := t.limiter; l.slots > 0 && l.inside.Add(1) > l.slots {
-		l.inside.Add(-1)
-		return false
+// acquire takes a slot. It returns ErrOverloaded or ErrTooMany if a bound forbids it.
+func (t *ticket) acquire() error {
+	if t.limiter.slots == nil {
+		return nil
 	}
-	t.slot = true
-	return true
+	err := t.limiter.slots.take(t.client, 1)
+	t.slot = err == nil
+	return err
 }
 
 // release gives the slot back if the request holds one.
 func (t *ticket) release() {
-	if t.slot && t.limiter.slots > 0 {
-		t.limiter.inside.Add(-1)
+	if t.slot {
+		t.limiter.slots.give(t.client, 1)
 	}
 	t.slot = false
 }
@@ -108,15 +115,28 @@ func (t *ticket) release() {
 // Identity is the authenticated client of a request.
 type Identity struct {
 	Key      string // the id of the API key
-	Merchant string // the id of the merchant
+	Merchant string // the id of the merchant and its mode
+	Live     bool   // live mode, for which a quarter of the slots and bytes is kept
 	Public   bool   // a publishable key, which every payer can read
 }
 
-// Identify makes the body of a request count towards its API key and its merchant. Without it the
-// body counts towards the client address. The body of a public key counts towards the address and
-// the key: other clients cannot use up the share of a merchant's secret keys.
-func Identify(ctx context.Context, identity Identity) {
-	if t := ticketFrom(ctx); t != nil {
-		t.identity = identity
+// Identify makes the slot and the body of a request count towards its API key and its merchant.
+// Without it they count towards the client address. The requests of public keys count towards the
+// address too, and apart from the secret keys. So payers cannot use up the share of the secret
+// keys. It returns ErrTooMany if other requests of the client hold its share of the slots,
+// and ErrOverloaded if no slot is free for its mode. The caller must refuse the request then.
+func Identify(ctx context.Context, identity Identity) error {
+	t := ticketFrom(ctx)
+	if t == nil {
+		return nil
 	}
+	c := identity.client(ctx)
+	if t.slot {
+		if err := t.limiter.slots.move(t.client, c, 1); err != nil {
+			t.limiter.refused(reasonOf(err))
+			return err
+		}
+	}
+	t.client = c
+	return nil
 }

@@ -116,24 +116,47 @@ func (*body) Close() error { return nil }
 // admit has requests that carry the identity of their header fields read their body.
 func admit(t *testing.T, c admission.Config) *unfinished {
 	t.Helper()
+	u := &unfinished{t: t, reading: make(chan struct{})}
 	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if key := r.Header.Get("Key"); key != "" {
-			admission.Identify(r.Context(), admission.Identity{
-				Key: key, Merchant: r.Header.Get("Merchant"), Public: r.Header.Get("Public") != "",
+			err := admission.Identify(r.Context(), admission.Identity{
+				Key: key, Merchant: r.Header.Get("Merchant"),
+				Live: r.Header.Get("Live") != "", Public: r.Header.Get("Public") != "",
 			})
+			if err != nil {
+				w.WriteHeader(statusOf(err))
+				return
+			}
 		}
-		switch _, err := admission.ReadBody(w, r, 1<<20); {
-		case errors.Is(err, admission.ErrUnfinished):
-			w.WriteHeader(http.StatusTooManyRequests)
-		case errors.Is(err, admission.ErrOverloaded):
-			w.WriteHeader(http.StatusServiceUnavailable)
-		case err != nil:
-			w.WriteHeader(http.StatusBadRequest)
+		if _, err := admission.ReadBody(w, r, 1<<20); err != nil {
+			w.WriteHeader(statusOf(err))
+			return
+		}
+		if r.Header.Get("Hang") != "" {
+			u.hang(r)
 		}
 	})
 	h := admission.New(c).Handler(http.HandlerFunc(full), next)
 	h = httpx.RequestID(httpx.ClientAddress(secret.String{}, h))
-	return &unfinished{t: t, handler: h, reading: make(chan struct{})}
+	u.handler = h
+	return u
+}
+
+// hang keeps the slot of a request until its context ends.
+func (u *unfinished) hang(r *http.Request) {
+	u.reading <- struct{}{}
+	<-r.Context().Done()
+}
+
+// statusOf is the status of the response after an error.
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, admission.ErrUnfinished), errors.Is(err, admission.ErrTooMany):
+		return http.StatusTooManyRequests
+	case errors.Is(err, admission.ErrOverloaded):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusBadRequest
 }
 
 // request returns a request with a whole body of an address; fields are header fields.

@@ -34,7 +34,7 @@ func New(prefix string) *Set {
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: prefix + "_shed_requests_total",
 			Help: "Requests that were turned away, by reason: overloaded (too many are being handled or received), " +
-				"unfinished_bodies (too many of one client), or slow_body.",
+				"too_many_requests or unfinished_bodies (too many of one client), or slow_body.",
 		}, []string{"reason"}),
 	}
 	for _, reason := range admission.Reasons() {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -34,8 +35,23 @@ type keyCache struct {
 }
 
 // Inspect tells what the key is and may do. A key that v1 does not take gives the zero APIKey and v1's refusal; the result is
-// Done otherwise. What it tells may be five seconds old.
+// Done otherwise. What it tells may be five seconds old. From then on the legacy request counts towards the key's merchant. It
+// is Unavailable if too many requests of the merchant are under way.
 func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, Result) {
+	info, r := x.inspect(ctx, key)
+	if r.Outcome != Done {
+		return info, r
+	}
+	err := admission.Identify(ctx, admission.Identity{
+		Key: info.ID, Merchant: info.Merchant + "/" + string(info.Mode), Live: info.Mode == v1.ModeLive, Public: info.Kind == v1.APIKeyKindPublishable,
+	})
+	if err != nil {
+		return info, Result{Outcome: Unavailable, Status: http.StatusTooManyRequests}
+	}
+	return info, r
+}
+
+func (x *Executor) inspect(ctx context.Context, key secret.String) (v1.APIKey, Result) {
 	hash := sha256.Sum256([]byte(key.Reveal()))
 	if info, ok := x.keys.get(hash, x.cfg.Clock.Now()); ok {
 		return info, Result{Outcome: Done}

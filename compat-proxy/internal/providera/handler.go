@@ -114,7 +114,7 @@ func (h *Handler) reading() wire.Options {
 func notRead(w http.ResponseWriter, r *http.Request, start []byte, err error) string {
 	format := formatOf(w, r, start)
 	switch {
-	case errors.Is(err, admission.ErrUnfinished), errors.Is(err, admission.ErrOverloaded):
+	case admission.IsBusy(err):
 		plainFault(w, r, http.StatusOK, format, apiBusy)
 		return ClassBusy
 	case errors.Is(err, admission.ErrSlow):

@@ -104,14 +104,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out = plain(http.StatusUnsupportedMediaType, "The content encoding is not supported.", "encoding")
 	case errors.Is(err, admission.ErrSlow):
 		out = plain(http.StatusRequestTimeout, "The request arrived too slowly. Nothing was executed.", "slow")
-	case errors.Is(err, admission.ErrUnfinished), errors.Is(err, admission.ErrOverloaded):
-		w.Header().Set("Retry-After", "1")
+	case admission.IsBusy(err):
 		out = tooBusy(start)
-		out.outcome = outcomeBusy
 	case err != nil:
 		out = plain(http.StatusBadRequest, "The request could not be read.", "unreadable")
 	default:
 		operation, out = h.answer(r, body, start)
+	}
+	if out.outcome == outcomeBusy {
+		w.Header().Set("Retry-After", "1")
 	}
 	class = out.class()
 	httpx.EventFrom(r.Context()).SetOutcome(out.outcome)
@@ -229,6 +230,8 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 		httpx.EventFrom(ctx).SetWord(httpx.WordAPIKey, info.ID)
 	}
 	switch {
+	case r.Status == http.StatusTooManyRequests:
+		return info, tooBusy(now), false
 	case r.Outcome == command.Unavailable:
 		return info, failed(now, reasonSystem, textSystem), false
 	case r.Outcome != command.Done:

@@ -80,10 +80,10 @@ func Busy(c clock.Clock) http.Handler {
 	})
 }
 
-// tooBusy is the response to a request of which nothing was executed.
+// tooBusy is the response, with outcomeBusy, to a request of which nothing was executed.
 func tooBusy(now time.Time) answer {
 	out := failed(now, reasonSystem, "Error - Too busy. Nothing was executed.")
-	out.status = http.StatusServiceUnavailable
+	out.status, out.outcome = http.StatusServiceUnavailable, outcomeBusy
 	return out
 }
 

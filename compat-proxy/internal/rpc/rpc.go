@@ -135,7 +135,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // unread responds to a request whose body was not read.
 func (h *Handler) unread(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, admission.ErrUnfinished) || errors.Is(err, admission.ErrOverloaded) {
+	if admission.IsBusy(err) {
 		Busy(w, r)
 		return
 	}

@@ -39,6 +39,7 @@ func admissionFault(err error) *fault {
 		{admission.ErrEncoding, codeUnsupportedMediaType, "Content-Encoding"},
 		{admission.ErrSlow, codeBodyTooSlow, ""},
 		{admission.ErrUnfinished, codeUnfinishedBodies, ""},
+		{admission.ErrTooMany, codeRateLimited, ""},
 		{admission.ErrOverloaded, codeOverloaded, ""},
 		{payment.ErrTooManyKeys, codeTooManyKeys, ""},
 		{payment.ErrTooManyLists, codeTooManyLists, ""},
@@ -51,10 +52,10 @@ func admissionFault(err error) *fault {
 	return nil
 }
 
-// identify makes the body of an authenticated request count towards its key and its merchant.
-func identify(r *http.Request, k *payment.APIKey) {
-	admission.Identify(r.Context(), admission.Identity{
+// identify makes an authenticated request and its body count towards its key and its merchant.
+func identify(r *http.Request, k *payment.APIKey) error {
+	return admission.Identify(r.Context(), admission.Identity{
 		Key: id.Format(id.APIKey, k.ID), Merchant: id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)),
-		Public: k.Kind == string(apikey.Publishable),
+		Live: k.Tenant.Live, Public: k.Kind == string(apikey.Publishable),
 	})
 }

@@ -161,10 +161,13 @@ func (a *API) authenticated(rt route) http.Handler {
 		}
 		httpx.SetID(w, r, httpx.WordAPIKey, id.Format(id.APIKey, k.ID))
 		logAddressed(w, r)
-		identify(r, k)
 		event.SetTenant(id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)))
 		if !a.allow(w, k) {
 			a.refuse(w, r, &fault{code: codeRateLimited})
+			return
+		}
+		if err := identify(r, k); err != nil {
+			a.refuse(w, r, err)
 			return
 		}
 		if k.Kind == string(apikey.Publishable) && !rt.publishable() && (rt.path != currentKeyPath || !a.asked(r)) {

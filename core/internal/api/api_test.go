@@ -3,16 +3,22 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/causeway-pay/causeway/core/internal/apikey"
+	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -93,38 +99,136 @@ func TestPanicInAHandler(t *testing.T) {
 	}
 }
 
-// TestOverload: a request above the limit gets the refusal to come back, and the rest is served.
-func TestOverload(t *testing.T) {
+// TestHangingPaymentsStopNoOther: the payments of one test key hang at the acquirer. They hold only
+// a share of the slots, so another merchant is served. A refused payment keeps no idempotency key.
+func TestHangingPaymentsStopNoOther(t *testing.T) {
 	t.Parallel()
 	b := setupScripted(t)
-	const limit = 64 // of coretest
-	inside, free := make(chan struct{}, limit), make(chan struct{})
-	b.Acquirer.Before = func(context.Context, coretest.Call) error { inside <- struct{}{}; <-free; return nil }
-	body := `{"amount":1,"currency":"usd","payment_method":"card"}`
-	done := make(chan int, limit)
-	for i := range limit {
-		go func() {
-			w := httptest.NewRecorder()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/transactions", strings.NewReader(body))
-			r.Header = http.Header{"Authorization": {"Bearer " + b.Key}, "Content-Type": {"application/json"}, "Idempotency-Key": {fmt.Sprint(i)}}
-			b.API.ServeHTTP(w, r)
-			done <- w.Code
-		}()
+	h := b.hang()
+	held, w := h.fill(t, b.Key)
+	if want := 64; held != want { // a third of the three quarters of 256 slots that test mode may hold
+		t.Errorf("payments under way: got %d, want %d", held, want)
 	}
-	for range limit {
-		<-inside
+	if w.Code != 429 || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), `"rate_limited"`) {
+		t.Errorf("a payment beyond the share: got %d %v %s", w.Code, w.Header(), w.Body)
 	}
-	status, got, header := b.post(t, "/v1/transactions", body, "late")
-	if status != 503 || header.Get("Retry-After") == "" || !bytes.Contains(got, []byte(`"overloaded"`)) {
-		t.Errorf("got %d %v %s", status, header, got)
+	if !strings.Contains(b.Log.String(), `"outcome":"too_many_requests"`) {
+		t.Error("the refusal is not logged as too_many_requests")
 	}
-	close(free)
-	for range limit {
-		if got, want := <-done, 201; got != want {
-			t.Errorf("a request within the limit: got %d, want %d", got, want)
+	if got, want := b.serve(t, http.MethodGet, b.Key, "").Code, 429; got != want {
+		t.Errorf("a read of the same merchant: got %d, want %d", got, want)
+	}
+	if other, _ := h.fill(t, b.mustKey(t, payment.Tenant{Merchant: b.mustMerchant(t)})); other == 0 {
+		t.Error("no payment of another merchant is served")
+	}
+	h.end(t)
+	if w := b.serve(t, http.MethodPost, b.Key, strconv.Itoa(held)); w.Code != 201 || w.Header().Get("Idempotent-Replayed") != "" {
+		t.Errorf("the refused payment again: got %d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
+
+// TestHangingTestModeStopsNoLiveMode: the payments of many merchants in test mode hang, as many as
+// are served at a time. Live keys are served.
+func TestHangingTestModeStopsNoLiveMode(t *testing.T) {
+	t.Parallel()
+	b := setupScripted(t)
+	h := b.hang()
+	sum := 0
+	for {
+		held, w := h.fill(t, b.mustKey(t, payment.Tenant{Merchant: b.mustMerchant(t)}))
+		if sum += held; held == 0 {
+			if w.Code != 503 || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), `"overloaded"`) {
+				t.Errorf("a payment of one merchant more: got %d %v %s", w.Code, w.Header(), w.Body)
+			}
+			break
 		}
 	}
-	if got, want := b.Number(t, "SELECT COUNT(*) FROM transactions"), int64(limit); got != want {
-		t.Errorf("transactions: got %d, want %d", got, want)
+	if want := 192; sum != want {
+		t.Errorf("payments under way: got %d, want %d", sum, want)
 	}
+	live := b.mustKey(t, payment.Tenant{Merchant: b.Tenant.Merchant, Live: true})
+	if w := b.serve(t, http.MethodGet, live, ""); w.Code != 200 {
+		t.Errorf("a live read: got %d %s", w.Code, w.Body)
+	}
+	h.end(t)
+}
+
+// hanging is payments that wait for the acquirer.
+type hanging struct {
+	*scripted
+
+	inside, free chan struct{}
+	done         chan *httptest.ResponseRecorder
+	count        int
+}
+
+// hang makes payments wait for the acquirer until end.
+func (b *scripted) hang() *hanging {
+	h := &hanging{b, make(chan struct{}), make(chan struct{}), make(chan *httptest.ResponseRecorder), 0}
+	b.Acquirer.Before = func(context.Context, coretest.Call) error { h.inside <- struct{}{}; <-h.free; return nil }
+	return h
+}
+
+// fill makes payments with a key, under the idempotency keys 0, 1 and so on, until one is refused.
+// It returns how many hang, and the refusal.
+func (h *hanging) fill(t *testing.T, key string) (held int, refused *httptest.ResponseRecorder) {
+	t.Helper()
+	for ; ; held++ {
+		go func() { h.done <- h.serve(t, http.MethodPost, key, strconv.Itoa(held)) }()
+		select {
+		case <-h.inside:
+			h.count++
+		case refused = <-h.done:
+			return held, refused
+		}
+	}
+}
+
+// end has the payments go on, and checks that each succeeds.
+func (h *hanging) end(t *testing.T) {
+	t.Helper()
+	close(h.free)
+	for range h.count {
+		if w := <-h.done; w.Code != 201 {
+			t.Errorf("a payment that was under way: got %d %s", w.Code, w.Body)
+		}
+	}
+	h.Acquirer.Before = nil
+}
+
+// serve requests the list of payments, or a payment under an idempotency key.
+func (b *scripted) serve(t *testing.T, method, key, idempotencyKey string) *httptest.ResponseRecorder {
+	t.Helper()
+	body := ""
+	if method == http.MethodPost {
+		body = `{"amount":1,"currency":"usd","payment_method":"card"}`
+	}
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, "/v1/transactions", strings.NewReader(body))
+	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
+	if idempotencyKey != "" {
+		r.Header.Set("Idempotency-Key", idempotencyKey)
+	}
+	b.API.ServeHTTP(w, r)
+	return w
+}
+
+// mustMerchant creates another merchant and returns its id.
+func (b *scripted) mustMerchant(t *testing.T) int64 {
+	t.Helper()
+	n := b.IDs.Next()
+	if err := b.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(n, "other") }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// mustKey creates a secret key.
+func (b *scripted) mustKey(t *testing.T, of payment.Tenant) string {
+	t.Helper()
+	key, err := auth.Create(t.Context(), b.DB, b.IDs, coretest.Roots(), rand.Reader,
+		auth.KeySpec{Merchant: of.Merchant, Live: of.Live, Kind: apikey.Secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key.Reveal()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/idempotency"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -173,7 +174,7 @@ var codes = map[string]entry{
 	codeKeyInUse:  {v1.ErrorTypeIdempotencyError, 409, "A request with this Idempotency-Key is still running."},
 	codeKeyReused: {v1.ErrorTypeIdempotencyError, 422, "This Idempotency-Key was used with another request."},
 
-	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, "This API key, or all keys of the merchant together, sent too many requests. Wait for as long as Retry-After says."},
+	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, "This API key, or all keys of the merchant together, sent too many requests, or too many are under way. Wait for as long as Retry-After says."},
 	codeTooManyLists:     {v1.ErrorTypeRateLimitError, 429, "Too many lists of this merchant run or wait. Read one page after the other, and retry."},
 	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, "Too many requests of this API key, its merchant or this address have a body that is still arriving. Send bodies whole, and retry."},
 
@@ -292,7 +293,7 @@ func faultOf(err error) *fault {
 
 // retryAfter is how many seconds a client should wait, by code.
 var retryAfter = map[string]int{
-	codeKeyInUse: 1, codeOverloaded: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
+	codeKeyInUse: 1, codeOverloaded: 1, codeRateLimited: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
 	payment.OperationInProgress: 1, codeTooManyLogins: int(failureWindow / time.Second),
 }
 
@@ -306,9 +307,13 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if f.code == codeInvalidAPIKey || f.code == codeInvalidOperatorToken {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if s, ok := retryAfter[f.code]; ok {
+	if s, ok := retryAfter[f.code]; ok && w.Header().Get("Retry-After") == "" { // a rate limit has set its own
 		w.Header().Set("Retry-After", strconv.Itoa(s))
 	}
-	httpx.EventFrom(r.Context()).SetOutcome(body.Error.Code)
+	outcome := f.code
+	if errors.Is(f.cause, admission.ErrTooMany) {
+		outcome = admission.ReasonTooMany // operators distinguish it from the rate limit
+	}
+	httpx.EventFrom(r.Context()).SetOutcome(outcome)
 	a.write(w, r, status, encode(body))
 }

@@ -148,6 +148,7 @@ func TestMetricsOfOverload(t *testing.T) {
 		}
 	})
 	b.wantSeries(t, `refused_requests_total\{reason="overloaded"\} [1-9]\d*`, `refused_requests_total\{reason="rate_limited"\} 0`,
+		`refused_requests_total\{reason="too_many_requests"\} 0`,
 		`refused_requests_total\{reason="too_many_unfinished_bodies"\} 0`, `refused_requests_total\{reason="body_too_slow"\} 0`)
 	MustDecode[page](t, b.get(t, "/v1/transactions"), 200)
 }

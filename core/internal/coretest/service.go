@@ -163,7 +163,7 @@ func (s *Service) open(tb testing.TB) {
 	db.ObserveSkips(s.Engine.Skipped)
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, Roots()), Clock: s.Clock, Log: log, Test: testMethods{},
-		FingerprintKey: lasting(), IdempotencyKey: lasting(), Concurrent: 64,
+		FingerprintKey: lasting(), IdempotencyKey: lasting(), Concurrent: 256, // of which one merchant can hold 64
 	})
 	s.Inspect = s.Database.MustInspect(tb)
 }

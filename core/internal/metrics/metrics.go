@@ -118,8 +118,10 @@ func (m *Metrics) Handler(others ...prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(append(prometheus.Gatherers{m.registry}, others...), promhttp.HandlerOpts{})
 }
 
-// refusals are the error codes of requests that were turned away unserved.
-var refusals = []string{"rate_limited", "overloaded", "too_many_unfinished_bodies", "body_too_slow"}
+// refusals are the outcomes of requests that were turned away unserved.
+var refusals = []string{
+	"rate_limited", "overloaded", "too_many_requests", "too_many_unfinished_bodies", "body_too_slow",
+}
 
 // Request counts a request.
 func (m *Metrics) Request(s httpx.Sample) {

@@ -20,6 +20,7 @@ const (
 	CodeSlow             = "body_too_slow"
 	CodeUnfinished       = "too_many_unfinished_bodies"
 	CodeClientGone       = "client_gone"
+	CodeRateLimited      = "rate_limited"
 	CodeOverloaded       = "overloaded"
 	CodeUnreachable      = "service_unavailable"
 	CodeLost             = "answer_lost"
@@ -49,6 +50,11 @@ var problems = map[string]engine.Problem{
 		Message: "Too many requests of this API key, its merchant or this address have a body that is still arriving. " +
 			"Send bodies whole, and retry.",
 	},
+	CodeRateLimited: {
+		Status: 429, Type: v1.ErrorTypeRateLimitError, RetryAfter: 1,
+		Message: "Too many requests of this API key, its merchant or this address are under way. " +
+			"Wait for as long as Retry-After says.",
+	},
 	CodeClientGone: {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
 	CodeOverloaded: {
 		Status: 503, Type: v1.ErrorTypeAPIError,
@@ -70,7 +76,8 @@ func Problem(code string) *engine.Problem {
 	return &p
 }
 
-// Unread returns the problem of a body that admission refused, or nil for another error.
+// Unread returns the problem of a request or a body that admission refused, or nil for another
+// error.
 func Unread(err error) *engine.Problem {
 	switch {
 	case errors.Is(err, admission.ErrTooLarge):
@@ -79,6 +86,8 @@ func Unread(err error) *engine.Problem {
 		return Problem(CodeSlow)
 	case errors.Is(err, admission.ErrUnfinished):
 		return Problem(CodeUnfinished)
+	case errors.Is(err, admission.ErrTooMany):
+		return Problem(CodeRateLimited)
 	case errors.Is(err, admission.ErrOverloaded):
 		return Problem(CodeOverloaded)
 	}

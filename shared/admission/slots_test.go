@@ -1,0 +1,131 @@
+package admission_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/shared/admission"
+)
+
+// fill has whole requests hold slots until most do or one is refused. It returns how many do, and
+// the status of the refusal. They end with the test, or by stop.
+func (u *unfinished) fill(most int, address string, fields ...string) (held, status int, stop func()) {
+	u.t.Helper()
+	ctx, cancel := context.WithCancel(u.t.Context())
+	var ended sync.WaitGroup
+	stop = func() { cancel(); ended.Wait() }
+	u.t.Cleanup(stop)
+	fields = append(fields, "Hang", "1")
+	for ; held < most; held++ {
+		r := u.request(ctx, address, 1, fields...)
+		refused := make(chan int, 1)
+		ended.Go(func() { refused <- call(u.handler, r).Code })
+		select {
+		case <-u.reading:
+		case status := <-refused:
+			return held, status, stop
+		}
+	}
+	return held, 0, stop
+}
+
+// all is more slots than there are.
+const all = 10000
+
+// wantFill checks how many slots a client can hold, and that a further request is 429.
+func (u *unfinished) wantFill(want int, address string, fields ...string) (stop func()) {
+	u.t.Helper()
+	held, status, stop := u.fill(all, address, fields...)
+	if held != want || status != http.StatusTooManyRequests {
+		u.t.Errorf("%s %v: got %d slots and %d, want %d and 429", address, fields, held, status, want)
+	}
+	return stop
+}
+
+// secretKey is the header fields of a secret key of a merchant, in live mode.
+func secretKey(merchant string) []string {
+	return []string{"Key", "key_of_" + merchant, "Merchant", merchant, "Live", "1"}
+}
+
+// TestShareOfSlots: a merchant holds at most half as many slots as are free, by all its secret
+// keys. Other merchants get slots meanwhile.
+func TestShareOfSlots(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Slots: 90})
+	stop := u.wantFill(30, "127.0.0.2", secretKey("mer_1")...)
+	u.want(429, "127.0.0.3", 1, "Key", "key_other", "Merchant", "mer_1", "Live", "1")
+	u.want(200, "127.0.0.2", 1, secretKey("mer_2")...)
+	u.wantFill(20, "127.0.0.2", secretKey("mer_2")...)
+	u.want(429, "127.0.0.2", 1, secretKey("mer_1")...)
+	stop()
+	u.wantFill(24, "127.0.0.2", secretKey("mer_1")...) // 70 are free
+}
+
+// TestSlotsOfManyMerchants: a dozen merchants that hold all they can leave slots to another.
+func TestSlotsOfManyMerchants(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Slots: 1024})
+	for i := range 12 {
+		_, _, _ = u.fill(all, "127.0.0.2", secretKey(strconv.Itoa(i))...)
+	}
+	u.want(200, "127.0.0.2", 1, secretKey("mer_1")...)
+}
+
+// TestSlotsOfLiveMode: test mode leaves a quarter of the slots to live mode, however many merchants
+// send requests.
+func TestSlotsOfLiveMode(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Slots: 8})
+	for i := range 6 {
+		u.fill(1, "127.0.0.2", "Key", strconv.Itoa(i), "Merchant", strconv.Itoa(i))
+	}
+	u.want(503, "127.0.0.2", 1, "Key", "key_1", "Merchant", "mer_1")
+	u.want(503, "127.0.0.2", 1, "Key", "key_1", "Merchant", "mer_1", "Public", "1")
+	for i := range 2 {
+		u.fill(1, "127.0.0.2", secretKey("live_"+strconv.Itoa(i))...)
+	}
+	u.want(503, "127.0.0.2", 1, secretKey("mer_1")...)
+}
+
+// TestBytesOfLiveMode is TestSlotsOfLiveMode for the bytes of unfinished bodies.
+func TestBytesOfLiveMode(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Bytes: 16 * unit})
+	for i := range 12 {
+		u.hold(1, "127.0.0.2", "Key", strconv.Itoa(i), "Merchant", strconv.Itoa(i))
+	}
+	u.want(503, "127.0.0.2", 1, "Key", "key_1", "Merchant", "mer_1")
+	u.want(200, "127.0.0.2", 1, secretKey("mer_1")...)
+}
+
+// TestShareOfSlotsOfAPublicKey: requests with the public keys of a merchant hold the share of their
+// address and of these keys, and none of the secret keys'.
+func TestShareOfSlotsOfAPublicKey(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Slots: 90})
+	public := func(n int) []string {
+		return []string{"Key", "key_" + strconv.Itoa(n), "Merchant", "mer_1", "Public", "1", "Live", "1"}
+	}
+	u.wantFill(30, "127.0.0.2", public(1)...)
+	u.want(429, "127.0.0.3", 1, public(2)...)
+	u.want(429, "127.0.0.2", 1, "Key", "key_3", "Merchant", "mer_2", "Public", "1", "Live", "1")
+	u.want(200, "127.0.0.2", 1) // no other client on the address is refused
+	u.wantFill(20, "127.0.0.2", secretKey("mer_1")...)
+}
+
+// TestShareOfSlotsOfAnAddress: unauthenticated requests count towards their address.
+func TestShareOfSlotsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	counted := map[string]int{}
+	u := admit(t, admission.Config{Slots: 90, Refused: func(reason string) { counted[reason]++ }})
+	u.fill(all, "127.0.0.2")
+	u.want(503, "127.0.0.2", 1)
+	u.wantFill(20, "127.0.0.3", secretKey("mer_1")...)
+	if got, want := fmt.Sprint(counted), "map[too_many_requests:3]"; got != want {
+		t.Errorf("counted: got %s, want %s", got, want)
+	}
+}
