@@ -124,7 +124,7 @@ func TestMetricsOfRecovery(t *testing.T) {
 }
 
 // TestMetricsOfOverload: while a payment that waits for the acquirer holds the only slot, other
-// requests are turned away and counted. Health is served.
+// requests are turned away and counted. Health and the contract are served.
 func TestMetricsOfOverload(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, atOnce: 1, catalogue: MustHurryCatalogue(t, time.Second)})
@@ -140,6 +140,7 @@ func TestMetricsOfOverload(t *testing.T) {
 				refused = true
 			}
 			b.MustHealth(t) // a failed probe restarts the process
+			MustDecode[map[string]any](t, b.get(t, "/v1/openapi.json", header("Authorization")), 200)
 			select {
 			case <-paid:
 				return refused

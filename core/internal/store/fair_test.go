@@ -323,7 +323,7 @@ func TestTestClocksEndInTime(t *testing.T) {
 	if _, err := s.Engine.AdvanceTestClock(t.Context(), s.Request(""), 48*time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"selectDays", "selectLapsedOf", "selectUnconfirmedOf", "selectUnsettledCaptures"} {
+	for _, name := range []string{"selectDaysOf", "selectLapsedOf", "selectUnconfirmedOf", "selectUnsettledCaptures"} {
 		if !w.purposes[store.Background][name] || w.endless[name] {
 			t.Errorf("%s: read %t, without a deadline %t", name, w.purposes[store.Background][name], w.endless[name])
 		}
