@@ -11,15 +11,17 @@ import (
 )
 
 // admit bounds the requests of v1. Health is outside every limit: a full service is still alive,
-// and an orchestrator would restart it if it refused a probe.
+// and an orchestrator would restart it if it refused a probe. So is the contract: it needs no work,
+// and clients without a key that read it slowly would hold slots.
 func (a *API) admit(all http.Handler) http.Handler {
 	limited := admission.New(admission.Config{Slots: a.Concurrent, Grace: a.BodyGrace}).Handler(a.refusing(codeOverloaded), all)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == healthPath {
+		switch r.URL.Path {
+		case healthPath, contractPath, pagePath, stylePath, scriptPath:
 			all.ServeHTTP(w, r)
-			return
+		default:
+			limited.ServeHTTP(w, r)
 		}
-		limited.ServeHTTP(w, r)
 	})
 }
 

@@ -93,7 +93,7 @@ func mustLedger(t *testing.T, s *coretest.Service) map[string][]string {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	told := []string{}
-	room := make(chan struct{}, 40) // the service takes 64 at once
+	room := make(chan struct{}, 40) // fewer than the share of one merchant
 	for n := 10; n < 22; n++ {
 		for i, kind := range kinds {
 			body := strings.NewReplacer(`"M"`, `"`+customer+`"`, `"P"`, `"`+method+`"`).Replace(fmt.Sprintf(kind, n))
