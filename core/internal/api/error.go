@@ -86,6 +86,7 @@ const (
 	codeCardDeclined          = "card_declined"
 	codeRateLimited           = "rate_limited"
 	codeTooManyLists          = "too_many_lists"
+	codeTooManyChanges        = "too_many_changes"
 	codeListTimeout           = "list_timeout"
 	codeNotThroughFilter      = "not_through_filter"
 	codeInternal              = "internal_error"
@@ -176,6 +177,7 @@ var codes = map[string]entry{
 
 	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, "This API key, or all keys of the merchant together, sent too many requests, or too many are under way. Wait for as long as Retry-After says."},
 	codeTooManyLists:     {v1.ErrorTypeRateLimitError, 429, "Too many lists of this merchant run or wait. Read one page after the other, and retry."},
+	codeTooManyChanges:   {v1.ErrorTypeRateLimitError, 429, "Too many changes of this merchant run or wait. Nothing was changed. Send fewer at the same time, and retry."},
 	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, "Too many requests of this API key, its merchant or this address have a body that is still arriving. Send bodies whole, and retry."},
 
 	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one by `core operators create`, and send it as `Authorization: Bearer <token>`."},
@@ -293,7 +295,8 @@ func faultOf(err error) *fault {
 
 // retryAfter is how many seconds a client should wait, by code.
 var retryAfter = map[string]int{
-	codeKeyInUse: 1, codeOverloaded: 1, codeRateLimited: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
+	codeKeyInUse: 1, codeOverloaded: 1, codeRateLimited: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeTooManyChanges: 1,
+	codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
 	payment.OperationInProgress: 1, codeTooManyLogins: int(failureWindow / time.Second),
 }
 

@@ -194,7 +194,7 @@ func TestEveryKnownErrorHasACode(t *testing.T) {
 		engine.ErrNotFound, engine.ErrKeyInUse, engine.ErrKeyReused, engine.ErrNoAcquirer, engine.ErrAcquirerUnavailable,
 		payment.ErrNotFound, store.ErrBusy, store.ErrClosed, idempotency.ErrSeveral, idempotency.ErrInvalid,
 		admission.ErrTooLarge, admission.ErrEncoding, admission.ErrSlow, admission.ErrUnfinished, admission.ErrOverloaded,
-		payment.ErrTooManyKeys,
+		payment.ErrTooManyKeys, payment.ErrTooManyLists, payment.ErrTooManyChanges, payment.ErrListTimeout,
 	} {
 		wrapped := fmt.Errorf("with context: %w", err)
 		if got := api.FaultCode(wrapped); got == "internal_error" {

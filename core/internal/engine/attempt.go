@@ -151,7 +151,7 @@ func (e *Engine) cancelFirst(ctx context.Context, s step) error {
 func (e *Engine) undo(ctx context.Context, o about, end func(tx *store.Tx) error) error {
 	t := &payment.Transaction{Tenant: o.tenant, PaymentMethod: o.method}
 	return e.returned(ctx, t, o.secrets, func(token int64, sealed payment.Sealed) error {
-		return e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return e.Store.Finish(ctx, o.tenant, func(tx *store.Tx) error {
 			if err := end(tx); err != nil {
 				return err
 			}

@@ -149,7 +149,7 @@ func (s *authorization) commit(ctx context.Context, from origin, a acquirer.Answ
 		return result, s.finish(ctx, &t, s.t.Claim, result)
 	}
 	return result, withNewIDs(func() error {
-		return s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return s.Store.Finish(ctx, t.Tenant, func(tx *store.Tx) error {
 			if err := tx.FinishPayment(s.newOutcome(&t, s.t.Claim, result)); err != nil {
 				return err
 			}
@@ -218,7 +218,7 @@ func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error)
 	if s.t.Status == payment.Unknown {
 		return s.t, nil
 	}
-	err := s.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
+	err := s.Store.Finish(ctx, s.t.Tenant, func(tx *store.Tx) error { return tx.LoseTransaction(s.t) })
 	if err != nil {
 		s.Log.ErrorContext(ctx, "authorize: not marked unknown",
 			slog.String("transaction", authorizationReference(s.t)), slog.Any("error", err))

@@ -50,7 +50,7 @@ func (e *Engine) commitFollow(
 	}
 	var out Result
 	var dropped bool
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+	err := e.Store.Finish(ctx, o.tenant, func(tx *store.Tx) (err error) {
 		look := false
 		if dropped, err = mayBeDropped(tx, from, o, a); err != nil || dropped {
 			return err

@@ -16,7 +16,7 @@ import (
 // look must go on to release.
 func (e *Engine) late(ctx context.Context, s step, a acquirer.Answer, look *payment.Reversal) (done bool, err error) {
 	var found Contradiction
-	err = e.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+	err = e.Store.Finish(ctx, s.about().tenant, func(tx *store.Tx) (err error) {
 		found, err = writeCorrection(tx, s, a, look)
 		return err
 	})

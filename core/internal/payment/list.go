@@ -16,6 +16,9 @@ var (
 	ErrTooManyLists = errors.New("payment: too many lists of the merchant run or wait")
 )
 
+// ErrTooManyChanges reports that a merchant's other changes run or wait. Nothing was changed.
+var ErrTooManyChanges = errors.New("payment: too many changes of the merchant run or wait")
+
 // Page selects one page of a list. Lists are newest first. After and Before are ids, 0 for none,
 // and exclude each other.
 type Page struct {

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
@@ -134,16 +135,23 @@ type Session interface {
 
 // Command is one caller's change.
 type Command struct {
+	// Ends reports whether the command ends a step: see DB.Finish.
+	Ends bool
+
 	fn   func(*Tx) error
 	at   time.Time
 	from telemetry.Origin // the span of the request
 	db   *DB
 
 	background bool
+	tenant     payment.Tenant
 }
 
 // At returns the time of the request.
 func (c *Command) At() time.Time { return c.at }
+
+// Tenant returns the tenant of the request, the zero one for operators and for this process.
+func (c *Command) Tenant() payment.Tenant { return c.tenant }
 
 // Background reports whether the command is background work: see InBackground.
 func (c *Command) Background() bool { return c.background }
@@ -186,7 +194,7 @@ type Stats struct {
 
 // Pool are the connections of one kind of work.
 type Pool struct {
-	Name             string // "write", "payments", "background_write", or that of a Purpose
+	Name             string // "write", "payments", "background_write", "member", or that of a Purpose
 	InUse, Idle, Max int
 	Waited           int64         // how often a caller had to wait for one
 	Waiting          time.Duration // how long, in total

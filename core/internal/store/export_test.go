@@ -51,29 +51,15 @@ func (db *DB) Wrap(around func(Engine) Engine) { db.engine = around(db.engine) }
 // StoredPage is the page of StoredBetween.
 const StoredPage = storedPage
 
-// Turns are the turns of lists.
-type Turns struct{ *turns }
+// ListBounds are the bounds of lists.
+var ListBounds = listBounds
 
-// The bounds of lists.
-const (
-	ListWait   = listWait
-	ListQueue  = listQueue
-	ListQueues = listQueues
-	QuickList  = quickList
-	SlowFor    = slowFor
-)
+// SlowFor is how long a tenant is slow.
+const SlowFor = slowFor
 
 // WaitingLists returns how many lists wait for their turn.
 func (db *DB) WaitingLists() int {
 	db.lists.mu.Lock()
 	defer db.lists.mu.Unlock()
 	return db.lists.waiting
-}
-
-// NewTurns returns turns for a number of lists at the same time.
-func NewTurns(slots int) Turns { return Turns{newTurns(slots)} }
-
-// Take waits for a turn.
-func (t Turns) Take(ctx context.Context, merchant int64) (done func(), err error) {
-	return t.take(ctx, merchant)
 }

@@ -3,8 +3,10 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -378,5 +380,40 @@ func TestTestHelpersHaveTurns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// updates is an engine that records the commands.
+type updates struct {
+	store.Engine
+	mu   sync.Mutex
+	seen []string
+}
+
+// Update implements store.Engine.
+func (u *updates) Update(ctx context.Context, c *store.Command) error {
+	u.mu.Lock()
+	u.seen = append(u.seen, fmt.Sprintf("%d %t", c.Tenant().Merchant, c.Ends))
+	u.mu.Unlock()
+	return u.Engine.Update(ctx, c)
+}
+
+// TestCommandsHaveTheirTenant: the commands of a request are its tenant's. The one that writes the
+// acquirer's result ends a step.
+func TestCommandsHaveTheirTenant(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
+		t.Fatalf("pay: %d, %v", a.Status, err)
+	}
+	paid := s.Number(t, "SELECT id FROM transactions")
+	u := &updates{}
+	s.DB.Wrap(func(e store.Engine) store.Engine { u.Engine = e; return u })
+	if a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 1, []byte("{}")); err != nil || a.Status != 201 {
+		t.Fatalf("refund: %d, %v", a.Status, err)
+	}
+	of := strconv.FormatInt(s.Tenant.Merchant, 10)
+	if want := []string{of + " false", of + " true"}; !slices.Equal(u.seen, want) {
+		t.Errorf("got %v, want %v", u.seen, want)
 	}
 }

@@ -80,7 +80,7 @@ func (i *Intent) fingerprints() [][]byte {
 
 // failBusy marks the span of a commit that the store did not accept.
 func failBusy(span telemetry.Span, err error) {
-	if errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) || errors.Is(err, payment.ErrTooManyChanges) {
 		span.Fail("store_busy")
 	}
 }

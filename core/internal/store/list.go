@@ -4,9 +4,19 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
+
+// listBounds are the bounds of the lists that run on a number of connections. A merchant has at most
+// half of them.
+func listBounds(connections int) TurnBounds {
+	return TurnBounds{
+		Slots: connections, Share: max(1, connections/2), Wait: 2 * listTime, Queue: 32, Queues: 128,
+		Quick: 500 * time.Millisecond, TooMany: payment.ErrTooManyLists,
+	}
+}
 
 // list returns one page of a list for a merchant, 0 for operators. args are the parameters of the
 // list without the page's. payment.ErrListTimeout if it takes longer than listTime.
@@ -38,7 +48,7 @@ func list[T any](
 func pageOf[T any](
 	ctx context.Context, db *DB, merchant int64, s *Statement, newer bool, scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
-	done, err := db.lists.take(ctx, merchant)
+	done, err := db.Turn(ctx, merchant)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func find[T any](
 // Turn waits until work of a merchant that reads many rows may run, and counts as one of its lists
 // until done is called. Errors are those of a list.
 func (db *DB) Turn(ctx context.Context, merchant int64) (done func(), err error) {
-	return db.lists.take(ctx, merchant)
+	return db.lists.Take(ctx, payment.Tenant{Merchant: merchant}, false)
 }
 
 // listed runs a list for a merchant when it is the merchant's turn, and returns its rows. Operators
@@ -104,7 +104,7 @@ func (db *DB) Turn(ctx context.Context, merchant int64) (done func(), err error)
 func listed[T any](
 	ctx context.Context, db *DB, merchant int64, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) ([]T, error) {
-	done, err := db.lists.take(ctx, merchant)
+	done, err := db.Turn(ctx, merchant)
 	if err != nil {
 		return nil, err
 	}

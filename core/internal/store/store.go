@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -51,7 +52,7 @@ type DB struct {
 	endpoints *endpointCache
 	ids       *id.Generator
 	due       chan struct{}           // deliveries were committed
-	lists     *turns                  // of the lists that run
+	lists     *Turns                  // of the lists that run
 	process   int64                   // this process's id, stored with the work that it begins; 0 if no other can do that work
 	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
@@ -69,7 +70,7 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
-	db.lists = newTurns(db.engine.Lists())
+	db.lists = NewTurns(listBounds(db.engine.Lists()))
 	db.shared = db.engine.Shared()
 	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)
@@ -105,20 +106,44 @@ func (db *DB) passIDs(ctx context.Context) error {
 // the engine rolled it back because of other commands. Update does not give up when ctx ends after fn
 // has begun: the commit may be under way by then, and its outcome must be known.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.update(ctx, db.Command(ctx, payment.Tenant{}, fn))
+}
+
+// UpdateOf is Update for a request of a tenant, which takes turns with other tenants where commands
+// run at the same time. payment.ErrTooManyChanges if too many commands of the tenant wait, or the
+// tenant's turn does not come in time because of them. Nothing was changed then.
+func (db *DB) UpdateOf(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) error {
+	return db.update(ctx, db.Command(ctx, tenant, fn))
+}
+
+// Finish is UpdateOf for the end of a step, of which the acquirer may have taken an effect. It goes
+// before the tenant's other commands, is not refused for their number, and commits although ctx has
+// ended.
+func (db *DB) Finish(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) error {
+	ctx = context.WithoutCancel(ctx)
+	c := db.Command(ctx, tenant, fn)
+	c.Ends = true
+	return db.update(ctx, c)
+}
+
+func (db *DB) update(ctx context.Context, c *Command) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
 	_, span := db.tracer.Step(ctx, "store commit")
 	defer span.End()
-	err := db.engine.Update(ctx, db.Command(ctx, fn))
+	err := db.engine.Update(ctx, c)
 	failBusy(span, err)
 	return err
 }
 
-// Command returns the command of a request, or of background work, that runs fn, for an engine to run.
-func (db *DB) Command(ctx context.Context, fn func(tx *Tx) error) *Command {
+// Command returns the command of a request of a tenant, or of background work, that runs fn, for an
+// engine to run. The zero tenant is for operators and for this process.
+func (db *DB) Command(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) *Command {
 	background, _ := ctx.Value(inBackground{}).(bool)
-	return &Command{fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db, background: background}
+	return &Command{
+		fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db, background: background, tenant: tenant,
+	}
 }
 
 // Close waits for the accepted commands, then closes. It is safe to call twice.

@@ -12,73 +12,80 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// The bounds of the lists that wait. Each of them holds one of the requests that core serves at the
-// same time.
+// A tenant is slow for slowFor after work that took longer than TurnBounds.Quick: quick work in
+// between does not hide the slow one. The memory of slow tenants is emptied at mostSlow.
 const (
-	// listWait is how long a list waits for its turn.
-	listWait = 2 * listTime
-	// listQueue is how many lists of one merchant wait, and listQueues how many of all merchants.
-	listQueue  = 32
-	listQueues = 128
+	slowFor  = time.Minute
+	mostSlow = 10_000
 )
 
-// A merchant is slow for slowFor after a list that took longer than quickList: quick lists in between
-// do not hide the slow ones. The memory of slow merchants is emptied at mostSlow.
-const (
-	quickList = 500 * time.Millisecond
-	slowFor   = time.Minute
-	mostSlow  = 10_000
-)
+// TurnBounds are the bounds of work that takes turns. Work that waits holds one of the requests that
+// core serves at the same time.
+type TurnBounds struct {
+	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
+	// tenant. The others are for tenants of which nothing runs.
+	Slots, Share int
+	// Wait is how long work waits for its turn.
+	Wait time.Duration
+	// Queue bounds the work of one tenant that waits, and Queues that of all tenants.
+	Queue, Queues int
+	// Quick is how long work may take unless its tenant is slow. Slow tenants have Share slots
+	// together. With 0 no tenant is slow.
+	Quick time.Duration
+	// TooMany is the error of work that its tenant's other work is in the way of.
+	TooMany error
+}
 
-// turns bounds the lists that run at the same time. A merchant has at most a share of them, and so
-// have all slow merchants together. The merchants whose lists wait have their turns one after the
-// other.
-type turns struct {
-	slots, share int
+// Turns bounds the work that runs at the same time: lists, or commands on a server. The tenants whose
+// work waits have their turns one after the other.
+type Turns struct {
+	TurnBounds
 
 	mu      sync.Mutex
 	running int
-	slowly  int // of those that run, the lists of slow merchants
+	slowly  int // of those that run, the work of slow tenants
 	waiting int
-	queues  []*merchantLists        // of merchants with lists; the first one has the next turn
-	slow    map[int64]time.Duration // when the last slow list of a merchant ended, on the monotonic clock
+	queues  []*tenantQueue                   // of tenants with work; the first one has the next turn
+	slow    map[payment.Tenant]time.Duration // when the last slow work of a tenant ended, on the monotonic clock
 }
 
-// merchantLists are the lists of one merchant.
-type merchantLists struct {
-	merchant int64
-	running  int
-	waiting  []*listTurn // the first one waits for longest
+// tenantQueue is the work of one tenant.
+type tenantQueue struct {
+	tenant  payment.Tenant
+	running int
+	ending  int     // of those that wait, the first ones: they end a step
+	waiting []*turn // the first one has the tenant's next turn
 }
 
-// listTurn is the turn of a list.
-type listTurn struct {
-	of    *merchantLists
+// turn is the turn of one piece of work.
+type turn struct {
+	of    *tenantQueue
+	ends  bool
 	come  chan error // receives nil at the turn, or the reason why it does not come
 	begun time.Duration
-	slow  bool // of a slow merchant
+	slow  bool // of a slow tenant
 }
 
-// newTurns returns turns for a number of lists at the same time. A merchant has at most half of
-// them.
-func newTurns(slots int) *turns {
-	return &turns{slots: slots, share: max(1, slots/2), slow: map[int64]time.Duration{}}
+// NewTurns returns turns.
+func NewTurns(b TurnBounds) *Turns {
+	return &Turns{TurnBounds: b, slow: map[payment.Tenant]time.Duration{}}
 }
 
-// take waits for a turn of the merchant. The caller calls done when its list has ended.
-// payment.ErrTooManyLists if the merchant's other lists are in the way for too long, or too many of
-// them wait. ErrBusy if the lists of other merchants are in the way.
-func (t *turns) take(ctx context.Context, merchant int64) (done func(), err error) {
-	turn, err := t.enqueue(merchant)
+// Take waits for a turn of the tenant. The caller calls done when its work has ended. Work that ends
+// a step goes before the tenant's other work, and is not refused for its number. TooMany if the
+// tenant's other work is in the way for too long, or too much of it waits. ErrBusy if the work of
+// other tenants is in the way.
+func (t *Turns) Take(ctx context.Context, tenant payment.Tenant, ends bool) (done func(), err error) {
+	turn, err := t.enqueue(tenant, ends)
 	if err != nil {
 		return nil, err
 	}
-	over := time.NewTimer(listWait)
+	over := time.NewTimer(t.Wait)
 	defer over.Stop()
 	select {
 	case err = <-turn.come:
 	case <-over.C:
-		err = t.withdraw(turn, fmt.Errorf("%w: the lists of other merchants take too long", ErrBusy))
+		err = t.withdraw(turn, fmt.Errorf("%w: the work of other merchants takes too long", ErrBusy))
 	case <-ctx.Done():
 		err = t.withdraw(turn, ctx.Err())
 	}
@@ -88,41 +95,45 @@ func (t *turns) take(ctx context.Context, merchant int64) (done func(), err erro
 	return func() { t.leave(turn) }, nil
 }
 
-// enqueue adds a list to the merchant's queue. Its turn may come at once.
-func (t *turns) enqueue(merchant int64) (*listTurn, error) {
+// enqueue adds work to the tenant's queue. Its turn may come at once.
+func (t *Turns) enqueue(tenant payment.Tenant, ends bool) (*turn, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := slices.IndexFunc(t.queues, func(q *merchantLists) bool { return q.merchant == merchant })
+	i := slices.IndexFunc(t.queues, func(q *tenantQueue) bool { return q.tenant == tenant })
 	if i < 0 {
 		i = len(t.queues)
-		t.queues = append(t.queues, &merchantLists{merchant: merchant})
+		t.queues = append(t.queues, &tenantQueue{tenant: tenant})
 	}
 	q := t.queues[i]
-	if len(q.waiting) == listQueue {
-		return nil, payment.ErrTooManyLists
+	at := len(q.waiting)
+	switch {
+	case ends:
+		at = q.ending
+		q.ending++
+	case at >= t.Queue:
+		return nil, t.TooMany
 	}
-	turn := &listTurn{of: q, come: make(chan error, 1)}
-	q.waiting = append(q.waiting, turn)
+	turn := &turn{of: q, ends: ends, come: make(chan error, 1)}
+	q.waiting = slices.Insert(q.waiting, at, turn)
 	t.waiting++
 	t.next()
-	if t.waiting > listQueues {
+	if t.waiting > t.Queues {
 		t.evict()
 	}
 	return turn, nil
 }
 
-// next gives turns while there is a slot for a list that waits. The caller holds mu.
-func (t *turns) next() {
-	for t.running < t.slots {
+// next gives turns while there is a slot for work that waits. The caller holds mu.
+func (t *Turns) next() {
+	for t.running < t.Slots {
 		i := slices.IndexFunc(t.queues, t.mayRun)
 		if i < 0 {
 			return
 		}
 		q := t.queues[i]
 		turn := q.waiting[0]
-		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(q.merchant)
-		q.waiting = q.waiting[1:]
-		t.waiting--
+		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(q.tenant)
+		t.dequeue(turn)
 		q.running++
 		t.running++
 		if turn.slow {
@@ -132,31 +143,36 @@ func (t *turns) next() {
 	}
 }
 
-// mayRun reports whether a merchant's next list may run in a free slot. The caller holds mu.
-func (t *turns) mayRun(q *merchantLists) bool {
-	return len(q.waiting) > 0 && q.running < t.share && (t.slowly < t.share || !t.isSlow(q.merchant))
+// mayRun reports whether a tenant's next work may run in a free slot. The caller holds mu.
+func (t *Turns) mayRun(q *tenantQueue) bool {
+	return len(q.waiting) > 0 && (q.running == 0 || t.running < t.Share) && (t.slowly < t.Share || !t.isSlow(q.tenant))
 }
 
-// isSlow reports whether a merchant is slow. The caller holds mu.
-func (t *turns) isSlow(merchant int64) bool {
-	at, found := t.slow[merchant]
+// isSlow reports whether a tenant is slow. The caller holds mu.
+func (t *Turns) isSlow(tenant payment.Tenant) bool {
+	at, found := t.slow[tenant]
 	return found && clock.Monotonic()-at < slowFor
 }
 
-// evict ends the newest list of the merchant that has most of those that wait. The caller holds mu.
-func (t *turns) evict() {
-	q := slices.MaxFunc(t.queues, func(a, b *merchantLists) int { return len(a.waiting) - len(b.waiting) })
+// evict refuses the newest work of the tenant that has most of the work that waits. Work that ends a
+// step stays. The caller holds mu.
+func (t *Turns) evict() {
+	refusable := func(q *tenantQueue) int { return len(q.waiting) - q.ending }
+	q := slices.MaxFunc(t.queues, func(a, b *tenantQueue) int { return refusable(a) - refusable(b) })
+	if refusable(q) == 0 {
+		return
+	}
 	last := q.waiting[len(q.waiting)-1]
-	err := payment.ErrTooManyLists
+	err := t.TooMany
 	if len(q.waiting) == 1 && q.running == 0 {
-		err = fmt.Errorf("%w: too many lists wait", ErrBusy)
+		err = fmt.Errorf("%w: too much work waits", ErrBusy)
 	}
 	t.remove(last)
 	last.come <- err
 }
 
-// leave ends a list that had its turn. Its merchant has its next turn after all others.
-func (t *turns) leave(turn *listTurn) {
+// leave ends work that had its turn. Its tenant has its next turn after all others.
+func (t *Turns) leave(turn *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := turn.of
@@ -165,7 +181,7 @@ func (t *turns) leave(turn *listTurn) {
 	if turn.slow {
 		t.slowly--
 	}
-	t.note(q.merchant, clock.Monotonic()-turn.begun)
+	t.note(q.tenant, clock.Monotonic()-turn.begun)
 	t.forget(q)
 	if q.running > 0 || len(q.waiting) > 0 {
 		t.queues = append(t.queues, q)
@@ -173,22 +189,22 @@ func (t *turns) leave(turn *listTurn) {
 	t.next()
 }
 
-// note remembers a slow list of a merchant. The caller holds mu.
-func (t *turns) note(merchant int64, took time.Duration) {
+// note remembers slow work of a tenant. The caller holds mu.
+func (t *Turns) note(tenant payment.Tenant, took time.Duration) {
 	switch {
-	case took > quickList:
+	case t.Quick > 0 && took > t.Quick:
 		if len(t.slow) >= mostSlow {
 			clear(t.slow)
 		}
-		t.slow[merchant] = clock.Monotonic()
-	case !t.isSlow(merchant):
-		delete(t.slow, merchant)
+		t.slow[tenant] = clock.Monotonic()
+	case !t.isSlow(tenant):
+		delete(t.slow, tenant)
 	}
 }
 
-// withdraw removes a list that waits, and returns why: payment.ErrTooManyLists for ErrBusy if lists of
-// its merchant run. It returns nil if the list has its turn.
-func (t *turns) withdraw(turn *listTurn, why error) error {
+// withdraw removes work that waits, and returns why: TooMany for ErrBusy if work of its tenant runs.
+// It returns nil if the work has its turn.
+func (t *Turns) withdraw(turn *turn, why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := turn.of
@@ -197,22 +213,31 @@ func (t *turns) withdraw(turn *listTurn, why error) error {
 	}
 	t.remove(turn)
 	if q.running > 0 && errors.Is(why, ErrBusy) {
-		return payment.ErrTooManyLists
+		return t.TooMany
 	}
 	return why
 }
 
-// remove removes a list that waits. The caller holds mu.
-func (t *turns) remove(turn *listTurn) {
+// remove removes work that waits. The caller holds mu.
+func (t *Turns) remove(turn *turn) {
 	q := turn.of
-	q.waiting = slices.DeleteFunc(q.waiting, func(other *listTurn) bool { return other == turn })
-	t.waiting--
+	t.dequeue(turn)
 	if q.running == 0 && len(q.waiting) == 0 {
 		t.forget(q)
 	}
 }
 
-// forget removes the queue of a merchant. The caller holds mu.
-func (t *turns) forget(q *merchantLists) {
-	t.queues = slices.DeleteFunc(t.queues, func(other *merchantLists) bool { return other == q })
+// dequeue takes work from its queue. The caller holds mu.
+func (t *Turns) dequeue(w *turn) {
+	q := w.of
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *turn) bool { return other == w })
+	t.waiting--
+	if w.ends {
+		q.ending--
+	}
+}
+
+// forget removes the queue of a tenant. The caller holds mu.
+func (t *Turns) forget(q *tenantQueue) {
+	t.queues = slices.DeleteFunc(t.queues, func(other *tenantQueue) bool { return other == q })
 }

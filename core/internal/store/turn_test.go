@@ -15,7 +15,7 @@ import (
 
 // lists are lists of merchants that take turns, in a bubble of synctest.
 type lists struct {
-	store.Turns
+	*store.Turns
 	ended   context.Context //nolint:containedctx // it ends the lists that wait
 	end     context.CancelFunc
 	mu      sync.Mutex // guards the other fields
@@ -26,7 +26,7 @@ type lists struct {
 
 func newLists(t *testing.T, slots int) *lists {
 	t.Helper()
-	l := &lists{Turns: store.NewTurns(slots), done: map[int64][]func(){}, failed: map[int64][]error{}}
+	l := &lists{Turns: store.NewTurns(store.ListBounds(slots)), done: map[int64][]func(){}, failed: map[int64][]error{}}
 	l.ended, l.end = context.WithCancel(t.Context())
 	return l
 }
@@ -36,7 +36,7 @@ func newLists(t *testing.T, slots int) *lists {
 func (l *lists) list(merchants ...int64) {
 	for _, m := range merchants {
 		go func() {
-			done, err := l.Take(l.ended, m)
+			done, err := l.Take(l.ended, payment.Tenant{Merchant: m}, false)
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if err != nil {
@@ -76,7 +76,8 @@ func (l *lists) want(t *testing.T, merchants ...int64) {
 	}
 }
 
-// TestTurnsShare: a merchant has half of the slots, however many of them are free.
+// TestTurnsShare: a merchant has half of the slots, however many of them are free. The other half is
+// for merchants of which nothing runs.
 func TestTurnsShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,9 +85,11 @@ func TestTurnsShare(t *testing.T) {
 		l.list(1, 1, 1, 1)
 		l.want(t, 1, 1)
 		l.list(2, 2, 2, 3)
-		l.want(t, 1, 1, 2, 2)
+		l.want(t, 1, 1, 2, 3)
 		l.leave(1)
-		l.want(t, 1, 1, 2, 2, 3)
+		l.want(t, 1, 1, 2, 3)
+		l.list(4)
+		l.want(t, 1, 1, 2, 3, 4)
 		l.end()
 	})
 }
@@ -121,10 +124,10 @@ func TestTurnsWait(t *testing.T) {
 		l := newLists(t, 2)
 		l.list(1, 2, 1, 3)
 		gone, leave := context.WithCancel(t.Context())
-		go func() { _, _ = l.Take(gone, 4) }() // it never has a turn
+		go func() { _, _ = l.Take(gone, payment.Tenant{Merchant: 4}, false) }() // it never has a turn
 		synctest.Wait()
 		leave()
-		time.Sleep(store.ListWait - time.Nanosecond)
+		time.Sleep(l.Wait - time.Nanosecond)
 		synctest.Wait()
 		if got := slices.Concat(l.errors(1), l.errors(3)); len(got) > 0 {
 			t.Errorf("failed before the time: %v", got)
@@ -149,7 +152,7 @@ func TestTurnsQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 2)
-		for range 1 + store.ListQueue {
+		for range 1 + int64(l.Queue) {
 			l.list(1)
 		}
 		if got := l.errors(1); len(got) > 0 {
@@ -172,7 +175,7 @@ func TestTurnsOfSlowMerchants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 2)
 		l.list(1, 2)
-		time.Sleep(store.QuickList + time.Nanosecond)
+		time.Sleep(l.Quick + time.Nanosecond)
 		l.leave(1)
 		l.leave(2)
 		l.list(1, 2, 3)
@@ -198,14 +201,14 @@ func TestTurnsOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 2)
 		l.list(101, 102)
-		for m := range int64(store.ListQueues / store.ListQueue) {
-			for range store.ListQueue {
+		for m := range int64(int64(l.Queues) / int64(l.Queue)) {
+			for range int64(l.Queue) {
 				l.list(m)
 			}
 		}
 		l.list(7)
 		failed := 0
-		for m := range int64(store.ListQueues / store.ListQueue) {
+		for m := range int64(int64(l.Queues) / int64(l.Queue)) {
 			for _, err := range l.errors(m) {
 				failed++
 				if !errors.Is(err, payment.ErrTooManyLists) {
@@ -227,21 +230,109 @@ func TestTurnsOfManyMerchants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 2)
 		failed := func() (out []error) {
-			for m := range int64(3 + store.ListQueues) {
+			for m := range int64(3 + int64(l.Queues)) {
 				out = append(out, l.errors(m)...)
 			}
 			return out
 		}
-		for m := range int64(2 + store.ListQueues) {
+		for m := range int64(2 + int64(l.Queues)) {
 			l.list(m)
 		}
 		if got := failed(); len(got) > 0 {
 			t.Fatalf("within the bound: %v", got)
 		}
-		l.list(2 + store.ListQueues)
+		l.list(2 + int64(l.Queues))
 		if got := failed(); len(got) != 1 || !errors.Is(got[0], store.ErrBusy) {
 			t.Errorf("got %v, want %v", got, store.ErrBusy)
 		}
 		l.end()
+	})
+}
+
+// TestTurnsOfEndedSteps: work that ends a step goes before the tenant's other work, in its order. It
+// is not refused for its number, neither by its tenant's queue nor by that of all.
+func TestTurnsOfEndedSteps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		errTooMany := errors.New("too many")
+		turns := store.NewTurns(store.TurnBounds{
+			Slots: 1, Share: 1, Wait: time.Minute, Queue: 2, Queues: 3, TooMany: errTooMany,
+		})
+		tenant := payment.Tenant{Merchant: 1, Live: true}
+		begun := make(chan string, 8)
+		release := make(chan struct{})
+		work := func(ctx context.Context, name string, ends bool) {
+			go func() {
+				done, err := turns.Take(ctx, tenant, ends)
+				if err != nil {
+					begun <- name + ": " + err.Error()
+					return
+				}
+				begun <- name
+				<-release
+				done()
+			}()
+			synctest.Wait()
+		}
+		for _, name := range []string{"first", "second", "third"} {
+			work(t.Context(), name, false)
+		}
+		over, end := context.WithCancel(t.Context())
+		work(over, "ended", true)
+		end()
+		synctest.Wait()
+		work(t.Context(), "end", true)
+		work(t.Context(), "next end", true) // evicts the third
+		work(t.Context(), "last end", true) // evicts the second
+		work(t.Context(), "further end", true)
+		work(t.Context(), "fourth", false) // the queue is full
+		var got []string
+		for range 4 {
+			got = append(got, <-begun)
+		}
+		close(release)
+		synctest.Wait()
+		for len(begun) > 0 {
+			got = append(got, <-begun)
+		}
+		want := []string{
+			"first", "ended: context canceled", "third: too many", "second: too many", "fourth: too many", "end", "next end", "last end", "further end",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// TestTurnsWithoutSlowTenants: without a bound for quick work, no tenant is slow.
+func TestTurnsWithoutSlowTenants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := store.NewTurns(store.TurnBounds{Slots: 2, Share: 1, Wait: time.Minute, Queue: 1, Queues: 1})
+		for range 2 {
+			done := make([]func(), 2)
+			for m := range done {
+				var err error
+				if done[m], err = turns.Take(t.Context(), payment.Tenant{Merchant: int64(m)}, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(time.Hour)
+			done[0]()
+			done[1]()
+		}
+	})
+}
+
+// TestTurnsOfModes: the work of a merchant's test mode is not in the way of its live mode.
+func TestTurnsOfModes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := store.NewTurns(store.TurnBounds{Slots: 2, Share: 1, Wait: time.Minute, Queue: 1, Queues: 1, TooMany: payment.ErrTooManyChanges})
+		for _, live := range []bool{false, true} {
+			if _, err := turns.Take(t.Context(), payment.Tenant{Merchant: 1, Live: live}, false); err != nil {
+				t.Errorf("live %t: %v", live, err)
+			}
+		}
 	})
 }

@@ -91,15 +91,11 @@ func (b *batches[Q, A]) do(ctx context.Context, e *engine, item Q) (out A, done 
 	if err := ctx.Err(); err != nil || e.test.Alone {
 		return out, false, err
 	}
-	if err := e.begin(); err != nil {
+	ended, err := e.begin()
+	if err != nil {
 		return out, false, err
 	}
-	defer e.begun.Done()
-	if e.waiting.Add(1) > maxQueue {
-		e.waiting.Add(-1)
-		return out, false, store.ErrBusy
-	}
-	defer e.waiting.Add(-1)
+	defer ended()
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), e.patience/2, errTooLate)
 	defer cancel()
 	c := &caller[Q, A]{batches: b, engine: e, item: item, at: e.clock.Now()}

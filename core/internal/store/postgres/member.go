@@ -45,13 +45,13 @@ func (e *engine) Heartbeat(
 	return leads, beats, err
 }
 
-// inCommand runs fn as a command of this package. It runs beside the commands of clients: a stuck
-// command of background work must not cost a process its leadership.
+// inCommand runs fn as a command of this package. It has connections of its own: commands of clients
+// and of background work that wait must not cost a process its leadership.
 func (e *engine) inCommand(ctx context.Context, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
-	return e.update(ctx, e.write, e.clock.Now(), func(s *session, _ time.Time) (store.Outcome, error) {
+	return e.update(ctx, e.member, noTurn, e.clock.Now(), func(s *session, _ time.Time) (store.Outcome, error) {
 		return store.Outcome{}, fn(s)
 	})
 }

@@ -95,7 +95,9 @@ func (e *engine) FinishPayment(ctx context.Context, r *store.OutcomeRecord) erro
 			return err
 		}
 	}
-	return e.Update(ctx, e.db.Command(ctx, func(tx *store.Tx) error { return tx.FinishPayment(r) }))
+	c := e.db.Command(ctx, r.Transaction.Tenant, func(tx *store.Tx) error { return tx.FinishPayment(r) })
+	c.Ends = true
+	return e.Update(ctx, c)
 }
 
 // FinishPayment implements store.Session.

@@ -23,9 +23,9 @@ func TestPoolsPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	for options, want := range map[string]map[string]int{
-		"":                   {"write": 16, "payments": 10, "background_write": 4, "read": 4, "list": 2, "background": 2},
-		"&pool_max_conns=32": {"write": 32, "payments": 32, "background_write": 4, "read": 32, "list": 2, "background": 2},
-		"&pool_max_conns=1":  {"write": 1, "payments": 1, "background_write": 1, "read": 1, "list": 1, "background": 1},
+		"":                   {"write": 16, "payments": 10, "background_write": 4, "member": 2, "read": 4, "list": 2, "background": 2},
+		"&pool_max_conns=32": {"write": 32, "payments": 32, "background_write": 4, "member": 2, "read": 32, "list": 2, "background": 2},
+		"&pool_max_conns=1":  {"write": 1, "payments": 1, "background_write": 1, "member": 1, "read": 1, "list": 1, "background": 1},
 	} {
 		db, err := postgres.Open(t.Context(), source+options, clock.System())
 		if err != nil {

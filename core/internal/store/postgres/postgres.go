@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres/internal/hook"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -20,7 +21,7 @@ import (
 )
 
 const (
-	// maxQueue bounds the commands that run or wait for a connection.
+	// maxQueue bounds the commands that run or wait.
 	maxQueue = 4096
 	// defaultPatience is how long a command or a read may take, from the wait for a connection to its end, unless the URL says otherwise with
 	// patience=5s. Clients hear that the store is unavailable then, and that within two seconds.
@@ -30,7 +31,21 @@ const (
 	// writers bounds the connections of one process for commands of clients, and backgroundWriters those
 	// for commands of background work.
 	writers, backgroundWriters = 16, 4
+	// members is the connections for heartbeats. One of them may be kept for a commit that no caller
+	// waits for any more.
+	members = 2
 )
+
+// turnBounds are the bounds of the commands of clients on a number of connections. A quarter of the
+// connections is for tenants of which no command runs. The others wait for their turn without a
+// connection, and for half of the patience, so that each has time to run.
+func turnBounds(connections int, patience time.Duration) store.TurnBounds {
+	return store.TurnBounds{
+		Slots: connections, Share: max(1, connections*3/4), Wait: patience / 2,
+		Queue: 512, Queues: 768, // of the 1,024 requests that core serves at the same time
+		TooMany: payment.ErrTooManyChanges,
+	}
+}
 
 // What connections set unless the URL says otherwise.
 var (
@@ -47,9 +62,11 @@ var (
 type engine struct {
 	db    *store.DB
 	clock clock.Clock
-	write *pgxpool.Pool // for commands of clients, and heartbeats
+	write *pgxpool.Pool // for commands of clients
+	turns *store.Turns  // of write
 	// background is for commands of background work, for partitions, and for things that are held.
 	background *pgxpool.Pool
+	member     *pgxpool.Pool // for heartbeats
 
 	read  map[store.Purpose]*reads
 	batch *pgxpool.Pool // the connections of batches
@@ -118,8 +135,13 @@ func (e *engine) openPools(ctx context.Context, source string) (err error) {
 	if e.write, err = e.open(ctx, source, poolSize{connections: writers}, writing); err != nil {
 		return err
 	}
+	e.turns = store.NewTurns(turnBounds(int(e.write.Stat().MaxConns()), e.patience))
 	size := poolSize{connections: backgroundWriters, fixed: true}
 	if e.background, err = e.open(ctx, source, size, writing); err != nil {
+		return err
+	}
+	size.connections = members
+	if e.member, err = e.open(ctx, source, size, writing); err != nil {
 		return err
 	}
 	e.read = map[store.Purpose]*reads{}
@@ -187,30 +209,36 @@ func (e *engine) Shared() bool { return true }
 
 // Update implements store.Engine.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
-	pool := e.write
+	pool, turn := e.write, func() (func(), error) { return e.turns.Take(ctx, c.Tenant(), c.Ends) }
 	if c.Background() {
-		pool = e.background
+		pool, turn = e.background, noTurn
 	}
-	return e.update(ctx, pool, c.At(), func(s *session, now time.Time) (store.Outcome, error) { return c.Run(s, now) })
+	return e.update(ctx, pool, turn, c.At(), func(s *session, now time.Time) (store.Outcome, error) { return c.Run(s, now) })
 }
 
 // command is a function that runs in a transaction, perhaps several times. now is in UTC and whole
 // milliseconds.
 type command func(s *session, now time.Time) (store.Outcome, error)
 
-// update runs a command of a time on a connection of a pool.
-func (e *engine) update(ctx context.Context, pool *pgxpool.Pool, at time.Time, c command) error {
-	if err := e.begin(); err != nil {
+// noTurn is the turn of commands that wait for none.
+func noTurn() (done func(), err error) { return func() {}, nil }
+
+// update runs a command of a time at its turn on a connection of a pool.
+func (e *engine) update(
+	ctx context.Context, pool *pgxpool.Pool, turn func() (done func(), err error), at time.Time, c command,
+) error {
+	ended, err := e.begin()
+	if err != nil {
 		return err
 	}
-	defer e.begun.Done()
-	if e.waiting.Add(1) > maxQueue {
-		e.waiting.Add(-1)
-		return store.ErrBusy
-	}
-	defer e.waiting.Add(-1)
+	defer ended()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience) // a command that has begun ends by itself
 	defer cancel()
+	done, err := turn()
+	if err != nil {
+		return err
+	}
+	defer done()
 	for attempt := 1; ; attempt++ {
 		o, err := e.run(ctx, pool, at, c)
 		if err == nil {
@@ -230,19 +258,23 @@ func (e *engine) update(ctx context.Context, pool *pgxpool.Pool, at time.Time, c
 	}
 }
 
-// begin counts a command that begins. It returns ErrClosed if the engine is closing, and
-// ErrUnavailable if the server would lose the commit.
-func (e *engine) begin() error {
+// begin counts a command until ended is called. It returns ErrClosed if the engine is closing,
+// ErrUnavailable if the server would lose the commit, and ErrBusy if too many commands run or wait.
+func (e *engine) begin() (ended func(), err error) {
 	if unfit := e.unfit.Load(); unfit != nil {
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, unfit)
+		return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, unfit)
 	}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if e.closed {
-		return store.ErrClosed
+	switch {
+	case e.closed:
+		return nil, store.ErrClosed
+	case e.waiting.Add(1) > maxQueue:
+		e.waiting.Add(-1)
+		return nil, store.ErrBusy
 	}
 	e.begun.Add(1)
-	return nil
+	return func() { e.waiting.Add(-1); e.begun.Done() }, nil
 }
 
 // run runs a command once, in a transaction.
@@ -313,6 +345,7 @@ func (e *engine) rollBack(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, er
 	if outdated(err) {
 		e.write.Reset() // the other connections have prepared outdated statements, too
 		e.background.Reset()
+		e.member.Reset()
 	}
 	return err
 }
@@ -342,7 +375,7 @@ func (e *engine) closePools() {
 			of.pool.Close()
 		}
 	}
-	for _, pool := range []*pgxpool.Pool{e.batch, e.write, e.background} {
+	for _, pool := range []*pgxpool.Pool{e.batch, e.write, e.background, e.member} {
 		if pool != nil {
 			pool.Close()
 		}

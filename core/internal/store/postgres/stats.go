@@ -40,6 +40,7 @@ func (e *engine) Stats() store.Stats {
 	c := &e.stats
 	pools := []store.Pool{
 		poolOf("write", e.write), poolOf("payments", e.batch), poolOf("background_write", e.background),
+		poolOf("member", e.member),
 	}
 	for _, p := range store.Purposes() {
 		pools = append(pools, poolOf(p.String(), e.read[p].pool))

@@ -1,0 +1,144 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/postgres"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/pgtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
+	"github.com/causeway-pay/causeway/shared/secret"
+)
+
+// stuckCores are two cores whose commands wait for one row.
+type stuckCores struct {
+	cores [2]*store.DB
+	ended sync.WaitGroup
+}
+
+// begin sends a number of commands of a tenant to each core. All of them change one row.
+func (s *stuckCores) begin(t *testing.T, merchant int64, commands int) {
+	t.Helper()
+	for _, db := range s.cores {
+		waiting := db.Waiting()
+		for range commands {
+			s.ended.Go(func() {
+				err := db.UpdateOf(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: merchant},
+					func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(1, 1); return err })
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		programtest.WaitFor(t, "the commands run or wait", func() bool { return db.Waiting() == waiting+commands })
+	}
+}
+
+// wantInUse waits until each core's commands hold a number of connections. No more are ever held: a
+// command that may run has its turn before it waits.
+func (s *stuckCores) wantInUse(t *testing.T, want int) {
+	t.Helper()
+	for _, db := range s.cores {
+		programtest.WaitFor(t, "the commands hold their connections", func() bool { return inUse(db, "write") >= want })
+		if got := inUse(db, "write"); got != want {
+			t.Fatalf("connections in use: got %d, want %d", got, want)
+		}
+	}
+}
+
+func inUse(db *store.DB, pool string) int {
+	for _, p := range db.Stats().Pools {
+		if p.Name == pool {
+			return p.InUse
+		}
+	}
+	return -1
+}
+
+// wantOthersServed checks that another tenant and the process itself change rows at each core.
+func (s *stuckCores) wantOthersServed(t *testing.T, other int64) {
+	t.Helper()
+	for _, db := range s.cores {
+		for _, write := range []func(func(*store.Tx) error) error{
+			func(fn func(*store.Tx) error) error {
+				return db.UpdateOf(t.Context(), payment.Tenant{Merchant: other}, fn)
+			},
+			func(fn func(*store.Tx) error) error { return db.Update(t.Context(), fn) },
+		} {
+			err := write(func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(other, 1); return err })
+			if err != nil {
+				t.Errorf("a command of another tenant: %v", err)
+			}
+		}
+	}
+}
+
+// TestOneRowPostgreSQL: a merchant sends many commands for one row to two cores. They hold three
+// quarters of the connections. Other merchants, also such that do the same, have the rest. With all
+// connections held, also those of background work, each core keeps its heartbeats.
+func TestOneRowPostgreSQL(t *testing.T) {
+	t.Parallel()
+	source := pgtest.Schema(t)
+	if err := postgres.Migrate(t.Context(), secret.New(source)); err != nil {
+		t.Fatal(err)
+	}
+	var s stuckCores
+	for i := range s.cores {
+		db, err := postgres.Open(t.Context(), source+"&patience=120s&idle_in_transaction_session_timeout=240000&lock_timeout=240000", clock.System())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() }) // of a test
+		s.cores[i] = db
+	}
+	mustWrite(t, s.cores[0], 1, func() {})
+	held, err := mustDial(t, source).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Exec(t.Context(), "SELECT FROM test_clocks FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	defer s.ended.Wait()
+	defer func() { _ = held.Rollback(t.Context()) }() // again, of a test that failed
+	s.begin(t, 1, stuckCommands)
+	s.wantInUse(t, 12)
+	s.wantOthersServed(t, 2)
+	for other := range int64(3) {
+		s.begin(t, 11+other, stuckCommands)
+	}
+	s.wantInUse(t, 15)
+	s.wantOthersServed(t, 3)
+	s.begin(t, 14, 1)
+	s.wantInUse(t, 16)
+	s.beatBesideBackground(t)
+	if err := held.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// beatBesideBackground checks that a core has heartbeats while background work waits for the row too.
+func (s *stuckCores) beatBesideBackground(t *testing.T) {
+	t.Helper()
+	for i, db := range s.cores {
+		background := store.InBackground(context.WithoutCancel(t.Context()))
+		for range stuckCommands {
+			s.ended.Go(func() {
+				err := db.Update(background, func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(1, 1); return err })
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		programtest.WaitFor(t, "background work holds its connections", func() bool { return inUse(db, "background_write") == 4 })
+		leads, _, err := db.Heartbeat(background, int64(7+i), time.Hour, func(time.Time) bool { return true })
+		if err != nil || leads != (i == 0) {
+			t.Errorf("a heartbeat of core %d: leads %t, %v", i, leads, err)
+		}
+	}
+}
