@@ -89,7 +89,8 @@ func TestOneRowPostgreSQL(t *testing.T) {
 	}
 	var s stuckCores
 	for i := range s.cores {
-		db, err := postgres.Open(t.Context(), source+"&patience=120s&idle_in_transaction_session_timeout=240000&lock_timeout=240000", clock.System())
+		options := "&patience=120s&idle_in_transaction_session_timeout=240000&lock_timeout=240000"
+		db, err := postgres.Open(t.Context(), source+options, clock.System())
 		if err != nil {
 			t.Fatal(err)
 		}
