@@ -201,14 +201,14 @@ func TestTurnsOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 2)
 		l.list(101, 102)
-		for m := range int64(int64(l.Queues) / int64(l.Queue)) {
+		for m := range int64(l.Queues / l.Queue) {
 			for range int64(l.Queue) {
 				l.list(m)
 			}
 		}
 		l.list(7)
 		failed := 0
-		for m := range int64(int64(l.Queues) / int64(l.Queue)) {
+		for m := range int64(l.Queues / l.Queue) {
 			for _, err := range l.errors(m) {
 				failed++
 				if !errors.Is(err, payment.ErrTooManyLists) {
@@ -230,12 +230,12 @@ func TestTurnsOfManyMerchants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 2)
 		failed := func() (out []error) {
-			for m := range int64(3 + int64(l.Queues)) {
+			for m := range int64(3 + l.Queues) {
 				out = append(out, l.errors(m)...)
 			}
 			return out
 		}
-		for m := range int64(2 + int64(l.Queues)) {
+		for m := range int64(2 + l.Queues) {
 			l.list(m)
 		}
 		if got := failed(); len(got) > 0 {
