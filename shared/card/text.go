@@ -15,13 +15,18 @@ const (
 //     alone, or words in the groups of a printed card ("4111 1111 1111 1111"). Letters and digits
 //     form words.
 //
+// Fullwidth digits are digits. Line breaks and other space count as spaces; other dashes, dots,
+// slashes and underscores count as hyphens.
+//
 // Digits that are more often something else are no card number, unless they are one of own. 13
 // digits with Visa's leading digit are telephone numbers and article numbers, for such cards are no
 // longer issued. 19 digits that begin with 3 or 4 are our ids in decimal form, of the years 2015 to
 // 2045.
 func InText(text string, own ...secret.String) (from, to int, found bool) {
-	for _, s := range searches(text, own) {
+	f := fold(text)
+	for _, s := range searches(f.text, own) {
 		if from, to, found = s.next(0); found {
+			from, to = f.original(from, to)
 			return from, to, true
 		}
 	}
@@ -32,11 +37,13 @@ func InText(text string, own ...secret.String) (from, to int, found bool) {
 // nothing in the result, which is as long as the text. The time is proportional to the text's
 // length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
-	for _, s := range searches(text, own) {
-		s.text = text
-		text = s.masked()
+	f := fold(text)
+	masked := f.text
+	for _, s := range searches(f.text, own) {
+		s.text = masked
+		masked = s.masked()
 	}
-	return text
+	return f.unfold(text, masked)
 }
 
 // search reads a text once, from its first byte to its last. It looks for one number, or for the

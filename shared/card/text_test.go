@@ -51,10 +51,23 @@ func TestMaskText(t *testing.T) {
 		"DE89370400440532013000":                  "DE89370400440532013000",
 		"2026-11-22 05:26:37.000":                 "2026-11-22 05:26:37.000",
 		"2222 4000 7000 0005, 2222-4000-70000005": "XXXX XXXX XXXX 0005, 2222-4000-70000005",
-		"": "",
+		"4111_1111_1111_1111":                     "XXXX_XXXX_XXXX_1111",
+		"4111.1111.1111.1111":                     "XXXX.XXXX.XXXX.1111",
+		"4111\u00a01111\u00a01111\u00a01111":      "XXXX\u00a0XXXX\u00a0XXXX\u00a01111",
+		"4111\u20111111\u20111111\u20111111":      "XXXX\u2011XXXX\u2011XXXX\u20111111",
+		"4111\r\n1111\r\n1111\r\n1111":            "XXXX\r\nXXXX\r\nXXXX\r\n1111",
+		"é ４１１１１１１１１１１１１１１１":                      "é ＸＸＸＸＸＸＸＸＸＸＸＸ１１１１",
+		"４２４２４２４２４２４２４２４２ 4242 4242 4242": "ＸＸＸＸＸＸＸＸＸＸＸＸ４２４２ 4242 4242 4242",
+		"v4111.1111.1111.1111":         "v4111.1111.1111.1111",
+		"1764.3303/2026.1128 10.0.0.1": "1764.3303/2026.1128 10.0.0.1",
+		"":                             "",
 	} {
-		if got := card.MaskText(text); got != want {
+		got := card.MaskText(text)
+		if got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+		if _, _, found := card.InText(got); found {
+			t.Errorf("%q: a number is left", got)
 		}
 	}
 }
@@ -69,7 +82,10 @@ func TestMaskTextOwn(t *testing.T) {
 		{"4111111111111111", "411111 - 1111111111", "XXXXXX - XXXXXX1111"},
 		{"4222222222222", "4222222222222", "XXXXXXXXX2222"},
 		{"9111111111111118", "ref 9111 1111-11111118", "ref XXXX XXXX-XXXX1118"},
-		{"4111111111111111", "4111/1111/1111/1111", "4111/1111/1111/1111"},
+		{"4111111111111111", "4111/1111/1111/1111", "XXXX/XXXX/XXXX/1111"},
+		{"4111111111111111", "4111.\n1111\u00a01111__1111", "XXXX.\nXXXX\u00a0XXXX__1111"},
+		{"411111111111", "4111\u22121111\u22121111", "XXXX\u2212XXXX\u22121111"},
+		{"9111111111111118", "９111111111111118", "ＸXXXXXXXXXXX1118"},
 		{"", "nothing that is long enough", "nothing that is long enough"},
 		{"4", "4 is no number of a card 4444", "4 is no number of a card 4444"},
 	} {
@@ -133,4 +149,54 @@ func TestTextsOfMachinesPass(t *testing.T) {
 			t.Errorf("%s: %d of %d are taken for card numbers", kind, n, tries)
 		}
 	}
+}
+
+// TestInTextOfAnySpelling: the offsets are those of the text as it was written.
+func TestInTextOfAnySpelling(t *testing.T) {
+	t.Parallel()
+	before, number := "é\u00a0", "4111\u00a01111\u00a01111\u00a01111"
+	from, to, found := card.InText(before + number + "\u00a0")
+	if !found || from != len(before) || to != len(before+number) {
+		t.Errorf("got %d to %d, %t", from, to, found)
+	}
+}
+
+// TestMaskTextInAnySpelling: other digits, space and dashes change nothing in what is masked.
+func TestMaskTextInAnySpelling(t *testing.T) {
+	t.Parallel()
+	others := map[byte][]string{
+		' ': {"\u00a0", "\u2009", "\t", "\n", "\r\n"},
+		'-': {"\u2011", "\u2013", "\u2212", ".", "/", "_"},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SampledFrom([]string{
+			"4111", "1111", "4242", "4111111111111111", "3782", "822463", "10005", " ", "-", "x", "é",
+		})
+		text := strings.Join(rapid.SliceOfN(parts, 0, 14).Draw(t, "text"), "")
+		own := secret.New(rapid.SampledFrom([]string{"", "9111111111111118", "4242111142421111"}).Draw(t, "own"))
+		masked := card.MaskText(text, own)
+		var spelled, want strings.Builder
+		for i := range len(text) {
+			from, to := text[i:i+1], masked[i:i+1]
+			switch c := text[i]; {
+			case others[c] != nil && rapid.Bool().Draw(t, "another separator"):
+				from = rapid.SampledFrom(others[c]).Draw(t, "separator")
+				to = from
+			case c >= '0' && c <= '9' && rapid.Bool().Draw(t, "fullwidth"):
+				from, to = string('０'+rune(c-'0')), map[bool]string{true: "Ｘ", false: string('０' + rune(c-'0'))}[masked[i] == 'X']
+			}
+			spelled.WriteString(from)
+			want.WriteString(to)
+		}
+		if got := card.MaskText(spelled.String(), own); got != want.String() {
+			t.Errorf("%q: got %q, want %q", spelled.String(), got, want.String())
+		}
+		if _, _, found := card.InText(want.String(), own); found {
+			t.Errorf("%q: a number is left", want.String())
+		}
+		from, to, found := card.InText(text, own)
+		if sf, st, sfound := card.InText(spelled.String(), own); sfound != found || found && (sf < from || st < to) {
+			t.Errorf("%q: got %d to %d, %t", spelled.String(), sf, st, sfound)
+		}
+	})
 }
