@@ -69,6 +69,35 @@ func TestFirstOfABatchHidesItsRollback(t *testing.T) {
 	}
 }
 
+// TestLaterOfABatchHidesItsRollback: a later command that ignores a full disk fails with the batch.
+// The commands behind it are in the next batch: a row is there if and only if its command succeeded.
+func TestLaterOfABatchHidesItsRollback(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if err := b.engine.Exec("PRAGMA max_page_count = 100", "PRAGMA cache_size = 10"); err != nil {
+		t.Fatal(err)
+	}
+	release := b.block(t)
+	first := b.queue(merchant(1))
+	hides := b.queue(func(tx *store.Tx) error {
+		_ = tx.InsertMerchant(2, strings.Repeat("n", 1<<20))
+		return nil
+	})
+	last := b.queue(merchant(3))
+	release()
+	for id, err := range map[int64]error{1: <-first, 2: <-hides} {
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("merchant %d: got %v, want it to be unavailable", id, err)
+		}
+	}
+	if err := <-last; err != nil {
+		t.Errorf("merchant 3: %v", err)
+	}
+	if got, want := b.MustCount(t, "merchants"), 1; got != want {
+		t.Errorf("got %d merchants, want %d", got, want)
+	}
+}
+
 // A batch has one time, which is not before any of its commands was requested, even if the clock was
 // set back meanwhile.
 func TestTimeOfABatch(t *testing.T) {

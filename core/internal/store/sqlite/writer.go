@@ -27,7 +27,7 @@ type writer struct {
 	// lost is the error with which SQLite rolled back the whole batch by itself, as it does when the
 	// disk is full. No more may be written under the batch.
 	lost error
-	// doubt is a failure of the batch's first command by which SQLite may have rolled back the batch.
+	// doubt is a failure of the running command by which SQLite may have rolled back the batch.
 	doubt    error
 	delivers bool // this batch has inserted deliveries
 	wrote    bool // this batch has written rows
@@ -132,7 +132,6 @@ func (w *writer) run(commands []*request) (n int) {
 // first runs the batch's first command. Nothing was written before it, so it needs no savepoint: if
 // it fails, the batch is rolled back and begins again for the commands behind it.
 func (w *writer) first(r *request) error {
-	w.doubt = nil
 	err := w.command(r)
 	if err == nil {
 		err = w.doubt // which the command ignored; outside of a transaction the next savepoint would commit
@@ -165,14 +164,16 @@ func (w *writer) leave(name string, err error) error {
 			return err
 		}
 	}
-	if rel := w.exec("RELEASE " + name); rel != nil && err == nil {
-		err = fmt.Errorf("release: %w", rel)
+	if rel := w.exec("RELEASE " + name); rel != nil { // the command ignored an error that rolled back the batch
+		w.lost = fmt.Errorf("release: %w", cmp.Or(w.doubt, rel))
+		return w.lost
 	}
 	return err
 }
 
 // command runs a command as part of the batch.
 func (w *writer) command(r *request) error {
+	w.doubt = nil
 	o, err := r.Run(w, w.now)
 	w.delivers, w.wrote = w.delivers || o.Delivers, w.wrote || o.Wrote
 	return err
