@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -85,11 +86,32 @@ func (h *Hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t := h.begin(r)
 	if t.problem == nil && !t.exchange.NeedsBody() && !t.exchange.WrapsResponse() {
-		apply(r.Header, t.exchange.Ops())
-		h.cfg.Core.ServeHTTP(w, r)
+		h.direct(w, r, t)
 		return
 	}
 	h.full.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tripKey{}, t)))
+}
+
+// direct hands a request in the clear to core, which writes the response to the client itself. So
+// core's peer is the client, not a hop of ours: to a hop core would send fields that no client may
+// see.
+func (h *Hop) direct(w http.ResponseWriter, r *http.Request, t *trip) {
+	if _, forwarded := r.Header[httpx.HopField]; forwarded {
+		r.RemoteAddr = h.peerOf(r)
+	}
+	apply(r.Header, t.exchange.Ops())
+	delete(r.Header, httpx.ClientAddressField)
+	delete(r.Header, httpx.HopField)
+	h.cfg.Core.ServeHTTP(w, r)
+}
+
+// peerOf returns the client address with a port, or "" if it is not known.
+func (h *Hop) peerOf(r *http.Request) string {
+	address := h.addressOf(r)
+	if address == "" {
+		return ""
+	}
+	return net.JoinHostPort(address, "0")
 }
 
 // Guard lets requests into next, which is not core, that need no encryption there. It responds to
