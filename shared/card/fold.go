@@ -13,8 +13,8 @@ type folded struct {
 	at []int
 }
 
-// fold writes fullwidth characters as ASCII, space and line breaks of all kinds as spaces, and
-// dashes of all kinds, dots, slashes and underscores as hyphens. People paste card numbers with
+// fold writes fullwidth characters as ASCII. Space and line breaks of all kinds become spaces.
+// Dashes of all kinds, dots, slashes and underscores become hyphens. People paste card numbers with
 // them. A text of too few digits for a card number stays as it is.
 func fold(text string) folded {
 	if !foldable(text) {

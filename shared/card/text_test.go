@@ -151,7 +151,7 @@ func TestTextsOfMachinesPass(t *testing.T) {
 	}
 }
 
-// TestInTextOfAnySpelling: the offsets are those of the text as it was written.
+// TestInTextOfAnySpelling: the offsets are of the text as it was written.
 func TestInTextOfAnySpelling(t *testing.T) {
 	t.Parallel()
 	before, number := "é\u00a0", "4111\u00a01111\u00a01111\u00a01111"
@@ -161,7 +161,7 @@ func TestInTextOfAnySpelling(t *testing.T) {
 	}
 }
 
-// TestMaskTextInAnySpelling: other digits, space and dashes change nothing in what is masked.
+// TestMaskTextInAnySpelling: the same digits are masked with other digits, space and dashes.
 func TestMaskTextInAnySpelling(t *testing.T) {
 	t.Parallel()
 	others := map[byte][]string{

@@ -49,8 +49,8 @@ func TestRequestLineHasTheIDsOfCore(t *testing.T) {
 	}
 }
 
-// TestNoClientGetsTheFieldsOfAHop: core in the same process knows the address of a client in the
-// clear. It sends the client no field that is for a hop.
+// TestNoClientGetsTheFieldsOfAHop: core in the same process gets the address of the client. It
+// sends the client no field that is for a hop.
 func TestNoClientGetsTheFieldsOfAHop(t *testing.T) {
 	t.Parallel()
 	hop := secret.New(strings.Repeat("h", 43))
