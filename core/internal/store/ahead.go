@@ -10,7 +10,7 @@ import (
 
 var selectQueuePage = declare("selectQueuePage")
 
-// queued is a pending delivery of a queue.
+// queued is a pending delivery to an endpoint.
 type queued struct {
 	Due
 	updatedAt int64
@@ -18,11 +18,11 @@ type queued struct {
 
 func scanQueued(row Scanner) (q queued, err error) { return q, row.Scan(&q.At, &q.ID, &q.updatedAt) }
 
-// EachDeliveryAhead calls change with the pending deliveries that are due, and were written, after
-// a time, some at once. If the time is in the future, a clock that was ahead wrote them. It reads
-// the queues in pages, so that no statement takes long on a queue of a million. Each call gets the
-// ids in ascending order, in which other commands lock the deliveries. It returns an error if ctx
-// ends.
+// EachDeliveryAhead calls change with the pending deliveries that are due after a time and were
+// also written after it, a page at a time. If the time is in the future, a clock that was ahead
+// wrote them. Pages keep each statement short on a queue of a million deliveries. Each call gets
+// the ids in ascending order, the order in which other commands lock deliveries. It returns ctx's
+// error if ctx ends.
 func (db *DB) EachDeliveryAhead(ctx context.Context, at time.Time, change func(deliveries []int64) error) error {
 	endpoints, err := db.queues(ctx)
 	if err != nil {
@@ -36,12 +36,12 @@ func (db *DB) EachDeliveryAhead(ctx context.Context, at time.Time, change func(d
 	return nil
 }
 
-// eachAheadOf is EachDeliveryAhead of one endpoint.
+// eachAheadOf is EachDeliveryAhead for one endpoint.
 func (db *DB) eachAheadOf(ctx context.Context, endpoint int64, at time.Time, change func([]int64) error) error {
 	for after, n := (Due{toMillis(at), math.MaxInt64}), queuePage; n == queuePage; {
 		page, err := collect(ctx, db, selectQueuePage, scanQueued,
 			endpoint, toMillis(farFuture), after.At, after.ID, queuePage)
-		if err = errors.Join(err, ctx.Err()); err != nil { // a read on a server does not end with ctx
+		if err = errors.Join(err, ctx.Err()); err != nil { // PostgreSQL completes a read although ctx has ended
 			return err
 		}
 		var ahead []int64

@@ -15,7 +15,9 @@ var (
 	insertAnnouncement = declare("insertAnnouncement")
 )
 
-// Announced returns the event by which the tenant was told of what has that name, else ErrNotFound.
+// Announced returns the event that announced name to the tenant, else ErrNotFound. kind is the type
+// of the event. If the event was purged, a placeholder with its id and no data replaces it. The
+// command locks the merchant's announcements, so that no other command announces the same name.
 func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*payment.Event, error) {
 	if err := tx.lock("announcements", tenant.Merchant); err != nil {
 		return nil, err
@@ -32,13 +34,13 @@ func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*payment.Even
 		return nil, fmt.Errorf("read announcement: %w", err)
 	}
 	e, err := tx.Event(tenant, event)
-	if errors.Is(err, payment.ErrNotFound) { // events may be kept for some time only, and what was told once is told
+	if errors.Is(err, payment.ErrNotFound) { // the event was purged, and its announcement stays
 		return &payment.Event{ID: event, Tenant: tenant, Type: kind, Object: tenant.Merchant, Data: []byte(`{}`), CreatedAt: id.TimeOf(event).UTC()}, nil
 	}
 	return e, err
 }
 
-// Announcements counts what the tenant was told of that kind.
+// Announcements counts the names that events of a type have announced to the tenant.
 func (tx *Tx) Announcements(tenant payment.Tenant, kind string) (n int64, err error) {
 	row, err := tx.row(countAnnouncements, tenant.Merchant, tenant.Live, kind)
 	if err != nil {
@@ -50,7 +52,7 @@ func (tx *Tx) Announcements(tenant payment.Tenant, kind string) (n int64, err er
 	return n, nil
 }
 
-// InsertAnnouncement remembers that e, which was inserted, tells of what has that name.
+// InsertAnnouncement records that the inserted event e announces name to its tenant.
 func (tx *Tx) InsertAnnouncement(e *payment.Event, name string) error {
 	return tx.insert(insertAnnouncement,
 		e.Tenant.Merchant, e.Tenant.Live, e.Type, name, e.ID)

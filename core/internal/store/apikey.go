@@ -27,8 +27,9 @@ var (
 	listKeys         = declareList("listKeys")
 )
 
-// InsertKey writes a key under the hash it is found by, and fills in when it was made. ErrNotFound when there is no such merchant,
-// ErrTooManyKeys at the bound, ErrDuplicate when the id is taken.
+// InsertKey inserts a key under its hash, by which requests find it, and fills in CreatedAt. It
+// returns ErrNotFound if there is no such merchant, ErrTooManyKeys if the tenant has
+// payment.MaxKeys active keys, and ErrDuplicate if the id is taken.
 func (tx *Tx) InsertKey(k *payment.APIKey, hash []byte) error {
 	if err := tx.lock("keys", k.Tenant.Merchant); err != nil {
 		return err
@@ -47,8 +48,9 @@ func (tx *Tx) InsertKey(k *payment.APIKey, hash []byte) error {
 	return tx.addKey(k, hash)
 }
 
-// addKey is InsertKey without the bound and its lock, for a key that replaces another. RollKey holds
-// the row of the old key, and RevokeKey takes the lock before it takes the row.
+// addKey is InsertKey without the bound and its lock, for a key that replaces another. RollKey
+// holds the row of the old key, but RevokeKey takes the lock before the row. To take the lock here
+// could be a deadlock.
 func (tx *Tx) addKey(k *payment.APIKey, hash []byte) error {
 	row, err := tx.row(selectMerchantID, k.Tenant.Merchant)
 	if err != nil {
@@ -65,8 +67,9 @@ func (tx *Tx) addKey(k *payment.APIKey, hash []byte) error {
 		k.ID, k.Tenant.Merchant, k.Tenant.Live, k.Kind, k.Name, hash, k.Root, k.Hint, strings.Join(k.Scopes, " "), toMillis(tx.Now), toMillis(k.ExpiresAt))
 }
 
-// RollKey writes next, found by hash, in the place of the active key old, which stays valid until a time at most. ErrConflict when old is
-// not active, ErrDuplicate when the id of next is taken; neither leaves anything.
+// RollKey replaces the active key old by next, which requests find by hash. old expires at a time,
+// unless it expires earlier. ErrConflict if old is not active, ErrDuplicate if the id of next is
+// taken. Nothing is changed then.
 func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []byte) error {
 	return tx.whole(func() error {
 		err := tx.change(replaceKey,
@@ -78,8 +81,8 @@ func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []b
 	})
 }
 
-// RevokeKey ends a key. Unless forced, it returns ErrConflict for the tenant's last active key that can manage keys, and changes nothing; of
-// a key that was revoked before it changes nothing either.
+// RevokeKey revokes a key. Unless forced, it returns ErrConflict for the tenant's last active key
+// that can manage keys. A key that was revoked before stays as it is, without an error.
 func (tx *Tx) RevokeKey(tenant payment.Tenant, id int64, force bool) error {
 	if err := tx.lock("keys", tenant.Merchant); err != nil {
 		return err
@@ -88,9 +91,10 @@ func (tx *Tx) RevokeKey(tenant payment.Tenant, id int64, force bool) error {
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live, force)
 }
 
-// TouchKeys writes when keys were last used, by id. An earlier time than the stored one changes nothing.
+// TouchKeys stores when keys were last used, by key id. It ignores a time that is earlier than the
+// stored one.
 func (tx *Tx) TouchKeys(used map[int64]time.Time) error {
-	for _, id := range slices.Sorted(maps.Keys(used)) { // in one order, so that two processes do not wait for each other
+	for _, id := range slices.Sorted(maps.Keys(used)) { // a fixed order: two processes cannot deadlock
 		err := tx.exec(touchKey, toMillis(used[id]), id)
 		if err != nil {
 			return err
@@ -99,8 +103,7 @@ func (tx *Tx) TouchKeys(used map[int64]time.Time) error {
 	return nil
 }
 
-// LockedKey reads one key of the tenant, which no other command changes until this one has ended,
-// else ErrNotFound.
+// LockedKey reads one key of the tenant and locks its row until the command ends, else ErrNotFound.
 func (tx *Tx) LockedKey(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 	row, err := tx.row(lockKey, id, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -109,7 +112,7 @@ func (tx *Tx) LockedKey(tenant payment.Tenant, id int64) (*payment.APIKey, error
 	return scanKey(row)
 }
 
-// Key reads one key of the tenant inside the group, else ErrNotFound.
+// Key reads one key of the tenant as part of the command, else ErrNotFound.
 func (tx *Tx) Key(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 	row, err := tx.row(selectKey, id, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -118,17 +121,17 @@ func (tx *Tx) Key(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 	return scanKey(row)
 }
 
-// KeyByHash finds the key with this hash, else ErrNotFound.
+// KeyByHash returns the key with this hash, else ErrNotFound.
 func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*payment.APIKey, error) {
 	return scanKey(db.row(ctx, selectKeyByHash, hash))
 }
 
-// KeyByID finds the key with this id, whoever's it is, else ErrNotFound. It is for operators.
+// KeyByID returns the key with this id, of any tenant, else ErrNotFound. It is for operators.
 func (db *DB) KeyByID(ctx context.Context, id int64) (*payment.APIKey, error) {
 	return scanKey(db.row(ctx, selectKeyByID, id))
 }
 
-// Keys lists the tenant's keys, newest first, those that are not valid any more included.
+// Keys lists the tenant's keys, newest first, including expired and revoked keys.
 func (db *DB) Keys(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.APIKey], error) {
 	return list(ctx, db, tenant.Merchant, listKeys, p, scanKey, tenant.Merchant, tenant.Live)
 }

@@ -19,9 +19,8 @@ var (
 	deleteAuditRecords       = declare("deleteAuditRecords")
 )
 
-// AppendAudit writes r as the next record of the chain and fills in its sequence, time and MACs. It
-// is the last statement of its command: all other commands that append wait until this one has
-// ended.
+// AppendAudit writes r as the next record of the chain and fills in its sequence, time and MACs.
+// Call it last in a command: other commands that append wait until this one ends.
 func (tx *Tx) AppendAudit(key []byte, r *audit.Record) error {
 	if err := tx.lock("audit", 0); err != nil {
 		return err
@@ -53,7 +52,7 @@ func scanHead(row Scanner) (audit.Head, error) {
 	return h, nil
 }
 
-// AuditHead returns the newest record's sequence and MAC; the zero sequence if there is no record.
+// AuditHead returns the newest record's sequence and MAC. The sequence is 0 if there is no record.
 func (db *DB) AuditHead(ctx context.Context) (audit.Head, error) {
 	return scanHead(db.row(ctx, selectAuditHead))
 }
@@ -63,8 +62,8 @@ func (db *DB) AuditRecords(ctx context.Context, after int64, limit int) ([]*audi
 	return collect(ctx, db, selectAuditRecords, scanAudit, after, limit)
 }
 
-// NewestAuditRecords returns at most limit records before a sequence, newest first. 0 begins with
-// the newest.
+// NewestAuditRecords returns at most limit records before a sequence, newest first. With 0 it
+// begins with the newest record.
 func (db *DB) NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error) {
 	return listed(ctx, db, 0, selectNewestAuditRecords, scanAudit, before, limit)
 }
@@ -81,9 +80,9 @@ func scanAudit(row Scanner) (*audit.Record, error) {
 	return &r, nil
 }
 
-// PurgeAudit removes the records of before a time and appends the record of that, in one command.
-// It returns the number of records removed. The database itself refuses to remove a record of the
-// last 365 days.
+// PurgeAudit removes the records from before a time and appends r as the record of the purge, in
+// one command. It returns the number of removed records. The database itself refuses to remove a
+// record of the last 365 days.
 func (tx *Tx) PurgeAudit(key []byte, before time.Time, r *audit.Record) (int64, error) {
 	if err := tx.lock("audit", 0); err != nil {
 		return 0, err

@@ -22,8 +22,8 @@ var (
 	selectRecipients       = declare("selectRecipients")
 )
 
-// InsertBroadcast writes a broadcast to the merchants there are. ErrDuplicate when there is one of that type and name. What is not given is
-// filled in.
+// InsertBroadcast inserts a broadcast to all merchants that exist now, and fills in Until and
+// CreatedAt. ErrDuplicate if a broadcast of this type and name exists.
 func (tx *Tx) InsertBroadcast(b *payment.Broadcast) error {
 	row, err := tx.row(selectNewestMerchantID)
 	if err != nil {
@@ -36,7 +36,7 @@ func (tx *Tx) InsertBroadcast(b *payment.Broadcast) error {
 	return tx.insert(insertBroadcast, b.Type, b.Name, b.Data, b.Until, toMillis(tx.Now))
 }
 
-// Broadcast reads one broadcast inside the group, else ErrNotFound.
+// Broadcast reads one broadcast as part of the command, else ErrNotFound.
 func (tx *Tx) Broadcast(kind, name string) (*payment.Broadcast, error) {
 	row, err := tx.row(selectBroadcast, kind, name)
 	if err != nil {
@@ -45,37 +45,39 @@ func (tx *Tx) Broadcast(kind, name string) (*payment.Broadcast, error) {
 	return scanBroadcast(row)
 }
 
-// MoveBroadcast writes that all merchants up to place had their turn, and that told more of them
-// have their events. It finishes the broadcast after the last merchant if it failed for none.
-// ErrConflict if the place is not b.Place any more.
-func (tx *Tx) MoveBroadcast(b *payment.Broadcast, place, told int64) error {
-	return tx.change(moveBroadcast, place, told, toMillis(tx.Now), b.Type, b.Name, b.Place)
+// MoveBroadcast stores place, the last processed merchant, and adds to the count of recipients.
+// After the last merchant it finishes the broadcast, unless that failed for a merchant. ErrConflict
+// if the stored place is not b.Place: another core has moved it.
+func (tx *Tx) MoveBroadcast(b *payment.Broadcast, place, recipients int64) error {
+	return tx.change(moveBroadcast, place, recipients, toMillis(tx.Now), b.Type, b.Name, b.Place)
 }
 
-// FailBroadcast writes that a broadcast failed for a merchant and is tried again at a time.
+// FailBroadcast records that a broadcast failed for a merchant, and when its next attempt is due.
 func (tx *Tx) FailBroadcast(b *payment.Broadcast, merchant int64, due time.Time) error {
 	return tx.exec(saveBroadcastFailure, b.Type, b.Name, merchant, toMillis(due))
 }
 
-// MendBroadcast removes the failure of a broadcast for a merchant that has its events now.
+// MendBroadcast removes the failure of a broadcast for a merchant that now has its events.
 // ErrConflict if there is none.
 func (tx *Tx) MendBroadcast(b *payment.Broadcast, merchant int64) error {
 	return tx.change(deleteBroadcastFailure, b.Type, b.Name, merchant)
 }
 
-// FailedRecipients returns merchants for which a broadcast failed and is to be tried again at a
-// time, at most limit. One that is due too far ahead is due now.
+// FailedRecipients returns at most limit merchants for which a broadcast failed and whose next
+// attempt is due. pause is the time between two attempts. An attempt that is due too far ahead is
+// due now: see tooFarAhead.
 func (db *DB) FailedRecipients(ctx context.Context, b *payment.Broadcast, at time.Time, pause time.Duration, limit int) ([]int64, error) {
 	return collect(ctx, db, selectFailedRecipients, scanNumber,
 		b.Type, b.Name, toMillis(at)+1, tooFarAhead(at, pause), limit)
 }
 
-// OpenBroadcasts lists those that are not finished, oldest first.
+// OpenBroadcasts lists the unfinished broadcasts, oldest first.
 func (db *DB) OpenBroadcasts(ctx context.Context) ([]*payment.Broadcast, error) {
 	return collect(ctx, db, selectOpenBroadcasts, scanBroadcast)
 }
 
-// Recipients returns the next merchants of a broadcast, at most limit, disabled ones included.
+// Recipients returns the next merchants of a broadcast, at most limit, including disabled
+// merchants.
 func (db *DB) Recipients(ctx context.Context, b *payment.Broadcast, limit int) ([]int64, error) {
 	return collect(ctx, db, selectRecipients, scanNumber, b.Place, b.Until, limit)
 }

@@ -19,15 +19,17 @@ var (
 	selectOpenCaptures      = declare("selectOpenCaptures")
 )
 
-// InsertCapture writes a capture that needs no answer any more: the one an approved automatic capture is.
+// InsertCapture inserts a capture. For a capture that still needs the acquirer, call BeginCapture.
+// An approved payment with automatic capture needs InsertCapture alone.
 func (tx *Tx) InsertCapture(c *payment.Capture) error {
 	return tx.insert(insertCapture, c.ID, c.Transaction, c.Tenant.Merchant, c.Tenant.Live, string(c.State), c.Amount, c.Currency,
 		c.Final, string(c.Details), c.Claim, toMillis(c.CreatedAt), toMillis(c.UpdatedAt), tx.db.process,
 		c.Client.APIKey, c.Client.Address)
 }
 
-// BeginCapture writes the intent of a capture and locks the transaction for it. A c.Amount of 0 takes all that is left and is
-// filled in. ErrConflict when it may not be captured, ErrDuplicate when the id is taken; neither leaves anything.
+// BeginCapture writes the intent of a capture and makes it the transaction's step in progress. If
+// c.Amount is 0, it fills in the remaining amount. ErrConflict if the amount cannot be captured,
+// ErrDuplicate if the id is taken. Nothing is changed then.
 func (tx *Tx) BeginCapture(c *payment.Capture) error {
 	return tx.whole(func() error { return tx.beginCapture(c) })
 }
@@ -51,7 +53,8 @@ func (tx *Tx) beginCapture(c *payment.Capture) error {
 	return tx.InsertCapture(c)
 }
 
-// EndCapture writes the acquirer's word on a pending capture, which c.State, FailureCode and FailureMessage hold.
+// EndCapture writes the outcome of a pending capture: c.State, FailureCode and FailureMessage.
+// ErrConflict if the capture is not pending.
 func (tx *Tx) EndCapture(c *payment.Capture) error {
 	taken := int64(0)
 	if c.State == payment.StepSucceeded {
@@ -72,7 +75,7 @@ func (db *DB) Capture(ctx context.Context, tenant payment.Tenant, id int64) (*pa
 	return scanCapture(db.row(ctx, selectCapture, id, tenant.Merchant, tenant.Live))
 }
 
-// Capture reads one capture inside the group.
+// Capture reads one capture of the tenant as part of the command, else ErrNotFound.
 func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error) {
 	row, err := tx.row(selectCapture, id, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -81,7 +84,7 @@ func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error)
 	return scanCapture(row)
 }
 
-// Captures lists the captures of one transaction, newest first.
+// Captures lists the captures of one transaction of the tenant, newest first.
 func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Capture], error) {
 	return list(ctx, db, tenant.Merchant, listCaptures, p,
 		scanCapture, transaction, tenant.Merchant, tenant.Live)

@@ -29,13 +29,13 @@ func (db *DB) CodeKey(ctx context.Context, hour int64) (payment.CodeKey, error) 
 	return scanCodeKey(db.row(ctx, selectCodeKey, hour))
 }
 
-// CodeKeys reads all keys of security codes that are left.
+// CodeKeys returns all keys of security codes that exist.
 func (db *DB) CodeKeys(ctx context.Context) ([]payment.CodeKey, error) {
 	return collect(ctx, db, selectCodeKeys, scanCodeKey)
 }
 
-// InsertCodeKey writes the key that encrypts security codes from now on. ErrKeyRetired when it must
-// be sealed anew.
+// InsertCodeKey inserts the key that encrypts security codes from now on. ErrKeyRetired if the
+// vault's key that encrypted it is retired: encrypt it again.
 func (tx *Tx) InsertCodeKey(k payment.CodeKey) error {
 	if err := tx.current(k.Vault); err != nil {
 		return err
@@ -43,13 +43,14 @@ func (tx *Tx) InsertCodeKey(k payment.CodeKey) error {
 	return tx.insert(insertCodeKey, k.ID, k.Hour, k.Vault, k.Sealed)
 }
 
-// ResealCodeKey writes k in place of what the vault's key old sealed.
+// ResealCodeKey replaces the bytes of a code key by k's, if the vault's key old still encrypts
+// them.
 func (tx *Tx) ResealCodeKey(old uint32, k payment.CodeKey) error {
 	return tx.exec(resealCodeKey, k.Vault, k.Sealed, k.ID, old)
 }
 
-// insertCode writes the security code of a token, unless that has none. ErrCodeKeyGone when its key
-// is not there any more.
+// insertCode inserts the security code of a token, if there is one. ErrCodeKeyGone if the key of
+// the code was destroyed.
 func (tx *Tx) insertCode(token int64, c payment.SealedCode) error {
 	if len(c.Text) == 0 {
 		return nil
@@ -66,10 +67,10 @@ func (tx *Tx) deleteCode(token int64) error {
 	return tx.exec(deleteCode, token)
 }
 
-// DestroyCodeKeys removes the keys of all hours but those from first to last from the database and,
-// once it returns nil, from its files. Nothing opens the codes that they encrypted from then on,
-// wherever a copy of one is. While the table is read for long, as by a dump, PostgreSQL returns
-// ErrUnavailable and SQLite ErrBusy: try again.
+// DestroyCodeKeys removes the keys of all hours except first to last from the database and, once it
+// returns nil, from its files. A code that one of them encrypted can then be decrypted from no
+// copy. While a dump or another long read holds the table, it fails: ErrUnavailable on PostgreSQL,
+// ErrBusy on SQLite. Try again.
 func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) error {
 	over, err := db.holds(ctx, otherCodeKeysExist, first, last)
 	if err != nil {

@@ -22,8 +22,9 @@ var (
 	selectUnconfirmedOf      = declare("selectUnconfirmedOf")
 )
 
-// InsertUnconfirmed writes a payment that waits to be confirmed, until payment.ConfirmWithin has passed on the test clock of its merchant when
-// it is a test object. ErrDuplicate when the id is taken.
+// InsertUnconfirmed inserts a payment that waits for its confirmation, for payment.ConfirmWithin.
+// The test clock of the merchant measures the wait of a test payment. ErrDuplicate if the id is
+// taken.
 func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	err := tx.insert(insertUnconfirmed,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
@@ -35,19 +36,19 @@ func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 	return tx.SetExpiry(t.Tenant, t.ID, t.CreatedAt.Add(payment.ConfirmWithin))
 }
 
-// Unconfirmed returns a page of the payments of all tenants whose wait for a confirmation was over
-// by a time, as Lapsed does.
+// Unconfirmed returns a page of the payments of all tenants whose wait for a confirmation ended by
+// a time. The page begins as that of Lapsed does.
 func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
 	return db.lapsed(ctx, selectUnconfirmed, by, after, limit)
 }
 
-// UnconfirmedOf is Unconfirmed for the test objects of a merchant.
+// UnconfirmedOf is Unconfirmed for the test payments of a merchant.
 func (db *DB) UnconfirmedOf(ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
 	return db.lapsedOf(ctx, selectUnconfirmedOf, merchant, by, after, limit)
 }
 
-// CorrectUnconfirmed has the payments wait for payment.ConfirmWithin from now on that a clock ahead
-// would have wait for longer than twice that time.
+// CorrectUnconfirmed shortens the waits that a clock ahead has written. A payment that would wait
+// for more than twice payment.ConfirmWithin waits for payment.ConfirmWithin from now on.
 func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
 	bound := db.ahead(payment.ConfirmWithin)
 	rows := pass.Rows[Lapsed]{Kind: "transaction", ID: func(l Lapsed) int64 { return l.ID }}
@@ -63,8 +64,8 @@ func (db *DB) CorrectUnconfirmed(ctx context.Context) error {
 	return nil
 }
 
-// LapseTransaction cancels a payment that nobody confirmed in time, with r, which says so. ErrConflict when it does not wait, or is not the
-// tenant's.
+// LapseTransaction cancels a payment that was not confirmed in time, with the result r. ErrConflict
+// if it does not wait for a confirmation, or is not the tenant's.
 func (tx *Tx) LapseTransaction(tenant payment.Tenant, id int64, r *payment.Result) error {
 	result, err := encodeResult(r)
 	if err != nil {
@@ -81,24 +82,26 @@ func (tx *Tx) CountRefusedConfirmation(tenant payment.Tenant, id int64) error {
 		id, tenant.Merchant, tenant.Live)
 }
 
-// BeginConfirmation writes the intent to take the waiting payment t.ID from t.PaymentMethod, with
-// t.Details, as attempt t.Attempt that t.Confirmer requested. ErrConflict if it does not wait for
-// that attempt, or is not the tenant's.
+// BeginConfirmation writes the intent of attempt t.Attempt to confirm the waiting payment t.ID. It
+// stores the payment source, t.PaymentMethod and t.Details, and the client, t.Confirmer.
+// ErrConflict if the payment does not wait for that attempt, or is not the tenant's.
 func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 	return tx.change(beginConfirmation,
 		t.PaymentMethod, string(t.Details), t.Claim, tx.db.process, toMillis(t.UpdatedAt),
 		t.Confirmer.APIKey, t.Confirmer.Address, t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Attempt)
 }
 
-// WithdrawConfirmation takes back the intent of a confirmation that the acquirer never saw, and never will: the payment waits for the
-// next attempt, as it was before this one. ErrConflict when it is past that.
+// WithdrawConfirmation deletes the intent of a confirmation that the acquirer never received and
+// never will. The payment waits for the next attempt, as before this one. ErrConflict if this
+// attempt is no longer unfinished.
 func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 	return tx.change(withdrawConfirmation,
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
-// CancelTransaction cancels, for a client, a payment that waits to be confirmed. ErrConflict if it
-// does not wait, is not the tenant's, or has another version than expected; nil is any.
+// CancelTransaction cancels, for a client, a payment that waits for its confirmation. ErrConflict
+// if it does not wait, is not the tenant's, or has another version than expected. A nil expected
+// matches each version.
 func (tx *Tx) CancelTransaction(tenant payment.Tenant, id int64, expected *int64, by payment.Client) error {
 	return tx.change(cancelTransaction,
 		toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))

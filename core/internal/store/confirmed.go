@@ -17,21 +17,21 @@ var (
 )
 
 const (
-	// keepConfirmedEvery is how much the confirmed time changes before it is written again.
+	// keepConfirmedEvery is by how much the confirmed time must change before it is written again.
 	keepConfirmedEvery = time.Minute
-	// keepStep is how long a step stays in a store that processes share: for as long as a key from
-	// before the step is in use.
+	// keepStep is how long a step of the clock stays in a shared store: as long as an idempotency
+	// key from before the step is in use.
 	keepStep = 24 * time.Hour
 )
 
-// Confirmed returns the time by which rows end for ever: see clock.Guard.
+// Confirmed returns the time by which rows expire permanently: see clock.Guard.
 func (db *DB) Confirmed() time.Time { return db.guard.Confirmed() }
 
-// KeysEnded returns the time by which idempotency keys have expired, clock.Guard.ConfirmedLate: a key of
-// before a step of the clock is kept for its lifetime, too.
+// KeysEnded returns the time by which idempotency keys have expired: clock.Guard.ConfirmedLate. It
+// is so late that a key from before a step of the clock is kept for its lifetime, too.
 func (db *DB) KeysEnded() time.Time { return db.guard.ConfirmedLate() }
 
-// keysEnded returns a time, or KeysEnded if that is earlier.
+// keysEnded returns the earlier of a time and KeysEnded.
 func (db *DB) keysEnded(at time.Time) time.Time {
 	if ended := db.KeysEnded(); ended.Before(at) {
 		return ended
@@ -39,23 +39,23 @@ func (db *DB) keysEnded(at time.Time) time.Time {
 	return at
 }
 
-// ClockAhead returns how far the clock is ahead of the confirmed time: 0 unless it was set ahead by
-// more than a minute within the last hour, or was an hour ahead when the store was opened. Call it
-// regularly, so that a step is found when it is made.
+// ClockAhead returns how far the clock is ahead of the confirmed time. It is 0 unless the clock
+// stepped ahead by more than a minute within the last hour, or was an hour ahead at the opening.
+// Call it regularly, so that a step is detected when it happens.
 func (db *DB) ClockAhead() time.Duration {
 	_, ahead := db.guard.Read()
 	return ahead
 }
 
 // ClockStepped returns the part of ClockAhead by which the clock stepped while a process ran. The
-// rest is the time between two processes.
+// rest arose between two processes.
 func (db *DB) ClockStepped() time.Duration { return db.guard.Stepped() }
 
-// Confirmed is the command's time, or the confirmed time if that is earlier.
+// Confirmed returns the earlier of the command's time and the confirmed time.
 func (tx *Tx) Confirmed() time.Time { return tx.db.confirmed(tx.Now) }
 
-// confirmed returns a time, or the confirmed time if that is earlier. A purge that was given the
-// time of a clock that was set ahead must not remove rows of today.
+// confirmed returns the earlier of a time and the confirmed time. A purge at the time of a clock
+// that was set ahead must not remove rows of today.
 func (db *DB) confirmed(at time.Time) time.Time {
 	if c := db.Confirmed(); c.Before(at) {
 		return c
@@ -63,13 +63,14 @@ func (db *DB) confirmed(at time.Time) time.Time {
 	return at
 }
 
-// KeepConfirmed writes the state of the clock's guard for the next process that opens the store, if
-// the highest confirmed time has changed by a minute, or a step of the clock was found, believed or
-// taken back. Call it often, so that the store has such a step when the process dies, but never twice
-// at the same time. In a process that does not lead, call KeepStep.
+// KeepConfirmed stores the state of the clock's guard for the next process that opens the store. It
+// writes only if the highest confirmed time has changed by a minute, or a step was detected,
+// accepted or reverted. Call it often, so that a step is stored even if the process dies, but never
+// twice at the same time. A process that does not lead calls KeepStep instead.
 //
-// Where processes share the store, a larger step stays for keepStep: the clocks of several machines
-// are not set right at the same time. A step that stays too long makes keys end late, never early.
+// In a shared store a larger stored step stays for keepStep, because the clocks of several machines
+// are not corrected at the same time. A step that stays too long makes keys expire late, never
+// early.
 func (db *DB) KeepConfirmed(ctx context.Context) error {
 	s, kept := db.guard.State(), db.kept
 	moved := max(s.Highest.Sub(kept.Highest).Abs(), (s.Behind - kept.Behind).Abs())
@@ -88,8 +89,8 @@ func (db *DB) KeepConfirmed(ctx context.Context) error {
 	return nil
 }
 
-// stepUntil returns until when the step of a state stays in the store, in milliseconds of Highest: 0
-// where no other process shares the store, or if there is none.
+// stepUntil returns when the step of a state leaves the store, in milliseconds of Highest. 0 if
+// there is no step, or if no other process shares the store.
 func (tx *Tx) stepUntil(s clock.GuardState) int64 {
 	if s.Step == 0 || !tx.db.shared {
 		return 0
@@ -97,8 +98,8 @@ func (tx *Tx) stepUntil(s clock.GuardState) int64 {
 	return toMillis(s.Highest.Add(keepStep))
 }
 
-// KeepStep raises the step in the store to that of this process's clock. It is for a process that
-// does not lead, because its clock stepped and the server's did not, or because another process does.
+// KeepStep raises the stored step to that of this process's clock. It is for a process that does
+// not lead: its clock stepped and the server's did not, or another process leads.
 func (db *DB) KeepStep(ctx context.Context) error {
 	s := db.guard.State()
 	if s.Step <= db.raised {
@@ -115,7 +116,7 @@ func (db *DB) KeepStep(ctx context.Context) error {
 	return nil
 }
 
-// resume continues with the guard's state of an earlier process, if there was one.
+// resume continues with the stored guard state of an earlier process, if there is one.
 func (db *DB) resume(ctx context.Context) error {
 	var at, behind, step, lag, lagUntil, lowUntil int64
 	err := db.row(ctx, selectConfirmedClock).Scan(&at, &behind, &step, &lag, &lagUntil, &lowUntil)

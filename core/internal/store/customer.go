@@ -21,7 +21,7 @@ var (
 	listCustomersByReferenceAndEmail = declareList("listCustomersByReferenceAndEmail")
 )
 
-// InsertCustomer writes a customer in its first version. ErrDuplicate when the id is taken.
+// InsertCustomer inserts a customer as version 1. ErrDuplicate if the id is taken.
 func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 	c.Version, c.CreatedAt, c.UpdatedAt = 1, tx.Now, tx.Now
 	return tx.insert(insertCustomer,
@@ -29,15 +29,16 @@ func (tx *Tx) InsertCustomer(c *payment.Customer) error {
 		c.Client.APIKey, c.Client.Address)
 }
 
-// UpdateCustomer writes c.Details and c.Default as the next version. ErrConflict when there is no such customer.
+// UpdateCustomer writes c.Details and c.Default as the next version. The command must have locked
+// the customer by CustomerForUpdate. ErrConflict if there is no such customer.
 func (tx *Tx) UpdateCustomer(c *payment.Customer) error {
 	c.Version, c.UpdatedAt = c.Version+1, tx.Now
 	return tx.change(updateCustomer,
 		string(c.Details), c.Default, c.Version, toMillis(c.UpdatedAt), c.ID, c.Tenant.Merchant, c.Tenant.Live)
 }
 
-// DeleteCustomer empties and hides a customer, which is its last version. ErrConflict if there is
-// no such customer, or it has another version than c.
+// DeleteCustomer removes the data of a customer and hides it, as its last version. ErrConflict if
+// there is no such customer, or it has another version than c.
 func (tx *Tx) DeleteCustomer(c *payment.Customer) error {
 	c.Details, c.Default, c.Version, c.UpdatedAt = []byte("{}"), 0, c.Version+1, tx.Now
 	return tx.change(deleteCustomer,
@@ -53,7 +54,7 @@ func (tx *Tx) Customer(tenant payment.Tenant, id int64) (*payment.Customer, erro
 	return scanCustomer(row)
 }
 
-// CustomerForUpdate is Customer for a command that changes it.
+// CustomerForUpdate is Customer for a command that changes it: it locks the row.
 func (tx *Tx) CustomerForUpdate(tenant payment.Tenant, id int64) (*payment.Customer, error) {
 	row, err := tx.row(lockCustomer, id, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -67,9 +68,9 @@ func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*p
 	return scanCustomer(db.row(ctx, selectCustomer, id, tenant.Merchant, tenant.Live))
 }
 
-// Customers lists those of the tenant's customers that the filter lets through, newest first.
+// Customers lists the tenant's customers that match the filter, newest first.
 func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f payment.CustomerFilter, p payment.Page) (payment.List[*payment.Customer], error) {
-	// Statements of their own, each with its index: customers are looked up by these.
+	// Each filter has a statement that uses the filter's index.
 	switch {
 	case f.Reference != "" && f.Email != "":
 		return list(ctx, db, tenant.Merchant, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference, f.Email)

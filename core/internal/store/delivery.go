@@ -31,7 +31,8 @@ var (
 	leaseDeliveries        = declare("leaseDeliveries")
 )
 
-// InsertDelivery writes a delivery that is due at once, under an id of its own, and wakes the deliverer once that is committed.
+// InsertDelivery inserts a delivery that is due at once and returns its new id. After the commit it
+// wakes the deliverer. ErrDuplicate if four new ids in a row are taken.
 func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 	for range 4 {
 		n := tx.db.ids.Next()
@@ -46,12 +47,14 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 	return 0, ErrDuplicate
 }
 
-// Deliveries lists the deliveries to one endpoint, which is the tenant's, newest first.
+// Deliveries lists the deliveries to one endpoint, newest first. The caller has read the endpoint
+// as the tenant's.
 func (db *DB) Deliveries(ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page) (payment.List[*payment.Delivery], error) {
 	return list(ctx, db, tenant.Merchant, listDeliveries, p, deliveriesOf(tenant), endpoint)
 }
 
-// Delivery reads one delivery, which is the tenant's, inside the group, else ErrNotFound.
+// Delivery reads one delivery as part of the command, else ErrNotFound. The caller has read its
+// endpoint as the tenant's.
 func (tx *Tx) Delivery(tenant payment.Tenant, n int64) (*payment.Delivery, error) {
 	row, err := tx.row(selectDelivery, n)
 	if err != nil {
@@ -66,8 +69,8 @@ type Waiting struct {
 	DueAt    time.Time // of its next delivery
 }
 
-// WaitingEndpoints lists all enabled endpoints with pending deliveries. It steps from endpoint to endpoint through the index of pending
-// deliveries, so a long queue of one costs the others nothing.
+// WaitingEndpoints lists all enabled endpoints with pending deliveries. It steps from endpoint to
+// endpoint through the index of pending deliveries, so a long queue does not slow it down.
 func (db *DB) WaitingEndpoints(ctx context.Context) ([]Waiting, error) {
 	return collect(ctx, db, selectWaitingEndpoints, scanWaiting)
 }
@@ -90,7 +93,8 @@ type wider struct {
 // Scan implements Scanner.
 func (w wider) Scan(dest ...any) error { return w.row.Scan(append(dest, w.last)...) }
 
-// Lease is the right to make one attempt. It ends with EndAttempt, ReleaseAttempt or its time.
+// Lease is the right to make one attempt. It ends with EndAttempt, with ReleaseAttempt or at its
+// time.
 type Lease struct {
 	Delivery  int64
 	Event     int64
@@ -98,22 +102,24 @@ type Lease struct {
 	CreatedAt time.Time
 }
 
-// LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint that come after the
-// delivery after; the zero Due is for all. It takes those that are due first, and returns them oldest
-// first. No other process gets those before until. An attempt that never ended, because its process
-// died, counts among the attempts.
+// LeaseDeliveries begins an attempt of up to limit due deliveries to an endpoint. It selects the
+// longest due, after the delivery after, and returns them oldest first; the zero Due is the start
+// of the queue. No other process can lease them before until. An attempt that never ended, because
+// its process died, counts among the attempts.
 func (tx *Tx) LeaseDeliveries(endpoint int64, after Due, limit int, until time.Time) ([]Lease, error) {
 	return tx.lease(leaseDeliveries,
 		endpoint, toMillis(tx.Now), after.At, after.ID, limit, tx.db.process, toMillis(until), toMillis(tx.Now))
 }
 
-// LeaseDelivery is LeaseDeliveries of one delivery.
+// LeaseDelivery begins an attempt of one delivery, as LeaseDeliveries does. It returns no lease if
+// the delivery is not due.
 func (tx *Tx) LeaseDelivery(delivery int64, until time.Time) ([]Lease, error) {
 	return tx.lease(leaseDelivery,
 		tx.db.process, toMillis(until), toMillis(tx.Now), delivery, toMillis(tx.Now))
 }
 
-// DueDeliveries returns a page of the due deliveries to an endpoint, as LeaseDeliveries leases them.
+// DueDeliveries returns a page of the due deliveries to an endpoint, in the order in which
+// LeaseDeliveries leases them.
 func (db *DB) DueDeliveries(ctx context.Context, endpoint int64, after Due, at time.Time, limit int) ([]Due, error) {
 	return collect(ctx, db, selectDueDeliveries, scanDue, endpoint, toMillis(at), after.At, after.ID, limit)
 }
@@ -130,12 +136,13 @@ func (tx *Tx) lease(s *Statement, args ...any) (out []Lease, err error) {
 		out = append(out, l)
 		return nil
 	}, args...)
-	slices.SortFunc(out, func(a, b Lease) int { return cmp.Compare(a.Delivery, b.Delivery) }) // PostgreSQL joins by hashes
+	slices.SortFunc(out, func(a, b Lease) int { return cmp.Compare(a.Delivery, b.Delivery) }) // PostgreSQL keeps no order
 	return out, err
 }
 
-// HastenDelivery makes a delivery due and ends its lease, if EachDeliveryAhead still finds it.
-// The attempt of that lease cannot end any more: EndAttempt returns ErrConflict.
+// HastenDelivery makes a delivery due now and ends its lease, if at is still earlier than its last
+// change and its next attempt: see EachDeliveryAhead. The result of the leased attempt cannot be
+// written any more: EndAttempt returns ErrConflict.
 func (tx *Tx) HastenDelivery(n int64, at time.Time) error {
 	return tx.exec(hastenDelivery,
 		toMillis(at), toMillis(tx.Now), n)
@@ -150,8 +157,8 @@ type AttemptEnd struct {
 }
 
 // EndAttempts writes the results of leased attempts, and returns for each whether it was written. A
-// result is not written if the lease had run out and another attempt has begun, if the lease was
-// dropped, or if the delivery is gone.
+// result is not written if the lease expired and another attempt has begun, if the lease was
+// dropped, or if the delivery was removed.
 func (tx *Tx) EndAttempts(ends []AttemptEnd) (written []bool, err error) {
 	args := make([][]any, len(ends))
 	for i, e := range ends {
@@ -172,7 +179,7 @@ func (tx *Tx) EndAttempts(ends []AttemptEnd) (written []bool, err error) {
 	return written, nil
 }
 
-// EndAttempt is EndAttempts of one. It returns ErrConflict if the result is not written.
+// EndAttempt is EndAttempts for one attempt. ErrConflict if the result is not written.
 func (tx *Tx) EndAttempt(l Lease, a payment.DeliveryAttempt, status payment.DeliveryStatus, due time.Time) error {
 	written, err := tx.EndAttempts([]AttemptEnd{{l, a, status, due}})
 	if err == nil && !written[0] {
@@ -181,31 +188,33 @@ func (tx *Tx) EndAttempt(l Lease, a payment.DeliveryAttempt, status payment.Deli
 	return err
 }
 
-// ReleaseAttempt gives a leased attempt back as if it had not been begun. ErrConflict as with EndAttempt.
+// ReleaseAttempt ends a lease as if its attempt had not begun: the delivery is due and the attempt
+// does not count. ErrConflict as for EndAttempt.
 func (tx *Tx) ReleaseAttempt(l Lease) error {
 	return tx.change(releaseDeliveryAttempt, toMillis(tx.Now), l.Delivery, l.Attempt)
 }
 
-// DropLeases makes all deliveries due whose attempt was under way. It is for the start of a process
-// that has the store for itself: no other process attempts any. DropLeasesOf is for shared stores.
+// DropLeases makes all leased deliveries due. A process that has the store for itself calls it at
+// its start, when no attempt runs. DropLeasesOf is for shared stores.
 func (tx *Tx) DropLeases() error {
 	return tx.exec(dropLeases,
 		toMillis(tx.Now))
 }
 
-// DropLeasesOf is DropLeases of one process of several, and returns how many there were. Whatever it still comes to say of its attempts is a conflict.
+// DropLeasesOf is DropLeases for the leases of one process, and returns how many there were. A
+// result that this process still writes is an ErrConflict.
 func (tx *Tx) DropLeasesOf(process int64) (int64, error) {
 	n, err := tx.changed(dropLeasesOf, toMillis(tx.Now), process)
 	tx.delivers = tx.delivers || n > 0
 	return n, err
 }
 
-// NoteFailure stores since when an endpoint fails. It writes only if that changes.
+// NoteFailure marks an endpoint as failing from now on, unless it is marked already.
 func (tx *Tx) NoteFailure(endpoint int64) error {
 	return tx.exec(markEndpointFailing, toMillis(tx.Now), endpoint)
 }
 
-// NoteSuccesses stores that endpoints do not fail. It writes only those of which that changes.
+// NoteSuccesses removes the mark of NoteFailure from endpoints that have it.
 func (tx *Tx) NoteSuccesses(endpoints []int64) error {
 	args := make([][]any, len(endpoints))
 	for i, endpoint := range endpoints {
@@ -215,8 +224,9 @@ func (tx *Tx) NoteSuccesses(endpoints []int64) error {
 	return err
 }
 
-// PendingDeliveries counts the deliveries that wait for an attempt or are under way, and tells when the oldest of them was made: the zero
-// time when there is none. It reads the index of pending deliveries and nothing else.
+// PendingDeliveries counts the deliveries that wait for an attempt or are under way. It also
+// returns when the oldest of them was made, the zero time if there is none. It reads only the index
+// of pending deliveries.
 func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time, err error) {
 	var first int64
 	if err := db.count(ctx, countPendingDeliveries).Scan(&n, &first); err != nil {
@@ -228,10 +238,12 @@ func (db *DB) PendingDeliveries(ctx context.Context) (n int64, oldest time.Time,
 	return n, oldest, nil
 }
 
-// DeliveriesDue is ready when deliveries were committed since it was last received from.
+// DeliveriesDue returns a channel that is ready if deliveries were committed since the last
+// receive.
 func (db *DB) DeliveriesDue() <-chan struct{} { return db.due }
 
-// deliveriesOf scans deliveries whose endpoint is known to be the tenant's: the row does not repeat it.
+// deliveriesOf returns a scan function for deliveries to endpoints of the tenant: their rows do not
+// contain the tenant.
 func deliveriesOf(tenant payment.Tenant) func(Scanner) (*payment.Delivery, error) {
 	return func(row Scanner) (*payment.Delivery, error) {
 		d, err := scanDelivery(row)

@@ -1,8 +1,12 @@
-// Package store keeps Causeway's truth. Only a *Tx can write, and only Update hands one out, so that a change, its event and the
-// answer that is given for it are in one commit or in none.
+// Package store is the durable state of core: merchants, payments, API keys, events and their
+// deliveries. Only a *Tx writes, and it belongs to one command. A change, its event and the stored
+// response are therefore in one commit or in none.
 //
-// On SQLite there is one writer: whoever holds it runs the commands that wait as one group, each in a savepoint of its own, commits the
-// group with one fsync, and only then lets any of them answer. Reads go through a pool of read-only connections and never wait for it.
+// Package sqlite keeps the store in files for one process, package postgres on a server for many.
+// The SQLite writer commits waiting commands as one batch with one fsync. Each command of a batch
+// has a savepoint, and its caller continues after that commit. Reads use other connections and
+// never wait for the writer.
 //
-// One noun is one file. Times are stored as integer UTC milliseconds, amounts as integer minor units.
+// Each noun has one file. Times are stored as integer UTC milliseconds, amounts as integer minor
+// units.
 package store

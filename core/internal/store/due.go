@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// tooFarAhead returns in milliseconds the time after which no row of a queue is due by a right clock:
-// two of the queue's longest pauses later than a time. A clock that was ahead wrote a row that is due
-// later, and the row is due now: after the clock was set back it would wait for as long as the clock
+// tooFarAhead returns, in milliseconds, the latest time at which a right clock makes a row of a
+// queue due: two of the queue's longest pauses after at. A row that is due later was written by a
+// clock that was ahead, and counts as due now. Otherwise it would wait for as long as that clock
 // was ahead.
 func tooFarAhead(at time.Time, longest time.Duration) int64 { return toMillis(at.Add(2 * longest)) }
 
-// ahead returns the time after which a right clock wrote nothing that waits for up to a time: after a
-// clock was set back, it counts from the highest confirmed time, because that clock may be wrong, too.
+// ahead is tooFarAhead for the present. After a clock was set back, it counts from the highest
+// confirmed time, because that clock may be wrong, too.
 func (db *DB) ahead(longest time.Duration) int64 {
 	at := db.clock.Now()
 	if highest := db.guard.Highest(); highest.After(at) {
@@ -21,19 +21,19 @@ func (db *DB) ahead(longest time.Duration) int64 {
 	return tooFarAhead(at, longest)
 }
 
-// dueRange selects the rows of a queue after one of them, up to a time in milliseconds.
+// dueRange selects the rows of a queue after one of them, up to a due time in milliseconds.
 type dueRange struct {
 	after   Due
 	through int64
 }
 
-// dueRanges returns the ranges of a queue that are due at a time: the rows up to that time, and those
-// that are due too far ahead.
+// dueRanges returns the two ranges of a queue that are due at a time: the rows up to that time, and
+// the rows that are due too far ahead.
 func dueRanges(at time.Time, longest time.Duration) [2]dueRange {
 	return dueRangesFrom(at, at, longest)
 }
 
-// dueRangesFrom is dueRanges where too far ahead counts from a time latest.
+// dueRangesFrom is dueRanges with another time, latest, from which "too far ahead" counts.
 func dueRangesFrom(at, latest time.Time, longest time.Duration) [2]dueRange {
 	return [2]dueRange{
 		{through: toMillis(at)},
@@ -41,8 +41,8 @@ func dueRangesFrom(at, latest time.Time, longest time.Duration) [2]dueRange {
 	}
 }
 
-// next returns the row after which the range goes on, once the row last was read: the zero Due if
-// none was.
+// next returns the row after which the next page of the range begins. last is the last row of the
+// page before it, the zero Due for none.
 func (r dueRange) next(last Due) Due {
 	if last == (Due{}) {
 		return r.after

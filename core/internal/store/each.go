@@ -6,20 +6,20 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// The bounds of a background commit. It holds its locks, and on SQLite the writer, no longer than
-// that, and ends within the time of a command on a slow network too.
+// The bounds of a background commit. They limit how long it holds its locks and, on SQLite, the
+// writer. On a slow network, too, it ends within the time of a command.
 const (
 	commitTime = 200 * time.Millisecond
 	commitRows = 100
 )
 
-// Each runs change for rows in their order until the command has met a bound of background commits,
-// and returns how many rows it has changed, at least the first. Nested calls share the bounds.
+// Each runs change for rows in order until the command reaches a bound of background commits. It
+// returns how many rows it has changed, at least the first. Nested calls share the bounds.
 func Each[T any](tx *Tx, rows []T, change func(T) error) (int, error) {
 	return eachLeast(tx, rows, 1, change)
 }
 
-// eachLeast is Each that changes at least a number of the rows.
+// eachLeast is Each for at least a number of the rows.
 func eachLeast[T any](tx *Tx, rows []T, least int, change func(T) error) (int, error) {
 	for i, row := range rows {
 		if i >= least && tx.full() {
@@ -33,7 +33,7 @@ func eachLeast[T any](tx *Tx, rows []T, least int, change func(T) error) (int, e
 	return len(rows), nil
 }
 
-// full reports whether a background commit should end.
+// full reports whether the command has reached a bound of background commits.
 func (tx *Tx) full() bool {
 	return tx.rows >= commitRows || clock.Monotonic()-tx.began >= commitTime
 }

@@ -41,8 +41,8 @@ func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 		e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
 }
 
-// UpdateEndpoint writes all of e over the version that was read, and counts its Version up. It returns
-// ErrConflict if another version is stored.
+// UpdateEndpoint replaces the stored endpoint by e and increments e.Version. It returns ErrConflict
+// if the stored version is another one than e's, or the endpoint is deleted.
 func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 	if err := tx.s.Lock(endpointsLock(e.Tenant), false); err != nil {
 		return err
@@ -54,9 +54,9 @@ func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 		toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Version-1)
 }
 
-// DeleteEndpoint deletes e, as UpdateEndpoint changes it, and removes up to purgeBatch of its
-// deliveries, the pending ones first. If deliveries remain, or the store refuses to remove one, the
-// endpoint stays as deleted until PurgeEndpoints has removed them.
+// DeleteEndpoint marks e as deleted, with the errors of UpdateEndpoint, and removes up to
+// purgeBatch of its deliveries, the pending ones first. If deliveries remain, or the database
+// refuses to remove one, the row of the endpoint stays until PurgeEndpoints has removed them.
 func (tx *Tx) DeleteEndpoint(e *payment.Endpoint) error {
 	e.Status, e.Reason = payment.EndpointDeleted, ""
 	if err := tx.UpdateEndpoint(e); err != nil {
@@ -66,8 +66,8 @@ func (tx *Tx) DeleteEndpoint(e *payment.Endpoint) error {
 	return nil
 }
 
-// removeDeliveries removes up to purgeBatch deliveries to a deleted endpoint, the pending ones first,
-// and the endpoint if it has none left.
+// removeDeliveries removes up to purgeBatch deliveries to a deleted endpoint, the pending ones
+// first. It removes the endpoint if no delivery is left.
 func (tx *Tx) removeDeliveries(endpoint int64) error {
 	left := int64(purgeBatch)
 	for _, s := range []*Statement{deletePendingDeliveriesTo, deleteOtherDeliveriesTo} {
@@ -80,8 +80,8 @@ func (tx *Tx) removeDeliveries(endpoint int64) error {
 	return tx.exec(deleteEmptyEndpoint, endpoint)
 }
 
-// CountEndpoints returns how many endpoints the tenant has, and how many deleted ones have deliveries
-// left. No other command changes them before this one ends.
+// CountEndpoints returns how many endpoints the tenant has, and how many deleted endpoints still
+// have deliveries. No other command changes them before this one ends.
 func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) {
 	if err := tx.s.Lock(endpointsLock(tenant), false); err != nil {
 		return 0, 0, err
@@ -96,7 +96,8 @@ func (tx *Tx) CountEndpoints(tenant payment.Tenant) (n, deleted int, err error) 
 	return n, deleted, nil
 }
 
-// Endpoint reads one endpoint of the tenant for a command that changes it, else ErrNotFound.
+// Endpoint reads one endpoint of the tenant and locks its row until the command ends, else
+// ErrNotFound.
 func (tx *Tx) Endpoint(tenant payment.Tenant, id int64) (*payment.Endpoint, error) {
 	row, err := tx.row(lockEndpoint, id, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -116,8 +117,8 @@ func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p payment.Pa
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
 
-// PurgeEndpoints removes the deliveries of deleted endpoints, and the deleted endpoints that have none
-// left. It returns the number of deliveries.
+// PurgeEndpoints removes the deliveries of deleted endpoints, then the deleted endpoints without
+// deliveries. It returns the number of deliveries.
 func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 	deleted, err := collect(ctx, db, selectDeletedEndpoints, scanNumber)
 	if err != nil {
@@ -135,21 +136,21 @@ func (db *DB) PurgeEndpoints(ctx context.Context) (purged int64, err error) {
 	_, err = purge(ctx, db, p, rows, func(after int64) ([]int64, error) {
 		return collect(ctx, db, selectEmptyEndpoints,
 			scanNumber, after, purgeBatch)
-	}, func(tx *Tx, part []int64) (int64, error) {
-		first, last := span(part)
+	}, func(tx *Tx, chunk []int64) (int64, error) {
+		first, last := span(chunk)
 		return tx.changed(deleteEmptyEndpoints, first, last)
 	})
 	return purged, err
 }
 
-// purgeDeliveriesTo removes the deliveries to a deleted endpoint, and returns how many.
+// purgeDeliveriesTo removes the deliveries to a deleted endpoint and returns how many.
 func (db *DB) purgeDeliveriesTo(ctx context.Context, p *pass.Pass, endpoint int64) (int64, error) {
 	rows := pass.Rows[int64]{Kind: "webhook_deliveries", ID: idOf}
 	return purge(ctx, db, p, rows, func(after int64) ([]int64, error) {
 		return collect(ctx, db, selectDeliveriesTo,
 			scanNumber, endpoint, after, purgeBatch)
-	}, func(tx *Tx, part []int64) (int64, error) {
-		first, last := span(part)
+	}, func(tx *Tx, chunk []int64) (int64, error) {
+		first, last := span(chunk)
 		return tx.changed(deleteDeliveriesTo,
 			endpoint, first, last)
 	})

@@ -17,21 +17,21 @@ type Engine interface {
 	// Shared reports whether other processes, or other commands of this process, write at the same
 	// time. If so, a command must lock every row on which it bases a decision.
 	Shared() bool
-	// Update runs c in a transaction. It returns once that is durable, or rolled back whole. It does
-	// not give up when ctx ends after the command has begun.
+	// Update runs c in a transaction. It returns once that is durable, or rolled back as a whole.
+	// Once the command has begun, the end of ctx does not cancel it.
 	Update(ctx context.Context, c *Command) error
-	// Row runs a read outside of commands, on a connection of its purpose, and returns its first row.
-	// Purpose.Expired if it does not end within the purpose's time.
+	// Row runs a read outside of commands, on a connection of its purpose, and returns its first
+	// row. The error is Purpose.Expired if the read does not end within the purpose's time.
 	Row(ctx context.Context, p Purpose, s *Statement, args ...any) Scanner
 	// Each runs a read as Row does and calls scan for every row, until scan fails.
 	Each(ctx context.Context, p Purpose, s *Statement, scan func(Scanner) error, args ...any) error
 	// Lists returns how many lists can run at the same time.
 	Lists() int
-	// Page runs a read of a page of a list, on a connection for lists. begin is called before the first
-	// row, and again if all rows are read anew. The page has every row of a command that has returned. No
-	// row that is committed later comes before a row of the page in the order of the list. While a
-	// command takes long, only one of these holds: the second one if newer, that is for a page of the
-	// rows that are newer than a cursor, else the first one.
+	// Page runs a read of a page of a list, on a connection for lists. It calls begin before the
+	// first row, and again if it reads all rows again. The page contains each row of a command that
+	// has returned. A row that is committed later does not come before a row of the page in the
+	// order of the list. While a long command runs, only one of these two holds: the second if
+	// newer, otherwise the first. newer is for a page of the rows that are newer than a cursor.
 	Page(
 		ctx context.Context, s *Statement, newer bool, begin func(), scan func(Scanner) error, args ...any,
 	) error
@@ -40,28 +40,28 @@ type Engine interface {
 	// FinishPayment commits an outcome record: see DB.FinishPayment.
 	FinishPayment(ctx context.Context, r *OutcomeRecord) error
 
-	// Verify returns an error if the database would lose commits by its settings. Update returns
-	// ErrUnavailable then, until a Verify succeeds.
+	// Verify returns an error if the settings of the database can lose commits. After that Update
+	// returns ErrUnavailable until a Verify succeeds.
 	Verify(ctx context.Context) error
 	// Confirm returns once all rows that were read before the call are durable.
 	Confirm(ctx context.Context) error
-	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy if
-	// a read is in the way.
+	// Scrub removes the bytes of deleted security codes and of their keys from the files. ErrBusy
+	// if a read prevents that.
 	Scrub(ctx context.Context) error
-	// MakePartitions makes the partitions for rows of a time and later. A row without a partition is
-	// accepted.
+	// MakePartitions makes the partitions for rows of a time and later. A row that finds no
+	// partition is accepted, too.
 	MakePartitions(ctx context.Context, now time.Time) error
-	// DropPartitions removes the partitions of a table whose rows are all older than keep. Rows from
-	// before the returned time that remain must be removed one by one. rows is about how many the
-	// partitions had.
+	// DropPartitions removes the partitions of a table whose rows are all older than keep. rows is
+	// about how many they had. The caller must remove the remaining rows from before the returned
+	// time one by one.
 	DropPartitions(
 		ctx context.Context, table string, now time.Time, keep time.Duration,
 	) (before time.Time, rows int64, err error)
 
 	// Heartbeat records that a process lives. It acquires or extends the process's leadership for a
-	// term, unless another process has it, or may rejects the server's time. beats has the number of
-	// heartbeats of each process that shares the store, 0 once it has left. It returns an error
-	// without a heartbeat if Verify does.
+	// term, unless another process leads, or may rejects the server's time. beats is the number of
+	// heartbeats of each process that shares the store, 0 once it has left. If Verify fails,
+	// Heartbeat returns that error and records nothing.
 	Heartbeat(
 		ctx context.Context, process int64, term time.Duration, may func(server time.Time) bool,
 	) (leads bool, beats map[int64]int64, err error)
@@ -69,8 +69,8 @@ type Engine interface {
 	Leave(ctx context.Context, process int64) error
 	// Forget removes a process that ended long ago.
 	Forget(ctx context.Context, process int64) error
-	// Hold keeps every other process from a thing until it is released, or this process dies.
-	// ErrHeld if another process holds it.
+	// Hold locks thing, a name, against all other processes until release is called or this process
+	// dies. ErrHeld if another process holds it.
 	Hold(ctx context.Context, thing string) (release func() error, err error)
 
 	// Observe calls fn after each commit from now on. fn must not block.
@@ -78,7 +78,8 @@ type Engine interface {
 	// Stats returns counters of the server. Pools is empty if there is none.
 	Stats() Stats
 	// LowWaterMark returns the commit position at which lists end, and the position behind all
-	// transactions that have ended. It is not below the second if no command holds rows back.
+	// transactions that have ended. The first is below the second only while a command holds rows
+	// back.
 	LowWaterMark(ctx context.Context) (oldest, next int64, err error)
 	// Waiting returns how many commands wait or run.
 	Waiting() int
@@ -88,52 +89,54 @@ type Engine interface {
 
 // Scanner is a row.
 type Scanner interface {
-	// Scan writes the columns to where the pointers lead: integers, of which 0 and 1 are also bools,
-	// texts and bytes. sql.ErrNoRows if there is no row.
+	// Scan stores the columns where the pointers point: integers (0 and 1 also as bools), texts and
+	// bytes. sql.ErrNoRows if there is no row.
 	Scan(dest ...any) error
 }
 
-// Session runs the statements of one command. Each statement sees the writes of those before it.
+// Session runs the statements of one command. Each statement reads the writes of the statements
+// before it.
 type Session interface {
-	// Exec runs a statement without rows, and returns how many rows it changed.
+	// Exec runs a statement without rows and returns how many rows it changed.
 	Exec(s *Statement, args ...any) (int64, error)
-	// ExecEach is Exec for each list of arguments. On a server all together take one round trip.
+	// ExecEach is Exec for each list of arguments. On a server the runs share one round trip.
 	ExecEach(s *Statement, args [][]any) ([]int64, error)
-	// Overwrite is Exec for an update that overwrites bytes which a later statement removes. An engine
-	// in which an update in place does not overwrite the bytes runs nothing.
+	// Overwrite is Exec for an update that overwrites bytes before a later statement removes them.
+	// It does nothing in an engine whose updates do not overwrite bytes in the files.
 	Overwrite(s *Statement, args ...any) error
-	// Insert is Exec for an insert. It returns ErrDuplicate if there is a row with that key, and the
-	// command can go on.
+	// Insert is Exec for an insert. It returns ErrDuplicate if a row with that key exists. The
+	// command can continue after that.
 	Insert(s *Statement, args ...any) error
-	// InsertNumbered is Exec for an insert into a table that numbers its rows. The number is 0 if no
-	// row was inserted.
+	// InsertNumbered is Exec for an insert into a table that numbers its rows, and returns the
+	// number. It is 0 if no row was inserted.
 	InsertNumbered(s *Statement, args ...any) (int64, error)
 	// Row runs a query and returns its first row.
 	Row(s *Statement, args ...any) (Scanner, error)
 	// Each runs a query and calls scan for every row.
 	Each(s *Statement, scan func(Scanner) error, args ...any) error
-	// LockRow keeps other commands from changing the row of a query until the command ends.
-	// sql.ErrNoRows if there is no row. An engine that runs one command at a time runs nothing.
+	// LockRow locks the row of a query against changes by other commands until the command ends.
+	// sql.ErrNoRows if there is no row. It does nothing in an engine that runs one command at a
+	// time.
 	LockRow(s *Statement, args ...any) error
 	// BeginPayment writes an intent as part of the command tx, which this session runs.
 	BeginPayment(tx *Tx, i *Intent) (Claim, error)
-	// FinishPayment writes an outcome record, as BeginPayment writes an intent.
+	// FinishPayment writes an outcome record as part of the command tx, which this session runs.
 	FinishPayment(tx *Tx, r *OutcomeRecord) error
-	// Whole runs fn so that the command can go on after its failure as if fn had not run.
+	// Whole runs fn. If fn fails, its changes are rolled back and the command can continue.
 	Whole(fn func() error) error
-	// Lock keeps every other command that locks the same thing waiting until this one has ended. A
-	// shared lock keeps only those waiting that do not share it.
+	// Lock makes each other command that locks the same thing wait until this one has ended.
+	// Commands that share a lock do not wait for each other.
 	Lock(thing string, shared bool) error
-	// Exclude keeps every other reader and writer off a table until the command ends.
-	// ErrUnavailable, at once, while another command or a dump reads it: to wait would make all
-	// later commands wait behind this one.
+	// Exclude locks a table against all readers and writers until the command ends. ErrUnavailable,
+	// at once, while another command or a dump reads the table: a wait would block all later
+	// commands behind this one.
 	Exclude(table string) error
-	// Empty removes all rows of a table that Exclude was called for, so that their bytes leave the
-	// engine's files: on a server with the commit, in a file with the Scrub that follows.
+	// Empty removes all rows of a table after Exclude, so that their bytes leave the engine's
+	// files: on a server at the commit, in a file at the next Scrub.
 	Empty(table string) error
 }
 
-// Command is one caller's change.
+// Command is one change of one caller.
 type Command struct {
 	// Ends reports whether the command ends a step: see DB.Finish.
 	Ends bool
@@ -156,8 +159,8 @@ func (c *Command) Tenant() payment.Tenant { return c.tenant }
 // Background reports whether the command is background work: see InBackground.
 func (c *Command) Background() bool { return c.background }
 
-// Run runs the command on s as of now, in UTC and whole milliseconds. A panic of the command is an
-// error: other commands share its batch.
+// Run runs the command on s at the time now, in UTC and whole milliseconds. A panic of the command
+// becomes an error, because other commands share its batch.
 func (c *Command) Run(s Session, now time.Time) (o Outcome, err error) {
 	tx := Tx{s: s, db: c.db, from: c.from, Now: now, began: clock.Monotonic()}
 	defer func() {
@@ -169,7 +172,7 @@ func (c *Command) Run(s Session, now time.Time) (o Outcome, err error) {
 	return o, c.fn(&tx)
 }
 
-// Outcome is what an engine needs of a command that has run.
+// Outcome describes for the engine a command that has run.
 type Outcome struct {
 	Delivers bool // it has inserted deliveries: call DB.Wake once they are committed
 	Wrote    bool // it has written rows
@@ -177,25 +180,25 @@ type Outcome struct {
 
 // Batch is one commit.
 type Batch struct {
-	Commands int           // how many shared it
-	Waited   time.Duration // how long the first of them had waited when the batch began
+	Commands int           // number of commands in the commit
+	Waited   time.Duration // how long the first command had waited when the batch began
 	Took     time.Duration // from its begin to its end
 }
 
 // Stats are the counters of a store on a server, since it was opened.
 type Stats struct {
 	Pools []Pool
-	// RolledBack is how often a command was rolled back and run again, by its cause: "deadlock",
-	// "serialization", or "changed" for a change that the command itself found.
+	// RolledBack counts by cause how often a command was rolled back and run again: "deadlock",
+	// "serialization", or "changed" if the command returned ErrChanged.
 	RolledBack map[string]int64
 	// Unavailable is how many commands ended because the server could not be reached or refused them.
 	Unavailable int64
 }
 
-// Pool are the connections of one kind of work.
+// Pool is the use of the connections for one kind of work.
 type Pool struct {
 	Name             string // "write", "payments", "background_write", "member", or that of a Purpose
 	InUse, Idle, Max int
-	Waited           int64         // how often a caller had to wait for one
-	Waiting          time.Duration // how long, in total
+	Waited           int64         // how often a caller had to wait for a connection
+	Waiting          time.Duration // total time of these waits
 }

@@ -18,12 +18,12 @@ var (
 	selectDeletedCustomersByEvents = declare("selectDeletedCustomersByEvents")
 )
 
-// eventsAtOnce is how many events of a customer are always erased in the commit of its deletion.
+// eventsAtOnce is the least number of a customer's events that the commit of its deletion erases.
 const eventsAtOnce = 16
 
-// EraseCustomer erases the payment methods of a customer, which are detached, and its events in the
-// commit of its deletion. Of more than eventsAtOnce it may erase a part: EraseCustomerEvents erases
-// the others. The personal data of the customer's transactions is erased by ErasePersonal.
+// EraseCustomer erases, in the commit that deletes a customer, the payment methods and events of
+// the customer. The methods must be detached. Of more than eventsAtOnce events it may leave some to
+// EraseCustomerEvents. ErasePersonal erases the personal data of the customer's transactions.
 func (tx *Tx) EraseCustomer(c *payment.Customer, erase eraseFunc) error {
 	err := tx.exec(eraseDetachedMethods, c.ID)
 	if err != nil {
@@ -47,17 +47,18 @@ func (tx *Tx) EraseCustomer(c *payment.Customer, erase eraseFunc) error {
 	return tx.exec(insertCustomerErasure, c.ID, c.Tenant.Merchant, c.Tenant.Live, toMillis(tx.Now), eventsDue)
 }
 
-// EraseCustomerEvents erases the events of deleted customers that the commits of the deletions have
-// left, and returns the number of events. A customer with an event that cannot be erased is tried
-// again later. A pass that ends early begins again with the customers that it has not ended.
+// EraseCustomerEvents erases the events of deleted customers that EraseCustomer has left, and
+// returns the number of erased events. It retries a customer later if one of its events cannot be
+// erased. A pass that is cut off begins again with the customers that it has not finished.
 func (db *DB) EraseCustomerEvents(ctx context.Context, now time.Time, erase eraseFunc) (erased int64, err error) {
 	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(pass.Erasure)}
 	err = e.deletedCustomers(ctx, selectDeletedCustomersByEvents, eraseLater, e.eventsOf)
 	return e.erased, err
 }
 
-// deletedCustomers erases the data of the deleted customers that a statement selects. The longest pause
-// of their queue limits how far ahead a customer can be due.
+// deletedCustomers calls erase for the deleted customers that a statement selects, the longest due
+// first. A customer is also due if its time is too far ahead for longest, the longest pause of the
+// queue.
 func (e *eraser) deletedCustomers(
 	ctx context.Context, s *Statement, longest time.Duration, erase func(context.Context, deletedCustomer) error,
 ) error {
@@ -79,7 +80,8 @@ func (e *eraser) deletedCustomers(
 	return nil
 }
 
-// eachCustomer erases the data of a page of deleted customers. It skips one that fails.
+// eachCustomer calls erase for a page of deleted customers. It skips a customer for which erase
+// fails.
 func (e *eraser) eachCustomer(ctx context.Context, page []deletedCustomer, erase func(context.Context, deletedCustomer) error) error {
 	for _, c := range page {
 		if err := e.pass.Skip(ctx, "customer", c.id, erase(ctx, c)); err != nil {
@@ -89,8 +91,8 @@ func (e *eraser) eachCustomer(ctx context.Context, page []deletedCustomer, erase
 	return nil
 }
 
-// eventsOf erases all events of a deleted customer. It begins with the first one and passes over
-// those that were erased before.
+// eventsOf erases all events of a deleted customer. It begins with the first event; an event that
+// was erased before stays as it is.
 func (e *eraser) eventsOf(ctx context.Context, c deletedCustomer) error {
 	before := e.pass.Skipped()
 	for after, more := int64(0), true; more; {

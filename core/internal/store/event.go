@@ -18,10 +18,11 @@ var (
 	listEvents  = declareList("listEvents")
 )
 
-// clockStep is how far the clock may have been set back without a list by time or object missing events.
+// clockStep is how far the clock can be set back before a list by time or object misses events.
 const clockStep = 24 * time.Hour
 
-// InsertEvent writes e, and a delivery to each endpoint of the tenant that wants it. e.CreatedAt is filled in.
+// InsertEvent inserts e and a delivery of it to each endpoint of the tenant that wants it. It fills
+// in e.CreatedAt.
 func (tx *Tx) InsertEvent(e *payment.Event) error {
 	e.CreatedAt = tx.Now
 	err := tx.insert(insertEvent,
@@ -37,7 +38,7 @@ func (db *DB) Event(ctx context.Context, tenant payment.Tenant, n int64) (*payme
 	return scanEvent(db.row(ctx, selectEvent, n, tenant.Merchant, tenant.Live))
 }
 
-// Event reads one event of the tenant inside the group, else ErrNotFound.
+// Event reads one event of the tenant as part of the command, else ErrNotFound.
 func (tx *Tx) Event(tenant payment.Tenant, n int64) (*payment.Event, error) {
 	row, err := tx.row(selectEvent, n, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -46,13 +47,15 @@ func (tx *Tx) Event(tenant payment.Tenant, n int64) (*payment.Event, error) {
 	return scanEvent(row)
 }
 
-// eventSlack is how far an event's id may lie before its object's.
+// eventSlack is how far the id of an event can be below the id of its object, after the clock was
+// set back by clockStep.
 func eventSlack() int64 { return id.At(time.UnixMilli(0).Add(clockStep)) }
 
-// Events lists the tenant's events that the filter lets through, newest first.
+// Events lists the tenant's events that match the filter, newest first.
 //
-// There is one index, by tenant and id. Ids are drawn in the order of time, and an event's after its object's, which bounds what a
-// list by time or by object has to pass over.
+// The only index is by tenant and id. Ids grow with time, and the id of an event is drawn after
+// that of its object. A range of ids therefore bounds the events that a list by time or by object
+// reads.
 func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f payment.EventFilter, p payment.Page) (payment.List[*payment.Event], error) {
 	object, first, last := int64(0), int64(0), int64(math.MaxInt64) // bounds of the events' ids
 	after, before := int64(math.MinInt64), int64(math.MaxInt64)

@@ -18,8 +18,8 @@ var (
 	selectLapsedOf    = declare("selectLapsedOf")
 )
 
-// SetExpiry writes when an authorization, or the wait for a confirmation, lapses, on the test clock of its merchant when it is a test object.
-// The zero time is never.
+// SetExpiry stores when an authorization, or the wait for a confirmation, lapses. For a test object
+// the time is on the test clock of its merchant. The zero time is for never.
 func (tx *Tx) SetExpiry(tenant payment.Tenant, transaction int64, at time.Time) error {
 	if at.IsZero() {
 		return tx.change(clearExpiry, transaction)
@@ -27,11 +27,11 @@ func (tx *Tx) SetExpiry(tenant payment.Tenant, transaction int64, at time.Time) 
 	return tx.change(setExpiry, toMillis(at), tenant.Live, tenant.Merchant, transaction)
 }
 
-// Lapsed names a transaction whose authorization, or wait for a confirmation, is over.
+// Lapsed identifies a transaction whose authorization, or wait for a confirmation, has ended.
 type Lapsed struct {
 	ID     int64
 	Tenant payment.Tenant
-	at     int64 // when it was over, in milliseconds
+	at     int64 // when it ended, in milliseconds
 }
 
 // Lapsed returns a page of the authorizations of all tenants that lapsed by a time, the longest
@@ -40,7 +40,7 @@ func (db *DB) Lapsed(ctx context.Context, by time.Time, after Lapsed, limit int)
 	return db.lapsed(ctx, selectLapsed, by, after, limit)
 }
 
-// LapsedOf is Lapsed for the test objects of a merchant.
+// LapsedOf is Lapsed for the test payments of a merchant.
 func (db *DB) LapsedOf(ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
 	return db.lapsedOf(ctx, selectLapsedOf, merchant, by, after, limit)
 }
@@ -63,14 +63,15 @@ func scanLapsed(row Scanner) (Lapsed, error) {
 	return l, nil
 }
 
-// ExpireTransaction ends an authorization: what was captured of it stays, the rest is released. ErrConflict when nothing is authorized,
-// or a step is asking the acquirer.
+// ExpireTransaction ends an authorization: the captured amount stays, and the rest is released.
+// ErrConflict if nothing is authorized, or a step waits for the acquirer.
 func (tx *Tx) ExpireTransaction(tenant payment.Tenant, id int64) error {
 	return tx.change(expireTransaction,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
 }
 
-// AdvanceTestClock moves the merchant's test clock forward and returns how far it is ahead then.
+// AdvanceTestClock moves the merchant's test clock forward, and returns how far it is then ahead of
+// the clock.
 func (tx *Tx) AdvanceTestClock(merchant int64, by time.Duration) (time.Duration, error) {
 	row, err := tx.row(advanceTestClock, merchant, by.Milliseconds())
 	if err != nil {
@@ -83,7 +84,7 @@ func (tx *Tx) AdvanceTestClock(merchant int64, by time.Duration) (time.Duration,
 	return time.Duration(ahead) * time.Millisecond, nil
 }
 
-// TestClock is how far the merchant's test clock is ahead.
+// TestClock returns how far the merchant's test clock is ahead of the clock.
 func (db *DB) TestClock(ctx context.Context, merchant int64) (time.Duration, error) {
 	ahead, err := scanNumber(db.row(ctx, selectTestClock, merchant))
 	return time.Duration(ahead) * time.Millisecond, err

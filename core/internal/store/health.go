@@ -18,25 +18,26 @@ var (
 )
 
 const (
-	// healthTime is how long a commit, or a probe, speaks for the writer.
+	// healthTime is how long a commit, or a probe, counts as proof that the writer works.
 	healthTime = time.Second
 	// healthPatience is how long a probe may take before the writer counts as stuck.
 	healthPatience = time.Second
-	// probeSize is what a probe writes, in bytes: more than a payment does, so that a probe finds no room where a payment finds none. Its
-	// bytes are random, since SQLite does not write a page that stays as it was.
+	// probeSize is how many bytes a probe writes: more than a payment, so that a full disk fails a
+	// probe no later than a payment. The bytes are random, because SQLite does not write a page
+	// that has not changed.
 	probeSize = 32 << 10
 )
 
-// health is what is known of the writer.
+// health is the evidence of whether the writer works.
 type health struct {
 	wroteAt atomic.Int64 // milliseconds of the last commit that wrote anything
-	failed  atomic.Bool  // a commit found no room, or no disk, and no probe has succeeded since
+	failed  atomic.Bool  // a commit failed, for want of disk space for example, and no probe has succeeded since
 
-	patience atomic.Int64 // nanoseconds that a probe may take, in place of healthPatience; 0: that
+	patience atomic.Int64 // how long a probe may take, in nanoseconds; 0 for healthPatience
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	running *probe
-	last    *probe // the one that ended last
+	last    *probe // the last one that has ended
 }
 
 // probe is one attempt to write.
@@ -47,16 +48,17 @@ type probe struct {
 	at      time.Time     // when it ended
 }
 
-// bound is how long a probe may take.
+// bound returns how long a probe may take.
 func (h *health) bound() time.Duration {
 	return cmp.Or(time.Duration(h.patience.Load()), healthPatience)
 }
 
-// wrote notes a commit that has written something, begun at a time.
+// wrote records a commit that has written rows and began at a time.
 func (h *health) wrote(at time.Time) { h.wroteAt.Store(at.UnixMilli()) }
 
-// noteFailure notes why a commit or command failed, if that speaks of the store. From then on a small commit that happens to find room does
-// not make the store healthy; only a probe does.
+// noteFailure records the error of a commit or command if it shows that the store is unavailable.
+// After that a small commit that succeeds by chance does not make the store healthy again; only a
+// probe does.
 func (h *health) noteFailure(err error) {
 	if errors.Is(err, ErrUnavailable) {
 		h.failed.Store(true)
@@ -98,7 +100,8 @@ func (p *probe) result(ctx context.Context) error {
 	}
 }
 
-// startProbe writes, in a goroutine: a write that is stuck cannot be given up, only no longer waited for.
+// startProbe starts a write in a goroutine. A stuck write cannot be cancelled: its callers can only
+// stop waiting for it.
 func (db *DB) startProbe(ctx context.Context) *probe {
 	p := &probe{ended: make(chan struct{}), expired: make(chan struct{})}
 	patience := time.AfterFunc(db.health.bound(), func() { close(p.expired) })
@@ -107,7 +110,7 @@ func (db *DB) startProbe(ctx context.Context) *probe {
 		defer patience.Stop()
 		err := db.Update(ctx, func(tx *Tx) error {
 			filler := make([]byte, probeSize)
-			_, _ = rand.Read(filler) // it never fails
+			_, _ = rand.Read(filler) // crypto/rand never returns an error
 			_, err := tx.changed(writeProbe, filler)
 			return err
 		})
@@ -135,9 +138,9 @@ func (db *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Newest returns the row with the highest id among those that carry money, and its table:
-// transactions, captures or refunds. The id is 0 if there is no row. Ids carry the time of the clock
-// that drew them.
+// Newest returns the highest id among the rows that carry money, and its table: transactions,
+// captures or refunds. The id is 0 if there is no row. An id contains the time at which it was
+// drawn.
 func (db *DB) Newest(ctx context.Context) (table string, id int64, err error) {
 	if err := db.count(ctx, selectNewest).Scan(&table, &id); err != nil {
 		return "", 0, fmt.Errorf("read newest row: %w", err)

@@ -22,17 +22,16 @@ var (
 	claimKey             = declare("claimKey")
 )
 
-// KeyLifetime is how long an idempotency key is remembered, by the stored time.
+// KeyLifetime is the time from the claim of an idempotency key to its expiry.
 const KeyLifetime = 24 * time.Hour
 
-// behindTolerance is how far the time of a command may be behind the highest confirmed time without
-// counting as that of a clock that was set back: a command waits for its commit.
+// behindTolerance is how far the time of a command may be behind the highest confirmed time. A
+// command waits for its commit, so a smaller difference does not show that the clock was set back.
 const behindTolerance = time.Minute
 
-// KeyExpiry returns until when an idempotency key is remembered that is written at a time. Its
-// lifetime begins at the highest confirmed time if that is later. A key that a clock a day behind
-// wrote would otherwise have expired once the clock is right, and the retry would be a second
-// payment.
+// KeyExpiry returns when an idempotency key expires that is written at a time. Its lifetime begins
+// at the highest confirmed time if that is later. Otherwise a key that a clock a day behind wrote
+// would expire once the clock is right. The retry would then be a second payment.
 func (db *DB) KeyExpiry(at time.Time) time.Time {
 	if highest := db.guard.Highest(); highest.Sub(at) > behindTolerance {
 		at = highest
@@ -40,43 +39,45 @@ func (db *DB) KeyExpiry(at time.Time) time.Time {
 	return at.Add(KeyLifetime)
 }
 
-// KeyExpiry is until when a key is remembered that the command writes.
+// KeyExpiry returns when an idempotency key expires that the command writes.
 func (tx *Tx) KeyExpiry() time.Time { return tx.db.KeyExpiry(tx.Now) }
 
-// Claim is the result of a request for an idempotency key. Exactly one of these cases holds: the
-// request holds the key (Held), a request with another body holds it (!SameRequest), an equal
-// request is running (SameRequest, Status 0), or an equal request has a stored response
-// (SameRequest, Status and Answer).
+// Claim is the result of a request for an idempotency key. Exactly one of these cases holds:
+//   - Held: the request holds the key.
+//   - SameRequest and Status 0: an equal request holds the key and still runs.
+//   - SameRequest and another Status: an equal request has the stored response Status and Answer.
+//   - Neither: a request with another body holds the key.
 type Claim struct {
 	ID          int64
 	Held        bool
 	SameRequest bool
-	Status      int // HTTP status of the stored response
-	Answer      []byte
+	Status      int    // HTTP status of the stored response
+	Answer      []byte // body of the stored response
 }
 
-// KeyLeft is how long a key stays at least once its response is stored: a request that was
-// concluded late, hours after its key was claimed, is remembered for another KeyLifetime. Otherwise
-// the retry that waits for its outcome would be a first request.
+// KeyLeft is the least remaining lifetime of a key when its response is stored. A request that ends
+// hours after its claim keeps the key for another KeyLifetime. Otherwise a retry that waits for the
+// outcome would become a first request.
 const KeyLeft = KeyLifetime - time.Hour
 
-// ClaimBy has each claim of an idempotency key call trusts with the time of its command, and fail
-// with ErrUnavailable if that is false. By a time that is a day ahead each key has expired, and a
-// key that is claimed by a time that is a day behind has expired at once: either way the retry of a
-// payment would be a second one. Call it before any claim.
+// ClaimBy sets the function that decides whether the clock can be trusted. Each claim of an
+// idempotency key passes it the time of its command, and fails with ErrUnavailable if it returns
+// false. By a time that is a day ahead each key has expired. A key that is claimed by a time a day
+// behind expires at once. Either way the retry of a payment would be a second payment. Call ClaimBy
+// before any claim.
 func (db *DB) ClaimBy(trusts func(at time.Time) bool) { db.trusts = trusts }
 
-// Trusts reports whether an idempotency key may be claimed by a time.
+// Trusts reports whether an idempotency key may be claimed at a time.
 func (db *DB) Trusts(at time.Time) bool { return db.trusts == nil || db.trusts(at) }
 
-// errClock reports that the clock was off when a command began.
+// errClock reports that the clock differed from the server's when a command began.
 var errClock = errors.New("store: the clock is off the server's")
 
 // ClaimKey claims the key for a request under an API key, or returns the request that holds it. An
-// expired key is free. Without a key, "", the claim is Held and has no id. A request that claimed the
-// key under one of the other fingerprints counts as the same; the key is never claimed under one of
-// them. It returns the errors of UseKey, ErrUnavailable as ClaimBy describes, and ErrBusy if other
-// requests claim and release the key meanwhile.
+// expired key is free. Without a key, "", the claim is Held and has no id. A holder with one of the
+// other fingerprints counts as the same request; the key is never claimed under one of them. It
+// returns the errors of UseKey, ErrUnavailable as ClaimBy describes, and ErrBusy if other requests
+// claim and release the key meanwhile.
 func (tx *Tx) ClaimKey(
 	apiKey int64, tenant payment.Tenant, key string, fingerprint []byte, others ...[]byte,
 ) (Claim, error) {
@@ -99,7 +100,7 @@ func (tx *Tx) ClaimKey(
 	return Claim{}, fmt.Errorf("claim idempotency key: %w", ErrBusy)
 }
 
-// trusted returns ErrUnavailable if no idempotency key may be claimed by the time of the command.
+// trusted returns ErrUnavailable if no idempotency key may be claimed at the time of the command.
 func (tx *Tx) trusted() error {
 	if tx.db.Trusts(tx.Now) {
 		return nil
@@ -107,8 +108,8 @@ func (tx *Tx) trusted() error {
 	return fmt.Errorf("claim idempotency key: %w: %w", ErrUnavailable, errClock)
 }
 
-// freeKey returns the request that holds a key. It returns the zero Claim if none does, and then
-// removes the key if that has expired. It returns the errors of UseKey.
+// freeKey returns the request that holds a key, and the zero Claim if there is none. It removes the
+// key if that has expired. It returns the errors of UseKey.
 func (tx *Tx) freeKey(apiKey int64, tenant payment.Tenant, key string, fingerprints [][]byte) (Claim, error) {
 	if err := tx.UseKey(apiKey); err != nil {
 		return Claim{}, err
@@ -120,7 +121,7 @@ func (tx *Tx) freeKey(apiKey int64, tenant payment.Tenant, key string, fingerpri
 	return Claim{}, tx.exec(deleteExpiredKey, c.ID)
 }
 
-// LookUpKey returns the holder of a key, as ClaimKey does, and claims nothing. It returns
+// LookUpKey returns the holder of a key, as ClaimKey does, but claims nothing. It returns
 // ErrNotFound if the key is free, and the errors of UseKey.
 func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerprints ...[]byte) (Claim, error) {
 	if err := tx.UseKey(apiKey); err != nil {
@@ -133,9 +134,9 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 	return c, err
 }
 
-// holder returns the request that has a key, and whether it still has it: a key that is not there
-// or has expired by KeysEnded is free. A request under one of the fingerprints is the same
-// request.
+// holder returns the request that claimed a key, and whether it still holds the key. A key that
+// does not exist, or has expired by KeysEnded, is free. A request under one of the fingerprints is
+// the same request.
 func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (c Claim, used bool, err error) {
 	c, stored, expires, err := tx.claimed(tenant, key)
 	switch {
@@ -147,13 +148,13 @@ func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (
 		return c, false, nil
 	}
 	c.SameRequest = slices.ContainsFunc(fingerprints, func(f []byte) bool { return bytes.Equal(f, stored) })
-	return c, true, tx.vouch(c)
+	return c, true, tx.confirmResponse(c)
 }
 
-// vouch locks the key of a stored response that a command returns. A server may show a response that
-// no standby has yet. The lock is a write, so the standby confirms the command's commit, which comes
-// after the commit of the response.
-func (tx *Tx) vouch(c Claim) error {
+// confirmResponse makes sure that a standby has the stored response that a command returns. A
+// server can show a response before its commit is on a standby. The lock of its row is a write, so
+// the standby must confirm the command's commit, and with it the earlier commit of the response.
+func (tx *Tx) confirmResponse(c Claim) error {
 	if !c.SameRequest || c.Status == 0 {
 		return nil
 	}
@@ -184,17 +185,18 @@ func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 	return Claim{ID: n, Held: true}, nil
 }
 
-// CompleteKey stores the response under a claimed key, in the commit of the request's effect. A claim
-// of 0 is none.
-func (tx *Tx) CompleteKey(claim int64, status int, answer []byte) error {
+// CompleteKey stores the response under a claimed key, in the commit of the request's effect. A
+// claim of 0 is for a request without a key: nothing is stored.
+func (tx *Tx) CompleteKey(claim int64, status int, body []byte) error {
 	if claim == 0 {
 		return nil
 	}
 	expires := tx.KeyExpiry()
-	return tx.change(completeKey, status, answer, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
+	return tx.change(completeKey, status, body, toMillis(expires.Add(KeyLeft-KeyLifetime)), toMillis(expires), claim)
 }
 
-// ReleaseKey frees a claimed key of a request that had no effect. A claim of 0 is none.
+// ReleaseKey frees a claimed key of a request that had no effect. It does nothing if the claim is
+// 0.
 func (tx *Tx) ReleaseKey(claim int64) error {
 	if claim == 0 {
 		return nil
@@ -204,8 +206,8 @@ func (tx *Tx) ReleaseKey(claim int64) error {
 
 // StoredKey is a stored idempotency key.
 type StoredKey struct {
-	Status    int // HTTP status of the stored response, 0 while the request runs
-	Answer    []byte
+	Status    int    // HTTP status of the stored response, 0 while the request runs
+	Answer    []byte // body of the stored response
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }
@@ -221,7 +223,7 @@ func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key str
 	if err != nil {
 		return nil, fmt.Errorf("read idempotency key: %w", err)
 	}
-	if k.Status != 0 { // a server may show a response that no standby has yet
+	if k.Status != 0 { // a server can show a response before its commit is on a standby
 		if err := db.engine.Confirm(ctx); err != nil {
 			return nil, err
 		}

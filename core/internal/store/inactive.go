@@ -14,11 +14,12 @@ var (
 	selectActiveCustomer = declare("selectActiveCustomer")
 )
 
-// agedPageRows is how many customers one statement reads to find those that are inactive.
+// agedPageRows is how many customers one statement of AgedCustomers reads.
 const agedPageRows = 500
 
 // AgedCustomers reads a page of the tenant's customers by id, beginning after the id after. It
-// returns those that were last changed before since, and the id to go on after, 0 at the end.
+// returns the customers that were last changed before since, and the id after which the next page
+// begins, 0 at the end.
 func (db *DB) AgedCustomers(ctx context.Context, tenant payment.Tenant, since time.Time, after int64) (aged []int64, next int64, err error) {
 	rows := 0
 	_, err = collect(ctx, db, selectCustomerAges,
@@ -38,8 +39,9 @@ func (db *DB) AgedCustomers(ctx context.Context, tenant payment.Tenant, since ti
 	return aged, next, nil
 }
 
-// ActiveCustomer reports whether a customer was changed, got or lost a payment method, or had a
-// transaction or a refund since a time, or has a transaction that is unfinished.
+// ActiveCustomer reports whether a customer has an unfinished transaction, or was active since a
+// time. Each of these is activity: a change, a payment method attached or detached, a transaction,
+// a refund.
 func (tx *Tx) ActiveCustomer(tenant payment.Tenant, customer int64, since time.Time) (bool, error) {
 	row, err := tx.row(selectActiveCustomer,
 		customer, toMillis(since), tenant.Merchant, tenant.Live, termCustomer, id.Format(id.Customer, customer), id.At(since))

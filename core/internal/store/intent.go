@@ -11,27 +11,28 @@ import (
 
 // Intent is the intent of a payment, which its first commit writes.
 type Intent struct {
-	// Transaction has its id. BeginPayment fills in its Claim.
+	// Transaction has an id already. BeginPayment fills in its Claim.
 	Transaction *payment.Transaction
-	// Redraw gives Transaction another id; nil for none. A store whose lists are in the order of ids
-	// calls it in the command that writes the intent: ids then follow commits.
+	// Redraw gives Transaction another id; nil for none. A store that lists rows by id calls it in
+	// the command that writes the intent. Ids then follow the order of commits.
 	Redraw      func()
 	Terms       payment.Terms
 	Key         string // idempotency key, "" for none
 	Fingerprint []byte // of the request
-	// OtherFingerprints are those of other requests that count as the same: see ClaimKey.
+	// OtherFingerprints belong to other forms of the request that count as the same: see ClaimKey.
 	OtherFingerprints [][]byte
 	Source            payment.StoredSource
 	Core              int64 // the process that works on the payment; BeginPayment fills it in
 }
 
-// BeginPayment commits the intent of a payment: it claims the idempotency key, uses the token up and
-// writes the transaction. If another request holds the key, it returns the claim of that request,
-// which is not Held, and writes nothing. A request without a key gets a Held claim without an id.
+// BeginPayment commits the intent of a payment: it claims the idempotency key, uses the token up
+// and inserts the transaction. If another request holds the key, it returns the claim of that
+// request, which is not Held, and writes nothing. A request without a key gets a Held claim without
+// an id.
 //
-// It returns ErrDuplicate if the transaction's id is taken, the reason if the payment source cannot
-// be used (payment.ErrNoCustomer and the like), and the errors of ClaimKey. Nothing was written then.
-// After ErrUnavailable the outcome of the commit is unknown.
+// It returns ErrDuplicate if the transaction's id is taken, and the errors of ClaimKey. If the
+// payment source cannot be used, it returns the reason, such as payment.ErrNoCustomer. Nothing was
+// written then. After ErrUnavailable the outcome of the commit is unknown.
 func (db *DB) BeginPayment(ctx context.Context, i *Intent) (Claim, error) {
 	if err := ctx.Err(); err != nil {
 		return Claim{}, fmt.Errorf("begin payment: %w", err)
@@ -53,8 +54,8 @@ func (tx *Tx) BeginPayment(i *Intent) (Claim, error) {
 }
 
 // CheckIntent returns the request that holds the idempotency key of an intent, or the reason for
-// which the intent cannot be written. It returns the zero Claim if nothing is in the way. It removes
-// the key if that has expired.
+// which the intent cannot be written. Otherwise it returns the zero Claim. It removes the key if
+// that has expired.
 func (tx *Tx) CheckIntent(i *Intent) (Claim, error) {
 	t := i.Transaction
 	if i.Key == "" {
@@ -78,7 +79,7 @@ func (i *Intent) fingerprints() [][]byte {
 	return append([][]byte{i.Fingerprint}, i.OtherFingerprints...)
 }
 
-// failBusy marks the span of a commit that the store did not accept.
+// failBusy marks a span as failed if the store was too busy for its commit, or closing.
 func failBusy(span telemetry.Span, err error) {
 	if errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) || errors.Is(err, payment.ErrTooManyChanges) {
 		span.Fail("store_busy")

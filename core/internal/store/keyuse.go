@@ -10,11 +10,14 @@ import (
 
 var selectKeyUse = declare("selectKeyUse")
 
-// Where several processes share a store, what one of them remembers of an API key may be a moment old. So a command that somebody asks for under a key
-// looks at the key's row itself: whoever was told that the key has ended, or its merchant is out of service, finds nothing done under it from then on.
+// In a shared store a process's cache of API keys can be out of date. A command under an API key
+// therefore reads the row of the key. Once the end of a key, or of its merchant's service, is
+// committed, no later command has an effect under that key.
 
-// UseKey says whether a command may be carried out under an API key: ErrKeyEnded or ErrMerchantDisabled. 0 is nobody's key. A store that one process
-// has for itself is asked nothing: what that remembers of keys is what is so.
+// UseKey returns nil if the command may run under an API key. It returns payment.ErrKeyEnded if the
+// key is revoked, expired or missing, and payment.ErrMerchantDisabled if its merchant is disabled.
+// Key 0 is for a command without a key. It reads nothing in a store with one process: that
+// process's cache of keys is exact.
 func (tx *Tx) UseKey(key int64) error {
 	if key == 0 || !tx.db.shared {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// listBounds are the bounds of the lists that run on a number of connections. A merchant has at most
-// half of them.
+// listBounds returns the bounds of lists on a number of connections. A merchant has at most half of
+// these.
 func listBounds(connections int) TurnBounds {
 	return TurnBounds{
 		Slots: connections, Share: max(1, connections/2), Wait: 2 * listTime, Queue: 32, Queues: 128,
@@ -18,8 +18,9 @@ func listBounds(connections int) TurnBounds {
 	}
 }
 
-// list returns one page of a list for a merchant, 0 for operators. args are the parameters of the
-// list without the page's. payment.ErrListTimeout if it takes longer than listTime.
+// list returns one page of a list for a merchant, 0 for operators. args are the arguments of the
+// statement without the cursor and the limit. payment.ErrListTimeout if it takes longer than
+// listTime.
 func list[T any](
 	ctx context.Context, db *DB, merchant int64, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
 ) (payment.List[T], error) {
@@ -44,7 +45,7 @@ func list[T any](
 	return l, nil
 }
 
-// pageOf returns the rows of a page of a list for a merchant when it is the merchant's turn.
+// pageOf waits for the merchant's turn and returns the rows of a page of a list.
 func pageOf[T any](
 	ctx context.Context, db *DB, merchant int64, s *Statement, newer bool, scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {

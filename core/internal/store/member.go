@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// WorkAs stores a process's id with all work that is begun from now on. Call it before any work.
+// WorkAs sets the id of this process, which is stored with all work that it begins. Call it before
+// any work.
 func (db *DB) WorkAs(process int64) { db.process = process }
 
 // Heartbeat is Engine.Heartbeat.

@@ -19,8 +19,9 @@ var (
 	listMethods           = declareList("listMethods")
 )
 
-// InsertMethod attaches a payment method to its customer. ErrDuplicate when the id is taken, ErrKeyRetired when it must be sealed anew,
-// ErrConflict when the customer has payment.MaxMethods already.
+// InsertMethod attaches a payment method to its customer. ErrDuplicate if the id is taken,
+// ErrConflict if the customer has payment.MaxMethods already. ErrKeyRetired if the vault's key that
+// encrypted it is retired.
 func (tx *Tx) InsertMethod(m *payment.Method) error {
 	if err := tx.current(m.Sealed.Key); err != nil {
 		return err
@@ -41,10 +42,11 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 	return err
 }
 
-// DetachMethod takes a payment method from its customer and wipes its number. ErrConflict when it is not attached.
+// DetachMethod detaches a payment method from its customer and removes its number. ErrConflict if
+// it is not attached.
 func (tx *Tx) DetachMethod(m *payment.Method) error {
 	m.DetachedAt, m.Sealed.Number = tx.Now, nil
-	// Over its bytes first, as in WipeTokens.
+	// Overwrite the bytes first: see wipeTokens.
 	err := tx.overwrite(overwriteMethod, m.ID, m.Tenant.Merchant, m.Tenant.Live)
 	if err != nil {
 		return err
@@ -62,7 +64,7 @@ func (tx *Tx) Method(tenant payment.Tenant, id int64) (*payment.Method, error) {
 	return scanMethod(row)
 }
 
-// MethodForUpdate is Method for a command that changes it.
+// MethodForUpdate is Method for a command that changes it: it locks the row.
 func (tx *Tx) MethodForUpdate(tenant payment.Tenant, id int64) (*payment.Method, error) {
 	row, err := tx.row(lockMethod, id, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -71,7 +73,7 @@ func (tx *Tx) MethodForUpdate(tenant payment.Tenant, id int64) (*payment.Method,
 	return scanMethod(row)
 }
 
-// AttachedMethods reads all payment methods of a customer.
+// AttachedMethods returns all payment methods of a customer that are attached.
 func (tx *Tx) AttachedMethods(customer int64) ([]*payment.Method, error) {
 	var out []*payment.Method
 	err := tx.each(selectAttachedMethods, func(row Scanner) error {
@@ -87,7 +89,8 @@ func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 	return scanMethod(db.row(ctx, selectMethod, id, tenant.Merchant, tenant.Live))
 }
 
-// Methods lists what is attached to a customer, newest first; only what has the fingerprint, unless that is "".
+// Methods lists the payment methods attached to a customer, newest first. A fingerprint other than
+// "" selects the methods that have it.
 func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page) (payment.List[*payment.Method], error) {
 	return list(ctx, db, tenant.Merchant, listMethods, p, scanMethod,
 		customer, tenant.Merchant, tenant.Live, fingerprint)

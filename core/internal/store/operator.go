@@ -17,16 +17,15 @@ var (
 	selectOperators      = declare("selectOperators")
 )
 
-// InsertOperator writes an operator token and fills in when it was made. ErrDuplicate if the id is
-// taken.
+// InsertOperator inserts an operator token and fills in CreatedAt. ErrDuplicate if the id is taken.
 func (tx *Tx) InsertOperator(o *payment.OperatorToken, hash []byte) error {
 	o.CreatedAt = tx.Now
 	return tx.insert(insertOperator,
 		o.ID, o.Name, o.Role, toMillis(o.CreatedAt), toMillis(o.ExpiresAt), hash)
 }
 
-// RevokeOperator ends an operator token and returns it as it was before and is now. ErrNotFound if
-// there is none.
+// RevokeOperator revokes an operator token, and returns it as it was before and as it is now.
+// ErrNotFound if there is none.
 func (tx *Tx) RevokeOperator(id int64) (before, after *payment.OperatorToken, err error) {
 	row, err := tx.row(lockOperator, id)
 	if err != nil {
@@ -42,12 +41,12 @@ func (tx *Tx) RevokeOperator(id int64) (before, after *payment.OperatorToken, er
 	return before, &now, tx.change(revokeOperator, toMillis(now.RevokedAt), id)
 }
 
-// OperatorByHash finds the operator token with this hash, else ErrNotFound.
+// OperatorByHash returns the operator token with this hash, else ErrNotFound.
 func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*payment.OperatorToken, error) {
 	return scanOperator(db.row(ctx, selectOperatorByHash, hash))
 }
 
-// Operators returns all operator tokens, oldest first, those that ended included.
+// Operators returns all operator tokens, oldest first, including expired and revoked tokens.
 func (db *DB) Operators(ctx context.Context) (out []*payment.OperatorToken, err error) {
 	return listed(ctx, db, 0, selectOperators, scanOperator)
 }

@@ -6,22 +6,23 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// maxOrigins is how many deliveries' origins are remembered. A first attempt comes within milliseconds; what is forgotten, or was never known
-// because the process is another one now, is delivered in a trace of its own.
+// maxOrigins is how many origins are kept. A first attempt follows within milliseconds. A delivery
+// whose origin is not kept, or that another process made, begins a new trace.
 const maxOrigins = 4096
 
-// origins remembers in which span deliveries were made, so that their first attempt is part of the same trace. It is memory only: a trace is
-// not worth a row or a column on the way of a payment.
+// origins maps deliveries to the spans that made them, so that the first attempt of a delivery is
+// part of the same trace. It is in memory only: a trace is not worth a row or a column on the path
+// of a payment.
 type origins struct {
 	mu   sync.Mutex
 	of   map[int64]telemetry.Origin // guarded by mu
-	ring [maxOrigins]int64          // guarded by mu: the deliveries, in the order in which they are forgotten
+	ring [maxOrigins]int64          // guarded by mu: the deliveries, in the order in which put drops them
 	next int                        // guarded by mu
 }
 
 func newOrigins() *origins { return &origins{of: map[int64]telemetry.Origin{}} }
 
-// put remembers where a delivery came from. It does nothing on nil.
+// put keeps the span that made a delivery, and drops the oldest one. It does nothing on nil.
 func (o *origins) put(delivery int64, from telemetry.Origin) {
 	if o == nil || from.IsZero() {
 		return
@@ -33,8 +34,8 @@ func (o *origins) put(delivery int64, from telemetry.Origin) {
 	o.next = (o.next + 1) % maxOrigins
 }
 
-// Trace has t make a span for every command of a request or pass, and remembers in which span deliveries are made. Call it before the store is
-// used by more than one goroutine.
+// Trace makes t record a span for each command of a request or pass, and keeps the spans that make
+// deliveries. Call it before goroutines share the store.
 func (db *DB) Trace(t *telemetry.Tracer) {
 	if t == nil {
 		return
@@ -42,7 +43,7 @@ func (db *DB) Trace(t *telemetry.Tracer) {
 	db.tracer, db.origins = t, newOrigins()
 }
 
-// Origin is the span that made a delivery, none if that is not remembered.
+// Origin returns the span that made a delivery, the zero Origin if that is not kept.
 func (db *DB) Origin(delivery int64) telemetry.Origin {
 	if db.origins == nil {
 		return telemetry.Origin{}

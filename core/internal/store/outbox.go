@@ -27,9 +27,10 @@ type queueLength struct {
 	length   int
 }
 
-// BoundOutbox gives up the oldest pending deliveries to each endpoint that has more than each. They
-// end as failed with an error. If more than all remain, it shortens the longest queues to one length.
-// Deliveries with an attempt under way stay. It returns how many it gave up.
+// BoundOutbox ends the oldest pending deliveries to each endpoint that has more than each. They end
+// as failed, with the error failure. If more than all remain, it shortens the longest queues to one
+// common length. Deliveries with an attempt under way stay. It returns how many deliveries it
+// ended.
 func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (discarded int64, err error) {
 	queues, err := db.queueLengths(ctx, each+1)
 	if err != nil {
@@ -50,8 +51,8 @@ func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (d
 	return discarded, nil
 }
 
-// queueBound returns the length to which queues are shortened: each, or less if they have more than
-// all together. Shorter queues stay as they are.
+// queueBound returns the length to which queues are shortened: each, or less if all queues together
+// would have more than all. Shorter queues stay as they are.
 func queueBound(queues []queueLength, each, all int) int {
 	byLength := slices.SortedFunc(slices.Values(queues), func(a, b queueLength) int { return cmp.Compare(a.length, b.length) })
 	for i, q := range byLength {
@@ -69,8 +70,8 @@ func (db *DB) queues(ctx context.Context) ([]int64, error) {
 	return collect(ctx, db, selectQueues, scanNumber)
 }
 
-// queueLengths returns the lengths of all queues, each up to most. It reads each queue by a statement
-// of its own, so that no statement takes long.
+// queueLengths returns the lengths of all queues, each counted up to most. It counts each queue by
+// a separate statement, so that no statement takes long.
 func (db *DB) queueLengths(ctx context.Context, most int) ([]queueLength, error) {
 	endpoints, err := db.queues(ctx)
 	if err != nil {
@@ -88,7 +89,7 @@ func (db *DB) queueLengths(ctx context.Context, most int) ([]queueLength, error)
 	return out, nil
 }
 
-// shortenQueue gives up all but the newest pending deliveries to an endpoint.
+// shortenQueue ends all pending deliveries to an endpoint as failed, except the newest.
 func (db *DB) shortenQueue(
 	ctx context.Context, p *pass.Pass, endpoint int64, newest int, failure string,
 ) (discarded int64, err error) {
@@ -103,15 +104,15 @@ func (db *DB) shortenQueue(
 			from++
 		}
 		return old[from:min(from+purgeBatch, len(old))], nil
-	}, func(tx *Tx, part []int64) (int64, error) {
-		first, last := span(part)
+	}, func(tx *Tx, chunk []int64) (int64, error) {
+		first, last := span(chunk)
 		return tx.changed(failDeliveries,
 			failure, toMillis(tx.Now), endpoint, first, last)
 	})
 }
 
 // oldestPending returns the pending deliveries to an endpoint without the newest ones, by id. The
-// queue's index is by the time of the next attempt, so all of the queue is read.
+// index of the queue is by the time of the next attempt, so it reads the whole queue.
 func (db *DB) oldestPending(ctx context.Context, endpoint int64, newest int) ([]int64, error) {
 	var all []int64
 	for after, n := (Due{}), queuePage; n == queuePage; {

@@ -20,7 +20,7 @@ type OutcomeRecord struct {
 
 	Core int64 // the process that commits the record; FinishPayment fills it in
 
-	// Engines fill in the fields below if they need them.
+	// An engine fills in the fields below if it needs them.
 
 	Result     string             // the transaction's result as it is stored: see EncodeResult
 	Endpoints  []payment.Endpoint // ids and types of the tenant's enabled endpoints: see ReadEndpoints
@@ -29,11 +29,11 @@ type OutcomeRecord struct {
 
 // FinishPayment commits the outcome record of a payment: the transaction, its capture if it was
 // captured at once, its event with the deliveries, and the response. It commits although ctx has
-// ended: the outcome exists at the acquirer.
+// ended, because the outcome exists at the acquirer.
 //
 // It returns ErrConflict if the transaction's attempt has an outcome already or the idempotency key
-// has a response, and ErrDuplicate if the id of the capture or event is taken. Nothing was written
-// then. After ErrUnavailable the outcome of the commit is unknown.
+// has a response. It returns ErrDuplicate if the id of the capture or event is taken. Nothing was
+// written then. After ErrUnavailable the outcome of the commit is unknown.
 func (db *DB) FinishPayment(ctx context.Context, r *OutcomeRecord) error {
 	ctx = context.WithoutCancel(ctx)
 	_, span := db.tracer.Step(ctx, "store commit")
@@ -59,13 +59,13 @@ func (r *OutcomeRecord) EncodeResult() (err error) {
 	return err
 }
 
-// EndpointsLock names the lock that a command shares which writes the deliveries of r. The commands
-// that change the tenant's endpoints take it alone.
+// EndpointsLock returns the name of the lock on the tenant's endpoints. A command that writes the
+// deliveries of r shares it. A command that changes the endpoints takes it alone.
 func (r *OutcomeRecord) EndpointsLock() string { return endpointsLock(r.Transaction.Tenant) }
 
-// GuessEndpoints fills in the endpoints and deliveries of r by the endpoints that the tenant had when
-// a command last read them. It returns false if no command has. Other processes change endpoints,
-// too, so the commit must compare them.
+// GuessEndpoints fills in the endpoints and deliveries of r from the tenant's endpoints as a
+// command last read them. It returns false if no command has. Other processes change endpoints,
+// too, so the commit must compare them with the stored ones.
 func (db *DB) GuessEndpoints(ctx context.Context, r *OutcomeRecord) bool {
 	targets, ok := db.endpoints.guess(r.Transaction.Tenant)
 	if ok {
@@ -74,8 +74,8 @@ func (db *DB) GuessEndpoints(ctx context.Context, r *OutcomeRecord) bool {
 	return ok
 }
 
-// ReadEndpoints fills in the endpoints and deliveries of r. No other command changes the endpoints
-// before this one ends.
+// ReadEndpoints reads the tenant's endpoints and fills in the endpoints and deliveries of r. No
+// other command changes the endpoints before this one ends.
 func (tx *Tx) ReadEndpoints(r *OutcomeRecord) error {
 	tenant := r.Transaction.Tenant
 	if err := tx.s.Lock(r.EndpointsLock(), true); err != nil {
@@ -88,7 +88,8 @@ func (tx *Tx) ReadEndpoints(r *OutcomeRecord) error {
 	return err
 }
 
-// deliverTo makes the deliveries of the event to those endpoints that want it.
+// deliverTo sets the endpoints of r, and makes a delivery of the event to each endpoint that wants
+// it.
 func (r *OutcomeRecord) deliverTo(db *DB, endpoints []payment.Endpoint, from telemetry.Origin) {
 	r.Endpoints, r.Deliveries = endpoints, nil
 	for _, e := range endpoints {

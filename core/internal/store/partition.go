@@ -20,12 +20,14 @@ func (db *DB) MakePartitions(ctx context.Context) error {
 	return db.engine.MakePartitions(ctx, db.clock.Now())
 }
 
-// deliverySlack is how long past its retention a delivery may wait until its partition is dropped.
+// deliverySlack is how long past its retention a delivery may remain before its partition is
+// dropped.
 const deliverySlack = 14 * 24 * time.Hour
 
-// DropDeliveries removes the partitions of deliveries that are older than keep, and returns about how
-// many deliveries these were. PurgeDeliveries removes those of before the returned time that remain.
-// That time is by the confirmed time alone. A partition is dropped only if the server's clock agrees.
+// DropDeliveries removes the partitions of deliveries that are older than keep, and returns about
+// how many deliveries they had. PurgeDeliveries removes the deliveries from before the returned
+// time that remain. That time depends on the confirmed time alone; a partition is dropped only if
+// the server's clock agrees.
 func (db *DB) DropDeliveries(
 	ctx context.Context, now time.Time, keep time.Duration,
 ) (before time.Time, dropped int64, err error) {
@@ -37,8 +39,8 @@ func (db *DB) DropDeliveries(
 	return before, dropped, err
 }
 
-// PurgeEvents removes the events that are older than keep, and returns about how many these were. The
-// names of announcements stay.
+// PurgeEvents removes the events that are older than keep, and returns about how many. The records
+// of announcements stay: see Announced.
 func (db *DB) PurgeEvents(ctx context.Context, now time.Time, keep time.Duration) (purged int64, err error) {
 	before, purged, err := db.engine.DropPartitions(ctx, "events", db.confirmed(now), keep)
 	if err != nil {
@@ -60,13 +62,14 @@ func (db *DB) purgeOlder(
 	rows := pass.Rows[int64]{Kind: table, ID: idOf}
 	return purge(ctx, db, db.BeginPass(pass.Purge), rows, func(after int64) ([]int64, error) {
 		return collect(ctx, db, page, scanNumber, after, id.At(before), purgeBatch)
-	}, func(tx *Tx, part []int64) (int64, error) {
-		first, last := span(part)
+	}, func(tx *Tx, chunk []int64) (int64, error) {
+		first, last := span(chunk)
 		return tx.changed(remove, first, last)
 	})
 }
 
-// pause leaves the store to payments for a moment.
+// pause waits for purgePause, in which payments have the store to themselves. It returns ctx's
+// error if ctx ends first.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

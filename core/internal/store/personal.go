@@ -54,33 +54,35 @@ const (
 	day = 24 * time.Hour
 	// erasePage is how many rows one commit erases personal data from.
 	erasePage = 100
-	// eraseLater is how long a transaction waits for the next look if something is open, and a row
-	// that could not be erased for the next attempt.
+	// eraseLater is the pause before the next attempt, for a transaction with an unfinished step
+	// and for a row that could not be erased.
 	eraseLater = time.Hour
-	// erasuresLock keeps a change of a merchant's period apart from a page of rows.
+	// erasuresLock names the lock that excludes a change of a merchant's period while a page of
+	// rows is erased.
 	erasuresLock = "erasures"
 )
 
-// eraseFunc returns data without personal data. kind is transaction, capture, refund, or the type of an
-// event.
+// eraseFunc returns data without personal data. kind is "transaction", "capture" or "refund", or
+// the type of an event.
 type eraseFunc func(kind string, data []byte) []byte
 
-// personal are the statements on one table with personal data.
+// personal has the statements for one table with personal data.
 type personal struct {
 	name string
 	data bool // the table has a column with data
-	// lock reads the row of an id, as scanPersonal does, and locks it. erase writes its data, if the
-	// table has a column for that, and empties its client addresses.
+	// lock reads and locks the row of an id, for scanPersonal. erase empties the client addresses
+	// of a row and writes its data, if the table has a column for data.
 	lock, erase *Statement
-	// page selects the rows of all merchants between two ids. due selects those of the merchants with
-	// one period. erasable selects their tenants, and whether their own age decides.
+	// page selects the rows of all merchants between two ids, and due only the rows of merchants
+	// with one period. erasable selects the tenants of rows, and whether the age of a row decides
+	// its erasure.
 	page, due, erasable *Statement
 	delay               *Statement // writes a row of delayed_erasures
 }
 
-// personals returns the tables whose rows are erased by their own age. Transactions are erased
-// together with their captures and refunds. The data of customers and payment methods is erased if
-// the customer is deleted: only their client addresses are here.
+// personals returns the tables whose rows are erased by their age. Transactions are not among them:
+// they are erased together with their captures and refunds. Customers and payment methods lose only
+// their client addresses by age. Their data is erased when the customer is deleted.
 func personals() []personal {
 	return []personal{
 		refundData(),
@@ -96,7 +98,7 @@ func personals() []personal {
 	}
 }
 
-// eventData is the object that an event shows.
+// eventData is the table of events, whose data shows an object.
 func eventData() personal {
 	return personal{
 		"events", true, lockPersonalEvents, erasePersonalEvents,
@@ -112,11 +114,13 @@ func (p personal) write(tx *Tx, id int64, data string) error {
 	return tx.change(p.erase, id)
 }
 
-// ErasePersonal erases the personal data of all rows that are past the period of their merchant, and
-// that of the transactions of deleted customers. keep is the period in days of merchants without one
-// of their own, 0 for no end. It returns the number of rows changed. It writes pages of one short
-// commit each, and begins after the rows of earlier calls. A row that cannot be erased is skipped and
-// tried again after eraseLater. Amounts, states, versions and times of change stay.
+// ErasePersonal erases the personal data of all rows that are past the period of their merchant,
+// and of the transactions of deleted customers. keep is the period in days of merchants without a
+// period, 0 for no end. It returns the number of rows changed.
+//
+// It erases page by page, each in a short commit, and begins after the rows of earlier calls. It
+// skips a row that cannot be erased and tries it again after eraseLater. Amounts, states, versions
+// and times of change stay.
 func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase eraseFunc) (erased int64, err error) {
 	periods, err := db.periods(ctx, keep)
 	if err != nil {
@@ -137,16 +141,17 @@ func (db *DB) ErasePersonal(ctx context.Context, now time.Time, keep int, erase 
 	return e.erased, err
 }
 
-// ErasePersonalEvents erases the events of transactions that were erased earlier than their events
-// by age. It passes over all events of the merchants of these transactions since the oldest of them,
-// so it is for once a day. A pass that ends early begins again.
+// ErasePersonalEvents erases the events of transactions that were erased before the age of their
+// events. It reads all events of the merchants of these transactions since the oldest of them. Call
+// it once a day. A pass that is cut off begins again.
 func (db *DB) ErasePersonalEvents(ctx context.Context, now time.Time, erase eraseFunc) (erased int64, err error) {
 	e := &eraser{db: db, now: db.confirmed(now), erase: erase, pass: db.BeginPass(pass.Erasure)}
 	err = e.events(ctx)
 	return e.erased, err
 }
 
-// periods returns the periods that merchants have, in days.
+// periods returns the periods of all merchants, in days, without duplicates. keep is the period of
+// merchants without a period.
 func (db *DB) periods(ctx context.Context, keep int) ([]int, error) {
 	found, err := collect(ctx, db, selectPeriods,
 		func(row Scanner) (days int, err error) { return days, row.Scan(&days) })
@@ -164,7 +169,7 @@ func (db *DB) periods(ctx context.Context, keep int) ([]int, error) {
 	return found, nil
 }
 
-// eraser is one pass.
+// eraser is one pass of an erasure.
 type eraser struct {
 	db     *DB
 	now    time.Time
@@ -185,7 +190,7 @@ func (e *eraser) commit(ctx context.Context, name string, page func(*Tx) (erased
 	return nil
 }
 
-// pages commits one page after the other until one reports that there is no more to do.
+// pages commits one page after the other until page reports that no more rows are left.
 func (e *eraser) pages(ctx context.Context, name string, page func(*Tx) (erased int64, more bool, err error)) error {
 	for more := true; more; {
 		err := e.commit(ctx, name, func(tx *Tx) (n int64, err error) { n, more, err = page(tx); return n, err })
@@ -199,7 +204,7 @@ func (e *eraser) pages(ctx context.Context, name string, page func(*Tx) (erased 
 	return nil
 }
 
-// aged erases the rows of the merchants with one period that are past it.
+// aged erases the rows that are past a period, of the merchants with that period.
 func (e *eraser) aged(ctx context.Context, days int) error {
 	for _, table := range erasedTables() {
 		if err := (&agedTable{eraser: e, table: table, days: days}).run(ctx); err != nil {
@@ -209,10 +214,10 @@ func (e *eraser) aged(ctx context.Context, days int) error {
 	return nil
 }
 
-// erasedTable is a table whose rows are erased by their own age.
+// erasedTable is a table whose rows are erased by their age.
 type erasedTable struct {
 	personal
-	// aged erases a row that is past its period, and delayed one that waited in delayed_erasures.
+	// aged erases a row that is past its period, and delayed a row that waited in delayed_erasures.
 	aged, delayed func(tx *Tx, e *eraser, n int64) (erased int64, err error)
 }
 
@@ -237,11 +242,11 @@ type agedTable struct {
 	table   erasedTable
 	days    int
 	through int64 // the last row of the pages so far
-	moved   bool  // another core, or a change of a period, has moved through: the page is read again
+	moved   bool  // another core, or a change of a period, has changed through: read the page again
 }
 
 func (a *agedTable) run(ctx context.Context) error {
-	rows := pass.Rows[int64]{Kind: a.table.name, ID: idOf, Change: a.part, Refused: a.delay}
+	rows := pass.Rows[int64]{Kind: a.table.name, ID: idOf, Change: a.change, Refused: a.delay}
 	for more := true; more; {
 		page, err := a.page(ctx)
 		if err == nil {
@@ -260,7 +265,7 @@ func (a *agedTable) run(ctx context.Context) error {
 	return nil
 }
 
-// page returns the next rows that are as old as the period, of all merchants.
+// page returns the next rows, of all merchants, that are as old as the period.
 func (a *agedTable) page(ctx context.Context) ([]int64, error) {
 	through, err := collect(ctx, a.db, selectErasure, scanNumber, a.table.name, a.days)
 	if err != nil {
@@ -271,11 +276,11 @@ func (a *agedTable) page(ctx context.Context) ([]int64, error) {
 		a.through, id.At(a.now.Add(-time.Duration(a.days)*day)), erasePage)
 }
 
-// part erases the first rows of a part of the page in one commit, and returns how many of the part it
-// has passed.
-func (a *agedTable) part(ctx context.Context, part []int64) (n int, err error) {
+// change erases the first rows of a chunk of the page in one commit. It returns how many rows of
+// the chunk the pass has finished.
+func (a *agedTable) change(ctx context.Context, chunk []int64) (n int, err error) {
 	err = a.passed(ctx, func(tx *Tx) (erased, last int64, err error) {
-		last = part[len(part)-1]
+		last = chunk[len(chunk)-1]
 		mine, err := tx.numbers(a.table.due, a.through, last, a.keep, a.days)
 		if err != nil {
 			return 0, 0, err
@@ -288,24 +293,24 @@ func (a *agedTable) part(ctx context.Context, part []int64) (n int, err error) {
 		if done < len(mine) && err == nil {
 			last = mine[done-1]
 		}
-		n = slices.Index(part, last) + 1
+		n = slices.Index(chunk, last) + 1
 		return erased, last, err
 	})
 	if a.moved {
-		n = len(part)
+		n = len(chunk)
 	}
 	return n, err
 }
 
-// delay has a row that could not be erased tried again later.
+// delay makes a row that could not be erased due again after eraseLater.
 func (a *agedTable) delay(ctx context.Context, n int64) error {
 	return a.passed(ctx, func(tx *Tx) (erased, last int64, err error) {
 		return 0, n, tx.delayErasure(a.table.personal, n, a.now.Add(eraseLater))
 	})
 }
 
-// passed runs fn, which returns the last row that it has passed, and writes that row in the same
-// commit. It does nothing if the rows were passed meanwhile, or a period was changed.
+// passed runs fn, which returns the last row that it has finished, and stores that row in the same
+// commit. It does nothing if another core has finished the rows meanwhile, or a period was changed.
 func (a *agedTable) passed(ctx context.Context, fn func(*Tx) (erased, last int64, err error)) error {
 	if a.moved {
 		return nil
@@ -345,11 +350,11 @@ func (tx *Tx) erasedThrough(name string, days int) (through int64, err error) {
 	return through, nil
 }
 
-// personalRow is a row as an erasure reads it.
+// personalRow is a row as lock or selectParts of a table returns it.
 type personalRow struct {
 	id         int64
 	kind, data string
-	addressed  bool // has a client address
+	addressed  bool // the row has a client address
 }
 
 func scanPersonal(row Scanner) (r personalRow, err error) {
@@ -359,7 +364,7 @@ func scanPersonal(row Scanner) (r personalRow, err error) {
 	return r, nil
 }
 
-// eraseRow erases the personal data of the row of an id.
+// eraseRow erases the personal data of the row with an id, and returns the number of rows changed.
 func (tx *Tx) eraseRow(p personal, n int64, erase eraseFunc) (erased int64, err error) {
 	row, err := tx.row(p.lock, n)
 	if err != nil {

@@ -24,14 +24,14 @@ var (
 	sweepEventsAfter         = declare("sweepEventsAfter")
 )
 
-// sweepPage is how many events one statement passes over to find those of erased objects.
+// sweepPage is how many events one statement reads to find the events of erased objects.
 const sweepPage = 2000
 
-// customerPause is how long a deleted customer waits for the next look at most. It is so short that a
-// customer which a clock ahead postponed is looked at within a week.
+// customerPause is the longest time until a deleted customer is due again. It is short, so that a
+// customer which a clock ahead postponed is due within a week.
 const customerPause = 3 * day
 
-// deletedCustomer is a customer whose transactions or events are still to be erased.
+// deletedCustomer is a customer with transactions or events that are not erased yet.
 type deletedCustomer struct {
 	id      int64
 	tenant  payment.Tenant
@@ -39,7 +39,7 @@ type deletedCustomer struct {
 	due     int64 // in milliseconds
 }
 
-// customers erases the transactions of deleted customers that nothing needs any more.
+// customers erases the transactions of deleted customers that are no longer needed.
 func (e *eraser) customers(ctx context.Context) error {
 	return e.deletedCustomers(ctx, selectDeletedCustomers, customerPause, e.paymentsOf)
 }
@@ -47,8 +47,8 @@ func (e *eraser) customers(ctx context.Context) error {
 // paymentsOf erases the transactions of one deleted customer, page by page.
 func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 	const name = "transactions of a deleted customer"
-	rows := pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
-		return eraseEach(ctx, e, name, part, func(tx *Tx, n int64) (int64, error) { return tx.erasePaymentOf(e, c, n) })
+	rows := pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, chunk []int64) (int, error) {
+		return eraseEach(ctx, e, name, chunk, func(tx *Tx, n int64) (int64, error) { return tx.erasePaymentOf(e, c, n) })
 	}}
 	for after, more := int64(0), true; more; {
 		page, err := collect(ctx, e.db, selectPaymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
@@ -82,12 +82,12 @@ func scanDeletedCustomer(row Scanner) (deletedCustomer, error) {
 	return c, nil
 }
 
-// erasePaymentOf erases a transaction of a deleted customer. A transaction that is open, or cannot be
-// erased, keeps its term, by which a later pass finds it.
+// erasePaymentOf erases a transaction of a deleted customer. A transaction that is unfinished, or
+// cannot be erased, keeps its link to the customer, by which a later pass finds it.
 func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int64, err error) {
 	erased, was, err := tx.erasePayment(n, e.now, e.erase)
 	switch {
-	case errors.Is(err, payment.ErrNotFound): // its term has outlived it
+	case errors.Is(err, payment.ErrNotFound): // the transaction was removed, and its link to the customer was not
 		err = tx.exec(deleteCustomerTerm,
 			c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), n)
 	case err == nil && !was.open:
@@ -96,9 +96,9 @@ func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int6
 	return erased, err
 }
 
-// postponeCustomer has a deleted customer looked at again when its oldest transaction can be erased, or
-// after customerPause. It ends the erasure of a customer without transactions. A payment that was under
-// way when the customer was deleted can add one for a day, in which no step of the clock counts.
+// postponeCustomer makes a deleted customer due again when its oldest transaction can be erased, or
+// after customerPause. It ends the erasure of a customer without transactions. A payment that was
+// under way at the deletion can add a transaction for one day, measured without steps of the clock.
 func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	left, err := tx.numbers(selectPaymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
 		0, math.MaxInt64, 1)
@@ -119,14 +119,14 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 	if latest := e.now.Add(customerPause); due.After(latest) {
 		due = latest
 	}
-	// A deletion in the future was written by a clock that was ahead. The present is that of the latest
-	// clock that may be right: an earlier time would end the deletion before its day.
+	// A deletion in the future was written by a clock that was ahead. The present is the time of
+	// the latest clock that may be right: an earlier time would end the deletion before its day.
 	return tx.exec(postponeCustomerErasure,
 		toMillis(due), e.db.ahead(0), c.id)
 }
 
-// afterErasure prepares a step on a transaction whose personal data was erased: the step records no
-// address, and its own data is erased in its turn. It does nothing to another.
+// afterErasure prepares a step on a transaction whose personal data was erased: it removes the
+// step's client address and delays an erasure of the step's data. It does nothing if erased is 0.
 func (tx *Tx) afterErasure(transaction, erased int64, by *payment.Client) error {
 	if erased == 0 {
 		return nil
@@ -135,9 +135,9 @@ func (tx *Tx) afterErasure(transaction, erased int64, by *payment.Client) error 
 	return tx.delayErasure(transactionData(), transaction, tx.Now.Add(payment.LeastKeepPersonal))
 }
 
-// events erases the events of transactions that were erased before their age. It passes over the
-// events of each tenant from the oldest of these transactions on, page by page, in the index alone.
-// A pass that is cut off begins again.
+// events erases the events of transactions that were erased before the age of their events. It
+// reads the events of each tenant from the oldest of these transactions on, page by page, in the
+// index alone. A pass that is cut off begins again.
 func (e *eraser) events(ctx context.Context) error {
 	tenants, err := collect(ctx, e.db, selectErasedObjects,
 		func(row Scanner) (s sweep, err error) {
@@ -154,11 +154,11 @@ func (e *eraser) events(ctx context.Context) error {
 	return nil
 }
 
-// sweep is a pass over a tenant's events, up to the last one it has seen.
+// sweep is a pass over a tenant's events, up to the last event that it has read.
 type sweep struct {
 	tenant    payment.Tenant
-	oldest    int64 // object
-	place, id int64
+	oldest    int64 // id of the oldest erased object
+	place, id int64 // commit position and id of the last event
 }
 
 func (e *eraser) sweep(ctx context.Context, s sweep) error {
@@ -186,11 +186,11 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 		page, args = sweepEventsAfter, []any{s.tenant.Merchant, s.tenant.Live, s.id, s.place, sweepPage}
 	}
 	if e.pass.Skipped() > before {
-		return nil // the next pass needs the objects to find the events that were skipped
+		return nil // the next pass needs the objects to find the skipped events
 	}
 	return e.pages(ctx, "erased objects", func(tx *Tx) (int64, bool, error) {
-		// A minute for commits of other cores that this pass has not seen: the next pass removes those.
-		// A row of a clock that was ahead is older than it seems.
+		// A minute for commits of other cores that this pass has not read: the next pass removes
+		// these objects. A row of a clock that was ahead is older than its time.
 		n, err := tx.changed(deleteErasedObjects,
 			s.tenant.Merchant, s.tenant.Live, toMillis(e.now.Add(-clockSlack)), tooFarAhead(e.now, clockStep), erasePage)
 		return 0, n == erasePage, err
@@ -200,11 +200,11 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 // sweepPage erases the events of one page.
 func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 	events := eventData()
-	rows := pass.Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
-		return eraseEach(ctx, e, events.name, part, func(tx *Tx, n int64) (int64, error) { return tx.eraseRow(events, n, e.erase) })
+	rows := pass.Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, chunk []int64) (int, error) {
+		return eraseEach(ctx, e, events.name, chunk, func(tx *Tx, n int64) (int64, error) { return tx.eraseRow(events, n, e.erase) })
 	}}
-	for part := range slices.Chunk(ids, erasePage) {
-		if err := rows.Do(ctx, e.pass, part); err != nil {
+	for chunk := range slices.Chunk(ids, erasePage) {
+		if err := rows.Do(ctx, e.pass, chunk); err != nil {
 			return err
 		}
 	}

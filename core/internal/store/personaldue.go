@@ -21,19 +21,21 @@ var (
 // duePage is how many rows one statement reads to count personal data.
 const duePage = 2000
 
-// DueErasure is personal data of one tenant that is past its period, or that of deleted customers.
+// DueErasure counts the personal data of one kind and tenant that is past its period, or belongs to
+// deleted customers.
 type DueErasure struct {
 	Tenant payment.Tenant
-	// Kind is transactions, refunds, events, customers or payment_methods for rows past their period;
-	// delayed_ and one of these or payment_parts; deleted_customers or inactive_customers.
+	// Kind is transactions, refunds, events, customers or payment_methods for rows past their
+	// period. delayed_ and one of these, or payment_parts, is for delayed rows. The other kinds are
+	// deleted_customers and inactive_customers.
 	Kind   string
 	Rows   int64
 	Oldest time.Time
 }
 
-// DueErasures lists the personal data that is to be erased and is not yet, by tenant and kind.
-// service has the periods of merchants without their own. It reads all rows past a period that no
-// erasure has passed, and all customers of merchants with a period, page by page.
+// DueErasures lists the personal data that is due for erasure, by tenant and kind. service has the
+// periods of merchants without a period. It reads all rows past a period that no erasure has
+// passed, and all customers of merchants with a period, page by page.
 func (db *DB) DueErasures(ctx context.Context, now time.Time, service payment.Retention) ([]DueErasure, error) {
 	merchants, err := db.Merchants(ctx)
 	if err != nil {
@@ -65,13 +67,13 @@ func (db *DB) DueErasures(ctx context.Context, now time.Time, service payment.Re
 	return c.list(), nil
 }
 
-// dueKind is one line of the list.
+// dueKind identifies one entry of the list.
 type dueKind struct {
 	tenant payment.Tenant
 	kind   string
 }
 
-// dueCount counts personal data.
+// dueCount collects the list.
 type dueCount struct {
 	db      *DB
 	now     time.Time
@@ -105,13 +107,14 @@ func (c *dueCount) list() []DueErasure {
 	return out
 }
 
-// dueQueue selects the rows of a queue, as pages reads them, with the further arguments of rows.
+// dueQueue selects the rows of a queue, for pages. due has the arguments of rows after the first
+// three.
 type dueQueue struct {
 	rows *Statement
 	due  []any
 }
 
-// dueQueues are the rows that wait for an erasure, by kind.
+// dueQueues returns, by kind, the queues of rows that wait for an erasure.
 func dueQueues(now time.Time) map[string]dueQueue {
 	out := map[string]dueQueue{"deleted_customers": {
 		countCustomerErasures,
@@ -126,7 +129,7 @@ func dueQueues(now time.Time) map[string]dueQueue {
 	return out
 }
 
-// aged counts the rows of the merchants with one period that are past it.
+// aged counts the rows that are past a period, of the merchants with that period.
 func (c *dueCount) aged(ctx context.Context, days int) error {
 	for _, p := range append(personals(), transactionData()) {
 		through, err := collect(ctx, c.db, selectErasure, scanNumber, p.name, days)
@@ -142,9 +145,9 @@ func (c *dueCount) aged(ctx context.Context, days int) error {
 	return nil
 }
 
-// pages counts the rows of a table between two ids of the merchants that mine, unless nil, selects.
-// rows is a query for the id, tenant and whether a row counts: ?1 and ?2 are the ids, ?3 is the size
-// of the page, and more the further arguments.
+// pages counts the rows between two ids of the merchants that mine selects, or of all if mine is
+// nil. rows is a query for the id, the tenant and whether a row counts. ?1 and ?2 are the ids, ?3
+// is the size of the page, and more has the further arguments.
 func (c *dueCount) pages(ctx context.Context, kind string, rows *Statement, after, before int64,
 	mine func(merchant int64) bool, more ...any,
 ) error {

@@ -21,25 +21,26 @@ var (
 	selectParts           = declare("selectParts")
 )
 
-// The captures and refunds of one payment can be so many that no single commit erases them all in
-// time. The commit that erases the transaction erases the first page of them, and writes a row of
-// delayed_erasures from which the pages after it go on, also after a process that died in between.
+// One payment can have so many captures and refunds that no single commit erases them all in time.
+// The commit that erases the transaction erases the first page of them. It also writes a row of
+// delayed_erasures, from which the next pages continue, even if the process dies in between.
 
 const (
 	// paymentParts is the name of such a row. Its id is that of the transaction.
 	paymentParts = "payment_parts"
-	// partsAtOnce is how many captures and refunds a transaction is always erased with.
+	// partsAtOnce is the least number of captures and refunds that are erased together with their
+	// transaction.
 	partsAtOnce = 16
 )
 
 // partPage is the result of a page of captures and refunds.
 type partPage struct {
 	erased  int64
-	through int64 // the last one of the page
+	through int64 // id of the last capture or refund of the page
 	more    bool
 }
 
-// captureData is erased with its transaction only.
+// captureData is the table of captures, which are erased only with their transaction.
 func captureData() personal {
 	return personal{name: "captures", data: true, erase: erasePersonalCaptures}
 }
@@ -51,9 +52,9 @@ func refundData() personal {
 	}
 }
 
-// eraseParts erases a page of the captures and refunds of a transaction that the command has locked:
-// at least a number of them if there are so many. It leaves those that were created later than a time
-// in milliseconds.
+// eraseParts erases a page of the captures and refunds of a transaction that the command has
+// locked: at least a number of them if so many exist. It leaves steps that were created later than
+// a time in milliseconds.
 func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase eraseFunc) (page partPage, err error) {
 	var rows []personalRow
 	err = tx.each(selectParts, func(row Scanner) error {
@@ -86,22 +87,22 @@ func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase era
 	return page, nil
 }
 
-// queueParts has the captures and refunds of an erased transaction that come after the one through
-// erased by the first pass that ends after a time.
+// queueParts delays the erasure of the captures and refunds after the id through of an erased
+// transaction. The first pass that ends after due erases them.
 func (tx *Tx) queueParts(tenant payment.Tenant, transaction, through int64, due time.Time) error {
 	return tx.exec(queueParts,
 		paymentParts, transaction, tenant.Merchant, tenant.Live, toMillis(due), through)
 }
 
-// parts erases the captures and refunds that wait in delayed_erasures. It gives each payment a page in
-// turn until none is left.
+// parts erases the captures and refunds that wait in delayed_erasures. It erases a page of each
+// payment in turn until none is left.
 func (e *eraser) parts(ctx context.Context) error {
 	more := true
 	rows := pass.Rows[Due]{
 		Kind: "transactions", ID: dueID,
-		Change: func(ctx context.Context, part []Due) (int, error) {
+		Change: func(ctx context.Context, chunk []Due) (int, error) {
 			left := false
-			n, err := eraseEach(ctx, e, paymentParts, part, func(tx *Tx, d Due) (int64, error) {
+			n, err := eraseEach(ctx, e, paymentParts, chunk, func(tx *Tx, d Due) (int64, error) {
 				erased, more, err := tx.eraseNextParts(d.ID, e.erase)
 				left = left || more
 				return erased, err
@@ -124,7 +125,7 @@ func (e *eraser) parts(ctx context.Context) error {
 }
 
 // eraseNextParts erases the next page of captures and refunds of an erased transaction, and reports
-// whether more are left. Those of steps after the erasure are erased in their turn.
+// whether more are left. Steps after the erasure of the transaction are erased by their age.
 func (tx *Tx) eraseNextParts(transaction int64, erase eraseFunc) (erased int64, more bool, err error) {
 	row, err := tx.row(lockErasedTransaction, transaction)
 	if err != nil {
@@ -167,8 +168,8 @@ func (tx *Tx) endParts(transaction int64) error {
 	return tx.exec(endParts, paymentParts, transaction)
 }
 
-// erasedParts has the events of captures and refunds of a transaction erased too: of those after an id
-// up to another.
+// erasedParts records that the events of a transaction's captures and refunds must be erased: of
+// the ids above after, up to through.
 func (tx *Tx) erasedParts(tenant payment.Tenant, transaction, after, through int64) error {
 	return tx.exec(insertErasedParts,
 		tenant.Merchant, tenant.Live, transaction, toMillis(tx.Now), after, through)

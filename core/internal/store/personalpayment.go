@@ -24,7 +24,7 @@ var (
 	insertErasedTransaction = declare("insertErasedTransaction")
 )
 
-// transactionData is the personal data of a transaction's own row.
+// transactionData is the table of transactions, without their captures and refunds.
 func transactionData() personal {
 	return personal{
 		"transactions", true, lockPersonalTransactions, erasePersonalTransactions,
@@ -32,24 +32,24 @@ func transactionData() personal {
 	}
 }
 
-// lateChange is how long after a transaction its events can follow its erasure by their own age. The
-// events of one that changed later are erased together with it.
+// lateChange is how long after its creation a transaction can change while its events are erased by
+// their own age alone. If it changed later, its events are erased together with it.
 const lateChange = 3 * day
 
-// paymentErasure is what an erasure reads of a transaction.
+// paymentErasure describes a transaction that is erased.
 type paymentErasure struct {
 	tenant              payment.Tenant
 	method, kind        string
 	customer, waitingOf string
-	open, changed       bool  // changed: later than its events are erased by their own age
+	open, changed       bool  // open: unfinished; changed: after lateChange
 	paid                int64 // when it was created or last refunded, in milliseconds
-	through             int64 // the captures and refunds up to this id are erased in the same commit
+	through             int64 // captures and refunds up to this id are erased in the same commit
 }
 
-// erasePayment erases the personal data of a transaction and of its captures and refunds, and its
-// link to a customer, in the command's commit. Of many captures and refunds it erases a page, and has
-// the others follow: see eraser.parts. The customer keeps the time of the payment. It reports a
-// transaction that is open, which stays as it is, and ErrNotFound if there is none.
+// erasePayment erases, in the command's commit, the personal data of a transaction and of its
+// captures and refunds, and its link to a customer. Of many captures and refunds it erases a page
+// and queues the others: see eraser.parts. The customer keeps the time of the payment. An
+// unfinished transaction stays as it is: was.open reports it. ErrNotFound if there is none.
 func (tx *Tx) erasePayment(n int64, now time.Time, erase eraseFunc) (erased int64, was paymentErasure, err error) {
 	row, err := tx.row(lockPaymentErasure, n, id.At(now.Add(-payment.LeastKeepPersonal)), lateChange.Milliseconds())
 	if err != nil {
@@ -63,7 +63,7 @@ func (tx *Tx) erasePayment(n int64, now time.Time, erase eraseFunc) (erased int6
 	if err != nil || was.open {
 		return 0, was, err
 	}
-	// The transaction before its captures and refunds, as every command locks them.
+	// Each command locks a transaction before its captures and refunds.
 	if erased, err = tx.eraseRow(transactionData(), n, erase); err != nil {
 		return 0, was, err
 	}
@@ -80,19 +80,19 @@ func (tx *Tx) erasePayment(n int64, now time.Time, erase eraseFunc) (erased int6
 		return 0, was, err
 	}
 	if _, stored := id.Parse(id.PaymentMethod, was.method); stored != nil {
-		was.kind = was.method // it names no stored payment method of a customer
+		was.kind = was.method // not the id of a stored payment method
 	}
 	err = tx.change(eraseTransaction, toMillis(tx.Now), was.kind, n)
 	return erased, was, err
 }
 
-// unlinkPayment deletes the links of a transaction to its customers. A link is all by which a
-// customer without another change counts as active, so the time of the payment moves to the customer.
+// unlinkPayment deletes the links of a transaction to its customers. A link can be the only proof
+// that a customer is active, so the time of the payment moves to the customer.
 func (tx *Tx) unlinkPayment(n int64, was paymentErasure) error {
 	for _, name := range []string{was.customer, was.waitingOf} {
 		customer, err := id.Parse(id.Customer, name)
 		if err != nil {
-			continue // it names none
+			continue // not the id of a customer
 		}
 		err = tx.exec(setLastPaid,
 			was.paid, customer, was.tenant.Merchant, was.tenant.Live)
@@ -119,7 +119,8 @@ func (tx *Tx) agedTransaction(e *eraser, n int64) (erased int64, err error) {
 	return erased, err
 }
 
-// delayErasure has a row of a table erased at a later time. An earlier time stands.
+// delayErasure queues a row of a table for an erasure at a later time. A row that is queued already
+// keeps its time.
 func (tx *Tx) delayErasure(table personal, n int64, due time.Time) error {
 	return tx.exec(table.delay, table.name, n, toMillis(due))
 }
@@ -130,8 +131,8 @@ func (tx *Tx) endDelay(table string, n int64, now time.Time) error {
 		table, n, toMillis(now), tooFarAhead(now, longestDelay(table)))
 }
 
-// delayedTransaction erases a transaction that was open, was changed after its erasure, or could not
-// be erased.
+// delayedTransaction erases a transaction that was unfinished, was changed after its erasure, or
+// could not be erased.
 func (tx *Tx) delayedTransaction(e *eraser, n int64) (erased int64, err error) {
 	erased, was, err := tx.erasePayment(n, e.now, e.erase)
 	switch {
@@ -146,7 +147,7 @@ func (tx *Tx) delayedTransaction(e *eraser, n int64) (erased int64, err error) {
 	return erased, tx.erasedPayment(was, n)
 }
 
-// postponeErasure has a row of the queue of delayed erasures tried again later.
+// postponeErasure makes a row of the queue of delayed erasures due again after eraseLater.
 func (tx *Tx) postponeErasure(e *eraser, table string, n int64) error {
 	return tx.exec(postponeErasure, toMillis(e.now.Add(eraseLater)), table, n)
 }
@@ -164,15 +165,15 @@ func (e *eraser) delayed(ctx context.Context) error {
 func (e *eraser) delayedRows(ctx context.Context, table erasedTable) error {
 	rows := pass.Rows[Due]{
 		Kind: table.name, ID: dueID,
-		Change: func(ctx context.Context, part []Due) (int, error) {
-			return eraseEach(ctx, e, table.name, part, func(tx *Tx, d Due) (int64, error) { return table.delayed(tx, e, d.ID) })
+		Change: func(ctx context.Context, chunk []Due) (int, error) {
+			return eraseEach(ctx, e, table.name, chunk, func(tx *Tx, d Due) (int64, error) { return table.delayed(tx, e, d.ID) })
 		},
 		Refused: e.postpone(table.name),
 	}
 	return dueRows(ctx, e, rows, table.name)
 }
 
-// postpone is pass.Rows.Refused of delayed erasures.
+// postpone returns pass.Rows.Refused of delayed erasures.
 func (e *eraser) postpone(name string) func(context.Context, Due) error {
 	return func(ctx context.Context, d Due) error {
 		return e.db.Update(ctx, func(tx *Tx) error { return tx.postponeErasure(e, name, d.ID) })
@@ -194,8 +195,8 @@ func eraseEach[T any](
 	return n, err
 }
 
-// dueRows changes the delayed erasures of a name that are due, page by page. No row but that of a
-// transaction waits for more than an hour by a right clock.
+// dueRows runs rows for the delayed erasures of a name that are due, page by page. By a right clock
+// only a transaction waits for more than an hour.
 func dueRows(ctx context.Context, e *eraser, rows pass.Rows[Due], name string) error {
 	for _, due := range dueRanges(e.now, longestDelay(name)) {
 		after := due.after
@@ -216,7 +217,7 @@ func dueRows(ctx context.Context, e *eraser, rows pass.Rows[Due], name string) e
 	return nil
 }
 
-// longestDelay is how long the delayed erasures of a name wait at most.
+// longestDelay returns how long a delayed erasure of a name waits at most.
 func longestDelay(name string) time.Duration {
 	if name == "transactions" {
 		return payment.LeastKeepPersonal
@@ -224,8 +225,8 @@ func longestDelay(name string) time.Duration {
 	return eraseLater
 }
 
-// erasedPayment has the events of a transaction erased too, and those of its captures and refunds that
-// were erased with it.
+// erasedPayment records that the events of a transaction must be erased, and of its captures and
+// refunds that were erased with it.
 func (tx *Tx) erasedPayment(was paymentErasure, transaction int64) error {
 	err := tx.exec(insertErasedTransaction,
 		was.tenant.Merchant, was.tenant.Live, transaction, toMillis(tx.Now))

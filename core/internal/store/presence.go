@@ -10,7 +10,7 @@ var (
 	sealedExist    = declare("sealedExist")
 )
 
-// HoldsMerchants reports whether there is any merchant, and so perhaps keys and secrets that derive
+// HoldsMerchants reports whether any merchant exists. If so, keys and secrets may exist that derive
 // from the folder's root secret. Merchants are never removed.
 func (db *DB) HoldsMerchants(ctx context.Context) (bool, error) {
 	return db.holds(ctx, merchantsExist)

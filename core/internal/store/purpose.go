@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// Purpose is the kind of work that a read outside of commands belongs to. An engine has connections
-// for each of them, so that none waits for a read of another one.
+// Purpose is the kind of work that a read outside of commands belongs to. An engine has separate
+// connections for each purpose, so that no read waits for reads of another purpose.
 type Purpose int
 
 // The purposes.
@@ -22,7 +22,7 @@ const (
 	Background
 )
 
-// Purposes are all purposes.
+// Purposes returns all purposes.
 func Purposes() []Purpose { return []Purpose{ByID, Listing, Background} }
 
 // String returns the name of the purpose in metrics.
@@ -34,7 +34,7 @@ const (
 	backgroundTime = 10 * time.Second
 )
 
-// Time returns the deadline of one read. ok is false if the engine's own deadline holds.
+// Time returns the deadline of one read. ok is false if the engine's own deadline applies.
 func (p Purpose) Time() (d time.Duration, ok bool) {
 	switch p {
 	case Listing:
@@ -46,7 +46,7 @@ func (p Purpose) Time() (d time.Duration, ok bool) {
 	return 0, false
 }
 
-// Expired returns the error of a read that its deadline ended.
+// Expired returns the error of a read that did not end within its deadline.
 func (p Purpose) Expired() error {
 	if p == Listing {
 		return payment.ErrListTimeout
@@ -54,17 +54,18 @@ func (p Purpose) Expired() error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, ErrStalled)
 }
 
-// inBackground is the key of InBackground's mark.
+// inBackground is the key of the mark that InBackground sets.
 type inBackground struct{}
 
-// InBackground returns a context whose commands are background work: an engine with several
-// connections for commands runs them on other connections than those of clients, so that a payment
-// waits for none of them.
+// InBackground returns a context whose commands are background work. An engine with several
+// connections for commands runs them on other connections than the commands of clients, so that no
+// payment waits for them.
 func InBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, inBackground{}, true)
 }
 
-// forClients returns the context of a command that is not background work, whatever its caller is.
+// forClients returns a context whose commands are not background work, even if ctx is of background
+// work.
 func forClients(ctx context.Context) context.Context {
 	return context.WithValue(ctx, inBackground{}, false)
 }
@@ -93,14 +94,13 @@ func find[T any](
 	return read(ctx, db, ByID, s, scan, args...)
 }
 
-// Turn waits until work of a merchant that reads many rows may run, and counts as one of its lists
-// until done is called. Errors are those of a list.
+// Turn waits for the merchant's turn to do work that reads many rows. The work counts as one of the
+// merchant's lists until done is called. It returns the errors of a list.
 func (db *DB) Turn(ctx context.Context, merchant int64) (done func(), err error) {
 	return db.lists.Take(ctx, payment.Tenant{Merchant: merchant}, false)
 }
 
-// listed runs a list for a merchant when it is the merchant's turn, and returns its rows. Operators
-// are merchant 0.
+// listed waits for the merchant's turn, 0 for operators, runs a list and returns its rows.
 func listed[T any](
 	ctx context.Context, db *DB, merchant int64, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) ([]T, error) {
@@ -112,7 +112,7 @@ func listed[T any](
 	return read(ctx, db, Listing, s, scan, args...)
 }
 
-// read runs a read of a purpose and returns its rows.
+// read runs a read for a purpose and returns its rows.
 func read[T any](
 	ctx context.Context, db *DB, p Purpose, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) ([]T, error) {

@@ -24,9 +24,10 @@ var (
 	selectOpenRefunds        = declare("selectOpenRefunds")
 )
 
-// BeginRefund writes the intent of a refund and reserves its amount, in the transaction's currency, which is filled in. A refund that
-// names no capture is of the only one, where there is only one. ErrConflict when the amount may not be refunded, ErrDuplicate when the id
-// is taken; neither leaves anything.
+// BeginRefund writes the intent of a refund, reserves its amount and fills in the transaction's
+// currency. A refund without a capture gets the transaction's capture if that has only one.
+// ErrConflict if the amount cannot be refunded, ErrDuplicate if the id is taken. Nothing is changed
+// then.
 func (tx *Tx) BeginRefund(r *payment.Refund) error {
 	return tx.whole(func() error { return tx.beginRefund(r) })
 }
@@ -55,7 +56,7 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address)
 }
 
-// reserveOfCapture takes a refund's amount out of what is left of its capture.
+// reserveOfCapture reserves a refund's amount in its capture.
 func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
 	if r.Capture == 0 {
 		row, err := tx.row(selectOnlyCapture,
@@ -71,7 +72,8 @@ func (tx *Tx) reserveOfCapture(r *payment.Refund) error {
 		r.Amount, r.Capture, r.Transaction)
 }
 
-// InsertCredit writes the intent of a refund that is of no transaction. ErrDuplicate when the id is taken.
+// InsertCredit inserts the intent of a refund that belongs to no transaction. ErrDuplicate if the
+// id is taken.
 func (tx *Tx) InsertCredit(r *payment.Refund) error {
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.insert(insertCredit,
@@ -79,7 +81,8 @@ func (tx *Tx) InsertCredit(r *payment.Refund) error {
 		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address)
 }
 
-// EndRefund writes the acquirer's word on a pending refund, which r.State, FailureCode and FailureMessage hold.
+// EndRefund writes the outcome of a pending refund: r.State, FailureCode and FailureMessage.
+// ErrConflict if the refund is not pending.
 func (tx *Tx) EndRefund(r *payment.Refund) error {
 	err := tx.change(endRefund,
 		string(r.State), r.FailureCode, r.FailureMessage, toMillis(tx.Now), r.ID)
@@ -94,7 +97,7 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
 	}
-	// The transaction before its captures, as everywhere: two commands that lock them the other way round would wait for each other.
+	// Each command locks a transaction before its captures: another order could be a deadlock.
 	err = tx.change(endRefundOfTransaction,
 		r.Amount, given, toMillis(tx.Now), r.Transaction)
 	if err != nil || r.Capture == 0 {
@@ -103,7 +106,7 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 	return tx.change(endRefundOfCapture, r.Amount, given, toMillis(tx.Now), r.Capture)
 }
 
-// Refund reads one refund inside the group.
+// Refund reads one refund of the tenant as part of the command, else ErrNotFound.
 func (tx *Tx) Refund(tenant payment.Tenant, id int64) (*payment.Refund, error) {
 	row, err := tx.row(selectRefund, id, tenant.Merchant, tenant.Live)
 	if err != nil {
@@ -117,7 +120,7 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 	return scanRefund(db.row(ctx, selectRefund, id, tenant.Merchant, tenant.Live))
 }
 
-// Refunds lists the tenant's refunds, newest first; of one transaction only when that is not 0.
+// Refunds lists the tenant's refunds, newest first. A transaction other than 0 selects its refunds.
 func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Refund], error) {
 	if transaction == 0 {
 		return list(ctx, db, tenant.Merchant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
@@ -126,7 +129,7 @@ func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction in
 }
 
 // OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of
-// transactions. It leaves out refunds with a pending reversal: DueReversals lists those.
+// transactions. It omits refunds with a pending reversal: DueReversals returns these reversals.
 func (db *DB) OpenRefunds(ctx context.Context, before, after int64, limit int) ([]*payment.Refund, error) {
 	return collect(ctx, db, selectOpenRefunds, scanRefund, before, before+clockSlack.Milliseconds(), after, limit)
 }

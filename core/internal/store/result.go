@@ -8,7 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// resultColumn is the stored form of payment.Result: one column, because nothing is decided by it.
+// resultColumn is the stored form of payment.Result. It is one column of JSON, because no statement
+// makes a decision by it.
 type resultColumn struct {
 	Reached              bool   `json:"reached,omitzero"`
 	DeclineCode          string `json:"decline_code,omitzero"`

@@ -15,30 +15,31 @@ var (
 	deleteExpiredKeys     = declare("deleteExpiredKeys")
 )
 
-// The bounds of a purge: rows a commit, and the pause after it, in which payments have the writer to themselves. Together they purge faster
-// than the store can take payments.
+// The bounds of a purge: the rows of one commit, and the pause after it, in which payments have the
+// writer to themselves. With them a purge still removes keys faster than payments can add them.
 const (
 	purgeBatch = 256
 	purgePause = 10 * time.Millisecond
 )
 
-// PurgeIdempotencyKeys removes the completed keys that have expired by a time, and returns how many.
-// Keys whose request still runs stay. The caller reads the time from the clock.
+// PurgeIdempotencyKeys removes the completed keys that have expired by a time, and returns how
+// many. Keys whose request still runs stay. The caller reads the time from the clock.
 //
-// Ids rise with time and all keys live equally long, so the expired ones are the first: no index is
-// kept for this, and a pass ends at the first window in which all completed keys live. A key that
-// lives longer than two lifetimes was written by a wrong clock, and gets one lifetime from now on.
+// Ids rise with time and all keys live equally long, so the expired keys have the lowest ids.
+// Therefore no index is needed, and a pass ends at the first window in which no completed key has
+// expired. A key that would live longer than two lifetimes was written by a wrong clock, and gets
+// one lifetime from now on.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
 	ended := toMillis(db.keysEnded(now))
 	p := db.BeginPass(pass.Purge)
-	rows := pass.Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, part []int64) (int, error) {
+	rows := pass.Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, chunk []int64) (int, error) {
 		n := int64(0)
-		first, last := span(part)
+		first, last := span(chunk)
 		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, ended); return err })
 		if err == nil {
 			purged += n
 		}
-		return len(part), err
+		return len(chunk), err
 	}}
 	for after := int64(0); ; {
 		w, err := db.nextWindow(ctx, after, ended, latestExpiry(db.KeyExpiry(now)))
@@ -66,8 +67,8 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 	}
 }
 
-// latestExpiry returns in milliseconds the time after which no right clock has a key expire, from the
-// expiry of a key that is written now.
+// latestExpiry returns, in milliseconds, the latest expiry that a right clock can have written.
+// expiry is that of a key that is written now.
 func latestExpiry(expiry time.Time) int64 { return toMillis(expiry.Add(KeyLifetime)) }
 
 // window counts the completed keys among the next purgeBatch rows by their expiry.
@@ -81,8 +82,8 @@ func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (windo
 	return w, nil
 }
 
-// purgeKeys removes the keys that have ended. It has keys of a wrong clock end a lifetime after its
-// own time, not after that of the pass: the clock may have been set right in between.
+// purgeKeys removes the keys that have expired. Keys that a wrong clock wrote get one lifetime from
+// the command's time, not from the time of the pass: the clock may have been corrected in between.
 func (tx *Tx) purgeKeys(first, last, ended int64) (int64, error) {
 	expiry := tx.KeyExpiry()
 	err := tx.exec(correctKeyExpiries,

@@ -19,24 +19,23 @@ var (
 	selectDueReversals = declare("selectDueReversals")
 )
 
-// InsertReversal writes a pending reversal. If one of the step exists, it becomes due as early as
-// r, and its looks begin again; the larger held amount and the idempotency key stand.
+// InsertReversal inserts a pending reversal. If the step has one already, that becomes due as early
+// as r, and its inquiries begin again. The larger held amount and the idempotency key stay.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 	return tx.exec(saveReversal,
 		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount, r.Currency,
 		r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim)
 }
 
-// PostponeReversal writes the state of r and when it is due next. ErrConflict if it was changed or
-// ended meanwhile.
+// PostponeReversal stores the state of r and when it is due next. ErrConflict if another command
+// changed or ended it meanwhile.
 func (tx *Tx) PostponeReversal(r *payment.Reversal) error {
 	return tx.change(postponeReversal,
 		r.Held, r.Requested, r.Asked, r.Refused, r.Looks, toMillis(r.Since), toMillis(r.DueAt), r.ID, r.Version)
 }
 
 // ReleaseRequested reports whether a step has a pending reversal, and whether the acquirer may have
-// received a release request for it. It keeps recovery from requesting one until the command has
-// ended.
+// received a release request for it. Recovery cannot send such a request before the command ends.
 func (tx *Tx) ReleaseRequested(s payment.StepID) (exists, requested bool, err error) {
 	row, err := tx.row(lockReversal,
 		string(s.Kind), s.ID, s.Transaction, s.Attempt)
@@ -50,14 +49,14 @@ func (tx *Tx) ReleaseRequested(s payment.StepID) (exists, requested bool, err er
 	return err == nil, n == 1, err
 }
 
-// EndReversal removes r: the step has no effect that is not recorded. ErrConflict if r was changed
-// or ended meanwhile.
+// EndReversal removes r, because the step has no effect that is not recorded. ErrConflict if
+// another command changed or ended it meanwhile.
 func (tx *Tx) EndReversal(r *payment.Reversal) error {
 	return tx.change(endReversal, r.ID, r.Version)
 }
 
-// RemoveReversal removes the pending reversal of a step whose effect is recorded in the same commit,
-// if it has one. It returns the idempotency key that the reversal has kept taken, 0 for none.
+// RemoveReversal removes the pending reversal, if there is one, of a step whose effect is recorded
+// in the same commit. It returns the idempotency key that the reversal has held, 0 for none.
 func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 	row, err := tx.row(removeReversal,
 		string(s.Kind), s.ID, s.Transaction, s.Attempt)
@@ -72,8 +71,7 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 }
 
 // DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
-// id. The page begins after the id after. A reversal that is due too far
-// ahead is due now.
+// id. The page begins after the id after. A reversal that is due too far ahead is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
 	return collect(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause), after, limit)
 }

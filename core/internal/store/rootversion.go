@@ -25,10 +25,10 @@ type Rehash struct {
 	Root int64
 }
 
-// RehashKeys writes API keys, by id, under newer versions of the root secret. A key that has such a
-// version already stays as it is.
+// RehashKeys replaces the hashes of API keys, by id, by hashes under newer versions of the root
+// secret. A key that has such a version already stays as it is.
 func (tx *Tx) RehashKeys(next map[int64]Rehash) error {
-	for _, id := range slices.Sorted(maps.Keys(next)) { // in one order, so that two processes do not wait for each other
+	for _, id := range slices.Sorted(maps.Keys(next)) { // a fixed order: two processes cannot deadlock
 		err := tx.exec(rehashKey, next[id].Hash, next[id].Root, id)
 		if err != nil {
 			return err
@@ -77,14 +77,14 @@ func (db *DB) StoredBetween(ctx context.Context, first, end []byte, now time.Tim
 	return n, nil
 }
 
-// KeyCount counts the valid API keys of all merchants, and returns when the oldest was made: zero if
-// there is none.
+// KeyCount counts the valid API keys of all merchants, and returns when the oldest was made, the
+// zero time if there is none.
 func (db *DB) KeyCount(ctx context.Context, now time.Time) (n int64, oldest time.Time, err error) {
 	return db.secretCount(ctx, countValidKeys, toMillis(now))
 }
 
-// EndpointCount counts the webhook endpoints of all merchants, each with a signing secret, and returns
-// when the oldest was made: zero if there is none.
+// EndpointCount counts the webhook endpoints of all merchants, each of which has a signing secret.
+// It returns when the oldest was made, the zero time if there is none.
 func (db *DB) EndpointCount(ctx context.Context) (n int64, oldest time.Time, err error) {
 	return db.secretCount(ctx, countAllEndpoints)
 }

@@ -17,7 +17,7 @@ var (
 	replaceSecret       = declare("replaceSecret")
 )
 
-// Secret reads an encrypted secret that all processes share, by its name, else ErrNotFound.
+// Secret returns an encrypted secret that all processes share, by its name, else ErrNotFound.
 func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	var sealed []byte
 	if err := db.row(ctx, selectSecret, name).Scan(&sealed); errors.Is(err, sql.ErrNoRows) {
@@ -39,12 +39,12 @@ func (db *DB) SecretChanged(ctx context.Context, name string) (time.Time, error)
 	return fromMillis(at), nil
 }
 
-// InsertSecret writes an encrypted secret. ErrDuplicate when there is one of that name.
+// InsertSecret inserts an encrypted secret. ErrDuplicate if one of that name exists.
 func (tx *Tx) InsertSecret(name string, sealed []byte) error {
 	return tx.insert(insertSecret, name, sealed, toMillis(tx.Now))
 }
 
-// ReplaceSecret replaces the value of a secret. ErrConflict if its value is not was.
+// ReplaceSecret replaces the value was of a secret. ErrConflict if the secret has another value.
 func (tx *Tx) ReplaceSecret(name string, was, sealed []byte) error {
 	return tx.change(replaceSecret,
 		sealed, toMillis(tx.Now), name, was)

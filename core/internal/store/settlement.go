@@ -25,7 +25,7 @@ var (
 	selectSettleable        = declare("selectSettleable")
 )
 
-// Day is when a tenant's day ends, and the oldest capture of the tenant that has not settled.
+// Day is when a tenant's day ends, and the captures of the tenant that have not settled.
 type Day struct {
 	Tenant   payment.Tenant
 	TimeZone string        // IANA name
@@ -41,7 +41,7 @@ func (db *DB) Days(ctx context.Context) ([]Day, error) {
 	return collect(ctx, db, selectDays, scanDay)
 }
 
-// DaysOf returns the days of one merchant.
+// DaysOf returns the days of one merchant in both modes.
 func (db *DB) DaysOf(ctx context.Context, merchant int64) ([]Day, error) {
 	return collect(ctx, db, selectDaysOf, scanDay, merchant)
 }
@@ -58,7 +58,7 @@ func scanDay(row Scanner) (Day, error) {
 	return d, nil
 }
 
-// Unsettled is a capture that has succeeded and not settled.
+// Unsettled is a successful capture that has not settled.
 type Unsettled struct {
 	ID, Transaction int64
 	At              time.Time // when it was taken
@@ -83,8 +83,8 @@ func scanUnsettled(row Scanner) (Unsettled, error) {
 	return u, nil
 }
 
-// CorrectCaptures has the captures of a day that a clock more than a day ahead took belong to the
-// present: they would settle only once the right clock has reached that time.
+// CorrectCaptures sets the time of a tenant's captures to now if a clock more than a day ahead took
+// them. Otherwise they would settle only once the right clock has reached that time.
 func (db *DB) CorrectCaptures(ctx context.Context, d Day) error {
 	bound := db.ahead(day / 2)
 	if toMillis(d.newest) <= bound {
@@ -111,9 +111,9 @@ func (tx *Tx) correctCapture(tenant payment.Tenant, u Unsettled, bound int64) er
 		toMillis(tx.Now), u.ID, bound)
 }
 
-// SettleThrough settles a transaction's captures up to a cut-off. whole reports that no capture is
-// left unsettled, which is the transition that counts. ErrConflict when there is
-// nothing to settle, or a void is asking the acquirer.
+// SettleThrough settles a transaction's captures up to a cut-off. whole reports that no capture of
+// it is left unsettled, which changes the transaction's version. ErrConflict if there is nothing to
+// settle, or a void waits for the acquirer.
 func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff time.Time) (whole bool, err error) {
 	if err := tx.hold(tenant, transaction); err != nil {
 		return false, err
@@ -140,7 +140,7 @@ func (tx *Tx) SettleThrough(tenant payment.Tenant, transaction int64, cutoff tim
 		toMillis(tx.Now), transaction, toMillis(cutoff))
 }
 
-// hold keeps a transaction as it is while a command sums up what belongs to it.
+// hold locks a transaction while a command sums up its captures.
 func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 	err := tx.s.LockRow(lockTransactionID, transaction, tenant.Merchant, tenant.Live)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -149,9 +149,9 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 	return err
 }
 
-// Settleable returns the transactions of the tenant's oldest unsettled captures, as many as limit, and
-// whether there are more captures: perhaps of the same transactions. It is a list: the request of a
-// client.
+// Settleable returns the transactions of the tenant's oldest unsettled captures. It reads at most
+// limit captures, and more reports whether others are left, perhaps of the same transactions. A
+// client requests it, so it waits for the merchant's turn of lists.
 func (db *DB) Settleable(
 	ctx context.Context, tenant payment.Tenant, limit int,
 ) (transactions []int64, more bool, err error) {
@@ -174,7 +174,7 @@ func scanNumber(row Scanner) (n int64, err error) {
 	return n, nil
 }
 
-// one reads the number in a row. ErrConflict if there is no row.
+// one returns the number in a row. ErrConflict if there is no row.
 func one(row Scanner) (int64, error) {
 	n, err := scanNumber(row)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// CheckSource returns the reason for which a payment cannot use s, nil if it can:
+// CheckSource returns nil if a payment can use s. Otherwise it returns the reason:
 // payment.ErrNoCustomer, ErrNoSource, ErrOtherCustomer, ErrTokenUsed or ErrTokenExpired.
 func (tx *Tx) CheckSource(tenant payment.Tenant, s payment.StoredSource) error {
 	if err := tx.checkOwner(tenant, s); err != nil || s.Token == 0 {
@@ -16,7 +16,7 @@ func (tx *Tx) CheckSource(tenant payment.Tenant, s payment.StoredSource) error {
 	return tx.checkToken(tenant, s.Token)
 }
 
-// UseSource is CheckSource that uses the token up, for the object by. It returns ErrChanged if the
+// UseSource is CheckSource, and uses the token up for the object by. It returns ErrChanged if the
 // token was used and returned meanwhile.
 func (tx *Tx) UseSource(tenant payment.Tenant, s payment.StoredSource, by int64) error {
 	if err := tx.checkOwner(tenant, s); err != nil || s.Token == 0 {
@@ -32,7 +32,7 @@ func (tx *Tx) UseSource(tenant payment.Tenant, s payment.StoredSource, by int64)
 	return fmt.Errorf("a token that can be used: %w", ErrChanged)
 }
 
-// checkOwner checks the customer and the payment method.
+// checkOwner checks the customer and the payment method of s.
 func (tx *Tx) checkOwner(tenant payment.Tenant, s payment.StoredSource) error {
 	if s.Customer != 0 {
 		if _, err := tx.Customer(tenant, s.Customer); errors.Is(err, payment.ErrNotFound) {

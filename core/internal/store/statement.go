@@ -13,7 +13,7 @@ type Statement struct{ name string }
 // String returns the name by which an engine's SQL is found.
 func (s *Statement) String() string { return s.name }
 
-// declared are all statements by name.
+// declared holds all statements by name.
 var declared = map[string]*Statement{}
 
 // declare returns a new statement. It panics if the name is declared already.
@@ -25,8 +25,8 @@ func declare(name string) *Statement {
 	return declared[name]
 }
 
-// pages are the two statements of a list. Their last parameters are a row's id and the number of rows
-// to return.
+// pages are the two statements of a list. Their last two parameters are the id of a row and the
+// number of rows to return.
 type pages struct {
 	after  *Statement // the rows with lower ids, highest first
 	before *Statement // the rows with higher ids, lowest first
@@ -35,9 +35,9 @@ type pages struct {
 // declareList declares the statements of a list: one of its name, and one that ends in Before.
 func declareList(name string) pages { return pages{declare(name), declare(name + "Before")} }
 
-// Compile returns the SQL of an engine by statement. It consists of several parts by name. An empty
-// text is that of a statement which the engine cannot run. It returns an error unless the parts have
-// each statement of the store once, and no other.
+// Compile returns the SQL of an engine by statement. Each part has SQL by the name of the
+// statement. An empty text is for a statement that the engine cannot run. It returns an error
+// unless the parts have each statement of the store once, and no other.
 func Compile(parts ...map[string]string) (map[*Statement]string, error) {
 	var errs []error
 	out := make(map[*Statement]string, len(declared))

@@ -16,14 +16,14 @@ var (
 	reclaimRefund               = declare("reclaimRefund")
 )
 
-// reclaimable marks an unfinished step with the time ?3, by its kind, unless it is marked. ?1 and
-// ?2 name the step, as stepArgs does.
+// reclaimable has by kind the statement that marks an unfinished step with the time ?3, unless it
+// is marked. ?1 and ?2 identify the step, as stepArgs does.
 var reclaimable = map[payment.StepKind]*Statement{
 	payment.AuthorizeStep: reclaimAuthorization, payment.VoidStep: reclaimVoid,
 	payment.CaptureStep: reclaimCapture, payment.RefundStep: reclaimRefund,
 }
 
-// stepArgs names a step in a statement: its transaction, and its attempt or its own id.
+// stepArgs identifies a step in a statement: by its transaction, and by its attempt or id.
 func stepArgs(s payment.StepID) (transaction, step int64) {
 	if s.Kind == payment.AuthorizeStep {
 		return s.Transaction, s.Attempt
@@ -31,24 +31,24 @@ func stepArgs(s payment.StepID) (transaction, step int64) {
 	return s.Transaction, s.ID
 }
 
-// ReclaimStep marks an unfinished step that recovery is about to take up: from now on its first
-// attempt is not the only one. ErrConflict if the step has ended, or is marked.
+// ReclaimStep marks an unfinished step that recovery reclaims: from now on its first attempt is not
+// the only one. ErrConflict if the step has ended, or is marked already.
 func (tx *Tx) ReclaimStep(s payment.StepID) error {
 	transaction, step := stepArgs(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, toMillis(tx.Now))
 }
 
-// KeepStep locks an unfinished step that its first attempt is about to close because that attempt
-// had no effect. Until the command ends, recovery cannot take the step up. ErrConflict if the step
-// has ended, or if recovery has taken it up: the first attempt then no longer proves anything.
+// KeepStep locks an unfinished step that its first attempt is about to close, because that attempt
+// had no effect. Until the command ends, recovery cannot reclaim the step. ErrConflict if the step
+// has ended, or if recovery has reclaimed it: the first attempt then proves nothing.
 func (tx *Tx) KeepStep(s payment.StepID) error {
 	transaction, step := stepArgs(s)
 	return tx.change(reclaimable[s.Kind], transaction, step, 0)
 }
 
-// CorrectCapture records that the acquirer took a failed capture after all. ErrConflict if the
-// capture did not fail, or if the transaction has less left to capture or is in another step; then
-// nothing is changed.
+// CorrectCapture records that a capture which was recorded as failed succeeded at the acquirer.
+// ErrConflict if the capture is not recorded as failed, if the transaction has less left to
+// capture, or if another step is in progress. Nothing is changed then.
 func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	return tx.whole(func() error {
 		err := tx.change(correctCaptureOfTransaction,
@@ -65,8 +65,9 @@ func (tx *Tx) CorrectCapture(c *payment.Capture) error {
 	})
 }
 
-// CorrectRefund records that the acquirer made a failed refund after all. ErrConflict if the refund
-// did not fail, or if its transaction or capture has less left to refund; then nothing is changed.
+// CorrectRefund records that a refund which was recorded as failed succeeded at the acquirer.
+// ErrConflict if the refund is not recorded as failed, or if its transaction or capture has less
+// left to refund. Nothing is changed then.
 func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 	return tx.whole(func() error {
 		if err := tx.takeRefundable(r); err != nil {
@@ -82,7 +83,7 @@ func (tx *Tx) CorrectRefund(r *payment.Refund) error {
 }
 
 // takeRefundable adds a refund to the refunded amounts of its transaction and capture. ErrConflict
-// if they have less left.
+// if one of them has less left.
 func (tx *Tx) takeRefundable(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
@@ -95,8 +96,8 @@ func (tx *Tx) takeRefundable(r *payment.Refund) error {
 		r.Amount, toMillis(tx.Now), r.Capture)
 }
 
-// CorrectVoid records that the acquirer made a refused void after all. ErrConflict if the
-// transaction can no longer be voided.
+// CorrectVoid records that a void which was recorded as refused succeeded at the acquirer.
+// ErrConflict if the transaction can no longer be voided.
 func (tx *Tx) CorrectVoid(transaction int64) error {
 	err := tx.change(correctVoid, toMillis(tx.Now), transaction)
 	if err != nil {

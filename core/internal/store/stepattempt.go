@@ -22,18 +22,18 @@ var (
 	lockUnfinishedReversal      = declare("lockUnfinishedReversal")
 )
 
-// unfinished finds the object of a step, ?1, and the step, ?2, by its kind, if the step has not
-// ended.
+// unfinished has by kind the statement that locks the object ?1 of a step, and the step ?2, if the
+// step has not ended.
 var unfinished = map[payment.StepKind]*Statement{
 	payment.AuthorizeStep: lockUnfinishedAuthorization, payment.VoidStep: lockUnfinishedVoid,
 	payment.CaptureStep: lockUnfinishedCapture, payment.RefundStep: lockUnfinishedRefund,
 	payment.ReversalStep: lockUnfinishedReversal,
 }
 
-// BeginAttempt writes that recovery is about to call the acquirer for an unfinished step. next is
-// the pause after so many attempts. An attempt without a result counts as running for patience,
-// also if the clock of its core is ahead of this one's. ErrConflict if another attempt runs, or if
-// the step has ended.
+// BeginAttempt records that recovery is about to call the acquirer for an unfinished step. next
+// returns the pause after a number of attempts. An attempt without a result counts as running for
+// patience, even if the clock of its core is ahead of this one's. ErrConflict if another attempt
+// runs, or if the step has ended.
 func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(attempts int64) time.Duration) error {
 	object, number := s.Object()
 	first, last := tx.running(patience)
@@ -53,7 +53,7 @@ func (tx *Tx) BeginAttempt(s payment.StepID, patience time.Duration, next func(a
 }
 
 // running returns the first and the last begin, in milliseconds, of an attempt that counts as
-// running for patience. No attempt runs without patience: its process has ended.
+// running for patience. With a patience of 0 no attempt counts as running: its process has ended.
 func (tx *Tx) running(patience time.Duration) (first, last int64) {
 	if patience == 0 {
 		return 1, 0
@@ -61,8 +61,8 @@ func (tx *Tx) running(patience time.Duration) (first, last int64) {
 	return toMillis(tx.Now.Add(-patience)) + 1, toMillis(tx.Now.Add(clockSlack))
 }
 
-// lockUnfinished returns ErrConflict if a step has ended, and else keeps it as it is until the
-// command has ended.
+// lockUnfinished locks a step that has not ended until the command ends. ErrConflict if the step
+// has ended.
 func (tx *Tx) lockUnfinished(s payment.StepID) error {
 	object, number := s.Object()
 	row, err := tx.row(unfinished[s.Kind], object, number)
@@ -73,7 +73,7 @@ func (tx *Tx) lockUnfinished(s payment.StepID) error {
 	return err
 }
 
-// FailAttempt writes why the last attempt at a step failed.
+// FailAttempt records why the last attempt at a step failed.
 func (tx *Tx) FailAttempt(s payment.StepID, why string) error {
 	object, number := s.Object()
 	return tx.exec(failAttempt,
@@ -86,12 +86,12 @@ func (tx *Tx) RemoveAttempt(s payment.StepID) error {
 	return tx.exec(removeAttempt, string(s.Kind), object, number)
 }
 
-// RemoveEndedAttempts removes the attempts at steps that ended in another way than by recovery.
+// RemoveEndedAttempts removes the records of attempts at steps that have ended without recovery.
 func (tx *Tx) RemoveEndedAttempts() error {
 	return tx.exec(removeEndedAttempts)
 }
 
-// StepAttempts returns the attempts at the steps of two kinds, which may be the same, whose objects
+// StepAttempts returns the attempts at the steps of two kinds, which may be equal, whose objects
 // have ids from first to last.
 func (db *DB) StepAttempts(ctx context.Context, one, other payment.StepKind, first, last int64) ([]payment.StepAttempt, error) {
 	return find(ctx, db, selectStepAttempts,
@@ -111,7 +111,7 @@ func scanStepAttempt(row Scanner) (payment.StepAttempt, error) {
 	return a, nil
 }
 
-// stepIDOf is the reverse of StepID.Object. A capture or refund is named without its transaction.
+// stepIDOf is the reverse of StepID.Object. For a capture or refund it omits the transaction.
 func stepIDOf(kind payment.StepKind, object, number int64) payment.StepID {
 	s := payment.StepID{Kind: kind}
 	switch kind {

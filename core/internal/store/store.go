@@ -22,14 +22,14 @@ var (
 	ErrConflict = errors.New("store: conflict")
 	// ErrBusy: too many commands wait for the writer.
 	ErrBusy = errors.New("store: busy")
-	// ErrUnavailable: the database cannot be reached, or accepts nothing, just now. The change was not
-	// made, or its outcome is unknown.
+	// ErrUnavailable: the database cannot be reached, or accepts no writes at the moment. The
+	// change was not made, or its outcome is unknown.
 	ErrUnavailable = errors.New("store: unavailable")
-	// ErrStalled: the database was reached, and this command did not end within its time, or because
-	// of other commands' locks. It comes with ErrUnavailable. Nothing was changed.
+	// ErrStalled: the database was reached, but the command did not end within its time, or locks
+	// of other commands prevented that. It comes with ErrUnavailable. Nothing was changed.
 	ErrStalled = errors.New("store: the command did not end in time")
-	// ErrChanged: another command changed a row on which this command based a decision. Update runs a
-	// command that returns it again.
+	// ErrChanged: another command changed a row on which this command based a decision. If a
+	// command returns it, Update runs the command again.
 	ErrChanged = errors.New("store: changed meanwhile")
 	// ErrAttempt: an attempt at the step has no result yet.
 	ErrAttempt = errors.New("store: an attempt at the step has no result yet")
@@ -45,15 +45,15 @@ type DB struct {
 	guard     *clock.Guard     // of clock
 	kept      clock.GuardState // the guard's state as it is stored, zero for none
 	raised    time.Duration    // the step of this process that is stored
-	tokens    tokenClock       // how the clock compares with the highest confirmed time, for tokens
+	tokens    tokenClock       // the latest time at which a usable token was made
 	engine    Engine
 	shared    bool // Engine.Shared
 	health    health
 	endpoints *endpointCache
 	ids       *id.Generator
 	due       chan struct{}           // deliveries were committed
-	lists     *Turns                  // of the lists that run
-	process   int64                   // this process's id, stored with the work that it begins; 0 if no other can do that work
+	lists     *Turns                  // of merchants' lists
+	process   int64                   // the id of this process, stored with its work; 0 if no other can do that work
 	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
 	tracer  *telemetry.Tracer // nil for no spans
@@ -62,8 +62,8 @@ type DB struct {
 	skips func(context.Context, pass.Skip) // nil for no observer
 }
 
-// New returns a store on the engine that open makes. A clock that is more than an hour ahead of the
-// confirmed time in the store is not believed at once.
+// New returns a store on the engine that open makes. If the clock is more than an hour ahead of the
+// stored confirmed time, the store does not trust it at once.
 func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*DB, error) {
 	db := &DB{clock: c, guard: clock.NewGuard(c), ids: id.NewGenerator(c), due: make(chan struct{}, 1)}
 	var err error
@@ -86,9 +86,9 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 // IDs returns the generator of the ids of this store's rows.
 func (db *DB) IDs() *id.Generator { return db.ids }
 
-// passIDs has new ids follow those of a store that only this process writes: lists are in the order
-// of ids there, and the clock may have been set back since it was closed. Ids that are further
-// ahead than clockStep are those of a clock that was wrong.
+// passIDs makes new ids higher than the stored ones, if only this process writes to the store.
+// Lists are in the order of ids there, and the clock may have been set back while the store was
+// closed. It ignores ids further ahead than clockStep, which a wrong clock has drawn.
 func (db *DB) passIDs(ctx context.Context) error {
 	if db.shared {
 		return nil
@@ -101,24 +101,23 @@ func (db *DB) passIDs(ctx context.Context) error {
 	return nil
 }
 
-// Update runs fn as one command and returns once that is durable. fn writes through tx only, must not
-// block, and has no effect if it returns an error or panics. It may run again from its beginning if
-// the engine rolled it back because of other commands. Update does not give up when ctx ends after fn
-// has begun: the commit may be under way by then, and its outcome must be known.
+// Update runs fn as one command and returns once its commit is durable. fn writes through tx only,
+// must not block, and has no effect if it returns an error or panics. It may run again from its
+// beginning if the engine rolled it back because of other commands. Once fn has begun, the end of
+// ctx does not cancel Update: the commit may be under way, and its outcome must be known.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.update(ctx, db.Command(ctx, payment.Tenant{}, fn))
 }
 
-// UpdateOf is Update for a request of a tenant, which takes turns with other tenants where commands
-// run at the same time. payment.ErrTooManyChanges if too many commands of the tenant wait, or the
-// tenant's turn does not come in time because of them. Nothing was changed then.
+// UpdateOf is Update for a request of a tenant. Where commands run at the same time, tenants take
+// turns. payment.ErrTooManyChanges if too many commands of the tenant wait, or the tenant's turn
+// does not come in time because of them. Nothing was changed then.
 func (db *DB) UpdateOf(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) error {
 	return db.update(ctx, db.Command(ctx, tenant, fn))
 }
 
-// Finish is UpdateOf for the end of a step, of which the acquirer may have taken an effect. It goes
-// before the tenant's other commands, is not refused for their number, and commits although ctx has
-// ended.
+// Finish is UpdateOf for the end of a step, which the acquirer may have carried out. It goes before
+// the tenant's other commands, is not refused for their number, and commits although ctx has ended.
 func (db *DB) Finish(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) error {
 	ctx = context.WithoutCancel(ctx)
 	c := db.Command(ctx, tenant, fn)
@@ -137,8 +136,8 @@ func (db *DB) update(ctx context.Context, c *Command) error {
 	return err
 }
 
-// Command returns the command of a request of a tenant, or of background work, that runs fn, for an
-// engine to run. The zero tenant is for operators and for this process.
+// Command returns the command that runs fn, for an engine to run. tenant is that of the request, or
+// the zero tenant for operators and for this process.
 func (db *DB) Command(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) *Command {
 	background, _ := ctx.Value(inBackground{}).(bool)
 	return &Command{
@@ -149,8 +148,8 @@ func (db *DB) Command(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx
 // Close waits for the accepted commands, then closes. It is safe to call twice.
 func (db *DB) Close() error { return db.engine.Close() }
 
-// Observe calls fn after each commit from now on. It must not block. A panic of fn changes nothing
-// about the commit, and goes to failed, which may be nil.
+// Observe calls fn after each commit from now on. fn must not block. A panic of fn does not affect
+// the commit, and goes to failed, which may be nil.
 func (db *DB) Observe(fn func(Batch), failed func(error)) {
 	db.engine.Observe(func(b Batch) {
 		defer func() {
@@ -162,7 +161,7 @@ func (db *DB) Observe(fn func(Batch), failed func(error)) {
 	})
 }
 
-// Waiting returns how many commands wait.
+// Waiting returns how many commands wait or run.
 func (db *DB) Waiting() int { return db.engine.Waiting() }
 
 // Stats returns the counters of a store on a server.
@@ -178,28 +177,30 @@ func (db *DB) Hold(ctx context.Context, thing string) (release func() error, err
 	return db.engine.Hold(ctx, thing)
 }
 
-// Wake wakes the deliverer: deliveries were committed. An engine calls it.
+// Wake wakes the deliverer, because deliveries were committed. An engine calls it.
 func (db *DB) Wake() {
 	select {
 	case db.due <- struct{}{}:
-	default: // it was woken already
+	default: // the deliverer was woken already
 	}
 }
 
-// Committed records a commit that has written rows, begun at a time. An engine calls it.
+// Committed records a commit that has written rows and began at a time. An engine calls it.
 func (db *DB) Committed(at time.Time) { db.health.wrote(at) }
 
-// Failed records why a commit or command failed. An engine calls it.
+// Failed records the error of a commit or command. An engine calls it.
 func (db *DB) Failed(err error) { db.health.noteFailure(err) }
 
-// RolledBack forgets the endpoints of the tenants whose endpoints commands of this batch have changed.
-// An engine that is not shared calls it if it rolls back any of them.
+// RolledBack removes from the cache the endpoints of the tenants whose endpoints commands of this
+// batch have changed. An engine that is not shared calls it if it rolls back any of them.
 func (db *DB) RolledBack() { db.endpoints.rolledBack() }
 
-// BatchEnded ends a batch, which was committed or rolled back. An engine that is not shared calls it.
+// BatchEnded ends a batch, which was committed or rolled back. An engine that is not shared calls
+// it.
 func (db *DB) BatchEnded() { db.endpoints.batchEnded() }
 
-// toMillis and fromMillis are the stored form of times; the zero time is 0.
+// toMillis and fromMillis convert times to and from their stored form, milliseconds since 1970. The
+// zero time is stored as 0.
 func toMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

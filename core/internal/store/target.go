@@ -19,16 +19,16 @@ const (
 
 // endpointCache holds the enabled endpoints of tenants as a command last read them.
 //
-// If it is exact, this process alone writes to the store, and an event of a tenant in the cache costs
-// no read. A command that changes endpoints removes its tenant, and a rollback removes it again.
-// After targetTime a tenant is read again: a tool may have written to the file.
+// It is exact if this process alone writes to the store. An event of a tenant in the cache then
+// costs no read. A command that changes endpoints removes its tenant, and a rollback removes it
+// again. After targetTime a tenant is read again, because a tool may have written to the file.
 //
-// In a shared store other processes change endpoints, too. Then the cache is a guess only.
+// In a shared store other processes change endpoints, too. The cache is then only a guess.
 type endpointCache struct {
 	exact   bool
 	mu      sync.Mutex
 	known   map[payment.Tenant]knownTargets // guarded by mu
-	changed []payment.Tenant                // guarded by mu; changed by commands that are not committed
+	changed []payment.Tenant                // guarded by mu; with endpoints that the current batch has changed
 }
 
 // knownTargets are the endpoints of one tenant.
@@ -53,7 +53,7 @@ func (c *endpointCache) find(tenant payment.Tenant, now time.Time) ([]payment.En
 	return k.endpoints, ok && age >= 0 && age < targetTime
 }
 
-// guess returns the tenant's endpoints as a command last read them, whenever that was.
+// guess returns the tenant's endpoints as a command last read them, at any time.
 func (c *endpointCache) guess(tenant payment.Tenant) ([]payment.Endpoint, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +81,8 @@ func (c *endpointCache) forget(tenant payment.Tenant) {
 	c.changed = append(c.changed, tenant)
 }
 
-// rolledBack removes the tenants whose changed endpoints a command has read before it was rolled back.
+// rolledBack removes the tenants of forget again: a command that was rolled back may have read
+// their changed endpoints.
 func (c *endpointCache) rolledBack() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,9 +98,9 @@ func (c *endpointCache) batchEnded() {
 	c.changed = c.changed[:0]
 }
 
-// endpointsLock names the lock under which commands change the endpoints of a tenant. A command that
-// writes an event shares it. Once an endpoint's creation is committed, every later event is delivered
-// to it.
+// endpointsLock returns the name of the lock under which commands change the endpoints of a tenant.
+// A command that writes an event shares it. Therefore each event after the commit of a new endpoint
+// is delivered to that endpoint.
 func endpointsLock(t payment.Tenant) string { return "endpoints" + strconv.FormatInt(t.Merchant, 10) }
 
 // targets returns the ids and types of the tenant's enabled endpoints.
@@ -127,7 +128,7 @@ func (tx *Tx) targets(tenant payment.Tenant) ([]payment.Endpoint, error) {
 }
 
 // EndpointsFor returns the tenant's enabled endpoints that want events of a type. No other command
-// changes them before this one ends.
+// changes the endpoints before this one ends.
 func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) {
 	if err := tx.s.Lock(endpointsLock(tenant), true); err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) 
 	return tx.wanting(tenant, kind)
 }
 
-// wanting is EndpointsFor in a command that shares the lock of the tenant's endpoints already.
+// wanting is EndpointsFor in a command that has the lock of the tenant's endpoints already.
 func (tx *Tx) wanting(tenant payment.Tenant, kind string) ([]int64, error) {
 	targets, err := tx.targets(tenant)
 	if err != nil {
@@ -150,7 +151,7 @@ func (tx *Tx) wanting(tenant payment.Tenant, kind string) ([]int64, error) {
 	return out, nil
 }
 
-// deliver writes a delivery of e to each endpoint that wants it.
+// deliver inserts a delivery of e to each endpoint that wants it.
 func (tx *Tx) deliver(e *payment.Event) error {
 	endpoints, err := tx.wanting(e.Tenant, e.Type)
 	if err != nil {

@@ -23,12 +23,14 @@ var (
 	listMerchantKeys = declareList("listMerchantKeys")
 )
 
-// InsertMerchant writes a merchant whose day ends at midnight UTC. ErrDuplicate when the id is taken.
+// InsertMerchant inserts a merchant whose day ends at midnight UTC. ErrDuplicate if the id is
+// taken.
 func (tx *Tx) InsertMerchant(id int64, name string) error {
 	return tx.insert(insertMerchant, id, name, toMillis(tx.Now))
 }
 
-// UpdateMerchant changes a merchant. ErrConflict when there is none.
+// UpdateMerchant changes the fields of a merchant that c sets. ErrConflict if there is no such
+// merchant.
 func (tx *Tx) UpdateMerchant(id int64, c payment.MerchantChange) error {
 	var allowed any
 	if c.UnlinkedRefunds != nil {
@@ -40,8 +42,8 @@ func (tx *Tx) UpdateMerchant(id int64, c payment.MerchantChange) error {
 	return tx.change(updateMerchant, c.Name, c.TimeZone, c.Cutoff, allowed, id)
 }
 
-// setRetention changes the periods of a merchant. Erasures by age begin again, because they have
-// passed rows that the merchant's new period contains.
+// setRetention changes the retention periods of a merchant. Erasures by age begin again, because
+// they have passed rows that the new period may contain.
 func (tx *Tx) setRetention(id int64, c payment.MerchantChange) error {
 	if c.Customers != nil {
 		if err := tx.exec(setKeepCustomers, *c.Customers, id); err != nil {
@@ -60,14 +62,14 @@ func (tx *Tx) setRetention(id int64, c payment.MerchantChange) error {
 	return tx.exec(deleteErasures)
 }
 
-// DisableMerchant takes a merchant out of service, or puts it back. It changes nothing of one that is there already. ErrConflict when there
-// is none.
+// DisableMerchant takes a merchant out of service, or puts it back into service. It keeps the time
+// of an earlier call with the same effect. ErrConflict if there is no such merchant.
 func (tx *Tx) DisableMerchant(id int64, disabled bool) error {
 	return tx.change(disableMerchant,
 		disabled, toMillis(tx.Now), id)
 }
 
-// Merchant reads one merchant inside the group, else ErrNotFound.
+// Merchant reads one merchant as part of the command, else ErrNotFound.
 func (tx *Tx) Merchant(id int64) (payment.Merchant, error) {
 	row, err := tx.row(selectMerchant, id)
 	if err != nil {
@@ -76,8 +78,7 @@ func (tx *Tx) Merchant(id int64) (payment.Merchant, error) {
 	return scanMerchant(row)
 }
 
-// LockedMerchant reads one merchant, which no other command changes until this one has ended, else
-// ErrNotFound.
+// LockedMerchant reads one merchant and locks its row until the command ends, else ErrNotFound.
 func (tx *Tx) LockedMerchant(id int64) (payment.Merchant, error) {
 	row, err := tx.row(lockMerchant, id)
 	if err != nil {
@@ -101,7 +102,8 @@ func (db *DB) MerchantPage(ctx context.Context, p payment.Page) (payment.List[pa
 	return list(ctx, db, 0, listMerchants, p, scanMerchant)
 }
 
-// MerchantKeys lists a merchant's API keys in both modes, newest first, those that are not valid any more included.
+// MerchantKeys lists a merchant's API keys in both modes, newest first, including expired and
+// revoked keys.
 func (db *DB) MerchantKeys(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.APIKey], error) {
 	return list(ctx, db, 0, listMerchantKeys, p, scanKey, merchant)
 }

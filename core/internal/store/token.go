@@ -29,8 +29,9 @@ var (
 	wipeAheadTokens            = declare("wipeAheadTokens")
 )
 
-// InsertToken writes a token, which lives from now on. ErrDuplicate when the id is taken, ErrKeyRetired and ErrCodeKeyGone when it must
-// be sealed anew.
+// InsertToken inserts a token, which expires after payment.TokenLifetime. ErrDuplicate if the id is
+// taken. ErrKeyRetired or ErrCodeKeyGone if a key that encrypted it is retired or destroyed:
+// encrypt it again.
 func (tx *Tx) InsertToken(t *payment.Token) error {
 	if err := tx.current(t.Sealed.Key); err != nil {
 		return err
@@ -45,7 +46,8 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 	return tx.insertCode(t.ID, t.Sealed.Code)
 }
 
-// UseToken uses a token up, for the object by, and removes its security code. ErrConflict when it was used or has expired.
+// UseToken uses a token up, for the object by, and removes its security code. ErrConflict if the
+// token is used already or has expired.
 func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
 	err := tx.change(useToken,
 		by, toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
@@ -55,8 +57,9 @@ func (tx *Tx) UseToken(tenant payment.Tenant, id, by int64) error {
 	return tx.deleteCode(id)
 }
 
-// ReturnToken takes back a use that came to nothing, so that the token can be used again. The security code comes back as sealed gives
-// it; a token that had one and does not get it back stays used. ErrCodeKeyGone when the code must be sealed anew.
+// ReturnToken makes a token usable again after the object by had no effect at the acquirer. sealed
+// has the security code, encrypted again. A token that had a code stays used if sealed has none, or
+// if it has expired. ErrCodeKeyGone if the key of the code was destroyed: encrypt the code again.
 func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 	if len(sealed.Code.Text) == 0 {
 		return tx.exec(returnToken, id, by)
@@ -69,20 +72,22 @@ func (tx *Tx) ReturnToken(id, by int64, sealed payment.Sealed) error {
 	return tx.insertCode(id, sealed.Code)
 }
 
-// wiping are the statements that wipe a set of tokens.
+// wiping has the statements that wipe a set of tokens.
 type wiping struct{ page, deleteCodes, overwrite, wipe *Statement }
 
-// wipings are the tokens with secrets that have expired, and those that expire too far ahead.
+// wipings are for the tokens with secrets that have expired, and for the tokens that expire too far
+// ahead.
 var wipings = [2]wiping{
 	{selectExpiredTokens, deleteCodesOfExpiredTokens, overwriteExpiredTokens, wipeExpiredTokens},
 	{selectAheadTokens, deleteCodesOfAheadTokens, overwriteAheadTokens, wipeAheadTokens},
 }
 
-// WipeTokens removes the secrets of the tokens that have expired, and returns the number of tokens. A
-// token that expired only by a clock that was set ahead expires by the confirmed time too, so that it
-// stays expired after the clock is set right. So does a token that a clock ahead wrote, with or
-// without its secrets: DeleteTokens then removes it as soon as others. A token that is later than
-// LatestToken allows was written by such a clock.
+// WipeTokens removes the secrets of the tokens that have expired, and returns the number of tokens.
+//
+// A token can expire only by a clock that was set ahead. It then also expires by the confirmed
+// time, so that it stays expired after the clock is corrected. The same holds for a token that a
+// clock ahead wrote, with or without its secrets: DeleteTokens then removes it as soon as others.
+// Such a token was made later than LatestToken allows.
 func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
 	p := db.BeginPass(pass.Expiry)
 	rows := pass.Rows[Due]{Kind: "token", ID: dueID}
@@ -91,7 +96,7 @@ func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
 		n, err := purge(ctx, db, p, rows, func(last Due) ([]Due, error) {
 			after := due.next(last)
 			return collect(ctx, db, w.page, scanDue, due.through, after.At, after.ID, purgeBatch)
-		}, func(tx *Tx, part []Due) (int64, error) { return tx.wipeTokens(w, part) })
+		}, func(tx *Tx, chunk []Due) (int64, error) { return tx.wipeTokens(w, chunk) })
 		if wiped += n; err != nil {
 			return wiped, err
 		}
@@ -100,14 +105,14 @@ func (db *DB) WipeTokens(ctx context.Context) (wiped int64, err error) {
 }
 
 // wipeTokens wipes a page of tokens.
-func (tx *Tx) wipeTokens(w wiping, part []Due) (int64, error) {
-	first, last := span(part)
+func (tx *Tx) wipeTokens(w wiping, chunk []Due) (int64, error) {
+	first, last := span(chunk)
 	args := []any{first.At, first.ID, last.At, last.ID}
 	if err := tx.exec(w.deleteCodes, args...); err != nil {
 		return 0, err
 	}
-	// Zeroes of the same length overwrite the number first: without them its bytes would stay in the
-	// free space of the page.
+	// Zeroes of the same length overwrite the number first. Without them its bytes would stay in
+	// the free space of the database page.
 	if err := tx.overwrite(w.overwrite, args...); err != nil {
 		return 0, err
 	}
@@ -115,15 +120,15 @@ func (tx *Tx) wipeTokens(w wiping, part []Due) (int64, error) {
 		append(args, toMillis(tx.Confirmed()))...)
 }
 
-// DeleteTokens removes the tokens that expired at least so long ago, and returns how many.
+// DeleteTokens removes the tokens that expired at least age ago, and returns how many.
 func (db *DB) DeleteTokens(ctx context.Context, age time.Duration) (deleted int64, err error) {
 	by := toMillis(db.Confirmed().Add(-age))
 	rows := pass.Rows[Due]{Kind: "token", ID: dueID}
 	return purge(ctx, db, db.BeginPass(pass.Purge), rows, func(after Due) ([]Due, error) {
 		return collect(ctx, db, selectOldTokens,
 			scanDue, by, after.At, after.ID, purgeBatch)
-	}, func(tx *Tx, part []Due) (int64, error) {
-		first, last := span(part)
+	}, func(tx *Tx, chunk []Due) (int64, error) {
+		first, last := span(chunk)
 		return tx.changed(deleteTokens, first.At, first.ID, last.At, last.ID)
 	})
 }
@@ -133,7 +138,7 @@ func (db *DB) Token(ctx context.Context, tenant payment.Tenant, id int64) (*paym
 	return scanToken(db.row(ctx, selectToken, id, tenant.Merchant, tenant.Live))
 }
 
-// Token reads one token of the tenant, else ErrNotFound.
+// Token reads one token of the tenant as part of the command, else ErrNotFound.
 func (tx *Tx) Token(tenant payment.Tenant, id int64) (*payment.Token, error) {
 	row, err := tx.row(selectToken, id, tenant.Merchant, tenant.Live)
 	if err != nil {

@@ -7,20 +7,21 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// tokenClock is how the clock compares with the highest confirmed time, as far as tokens depend on it.
+// tokenClock decides which time tokens are compared with after the clock was set back.
 type tokenClock struct {
 	mu     sync.Mutex
-	behind time.Duration // guarded by mu: by how much the clock is behind; 0 if no token depends on it
-	since  time.Time     // guarded by mu: the highest confirmed time at which it was found
+	behind time.Duration // guarded by mu: how far the clock is behind the highest confirmed time; 0 if tokens ignore it
+	since  time.Time     // guarded by mu: the highest confirmed time when that was found
 }
 
-// setBackTolerance is by how much more the clock can be behind before it counts as set back again.
+// setBackTolerance is by how much further the clock must fall behind to count as set back again.
 const setBackTolerance = time.Minute
 
-// latest returns the latest time by which a token that can still be used was made: that of the clock,
-// or the highest confirmed time while the clock is behind it, because the clock may be wrong now.
-// After an hour the clock counts: all tokens made before it was set back have expired. Those of a
-// clock that was ahead by up to three hours are wiped when the clock reaches their own end.
+// latest returns the latest time at which a usable token was made. It is the clock's time, or the
+// highest confirmed time while the clock is behind that, because the clock may be wrong now. After
+// an hour it is the clock's time again: all tokens from before the clock was set back have expired.
+// Tokens of a clock that was ahead by up to three hours are wiped when the clock reaches their
+// expiry.
 func (c *tokenClock) latest(now, highest time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,6 +40,6 @@ func (c *tokenClock) latest(now, highest time.Time) time.Time {
 	return highest
 }
 
-// LatestToken returns the latest time by which a token that can still be used was made. A token, or a
-// key of security codes, of a later time was made by a clock that was ahead.
+// LatestToken returns the latest time at which a usable token was made. A clock that was ahead made
+// a token, or a key of security codes, with a later time.
 func (db *DB) LatestToken() time.Time { return db.tokens.latest(db.clock.Now(), db.guard.Highest()) }

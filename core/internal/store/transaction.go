@@ -26,7 +26,8 @@ var (
 	deleteTransaction      = declare("deleteTransaction")
 )
 
-// InsertTransaction writes the intent of a payment: a row in `processing`. ErrDuplicate when the id is taken.
+// InsertTransaction inserts the intent of a payment: a transaction in `processing`. ErrDuplicate if
+// the id is taken.
 func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 	return tx.insert(insertTransaction,
 		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.AutoCapture, t.Amount, t.Currency, t.PaymentMethod,
@@ -34,7 +35,8 @@ func (tx *Tx) InsertTransaction(t *payment.Transaction) error {
 		t.Client.APIKey, t.Client.Address)
 }
 
-// ResolveTransaction writes what came of an open payment. ErrConflict when it is no longer open, or another attempt is.
+// ResolveTransaction writes the outcome of an unfinished payment: t.Status, the amounts and
+// t.Result. ErrConflict if the payment is finished, or t.Attempt is not its current attempt.
 func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 	result, err := encodeResult(&t.Result)
 	if err != nil {
@@ -50,7 +52,8 @@ func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
 		toMillis(tx.Now), t.ID, t.Attempt)
 }
 
-// SettleTransaction marks all captured money as settled. ErrConflict when there is none that waits.
+// SettleTransaction marks the whole captured amount as settled. ErrConflict if no captured amount
+// is unsettled.
 func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 	err := tx.change(settleTransaction,
 		toMillis(tx.Now), id, tenant.Merchant, tenant.Live)
@@ -61,14 +64,16 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 		toMillis(tx.Now), id)
 }
 
-// BeginVoid writes the intent of a void, requested by a client, and locks the transaction for it.
-// ErrConflict if the transaction cannot be voided, or has another version than expected; nil is any.
+// BeginVoid writes the intent of a void that a client requests, and makes it the transaction's step
+// in progress. ErrConflict if the transaction cannot be voided, or has another version than
+// expected. A nil expected matches each version.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expected *int64, by payment.Client) error {
 	return tx.change(beginVoid,
 		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))
 }
 
-// EndVoid writes the acquirer's word on a void: done, or refused, which leaves the transaction as it was.
+// EndVoid writes the outcome of a void: done, or refused, which leaves the transaction as it was
+// before. ErrConflict if the void is not in progress.
 func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 	if !done {
 		return tx.change(refuseVoid, toMillis(tx.Now), id, operation)
@@ -80,7 +85,7 @@ func (tx *Tx) EndVoid(id, operation int64, done bool) error {
 	return tx.voidCaptures(id)
 }
 
-// Transaction reads one transaction inside the group, so it sees what earlier commands of the same group wrote.
+// Transaction reads one transaction as part of the command, else ErrNotFound.
 func (tx *Tx) Transaction(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
 	row, err := tx.row(selectTransaction,
 		id, tenant.Merchant, tenant.Live)
@@ -90,7 +95,8 @@ func (tx *Tx) Transaction(tenant payment.Tenant, id int64) (*payment.Transaction
 	return scanTransaction(row)
 }
 
-// TransactionForUpdate is Transaction for a command that decides by what it and its captures and refunds amount to.
+// TransactionForUpdate is Transaction for a command that makes a decision by its amounts, captures
+// or refunds: it locks the row.
 func (tx *Tx) TransactionForUpdate(tenant payment.Tenant, id int64) (*payment.Transaction, error) {
 	row, err := tx.row(lockTransaction,
 		id, tenant.Merchant, tenant.Live)
@@ -111,11 +117,13 @@ func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p payment
 		tenant.Merchant, tenant.Live)
 }
 
-// clockSlack is how far another process's clock may be ahead. A time beyond it was written by a clock that was wrong: such a row is old.
+// clockSlack is how far another process's clock may be ahead. A row with a later time was written
+// by a wrong clock, so it counts as old.
 const clockSlack = time.Minute
 
-// OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id. The page begins after the id after,
-// and has no row that was last changed between before and a minute later, in milliseconds: a request is still working on those.
+// OpenTransactions returns a page of the unfinished authorizations and voids of all tenants, by id.
+// The page begins after the id after. It omits rows that were last changed from before, in
+// milliseconds, to clockSlack later: a request still works on them.
 func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
 	return collect(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+clockSlack.Milliseconds(), after, limit)
 }
@@ -135,7 +143,8 @@ func scanOpenTransaction(row Scanner) (OpenTransaction, error) {
 	return OpenTransaction{}, err
 }
 
-// scanTransaction returns the transaction together with the error if only its result cannot be read.
+// scanTransaction returns the transaction together with the error if only its result cannot be
+// read.
 func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	var (
 		t                           payment.Transaction
@@ -161,8 +170,9 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 	return &t, nil
 }
 
-// RemoveTransaction takes back the intent of a payment that the acquirer never saw and nobody was told of. ErrConflict when the
-// payment is past that, or was told of before it was confirmed.
+// RemoveTransaction deletes the intent of a payment that the acquirer never received, whose id is
+// in no response. ErrConflict if the payment is not processing any more, or belongs to a
+// confirmation.
 func (tx *Tx) RemoveTransaction(id int64) error {
 	return tx.change(deleteTransaction, id)
 }

@@ -13,7 +13,7 @@ var (
 	listFilteredTransactions = declareList("listFilteredTransactions")
 )
 
-// FilteredTransactions lists those of the tenant's transactions that the filter lets through, newest first.
+// FilteredTransactions lists the tenant's transactions that match the filter, newest first.
 func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f payment.TransactionFilter, p payment.Page) (payment.List[*payment.Transaction], error) {
 	if f == (payment.TransactionFilter{}) {
 		return db.Transactions(ctx, tenant, p)
@@ -32,7 +32,7 @@ func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f
 		tenant.Merchant, tenant.Live, first, last, after, before, string(f.Status), f.Currency, amount, f.Customer, f.Reference, f.CardFingerprint,
 	}
 	switch {
-	case f.Reference != "": // fewer have it than have the customer
+	case f.Reference != "": // fewer transactions have the reference than the customer
 		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, append(args, termReference, f.Reference)...)
 	case f.Customer != "":
 		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, append(args, termCustomer, f.Customer)...)

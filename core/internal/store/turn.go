@@ -12,69 +12,69 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// A tenant is slow for slowFor after work that took longer than TurnBounds.Quick: quick work in
-// between does not hide the slow one. The memory of slow tenants is emptied at mostSlow.
+// A tenant is slow for slowFor after work that took longer than TurnBounds.Quick, even if quick
+// work follows. The memory of slow tenants is emptied when it has maxSlow of them.
 const (
-	slowFor  = time.Minute
-	mostSlow = 10_000
+	slowFor = time.Minute
+	maxSlow = 10_000
 )
 
-// TurnBounds are the bounds of work that takes turns. Work that waits holds one of the requests that
-// core serves at the same time.
+// TurnBounds are the bounds of work for which tenants take turns. Work that waits holds one of the
+// requests that core serves at the same time.
 type TurnBounds struct {
-	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
-	// tenant. The others are for tenants of which nothing runs.
+	// Slots bounds the work that runs at the same time. Each tenant can use Share of the slots. The
+	// other slots are for tenants without running work.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration
-	// Queue bounds the work of one tenant that waits, and Queues that of all tenants.
+	// Queue bounds the waiting work of one tenant, and Queues the waiting work of all tenants.
 	Queue, Queues int
-	// Quick is how long work may take unless its tenant is slow. Slow tenants have Share slots
-	// together. With 0 no tenant is slow.
+	// Quick is how long work may take before its tenant counts as slow. All slow tenants together
+	// have Share slots. With 0 no tenant is slow.
 	Quick time.Duration
-	// TooMany is the error of work that its tenant's other work is in the way of.
+	// TooMany is the error of work that fails because of other work of its tenant.
 	TooMany error
 }
 
-// Turns bounds the work that runs at the same time: lists, or commands on a server. The tenants whose
-// work waits have their turns one after the other.
+// Turns bounds the work that runs at the same time: lists, or commands on a server. Tenants with
+// waiting work take turns.
 type Turns struct {
 	TurnBounds
 
 	mu      sync.Mutex
 	running int
-	slowly  int // of those that run, the work of slow tenants
+	slow    int // running work of slow tenants
 	waiting int
-	queues  []*tenantQueue                   // of tenants with work; the first one has the next turn
-	slow    map[payment.Tenant]time.Duration // when the last slow work of a tenant ended, on the monotonic clock
+	queues  []*tenantQueue                   // of tenants with work, in the order of their next turns
+	slowAt  map[payment.Tenant]time.Duration // when the last slow work of a tenant ended, on the monotonic clock
 }
 
-// tenantQueue is the work of one tenant.
+// tenantQueue is the running and waiting work of one tenant.
 type tenantQueue struct {
 	tenant  payment.Tenant
 	running int
-	ending  int     // of those that wait, the first ones: they end a step
-	waiting []*turn // the first one has the tenant's next turn
+	ending  int     // number of turns at the head of waiting that end a step
+	waiting []*turn // in order: the first one is the tenant's next turn
 }
 
 // turn is the turn of one piece of work.
 type turn struct {
 	of    *tenantQueue
 	ends  bool
-	come  chan error // receives nil at the turn, or the reason why it does not come
+	ready chan error // receives nil when the turn begins, or the error if it does not
 	begun time.Duration
-	slow  bool // of a slow tenant
+	slow  bool // its tenant was slow at its beginning
 }
 
-// NewTurns returns turns.
+// NewTurns returns turns with these bounds.
 func NewTurns(b TurnBounds) *Turns {
-	return &Turns{TurnBounds: b, slow: map[payment.Tenant]time.Duration{}}
+	return &Turns{TurnBounds: b, slowAt: map[payment.Tenant]time.Duration{}}
 }
 
-// Take waits for a turn of the tenant. The caller calls done when its work has ended. Work that ends
-// a step goes before the tenant's other work, and is not refused for its number. TooMany if the
-// tenant's other work is in the way for too long, or too much of it waits. ErrBusy if the work of
-// other tenants is in the way.
+// Take waits for a turn of the tenant. The caller calls done when its work has ended. Work that
+// ends a step goes before the tenant's other work, and is not refused for its number. TooMany if
+// other work of the tenant runs for too long, or too much of it waits. ErrBusy if the work of other
+// tenants is the reason.
 func (t *Turns) Take(ctx context.Context, tenant payment.Tenant, ends bool) (done func(), err error) {
 	turn, err := t.enqueue(tenant, ends)
 	if err != nil {
@@ -83,7 +83,7 @@ func (t *Turns) Take(ctx context.Context, tenant payment.Tenant, ends bool) (don
 	over := time.NewTimer(t.Wait)
 	defer over.Stop()
 	select {
-	case err = <-turn.come:
+	case err = <-turn.ready:
 	case <-over.C:
 		err = t.withdraw(turn, fmt.Errorf("%w: the work of other merchants takes too long", ErrBusy))
 	case <-ctx.Done():
@@ -95,7 +95,7 @@ func (t *Turns) Take(ctx context.Context, tenant payment.Tenant, ends bool) (don
 	return func() { t.leave(turn) }, nil
 }
 
-// enqueue adds work to the tenant's queue. Its turn may come at once.
+// enqueue adds work to the tenant's queue. Its turn may begin at once.
 func (t *Turns) enqueue(tenant payment.Tenant, ends bool) (*turn, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +113,7 @@ func (t *Turns) enqueue(tenant payment.Tenant, ends bool) (*turn, error) {
 	case at >= t.Queue:
 		return nil, t.TooMany
 	}
-	turn := &turn{of: q, ends: ends, come: make(chan error, 1)}
+	turn := &turn{of: q, ends: ends, ready: make(chan error, 1)}
 	q.waiting = slices.Insert(q.waiting, at, turn)
 	t.waiting++
 	t.next()
@@ -123,7 +123,7 @@ func (t *Turns) enqueue(tenant payment.Tenant, ends bool) (*turn, error) {
 	return turn, nil
 }
 
-// next gives turns while there is a slot for work that waits. The caller holds mu.
+// next begins turns while a slot is free for waiting work. The caller holds mu.
 func (t *Turns) next() {
 	for t.running < t.Slots {
 		i := slices.IndexFunc(t.queues, t.mayRun)
@@ -137,25 +137,25 @@ func (t *Turns) next() {
 		q.running++
 		t.running++
 		if turn.slow {
-			t.slowly++
+			t.slow++
 		}
-		turn.come <- nil
+		turn.ready <- nil
 	}
 }
 
 // mayRun reports whether a tenant's next work may run in a free slot. The caller holds mu.
 func (t *Turns) mayRun(q *tenantQueue) bool {
-	return len(q.waiting) > 0 && (q.running == 0 || t.running < t.Share) && (t.slowly < t.Share || !t.isSlow(q.tenant))
+	return len(q.waiting) > 0 && (q.running == 0 || t.running < t.Share) && (t.slow < t.Share || !t.isSlow(q.tenant))
 }
 
 // isSlow reports whether a tenant is slow. The caller holds mu.
 func (t *Turns) isSlow(tenant payment.Tenant) bool {
-	at, found := t.slow[tenant]
+	at, found := t.slowAt[tenant]
 	return found && clock.Monotonic()-at < slowFor
 }
 
-// evict refuses the newest work of the tenant that has most of the work that waits. Work that ends a
-// step stays. The caller holds mu.
+// evict refuses the newest work of the tenant with the most waiting work. Work that ends a step
+// stays. The caller holds mu.
 func (t *Turns) evict() {
 	refusable := func(q *tenantQueue) int { return len(q.waiting) - q.ending }
 	q := slices.MaxFunc(t.queues, func(a, b *tenantQueue) int { return refusable(a) - refusable(b) })
@@ -168,10 +168,10 @@ func (t *Turns) evict() {
 		err = fmt.Errorf("%w: too much work waits", ErrBusy)
 	}
 	t.remove(last)
-	last.come <- err
+	last.ready <- err
 }
 
-// leave ends work that had its turn. Its tenant has its next turn after all others.
+// leave ends work that had its turn. All other tenants have a turn before its tenant's next one.
 func (t *Turns) leave(turn *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -179,7 +179,7 @@ func (t *Turns) leave(turn *turn) {
 	q.running--
 	t.running--
 	if turn.slow {
-		t.slowly--
+		t.slow--
 	}
 	t.note(q.tenant, clock.Monotonic()-turn.begun)
 	t.forget(q)
@@ -189,27 +189,27 @@ func (t *Turns) leave(turn *turn) {
 	t.next()
 }
 
-// note remembers slow work of a tenant. The caller holds mu.
+// note records whether work of a tenant was slow. The caller holds mu.
 func (t *Turns) note(tenant payment.Tenant, took time.Duration) {
 	switch {
 	case t.Quick > 0 && took > t.Quick:
-		if len(t.slow) >= mostSlow {
-			clear(t.slow)
+		if len(t.slowAt) >= maxSlow {
+			clear(t.slowAt)
 		}
-		t.slow[tenant] = clock.Monotonic()
+		t.slowAt[tenant] = clock.Monotonic()
 	case !t.isSlow(tenant):
-		delete(t.slow, tenant)
+		delete(t.slowAt, tenant)
 	}
 }
 
-// withdraw removes work that waits, and returns why: TooMany for ErrBusy if work of its tenant runs.
-// It returns nil if the work has its turn.
+// withdraw removes waiting work and returns why, but TooMany for ErrBusy if other work of its
+// tenant runs. It returns nil if the turn has begun meanwhile.
 func (t *Turns) withdraw(turn *turn, why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := turn.of
 	if !slices.Contains(q.waiting, turn) {
-		return <-turn.come
+		return <-turn.ready
 	}
 	t.remove(turn)
 	if q.running > 0 && errors.Is(why, ErrBusy) {
@@ -218,7 +218,7 @@ func (t *Turns) withdraw(turn *turn, why error) error {
 	return why
 }
 
-// remove removes work that waits. The caller holds mu.
+// remove removes waiting work, and the queue of its tenant if that is empty. The caller holds mu.
 func (t *Turns) remove(turn *turn) {
 	q := turn.of
 	t.dequeue(turn)
@@ -227,7 +227,7 @@ func (t *Turns) remove(turn *turn) {
 	}
 }
 
-// dequeue takes work from its queue. The caller holds mu.
+// dequeue removes waiting work from its queue. The caller holds mu.
 func (t *Turns) dequeue(w *turn) {
 	q := w.of
 	q.waiting = slices.DeleteFunc(q.waiting, func(other *turn) bool { return other == w })

@@ -43,7 +43,7 @@ func scanUnfinished(row Scanner) (payment.Unfinished, error) {
 	return u, nil
 }
 
-// HoldStep keeps recovery off an unfinished step until the command has ended. ErrConflict if the
+// HoldStep locks an unfinished step against recovery until the command ends. ErrConflict if the
 // step has ended. ErrAttempt if an attempt at it, or at its pending reversal, has no result yet and
 // is younger than patience.
 func (tx *Tx) HoldStep(s payment.StepID, patience time.Duration) error {

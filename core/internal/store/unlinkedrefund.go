@@ -4,7 +4,7 @@ import "fmt"
 
 var selectUnlinkedRefunds = declare("selectUnlinkedRefunds")
 
-// UnlinkedRefunds reports whether a merchant may give money to where it took none from.
+// UnlinkedRefunds reports whether a merchant may make refunds that belong to no transaction.
 func (tx *Tx) UnlinkedRefunds(merchant int64) (bool, error) {
 	row, err := tx.row(selectUnlinkedRefunds, merchant)
 	if err != nil {

@@ -19,14 +19,15 @@ var (
 	countSealed         = declare("countSealed")
 )
 
-// ErrKeyRetired says that what is to be written is sealed by a key that a rotation has retired meanwhile; look at the keyset again and seal anew.
+// ErrKeyRetired reports that a rotation has retired the key that encrypts the bytes to be written.
+// Read the keyset again and encrypt them again.
 var ErrKeyRetired = errors.New("store: sealed by a retired key")
 
-// vaultKeys is what a command locks that goes by which keys of the vault are retired.
+// vaultKeys names the lock on the set of retired keys.
 const vaultKeys = "vault"
 
-// RetireKeys ends writing under these keys of the vault. From the commit on no process can add anything that they sealed, so what a
-// rotation finds is all there is.
+// RetireKeys retires keys of the vault. From the commit on no process can write rows that they
+// encrypt, so a rotation finds all such rows.
 func (tx *Tx) RetireKeys(keys []uint32) error {
 	if err := tx.s.Lock(vaultKeys, false); err != nil {
 		return err
@@ -39,7 +40,8 @@ func (tx *Tx) RetireKeys(keys []uint32) error {
 	return nil
 }
 
-// current reports ErrKeyRetired for a key that may not be written under.
+// current returns ErrKeyRetired if a key of the vault is retired. No command retires it before this
+// one ends.
 func (tx *Tx) current(key uint32) error {
 	if err := tx.s.Lock(vaultKeys, true); err != nil {
 		return err
@@ -58,37 +60,38 @@ func (tx *Tx) current(key uint32) error {
 	return ErrKeyRetired
 }
 
-// Sealed is one row of the vault's, as a rotation needs it.
+// Sealed is one row that a key of the vault encrypts, as a rotation needs it.
 type Sealed struct {
 	ID     int64
 	Tenant payment.Tenant
 	Sealed payment.Sealed
 }
 
-// SealedTokens lists what tokens hold under other keys than this one, by id. Only those with an id above after.
+// SealedTokens returns a page of the tokens that another key than this one encrypts, by id. The
+// page begins after the id after.
 func (db *DB) SealedTokens(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
 	return collect(ctx, db, selectSealedTokens, scanSealed, key, after, limit)
 }
 
-// SealedMethods lists what payment methods hold under other keys than this one, by id. Only those with an id above after.
+// SealedMethods is SealedTokens for payment methods.
 func (db *DB) SealedMethods(ctx context.Context, key uint32, after int64, limit int) ([]Sealed, error) {
 	return collect(ctx, db, selectSealedMethods, scanSealed, key, after, limit)
 }
 
-// ResealToken writes s in place of the number that the key old sealed, unless the number was wiped
-// meanwhile.
+// ResealToken replaces the number of a token by s, if the key old still encrypts it. It does
+// nothing if the number was wiped meanwhile.
 func (tx *Tx) ResealToken(id int64, old uint32, s payment.Sealed) error {
 	return tx.exec(resealToken,
 		s.Key, s.Number, id, old)
 }
 
-// ResealMethod writes s in the place of what was sealed by the key old, unless it is gone.
+// ResealMethod is ResealToken for payment methods.
 func (tx *Tx) ResealMethod(id int64, old uint32, s payment.Sealed) error {
 	return tx.exec(resealMethod,
 		s.Key, s.Number, id, old)
 }
 
-// CountSealed is how much is sealed by other keys than this one.
+// CountSealed counts the rows that other keys than this one encrypt.
 func (tx *Tx) CountSealed(key uint32) (int, error) {
 	row, err := tx.row(countSealed, key)
 	if err != nil {
