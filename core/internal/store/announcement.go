@@ -35,7 +35,10 @@ func (tx *Tx) Announced(tenant payment.Tenant, kind, name string) (*payment.Even
 	}
 	e, err := tx.Event(tenant, event)
 	if errors.Is(err, payment.ErrNotFound) { // the event was purged, and its announcement stays
-		return &payment.Event{ID: event, Tenant: tenant, Type: kind, Object: tenant.Merchant, Data: []byte(`{}`), CreatedAt: id.TimeOf(event).UTC()}, nil
+		return &payment.Event{
+			ID: event, Tenant: tenant, Type: kind, Object: tenant.Merchant, Data: []byte(`{}`),
+			CreatedAt: id.TimeOf(event).UTC(),
+		}, nil
 	}
 	return e, err
 }

@@ -64,7 +64,8 @@ func (tx *Tx) addKey(k *payment.APIKey, hash []byte) error {
 	}
 	k.CreatedAt = tx.Now
 	return tx.insert(insertKey,
-		k.ID, k.Tenant.Merchant, k.Tenant.Live, k.Kind, k.Name, hash, k.Root, k.Hint, strings.Join(k.Scopes, " "), toMillis(tx.Now), toMillis(k.ExpiresAt))
+		k.ID, k.Tenant.Merchant, k.Tenant.Live, k.Kind, k.Name, hash, k.Root, k.Hint, strings.Join(k.Scopes, " "),
+		toMillis(tx.Now), toMillis(k.ExpiresAt))
 }
 
 // RollKey replaces the active key old by next, which requests find by hash. old expires at a time,
@@ -142,8 +143,8 @@ func scanKey(row Scanner) (*payment.APIKey, error) {
 		scopes                          string
 		created, expires, revoked, used int64
 	)
-	err := row.Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &k.Name, &scopes, &k.Hint, &k.ReplacedBy, &created, &expires,
-		&revoked, &used, &k.MerchantDisabled)
+	err := row.Scan(&k.ID, &k.Tenant.Merchant, &k.Tenant.Live, &k.Kind, &k.Name, &scopes, &k.Hint, &k.ReplacedBy,
+		&created, &expires, &revoked, &used, &k.MerchantDisabled)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}
@@ -151,6 +152,7 @@ func scanKey(row Scanner) (*payment.APIKey, error) {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
 	k.Scopes = strings.Fields(scopes)
-	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.LastUsedAt = fromMillis(created), fromMillis(expires), fromMillis(revoked), fromMillis(used)
+	k.CreatedAt, k.ExpiresAt = fromMillis(created), fromMillis(expires)
+	k.RevokedAt, k.LastUsedAt = fromMillis(revoked), fromMillis(used)
 	return &k, nil
 }

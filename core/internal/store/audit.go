@@ -32,7 +32,8 @@ func (tx *Tx) AppendAudit(key []byte, r *audit.Record) error {
 	r.Sequence, r.Previous, r.At = last.Sequence+1, last.MAC, tx.Now
 	r.Sign(key)
 	return tx.insert(insertAuditRecord,
-		r.Sequence, toMillis(r.At), r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome, r.RequestID, r.Previous, r.MAC)
+		r.Sequence, toMillis(r.At), r.Actor, r.ClientAddress, r.Action, r.Object, r.Before, r.After, r.Outcome,
+		r.RequestID, r.Previous, r.MAC)
 }
 
 func (tx *Tx) auditHead() (audit.Head, error) {
@@ -71,8 +72,8 @@ func (db *DB) NewestAuditRecords(ctx context.Context, before int64, limit int) (
 func scanAudit(row Scanner) (*audit.Record, error) {
 	var r audit.Record
 	var at int64
-	err := row.Scan(&r.Sequence, &at, &r.Actor, &r.ClientAddress, &r.Action, &r.Object, &r.Before, &r.After, &r.Outcome, &r.RequestID,
-		&r.Previous, &r.MAC)
+	err := row.Scan(&r.Sequence, &at, &r.Actor, &r.ClientAddress, &r.Action, &r.Object, &r.Before, &r.After, &r.Outcome,
+		&r.RequestID, &r.Previous, &r.MAC)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit record: %w", err)
 	}

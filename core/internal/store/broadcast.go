@@ -66,7 +66,9 @@ func (tx *Tx) MendBroadcast(b *payment.Broadcast, merchant int64) error {
 // FailedRecipients returns at most limit merchants for which a broadcast failed and whose next
 // attempt is due. pause is the time between two attempts. An attempt that is due too far ahead is
 // due now: see tooFarAhead.
-func (db *DB) FailedRecipients(ctx context.Context, b *payment.Broadcast, at time.Time, pause time.Duration, limit int) ([]int64, error) {
+func (db *DB) FailedRecipients(
+	ctx context.Context, b *payment.Broadcast, at time.Time, pause time.Duration, limit int,
+) ([]int64, error) {
 	return collect(ctx, db, selectFailedRecipients, scanNumber,
 		b.Type, b.Name, toMillis(at)+1, tooFarAhead(at, pause), limit)
 }

@@ -22,8 +22,8 @@ var (
 // InsertCapture inserts a capture. For a capture that still needs the acquirer, call BeginCapture.
 // An approved payment with automatic capture needs InsertCapture alone.
 func (tx *Tx) InsertCapture(c *payment.Capture) error {
-	return tx.insert(insertCapture, c.ID, c.Transaction, c.Tenant.Merchant, c.Tenant.Live, string(c.State), c.Amount, c.Currency,
-		c.Final, string(c.Details), c.Claim, toMillis(c.CreatedAt), toMillis(c.UpdatedAt), tx.db.process,
+	return tx.insert(insertCapture, c.ID, c.Transaction, c.Tenant.Merchant, c.Tenant.Live, string(c.State), c.Amount,
+		c.Currency, c.Final, string(c.Details), c.Claim, toMillis(c.CreatedAt), toMillis(c.UpdatedAt), tx.db.process,
 		c.Client.APIKey, c.Client.Address)
 }
 
@@ -85,7 +85,9 @@ func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error)
 }
 
 // Captures lists the captures of one transaction of the tenant, newest first.
-func (db *DB) Captures(ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Capture], error) {
+func (db *DB) Captures(
+	ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page,
+) (payment.List[*payment.Capture], error) {
 	return list(ctx, db, tenant.Merchant, listCaptures, p,
 		scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
@@ -101,9 +103,9 @@ func scanCapture(row Scanner) (*payment.Capture, error) {
 		c                           payment.Capture
 		created, updated, reclaimed int64
 	)
-	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency, &c.Final, &c.Settled,
-		&c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim, &created, &updated, &c.Core, &reclaimed,
-		&c.Client.APIKey, &c.Client.Address)
+	err := row.Scan(&c.ID, &c.Transaction, &c.Tenant.Merchant, &c.Tenant.Live, &c.State, &c.Amount, &c.Currency,
+		&c.Final, &c.Settled, &c.Refunded, &c.RefundPending, &c.Details, &c.FailureCode, &c.FailureMessage, &c.Claim,
+		&created, &updated, &c.Core, &reclaimed, &c.Client.APIKey, &c.Client.Address)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

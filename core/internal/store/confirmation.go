@@ -43,7 +43,9 @@ func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit
 }
 
 // UnconfirmedOf is Unconfirmed for the test payments of a merchant.
-func (db *DB) UnconfirmedOf(ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
+func (db *DB) UnconfirmedOf(
+	ctx context.Context, merchant int64, by time.Time, after Lapsed, limit int,
+) ([]Lapsed, error) {
 	return db.lapsedOf(ctx, selectUnconfirmedOf, merchant, by, after, limit)
 }
 

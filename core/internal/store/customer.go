@@ -69,13 +69,17 @@ func (db *DB) Customer(ctx context.Context, tenant payment.Tenant, id int64) (*p
 }
 
 // Customers lists the tenant's customers that match the filter, newest first.
-func (db *DB) Customers(ctx context.Context, tenant payment.Tenant, f payment.CustomerFilter, p payment.Page) (payment.List[*payment.Customer], error) {
+func (db *DB) Customers(
+	ctx context.Context, tenant payment.Tenant, f payment.CustomerFilter, p payment.Page,
+) (payment.List[*payment.Customer], error) {
 	// Each filter has a statement that uses the filter's index.
 	switch {
 	case f.Reference != "" && f.Email != "":
-		return list(ctx, db, tenant.Merchant, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference, f.Email)
+		return list(ctx, db, tenant.Merchant, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant,
+			tenant.Live, f.Reference, f.Email)
 	case f.Reference != "":
-		return list(ctx, db, tenant.Merchant, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live, f.Reference)
+		return list(ctx, db, tenant.Merchant, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live,
+			f.Reference)
 	case f.Email != "":
 		return list(ctx, db, tenant.Merchant, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email)
 	}

@@ -49,7 +49,9 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 
 // Deliveries lists the deliveries to one endpoint, newest first. The caller has read the endpoint
 // as the tenant's.
-func (db *DB) Deliveries(ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page) (payment.List[*payment.Delivery], error) {
+func (db *DB) Deliveries(
+	ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page,
+) (payment.List[*payment.Delivery], error) {
 	return list(ctx, db, tenant.Merchant, listDeliveries, p, deliveriesOf(tenant), endpoint)
 }
 
@@ -259,8 +261,8 @@ func scanDelivery(row Scanner) (*payment.Delivery, error) {
 		d                                payment.Delivery
 		due, millis, at, created, update int64
 	)
-	err := row.Scan(&d.ID, &d.Endpoint, &d.Event, &d.EventType, &d.Status, &d.Attempts, &d.Leased, &due, &d.Last.Status, &d.Last.Error,
-		&millis, &at, &created, &update)
+	err := row.Scan(&d.ID, &d.Endpoint, &d.Event, &d.EventType, &d.Status, &d.Attempts, &d.Leased, &due, &d.Last.Status,
+		&d.Last.Error, &millis, &at, &created, &update)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

@@ -37,8 +37,9 @@ func (tx *Tx) InsertEndpoint(e *payment.Endpoint) error {
 	e.CreatedAt, e.UpdatedAt = tx.Now, tx.Now
 	tx.db.endpoints.forget(e.Tenant)
 	return tx.insert(insertEndpoint,
-		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason),
-		e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
+		e.ID, e.Tenant.Merchant, e.Tenant.Live, e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status),
+		string(e.Reason), e.Generation, toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version,
+		toMillis(e.CreatedAt), toMillis(e.UpdatedAt))
 }
 
 // UpdateEndpoint replaces the stored endpoint by e and increments e.Version. It returns ErrConflict
@@ -50,8 +51,9 @@ func (tx *Tx) UpdateEndpoint(e *payment.Endpoint) error {
 	tx.db.endpoints.forget(e.Tenant)
 	e.UpdatedAt, e.Version = tx.Now, e.Version+1
 	return tx.change(updateEndpoint,
-		e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason), e.Generation, toMillis(e.OverlapUntil),
-		toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Version-1)
+		e.URL, strings.Join(e.Types, " "), string(e.Details), string(e.Status), string(e.Reason), e.Generation,
+		toMillis(e.OverlapUntil), toMillis(e.FailingSince), e.Version, toMillis(e.UpdatedAt), e.ID, e.Tenant.Merchant,
+		e.Tenant.Live, e.Version-1)
 }
 
 // DeleteEndpoint marks e as deleted, with the errors of UpdateEndpoint, and removes up to
@@ -112,7 +114,9 @@ func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*p
 }
 
 // Endpoints lists the tenant's endpoints, newest first.
-func (db *DB) Endpoints(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Endpoint], error) {
+func (db *DB) Endpoints(
+	ctx context.Context, tenant payment.Tenant, p payment.Page,
+) (payment.List[*payment.Endpoint], error) {
 	return list(ctx, db, tenant.Merchant, listEndpoints,
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
@@ -162,8 +166,8 @@ func scanEndpoint(row Scanner) (*payment.Endpoint, error) {
 		types                              string
 		overlap, failing, created, updated int64
 	)
-	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.URL, &types, &e.Details, &e.Status, &e.Reason, &e.Generation, &overlap,
-		&failing, &e.Version, &created, &updated)
+	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.URL, &types, &e.Details, &e.Status, &e.Reason,
+		&e.Generation, &overlap, &failing, &e.Version, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

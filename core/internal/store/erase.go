@@ -82,7 +82,9 @@ func (e *eraser) deletedCustomers(
 
 // eachCustomer calls erase for a page of deleted customers. It skips a customer for which erase
 // fails.
-func (e *eraser) eachCustomer(ctx context.Context, page []deletedCustomer, erase func(context.Context, deletedCustomer) error) error {
+func (e *eraser) eachCustomer(
+	ctx context.Context, page []deletedCustomer, erase func(context.Context, deletedCustomer) error,
+) error {
 	for _, c := range page {
 		if err := e.pass.Skip(ctx, "customer", c.id, erase(ctx, c)); err != nil {
 			return err
@@ -96,7 +98,8 @@ func (e *eraser) eachCustomer(ctx context.Context, page []deletedCustomer, erase
 func (e *eraser) eventsOf(ctx context.Context, c deletedCustomer) error {
 	before := e.pass.Skipped()
 	for after, more := int64(0), true; more; {
-		page, err := collect(ctx, e.db, selectCustomerEvents, scanNumber, c.tenant.Merchant, c.tenant.Live, c.id, after, sweepPage)
+		page, err := collect(ctx, e.db, selectCustomerEvents, scanNumber,
+			c.tenant.Merchant, c.tenant.Live, c.id, after, sweepPage)
 		if err == nil {
 			err = e.sweepPage(ctx, page)
 		}

@@ -56,7 +56,9 @@ func eventSlack() int64 { return id.At(time.UnixMilli(0).Add(clockStep)) }
 // The only index is by tenant and id. Ids grow with time, and the id of an event is drawn after
 // that of its object. A range of ids therefore bounds the events that a list by time or by object
 // reads.
-func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f payment.EventFilter, p payment.Page) (payment.List[*payment.Event], error) {
+func (db *DB) Events(
+	ctx context.Context, tenant payment.Tenant, f payment.EventFilter, p payment.Page,
+) (payment.List[*payment.Event], error) {
 	object, first, last := int64(0), int64(0), int64(math.MaxInt64) // bounds of the events' ids
 	after, before := int64(math.MinInt64), int64(math.MaxInt64)
 	if f.Object != 0 {
@@ -68,8 +70,8 @@ func (db *DB) Events(ctx context.Context, tenant payment.Tenant, f payment.Event
 	if !f.Before.IsZero() {
 		last, before = id.At(f.Before.Add(clockStep)), toMillis(f.Before)
 	}
-	return list(ctx, db, tenant.Merchant, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, object, first, last, after, before,
-		f.Type, f.Object, len(f.Kind)+1, f.Kind+".")
+	return list(ctx, db, tenant.Merchant, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, object, first, last,
+		after, before, f.Type, f.Object, len(f.Kind)+1, f.Kind+".")
 }
 
 func scanEvent(row Scanner) (*payment.Event, error) {

@@ -216,7 +216,8 @@ type StoredKey struct {
 func (db *DB) IdempotencyKey(ctx context.Context, tenant payment.Tenant, key string) (*StoredKey, error) {
 	k := &StoredKey{}
 	var created, expires int64
-	err := db.row(ctx, selectIdempotencyKey, tenant.Merchant, tenant.Live, key).Scan(&k.Status, &k.Answer, &created, &expires)
+	row := db.row(ctx, selectIdempotencyKey, tenant.Merchant, tenant.Live, key)
+	err := row.Scan(&k.Status, &k.Answer, &created, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

@@ -20,7 +20,9 @@ const agedPageRows = 500
 // AgedCustomers reads a page of the tenant's customers by id, beginning after the id after. It
 // returns the customers that were last changed before since, and the id after which the next page
 // begins, 0 at the end.
-func (db *DB) AgedCustomers(ctx context.Context, tenant payment.Tenant, since time.Time, after int64) (aged []int64, next int64, err error) {
+func (db *DB) AgedCustomers(
+	ctx context.Context, tenant payment.Tenant, since time.Time, after int64,
+) (aged []int64, next int64, err error) {
 	rows := 0
 	_, err = collect(ctx, db, selectCustomerAges,
 		func(row Scanner) (n int64, err error) {

@@ -31,8 +31,8 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 	}
 	m.CreatedAt = tx.Now
 	n, err := tx.changed(insertMethod,
-		m.ID, m.Tenant.Merchant, m.Tenant.Live, m.Customer, m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key, m.Sealed.Number,
-		toMillis(m.CreatedAt), payment.MaxMethods, m.Client.APIKey, m.Client.Address)
+		m.ID, m.Tenant.Merchant, m.Tenant.Live, m.Customer, m.Kind, m.Fingerprint, string(m.Details), m.Sealed.Key,
+		m.Sealed.Number, toMillis(m.CreatedAt), payment.MaxMethods, m.Client.APIKey, m.Client.Address)
 	switch {
 	case errors.Is(err, ErrDuplicate):
 		return ErrDuplicate
@@ -91,7 +91,9 @@ func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 
 // Methods lists the payment methods attached to a customer, newest first. A fingerprint other than
 // "" selects the methods that have it.
-func (db *DB) Methods(ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page) (payment.List[*payment.Method], error) {
+func (db *DB) Methods(
+	ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page,
+) (payment.List[*payment.Method], error) {
 	return list(ctx, db, tenant.Merchant, listMethods, p, scanMethod,
 		customer, tenant.Merchant, tenant.Live, fingerprint)
 }
@@ -101,8 +103,8 @@ func scanMethod(row Scanner) (*payment.Method, error) {
 		m                 payment.Method
 		created, detached int64
 	)
-	err := row.Scan(&m.ID, &m.Tenant.Merchant, &m.Tenant.Live, &m.Customer, &m.Kind, &m.Fingerprint, &m.Details, &m.Sealed.Key,
-		&m.Sealed.Number, &created, &detached)
+	err := row.Scan(&m.ID, &m.Tenant.Merchant, &m.Tenant.Live, &m.Customer, &m.Kind, &m.Fingerprint, &m.Details,
+		&m.Sealed.Key, &m.Sealed.Number, &created, &detached)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

@@ -54,7 +54,9 @@ func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (d
 // queueBound returns the length to which queues are shortened: each, or less if all queues together
 // would have more than all. Shorter queues stay as they are.
 func queueBound(queues []queueLength, each, all int) int {
-	byLength := slices.SortedFunc(slices.Values(queues), func(a, b queueLength) int { return cmp.Compare(a.length, b.length) })
+	byLength := slices.SortedFunc(slices.Values(queues), func(a, b queueLength) int {
+		return cmp.Compare(a.length, b.length)
+	})
 	for i, q := range byLength {
 		share := all / (len(byLength) - i)
 		if min(q.length, each) > share {

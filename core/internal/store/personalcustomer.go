@@ -47,9 +47,10 @@ func (e *eraser) customers(ctx context.Context) error {
 // paymentsOf erases the transactions of one deleted customer, page by page.
 func (e *eraser) paymentsOf(ctx context.Context, c deletedCustomer) error {
 	const name = "transactions of a deleted customer"
-	rows := pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: func(ctx context.Context, chunk []int64) (int, error) {
+	change := func(ctx context.Context, chunk []int64) (int, error) {
 		return eraseEach(ctx, e, name, chunk, func(tx *Tx, n int64) (int64, error) { return tx.erasePaymentOf(e, c, n) })
-	}}
+	}
+	rows := pass.Rows[int64]{Kind: "transactions", ID: idOf, Change: change}
 	for after, more := int64(0), true; more; {
 		page, err := collect(ctx, e.db, selectPaymentsOfCustomer, scanNumber, c.tenant.Merchant, c.tenant.Live, termCustomer,
 			id.Format(id.Customer, c.id), after, id.At(e.now.Add(-payment.LeastKeepPersonal)), erasePage)
@@ -100,8 +101,8 @@ func (tx *Tx) erasePaymentOf(e *eraser, c deletedCustomer, n int64) (erased int6
 // after customerPause. It ends the erasure of a customer without transactions. A payment that was
 // under way at the deletion can add a transaction for one day, measured without steps of the clock.
 func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
-	left, err := tx.numbers(selectPaymentsOfCustomer, c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id),
-		0, math.MaxInt64, 1)
+	left, err := tx.numbers(selectPaymentsOfCustomer,
+		c.tenant.Merchant, c.tenant.Live, termCustomer, id.Format(id.Customer, c.id), 0, math.MaxInt64, 1)
 	if err != nil {
 		return err
 	}
@@ -200,9 +201,12 @@ func (e *eraser) sweep(ctx context.Context, s sweep) error {
 // sweepPage erases the events of one page.
 func (e *eraser) sweepPage(ctx context.Context, ids []int64) error {
 	events := eventData()
-	rows := pass.Rows[int64]{Kind: events.name, ID: idOf, Change: func(ctx context.Context, chunk []int64) (int, error) {
-		return eraseEach(ctx, e, events.name, chunk, func(tx *Tx, n int64) (int64, error) { return tx.eraseRow(events, n, e.erase) })
-	}}
+	change := func(ctx context.Context, chunk []int64) (int, error) {
+		return eraseEach(ctx, e, events.name, chunk, func(tx *Tx, n int64) (int64, error) {
+			return tx.eraseRow(events, n, e.erase)
+		})
+	}
+	rows := pass.Rows[int64]{Kind: events.name, ID: idOf, Change: change}
 	for chunk := range slices.Chunk(ids, erasePage) {
 		if err := rows.Do(ctx, e.pass, chunk); err != nil {
 			return err

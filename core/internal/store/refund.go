@@ -52,8 +52,9 @@ func (tx *Tx) beginRefund(r *payment.Refund) error {
 	}
 	r.State, r.CreatedAt, r.UpdatedAt = payment.StepPending, tx.Now, tx.Now
 	return tx.insert(insertRefund,
-		r.ID, r.Transaction, r.Capture, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency, string(r.Details), r.Claim,
-		toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey, r.Client.Address)
+		r.ID, r.Transaction, r.Capture, r.Tenant.Merchant, r.Tenant.Live, string(r.State), r.Amount, r.Currency,
+		string(r.Details), r.Claim, toMillis(r.CreatedAt), toMillis(r.UpdatedAt), tx.db.process, r.Client.APIKey,
+		r.Client.Address)
 }
 
 // reserveOfCapture reserves a refund's amount in its capture.
@@ -121,11 +122,14 @@ func (db *DB) Refund(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 }
 
 // Refunds lists the tenant's refunds, newest first. A transaction other than 0 selects its refunds.
-func (db *DB) Refunds(ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page) (payment.List[*payment.Refund], error) {
+func (db *DB) Refunds(
+	ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page,
+) (payment.List[*payment.Refund], error) {
 	if transaction == 0 {
 		return list(ctx, db, tenant.Merchant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
 	}
-	return list(ctx, db, tenant.Merchant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live, transaction)
+	return list(ctx, db, tenant.Merchant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
+		transaction)
 }
 
 // OpenRefunds returns a page of the unfinished refunds of all tenants, as OpenTransactions does of
@@ -139,8 +143,8 @@ func scanRefund(row Scanner) (*payment.Refund, error) {
 		r                           payment.Refund
 		created, updated, reclaimed int64
 	)
-	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount, &r.Currency,
-		&r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
+	err := row.Scan(&r.ID, &r.Transaction, &r.Capture, &r.Tenant.Merchant, &r.Tenant.Live, &r.State, &r.Amount,
+		&r.Currency, &r.Details, &r.FailureCode, &r.FailureMessage, &r.Claim, &created, &updated, &r.Core, &reclaimed,
 		&r.Client.APIKey, &r.Client.Address)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound

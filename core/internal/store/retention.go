@@ -32,7 +32,7 @@ const (
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
 	ended := toMillis(db.keysEnded(now))
 	p := db.BeginPass(pass.Purge)
-	rows := pass.Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: func(ctx context.Context, chunk []int64) (int, error) {
+	change := func(ctx context.Context, chunk []int64) (int, error) {
 		n := int64(0)
 		first, last := span(chunk)
 		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, ended); return err })
@@ -40,7 +40,8 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 			purged += n
 		}
 		return len(chunk), err
-	}}
+	}
+	rows := pass.Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: change}
 	for after := int64(0); ; {
 		w, err := db.nextWindow(ctx, after, ended, latestExpiry(db.KeyExpiry(now)))
 		if err != nil || w.rows == 0 {
@@ -76,7 +77,8 @@ type window struct{ rows, expired, alive, wrong, last int64 }
 
 func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (window, error) {
 	var w window
-	if err := db.count(ctx, selectKeyWindow, ended, latest, after, purgeBatch).Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
+	row := db.count(ctx, selectKeyWindow, ended, latest, after, purgeBatch)
+	if err := row.Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}
 	return w, nil

@@ -23,8 +23,8 @@ var (
 // as r, and its inquiries begin again. The larger held amount and the idempotency key stay.
 func (tx *Tx) InsertReversal(r *payment.Reversal) error {
 	return tx.exec(saveReversal,
-		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount, r.Currency,
-		r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim)
+		string(r.Step.Kind), r.Step.Transaction, r.Step.ID, r.Step.Attempt, r.Tenant.Merchant, r.Tenant.Live, r.Amount,
+		r.Currency, r.Captured, r.Held, r.Asked, toMillis(r.Since), toMillis(r.DueAt), r.Claim)
 }
 
 // PostponeReversal stores the state of r and when it is due next. ErrConflict if another command
@@ -73,7 +73,8 @@ func (tx *Tx) RemoveReversal(s payment.StepID) (claim int64, err error) {
 // DueReversals returns a page of the pending reversals of all tenants that are due at a time, by
 // id. The page begins after the id after. A reversal that is due too far ahead is due now.
 func (db *DB) DueReversals(ctx context.Context, at time.Time, after int64, limit int) ([]*payment.Reversal, error) {
-	return collect(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause), after, limit)
+	return collect(ctx, db, selectDueReversals, scanReversal, toMillis(at), tooFarAhead(at, payment.LongestPause),
+		after, limit)
 }
 
 func scanReversal(row Scanner) (*payment.Reversal, error) {
@@ -81,8 +82,9 @@ func scanReversal(row Scanner) (*payment.Reversal, error) {
 		r          payment.Reversal
 		since, due int64
 	)
-	err := row.Scan(&r.ID, &r.Step.Kind, &r.Step.Transaction, &r.Step.ID, &r.Step.Attempt, &r.Tenant.Merchant, &r.Tenant.Live,
-		&r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Requested, &r.Asked, &r.Refused, &r.Looks, &r.Version, &since, &due, &r.Claim)
+	err := row.Scan(&r.ID, &r.Step.Kind, &r.Step.Transaction, &r.Step.ID, &r.Step.Attempt, &r.Tenant.Merchant,
+		&r.Tenant.Live, &r.Amount, &r.Currency, &r.Captured, &r.Held, &r.Requested, &r.Asked, &r.Refused, &r.Looks,
+		&r.Version, &since, &due, &r.Claim)
 	if err != nil {
 		return nil, fmt.Errorf("read reversal: %w", err)
 	}

@@ -66,7 +66,9 @@ type Unsettled struct {
 
 // UnsettledCaptures returns a page of the tenant's captures up to a cutoff that have not settled,
 // oldest first. The page begins after the capture after; the zero Unsettled is for the first page.
-func (db *DB) UnsettledCaptures(ctx context.Context, tenant payment.Tenant, cutoff time.Time, after Unsettled, limit int) ([]Unsettled, error) {
+func (db *DB) UnsettledCaptures(
+	ctx context.Context, tenant payment.Tenant, cutoff time.Time, after Unsettled, limit int,
+) ([]Unsettled, error) {
 	return collect(ctx, db, selectUnsettledCaptures, scanUnsettled,
 		tenant.Merchant, tenant.Live, toMillis(cutoff), toMillis(after.At), after.ID, limit)
 }

@@ -93,7 +93,9 @@ func (tx *Tx) RemoveEndedAttempts() error {
 
 // StepAttempts returns the attempts at the steps of two kinds, which may be equal, whose objects
 // have ids from first to last.
-func (db *DB) StepAttempts(ctx context.Context, one, other payment.StepKind, first, last int64) ([]payment.StepAttempt, error) {
+func (db *DB) StepAttempts(
+	ctx context.Context, one, other payment.StepKind, first, last int64,
+) ([]payment.StepAttempt, error) {
 	return find(ctx, db, selectStepAttempts,
 		scanStepAttempt, string(one), string(other), first, last)
 }

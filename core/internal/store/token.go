@@ -38,8 +38,8 @@ func (tx *Tx) InsertToken(t *payment.Token) error {
 	}
 	t.CVCGiven, t.CreatedAt, t.ExpiresAt = len(t.Sealed.Code.Text) > 0, tx.Now, tx.Now.Add(payment.TokenLifetime)
 	err := tx.insert(insertToken,
-		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Kind, string(t.Details), t.Sealed.Key, t.Sealed.Number, t.SecretHash, t.CVCGiven,
-		toMillis(t.CreatedAt), toMillis(t.ExpiresAt), t.Client.APIKey, t.Client.Address)
+		t.ID, t.Tenant.Merchant, t.Tenant.Live, t.Kind, string(t.Details), t.Sealed.Key, t.Sealed.Number, t.SecretHash,
+		t.CVCGiven, toMillis(t.CreatedAt), toMillis(t.ExpiresAt), t.Client.APIKey, t.Client.Address)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,9 @@ func scanToken(row Scanner) (*payment.Token, error) {
 		used, created, expires int64
 	)
 	code := &t.Sealed.Code
-	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Kind, &t.Details, &t.Sealed.Key, &t.Sealed.Number, &t.SecretHash,
-		&t.CVCGiven, &t.UsedBy, &used, &created, &expires, &code.Text, &code.Key.ID, &code.Key.Hour, &code.Key.Vault, &code.Key.Sealed)
+	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Kind, &t.Details, &t.Sealed.Key, &t.Sealed.Number,
+		&t.SecretHash, &t.CVCGiven, &t.UsedBy, &used, &created, &expires, &code.Text, &code.Key.ID, &code.Key.Hour,
+		&code.Key.Vault, &code.Key.Sealed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

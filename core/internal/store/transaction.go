@@ -69,7 +69,8 @@ func (tx *Tx) SettleTransaction(tenant payment.Tenant, id int64) error {
 // expected. A nil expected matches each version.
 func (tx *Tx) BeginVoid(tenant payment.Tenant, id, operation, claim int64, expected *int64, by payment.Client) error {
 	return tx.change(beginVoid,
-		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live, nullable(expected))
+		operation, claim, tx.db.process, toMillis(tx.Now), by.APIKey, by.Address, id, tenant.Merchant, tenant.Live,
+		nullable(expected))
 }
 
 // EndVoid writes the outcome of a void: done, or refused, which leaves the transaction as it was
@@ -112,7 +113,9 @@ func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) 
 }
 
 // Transactions lists the tenant's transactions, newest first.
-func (db *DB) Transactions(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.Transaction], error) {
+func (db *DB) Transactions(
+	ctx context.Context, tenant payment.Tenant, p payment.Page,
+) (payment.List[*payment.Transaction], error) {
 	return list(ctx, db, tenant.Merchant, listTransactions, p, scanTransaction,
 		tenant.Merchant, tenant.Live)
 }
@@ -125,7 +128,8 @@ const clockSlack = time.Minute
 // The page begins after the id after. It omits rows that were last changed from before, in
 // milliseconds, to clockSlack later: a request still works on them.
 func (db *DB) OpenTransactions(ctx context.Context, before, after int64, limit int) ([]OpenTransaction, error) {
-	return collect(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+clockSlack.Milliseconds(), after, limit)
+	return collect(ctx, db, selectOpenTransactions, scanOpenTransaction, before, before+clockSlack.Milliseconds(),
+		after, limit)
 }
 
 // OpenTransaction is a transaction with an unfinished step. Unreadable is why its result cannot be
@@ -151,11 +155,11 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 		details, result             []byte
 		created, updated, reclaimed int64
 	)
-	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency, &t.PaymentMethod,
-		&t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
-		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial, &t.Core, &reclaimed,
-		&t.RefusedConfirmations, &t.Client.APIKey, &t.Client.Address, &t.Confirmer.APIKey, &t.Confirmer.Address,
-		&t.Voider.APIKey, &t.Voider.Address)
+	err := row.Scan(&t.ID, &t.Tenant.Merchant, &t.Tenant.Live, &t.Status, &t.AutoCapture, &t.Amount, &t.Currency,
+		&t.PaymentMethod, &t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
+		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial,
+		&t.Core, &reclaimed, &t.RefusedConfirmations, &t.Client.APIKey, &t.Client.Address, &t.Confirmer.APIKey,
+		&t.Confirmer.Address, &t.Voider.APIKey, &t.Voider.Address)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

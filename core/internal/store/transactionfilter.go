@@ -14,11 +14,14 @@ var (
 )
 
 // FilteredTransactions lists the tenant's transactions that match the filter, newest first.
-func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f payment.TransactionFilter, p payment.Page) (payment.List[*payment.Transaction], error) {
+func (db *DB) FilteredTransactions(
+	ctx context.Context, tenant payment.Tenant, f payment.TransactionFilter, p payment.Page,
+) (payment.List[*payment.Transaction], error) {
 	if f == (payment.TransactionFilter{}) {
 		return db.Transactions(ctx, tenant, p)
 	}
-	first, last, after, before, amount := int64(0), int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64), int64(-1)
+	first, last := int64(0), int64(math.MaxInt64)
+	after, before, amount := int64(math.MinInt64), int64(math.MaxInt64), int64(-1)
 	if !f.After.IsZero() {
 		first, after = id.At(f.After.Add(-clockStep)), f.After.UnixMilli()
 	}
@@ -29,13 +32,16 @@ func (db *DB) FilteredTransactions(ctx context.Context, tenant payment.Tenant, f
 		amount = *f.Amount
 	}
 	args := []any{
-		tenant.Merchant, tenant.Live, first, last, after, before, string(f.Status), f.Currency, amount, f.Customer, f.Reference, f.CardFingerprint,
+		tenant.Merchant, tenant.Live, first, last, after, before, string(f.Status), f.Currency, amount, f.Customer,
+		f.Reference, f.CardFingerprint,
 	}
 	switch {
 	case f.Reference != "": // fewer transactions have the reference than the customer
-		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, append(args, termReference, f.Reference)...)
+		args = append(args, termReference, f.Reference)
+		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, args...)
 	case f.Customer != "":
-		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, append(args, termCustomer, f.Customer)...)
+		args = append(args, termCustomer, f.Customer)
+		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, args...)
 	}
 	return list(ctx, db, tenant.Merchant, listFilteredTransactions, p, scanTransaction, args...)
 }

@@ -19,7 +19,9 @@ var (
 
 // UnfinishedSteps returns a page of the unfinished steps and pending reversals that a filter
 // selects, oldest first.
-func (db *DB) UnfinishedSteps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]payment.Unfinished, error) {
+func (db *DB) UnfinishedSteps(
+	ctx context.Context, f payment.UnfinishedFilter, limit int,
+) ([]payment.Unfinished, error) {
 	object, _ := f.After.Step.Object()
 	return listed(ctx, db, 0, selectUnfinishedSteps, scanUnfinished,
 		string(f.Kind), f.Merchant, f.ID, toMillis(f.After.Since), object, string(f.After.Step.Kind), limit, f.Number)
