@@ -20,7 +20,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, s *coretest.Service)) {
 	}, test)
 }
 
-// onEachWay is onEachEngine, and runs the test on PostgreSQL without batches, too.
+// onEachWay is onEachEngine, and also runs the test on PostgreSQL without batches.
 func onEachWay(t *testing.T, test func(t *testing.T, s *coretest.Service)) {
 	t.Helper()
 	onEachEngine(t, test)
@@ -125,8 +125,8 @@ type beginCase struct {
 	prepare prepareIntent
 	want    store.Claim // without its id
 	err     error
-	// shared is the error if several processes share the store. A process that has the store for itself
-	// checks API keys before.
+	// shared is the error if several processes share the store. A process that has the store for
+	// itself checks API keys before it begins a payment.
 	shared error
 }
 
@@ -138,7 +138,7 @@ func under(key int64) prepareIntent {
 	return func(_ *testing.T, _ *coretest.Service, i *store.Intent) { i.Transaction.Client.APIKey = key }
 }
 
-// afterRequest begins a payment under the key of the intent, and finishes it if that is wanted. Then
+// afterRequest begins a payment under the key of the intent, and finishes it if finish is set. Then
 // change changes the intent.
 func afterRequest(finish bool, change func(s *coretest.Service, i *store.Intent)) prepareIntent {
 	return func(t *testing.T, s *coretest.Service, i *store.Intent) {
@@ -180,9 +180,10 @@ func keyCases() []beginCase {
 			s.Clock.Advance(store.KeyLifetime)
 			i.Fingerprint = []byte("another body")
 		})},
-		{name: "replayed key and a used token", want: replay, prepare: afterRequest(true, func(_ *coretest.Service, i *store.Intent) {
-			i.Source.Token = usedToken
-		})},
+		{
+			name: "replayed key and a used token", want: replay,
+			prepare: afterRequest(true, func(_ *coretest.Service, i *store.Intent) { i.Source.Token = usedToken }),
+		},
 		{name: "taken id", err: store.ErrDuplicate, prepare: func(t *testing.T, s *coretest.Service, i *store.Intent) {
 			t.Helper()
 			i.Transaction.ID = mustBegin(t, s, newIntent(s, "")).ID
@@ -193,7 +194,10 @@ func keyCases() []beginCase {
 func sourceCases() []beginCase {
 	held := store.Claim{Held: true}
 	return []beginCase{
-		{name: "customer and method", want: held, prepare: of(payment.StoredSource{Customer: ownCustomer, Method: ownMethod})},
+		{
+			name: "customer and method", want: held,
+			prepare: of(payment.StoredSource{Customer: ownCustomer, Method: ownMethod}),
+		},
 		{name: "token", want: held, prepare: of(payment.StoredSource{Token: freshToken})},
 		{name: "used token", err: payment.ErrTokenUsed, prepare: of(payment.StoredSource{Token: usedToken})},
 		{name: "expired token", err: payment.ErrTokenExpired, prepare: of(payment.StoredSource{Token: expiredToken})},
@@ -299,8 +303,8 @@ func (c beginCase) added(i *store.Intent) [4]int64 {
 	return out
 }
 
-// TestBeginPaymentTwiceAtOnce begins two payments at the same time that exclude each other. One is begun,
-// and the other gets the result of a later request.
+// TestBeginPaymentTwiceAtOnce begins two payments at the same time that exclude each other. One of
+// them begins, and the other one gets the result of a later request.
 func TestBeginPaymentTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	token := payment.StoredSource{Token: freshToken}
@@ -336,8 +340,8 @@ func TestBeginPaymentTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// beginBoth begins two payments at the same time, and returns the results, first that of a payment that
-// was begun.
+// beginBoth begins two payments at the same time and returns the results. The first one is that of
+// a payment that has begun.
 func beginBoth(
 	t *testing.T, s *coretest.Service, intents [2]*store.Intent,
 ) (first, second store.Claim, errs [2]error) {

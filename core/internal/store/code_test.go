@@ -11,9 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestDestroyCodeKeys: once a destroyed key has been reported, its bytes are in no file of a store
-// that is still open, and neither are those of the codes that were deleted. The keys of later hours
-// stay.
+// TestDestroyCodeKeys: once DestroyCodeKeys has returned, no file of the open store contains the
+// bytes of a destroyed key or of a deleted code. The keys of later hours stay.
 func TestDestroyCodeKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -22,11 +21,14 @@ func TestDestroyCodeKeys(t *testing.T) {
 	}
 	old, live := key(1, 100, 'P'), key(2, 101, 'Q')
 	code := func(id int64, k payment.CodeKey, letter byte) *payment.Token {
-		return token(id, payment.Sealed{Key: 1, Number: []byte("n"), Code: payment.SealedCode{Key: k, Text: bytes.Repeat([]byte{letter}, 31)}})
+		text := bytes.Repeat([]byte{letter}, 31)
+		return token(id, payment.Sealed{
+			Key: 1, Number: []byte("n"), Code: payment.SealedCode{Key: k, Text: text},
+		})
 	}
 	b.MustStore(t, func(tx *store.Tx) error {
-		return errors.Join(tx.InsertCodeKey(old), tx.InsertCodeKey(live), tx.InsertToken(code(10, old, 'R')), tx.InsertToken(code(11, live, 'S')),
-			tx.InsertToken(code(12, live, 'T')))
+		return errors.Join(tx.InsertCodeKey(old), tx.InsertCodeKey(live), tx.InsertToken(code(10, old, 'R')),
+			tx.InsertToken(code(11, live, 'S')), tx.InsertToken(code(12, live, 'T')))
 	})
 	b.MustStore(t, func(tx *store.Tx) error { return tx.UseToken(tenant, 12, 9) })
 	for _, hours := range []struct{ first, last, left int64 }{{100, 101, 2}, {101, 102, 1}} {
@@ -60,7 +62,8 @@ func TestDestroyCodeKeys(t *testing.T) {
 	if err != nil || len(keys) != 1 || keys[0].ID != live.ID {
 		t.Errorf("left: got %v, %v", keys, err)
 	}
-	if err := b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertToken(code(13, old, 'U')) }); !errors.Is(err, store.ErrCodeKeyGone) {
+	err = b.db.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertToken(code(13, old, 'U')) })
+	if !errors.Is(err, store.ErrCodeKeyGone) {
 		t.Errorf("a code under a destroyed key: got %v, want %v", err, store.ErrCodeKeyGone)
 	}
 	if _, err := b.db.Token(t.Context(), tenant, 13); !errors.Is(err, payment.ErrNotFound) {

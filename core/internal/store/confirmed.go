@@ -19,8 +19,8 @@ var (
 const (
 	// keepConfirmedEvery is by how much the confirmed time must change before it is written again.
 	keepConfirmedEvery = time.Minute
-	// keepStep is how long a step of the clock stays in a shared store: as long as an idempotency
-	// key from before the step is in use.
+	// keepStep is how long a step of the clock stays in a shared store. It is the lifetime of an
+	// idempotency key, so that keys from before the step are covered.
 	keepStep = 24 * time.Hour
 )
 

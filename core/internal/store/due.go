@@ -6,9 +6,9 @@ import (
 )
 
 // tooFarAhead returns, in milliseconds, the latest time at which a right clock makes a row of a
-// queue due: two of the queue's longest pauses after at. A row that is due later was written by a
-// clock that was ahead, and counts as due now. Otherwise it would wait for as long as that clock
-// was ahead.
+// queue due. It is two of the queue's longest pauses after at. A row that is due later was written
+// by a clock that was ahead, and counts as due now. Otherwise it would wait for as long as that
+// clock was ahead.
 func tooFarAhead(at time.Time, longest time.Duration) int64 { return toMillis(at.Add(2 * longest)) }
 
 // ahead is tooFarAhead for the present. After a clock was set back, it counts from the highest
@@ -27,8 +27,8 @@ type dueRange struct {
 	through int64
 }
 
-// dueRanges returns the two ranges of a queue that are due at a time: the rows up to that time, and
-// the rows that are due too far ahead.
+// dueRanges returns the two ranges of a queue that are due at a time. One has the rows up to that
+// time, the other one the rows that are due too far ahead.
 func dueRanges(at time.Time, longest time.Duration) [2]dueRange {
 	return dueRangesFrom(at, at, longest)
 }

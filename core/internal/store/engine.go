@@ -131,8 +131,8 @@ type Session interface {
 	// at once, while another command or a dump reads the table: a wait would block all later
 	// commands behind this one.
 	Exclude(table string) error
-	// Empty removes all rows of a table after Exclude, so that their bytes leave the engine's
-	// files: on a server at the commit, in a file at the next Scrub.
+	// Empty removes all rows of a table after Exclude. Their bytes leave the engine's files at the
+	// commit on a server, and at the next Scrub in a file.
 	Empty(table string) error
 }
 

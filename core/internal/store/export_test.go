@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// counting counts the statements without rows of a session.
+// counting is a session that counts its statements without rows.
 type counting struct {
 	Session
 	n *int
@@ -35,23 +35,25 @@ func (c counting) InsertNumbered(s *Statement, args ...any) (int64, error) {
 // CountStatements counts into n the statements without rows that the command runs from now on.
 func (tx *Tx) CountStatements(n *int) { tx.s = counting{tx.s, n} }
 
-// ProbeFor sets how long a probe of PingWriter may take: a busy machine says nothing about the writer.
+// ProbeFor sets how long a probe of PingWriter may take. On a busy machine a slow probe does not
+// prove that the writer is stuck.
 func (db *DB) ProbeFor(d time.Duration) { db.health.patience.Store(int64(d)) }
 
-// EndedProbe starts a probe, waits until its goroutine is done, and returns the function that waits for it.
+// EndedProbe starts a probe, waits until its goroutine has ended, and returns the function that
+// waits for the probe.
 func (db *DB) EndedProbe(ctx context.Context) func(context.Context) error {
 	p := db.startProbe(ctx)
 	synctest.Wait()
 	return p.result
 }
 
-// Wrap puts an engine in front of the store's own.
+// Wrap replaces the store's engine by around of it.
 func (db *DB) Wrap(around func(Engine) Engine) { db.engine = around(db.engine) }
 
-// StoredPage is the page of StoredBetween.
+// StoredPage is how many idempotency keys one statement of StoredBetween reads.
 const StoredPage = storedPage
 
-// ListBounds are the bounds of lists.
+// ListBounds returns the bounds of lists.
 var ListBounds = listBounds
 
 // SlowFor is how long a tenant is slow.

@@ -23,12 +23,12 @@ import (
 // watched is an engine that records the purpose of each read.
 type watched struct {
 	store.Engine
-	// refuse returns the error of a read, nil to run it.
+	// refuse returns the error for a read, or nil to run it.
 	refuse func(s *store.Statement, args []any) error
 
 	mu       sync.Mutex
 	purposes map[store.Purpose]map[string]bool // names of statements
-	endless  map[string]bool                   // those that a caller has ever read without a deadline
+	endless  map[string]bool                   // names of statements that ran without a deadline
 }
 
 func watch(s *coretest.Service) *watched {
@@ -68,7 +68,7 @@ func (w *watched) Page(
 	return w.Engine.Page(ctx, s, newer, begin, scan, args...)
 }
 
-// begin records a read and returns the error with which it is refused.
+// begin records a read and returns the error for it, if any.
 func (w *watched) begin(p store.Purpose, s *store.Statement, args []any) error {
 	w.note(p, s)
 	if w.refuse == nil {
@@ -95,7 +95,7 @@ func (w *watched) names(p store.Purpose) []string {
 	return out
 }
 
-// purposeCase is reads of one purpose.
+// purposeCase has reads of one purpose.
 type purposeCase struct {
 	what    string
 	purpose store.Purpose
@@ -140,13 +140,14 @@ func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 			_, seven := s.DB.PurgeIdempotencyKeys(ctx, s.Clock.Now())
 			return errors.Join(one, two, three, four, five, six, seven)
 		}, []string{
-			"countPendingDeliveries", "selectDays", "selectDelayedErasures", "selectDeletedCustomers", "selectKeyWindow", "selectLapsed",
-			"selectOpenTransactions", "selectPeriods", "selectUnconfirmed", "selectUnconfirmedAhead", "selectWaitingEndpoints",
+			"countPendingDeliveries", "selectDays", "selectDelayedErasures", "selectDeletedCustomers", "selectKeyWindow",
+			"selectLapsed", "selectOpenTransactions", "selectPeriods", "selectUnconfirmed", "selectUnconfirmedAhead",
+			"selectWaitingEndpoints",
 		}},
 	}
 }
 
-// found returns err unless it is of a missing object.
+// found returns err, or nil if err reports a missing object.
 func found(err error) error {
 	if errors.Is(err, payment.ErrNotFound) {
 		return nil
@@ -173,7 +174,7 @@ func TestPurposes(t *testing.T) {
 	}
 }
 
-// endless makes each read of a table endless, once it has a row.
+// endless makes each read of a table endless, if the table has a row.
 func endless(t *testing.T, s *coretest.Service, table string) {
 	t.Helper()
 	s.MustExec(t, "ALTER TABLE "+table+" RENAME TO stored_"+table)
@@ -246,13 +247,14 @@ func wantExpired(t *testing.T, errs <-chan error, want ...error) {
 	}
 }
 
-// TestSlowSettlementStopsNoOther: the captures of one merchant cannot be read in time. The captures
-// of the others settle.
-func TestSlowSettlementStopsNoOther(t *testing.T) {
+// TestSlowSettlementOfOneMerchant: the captures of one merchant cannot be read in time. The
+// captures of the others settle.
+func TestSlowSettlementOfOneMerchant(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	slow, other := s.Tenant, payment.Tenant{Merchant: s.IDs.Next()}
-	if err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(other.Merchant, "other") }); err != nil {
+	err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(other.Merchant, "other") })
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tenant := range []payment.Tenant{slow, other} {
@@ -278,9 +280,9 @@ func TestSlowSettlementStopsNoOther(t *testing.T) {
 	}
 }
 
-// TestSlowExpiryStopsNoOther: a read of one merchant's test clock, or of the payments that wait for
-// too long, does not end in time. The authorizations of the others expire.
-func TestSlowExpiryStopsNoOther(t *testing.T) {
+// TestSlowExpiryOfOneMerchant: a read of one merchant's test clock, or of the payments whose
+// confirmation is late, does not end in time. The authorizations of the other merchants expire.
+func TestSlowExpiryOfOneMerchant(t *testing.T) {
 	t.Parallel()
 	for _, statement := range []string{"selectUnconfirmedAhead", "selectLapsedOf"} {
 		t.Run(statement, func(t *testing.T) {
@@ -332,8 +334,8 @@ func TestTestClocksEndInTime(t *testing.T) {
 	}
 }
 
-// TestTestHelpersHaveTurns: a merchant settles its test payments, or moves its test clock, many times
-// at once. Only one request reads at a time, as of its lists.
+// TestTestHelpersHaveTurns: a merchant settles its test payments, or moves its test clock, many
+// times at once. Only one of its requests reads at a time, as with lists.
 func TestTestHelpersHaveTurns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -398,8 +400,8 @@ func (u *updates) Update(ctx context.Context, c *store.Command) error {
 	return u.Engine.Update(ctx, c)
 }
 
-// TestCommandsHaveTheirTenant: the commands of a request are its tenant's. The one that writes the
-// acquirer's result ends a step.
+// TestCommandsHaveTheirTenant: the commands of a request have its tenant. The command that writes
+// the acquirer's outcome ends a step.
 func TestCommandsHaveTheirTenant(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

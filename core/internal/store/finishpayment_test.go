@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// newOutcome returns the outcome record of a payment that has got a status.
+// newOutcome returns the outcome record that gives an unfinished payment a status.
 func newOutcome(s *coretest.Service, open *payment.Transaction, status payment.Status) *store.OutcomeRecord {
 	t := *open
 	t.Status, t.Version = status, open.Version+1
@@ -77,7 +77,8 @@ func after(statement string) prepareOutcome {
 	}
 }
 
-// endpoints makes endpoints that want events of some types, has them cached, and runs change.
+// endpoints makes endpoints that want events of some types, makes the engine cache them, and runs
+// change.
 func endpoints(change func(*testing.T, *coretest.Service), types ...string) prepareOutcome {
 	return func(t *testing.T, s *coretest.Service, _ *store.OutcomeRecord) {
 		t.Helper()
@@ -96,10 +97,7 @@ func finishCases() []finishCase {
 		{name: "approved", status: payment.Authorized},
 		{name: "declined", status: payment.Declined},
 		{name: "captured", status: payment.Captured},
-		{name: "without a key", status: payment.Captured, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
-			t.Helper()
-			*r = *newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Captured)
-		}},
+		{name: "without a key", status: payment.Captured, prepare: withoutKey},
 		{
 			name: "a response that is not the event's", status: payment.Captured,
 			prepare: func(_ *testing.T, _ *coretest.Service, r *store.OutcomeRecord) { r.Body = []byte("another body") },
@@ -114,12 +112,29 @@ func finishCases() []finishCase {
 			name: "unknown", status: payment.Captured,
 			prepare: after("UPDATE transactions SET status = 'unknown' WHERE id = ?"),
 		},
-		{name: "a confirmed payment", status: payment.Captured, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
-			t.Helper()
-			s.MustExec(t, "UPDATE transactions SET attempt = 1, expires_at = 1 WHERE id = ?", r.Transaction.ID)
-			r.Transaction.Attempt = 1
-		}},
+		{name: "a confirmed payment", status: payment.Captured, prepare: confirmed},
 	}
+}
+
+// withoutKey replaces the record by that of a payment without an idempotency key.
+func withoutKey(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+	t.Helper()
+	*r = *newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Captured)
+}
+
+// confirmed makes the payment one that was confirmed: its attempt is 1.
+func confirmed(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+	t.Helper()
+	s.MustExec(t, "UPDATE transactions SET attempt = 1, expires_at = 1 WHERE id = ?", r.Transaction.ID)
+	r.Transaction.Attempt = 1
+}
+
+// takenCapture gives the record's capture the id of another payment's capture.
+func takenCapture(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
+	t.Helper()
+	other := newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Captured)
+	mustFinish(t, s, other)
+	r.Capture = other.Capture
 }
 
 func refusedFinishCases() []finishCase {
@@ -138,12 +153,7 @@ func refusedFinishCases() []finishCase {
 			name: "a key with a response", err: store.ErrConflict,
 			prepare: after("UPDATE idempotency_keys SET status = 201 WHERE id = (SELECT claim FROM transactions WHERE id = ?)"),
 		},
-		{name: "a taken id", err: store.ErrDuplicate, prepare: func(t *testing.T, s *coretest.Service, r *store.OutcomeRecord) {
-			t.Helper()
-			other := newOutcome(s, mustBegin(t, s, newIntent(s, "")), payment.Captured)
-			mustFinish(t, s, other)
-			r.Capture = other.Capture
-		}},
+		{name: "a taken id", err: store.ErrDuplicate, prepare: takenCapture},
 	}
 }
 
@@ -208,8 +218,8 @@ func TestFinishPaymentIsRefused(t *testing.T) {
 	}
 }
 
-// TestFinishPaymentInACommand finishes payments as part of a command. Each is written with the command,
-// and not at all if the command fails.
+// TestFinishPaymentInACommand finishes payments as part of a command. Each is written with the
+// command, and not at all if the command fails.
 func TestFinishPaymentInACommand(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
@@ -262,7 +272,8 @@ func wantFinished(t *testing.T, s *coretest.Service, r *store.OutcomeRecord, del
 		s.Number(t, "SELECT expires_at FROM transactions WHERE id = ?", want.ID),
 		s.Number(t, `SELECT COUNT(*) FROM captures WHERE id = ? AND transaction_id = ? AND amount = ?
 			AND state = 'succeeded' AND final = 1`, r.Capture, want.ID, want.Captured),
-		s.Number(t, "SELECT COUNT(*) FROM events WHERE id = ? AND object_id = ? AND type = ?", r.Event.ID, want.ID, r.Event.Type),
+		s.Number(t, "SELECT COUNT(*) FROM events WHERE id = ? AND object_id = ? AND type = ?",
+			r.Event.ID, want.ID, r.Event.Type),
 		s.Number(t, `SELECT COUNT(*) FROM webhook_deliveries d JOIN webhook_endpoints w ON w.id = d.endpoint_id
 			WHERE d.event_id = ? AND w.status = 'enabled' AND w.types IN ('*', ?)`, r.Event.ID, r.Event.Type),
 		s.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE event_id = ?", r.Event.ID),

@@ -65,9 +65,9 @@ func (h *health) noteFailure(err error) {
 	}
 }
 
-// PingWriter returns nil if the writer has committed within the last second. Otherwise it returns the
-// result of a probe, a small write. All calls within a second share one probe. ErrStalled if the probe
-// takes too long.
+// PingWriter returns nil if the writer has committed within the last second. Otherwise it returns
+// the result of a probe, a small write. All calls within a second share one probe. ErrStalled if
+// the probe takes too long.
 func (db *DB) PingWriter(ctx context.Context) error {
 	h, now := &db.health, db.clock.Now()
 	if age := now.Sub(time.UnixMilli(h.wroteAt.Load())); !h.failed.Load() && age >= 0 && age < healthTime {

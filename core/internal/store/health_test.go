@@ -12,18 +12,20 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// filler is what the last probe wrote.
+// filler returns the first bytes that the last probe wrote, in hexadecimal digits: "" for no probe.
 func (b *bundle) filler(t *testing.T) (out string) {
 	t.Helper()
-	err := b.MustWrite(t).QueryRowContext(t.Context(), "SELECT COALESCE(MAX(hex(substr(filler, 1, 16))), '') FROM store_probes").Scan(&out)
+	query := "SELECT COALESCE(MAX(hex(substr(filler, 1, 16))), '') FROM store_probes"
+	err := b.MustWrite(t).QueryRowContext(t.Context(), query).Scan(&out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-// TestAProbeThatEndedIsNotStuck: the waiter runs only after the probe and its timer have ended.
-func TestAProbeThatEndedIsNotStuck(t *testing.T) {
+// TestEndedProbeIsNotStalled: a caller that reads the result of a probe late, after the probe and
+// its timer have ended, does not get ErrStalled.
+func TestEndedProbeIsNotStalled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		result := setup(t).db.EndedProbe(t.Context())
@@ -35,12 +37,14 @@ func TestAProbeThatEndedIsNotStuck(t *testing.T) {
 	})
 }
 
-func TestHealthSeesAStuckWriter(t *testing.T) {
+// TestPingWriterStalled: all pings of a stuck writer share one probe and fail, until the writer
+// works again.
+func TestPingWriterStalled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	release := b.block(t)
 	var wg sync.WaitGroup
-	for range 8 { // all of them wait for one probe
+	for range 8 {
 		wg.Go(func() {
 			if err := b.db.PingWriter(context.WithoutCancel(t.Context())); !errors.Is(err, store.ErrStalled) {
 				t.Errorf("got %v, want %v", err, store.ErrStalled)
@@ -48,23 +52,24 @@ func TestHealthSeesAStuckWriter(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for b.db.Waiting() == 0 { // the probe is on its way, on a busy machine
+	for b.db.Waiting() == 0 { // on a busy machine the probe waits for the writer only later
 		runtime.Gosched()
 	}
 	if got := b.db.Waiting(); got != 1 {
-		t.Errorf("waiting for the writer: got %d, want one probe", got)
+		t.Errorf("waiting for the writer: got %d, want 1 probe", got)
 	}
 	release()
 	if err := b.db.Update(t.Context(), merchant(1)); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.db.PingWriter(t.Context()); err != nil {
-		t.Errorf("once it goes on: %v", err)
+		t.Errorf("after the release: %v", err)
 	}
 }
 
-// TestHealthWritesLittle: one probe a second at most, and none while payments say that all is well.
-func TestHealthWritesLittle(t *testing.T) {
+// TestPingWriterProbesRarely: PingWriter writes at most one probe a second, and none within a
+// second of another commit.
+func TestPingWriterProbesRarely(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.db.ProbeFor(time.Minute)

@@ -45,7 +45,7 @@ func (tx *Tx) KeyExpiry() time.Time { return tx.db.KeyExpiry(tx.Now) }
 // Claim is the result of a request for an idempotency key. Exactly one of these cases holds:
 //   - Held: the request holds the key.
 //   - SameRequest and Status 0: an equal request holds the key and still runs.
-//   - SameRequest and another Status: an equal request has the stored response Status and Answer.
+//   - SameRequest and another Status: an equal request has ended, and its response is stored.
 //   - Neither: a request with another body holds the key.
 type Claim struct {
 	ID          int64

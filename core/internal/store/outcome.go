@@ -24,12 +24,12 @@ type OutcomeRecord struct {
 
 	Result     string             // the transaction's result as it is stored: see EncodeResult
 	Endpoints  []payment.Endpoint // ids and types of the tenant's enabled endpoints: see ReadEndpoints
-	Deliveries []payment.Delivery // of the event to those endpoints, each with its id and endpoint
+	Deliveries []payment.Delivery // of the event, each with its id and endpoint
 }
 
-// FinishPayment commits the outcome record of a payment: the transaction, its capture if it was
-// captured at once, its event with the deliveries, and the response. It commits although ctx has
-// ended, because the outcome exists at the acquirer.
+// FinishPayment commits the outcome record of a payment: the transaction, the event with its
+// deliveries, and the response. If the payment was captured at once, its capture is part of the
+// record. It commits although ctx has ended, because the outcome exists at the acquirer.
 //
 // It returns ErrConflict if the transaction's attempt has an outcome already or the idempotency key
 // has a response. It returns ErrDuplicate if the id of the capture or event is taken. Nothing was

@@ -126,8 +126,9 @@ func (tx *Tx) postponeCustomer(e *eraser, c deletedCustomer) error {
 		toMillis(due), e.db.ahead(0), c.id)
 }
 
-// afterErasure prepares a step on a transaction whose personal data was erased: it removes the
-// step's client address and delays an erasure of the step's data. It does nothing if erased is 0.
+// afterErasure prepares a step on a transaction whose personal data was erased. It removes the
+// step's client address and queues a later erasure of the step's data. It does nothing if erased is
+// 0.
 func (tx *Tx) afterErasure(transaction, erased int64, by *payment.Client) error {
 	if erased == 0 {
 		return nil

@@ -53,8 +53,8 @@ func refundData() personal {
 }
 
 // eraseParts erases a page of the captures and refunds of a transaction that the command has
-// locked: at least a number of them if so many exist. It leaves steps that were created later than
-// a time in milliseconds.
+// locked. It erases at least a number of them if so many exist. It omits steps that were created
+// later than a time in milliseconds.
 func (tx *Tx) eraseParts(transaction, after, created int64, least int, erase eraseFunc) (page partPage, err error) {
 	var rows []personalRow
 	err = tx.each(selectParts, func(row Scanner) error {

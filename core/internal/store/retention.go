@@ -85,7 +85,8 @@ func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (windo
 }
 
 // purgeKeys removes the keys that have expired. Keys that a wrong clock wrote get one lifetime from
-// the command's time, not from the time of the pass: the clock may have been corrected in between.
+// the command's time on. The time of the pass does not count, because the clock may have been
+// corrected in between.
 func (tx *Tx) purgeKeys(first, last, ended int64) (int64, error) {
 	expiry := tx.KeyExpiry()
 	err := tx.exec(correctKeyExpiries,

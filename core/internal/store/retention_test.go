@@ -12,14 +12,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// MustClaim claims n keys in one commit, and answers them unless they are to stay open. It returns the claims.
-func (b *bundle) MustClaim(t *testing.T, prefix string, n int, answered bool) []int64 {
+// MustClaim claims n keys in one commit, and stores a response for each if they are completed. It
+// returns the claims.
+func (b *bundle) MustClaim(t *testing.T, prefix string, n int, completed bool) []int64 {
 	t.Helper()
 	var claims []int64
 	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
 		for i := range n {
 			c, err := tx.ClaimKey(0, tenant, fmt.Sprint(prefix, i), []byte("f"))
-			if err == nil && answered {
+			if err == nil && completed {
 				err = tx.CompleteKey(c.ID, 201, []byte("{}"))
 			}
 			if err != nil {
@@ -35,10 +36,11 @@ func (b *bundle) MustClaim(t *testing.T, prefix string, n int, answered bool) []
 	return claims
 }
 
+// TestPurgeIdempotencyKeys: a purge removes exactly the completed keys that have expired.
 func TestPurgeIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.MustClaim(t, "open", 300, false) // more than a batch, before everything else
+	b.MustClaim(t, "open", 300, false) // more than purgeBatch, with the lowest ids
 	b.MustClaim(t, "old", 700, true)
 	b.clock.Advance(time.Hour)
 	b.MustClaim(t, "new", 20, true)
@@ -62,8 +64,9 @@ func TestPurgeIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// TestPurgeBesideClaims: nothing that is claimed while a purge runs is lost, also under a key that was just purged.
-func TestPurgeBesideClaims(t *testing.T) {
+// TestPurgeDuringClaims: a purge loses no key that is claimed while it runs, even if it has just
+// purged an expired one of the same name.
+func TestPurgeDuringClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustClaim(t, "k", 2000, true)
@@ -96,23 +99,26 @@ func TestPurgeBesideClaims(t *testing.T) {
 		t.Errorf("got %d keys, want %d", got, want)
 	}
 	var fresh int
-	if err := b.MustWrite(t).QueryRowContext(t.Context(), `SELECT COUNT(*) FROM idempotency_keys WHERE fingerprint = x'67'`).Scan(&fresh); err != nil || fresh != 2000 {
-		t.Errorf("fresh: got %d, %v", fresh, err)
+	query := `SELECT COUNT(*) FROM idempotency_keys WHERE fingerprint = x'67'`
+	if err := b.MustWrite(t).QueryRowContext(t.Context(), query).Scan(&fresh); err != nil || fresh != 2000 {
+		t.Errorf("claimed during the purge: got %d, %v, want 2000", fresh, err)
 	}
 }
 
-// TestPurgeEvents: an event goes when it has been kept for as long as it is to be, and what it announced stays announced.
+// TestPurgeEvents: an event is removed at the end of its retention, and its announcement stays.
 func TestPurgeEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const keep = 60 * 24 * time.Hour
 	ids := id.NewGenerator(b.clock)
 	insert := func(name string) int64 {
-		e := &payment.Event{ID: ids.Next(), Tenant: tenant, Type: "certificate.rotated", Object: tenant.Merchant, Sequence: 1, Data: []byte("{}")}
-		err := b.db.Update(t.Context(), func(tx *store.Tx) error { return errors.Join(tx.InsertEvent(e), tx.InsertAnnouncement(e, name)) })
-		if err != nil {
-			t.Fatal(err)
+		e := &payment.Event{
+			ID: ids.Next(), Tenant: tenant, Type: "certificate.rotated", Object: tenant.Merchant, Sequence: 1,
+			Data: []byte("{}"),
 		}
+		b.MustUpdate(t, func(tx *store.Tx) error {
+			return errors.Join(tx.InsertEvent(e), tx.InsertAnnouncement(e, name))
+		})
 		return e.ID
 	}
 	old := insert("old")
@@ -120,31 +126,32 @@ func TestPurgeEvents(t *testing.T) {
 	young := insert("young")
 	b.clock.Advance(keep - time.Millisecond)
 	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now(), keep); n != 0 || err != nil {
-		t.Errorf("in time: got %d, %v", n, err)
+		t.Errorf("before the end of the retention: got %d, %v, want 0", n, err)
 	}
 	b.clock.Advance(time.Millisecond)
 	if n, err := b.db.PurgeEvents(t.Context(), b.clock.Now(), keep); n != 1 || err != nil {
-		t.Errorf("a moment later: got %d, %v", n, err)
+		t.Errorf("at the end of the retention: got %d, %v, want 1", n, err)
 	}
 	if _, err := b.db.Event(t.Context(), tenant, old); !errors.Is(err, payment.ErrNotFound) {
-		t.Errorf("the old one: got %v", err)
+		t.Errorf("the old event: got %v, want %v", err, payment.ErrNotFound)
 	}
 	if _, err := b.db.Event(t.Context(), tenant, young); err != nil {
-		t.Errorf("the young one: got %v", err)
+		t.Errorf("the young event: got %v", err)
 	}
 	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
 		e, err := tx.Announced(tenant, "certificate.rotated", "old")
 		if err == nil && e.ID != old {
-			t.Errorf("announced by %+v", e)
+			t.Errorf("announced by event %d, want %d", e.ID, old)
 		}
 		return err
 	})
 	if err != nil {
-		t.Errorf("what was announced: %v", err)
+		t.Errorf("the announcement of the old event: %v", err)
 	}
 }
 
-// TestStoredBetweenPages: all stored responses in the range are counted, over several pages.
+// TestStoredBetweenPages: StoredBetween counts all stored responses in the range, over several
+// pages.
 func TestStoredBetweenPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestReversals: one row an attempt, which a change that somebody else was faster with does not meet.
+// TestReversals: each attempt has one pending reversal. A command with an old version of a reversal
+// cannot change it.
 func TestReversals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -37,7 +38,8 @@ func TestReversals(t *testing.T) {
 		}
 		return got
 	}
-	if got := due(birth); len(got) != 1 || got[0].Step.Attempt != 2 || !got[0].Captured || got[0].Amount != 100 || got[0].Tenant != tenant {
+	if got := due(birth); len(got) != 1 || got[0].Step.Attempt != 2 || !got[0].Captured || got[0].Amount != 100 ||
+		got[0].Tenant != tenant {
 		t.Errorf("due: got %+v", got)
 	}
 	all := due(birth.Add(time.Hour))
@@ -51,20 +53,22 @@ func TestReversals(t *testing.T) {
 	}
 	old := all[0]
 	if err := write(func(tx *store.Tx) error { return tx.PostponeReversal(old) }); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("postponed by one who did not know: got %v, want %v", err, store.ErrConflict)
+		t.Errorf("postpone an old version: got %v, want %v", err, store.ErrConflict)
 	}
 	if err := write(func(tx *store.Tx) error { return tx.EndReversal(old) }); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("ended by one who did not know: got %v, want %v", err, store.ErrConflict)
+		t.Errorf("end an old version: got %v, want %v", err, store.ErrConflict)
 	}
-	now := due(birth.Add(time.Minute))
-	if len(now) != 2 || now[0].Held != 70 || !now[0].Since.Equal(birth.Add(time.Minute)) || !now[0].DueAt.Equal(birth.Add(time.Minute)) {
-		t.Fatalf("learned: got %+v", now[0])
+	later := birth.Add(time.Minute)
+	now := due(later)
+	if len(now) != 2 || now[0].Held != 70 || !now[0].Since.Equal(later) || !now[0].DueAt.Equal(later) {
+		t.Fatalf("inserted again: got %+v", now)
 	}
 	now[0].Refuse(birth)
-	if err := write(func(tx *store.Tx) error { return errors.Join(tx.PostponeReversal(now[0]), tx.EndReversal(now[1])) }); err != nil {
-		t.Fatal(err)
-	}
-	if got := due(birth.Add(time.Minute)); len(got) != 1 || got[0].Refused != 1 || got[0].Asked != 1 || got[0].Held != 70 || !got[0].DueAt.Equal(birth.Add(time.Minute)) {
+	b.MustUpdate(t, func(tx *store.Tx) error {
+		return errors.Join(tx.PostponeReversal(now[0]), tx.EndReversal(now[1]))
+	})
+	if got := due(later); len(got) != 1 || got[0].Refused != 1 || got[0].Asked != 1 || got[0].Held != 70 ||
+		!got[0].DueAt.Equal(later) {
 		t.Errorf("got %+v", got)
 	}
 }

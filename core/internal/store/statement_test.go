@@ -7,10 +7,11 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestCompileRefuses: an engine has SQL for exactly the store's statements.
+// TestCompileRefuses: Compile refuses SQL that is not for exactly the store's statements.
 func TestCompileRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := store.Compile(map[string]string{"insertMerchant": "a", "more": "b"}, map[string]string{"insertMerchant": "c"})
+	_, err := store.Compile(
+		map[string]string{"insertMerchant": "a", "more": "b"}, map[string]string{"insertMerchant": "c"})
 	if err == nil {
 		t.Fatal("got SQL that is incomplete")
 	}

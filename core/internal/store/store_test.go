@@ -48,14 +48,14 @@ func (b *bundle) MustOpen(t *testing.T) *store.DB {
 	return db
 }
 
-// MustWrite opens the file past the store, to write what the store would not.
+// MustWrite opens the file without the store, for writes that the store would refuse.
 func (b *bundle) MustWrite(t *testing.T) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(b.path)+"?_pragma=busy_timeout(300000)&_pragma=foreign_keys(1)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() }) // its statements have reported
+	t.Cleanup(func() { _ = db.Close() }) // each statement has reported its error
 	return db
 }
 
@@ -96,7 +96,7 @@ func merchant(id int64) func(*store.Tx) error {
 	return func(tx *store.Tx) error { return tx.InsertMerchant(id, "shop") }
 }
 
-// MustCount counts rows past the store.
+// MustCount counts the rows of a table without the store.
 func (b *bundle) MustCount(t *testing.T, table string) int {
 	t.Helper()
 	var n int
@@ -106,7 +106,9 @@ func (b *bundle) MustCount(t *testing.T, table string) int {
 	return n
 }
 
-func TestEqualKeysInOneGroup(t *testing.T) {
+// TestEqualKeysInOneBatch: three requests with one key are in one batch. The first one holds the
+// key, the equal one gets the response, and the other one is refused.
+func TestEqualKeysInOneBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	release := b.block(t)
@@ -116,7 +118,7 @@ func TestEqualKeysInOneGroup(t *testing.T) {
 			if claims[i], err = tx.ClaimKey(0, tenant, "k", []byte(fingerprint)); err != nil || !complete {
 				return err
 			}
-			return tx.CompleteKey(claims[i].ID, 201, []byte("answer"))
+			return tx.CompleteKey(claims[i].ID, 201, []byte("response"))
 		}
 	}
 	one, two, three := b.queue(claim(0, "same", true)), b.queue(claim(1, "same", false)), b.queue(claim(2, "other", false))
@@ -127,28 +129,28 @@ func TestEqualKeysInOneGroup(t *testing.T) {
 	if !claims[0].Held || claims[1].Held || claims[2].Held {
 		t.Errorf("held: got %t %t %t, want the first alone", claims[0].Held, claims[1].Held, claims[2].Held)
 	}
-	if c := claims[1]; !c.SameRequest || c.Status != 201 || string(c.Answer) != "answer" {
-		t.Errorf("the equal request: got %+v", c)
+	if c := claims[1]; !c.SameRequest || c.Status != 201 || string(c.Answer) != "response" {
+		t.Errorf("the equal request: got %+v, want the stored response", c)
 	}
 	if claims[2].SameRequest {
-		t.Error("another request passes for the same")
+		t.Error("another request counts as the same")
 	}
 }
 
-// TestOpenKeysDoNotExpire: a request whose outcome is not known after a day still holds its key.
+// TestOpenKeysDoNotExpire: a request that is not completed after a day still holds its key.
 func TestOpenKeysDoNotExpire(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	claim := func() (c store.Claim) {
-		err := b.db.Update(t.Context(), func(tx *store.Tx) (err error) { c, err = tx.ClaimKey(0, tenant, "k", []byte("f")); return err })
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.MustUpdate(t, func(tx *store.Tx) (err error) {
+			c, err = tx.ClaimKey(0, tenant, "k", []byte("f"))
+			return err
+		})
 		return c
 	}
 	first := claim()
 	b.clock.Advance(store.KeyLifetime + time.Hour)
 	if got := claim(); got.Held || got.ID != first.ID || got.Status != 0 || !got.SameRequest {
-		t.Errorf("got %+v, want the claim of %d still running", got, first.ID)
+		t.Errorf("got %+v, want claim %d, not completed", got, first.ID)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestTermsCostAPlainPaymentNothing counts the statements of an intent: one more for each of customer and reference, none without.
-func TestTermsCostAPlainPaymentNothing(t *testing.T) {
+// TestTermStatements: an intent runs one more statement for a customer and one for a reference.
+func TestTermStatements(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	intent := func(id int64, terms payment.Terms) int {
@@ -17,7 +17,8 @@ func TestTermsCostAPlainPaymentNothing(t *testing.T) {
 		err := b.db.Update(t.Context(), func(tx *store.Tx) error {
 			tx.CountStatements(&n)
 			txn := &payment.Transaction{
-				ID: id, Tenant: tenant, Amount: 100, Currency: "usd", PaymentMethod: "card", Details: []byte("{}"), CreatedAt: tx.Now, UpdatedAt: tx.Now,
+				ID: id, Tenant: tenant, Amount: 100, Currency: "usd", PaymentMethod: "card", Details: []byte("{}"),
+				CreatedAt: tx.Now, UpdatedAt: tx.Now,
 			}
 			if err := tx.InsertTransaction(txn); err != nil {
 				return err

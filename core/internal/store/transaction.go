@@ -46,7 +46,8 @@ func (tx *Tx) ResolveTransaction(t *payment.Transaction) error {
 		string(t.Status), t.Authorized, t.Captured, result, toMillis(t.UpdatedAt), t.ID, t.Attempt)
 }
 
-// LoseTransaction marks a payment whose response was lost as unknown. ErrConflict if it is not processing.
+// LoseTransaction marks a payment as unknown because the acquirer's response was lost. ErrConflict
+// if the payment is not processing.
 func (tx *Tx) LoseTransaction(t *payment.Transaction) error {
 	return tx.change(loseTransaction,
 		toMillis(tx.Now), t.ID, t.Attempt)

@@ -76,8 +76,8 @@ func (l *lists) want(t *testing.T, merchants ...int64) {
 	}
 }
 
-// TestTurnsShare: a merchant has half of the slots, however many of them are free. The other half is
-// for merchants of which nothing runs.
+// TestTurnsShare: a merchant has at most half of the slots, even if more are free. The other half
+// is for merchants without a running list.
 func TestTurnsShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -116,8 +116,8 @@ func TestTurnsGoRound(t *testing.T) {
 	})
 }
 
-// TestTurnsWait: a list that waits for too long fails, for the reason that is in its way. Neither
-// it nor one whose client is gone takes a turn.
+// TestTurnsWait: a list that waits for too long fails, and its error names the reason. Neither that
+// list nor one whose client has gone takes a turn.
 func TestTurnsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -147,7 +147,8 @@ func TestTurnsWait(t *testing.T) {
 	})
 }
 
-// TestTurnsQueue: no more lists of a merchant wait than the bound. The lists of others do.
+// TestTurnsQueue: a merchant has at most a number of waiting lists. The lists of other merchants
+// wait nevertheless.
 func TestTurnsQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,8 +169,8 @@ func TestTurnsQueue(t *testing.T) {
 	})
 }
 
-// TestTurnsOfSlowMerchants: the merchants whose lists are slow have half of the slots together. The
-// other half is for the lists of others. A quick list does not hide a slow one before it.
+// TestTurnsOfSlowMerchants: all merchants with slow lists together have half of the slots. The
+// other half is for the other merchants. A merchant stays slow if a quick list follows a slow one.
 func TestTurnsOfSlowMerchants(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -194,8 +195,8 @@ func TestTurnsOfSlowMerchants(t *testing.T) {
 	})
 }
 
-// TestTurnsOfAll: as many lists wait as may. One more takes the place of the newest one of the
-// merchant that has most of them.
+// TestTurnsOfAll: the queues of all merchants are full. One more list evicts the newest list of the
+// merchant with the most waiting lists.
 func TestTurnsOfAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -223,8 +224,8 @@ func TestTurnsOfAll(t *testing.T) {
 	})
 }
 
-// TestTurnsOfManyMerchants: as many merchants as lists may wait have one each. The list of a further
-// merchant fails, for no reason of its own.
+// TestTurnsOfManyMerchants: the queues are full with one list of each merchant. The list of another
+// merchant fails with ErrBusy, because its merchant is not the reason.
 func TestTurnsOfManyMerchants(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -249,8 +250,8 @@ func TestTurnsOfManyMerchants(t *testing.T) {
 	})
 }
 
-// TestTurnsOfEndedSteps: work that ends a step goes before the tenant's other work, in its order. It
-// is not refused for its number, neither by its tenant's queue nor by that of all.
+// TestTurnsOfEndedSteps: work that ends a step goes before the tenant's other work, in its order.
+// Neither the bound of its tenant's queue nor the bound of all queues refuses it.
 func TestTurnsOfEndedSteps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -296,7 +297,8 @@ func TestTurnsOfEndedSteps(t *testing.T) {
 			got = append(got, <-begun)
 		}
 		want := []string{
-			"first", "ended: context canceled", "third: too many", "second: too many", "fourth: too many", "end", "next end", "last end", "further end",
+			"first", "ended: context canceled", "third: too many", "second: too many", "fourth: too many",
+			"end", "next end", "last end", "further end",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -324,11 +326,13 @@ func TestTurnsWithoutSlowTenants(t *testing.T) {
 	})
 }
 
-// TestTurnsOfModes: the work of a merchant's test mode is not in the way of its live mode.
+// TestTurnsOfModes: work of a merchant in test mode does not delay its work in live mode.
 func TestTurnsOfModes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := store.NewTurns(store.TurnBounds{Slots: 2, Share: 1, Wait: time.Minute, Queue: 1, Queues: 1, TooMany: payment.ErrTooManyChanges})
+		turns := store.NewTurns(store.TurnBounds{
+			Slots: 2, Share: 1, Wait: time.Minute, Queue: 1, Queues: 1, TooMany: payment.ErrTooManyChanges,
+		})
 		for _, live := range []bool{false, true} {
 			if _, err := turns.Take(t.Context(), payment.Tenant{Merchant: 1, Live: live}, false); err != nil {
 				t.Errorf("live %t: %v", live, err)

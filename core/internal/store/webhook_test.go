@@ -11,13 +11,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-var errChanged = errors.New("the command changes its mind")
+var errRolledBack = errors.New("the command fails")
 
 func endpoint(n int64, types ...string) *payment.Endpoint {
-	return &payment.Endpoint{ID: n, Tenant: tenant, URL: "https://shop.example/", Types: types, Details: []byte("{}"), Status: payment.EndpointEnabled, Generation: 1, Version: 1}
+	return &payment.Endpoint{
+		ID: n, Tenant: tenant, URL: "https://shop.example/", Types: types, Details: []byte("{}"),
+		Status: payment.EndpointEnabled, Generation: 1, Version: 1,
+	}
 }
 
-// MustUpdate runs a command and wants it to succeed.
+// MustUpdate runs a command that must succeed.
 func (b *bundle) MustUpdate(t *testing.T, fn func(*store.Tx) error) {
 	t.Helper()
 	if err := b.db.Update(t.Context(), fn); err != nil {
@@ -25,19 +28,24 @@ func (b *bundle) MustUpdate(t *testing.T, fn func(*store.Tx) error) {
 	}
 }
 
-// event inserts one event of the tenant.
+// event returns a command that inserts one event of the tenant.
 func event(n int64) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
-		return tx.InsertEvent(&payment.Event{ID: n, Tenant: tenant, Type: "transaction.captured", Object: 1, Sequence: n, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{
+			ID: n, Tenant: tenant, Type: "transaction.captured", Object: 1, Sequence: n, Data: []byte("{}"),
+		})
 	}
 }
 
-func TestATenantWithoutEndpointsPaysNoStatement(t *testing.T) {
+// TestEventWithoutEndpoints: an event of a tenant without endpoints runs no statement on endpoints
+// or deliveries, once the cache has the tenant.
+func TestEventWithoutEndpoints(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustUpdate(t, event(1))
-	// What is not there cannot be asked.
-	if _, err := b.MustWrite(t).ExecContext(t.Context(), `DROP TABLE webhook_endpoints; DROP TABLE webhook_deliveries`); err != nil {
+	// A statement on a missing table would fail.
+	drop := `DROP TABLE webhook_endpoints; DROP TABLE webhook_deliveries`
+	if _, err := b.MustWrite(t).ExecContext(t.Context(), drop); err != nil {
 		t.Fatal(err)
 	}
 	b.MustUpdate(t, event(2))
@@ -46,40 +54,44 @@ func TestATenantWithoutEndpointsPaysNoStatement(t *testing.T) {
 	}
 }
 
-func TestWhoIsDeliveredToFollowsTheCommits(t *testing.T) {
+// TestDeliveriesFollowCommits: an event is delivered to the endpoints as the last commit left them.
+// A change of endpoints that was rolled back has no effect on later events.
+func TestDeliveriesFollowCommits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.MustUpdate(t, event(1)) // from now on the writer knows that there is none
-	taken := b.db.Update(t.Context(), func(tx *store.Tx) error {
-		return errors.Join(tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)), event(2)(tx), errChanged)
+	b.MustUpdate(t, event(1)) // the cache has the tenant, without endpoints
+	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+		return errors.Join(tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)), event(2)(tx), errRolledBack)
 	})
-	if !errors.Is(taken, errChanged) {
-		t.Fatal(taken)
+	if !errors.Is(err, errRolledBack) {
+		t.Fatal(err)
 	}
 	b.MustUpdate(t, event(2))
 	if got := b.MustCount(t, "webhook_deliveries"); got != 0 {
-		t.Errorf("deliveries to an endpoint that was taken back: %d", got)
+		t.Errorf("deliveries to an endpoint that was rolled back: got %d, want 0", got)
 	}
 	e := endpoint(51, "transaction.captured")
 	b.MustUpdate(t, func(tx *store.Tx) error { return errors.Join(tx.InsertEndpoint(e), event(3)(tx)) })
 	b.MustUpdate(t, event(4))
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		return tx.InsertEvent(&payment.Event{ID: 5, Tenant: tenant, Type: "refund.created", Object: 1, Sequence: 1, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{
+			ID: 5, Tenant: tenant, Type: "refund.created", Object: 1, Sequence: 1, Data: []byte("{}"),
+		})
 	})
 	if got := b.MustCount(t, "webhook_deliveries"); got != 2 {
-		t.Errorf("deliveries: got %d, want those of events 3 and 4", got)
+		t.Errorf("deliveries: got %d, want 2, of events 3 and 4", got)
 	}
-	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+	err = b.db.Update(t.Context(), func(tx *store.Tx) error {
 		off := *e
 		off.Status = payment.EndpointDisabled
-		return errors.Join(tx.UpdateEndpoint(&off), event(6)(tx), errChanged)
+		return errors.Join(tx.UpdateEndpoint(&off), event(6)(tx), errRolledBack)
 	})
-	if !errors.Is(err, errChanged) {
+	if !errors.Is(err, errRolledBack) {
 		t.Fatal(err)
 	}
 	b.MustUpdate(t, event(6))
 	if got := b.MustCount(t, "webhook_deliveries"); got != 3 {
-		t.Errorf("after a disabling that was taken back: got %d, want 3", got)
+		t.Errorf("after a rolled back disabling: got %d, want 3", got)
 	}
 	b.MustUpdate(t, func(tx *store.Tx) error {
 		e.Status = payment.EndpointDeleted
@@ -90,12 +102,17 @@ func TestWhoIsDeliveredToFollowsTheCommits(t *testing.T) {
 	}
 }
 
-func TestAnotherProcessIsFeltSoon(t *testing.T) {
+// TestEndpointOfAnotherProcess: an event is delivered to an endpoint that another process has
+// written, five seconds later at the latest.
+func TestEndpointOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustUpdate(t, event(1))
 	other := b.MustOpen(t)
-	if err := other.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)) }); err != nil {
+	err := other.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.InsertEndpoint(endpoint(50, payment.AllEventTypes))
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	b.clock.Advance(5 * time.Second)
@@ -105,6 +122,7 @@ func TestAnotherProcessIsFeltSoon(t *testing.T) {
 	}
 }
 
+// TestDeliveriesDueWakesAfterTheCommit: only a commit with deliveries wakes the deliverer.
 func TestDeliveriesDueWakesAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -124,14 +142,16 @@ func TestDeliveriesDueWakesAfterTheCommit(t *testing.T) {
 	}
 }
 
-func TestWaitingEndpointsStepsOverLongQueues(t *testing.T) {
+// TestWaitingEndpoints: only enabled endpoints with pending deliveries are waiting.
+func TestWaitingEndpoints(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.MustUpdate(t, func(tx *store.Tx) error {
 		disabled := endpoint(52, payment.AllEventTypes)
 		disabled.Status = payment.EndpointDisabled
-		err := errors.Join(tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)), tx.InsertEndpoint(endpoint(51, payment.AllEventTypes)),
-			tx.InsertEndpoint(disabled), tx.InsertEndpoint(endpoint(53, "refund.created")))
+		err := errors.Join(tx.InsertEndpoint(endpoint(50, payment.AllEventTypes)),
+			tx.InsertEndpoint(endpoint(51, payment.AllEventTypes)), tx.InsertEndpoint(disabled),
+			tx.InsertEndpoint(endpoint(53, "refund.created")))
 		for n := range int64(300) {
 			err = errors.Join(err, event(n+1)(tx))
 		}
@@ -148,10 +168,11 @@ func TestWaitingEndpointsStepsOverLongQueues(t *testing.T) {
 	})
 	got, err := b.db.WaitingEndpoints(t.Context())
 	if err != nil || len(got) != 2 || got[0].Endpoint.ID != 50 || got[1].Endpoint.ID != 51 {
-		t.Errorf("got %d, %v", len(got), err)
+		t.Errorf("got %+v, %v, want endpoints 50 and 51", got, err)
 	}
 }
 
+// TestOneDeliveryIsLeasedOnce: commands that lease at the same time never lease the same delivery.
 func TestOneDeliveryIsLeasedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -184,7 +205,7 @@ func TestOneDeliveryIsLeasedOnce(t *testing.T) {
 	workers.Wait()
 	for d, n := range seen {
 		if n != 1 {
-			t.Errorf("delivery %d was leased %d times", d, n)
+			t.Errorf("delivery %d was leased %d times, want 1", d, n)
 		}
 	}
 	if len(seen) != 100 {
@@ -192,6 +213,7 @@ func TestOneDeliveryIsLeasedOnce(t *testing.T) {
 	}
 }
 
+// TestAttemptsEndOnce: an attempt that has ended can be neither ended again nor released.
 func TestAttemptsEndOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -208,9 +230,10 @@ func TestAttemptsEndOnce(t *testing.T) {
 		return tx.EndAttempt(l, payment.DeliveryAttempt{At: tx.Now, Status: 200}, payment.DeliverySucceeded, tx.Now)
 	}
 	b.MustUpdate(t, end)
-	for name, fn := range map[string]func(*store.Tx) error{"end": end, "release": func(tx *store.Tx) error { return tx.ReleaseAttempt(l) }} {
+	release := func(tx *store.Tx) error { return tx.ReleaseAttempt(l) }
+	for name, fn := range map[string]func(*store.Tx) error{"end": end, "release": release} {
 		if err := b.db.Update(t.Context(), fn); !errors.Is(err, store.ErrConflict) {
-			t.Errorf("%s again: got %v", name, err)
+			t.Errorf("%s after the end: got %v, want %v", name, err, store.ErrConflict)
 		}
 	}
 	b.MustUpdate(t, func(tx *store.Tx) error { return tx.DropLeases() })
@@ -223,21 +246,27 @@ func TestAttemptsEndOnce(t *testing.T) {
 	})
 }
 
-func TestEventsOfOneObjectAfterTheClockWasSetBack(t *testing.T) {
+// TestEventsAfterTheClockWasSetBack: a list by object contains an event whose id is lower than that
+// of its object.
+func TestEventsAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ids := id.NewGenerator(b.clock)
 	object := ids.Next()
 	b.clock.Advance(-time.Hour)
-	late := id.NewGenerator(b.clock).Next() // as a process draws it that started after the step
+	late := id.NewGenerator(b.clock).Next() // as a process that started after the step draws it
 	b.MustUpdate(t, func(tx *store.Tx) error {
-		return tx.InsertEvent(&payment.Event{ID: late, Tenant: tenant, Type: "refund.created", Object: object, Sequence: 1, Data: []byte("{}")})
+		return tx.InsertEvent(&payment.Event{
+			ID: late, Tenant: tenant, Type: "refund.created", Object: object, Sequence: 1, Data: []byte("{}"),
+		})
 	})
-	got, err := b.db.Events(t.Context(), tenant, payment.EventFilter{Kind: "refund", Object: object}, payment.Page{Limit: 10})
+	filter := payment.EventFilter{Kind: "refund", Object: object}
+	got, err := b.db.Events(t.Context(), tenant, filter, payment.Page{Limit: 10})
 	if err != nil || len(got.Rows) != 1 {
-		t.Errorf("got %d, %v", len(got.Rows), err)
+		t.Errorf("got %d events, %v, want 1", len(got.Rows), err)
 	}
-	if got, err := b.db.Event(t.Context(), payment.Tenant{Merchant: tenant.Merchant, Live: true}, late); !errors.Is(err, payment.ErrNotFound) {
-		t.Errorf("in the other mode: got %+v, %v", got, err)
+	live := payment.Tenant{Merchant: tenant.Merchant, Live: true}
+	if got, err := b.db.Event(t.Context(), live, late); !errors.Is(err, payment.ErrNotFound) {
+		t.Errorf("in live mode: got %+v, %v, want %v", got, err, payment.ErrNotFound)
 	}
 }
