@@ -49,8 +49,8 @@ func (tx *Tx) InsertKey(k *payment.APIKey, hash []byte) error {
 }
 
 // addKey is InsertKey without the bound and its lock, for a key that replaces another. RollKey
-// holds the row of the old key, but RevokeKey takes the lock before the row. To take the lock here
-// could be a deadlock.
+// holds the row of the old key, but RevokeKey takes the lock before the row. A lock taken here
+// could therefore deadlock.
 func (tx *Tx) addKey(k *payment.APIKey, hash []byte) error {
 	row, err := tx.row(selectMerchantID, k.Tenant.Merchant)
 	if err != nil {

@@ -37,7 +37,7 @@ func (tx *Tx) InsertUnconfirmed(t *payment.Transaction) error {
 }
 
 // Unconfirmed returns a page of the payments of all tenants whose wait for a confirmation ended by
-// a time. The page begins as that of Lapsed does.
+// a time. The page begins after the row after, as for Lapsed.
 func (db *DB) Unconfirmed(ctx context.Context, by time.Time, after Lapsed, limit int) ([]Lapsed, error) {
 	return db.lapsed(ctx, selectUnconfirmed, by, after, limit)
 }
@@ -95,7 +95,7 @@ func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 
 // WithdrawConfirmation deletes the intent of a confirmation that the acquirer never received and
 // never will. The payment waits for the next attempt, as before this one. ErrConflict if this
-// attempt is no longer unfinished.
+// attempt has an outcome already.
 func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
 	return tx.change(withdrawConfirmation,
 		toMillis(tx.Now), t.ID, t.Attempt)

@@ -47,16 +47,16 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 	return 0, ErrDuplicate
 }
 
-// Deliveries lists the deliveries to one endpoint, newest first. The caller has read the endpoint
-// as the tenant's.
+// Deliveries lists the deliveries to one endpoint, newest first. The caller must have checked that
+// the endpoint is the tenant's.
 func (db *DB) Deliveries(
 	ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page,
 ) (payment.List[*payment.Delivery], error) {
 	return list(ctx, db, tenant.Merchant, listDeliveries, p, deliveriesOf(tenant), endpoint)
 }
 
-// Delivery reads one delivery as part of the command, else ErrNotFound. The caller has read its
-// endpoint as the tenant's.
+// Delivery reads one delivery as part of the command, else ErrNotFound. The caller must check that
+// the delivery's endpoint is the tenant's.
 func (tx *Tx) Delivery(tenant payment.Tenant, n int64) (*payment.Delivery, error) {
 	row, err := tx.row(selectDelivery, n)
 	if err != nil {
@@ -203,8 +203,8 @@ func (tx *Tx) DropLeases() error {
 		toMillis(tx.Now))
 }
 
-// DropLeasesOf is DropLeases for the leases of one process, and returns how many there were. A
-// result that this process still writes is an ErrConflict.
+// DropLeasesOf is DropLeases for the leases of one process, and returns how many there were. If
+// that process still writes the result of such an attempt, it gets ErrConflict.
 func (tx *Tx) DropLeasesOf(process int64) (int64, error) {
 	n, err := tx.changed(dropLeasesOf, toMillis(tx.Now), process)
 	tx.delivers = tx.delivers || n > 0

@@ -47,7 +47,7 @@ func (db *DB) EndedProbe(ctx context.Context) func(context.Context) error {
 	return p.result
 }
 
-// Wrap replaces the store's engine by around of it.
+// Wrap replaces the store's engine by the result of around.
 func (db *DB) Wrap(around func(Engine) Engine) { db.engine = around(db.engine) }
 
 // StoredPage is how many idempotency keys one statement of StoredBetween reads.

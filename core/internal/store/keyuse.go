@@ -16,7 +16,7 @@ var selectKeyUse = declare("selectKeyUse")
 
 // UseKey returns nil if the command may run under an API key. It returns payment.ErrKeyEnded if the
 // key is revoked, expired or missing, and payment.ErrMerchantDisabled if its merchant is disabled.
-// Key 0 is for a command without a key. It reads nothing in a store with one process: that
+// Key 0 is for a command without a key. In a store with one process UseKey reads nothing: that
 // process's cache of keys is exact.
 func (tx *Tx) UseKey(key int64) error {
 	if key == 0 || !tx.db.shared {

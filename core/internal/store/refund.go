@@ -98,7 +98,7 @@ func (tx *Tx) EndRefund(r *payment.Refund) error {
 	if r.Transaction == 0 {
 		return nil
 	}
-	// Each command locks a transaction before its captures: another order could be a deadlock.
+	// Each command locks a transaction before its captures: another order could deadlock.
 	err = tx.change(endRefundOfTransaction,
 		r.Amount, given, toMillis(tx.Now), r.Transaction)
 	if err != nil || r.Capture == 0 {

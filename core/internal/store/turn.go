@@ -22,8 +22,8 @@ const (
 // TurnBounds are the bounds of work for which tenants take turns. Work that waits holds one of the
 // requests that core serves at the same time.
 type TurnBounds struct {
-	// Slots bounds the work that runs at the same time. Each tenant can use Share of the slots. The
-	// other slots are for tenants without running work.
+	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
+	// tenant. The other slots are for tenants without running work.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration
