@@ -18,19 +18,20 @@ import (
 const stuckCommands = 32
 
 // TestBackgroundCommandsPostgreSQL: commands of background work wait for a row that another
-// transaction holds. Commands of clients, heartbeats and probes go on meanwhile, and a probe that
-// background work asks for, too. Once the row is free, the commands end.
+// transaction has locked. Commands of clients, heartbeats and probes go on meanwhile, also the
+// probes of background work. Once the row is free, the commands end.
 func TestBackgroundCommandsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	source := pgtest.Schema(t)
 	if err := postgres.Migrate(t.Context(), secret.New(source)); err != nil {
 		t.Fatal(err)
 	}
-	db, err := postgres.Open(t.Context(), source+"&patience=30s&idle_in_transaction_session_timeout=120000", clock.System())
+	const options = "&patience=30s&idle_in_transaction_session_timeout=120000"
+	db, err := postgres.Open(t.Context(), source+options, clock.System())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() }) // of a test
+	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
 	mustWrite(t, db, 1, func() {})
 	held, err := mustDial(t, source).Begin(t.Context())
 	if err != nil {
@@ -58,7 +59,8 @@ func TestBackgroundCommandsPostgreSQL(t *testing.T) {
 		return false
 	})
 	mustWrite(t, db, 2, func() {})
-	if leads, _, err := db.Heartbeat(background, 7, time.Hour, func(time.Time) bool { return true }); !leads || err != nil {
+	leads, _, err := db.Heartbeat(background, 7, time.Hour, func(time.Time) bool { return true })
+	if !leads || err != nil {
 		t.Errorf("a heartbeat: leads %t, %v", leads, err)
 	}
 	db.Failed(store.ErrUnavailable) // so that a probe writes

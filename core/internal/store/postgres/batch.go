@@ -16,26 +16,27 @@ import (
 )
 
 const (
-	// batchSize bounds the payments of a batch. While a batch is under way the next one collects, because a
-	// payment of a large batch costs less. A batch may wait for a lock. So a payment that has waited for
-	// batchWait begins another batch, with at most batchSlots under way.
+	// batchSize bounds the payments of a batch. While a batch is under way the next one collects,
+	// because a payment of a large batch costs less. A batch may wait for a lock. So a payment that
+	// has waited for batchWait begins another batch, with at most batchSlots under way.
 	batchSize, batchSlots = 128, 6
 	batchWait             = 5 * time.Millisecond
-	// batchConnections bounds the connections for batches of one process. Some are kept for a commit whose
-	// callers no longer wait.
+	// batchConnections bounds the connections for batches of one process. It exceeds batchSlots: a
+	// connection may wait for a commit whose callers have given up.
 	batchConnections = 10
 )
 
-// batchSettings are the settings of connections that write batches. A batch must not wait for long for a lock
-// that one member needs. Its statements are planned once: they find rows by their keys, whatever the
-// sizes of the tables are. They join rows by hashes: nested loops would cost each member more in a
-// larger batch.
+// batchSettings are the settings of connections that write batches. A batch must not wait for long
+// for a lock that one member needs. Its statements are planned once: they find rows by their keys
+// in tables of any size. They join rows by hashes: nested loops would cost each
+// member more in a larger batch.
 var batchSettings = map[string]string{
-	"lock_timeout": "100", "statement_timeout": "0", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "enable_mergejoin": "off", "enable_nestloop": "off", "jit": "off",
+	"lock_timeout": "100", "statement_timeout": "0", "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off",
+	"enable_mergejoin": "off", "enable_nestloop": "off", "jit": "off",
 }
 
-// batchQueue is the queue of the batches of all kinds. They share it, so that payments of one kind collect
-// while a batch of another kind is written.
+// batchQueue is the queue of the batches of all kinds. They share it, so that payments of one kind
+// collect while a batch of another kind is written.
 type batchQueue struct{ queue batch.Queue[member] }
 
 // member is a payment that waits for a batch of its kind.
@@ -53,7 +54,9 @@ type batches[Q, A any] struct {
 	write func(ctx context.Context, now time.Time, all []Q) ([]result[A], error)
 }
 
-func newBatches[Q, A any](q *batchQueue, write func(context.Context, time.Time, []Q) ([]result[A], error)) *batches[Q, A] {
+func newBatches[Q, A any](
+	q *batchQueue, write func(context.Context, time.Time, []Q) ([]result[A], error),
+) *batches[Q, A] {
 	q.queue.Commit = func(all []member) error { return all[0].writeAll(all) }
 	q.queue.Kind = member.kind
 	q.queue.Size, q.queue.Slots, q.queue.Slow = batchSize, batchSlots, batchWait
@@ -66,7 +69,7 @@ type result[A any] struct {
 	done  bool
 }
 
-// caller is a member of a kind.
+// caller is a member with an item of one kind.
 type caller[Q, A any] struct {
 	batches *batches[Q, A]
 	engine  *engine
@@ -85,8 +88,8 @@ func (c *caller[Q, A]) writeAll(all []member) error {
 
 var errTooLate = errors.Join(store.ErrUnavailable, errors.New("store: earlier batches took too long"))
 
-// do writes a payment in a batch. Returns errTooLate if no batch takes it within half of the engine's
-// patience.
+// do writes a payment in a batch. Returns errTooLate if no batch takes it within half of the
+// engine's patience.
 func (b *batches[Q, A]) do(ctx context.Context, e *engine, item Q) (out A, done bool, err error) {
 	if err := ctx.Err(); err != nil || e.test.Alone {
 		return out, false, err
@@ -103,7 +106,8 @@ func (b *batches[Q, A]) do(ctx context.Context, e *engine, item Q) (out A, done 
 	return c.result.value, c.result.done, err
 }
 
-// writeAll writes a batch. The member that waited longest has its result within the engine's patience.
+// writeAll writes a batch. The member that has waited longest has its result within the engine's
+// patience.
 func (b *batches[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 	start := e.clock.Now()
 	waited := max(start.Sub(all[0].at), 0) // the clock may have been set back
@@ -119,7 +123,7 @@ func (b *batches[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 	cancel()
 	if undone(err) {
 		if rolledBack(err) {
-			e.stats.again(err)
+			e.stats.retried(err)
 		}
 		results, err = make([]result[A], len(all)), nil
 	}
@@ -139,39 +143,44 @@ func (b *batches[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 	return err
 }
 
-// written is write with a panic as an error, after which the outcome is unknown.
+// written calls write. A panic becomes an error: it is unknown whether the batch is committed.
 func (b *batches[Q, A]) written(ctx context.Context, now time.Time, all []Q) (results []result[A], err error) {
-	defer caught(&err)
+	defer recoverPanic(&err)
 	return b.write(ctx, now, all)
 }
 
-// caught is deferred. It makes a panic an error with its type and stack: the value may hold card data.
-func caught(err *error) {
+// recoverPanic is deferred. It turns a panic into an error with the type of the value and the
+// stack, without the value: that may hold card data.
+func recoverPanic(err *error) {
 	if r := recover(); r != nil {
-		*err = came(fmt.Errorf("a batch's write panicked with a %T\n%s", r, debug.Stack()))
+		*err = asFault(fmt.Errorf("a batch's write panicked with a %T\n%s", r, debug.Stack()))
 	}
 }
 
-// undone reports whether the server refused a batch and still runs. Then it wrote nothing of the batch,
-// and each member may be written alone.
+// undone reports whether the server rolled back a batch, and still runs. Then each member may be
+// written alone.
 func undone(err error) bool {
-	var said *pgconn.PgError
-	return errors.As(err, &said) && said.SeverityUnlocalized == "ERROR" &&
-		(said.Code == batchRefused || said.Code == lockNotAvailable || rolledBack(err) || !unavailable(err))
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.SeverityUnlocalized == "ERROR" &&
+		(e.Code == batchRefused || e.Code == lockNotAvailable || rolledBack(err) || !unavailable(err))
 }
 
-// inOneTransaction runs statements as one transaction in one round trip, and reads the rows of the last one. The
-// commit is part of that, so none of it is cancelled: see commit.go.
-func inOneTransaction(ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Rows) error, statements ...*pgx.QueuedQuery) error {
+// inOneTransaction runs statements as one transaction in one round trip, and calls scan for each
+// row of the last one. The round trip includes the commit, so it is never cancelled: see commit.go.
+func inOneTransaction(
+	ctx context.Context, pool *pgxpool.Pool, scan func(pgx.Rows) error, statements ...*pgx.QueuedQuery,
+) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return came(err)
+		return asFault(err)
 	}
-	return came(quietly(ctx, conn, func(ctx context.Context) error { return send(ctx, conn.Conn(), scan, statements) }, conn.Release))
+	return asFault(runUncancelled(ctx, conn, func(ctx context.Context) error {
+		return send(ctx, conn.Conn(), scan, statements)
+	}, conn.Release))
 }
 
 func send(ctx context.Context, conn *pgx.Conn, scan func(pgx.Rows) error, statements []*pgx.QueuedQuery) (err error) {
-	defer caught(&err) // this goroutine is its own
+	defer recoverPanic(&err) // it runs in a separate goroutine, where a panic would end the process
 	results := conn.SendBatch(ctx, &pgx.Batch{QueuedQueries: statements})
 	for range len(statements) - 1 {
 		if _, err = results.Exec(); err != nil {
@@ -204,7 +213,7 @@ func readAll(results pgx.BatchResults, scan func(pgx.Rows) error) error {
 	return rows.Err()
 }
 
-// column is one value of each member.
+// column returns one value of each element.
 func column[Q, V any](all []Q, of func(Q) V) []V {
 	out := make([]V, len(all))
 	for i, q := range all {

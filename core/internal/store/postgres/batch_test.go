@@ -19,16 +19,20 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// asked is what became of who asked.
-type asked struct {
+// result is the result of a call.
+type result struct {
 	got  int
 	done bool
 	err  error
 }
 
-// gathered has numbers from 0 to n written as one group, while the one before is held up: it asks for each in turn under a context of its own, calls
-// meanwhile when all wait for their group, lets the first go, and returns what became of all. What is written is write's to say.
-func gathered(t *testing.T, n int, under func(i int) context.Context, meanwhile func(), write func(ctx context.Context, all []int) error) (*postgres.Queue, []asked) {
+// oneBatch writes the numbers 0 to n-1 in one batch by write, and returns the queue and the
+// results. The calls queue in this order while an earlier batch is held up. Call i has the context
+// under(i). meanwhile runs once all calls wait.
+func oneBatch(
+	t *testing.T, n int, under func(i int) context.Context, meanwhile func(),
+	write func(ctx context.Context, all []int) error,
+) (*postgres.Queue, []result) {
 	t.Helper()
 	hold := make(chan struct{})
 	q := postgres.NewQueue(func(ctx context.Context, all []int) error {
@@ -39,13 +43,13 @@ func gathered(t *testing.T, n int, under func(i int) context.Context, meanwhile 
 		return write(ctx, all)
 	})
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _, _ = q.Do(t.Context(), -1) }) // the first
+	wg.Go(func() { _, _, _ = q.Do(t.Context(), -1) }) // the earlier batch
 	synctest.Wait()
-	out := make([]asked, n)
+	out := make([]result, n)
 	for i := range out {
 		wg.Go(func() {
-			a := &out[i]
-			a.got, a.done, a.err = q.Do(under(i), i)
+			r := &out[i]
+			r.got, r.done, r.err = q.Do(under(i), i)
 		})
 		synctest.Wait()
 	}
@@ -55,26 +59,27 @@ func gathered(t *testing.T, n int, under func(i int) context.Context, meanwhile 
 	return q, out
 }
 
-// wantWhole wants a queue in which no member waits, and which writes on.
-func wantWhole(t *testing.T, q *postgres.Queue) {
+// wantIdle checks that no member waits in a queue, and that it still writes.
+func wantIdle(t *testing.T, q *postgres.Queue) {
 	t.Helper()
 	if waiting := q.Waiting(); waiting != 0 {
-		t.Errorf("%d wait, though all have ended", waiting)
+		t.Errorf("%d members wait, want 0", waiting)
 	}
 	if got, done, err := q.Do(t.Context(), 7); got != 7 || !done || err != nil {
 		t.Errorf("afterwards: got %d, %t, %v", got, done, err)
 	}
 }
 
-// TestLeadGoesToWhoWaits: once a group is written the next one is, of all that have come meanwhile, without a pause.
-func TestLeadGoesToWhoWaits(t *testing.T) {
+// TestNextBatch: when a batch is written, the next one begins at once. It has all calls that wait.
+func TestNextBatch(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			begun, groups := time.Now(), 0 //nolint:forbidigo // of the bubble's clock
-			q, all := gathered(t, n, func(int) context.Context { return t.Context() }, func() {}, func(_ context.Context, all []int) error {
-				if groups++; groups > 1 || len(all) != n || time.Since(begun) > 0 {
-					t.Errorf("a group of %d after %s, want one of all %d at once", len(all), time.Since(begun), n)
+			begun, batches := time.Now(), 0 //nolint:forbidigo // of the bubble's clock
+			under := func(int) context.Context { return t.Context() }
+			q, all := oneBatch(t, n, under, func() {}, func(_ context.Context, all []int) error {
+				if batches++; batches > 1 || len(all) != n || time.Since(begun) > 0 {
+					t.Errorf("got a batch of %d after %s, want one of all %d at once", len(all), time.Since(begun), n)
 				}
 				return nil
 			})
@@ -84,18 +89,20 @@ func TestLeadGoesToWhoWaits(t *testing.T) {
 				}
 			}
 			if n := q.Waiting(); n != 0 {
-				t.Errorf("%d wait after the end", n)
+				t.Errorf("%d members wait, want 0", n)
 			}
 		})
 	}
 }
 
-// TestPanicOfAGroup: nobody of it waits for good; none knows what was done; the lead is handed on.
-func TestPanicOfAGroup(t *testing.T) {
+// TestPanicOfABatch: every call of the batch returns ErrUnavailable, as the outcome is unknown. The
+// next batch begins.
+func TestPanicOfABatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		panics := true
-		q, all := gathered(t, 5, func(int) context.Context { return t.Context() }, func() {}, func(context.Context, []int) error {
+		under := func(int) context.Context { return t.Context() }
+		q, all := oneBatch(t, 5, under, func() {}, func(context.Context, []int) error {
 			if panics {
 				panics = false
 				panic("4242424242424242")
@@ -104,35 +111,38 @@ func TestPanicOfAGroup(t *testing.T) {
 		})
 		for i, a := range all {
 			if a.done || !errors.Is(a.err, store.ErrUnavailable) {
-				t.Errorf("%d: got %t, %v, want that nobody knows", i, a.done, a.err)
+				t.Errorf("%d: got %t, %v, want %v", i, a.done, a.err, store.ErrUnavailable)
 			}
 		}
-		wantWhole(t, q)
+		wantIdle(t, q)
 	})
 }
 
-// TestPanicAtAnAnswerPostgreSQL: what reads the server's answer runs in a goroutine of its own, where a panic would end the process. What was written
-// stays, so that nobody knows.
-func TestPanicAtAnAnswerPostgreSQL(t *testing.T) {
+// TestPanicWhileRowsAreReadPostgreSQL: the rows of a batch are read in a separate goroutine, where
+// a panic would end the process. The panic becomes ErrUnavailable. The outcome is unknown to the
+// caller, though the batch is committed.
+func TestPanicWhileRowsAreReadPostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
 	c := mustDial(t, at)
 	if _, err := c.Exec(t.Context(), "CREATE TABLE written (n INTEGER)"); err != nil {
 		t.Fatal(err)
 	}
-	err := postgres.Ask(t.Context(), at, "INSERT INTO written VALUES (1) RETURNING n", func() { panic("4242424242424242") })
+	const insert = "INSERT INTO written VALUES (1) RETURNING n"
+	err := postgres.RunBatch(t.Context(), at, insert, func() { panic("4242424242424242") })
 	if !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("got %v, want that nobody knows", err)
+		t.Errorf("got %v, want %v", err, store.ErrUnavailable)
 	}
 	n := 0
 	if err := c.QueryRow(t.Context(), "SELECT COUNT(*) FROM written").Scan(&n); err != nil || n != 1 {
-		t.Errorf("%d rows, %v", n, err)
+		t.Errorf("got %d rows, %v, want 1", n, err)
 	}
 }
 
-// TestClientGoneFromItsGroup: a member whose context ends while it waits, or while its group is written, or who leads it, is written all the same: what has
-// begun ends, and his answer is kept under his key. Only what comes with an ended context is not begun.
-func TestClientGoneFromItsGroup(t *testing.T) {
+// TestCallerGivesUp: the context of a call ends while it waits, or while it leads the batch that is
+// written. Its number is written nevertheless: the response will be stored under the idempotency
+// key. Only a call whose context has ended before writes nothing.
+func TestCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ends [3]context.CancelFunc
@@ -143,8 +153,8 @@ func TestClientGoneFromItsGroup(t *testing.T) {
 			}
 			return ctx
 		}
-		q, all := gathered(t, 3, under, func() { ends[1]() }, func(ctx context.Context, _ []int) error {
-			ends[0]() // who leads
+		q, all := oneBatch(t, 3, under, func() { ends[1]() }, func(ctx context.Context, _ []int) error {
+			ends[0]() // of the leader
 			return ctx.Err()
 		})
 		for i, a := range all[:2] {
@@ -153,15 +163,15 @@ func TestClientGoneFromItsGroup(t *testing.T) {
 			}
 		}
 		if a := all[2]; a.done || !errors.Is(a.err, context.Canceled) {
-			t.Errorf("who was gone before: got %t, %v", a.done, a.err)
+			t.Errorf("with an ended context: got %t, %v", a.done, a.err)
 		}
-		wantWhole(t, q)
+		wantIdle(t, q)
 	})
 }
 
-// TestManyWaitForAGroup: of ten thousand at once all are refused at once who are one too many, and of the others none waits for longer than half of the
-// patience for a group that is not begun.
-func TestManyWaitForAGroup(t *testing.T) {
+// TestManyCalls: of 10,000 calls at the same time, those above MaxQueue fail at once with ErrBusy.
+// The others wait for a batch for half of the patience at most.
+func TestManyCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -188,28 +198,33 @@ func TestManyWaitForAGroup(t *testing.T) {
 		}
 		synctest.Wait()
 		if got := q.Waiting(); got != postgres.MaxQueue || refused[0] != most-postgres.MaxQueue {
-			t.Errorf("%d wait and %d were refused", got, refused[0])
+			t.Errorf("%d members wait and %d calls were refused", got, refused[0])
 		}
 		<-time.After(postgres.Patience / 2)
 		synctest.Wait()
-		inGroups := q.Waiting()
-		if got := late[postgres.Patience/2]; got != postgres.MaxQueue-inGroups || inGroups > postgres.BatchSlots*postgres.BatchSize {
-			t.Errorf("after half of the patience %d were told, and %d are in groups", got, inGroups)
+		inBatches := q.Waiting()
+		if inBatches > postgres.BatchSlots*postgres.BatchSize {
+			t.Errorf("%d calls are in batches, want at most %d", inBatches, postgres.BatchSlots*postgres.BatchSize)
+		}
+		if got, want := late[postgres.Patience/2], postgres.MaxQueue-inBatches; got != want {
+			t.Errorf("after half of the patience: %d calls failed, want %d", got, want)
 		}
 		close(hold)
 		wg.Wait()
-		if written != inGroups {
-			t.Errorf("%d of %d are written", written, inGroups)
+		if written != inBatches {
+			t.Errorf("%d of %d numbers are written", written, inBatches)
 		}
-		wantWhole(t, q)
+		wantIdle(t, q)
 	})
 }
 
-// TestClockStepsWhileAGroupWaits: a group has its patience, less what its first member has waited for and at least half of it, whatever the clock does.
-func TestClockStepsWhileAGroupWaits(t *testing.T) {
+// TestClockStepsWhileABatchWaits: a batch has the patience minus the wait of its first member, and
+// at least half of the patience, also if the clock steps.
+func TestClockStepsWhileABatchWaits(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[time.Duration]time.Duration{
-		-25 * time.Hour: postgres.Patience, 0: postgres.Patience, time.Millisecond: postgres.Patience - time.Millisecond, 25 * time.Hour: postgres.Patience / 2,
+		-25 * time.Hour: postgres.Patience, 0: postgres.Patience,
+		time.Millisecond: postgres.Patience - time.Millisecond, 25 * time.Hour: postgres.Patience / 2,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := clock.NewFake(time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC))
@@ -238,29 +253,31 @@ func TestClockStepsWhileAGroupWaits(t *testing.T) {
 	}
 }
 
-// TestErrorsThatUndo: whatever language the server speaks, a group of which it has refused one is known to be undone, and the others are tried alone.
-func TestErrorsThatUndo(t *testing.T) {
+// TestErrorsThatRollBack: an error of severity ERROR, in any language of the server, means that the
+// batch is rolled back. Its members are then written alone.
+func TestErrorsThatRollBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		said pgconn.PgError
+		err  pgconn.PgError
 		want bool
 	}{
 		{pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: "23514"}, true},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "40P01"}, true},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "55P03"}, true},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "CW001"}, true},
-		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "57014"}, false}, // it may have been at its commit
+		// The statement may have been cancelled during its commit.
+		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "57014"}, false},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006"}, false},
 		{pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "FATAL", Code: "57P01"}, false},
 	} {
-		if got := postgres.Undone(&c.said); got != c.want {
-			t.Errorf("%+v: got %t", c.said, got)
+		if got := postgres.Undone(&c.err); got != c.want {
+			t.Errorf("%+v: got %t, want %t", c.err, got, c.want)
 		}
 	}
 }
 
-// TestEndpointsThatDiffer: if two records of a batch guess different endpoints of one tenant, the batch
-// has no guess of that tenant, and leaves both out.
+// TestEndpointsThatDiffer: if two records of a batch guess different endpoints of one tenant, the
+// batch has no guess of that tenant, and leaves both out.
 func TestEndpointsThatDiffer(t *testing.T) {
 	t.Parallel()
 	record := func(merchant, endpoint int64) *store.OutcomeRecord {
@@ -271,14 +288,16 @@ func TestEndpointsThatDiffer(t *testing.T) {
 	}
 	none := record(3, 0)
 	none.Endpoints = nil
-	got := postgres.Guesses([]*store.OutcomeRecord{record(1, 1), record(2, 1), record(1, 2), record(2, 1), record(1, 2), none})
+	got := postgres.Guesses([]*store.OutcomeRecord{
+		record(1, 1), record(2, 1), record(1, 2), record(2, 1), record(1, 2), none,
+	})
 	if want := map[payment.Tenant]string{{Merchant: 2}: "1 * refund.created", {Merchant: 3}: ""}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-// TestIntentsOfABatch: a batch keeps the first intent with a token. It orders intents by their keys,
-// and equal keys by their tenants: two batches in different orders would wait for each other.
+// TestIntentsOfABatch: a batch keeps the first intent with a token. It orders intents by their
+// keys, and equal keys by their tenants: two batches in different orders would wait for each other.
 func TestIntentsOfABatch(t *testing.T) {
 	t.Parallel()
 	var all []*store.Intent

@@ -62,25 +62,27 @@ func (q *Queue) Do(ctx context.Context, n int) (int, bool, error) { return q.g.d
 // Waiting returns how many commands have no result yet.
 func (q *Queue) Waiting() int { return q.e.Waiting() }
 
-// Failures returns the counters of commands that found no server, and of deadlocks.
+// Failures returns the counters of commands that ended with ErrUnavailable, and of deadlocks.
 func (q *Queue) Failures() (unavailable, deadlocks int64) {
 	return q.e.stats.unavailable.Load(), q.e.stats.deadlock.Load()
 }
 
-// Undone reports whether an error of the server means that nothing of a batch was written.
-func Undone(of *pgconn.PgError) bool { return undone(came(of)) }
+// Undone reports whether an error of the server means that it rolled back a batch.
+func Undone(of *pgconn.PgError) bool { return undone(asFault(of)) }
 
-// Ask runs a statement as those of batches and calls scan for each row.
-func Ask(ctx context.Context, source, statement string, scan func()) error {
+// RunBatch runs a statement as the statement of a batch, and calls scan for each row.
+func RunBatch(ctx context.Context, source, statement string, scan func()) error {
 	pool, err := new(engine).open(ctx, source, poolSize{connections: 1}, batchSettings)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return explain(inOneTransaction(ctx, pool, func(pgx.Rows) error { scan(); return nil }, &pgx.QueuedQuery{SQL: statement}))
+	row := func(pgx.Rows) error { scan(); return nil }
+	return explain(inOneTransaction(ctx, pool, row, &pgx.QueuedQuery{SQL: statement}))
 }
 
-// Guesses returns the tenants whose outcome records a batch writes, and the guesses of their endpoints.
+// Guesses returns the tenants whose outcome records a batch writes, with the guesses of their
+// endpoints.
 func Guesses(all []*store.OutcomeRecord) map[payment.Tenant]string {
 	out := map[payment.Tenant]string{}
 	for _, g := range guessesOf(all) {
@@ -89,5 +91,5 @@ func Guesses(all []*store.OutcomeRecord) map[payment.Tenant]string {
 	return out
 }
 
-// Kept returns the places of those of the intents that a batch keeps, in the order of its statement.
+// Kept returns the indexes of the intents that a batch keeps, in the order of its statement.
 func Kept(all []*store.Intent) []int { return newIntentBatch(all, time.Time{}, time.Time{}).at }

@@ -11,12 +11,12 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 )
 
-// TestBatchesOfKinds: while a batch is written, payments of all kinds collect. Then there is one batch
-// of each kind, first that of the payment that has waited longest.
+// TestBatchesOfKinds: while a batch is written, payments of all kinds collect. Then there is one
+// batch of each kind. The first batch is of the kind of the payment that has waited longest.
 func TestBatchesOfKinds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var order []int // by one at a time
+		var order []int // one batch writes at a time
 		hold := make(chan struct{})
 		one := postgres.NewQueue(func(_ context.Context, all []int) error {
 			if slices.Contains(all, 0) {
@@ -25,7 +25,10 @@ func TestBatchesOfKinds(t *testing.T) {
 			order = append(order, all...)
 			return nil
 		})
-		two := postgres.NewQueueBeside(one, func(_ context.Context, all []int) error { order = append(order, all...); return nil })
+		two := postgres.NewQueueBeside(one, func(_ context.Context, all []int) error {
+			order = append(order, all...)
+			return nil
+		})
 		var wg sync.WaitGroup
 		for i, q := range []*postgres.Queue{one, two, one, two, one, two} {
 			wg.Go(func() {
@@ -41,13 +44,13 @@ func TestBatchesOfKinds(t *testing.T) {
 		if want := []int{0, 1, 3, 5, 2, 4}; !slices.Equal(order, want) {
 			t.Errorf("written in the order %v, want %v", order, want)
 		}
-		wantWhole(t, one)
-		wantWhole(t, two)
+		wantIdle(t, one)
+		wantIdle(t, two)
 	})
 }
 
-// TestSlowBatchOfAnotherKind: a payment that has waited for batchWait behind a batch of another kind
-// does not wait for its end.
+// TestSlowBatchOfAnotherKind: a payment that has waited for batchWait behind a batch of another
+// kind does not wait for its end.
 func TestSlowBatchOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,6 +65,6 @@ func TestSlowBatchOfAnotherKind(t *testing.T) {
 		}
 		close(hold)
 		wg.Wait()
-		wantWhole(t, one)
+		wantIdle(t, one)
 	})
 }

@@ -11,24 +11,31 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
-// A COMMIT is never cancelled: see pgurl.Line. The caller gets an error in time, without the outcome. The connection is kept until the server responds,
-// at most for lingering, and is then dropped. The server's own timeouts are for locks and reads.
+// A COMMIT is never cancelled: see pgurl.Line. If the server does not respond in time, the caller
+// gets an error, and it is unknown whether the commit took place. The connection goes on waiting
+// for the server, and is closed after lingering. The server's own timeouts are for locks and reads.
 
-// lingering is how long a connection is kept for a COMMIT that nobody waits for any more: as long as that takes, it is one of few.
+// lingering is how long a connection waits for its COMMIT after the caller gave up. Meanwhile the
+// pool, which has few connections, lacks this one.
 const lingering = 8 * time.Second
 
-// commit commits, and gives up waiting when ctx ends. release gives the connection back, now or when the server has answered.
+// commit commits a transaction. It returns early, with an error, when ctx ends: the COMMIT goes on.
+// release returns the connection to its pool, once the server has responded.
 func commit(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, release func()) error {
-	return came(quietly(ctx, conn, tx.Commit, release))
+	return asFault(runUncancelled(ctx, conn, tx.Commit, release))
 }
 
-// quietly runs on a connection what ends with a commit, and gives up waiting for it when ctx ends. What it writes to is not to be looked at then.
-func quietly(ctx context.Context, conn *pgxpool.Conn, run func(context.Context) error, release func()) error {
+// runUncancelled calls run, which ends with a commit on a connection. It returns early, with an
+// error, when ctx ends. run goes on then: the caller must not read the variables that run writes.
+// release is called once run has returned.
+func runUncancelled(
+	ctx context.Context, conn *pgxpool.Conn, run func(context.Context) error, release func(),
+) error {
 	l := pgurl.LineOf(conn.Conn().PgConn())
 	l.Guard(true)
 	var err error
 	done := make(chan struct{})
-	go func() { err = sure(context.WithoutCancel(ctx), conn.Conn(), run); close(done) }()
+	go func() { err = runReplicated(context.WithoutCancel(ctx), conn.Conn(), run); close(done) }()
 	select {
 	case <-done:
 		l.Guard(false)
@@ -43,5 +50,5 @@ func quietly(ctx context.Context, conn *pgxpool.Conn, run func(context.Context) 
 		l.Guard(false)
 		release()
 	}()
-	return fmt.Errorf("not answered in time: %w", ctx.Err())
+	return fmt.Errorf("no response in time: %w", ctx.Err())
 }

@@ -32,7 +32,7 @@ func PrepareAll(ctx context.Context, c *pgx.Conn) (n int, err error) {
 	return n, err
 }
 
-// MigrateOn is Migrate of a later build, which has one step more.
+// MigrateOn is Migrate for a later build, which has one more step.
 func MigrateOn(ctx context.Context, source secret.String, step string) error {
 	files := fstest.MapFS{"migration/99999_more.sql": {Data: []byte(step)}}
 	names, err := fs.Glob(migrations, "migration/*.sql")
@@ -52,16 +52,16 @@ func MigrateOn(ctx context.Context, source secret.String, step string) error {
 // SchemaVersion returns the highest version of the migration files.
 func SchemaVersion() (int64, error) { return versionOf(migrations) }
 
-// Migrations are the files.
+// Migrations are the migration files.
 var Migrations fs.FS = migrations
 
-// Floor is the beginning of the span of events that a time is in, and Span how long it is.
+// Floor returns the beginning of the span of events that a time is in, and the length of the span.
 func Floor(at time.Time) (begin time.Time, span time.Duration) {
-	t := partedTables()[0]
+	t := partitionedTables()[0]
 	return t.floor(at), t.span()
 }
 
-// WritersA is the key of the lock that commands share unless a fence uses it.
+// WritersA is the key of the lock that commands share while no fence uses it.
 const WritersA = writersA
 
 // TextOf returns the SQL of a statement of the store.
@@ -75,5 +75,5 @@ func TextOf(name string) (string, error) {
 	return "", errors.Join(err, fmt.Errorf("there is no statement %s", name))
 }
 
-// PagePatience is how long a page waits for commands that run.
+// PagePatience is how long a page waits for running commands.
 const PagePatience = pagePatience

@@ -13,9 +13,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// beginAll writes the intents of a batch. It leaves out an intent whose idempotency key is taken, whose
-// API key has ended, or whose payment source cannot be used. refuse_batch fails the statement if a
-// token is used between its two reads of it.
+// beginAll writes the intents of a batch. It leaves out an intent whose idempotency key is taken,
+// whose API key has ended, or whose payment source cannot be used. refuse_batch fails the statement
+// if a token is used between its two reads of it.
 var beginAll = beginText(
 	", $21::bigint[], $22::bigint[], $23::bigint[]", ", customer_id, method_id, token_id", sourceConditions, `, used AS (
 	UPDATE tokens t SET used_by = taken.id, used_at = $16::bigint FROM taken
@@ -28,8 +28,8 @@ var beginAll = beginText(
 )`, `CASE WHEN (SELECT COUNT(*) FROM used) = (SELECT COUNT(*) FROM taken WHERE token_id <> 0) THEN 1
 	ELSE refuse_batch('a token was used meanwhile') END`)
 
-// beginPlain is beginAll for payments without a stored payment source. Each part of a statement costs
-// time even if it finds no row.
+// beginPlain is beginAll for payments without a stored payment source. Each part of a statement
+// costs time even if it finds no row.
 var beginPlain = beginText("", "", "", "", "1")
 
 // sourceConditions are the conditions on stored payment sources.
@@ -48,37 +48,37 @@ func beginText(arrays, columns, conditions, used, checked string) string {
 	SELECT k.id FROM api_keys k WHERE k.id = ANY ($19::bigint[])
 		AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $16::bigint)
 		AND (SELECT m.disabled_at FROM merchants m WHERE m.id = k.merchant_id) = 0
-), asked AS MATERIALIZED (
+), intents AS MATERIALIZED (
 	SELECT a.*, CASE WHEN a.key = '' THEN 0 ELSE nextval('idempotency_keys_id_seq') END AS claim
 	FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::bytea[], $6::smallint[], $7::bigint[],
 		$8::text[], $9::text[], $10::text[], $11::bigint[], $12::smallint[], $13::text[], $14::text[], $15::bigint[],
 		$20::text[]` + arrays + `) WITH ORDINALITY
 		AS a (id, merchant_id, live, key, fingerprint, auto_capture, amount, currency, payment_method, details,
-			created_at, partial, customer, reference, api_key, client_address` + columns + `, place)
+			created_at, partial, customer, reference, api_key, client_address` + columns + `, ordinal)
 	WHERE (a.api_key = 0 OR a.api_key IN (SELECT id FROM good))` + conditions + `
 ), claimed AS (
 	INSERT INTO idempotency_keys (id, merchant_id, live, key, fingerprint, created_at, expires_at)
 	OVERRIDING SYSTEM VALUE
-	SELECT claim, merchant_id, live, key, fingerprint, $16::bigint, $17::bigint FROM asked WHERE claim <> 0
+	SELECT claim, merchant_id, live, key, fingerprint, $16::bigint, $17::bigint FROM intents WHERE claim <> 0
 	ON CONFLICT (merchant_id, live, key) DO NOTHING RETURNING id
 ), taken AS MATERIALIZED (
-	SELECT * FROM asked WHERE claim = 0 OR claim IN (SELECT id FROM claimed)
-), made AS (
+	SELECT * FROM intents WHERE claim = 0 OR claim IN (SELECT id FROM claimed)
+), inserted AS (
 	INSERT INTO transactions
 		(id, merchant_id, live, status, auto_capture, amount, currency, payment_method, details, claim,
 			created_at, updated_at, partial, core_id, api_key_id, client_address)
 	SELECT id, merchant_id, live, 'processing', auto_capture, amount, currency, payment_method, details, claim,
 		created_at, created_at, partial, $18::bigint, api_key, client_address FROM taken
-), named AS (
+), terms AS (
 	INSERT INTO transaction_terms (merchant, is_live, kind, term, transaction_id)
 	SELECT merchant_id, live, 1, customer, id FROM taken WHERE customer <> ''
 	UNION ALL SELECT merchant_id, live, 2, reference, id FROM taken WHERE reference <> ''
 )` + used + `
-SELECT place, claim, ` + checked + ` FROM taken`
+SELECT ordinal, claim, ` + checked + ` FROM taken`
 }
 
-// BeginPayment implements store.Engine. The intent shares the commit of a batch. If the batch leaves
-// it out or is refused, a command writes it as a batch of one, or returns the reason.
+// BeginPayment implements store.Engine. The intent shares the commit of a batch. If the batch
+// leaves it out or is refused, a command writes it as a batch of one, or returns the reason.
 func (e *engine) BeginPayment(ctx context.Context, i *store.Intent) (claim store.Claim, err error) {
 	id, written, err := e.intents.do(ctx, e, i)
 	if err != nil {
@@ -129,14 +129,14 @@ func (e *engine) writeIntents(ctx context.Context, now time.Time, all []*store.I
 // intentBatch writes a batch of intents.
 type intentBatch struct {
 	intents      []*store.Intent // in the order in which they are written
-	at           []int           // of each intent, its place in the caller's order
+	at           []int           // the index of each intent in the caller's order
 	now, expires time.Time       // expires is when the idempotency keys expire
 	results      []result[int64] // in the caller's order
 }
 
 // newIntentBatch orders the intents by their idempotency keys and tenants, so that two batches
-// never wait for each other. Of several intents with one token it keeps the first one. The others
-// are left out: their commands then find the token used, or use it if the first one was not
+// never wait for each other. Of several intents with one token it keeps the first one. A command
+// writes each of the others: it finds the token used, or uses it if the first intent was not
 // written.
 func newIntentBatch(all []*store.Intent, now, expires time.Time) *intentBatch {
 	b := &intentBatch{
@@ -168,11 +168,11 @@ func newIntentBatch(all []*store.Intent, now, expires time.Time) *intentBatch {
 }
 
 func (b *intentBatch) scan(row pgx.Rows) error {
-	var place, claim int64
-	if err := row.Scan(&place, &claim, nil); err != nil {
+	var ordinal, claim int64
+	if err := row.Scan(&ordinal, &claim, nil); err != nil {
 		return err
 	}
-	b.results[b.at[place-1]] = result[int64]{claim, true}
+	b.results[b.at[ordinal-1]] = result[int64]{claim, true}
 	return nil
 }
 

@@ -7,23 +7,25 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// Hold keeps a connection, whose lock goes with it however it ends.
+// Hold implements store.Engine. It holds an advisory lock on a separate connection. The server
+// releases the lock when the connection ends, also if this process dies.
 func (e *engine) Hold(ctx context.Context, thing string) (func() error, error) {
 	conn, err := e.background.Acquire(ctx)
 	if err != nil {
-		return nil, explain(fmt.Errorf("hold: %w", came(err)))
+		return nil, explain(fmt.Errorf("hold: %w", asFault(err)))
 	}
 	var got bool
-	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || $1::text, 0))", thing).Scan(&got)
+	const text = "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || $1::text, 0))"
+	err = conn.QueryRow(ctx, text, thing).Scan(&got)
 	if err == nil && got {
 		return func() error {
 			defer conn.Release()
-			return conn.Conn().Close(context.WithoutCancel(ctx)) // and with it the lock
+			return conn.Conn().Close(context.WithoutCancel(ctx)) // releases the lock
 		}, nil
 	}
 	conn.Release()
 	if err != nil {
-		return nil, explain(fmt.Errorf("hold: %w", came(err)))
+		return nil, explain(fmt.Errorf("hold: %w", asFault(err)))
 	}
 	return nil, store.ErrHeld
 }

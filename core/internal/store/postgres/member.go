@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// serverTime is the server's time in milliseconds: the clocks of several machines differ.
+// serverTime is the server's time in milliseconds: the clocks of the processes differ.
 const serverTime = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)`
 
 // Heartbeat implements store.Engine.
@@ -19,14 +19,14 @@ func (e *engine) Heartbeat(
 		return false, nil, err
 	}
 	err = e.inCommand(ctx, func(s *session) error {
-		server, err := beat(s, process)
+		server, err := recordHeartbeat(s, process)
 		if err != nil {
 			return err
 		}
 		if may(server) {
-			leads, err = lead(s, process, term)
+			leads, err = acquireLeadership(s, process, term)
 		} else {
-			leads, err = false, resign(s, process)
+			leads, err = false, endLeadership(s, process)
 		}
 		if err != nil {
 			return err
@@ -45,8 +45,8 @@ func (e *engine) Heartbeat(
 	return leads, beats, err
 }
 
-// inCommand runs fn as a command of this package. It has connections of its own: commands of clients
-// and of background work that wait must not cost a process its leadership.
+// inCommand runs fn as a command of this package, on a separate pool of connections. With a shared
+// pool, commands that wait for a lock could cost a process its leadership.
 func (e *engine) inCommand(ctx context.Context, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
@@ -56,27 +56,29 @@ func (e *engine) inCommand(ctx context.Context, fn func(*session) error) error {
 	})
 }
 
-// beat counts a heartbeat and returns the server's time.
-func beat(s *session, process int64) (time.Time, error) {
+// recordHeartbeat counts a heartbeat and returns the server's time.
+func recordHeartbeat(s *session, process int64) (time.Time, error) {
 	row := s.tx.QueryRow(s.ctx, `INSERT INTO cores (id, beat) VALUES ($1, 1)
 		ON CONFLICT (id) DO UPDATE SET beat = cores.beat + 1 RETURNING `+serverTime, process)
 	var ms int64
 	if err := (columns{row, s}).Scan(&ms); err != nil {
-		return time.Time{}, fmt.Errorf("beat: %w", err)
+		return time.Time{}, fmt.Errorf("record heartbeat: %w", err)
 	}
 	return time.UnixMilli(ms).UTC(), nil
 }
 
-// lead acquires or extends the leadership. A term that ends later than twice a term from now began
-// while the server's clock was ahead: it binds no other process, or none would lead until then.
-func lead(s *session, process int64, term time.Duration) (bool, error) {
+// acquireLeadership acquires or extends the leadership. If the current term ends more than two
+// terms from now, it began while the server's clock was ahead. Any process can replace it:
+// otherwise no process could lead until its end.
+func acquireLeadership(s *session, process int64, term time.Duration) (bool, error) {
 	n, err := s.exec(`UPDATE lead SET core_id = $1, until = `+serverTime+` + $2::bigint
-		WHERE core_id = $1 OR until < `+serverTime+` OR until > `+serverTime+` + 2 * $2::bigint`, process, term.Milliseconds())
+		WHERE core_id = $1 OR until < `+serverTime+` OR until > `+serverTime+` + 2 * $2::bigint`,
+		process, term.Milliseconds())
 	return n == 1, err
 }
 
-// resign ends the leadership of a process, if it has it.
-func resign(s *session, process int64) error {
+// endLeadership ends the leadership of a process, if the process leads.
+func endLeadership(s *session, process int64) error {
 	_, err := s.exec(`UPDATE lead SET until = 0 WHERE core_id = $1`, process)
 	return err
 }
@@ -84,7 +86,7 @@ func resign(s *session, process int64) error {
 // Leave implements store.Engine.
 func (e *engine) Leave(ctx context.Context, process int64) error {
 	return e.inCommand(ctx, func(s *session) error {
-		if err := resign(s, process); err != nil {
+		if err := endLeadership(s, process); err != nil {
 			return err
 		}
 		_, err := s.exec(`UPDATE cores SET beat = 0 WHERE id = $1`, process)

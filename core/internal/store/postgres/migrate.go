@@ -23,18 +23,19 @@ import (
 //go:embed migration/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date, one process at a time, beside others that go on: migration/README.md says what that asks of a step. One that
-// is waits for nobody.
+// migrate brings the schema up to date. One process migrates at a time, while others serve:
+// migration/README.md has the rules for a migration step. If the schema is up to date, it takes no
+// lock.
 func migrate(ctx context.Context, pool *pgxpool.Pool) error { return migrateBy(ctx, pool, migrations) }
 
 func migrateBy(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	if done, err := migrated(ctx, pool, files); err != nil || done {
 		return err
 	}
-	patient := pool.Config()
-	patient.ConnConfig.RuntimeParams["statement_timeout"] = "0" // a large table takes its time
-	patient.ConnConfig.RuntimeParams["lock_timeout"] = lockTimeout
-	if pool, err = pgxpool.NewWithConfig(ctx, patient); err != nil {
+	config := pool.Config()
+	config.ConnConfig.RuntimeParams["statement_timeout"] = "0" // a step on a large table can take long
+	config.ConnConfig.RuntimeParams["lock_timeout"] = lockTimeout
+	if pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return fmt.Errorf("migrations: %w", explain(err))
 	}
 	defer pool.Close()
@@ -42,29 +43,32 @@ func migrateBy(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error)
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, lockTries)) // looks each second
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, lockTries)) // one try a second
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return again(ctx, func() error {
-		return schema.Migrate(ctx, db, goose.DialectPostgres, dir, goose.WithSessionLocker(locker), goose.WithTableName("core_schema"))
+	return retryLocked(ctx, func() error {
+		return schema.Migrate(ctx, db, goose.DialectPostgres, dir,
+			goose.WithSessionLocker(locker), goose.WithTableName("core_schema"))
 	})
 }
 
 const (
-	// lockTimeout is how long a step of a migration waits for a table. Whoever wants the table meanwhile waits behind it, and payments wait for
-	// defaultPatience at most: what holds a table for long, such as a dump, must not stop them.
+	// lockTimeout is how long a migration step waits for the lock of a table. Meanwhile all commands
+	// on the table wait behind the step, and payments fail after defaultPatience. So a long
+	// transaction on the table, such as a dump, delays them by lockTimeout only.
 	lockTimeout = "500ms"
-	// lockPause is how long payments have the table to themselves then, before the step is tried again.
+	// lockPause is the time between two tries, in which commands can use the table.
 	lockPause = time.Second
-	// lockTries is how often that is.
+	// lockTries is how often a step is tried.
 	lockTries = 600
 )
 
-// again runs the migrations until none of them had to give way to somebody.
-func again(ctx context.Context, up func() error) error {
+// retryLocked runs the migrations again, up to lockTries times, while they fail because another
+// session holds a lock.
+func retryLocked(ctx context.Context, up func() error) error {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for try := 1; ; try++ {
@@ -74,21 +78,21 @@ func again(ctx context.Context, up func() error) error {
 			return ctx.Err()
 		}
 		err := up()
-		if !gaveWay(err) || try == lockTries {
+		if !lockRefused(err) || try == lockTries {
 			return err
 		}
 		pause.Reset(lockPause)
 	}
 }
 
-// migrated reports whether the schema is that of the files.
+// migrated reports whether the schema has the version of the files.
 func migrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
 	want, err := versionOf(files)
 	if err != nil {
 		return false, err
 	}
-	var there bool
-	if err := pool.QueryRow(ctx, "SELECT to_regclass('core_schema') IS NOT NULL").Scan(&there); err != nil || !there {
+	var exists bool
+	if err := pool.QueryRow(ctx, "SELECT to_regclass('core_schema') IS NOT NULL").Scan(&exists); err != nil || !exists {
 		return false, explain(wrapped("schema version", err))
 	}
 	var got int64
@@ -100,10 +104,10 @@ func wrapped(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", what, came(err))
+	return fmt.Errorf("%s: %w", what, asFault(err))
 }
 
-// Migrate makes the schema of a database, or brings it up to date, without opening it as a store.
+// Migrate creates the schema of a database, or brings it up to date, without opening a store.
 func Migrate(ctx context.Context, source secret.String) error {
 	return migrateWith(ctx, source, migrations)
 }

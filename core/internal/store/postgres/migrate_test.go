@@ -18,6 +18,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
+// insertCustomer inserts a customer with an id.
+const insertCustomer = `INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at)
+	VALUES (%d, 1, 0, '{}', 1, 1, 1)`
+
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func mustConnect(t *testing.T, at string) *sql.DB {
@@ -65,7 +69,8 @@ func mustOpen(t *testing.T, at string) *store.DB {
 	return db
 }
 
-// TestMigrateAtOncePostgreSQL: of several that start on an empty database at once each finds it whole, and each step was taken once.
+// TestMigrateAtOncePostgreSQL: several processes migrate an empty database at the same time. Each
+// succeeds, and each step ran once.
 func TestMigrateAtOncePostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
@@ -79,15 +84,17 @@ func TestMigrateAtOncePostgreSQL(t *testing.T) {
 	}
 	all.Wait()
 	var steps, versions int64
-	err := mustConnect(t, at).QueryRowContext(t.Context(), "SELECT COUNT(*), COUNT(DISTINCT version_id) FROM core_schema WHERE version_id > 0").Scan(&steps, &versions)
+	const applied = "SELECT COUNT(*), COUNT(DISTINCT version_id) FROM core_schema WHERE version_id > 0"
+	err := mustConnect(t, at).QueryRowContext(t.Context(), applied).Scan(&steps, &versions)
 	if want, _ := postgres.SchemaVersion(); err != nil || steps != want || versions != want {
 		t.Errorf("got %d steps of %d versions, %v, want %d", steps, versions, err, want)
 	}
 }
 
-// TestMigrateGivesWayPostgreSQL: a step that cannot have a table, because somebody reads it for long, lets payments through, and is taken when the
-// other has ended.
-func TestMigrateGivesWayPostgreSQL(t *testing.T) {
+// TestMigrationStepIsRetriedPostgreSQL: a long transaction reads a table that a step changes.
+// Commands on the table succeed between the tries of the step. The step succeeds once the
+// transaction has ended.
+func TestMigrationStepIsRetriedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
 	db := mustConnect(t, at)
@@ -98,17 +105,17 @@ func TestMigrateGivesWayPostgreSQL(t *testing.T) {
 	}
 	mustScan(t, dump, "SELECT COUNT(*) FROM customers", new(int))
 	done := make(chan error, 1)
-	go func() {
-		done <- postgres.MigrateOn(t.Context(), secret.New(at), "-- +goose Up\nALTER TABLE customers ADD COLUMN more BIGINT NOT NULL DEFAULT 0;")
-	}()
+	const step = "-- +goose Up\nALTER TABLE customers ADD COLUMN more BIGINT NOT NULL DEFAULT 0;"
+	go func() { done <- postgres.MigrateOn(t.Context(), secret.New(at), step) }()
+	const waiting = `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'customers'::regclass AND NOT granted)`
 	for waits := false; !waits; {
-		mustScan(t, db, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'customers'::regclass AND NOT granted)`, &waits)
+		mustScan(t, db, waiting, &waits)
 	}
-	writer := mustConnect(t, at+"&statement_timeout=1800") // a payment's patience
-	mustExec(t, writer, "INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at) VALUES (1, 1, 0, '{}', 1, 1, 1)")
+	writer := mustConnect(t, at+"&statement_timeout=1800") // the patience of a payment
+	mustExec(t, writer, fmt.Sprintf(insertCustomer, 1))
 	select {
 	case err := <-done:
-		t.Errorf("it was taken under a dump: %v", err)
+		t.Errorf("the step ended while a transaction reads the table: %v", err)
 	default:
 	}
 	if err := dump.Commit(); err != nil {
@@ -120,14 +127,14 @@ func TestMigrateGivesWayPostgreSQL(t *testing.T) {
 	mustScan(t, db, "SELECT more FROM customers", new(int))
 }
 
-// TestConcurrentIndexPostgreSQL: a step that is not in a transaction makes an index beside writes, and may be cut short and taken again.
+// TestConcurrentIndexPostgreSQL: a step outside a transaction builds an index while other
+// transactions write. It can be interrupted, and runs again.
 func TestConcurrentIndexPostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
 	db := mustConnect(t, at)
 	mustOpen(t, at)
-	const row = "INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at) VALUES (%d, 1, 0, '{}', 1, 1, 1)"
-	mustExec(t, db, fmt.Sprintf(row, 1))
+	mustExec(t, db, fmt.Sprintf(insertCustomer, 1))
 	const step = `-- +goose NO TRANSACTION
 -- +goose Up
 SET lock_timeout = 0;
@@ -139,7 +146,7 @@ RESET lock_timeout;
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writer.ExecContext(t.Context(), fmt.Sprintf(row, 2)); err != nil {
+	if _, err := writer.ExecContext(t.Context(), fmt.Sprintf(insertCustomer, 2)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cut := context.WithCancel(t.Context())
@@ -148,17 +155,18 @@ RESET lock_timeout;
 	go migrate(ctx)
 	waits := func() {
 		for found := false; !found; { // for the writer
-			mustScan(t, db, `SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('customers_more') AND NOT indisvalid)`, &found)
+			mustScan(t, db, `SELECT EXISTS (SELECT 1 FROM pg_index
+				WHERE indexrelid = to_regclass('customers_more') AND NOT indisvalid)`, &found)
 		}
 	}
 	waits()
 	cut()
 	if err := <-done; err == nil {
-		t.Error("it was cut short, and said that it was done")
+		t.Error("the interrupted step returned no error")
 	}
 	go migrate(t.Context())
 	waits()
-	mustExec(t, mustConnect(t, at+"&statement_timeout=1800"), fmt.Sprintf(row, 3))
+	mustExec(t, mustConnect(t, at+"&statement_timeout=1800"), fmt.Sprintf(insertCustomer, 3))
 	if err := writer.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -167,11 +175,12 @@ RESET lock_timeout;
 	}
 	var valid bool
 	if mustScan(t, db, `SELECT indisvalid FROM pg_index WHERE indexrelid = 'customers_more'::regclass`, &valid); !valid {
-		t.Error("the index is not whole")
+		t.Error("the index is not valid")
 	}
 }
 
-// TestOlderRefusesPostgreSQL: a build that knows less of the schema says so, and leaves everything as it is.
+// TestOlderRefusesPostgreSQL: an older build does not open a database with a newer schema. The
+// error states both versions. A running core goes on.
 func TestOlderRefusesPostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
@@ -179,19 +188,21 @@ func TestOlderRefusesPostgreSQL(t *testing.T) {
 	mustExec(t, mustConnect(t, at), "INSERT INTO core_schema (version_id, is_applied) VALUES (9999, true)")
 	for range 2 {
 		_, err := postgres.Open(t.Context(), at, clock.System())
-		if err == nil || !strings.Contains(err.Error(), "schema version 9999") || !strings.Contains(err.Error(), "use a newer build") {
-			t.Errorf("got %v", err)
+		const found, remedy = "schema version 9999", "use a newer build"
+		if err == nil || !strings.Contains(err.Error(), found) || !strings.Contains(err.Error(), remedy) {
+			t.Errorf("got %v, want an error with %q and %q", err, found, remedy)
 		}
 	}
 	if err := running.Update(t.Context(), func(*store.Tx) error { return nil }); err != nil {
-		t.Errorf("one that runs: %v", err)
+		t.Errorf("a running core: %v", err)
 	}
 	if err := running.PingWriter(t.Context()); err != nil {
-		t.Errorf("one that runs: %v", err)
+		t.Errorf("a running core: %v", err)
 	}
 }
 
-// TestPreparedBeforePostgreSQL: statements that a core has prepared work on after a migration has changed the types of their columns.
+// TestPreparedBeforePostgreSQL: a migration changes the types of columns. The statements that a
+// core has prepared before still work.
 func TestPreparedBeforePostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)

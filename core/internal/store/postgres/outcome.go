@@ -15,18 +15,18 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// lockEndpoints shares the locks under which commands change endpoints. It is a separate statement, so
-// that the next one reads the endpoints as they are under the lock.
+// lockEndpoints shares the locks under which commands change endpoints. It is a separate statement,
+// so that the next one reads the endpoints as they are under the lock.
 const lockEndpoints = `SELECT pg_advisory_xact_lock_shared(hashtextextended(name, 0)) FROM unnest($1::text[]) AS name`
 
-// endpointsText is an expression for the enabled endpoints of the tenant t.merchant_id, t.live: a line
-// for each, with its id and its types.
+// endpointsText is an expression for the enabled endpoints of the tenant t.merchant_id, t.live: a
+// line for each, with its id and its types.
 const endpointsText = `COALESCE((SELECT string_agg(CAST(w.id AS TEXT) || ' ' || w.types, chr(10) ORDER BY w.id)
 	FROM webhook_endpoints w WHERE w.merchant_id = t.merchant_id AND w.live = t.live AND w.status = 'enabled'), '')`
 
-// finishAll writes the outcome records of a batch. It leaves out a payment that has an outcome already,
-// or whose tenant has other endpoints than guessed. refuse_batch fails the statement if an idempotency
-// key does not wait for its response.
+// finishAll writes the outcome records of a batch. It leaves out a payment that has an outcome
+// already, or whose tenant has other endpoints than guessed. refuse_batch fails the statement if an
+// idempotency key does not wait for its response.
 var finishAll = finishText(`, delivered AS (
 	INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 	SELECT d.id, d.endpoint_id, d.event_id, $19::bigint, $19::bigint, $19::bigint
@@ -34,11 +34,11 @@ var finishAll = finishText(`, delivered AS (
 	WHERE d.event_id IN (SELECT event_id FROM resolved)
 )`)
 
-// finishPlain is finishAll for payments without deliveries, as beginPlain is beginAll.
+// finishPlain is finishAll for payments without deliveries, for the reason of beginPlain.
 var finishPlain = finishText("")
 
-// keySpent is how much of its lifetime an idempotency key may have spent before its response is
-// stored and still keep its expiry, in milliseconds.
+// keySpent is an age of an idempotency key in milliseconds. A key that is older when its response
+// is stored gets a later expiry.
 var keySpent = strconv.FormatInt((store.KeyLifetime - store.KeyLeft).Milliseconds(), 10)
 
 func finishText(delivered string) string {
@@ -55,7 +55,7 @@ func finishText(delivered string) string {
 		$8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::bigint[], $15::text[],
 		$16::bigint[], $17::integer[], $18::bytea[]) WITH ORDINALITY
 		AS a (id, attempt, merchant_id, live, status, authorized, captured, result, updated_at, expires_at,
-			capture_id, event_id, type, sequence, data, claim, answer_status, answer, place)
+			capture_id, event_id, type, sequence, data, claim, response_status, response, ordinal)
 	WHERE t.id = a.id AND t.id = ANY ($1::bigint[]) AND t.attempt = a.attempt AND t.status IN ('processing', 'unknown')
 		AND (a.merchant_id, a.live) IN (SELECT merchant_id, live FROM agreed)
 	RETURNING a.*, t.currency, CASE WHEN t.attempt > 0 THEN t.confirm_api_key_id ELSE t.api_key_id END AS api_key_id,
@@ -66,22 +66,23 @@ func finishText(delivered string) string {
 	SELECT capture_id, id, merchant_id, live, 'succeeded', captured, currency, 1, 0, updated_at,
 		updated_at, $23::bigint, api_key_id, client_address
 	FROM resolved WHERE capture_id <> 0
-), told AS (
+), inserted AS (
 	INSERT INTO events (id, merchant_id, live, type, object_id, sequence, data, created_at)
 	SELECT event_id, merchant_id, live, type, id, sequence, data, $19::bigint FROM resolved
-)` + delivered + `, answered AS (
-	UPDATE idempotency_keys k SET status = r.answer_status, answer = COALESCE(r.answer, convert_to(r.data, 'UTF8')),
+)` + delivered + `, completed AS (
+	UPDATE idempotency_keys k
+	SET status = r.response_status, answer = COALESCE(r.response, convert_to(r.data, 'UTF8')),
 		expires_at = CASE WHEN k.expires_at < $24::bigint - ` + keySpent + ` THEN $24::bigint ELSE k.expires_at END
 	FROM resolved r WHERE k.id = r.claim AND k.id = ANY ($16::bigint[]) AND k.status = 0
 	RETURNING 1
 )
-SELECT place, CASE WHEN (SELECT COUNT(*) FROM answered) = (SELECT COUNT(*) FROM resolved WHERE claim <> 0) THEN 1
+SELECT ordinal, CASE WHEN (SELECT COUNT(*) FROM completed) = (SELECT COUNT(*) FROM resolved WHERE claim <> 0) THEN 1
 	ELSE refuse_batch('an idempotency key does not wait for its response') END FROM resolved`
 }
 
 // FinishPayment implements store.Engine. The outcome record shares the commit of a batch if the
 // tenant's endpoints can be guessed. If the guess is wrong or the batch is refused, a command reads
-// the endpoints and writes the record as a batch of one, or returns the reason.
+// the endpoints. It writes the record as a batch of one, or returns the reason.
 func (e *engine) FinishPayment(ctx context.Context, r *store.OutcomeRecord) error {
 	if err := r.EncodeResult(); err != nil {
 		return err
@@ -133,7 +134,7 @@ func (e *engine) writeOutcomes(
 // outcomeBatch writes a batch of outcome records.
 type outcomeBatch struct {
 	records      []*store.OutcomeRecord // in the order in which they are written
-	at           []int                  // of each record, its place in the caller's order
+	at           []int                  // the index of each record in the caller's order
 	tenants      []guess
 	now, expires time.Time          // expires is when the idempotency keys expire at the earliest
 	results      []result[struct{}] // in the caller's order
@@ -155,11 +156,11 @@ func newOutcomeBatch(all []*store.OutcomeRecord, now, expires time.Time) *outcom
 }
 
 func (b *outcomeBatch) scan(row pgx.Rows) error {
-	var place int64
-	if err := row.Scan(&place, nil); err != nil {
+	var ordinal int64
+	if err := row.Scan(&ordinal, nil); err != nil {
 		return err
 	}
-	b.results[b.at[place-1]].done = true
+	b.results[b.at[ordinal-1]].done = true
 	return nil
 }
 
@@ -205,7 +206,7 @@ func guessesOf(all []*store.OutcomeRecord) []guess {
 	return out
 }
 
-// endpointLines returns endpoints as the expression endpointsText returns those in the database.
+// endpointLines returns endpoints in the form in which endpointsText returns them.
 func endpointLines(endpoints []payment.Endpoint) string {
 	lines := make([]string, len(endpoints))
 	for i, e := range endpoints {
@@ -244,8 +245,8 @@ func (b *outcomeBatch) columns() []any {
 	}
 }
 
-// ownBody returns the body of the response, nil if the event shows the same: the statement then takes
-// it from there.
+// ownBody returns the body of the response, or nil if it equals the data of the event: the
+// statement then copies that.
 func ownBody(r *store.OutcomeRecord) []byte {
 	if string(r.Body) == string(r.Event.Data) {
 		return nil
@@ -253,8 +254,8 @@ func ownBody(r *store.OutcomeRecord) []byte {
 	return r.Body
 }
 
-// deliveryArrays returns the last parameters of finishAll: all deliveries, and the event of each. It
-// returns nil if there are none.
+// deliveryArrays returns the last parameters of finishAll: all deliveries, and the event of each.
+// It returns nil if there are none.
 func deliveryArrays(all []*store.OutcomeRecord) []any {
 	var ids, endpoints, events []int64
 	for _, r := range all {

@@ -22,16 +22,16 @@ import (
 
 var tenant = payment.Tenant{Merchant: 7}
 
-// bundle is a store on a server, with a clock of its own.
+// bundle is a store on a server, with a fake clock.
 type bundle struct {
 	db    *store.DB
 	clock *clock.Fake
 	ids   *id.Generator
 	url   string
-	raw   *pgx.Conn // past the store
+	raw   *pgx.Conn // a connection without the store
 }
 
-// setup opens a new store at a time before the bound of its first part.
+// setup opens a new store. Its clock is in the span of the first partition.
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	return at(t, pgtest.Schema(t))
@@ -50,7 +50,7 @@ func (b *bundle) open(t *testing.T) *store.DB {
 	return b.mustOpen(t, "&patience=30s&pool_max_conns=6")
 }
 
-// mustOpen opens one more store on the server of b, with parameters of its own.
+// mustOpen opens another store on the server of b, with parameters in its URL.
 func (b *bundle) mustOpen(t *testing.T, parameters string) *store.DB {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), b.url+parameters, b.clock)
@@ -89,7 +89,8 @@ func (b *bundle) mustInsert(t *testing.T, ids ...int64) {
 	}
 }
 
-// mustList lists all events, oldest first, in pages of two. It does so again when a transaction that runs elsewhere on the server holds some back.
+// mustList lists all events, oldest first, in pages of two. It tries again while a transaction
+// elsewhere on the server holds the low-water mark back.
 func (b *bundle) mustList(t *testing.T) (ids []int64) {
 	t.Helper()
 	for range 100 {
@@ -97,7 +98,7 @@ func (b *bundle) mustList(t *testing.T) (ids []int64) {
 			return ids
 		}
 	}
-	t.Fatalf("%d events are listed, and there are more", len(ids))
+	t.Fatalf("the list has %d events, and the table has more", len(ids))
 	return nil
 }
 
@@ -126,7 +127,7 @@ func (b *bundle) mustMake(t *testing.T) {
 	}
 }
 
-// number asks for one.
+// number runs a query and returns its single value.
 func number[T any](t *testing.T, b *bundle, query string, args ...any) (n T) {
 	t.Helper()
 	if err := b.raw.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
@@ -135,23 +136,25 @@ func number[T any](t *testing.T, b *bundle, query string, args ...any) (n T) {
 	return n
 }
 
-// parts are the parts of a table and how many rows each has, by its name behind the table's.
-func (b *bundle) parts(t *testing.T, table string) map[string]int {
+// partitions returns the number of rows of each partition of a table. The keys are the names
+// without the name of the table.
+func (b *bundle) partitions(t *testing.T, table string) map[string]int {
 	t.Helper()
+	const text = `SELECT string_agg(inhrelid::regclass::text, ' ') FROM pg_inherits WHERE inhparent = to_regclass($1)`
 	out := map[string]int{}
-	for _, name := range strings.Fields(number[string](t, b, `SELECT string_agg(inhrelid::regclass::text, ' ') FROM pg_inherits WHERE inhparent = to_regclass($1)`, table)) {
+	for _, name := range strings.Fields(number[string](t, b, text, table)) {
 		out[strings.TrimPrefix(name, table+"_")] = number[int](t, b, "SELECT COUNT(*) FROM "+name)
 	}
 	return out
 }
 
-func TestPartsAreMadeAhead(t *testing.T) {
+func TestPartitionsAreCreatedAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	begin, span := postgres.Floor(b.clock.Now().Add(70 * 24 * time.Hour)) // the first part has ended by then
+	begin, span := postgres.Floor(b.clock.Now().Add(70 * 24 * time.Hour)) // after the span of the first partition
 	b.clock.Advance(begin.Sub(b.clock.Now()))
 	var wg sync.WaitGroup
-	for range 3 { // several cores at once, each of them twice
+	for range 3 { // several cores at the same time, each of them twice
 		other := b.open(t)
 		wg.Go(func() {
 			for range 2 {
@@ -163,34 +166,36 @@ func TestPartsAreMadeAhead(t *testing.T) {
 	}
 	wg.Wait()
 	b.mustMake(t)
-	made := b.parts(t, "events")
+	made := b.partitions(t, "events")
 	for ahead := range 3 {
 		day := begin.Add(time.Duration(ahead) * span)
 		if _, ok := made[day.Format("20060102")]; !ok {
-			t.Errorf("no part from %s on in %v", day, made)
+			t.Errorf("no partition begins at %s: got %v", day, made)
 		}
 		b.mustInsert(t, id.At(day), id.At(day.Add(span))-1)
 	}
 	before := len(made)
 	b.mustMake(t)
-	made = b.parts(t, "events")
-	if len(made) != before || made["rest"] != 0 || b.parts(t, "webhook_deliveries")["rest"] != 0 {
-		t.Errorf("got %v, %v", made, b.parts(t, "webhook_deliveries"))
+	made = b.partitions(t, "events")
+	deliveries := b.partitions(t, "webhook_deliveries")
+	if len(made) != before || made["rest"] != 0 || deliveries["rest"] != 0 {
+		t.Errorf("got %v, %v", made, deliveries)
 	}
 	for ahead := range 3 {
 		if name := begin.Add(time.Duration(ahead) * span).Format("20060102"); made[name] != 2 {
-			t.Errorf("%s has %d rows, want the first and the last of its time", name, made[name])
+			t.Errorf("%s has %d rows, want the first and the last of its span", name, made[name])
 		}
 	}
 	b.clock.Advance(span)
 	b.mustMake(t)
-	if got := b.parts(t, "events"); len(got) != before+1 {
+	if got := b.partitions(t, "events"); len(got) != before+1 {
 		t.Errorf("a span later: got %v", got)
 	}
 }
 
-// TestListsCrossParts: pages go on from part to part, in the order of commits, also where the clock was set back over a boundary.
-func TestListsCrossParts(t *testing.T) {
+// TestListsCrossPartitions: pages continue from partition to partition, in the order of commits,
+// also if the clock was set back across a boundary.
+func TestListsCrossPartitions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.clock.Advance(70 * 24 * time.Hour)
@@ -212,12 +217,13 @@ func TestListsCrossParts(t *testing.T) {
 		t.Errorf("got %+v, %v", before, err)
 	}
 	if err := b.insert(t.Context(), edge); !errors.Is(err, store.ErrDuplicate) {
-		t.Errorf("the same id again: got %v", err)
+		t.Errorf("the same id again: got %v, want %v", err, store.ErrDuplicate)
 	}
 }
 
-// TestNoPartForTomorrow: rows that there is no part for are kept and listed, and are in one as soon as a core leads again, while others write.
-func TestNoPartForTomorrow(t *testing.T) {
+// TestRowsWithoutAPartition: rows that no partition covers go to the default partition, and lists
+// have them. They are in a regular partition once a core leads again, while other cores write.
+func TestRowsWithoutAPartition(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.clock.Advance(200 * 24 * time.Hour)
@@ -227,8 +233,8 @@ func TestNoPartForTomorrow(t *testing.T) {
 		want = append(want, b.ids.Next())
 	}
 	b.mustInsert(t, want...)
-	if got := b.parts(t, "events"); got["rest"] != 20 || len(got) != 2 {
-		t.Fatalf("got %v, want all in the rest", got)
+	if got := b.partitions(t, "events"); got["rest"] != 20 || len(got) != 2 {
+		t.Fatalf("got %v, want all rows in the default partition", got)
 	}
 	var wg sync.WaitGroup
 	var more []int64
@@ -257,14 +263,15 @@ func TestNoPartForTomorrow(t *testing.T) {
 		t.Errorf("got %d events, want %d", len(got), len(want))
 	}
 	for _, table := range []string{"events", "webhook_deliveries"} {
-		if got := b.parts(t, table); got["rest"] != 0 || len(got) != 4 {
+		if got := b.partitions(t, table); got["rest"] != 0 || len(got) != 4 {
 			t.Errorf("%s: got %v", table, got)
 		}
 	}
 }
 
-// TestDropBesideReaders: a part that somebody reads stays, who writes meanwhile hardly waits, and later it goes.
-func TestDropBesideReaders(t *testing.T) {
+// TestDropWhileAPartitionIsRead: a partition that a transaction reads is not dropped. Commands
+// write meanwhile. It is dropped once the transaction has ended.
+func TestDropWhileAPartitionIsRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.mustInsert(t, b.ids.Next(), b.ids.Next())
@@ -280,16 +287,18 @@ func TestDropBesideReaders(t *testing.T) {
 	if err := reader.QueryRow(t.Context(), "SELECT COUNT(*) FROM events").Scan(&n); err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
-	never, keep := 365*24*time.Hour, -85*24*time.Hour // the second: as if so much time had passed on the server, whose clock counts
-	if _, err := b.db.PurgeEvents(t.Context(), b.clock.Now().Add(never), 300*24*time.Hour); err != nil || b.parts(t, "events")["first"] != 2 {
-		t.Errorf("by a clock that is a year ahead: got %v, %v", b.parts(t, "events"), err)
+	_, err = b.db.PurgeEvents(t.Context(), b.clock.Now().Add(365*24*time.Hour), 300*24*time.Hour)
+	if got := b.partitions(t, "events"); err != nil || got["first"] != 2 {
+		t.Errorf("by a clock that is a year ahead: got %v, %v", got, err)
 	}
+	const keep = -85 * 24 * time.Hour // as if that time had passed on the server, whose clock counts
 	if _, err := b.db.PurgeEvents(t.Context(), b.clock.Now(), keep); !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("while it is read: got %v", err)
+		t.Errorf("while it is read: got %v, want %v", err, store.ErrUnavailable)
 	}
 	b.mustInsert(t, b.ids.Next())
-	if err := reader.QueryRow(t.Context(), "SELECT COUNT(*) FROM events WHERE id < $1", old).Scan(&n); err != nil || n != 2 {
-		t.Errorf("the reader sees %d, %v", n, err)
+	err = reader.QueryRow(t.Context(), "SELECT COUNT(*) FROM events WHERE id < $1", old).Scan(&n)
+	if err != nil || n != 2 {
+		t.Errorf("the reader: got %d rows, %v, want 2", n, err)
 	}
 	if err := reader.Commit(t.Context()); err != nil {
 		t.Fatal(err)
@@ -304,17 +313,18 @@ func TestDropBesideReaders(t *testing.T) {
 	if err != nil || purged != 2 {
 		t.Errorf("got %d, %v", purged, err)
 	}
-	if got := b.parts(t, "events"); len(b.mustList(t)) != 2 || len(got) == 0 {
+	if got := b.partitions(t, "events"); len(b.mustList(t)) != 2 || len(got) == 0 {
 		t.Errorf("got %v of %v", b.mustList(t), got)
 	}
-	b.mustInsert(t, 7) // of a time whose part is gone
-	if got := b.parts(t, "events"); got["rest"] != 1 {
+	b.mustInsert(t, 7) // an id of the dropped partition
+	if got := b.partitions(t, "events"); got["rest"] != 1 {
 		t.Errorf("got %v", got)
 	}
 }
 
-// TestPartPlans: what asks by id looks at one part, lists walk an index of each, and nothing sorts or reads a table.
-func TestPartPlans(t *testing.T) {
+// TestPartitionPlans: a statement by id reads one partition. Lists read an index of each partition,
+// in order. No statement sorts or scans a table.
+func TestPartitionPlans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.clock.Advance(100 * 24 * time.Hour)
@@ -324,23 +334,26 @@ func TestPartPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	scan, scanOrSort := []string{"Seq Scan"}, []string{"Seq Scan", "->  Sort"}
 	for name, c := range map[string]struct {
 		query string
-		args  string
-		most  int // parts that are looked at
+		most  int // partitions that are read
 		never []string
 	}{
-		"event by id":          {"SELECT type FROM events WHERE id = $1 AND merchant_id = $1 AND live = $1", "5", 1, []string{"Seq Scan"}},
-		"newest events":        {"SELECT id FROM events WHERE merchant_id = $1 AND live = 0 AND position < $1 ORDER BY position DESC, id DESC LIMIT 21", "5", 9, []string{"Seq Scan", "->  Sort"}},
-		"position of an event": {"SELECT position FROM events WHERE id <= $1 ORDER BY id DESC LIMIT 1", "5", 1, []string{"Seq Scan", "->  Sort"}},
-		"delivery":             {"UPDATE webhook_deliveries SET leased = 0 WHERE id = $1 AND attempts = 1", "5", 1, []string{"Seq Scan"}},
-		"deliveries of one":    {"SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND position < $1 ORDER BY position DESC, id DESC LIMIT 21", "5", 9, []string{"Seq Scan", "->  Sort"}},
-		"next pending":         {"SELECT MIN(endpoint_id) FROM webhook_deliveries WHERE status = 'pending' AND endpoint_id > $1", "5", 99, []string{"Seq Scan", "->  Sort"}},
+		"event by id": {"SELECT type FROM events WHERE id = $1 AND merchant_id = $1 AND live = $1", 1, scan},
+		"newest events": {`SELECT id FROM events WHERE merchant_id = $1 AND live = 0 AND position < $1
+			ORDER BY position DESC, id DESC LIMIT 21`, 9, scanOrSort},
+		"position of an event": {"SELECT position FROM events WHERE id <= $1 ORDER BY id DESC LIMIT 1", 1, scanOrSort},
+		"delivery":             {"UPDATE webhook_deliveries SET leased = 0 WHERE id = $1 AND attempts = 1", 1, scan},
+		"deliveries of one": {`SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND position < $1
+			ORDER BY position DESC, id DESC LIMIT 21`, 9, scanOrSort},
+		"next pending": {`SELECT MIN(endpoint_id) FROM webhook_deliveries
+			WHERE status = 'pending' AND endpoint_id > $1`, 99, scanOrSort},
 	} {
-		plan := b.explain(t, c.query, c.args)
-		looked := strings.Count(plan, "Scan") - strings.Count(plan, "never executed")
-		if looked > c.most {
-			t.Errorf("%s: looks at %d parts, want %d:\n%s", name, looked, c.most, plan)
+		plan := b.explain(t, c.query)
+		reads := strings.Count(plan, "Scan") - strings.Count(plan, "never executed")
+		if reads > c.most {
+			t.Errorf("%s: reads %d partitions, want at most %d:\n%s", name, reads, c.most, plan)
 		}
 		for _, bad := range c.never {
 			if strings.Contains(plan, bad) {
@@ -350,13 +363,13 @@ func TestPartPlans(t *testing.T) {
 	}
 }
 
-// explain runs a statement as one that is prepared, and tells how.
-func (b *bundle) explain(t *testing.T, query, args string) string {
+// explain runs a query with the argument 5 as a prepared statement, and returns its plan.
+func (b *bundle) explain(t *testing.T, query string) string {
 	t.Helper()
-	return b.explainWith(t, "PREPARE asked (bigint) AS "+query, args)
+	return b.explainWith(t, "PREPARE query (bigint) AS "+query, "5")
 }
 
-// explainWith is explain for a statement that prepares asked.
+// explainWith is explain for a PREPARE of the name query.
 func (b *bundle) explainWith(t *testing.T, prepare, args string) string {
 	t.Helper()
 	for _, text := range []string{"DEALLOCATE ALL", prepare} {
@@ -364,7 +377,8 @@ func (b *bundle) explainWith(t *testing.T, prepare, args string) string {
 			t.Fatal(err)
 		}
 	}
-	rows, err := b.raw.Query(t.Context(), fmt.Sprintf("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE asked (%s)", args), pgx.QueryExecModeSimpleProtocol)
+	execute := fmt.Sprintf("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE query (%s)", args)
+	rows, err := b.raw.Query(t.Context(), execute, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestPoolsPostgreSQL: the URL sets the connections for commands of clients, payments and reads by id. It
-// can lower the numbers for lists and background work, but not raise them.
+// TestPoolsPostgreSQL: the URL sets the connections for commands of clients, payments and reads by
+// id. It can lower the numbers for lists and background work, but not raise them.
 func TestPoolsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	source := pgtest.Schema(t)
@@ -23,9 +23,15 @@ func TestPoolsPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	for options, want := range map[string]map[string]int{
-		"":                   {"write": 16, "payments": 10, "background_write": 4, "member": 2, "read": 4, "list": 2, "background": 2},
-		"&pool_max_conns=32": {"write": 32, "payments": 32, "background_write": 4, "member": 2, "read": 32, "list": 2, "background": 2},
-		"&pool_max_conns=1":  {"write": 1, "payments": 1, "background_write": 1, "member": 1, "read": 1, "list": 1, "background": 1},
+		"": {
+			"write": 16, "payments": 10, "background_write": 4, "member": 2, "read": 4, "list": 2, "background": 2,
+		},
+		"&pool_max_conns=32": {
+			"write": 32, "payments": 32, "background_write": 4, "member": 2, "read": 32, "list": 2, "background": 2,
+		},
+		"&pool_max_conns=1": {
+			"write": 1, "payments": 1, "background_write": 1, "member": 1, "read": 1, "list": 1, "background": 1,
+		},
 	} {
 		db, err := postgres.Open(t.Context(), source+options, clock.System())
 		if err != nil {
@@ -46,8 +52,8 @@ func TestPoolsPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestFailuresOfBatchesAreCounted: a batch of two payments fails because the server shuts down. Another
-// one is rolled back after a deadlock.
+// TestFailuresOfBatchesAreCounted: a batch of two payments fails because the server shuts down.
+// Another one is rolled back after a deadlock.
 func TestFailuresOfBatchesAreCounted(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]store.Stats{
@@ -58,7 +64,7 @@ func TestFailuresOfBatchesAreCounted(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				refused := &pgconn.PgError{Code: code, SeverityUnlocalized: "ERROR"}
-				q, _ := gathered(t, 2, func(int) context.Context { return t.Context() }, func() {},
+				q, _ := oneBatch(t, 2, func(int) context.Context { return t.Context() }, func() {},
 					func(context.Context, []int) error { return refused })
 				unavailable, deadlocks := q.Failures()
 				if unavailable != want.Unavailable || deadlocks != want.RolledBack["deadlock"] {

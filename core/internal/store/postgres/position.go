@@ -33,8 +33,8 @@ import (
 //   - A lock of a transaction is released when the transaction ends, also if its process or the
 //     server dies. A command shares one of two advisory locks before the server gives it a number.
 //     If a page has rows above xmin, fence reads the position behind all ended transactions. Then
-//     it acquires each of the two locks alone, one after the other. By then all commands have ended
-//     that had a number before, so the position is a mark. New commands do not wait: they share the
+//     it acquires each of the two locks alone, one after the other. By then all commands that had a
+//     number before have ended, so the position is a mark. New commands do not wait: they share the
 //     other lock. Transactions of other programs have no such lock.
 //
 // Rejected alternatives: a sequencer that numbers committed rows writes each row twice. A counter
@@ -45,22 +45,22 @@ import (
 // If it lacks the last commits, it gives their numbers out again. So no mark is kept between two
 // lists.
 
-// The mark of a snapshot, and the commit position behind all transactions that had ended.
+// The low-water mark of a snapshot, and the commit position behind all transactions that had ended.
 const (
 	settledMark = `(SELECT commit_position(pg_snapshot_xmin(pg_current_snapshot())))`
 	nextMark    = `commit_position(pg_snapshot_xmax(pg_current_snapshot()))`
 )
 
-// The locks of writers, and the lock under which one process at a time waits for the writers: so at
-// most one of the two is in use alone.
+// The locks of writers, and the lock of the fence. Only a process with the lock of the fence
+// acquires a lock of writers alone, so at most one of the two is not shared.
 const (
 	writersA  = `hashtextextended(current_schema() || ' writers a', 0)`
 	writersB  = `hashtextextended(current_schema() || ' writers b', 0)`
 	fenceTurn = `hashtextextended(current_schema() || ' fence', 0)`
 )
 
-// shareWriters shares a lock of writers. It waits only in the moment in which a fence changes from
-// one lock to the other.
+// shareWriters shares a lock of writers. It waits only while a fence changes from one lock to the
+// other.
 const shareWriters = `SELECT CASE WHEN pg_try_advisory_xact_lock_shared(` + writersA + `) THEN 1
 	WHEN pg_try_advisory_xact_lock_shared(` + writersB + `) THEN 2
 	ELSE (SELECT 3 FROM (SELECT pg_advisory_xact_lock_shared(` + writersA + `)) AS held) END`
@@ -72,8 +72,8 @@ var writingTx = pgx.TxOptions{BeginQuery: "BEGIN ISOLATION LEVEL READ COMMITTED;
 // beginWrite is the first statement of a batch that writes rows.
 func beginWrite() *pgx.QueuedQuery { return &pgx.QueuedQuery{SQL: shareWriters} }
 
-// drainText returns a statement that waits until the transactions have ended which share a lock of
-// writers. It returns the position behind the transactions that had ended when it began.
+// drainText returns a statement that waits until all transactions that share a lock of writers have
+// ended. The statement returns the position behind the transactions that had ended when it began.
 func drainText(writers string) string {
 	return `WITH bound AS MATERIALIZED (SELECT set_config('lock_timeout', $1::text, true)),
 		turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(` + fenceTurn + `) FROM bound)
@@ -82,10 +82,10 @@ func drainText(writers string) string {
 
 var drainA, drainB = drainText(writersA), drainText(writersB)
 
-// pagePatience is how long a page waits for the commands that run. After that, a page of rows that
-// are newer than a cursor omits the rows above the position of a slower command: a client that polls
-// reads them later. Every other page has all rows that are visible. A client that polls on from it can
-// miss rows of the slow command.
+// pagePatience is how long a page waits for running commands. After that, a page of the rows that
+// are newer than a cursor ends at the position of the slow command. A client that polls reads the
+// later rows then. Every other page has all visible rows. A client that polls on from its last row
+// can miss rows of the slow command.
 const pagePatience = time.Second
 
 // fences runs one fence at a time for all pages of a process.
@@ -93,19 +93,19 @@ type fences struct {
 	turn  chan struct{} // has one element while a fence runs
 	begun atomic.Int64  // how many have begun
 	late  atomic.Int64  // when the last one ended without a mark, on the monotonic clock; 0 for never
-	// guarded by turn: the last one that has ended with a mark, and its mark
+	// guarded by turn: the last fence that ended with a mark, and its mark
 	last, mark int64
 }
 
-// lately returns whether a command has just made a fence give up. Pages do not wait then, or they
-// would wait one after the other.
-func (f *fences) lately() bool {
+// recentlyLate reports whether a fence ended without a mark within the last pagePatience. Pages do
+// not wait then: otherwise each would wait for the same slow command, one page after the other.
+func (f *fences) recentlyLate() bool {
 	late := time.Duration(f.late.Load())
 	return late != 0 && clock.Monotonic()-late < pagePatience
 }
 
-// Page implements store.Engine. All statements of listSQL end with whether a row is above the mark
-// of their own snapshot, and have one parameter more: the mark up to which they list rows in any
+// Page implements store.Engine. The last column of each statement of listSQL reports whether a row
+// is above the mark of the snapshot. The last parameter is a mark: rows below it are listed in any
 // case.
 func (e *engine) Page(
 	ctx context.Context, s *store.Statement, newer bool, begin func(), scan func(store.Scanner) error, args ...any,
@@ -126,11 +126,11 @@ func (e *engine) Page(
 		return err
 	}
 	var mark int64
-	if !e.fences.lately() {
+	if !e.fences.recentlyLate() {
 		mark, err = e.fence(ctx, store.Listing)
 	}
 	if err != nil || mark == 0 && !newer {
-		return err // a page that is not read anew has all rows: a client may act on a missing payment
+		return err // the page has all visible rows: a client may act on a missing payment
 	}
 	_, err = read(mark)
 	return err
@@ -145,8 +145,8 @@ type page struct {
 // Scan implements store.Scanner.
 func (p *page) Scan(dest ...any) error { return p.row.Scan(append(dest, &p.above)...) }
 
-// fence returns a mark above all rows that are visible when it is called. It is 0 if a command of
-// any process is not over within pagePatience. It waits on a connection of a purpose.
+// fence returns a mark above all rows that are visible when it is called. It returns 0 if a command
+// of any process still runs after pagePatience. It waits on a connection of a purpose.
 func (e *engine) fence(ctx context.Context, p store.Purpose) (mark int64, err error) {
 	began, begun := clock.Monotonic(), e.fences.begun.Load()
 	over := time.NewTimer(pagePatience)
@@ -160,7 +160,7 @@ func (e *engine) fence(ctx context.Context, p store.Purpose) (mark int64, err er
 	}
 	defer func() { <-e.fences.turn }()
 	if e.fences.last > begun {
-		return e.fences.mark, nil // it began after this call
+		return e.fences.mark, nil // the last fence began after this call
 	}
 	n := e.fences.begun.Add(1)
 	mark, err = e.drain(ctx, p, began+pagePatience)
@@ -175,8 +175,8 @@ func (e *engine) fence(ctx context.Context, p store.Purpose) (mark int64, err er
 	return mark, nil
 }
 
-// drain waits for the commands that run, until a time of the monotonic clock. It returns the position
-// behind all transactions that had ended before, or 0 if a command is not over.
+// drain waits for the running commands, until a time of the monotonic clock. It returns the
+// position behind all transactions that had ended before, or 0 if a command still runs.
 func (e *engine) drain(ctx context.Context, p store.Purpose, until time.Duration) (mark int64, err error) {
 	for _, text := range []string{drainA, drainB} {
 		left := (until - clock.Monotonic()) / time.Millisecond
@@ -190,8 +190,8 @@ func (e *engine) drain(ctx context.Context, p store.Purpose, until time.Duration
 		case errors.As(err, &refused) && refused.Code == lockNotAvailable:
 			return 0, nil
 		case err != nil:
-			return 0, fmt.Errorf("wait for the commands that run: %w", err)
-		case mark == 0: // that of the first lock: commands may have begun meanwhile under the other one
+			return 0, fmt.Errorf("wait for the running commands: %w", err)
+		case mark == 0: // the mark of the first lock: commands may have begun under the other one since
 			mark = next
 		}
 	}
@@ -219,8 +219,8 @@ func listedTables() []string {
 	}
 }
 
-// keepPositions raises the offset of commit positions in a database that was restored from a dump
-// on a server which has counted less far. Else new rows would be listed among the old ones.
+// keepPositions raises the offset of commit positions if the database was restored from a dump on a
+// server with lower transaction numbers. Without it, lists would show new rows among the old ones.
 func keepPositions(ctx context.Context, pool *pgxpool.Pool) error {
 	newest := "0"
 	for _, table := range listedTables() {
@@ -238,8 +238,8 @@ func keepPositions(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// raiseOffset changes the offset of commit positions so that those of this server follow all that
-// there are, unless another process has done it meanwhile.
+// raiseOffset raises the offset so that new commit positions are above all existing ones. It does
+// nothing if another process has raised it meanwhile.
 func raiseOffset(ctx context.Context, tx pgx.Tx, restored string) error {
 	_, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; "+
 		"SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' positions', 0))")

@@ -32,8 +32,7 @@ func mustReach(t *testing.T, server *pgtest.Server, role string) *store.DB {
 	return db
 }
 
-// mustWrite runs a command that writes a row of its own, and calls during when it has a
-// transaction.
+// mustWrite runs a command that writes a row, and calls during once the command has a transaction.
 func mustWrite(t *testing.T, db *store.DB, row int64, during func()) {
 	t.Helper()
 	err := db.Update(context.WithoutCancel(t.Context()), func(tx *store.Tx) error {
@@ -57,9 +56,9 @@ func mustForeign(t *testing.T, on interface {
 	}
 }
 
-// TestLowWaterMarkPostgreSQL: the oldest command of any process holds the mark back while it runs,
-// whatever ends after it. No transaction of another program does. The reader needs no right to see
-// the transactions of others.
+// TestLowWaterMarkPostgreSQL: the oldest running command of any process holds the mark back, also
+// if later commands end. A transaction of another program does not. The reader needs no privilege
+// to see other sessions.
 func TestLowWaterMarkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -68,7 +67,7 @@ func TestLowWaterMarkPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer foreign.Close() //nolint:errcheck // it wrote nothing that is to stay
+	defer foreign.Close() //nolint:errcheck // the test needs none of its writes
 	mustForeign(t, foreign, "CREATE ROLE looker LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO looker")
 	other := mustReach(t, server, "looker")
 	mark := func(when string, held bool) (oldest, next int64) {
@@ -82,7 +81,7 @@ func TestLowWaterMarkPostgreSQL(t *testing.T) {
 		}
 		return oldest, next
 	}
-	pass := func() { // another program's transaction, which ends
+	pass := func() { // a transaction of another program begins and ends
 		t.Helper()
 		mustForeign(t, foreign, "SELECT pg_current_xact_id()")
 	}
@@ -113,8 +112,8 @@ func TestLowWaterMarkPostgreSQL(t *testing.T) {
 	mark("it has ended", false)
 }
 
-// TestWritersOfTheOtherLockPostgreSQL: a command that finds the first lock of writers taken shares
-// the second one at once. It holds the mark back, too.
+// TestWritersOfTheOtherLockPostgreSQL: while a fence has the first lock of writers, a command
+// shares the second one at once. It holds the mark back, too.
 func TestWritersOfTheOtherLockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -143,9 +142,9 @@ func TestWritersOfTheOtherLockPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestPagesBesideASlowCommandPostgreSQL: the first page waits for a command that takes long, in vain.
-// The pages after it do not wait one after the other. Each has the rows that are written meanwhile.
-func TestPagesBesideASlowCommandPostgreSQL(t *testing.T) {
+// TestPagesDuringASlowCommandPostgreSQL: the first page waits pagePatience for a slow command. The
+// next pages do not wait one after the other. Each has the rows that are written meanwhile.
+func TestPagesDuringASlowCommandPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	db := b.mustOpen(t, "&patience=30s&idle_in_transaction_session_timeout=120000")
@@ -169,8 +168,8 @@ func TestPagesBesideASlowCommandPostgreSQL(t *testing.T) {
 	slow.Wait()
 }
 
-// TestListPlansPostgreSQL: a list that can be long is read in the order of an index, in both
-// directions. Nothing sorts.
+// TestListPlansPostgreSQL: each list that can be long reads an index in order, in both directions.
+// No list sorts.
 func TestListPlansPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -200,7 +199,7 @@ func TestListPlansPostgreSQL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan := b.explainWith(t, "PREPARE asked AS "+text, args)
+			plan := b.explainWith(t, "PREPARE query AS "+text, args)
 			for _, never := range []string{"->  Sort", "Incremental Sort", "Seq Scan"} {
 				if strings.Contains(plan, never) {
 					t.Errorf("%s%s: %s in\n%s", name, direction, never, plan)
@@ -210,8 +209,8 @@ func TestListPlansPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestPlansOfTestHelpersPostgreSQL: the reads of a tenant for its test clock and settlement runs seek in an
-// index by the tenant. None sorts.
+// TestPlansOfTestHelpersPostgreSQL: the reads of a tenant for its test clock and settlement runs
+// seek in an index by the tenant. None sorts.
 func TestPlansOfTestHelpersPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -232,7 +231,7 @@ func TestPlansOfTestHelpersPostgreSQL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := b.explainWith(t, "PREPARE asked AS "+text, c.args)
+		plan := b.explainWith(t, "PREPARE query AS "+text, c.args)
 		for _, never := range []string{"Sort", "Seq Scan on transactions", "Seq Scan on captures", "Seq Scan on merchants"} {
 			if strings.Contains(plan, never) {
 				t.Errorf("%s: %s in\n%s", name, never, plan)
@@ -251,7 +250,7 @@ func TestBatchesHoldTheMarkPostgreSQL(t *testing.T) {
 	b := setup(t)
 	db := b.mustOpen(t, "&patience=30s&lock_timeout=60000&pool_max_conns=6")
 	b.mustInsert(t, b.ids.Next())
-	err := db.Update(t.Context(), func(tx *store.Tx) error { // which reads the endpoints of the tenant
+	err := db.Update(t.Context(), func(tx *store.Tx) error { // reads the endpoints of the tenant
 		return tx.InsertEvent(&payment.Event{ID: b.ids.Next(), Tenant: tenant, Type: "customer.created", Data: []byte("{}")})
 	})
 	if err != nil {
@@ -299,7 +298,8 @@ func (b *bundle) heldBack(t *testing.T, db *store.DB, lock string, batch func() 
 	})
 	programtest.WaitFor(t, "the batch waits", func() bool {
 		var waiting int
-		err := b.raw.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_locks l JOIN pg_database d ON d.datname = current_database()
+		err := b.raw.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_locks l
+			JOIN pg_database d ON d.datname = current_database()
 			JOIN pg_stat_activity a ON a.pid = l.pid AND a.datid = d.oid WHERE NOT granted`).Scan(&waiting)
 		return err == nil && waiting > 0
 	})

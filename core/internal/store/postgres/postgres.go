@@ -23,16 +23,18 @@ import (
 const (
 	// maxQueue bounds the commands that run or wait.
 	maxQueue = 4096
-	// defaultPatience is how long a command or a read may take, from the wait for a connection to its end, unless the URL says otherwise with
-	// patience=5s. Clients hear that the store is unavailable then, and that within two seconds.
+	// defaultPatience is how long a command or a read may take, from the wait for a connection to its
+	// end. The URL can set another time: patience=5s. After that the client gets 503, within two
+	// seconds.
 	defaultPatience = 1800 * time.Millisecond
-	// attempts is how often a command is run that is taken back because of others.
+	// attempts is how often a command runs at most. It runs again if other commands caused its
+	// rollback.
 	attempts = 8
-	// writers bounds the connections of one process for commands of clients, and backgroundWriters those
-	// for commands of background work.
+	// writers bounds the connections of one process for commands of clients, and backgroundWriters
+	// those for commands of background work.
 	writers, backgroundWriters = 16, 4
-	// members is the connections for heartbeats. One of them may be kept for a commit that no caller
-	// waits for any more.
+	// members bounds the connections for heartbeats. One of them may wait for a commit whose caller
+	// has given up.
 	members = 2
 )
 
@@ -47,24 +49,25 @@ func turnBounds(connections int, patience time.Duration) store.TurnBounds {
 	}
 }
 
-// What connections set unless the URL says otherwise.
+// The parameters that connections set unless the URL sets them.
 var (
 	setting = map[string]string{
 		"application_name": "causeway-core", "TimeZone": "UTC",
-		// A process that stands still in the middle of a command must not hold its locks for good.
+		// A process that hangs in the middle of a command must not hold its locks forever.
 		"idle_in_transaction_session_timeout": "5000",
 	}
-	// writing and reading bound what the server does for a process that is gone. A COMMIT has no bound: commit.go says why.
+	// writing and reading bound how long the server works for a process that has died. A COMMIT has no
+	// bound: commit.go explains why.
 	writing = map[string]string{"lock_timeout": "30000", "statement_timeout": "0"}
 )
 
-// engine is PostgreSQL, as one of its processes sees it.
+// engine is the connections of one process to a PostgreSQL database.
 type engine struct {
 	db    *store.DB
 	clock clock.Clock
 	write *pgxpool.Pool // for commands of clients
 	turns *store.Turns  // of write
-	// background is for commands of background work, for partitions, and for things that are held.
+	// background is for commands of background work, for partitions, and for the locks of Hold.
 	background *pgxpool.Pool
 	member     *pgxpool.Pool // for heartbeats
 
@@ -82,32 +85,33 @@ type engine struct {
 	observe  atomic.Pointer[func(store.Batch)]
 	stats    counters
 	fences   fences
-	unfit    atomic.Pointer[pgurl.UnfitError] // of the last Verify; nil if all was right
-	again    func() (string, error)           // the source's present value; nil if it cannot change
+	unfit    atomic.Pointer[pgurl.UnfitError] // the error of the last Verify; nil if the settings are safe
+	current  func() (string, error)           // the current source; nil if it cannot change
 
 	mu     sync.RWMutex // guards closed against a command that begins
 	closed bool
 	begun  sync.WaitGroup
 }
 
-// Open opens the database of a URL or of a list of key=value, and migrates it when needed. Several
-// processes may do so at once. Of several hosts it uses the one that accepts writes. It refuses a
-// schema that a newer build has written. Only tests have options.
+// Open opens a database, and migrates it if needed. source is a URL or a list of key=value pairs.
+// If it has several hosts, Open uses the host that accepts writes. Several processes can open a
+// database at the same time. Open returns an error if a newer build has migrated the schema. Only
+// tests pass options.
 func Open(ctx context.Context, source string, c clock.Clock, options ...hook.Options) (*store.DB, error) {
 	return OpenRotating(ctx, source, nil, c, options...)
 }
 
-// OpenRotating is Open for a user and a password that may change: each new connection calls again for
-// the present source, unless again is nil.
+// OpenRotating is Open for a user and a password that can change: each new connection uses the
+// source that current returns. A nil current makes it Open.
 func OpenRotating(
-	ctx context.Context, source string, again func() (string, error), c clock.Clock, options ...hook.Options,
+	ctx context.Context, source string, current func() (string, error), c clock.Clock, options ...hook.Options,
 ) (*store.DB, error) {
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		texts, err := compile()
 		if err != nil {
 			return nil, err
 		}
-		e := &engine{db: db, clock: c, again: again, sql: texts, fences: fences{turn: make(chan struct{}, 1)}}
+		e := &engine{db: db, clock: c, current: current, sql: texts, fences: fences{turn: make(chan struct{}, 1)}}
 		for _, o := range options {
 			e.test = o
 		}
@@ -160,11 +164,15 @@ type poolSize struct {
 	fixed       bool
 }
 
-// open opens connections whose statements the server bounds by some of its timeouts.
-func (e *engine) open(ctx context.Context, source string, size poolSize, bounds map[string]string) (*pgxpool.Pool, error) {
+// open opens a pool of connections. bounds are timeouts of the server: the URL can set others.
+func (e *engine) open(
+	ctx context.Context, source string, size poolSize, bounds map[string]string,
+) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(source)
 	if err != nil {
-		return nil, errors.New("store: the URL of the database cannot be read: postgres://user:password@host:port/database") // the text holds a password
+		// Without the cause, which can contain the password.
+		return nil, errors.New("store: the URL of the database cannot be read: " +
+			"postgres://user:password@host:port/database")
 	}
 	if !strings.Contains(source, "pool_max_conns") || size.fixed && cfg.MaxConns > size.connections {
 		cfg.MaxConns = size.connections
@@ -177,17 +185,17 @@ func (e *engine) open(ctx context.Context, source string, size poolSize, bounds 
 	e.patience = defaultPatience
 	if own, given := conn.RuntimeParams["patience"]; given {
 		if e.patience, err = time.ParseDuration(own); err != nil || e.patience <= 0 {
-			return nil, errors.New("store: the patience in the URL of the database is no time: patience=5s")
+			return nil, fmt.Errorf(`database URL: invalid patience %q: want a duration such as "5s"`, own)
 		}
 	}
 	delete(conn.RuntimeParams, "patience")
 	conn.DialFunc = pgurl.Lines(conn.DialFunc, false)
 	cfg.AfterConnect = pgurl.Durable(lost)
-	if e.again != nil {
-		cfg.BeforeConnect = pgurl.Rotating(e.again)
+	if e.current != nil {
+		cfg.BeforeConnect = pgurl.Rotating(e.current)
 	}
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
-		conn.ConnectTimeout = e.patience * 5 / 9 // a second host is tried in what is left
+		conn.ConnectTimeout = e.patience * 5 / 9 // leaves time to try a second host
 	}
 	for _, given := range []map[string]string{setting, bounds} {
 		for name, value := range given {
@@ -196,7 +204,7 @@ func (e *engine) open(ctx context.Context, source string, size poolSize, bounds 
 			}
 		}
 	}
-	conn.RuntimeParams["client_encoding"] = "UTF8" // whatever the URL, the role or the environment say
+	conn.RuntimeParams["client_encoding"] = "UTF8" // overrides the URL, the role and the environment
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", explain(err))
@@ -213,17 +221,20 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 	if c.Background() {
 		pool, turn = e.background, noTurn
 	}
-	return e.update(ctx, pool, turn, c.At(), func(s *session, now time.Time) (store.Outcome, error) { return c.Run(s, now) })
+	return e.update(ctx, pool, turn, c.At(), func(s *session, now time.Time) (store.Outcome, error) {
+		return c.Run(s, now)
+	})
 }
 
 // command is a function that runs in a transaction, perhaps several times. now is in UTC and whole
 // milliseconds.
 type command func(s *session, now time.Time) (store.Outcome, error)
 
-// noTurn is the turn of commands that wait for none.
+// noTurn is for commands that need no turn.
 func noTurn() (done func(), err error) { return func() {}, nil }
 
-// update runs a command of a time at its turn on a connection of a pool.
+// update waits for a command's turn, and runs it on a connection of a pool. It runs it again after
+// a rollback that other commands caused. at is when the command was requested.
 func (e *engine) update(
 	ctx context.Context, pool *pgxpool.Pool, turn func() (done func(), err error), at time.Time, c command,
 ) error {
@@ -232,7 +243,7 @@ func (e *engine) update(
 		return err
 	}
 	defer ended()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience) // a command that has begun ends by itself
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience) // the caller cannot cancel it
 	defer cancel()
 	done, err := turn()
 	if err != nil {
@@ -248,7 +259,7 @@ func (e *engine) update(
 			return nil
 		}
 		if (rolledBack(err) || errors.Is(err, store.ErrChanged)) && attempt < attempts {
-			e.stats.again(err)
+			e.stats.retried(err)
 			continue
 		}
 		err = explain(err)
@@ -281,7 +292,7 @@ func (e *engine) begin() (ended func(), err error) {
 func (e *engine) run(ctx context.Context, pool *pgxpool.Pool, at time.Time, c command) (o store.Outcome, err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return o, fmt.Errorf("connect: %w", came(err))
+		return o, fmt.Errorf("connect: %w", asFault(err))
 	}
 	release := conn.Release
 	defer func() { release() }()
@@ -294,11 +305,11 @@ func (e *engine) run(ctx context.Context, pool *pgxpool.Pool, at time.Time, c co
 	e.rehearse(ctx, conn, now, c)
 	tx, err := conn.BeginTx(ctx, writingTx)
 	if err != nil {
-		return o, fmt.Errorf("begin: %w", came(err))
+		return o, fmt.Errorf("begin: %w", asFault(err))
 	}
 	s := &session{ctx: ctx, tx: tx, sql: e.sql}
 	if o, err = c(s, now); err == nil {
-		err = s.failed // which the command ignored
+		err = s.failed // a failure that the command ignored
 	}
 	if err != nil {
 		return o, e.rollBack(ctx, conn, tx, err)
@@ -316,29 +327,29 @@ func (e *engine) run(ctx context.Context, pool *pgxpool.Pool, at time.Time, c co
 	return o, nil
 }
 
-// commands counts the commands of engines with hook.Options.Rehearse. All engines of a process share
-// it: most tests run too few commands on one engine for an even sample.
+// commands counts the commands of engines with hook.Options.Rehearse. All engines of a process
+// share it: most tests run too few commands on one engine for an even sample.
 var commands atomic.Int64
 
-// rehearse runs a command and rolls it back, in tests that want it: see hook.Options.
+// rehearse runs a command and rolls it back if hook.Options.Rehearse selects it.
 func (e *engine) rehearse(ctx context.Context, conn *pgxpool.Conn, now time.Time, c command) {
 	if e.test.Rehearse == 0 || commands.Add(1)%int64(e.test.Rehearse) != 0 {
 		return
 	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
-		return // the run that counts fails, too
+		return // the caller's transaction fails, too
 	}
 	_, _ = c(&session{ctx: ctx, tx: tx, sql: e.sql}, now)
 	_ = tx.Rollback(ctx)
 }
 
-// rollBack rolls back a command that failed with err, and returns why it failed.
+// rollBack rolls back a command that failed with err, and returns the reason of the failure.
 func (e *engine) rollBack(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, err error) error {
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", errLate, err)
 	}
-	_ = tx.Rollback(ctx) // a connection that fails to is closed, which rolls back, too
+	_ = tx.Rollback(ctx) // if it fails, the driver closes the connection, which rolls back, too
 	if demoted(err) {
 		_ = conn.Conn().Close(ctx) // the next connection is to a server that accepts writes
 	}

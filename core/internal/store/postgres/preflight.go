@@ -9,11 +9,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
-// lost is the data that a server loses whose settings are refused.
+// lost names the data that a server with unsafe settings loses, for errors.
 const lost = "acknowledged payments"
 
-// preflight connects for the first time. Its error names the setting if the server was refused for
-// one.
+// preflight makes the first connection, which checks the settings of the server. The error names an
+// unsafe setting.
 func (e *engine) preflight(ctx context.Context) error {
 	conn, err := e.write.Acquire(ctx)
 	if err == nil {
@@ -24,12 +24,12 @@ func (e *engine) preflight(ctx context.Context) error {
 	if errors.As(err, &unfit) {
 		return fmt.Errorf("store: %w", unfit)
 	}
-	return fmt.Errorf("store: connect: %w", explain(came(err)))
+	return fmt.Errorf("store: connect: %w", explain(asFault(err)))
 }
 
-// Verify implements store.Engine. New connections are verified as they are made. Those that live
-// are not, and a reload of the server's configuration can turn fsync or full_page_writes off under
-// them. Commands are refused from then on, until the setting is back.
+// Verify implements store.Engine. The driver checks the settings of each new connection only. A
+// reload of the server's configuration can later turn fsync or full_page_writes off for all
+// connections. Commands then return an error until the setting is on again.
 func (e *engine) Verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
@@ -43,5 +43,5 @@ func (e *engine) Verify(ctx context.Context) error {
 		e.unfit.Store(unfit)
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, unfit)
 	}
-	return explain(came(err))
+	return explain(asFault(err))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgtest"
 )
 
-// TestURLsThatAreRefused: each would lose something later, and nobody would know why.
+// TestURLsThatAreRefused: each of these URLs would lose data later, without an error.
 func TestURLsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
@@ -26,19 +26,16 @@ func TestURLsThatAreRefused(t *testing.T) {
 	}
 	latin.Path = "/latin"
 	raw := mustDial(t, at)
-	for _, s := range []string{"DROP DATABASE IF EXISTS latin", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"} {
-		if _, err := raw.Exec(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	mustRun(t, raw, "DROP DATABASE IF EXISTS latin",
+		"CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
 	for source, want := range map[string]string{
 		at + "&synchronous_commit=off":                "synchronous_commit",
 		at + "&synchronous_commit=local":              "synchronous_commit",
 		at + "&options=-c%20synchronous_commit%3Doff": "synchronous_commit",
 		at + "&synchronous_commit=remote_write":       "leave it out of the URL",
-		at + "&patience=abc":                          "patience",
-		at + "&patience=0s":                           "patience",
-		at + "&patience=":                             "patience",
+		at + "&patience=abc":                          `database URL: invalid patience "abc": want a duration such as "5s"`,
+		at + "&patience=0s":                           `database URL: invalid patience "0s": want a duration such as "5s"`,
+		at + "&patience=":                             `database URL: invalid patience "": want a duration such as "5s"`,
 		latin.String():                                "UTF8",
 	} {
 		db, err := postgres.Open(t.Context(), source, clock.System())
@@ -50,7 +47,8 @@ func TestURLsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestClientEncoding is UTF-8 whatever is said: a text is read as it was written, by everybody.
+// TestClientEncoding: the client encoding is UTF-8, also if the URL sets another one. Every client
+// reads a text as it was written.
 func TestClientEncoding(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
@@ -60,7 +58,8 @@ func TestClientEncoding(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", more, err)
 		}
-		if err := db.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(int64(i+1), name) }); err != nil {
+		err = db.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(int64(i+1), name) })
+		if err != nil {
 			t.Errorf("%s: %v", more, err)
 		}
 		if err := db.Close(); err != nil {
@@ -68,14 +67,15 @@ func TestClientEncoding(t *testing.T) {
 		}
 	}
 	var n int
-	if err := mustDial(t, at).QueryRow(t.Context(), "SELECT count(*) FROM merchants WHERE name = $1", name).Scan(&n); err != nil || n != 3 {
-		t.Errorf("%d merchants are called so, want 3: %v", n, err)
+	const count = "SELECT count(*) FROM merchants WHERE name = $1"
+	if err := mustDial(t, at).QueryRow(t.Context(), count, name).Scan(&n); err != nil || n != 3 {
+		t.Errorf("got %d merchants with the name %s, %v, want 3", n, name, err)
 	}
 }
 
 // TestSettingsOfRoleAndDatabase: the effective synchronous_commit counts, wherever it is set. A
-// value that loses acknowledged payments, with the server alone or at a failover, is refused and
-// the error names the remedy.
+// value that can lose acknowledged payments, at a crash or at a failover, is refused. The error
+// names the remedy.
 func TestSettingsOfRoleAndDatabase(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -83,7 +83,10 @@ func TestSettingsOfRoleAndDatabase(t *testing.T) {
 	mustRun(t, raw, "CREATE ROLE shop LOGIN SUPERUSER", "CREATE DATABASE shop")
 	at := func(more string) string { return server.Server.URL("shop", url.Values{"user": {"shop"}}) + more }
 	for _, c := range []struct{ set, value, more, want string }{
-		{"ALTER ROLE shop", "off", "", "synchronous_commit = off, which loses acknowledged payments: ALTER ROLE … RESET synchronous_commit"},
+		{
+			"ALTER ROLE shop", "off", "",
+			"synchronous_commit = off, which loses acknowledged payments: ALTER ROLE … RESET synchronous_commit",
+		},
 		{"ALTER ROLE shop", "local", "", "synchronous_commit = local"},
 		{"ALTER ROLE shop", "remote_write", "", "synchronous_commit = remote_write"},
 		{"ALTER ROLE shop", "remote_apply", "", ""},
@@ -99,22 +102,23 @@ func TestSettingsOfRoleAndDatabase(t *testing.T) {
 	refusedFor(t, at(""), "set it to on in the configuration of the server")
 }
 
-// TestServerThatDoesNotFlush is refused: it loses more than its last commits when the machine
-// fails.
+// TestServerThatDoesNotFlush: a server that does not flush is refused. It loses more than its last
+// commits when the machine fails.
 func TestServerThatDoesNotFlush(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
 	for _, name := range []string{"fsync", "full_page_writes"} {
 		server.Set(t, name, "off")
-		refusedFor(t, server.URL(nil), name+" = off, which loses acknowledged payments: set it to on in the configuration of the server")
+		const remedy = " = off, which loses acknowledged payments: set it to on in the configuration of the server"
+		refusedFor(t, server.URL(nil), name+remedy)
 		server.Set(t, name, "on")
 		refusedFor(t, server.URL(nil), "")
 	}
 }
 
-// TestReloadUnderConnections: a reload of the server's configuration does not change what sessions
-// that live wait for, and where it changes what the server flushes, commands are refused from the
-// next heartbeat on until it is back.
+// TestReloadUnderConnections: the server reloads its configuration. Commits of existing sessions
+// still wait for the standby. If the server stops flushing, commands return ErrUnavailable from the
+// next heartbeat on, until it flushes again.
 func TestReloadUnderConnections(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -122,11 +126,11 @@ func TestReloadUnderConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // what it wrote is looked at
+	defer db.Close() //nolint:errcheck // the test checks each write
 	write := func(n int64) error {
 		return db.Update(t.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(n, "m") })
 	}
-	if err := write(1); err != nil { // so that there is a connection
+	if err := write(1); err != nil { // opens a connection
 		t.Fatal(err)
 	}
 	server.Set(t, "synchronous_commit", "off")
@@ -138,14 +142,14 @@ func TestReloadUnderConnections(t *testing.T) {
 	server.Set(t, "synchronous_commit", "on")
 	for _, name := range []string{"fsync", "full_page_writes"} {
 		server.Set(t, name, "off")
-		for beat(t, db) == nil {
+		for heartbeat(t, db) == nil {
 			runtime.Gosched()
 		}
 		if err := write(3); !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), name+" = off") {
 			t.Errorf("%s: got %v, want the command to be refused", name, err)
 		}
 		server.Set(t, name, "on")
-		for beat(t, db) != nil {
+		for heartbeat(t, db) != nil {
 			runtime.Gosched()
 		}
 	}
@@ -154,7 +158,7 @@ func TestReloadUnderConnections(t *testing.T) {
 	}
 }
 
-func beat(t *testing.T, db *store.DB) error {
+func heartbeat(t *testing.T, db *store.DB) error {
 	t.Helper()
 	if err := t.Context().Err(); err != nil {
 		t.Fatal(err)
@@ -163,8 +167,8 @@ func beat(t *testing.T, db *store.DB) error {
 	return err
 }
 
-// refusedFor opens a store, which must be refused by an error that contains want, or opened if that
-// is empty.
+// refusedFor checks that a store cannot be opened, and that the error contains want. With an empty
+// want the store must open.
 func refusedFor(t *testing.T, source, want string) {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), source, clock.System())

@@ -31,8 +31,8 @@ var reading = map[string]string{"statement_timeout": "30000"}
 type reads struct {
 	pool    *pgxpool.Pool
 	purpose store.Purpose
-	// patience is how long a read by id may take. Other reads may be late by that, behind the time in
-	// which the server ends them.
+	// patience is how long a read by id may take. Other reads may take that much longer than the
+	// time after which the server ends them.
 	patience time.Duration
 }
 
@@ -78,7 +78,7 @@ type query struct {
 }
 
 // fail implements failer.
-func (q query) fail(what string, err error) error { return fmt.Errorf("%s: %w", what, came(err)) }
+func (q query) fail(what string, err error) error { return fmt.Errorf("%s: %w", what, asFault(err)) }
 
 // Lists implements store.Engine.
 func (e *engine) Lists() int { return int(e.read[store.Listing].pool.Stat().MaxConns()) }
@@ -109,31 +109,31 @@ func (e *engine) Each(
 }
 
 // row returns the first row.
-func (q query) row(ctx context.Context, args ...any) store.Scanner { return asked{q, ctx, args} }
+func (q query) row(ctx context.Context, args ...any) store.Scanner { return lazyRow{q, ctx, args} }
 
-// asked is a row that is read when it is scanned.
-type asked struct {
+// lazyRow is a row that is read when it is scanned.
+type lazyRow struct {
 	query
 	ctx  context.Context //nolint:containedctx // the caller's, which scans at once
 	args []any
 }
 
 // Scan implements store.Scanner.
-func (a asked) Scan(dest ...any) error {
-	values, err := arguments(a.args)
+func (r lazyRow) Scan(dest ...any) error {
+	values, err := arguments(r.args)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := a.limited(a.ctx)
+	ctx, cancel := r.limited(r.ctx)
 	defer cancel()
-	err = columns{a.pool.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
-	if a.prepareAnew(err) {
-		err = columns{a.pool.QueryRow(ctx, a.text, values...), a}.Scan(dest...)
+	err = columns{r.pool.QueryRow(ctx, r.text, values...), r}.Scan(dest...)
+	if r.prepareAnew(err) {
+		err = columns{r.pool.QueryRow(ctx, r.text, values...), r}.Scan(dest...)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return a.ended(err)
+	return r.ended(err)
 }
 
 // prepareAnew reports whether a read was rejected because its statement was prepared before a

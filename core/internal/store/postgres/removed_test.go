@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestRemovedPositionsPostgreSQL: a removal keeps the position of its row, and removes the two oldest
-// positions of its table that were kept for more than 60 days.
+// TestRemovedPositionsPostgreSQL: a removal stores the position of its row. It deletes the two
+// oldest stored positions of its table that are older than 60 days.
 func TestRemovedPositionsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,13 +11,16 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 )
 
-// firstBeside is the first migration that runs beside cores of the release before.
-const firstBeside = 2
+// firstRolling is the first migration that runs while cores of the previous release serve.
+const firstRolling = 2
 
-// growing are the tables that nobody may look through, or lock for that long, while payments are made.
-const growing = `(ONLY )?"?(transactions|transaction_terms|captures|refunds|events|idempotency_keys|webhook_deliveries|tokens|customers|payment_methods)`
+// growing matches the large tables. A migration must not scan one, or lock one for the time of a
+// scan, while cores serve payments.
+const growing = `(ONLY )?"?(transactions|transaction_terms|captures|refunds|events|idempotency_keys|` +
+	`webhook_deliveries|tokens|customers|payment_methods)`
 
-// hindrances are what cores of the release before, or payments, do not bear, by the word that excuses them.
+// hindrances are statements that break cores of the previous release, or block payments. The key is
+// the word that a migration names in its reason.
 var hindrances = map[string]*regexp.Regexp{
 	"DROP COLUMN":    regexp.MustCompile(`(?i)\bDROP COLUMN\b`),
 	"DROP TABLE":     regexp.MustCompile(`(?i)\bDROP TABLE\b`),
@@ -36,14 +39,16 @@ var hindrances = map[string]*regexp.Regexp{
 	"VACUUM FULL":    regexp.MustCompile(`(?i)\b(VACUUM FULL|CLUSTER|REINDEX (TABLE|INDEX) \w)`),
 }
 
-// everywhere are hindrances in what is harmless else, too. Two more words are SEVERAL TABLES, where a step alters more than one that grows, and
-// INTERRUPTIBLE, where one without a transaction is not as the README says.
+// everywhere are hindrances also within statements that harmless matches. There are two more words.
+// SEVERAL TABLES is a step that alters more than one large table. INTERRUPTIBLE is a step without a
+// transaction that does not follow the README.
 var everywhere = map[string]*regexp.Regexp{
-	"VALIDATE":         regexp.MustCompile(`(?i)\bNOT VALID\b(?s:.*)\bVALIDATE CONSTRAINT\b`),
-	"VOLATILE DEFAULT": regexp.MustCompile(`(?i)\bADD COLUMN [^,;]*\bDEFAULT [^,;]*(random|gen_random_uuid|clock_timestamp|nextval)\(`),
+	"VALIDATE": regexp.MustCompile(`(?i)\bNOT VALID\b(?s:.*)\bVALIDATE CONSTRAINT\b`),
+	"VOLATILE DEFAULT": regexp.MustCompile(`(?i)\bADD COLUMN [^,;]*\bDEFAULT [^,;]*` +
+		`(random|gen_random_uuid|clock_timestamp|nextval)\(`),
 }
 
-// harmless are the parts of a step in which a hindrance is none.
+// harmless are the parts of a step that need no check for hindrances.
 var harmless = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bADD COLUMN [^,;]*\bNOT NULL\b[^,;]*\bDEFAULT\b[^,;]*`),
 	regexp.MustCompile(`(?i)\bADD COLUMN [^,;]*\bDEFAULT\b[^,;]*\bNOT NULL\b[^,;]*`),
@@ -55,10 +60,11 @@ var (
 	comment = regexp.MustCompile(`(?m)--.*$`)
 	excuse  = regexp.MustCompile(`(?m)^\s*-- rolling: ([A-Z ]+): (.{20,})$`)
 	altered = regexp.MustCompile(`(?i)\bALTER TABLE (IF EXISTS )?` + growing + `\b`)
-	whole   = regexp.MustCompile(`(?i)^SET lock_timeout = 0;\s*DROP INDEX CONCURRENTLY IF EXISTS (\w+);\s*CREATE (UNIQUE )?INDEX CONCURRENTLY (\w+) ON [^;]*;\s*RESET lock_timeout;$`)
+	whole   = regexp.MustCompile(`(?i)^SET lock_timeout = 0;\s*DROP INDEX CONCURRENTLY IF EXISTS (\w+);\s*` +
+		`CREATE (UNIQUE )?INDEX CONCURRENTLY (\w+) ON [^;]*;\s*RESET lock_timeout;$`)
 )
 
-// hinders returns by which words a step hinders cores of the release before, or payments, and does not say why not.
+// hinders returns the words of the hindrances in a step for which the step gives no reason.
 func hinders(text string) []string {
 	excused := map[string]bool{}
 	for _, m := range excuse.FindAllStringSubmatch(text, -1) {
@@ -95,16 +101,17 @@ func wholeIndex(text string) bool {
 	return m != nil && m[1] == m[3]
 }
 
-// TestMigrationsBesideOlder: every migration can be taken while cores of the release before serve, or says why what looks as if it could not can.
+// TestMigrationsBesideOlder: every migration can run while cores of the previous release serve. A
+// migration with a hindrance gives the reason why it is safe.
 func TestMigrationsBesideOlder(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(postgres.Migrations, "migration/*.sql")
-	if err != nil || len(names) < firstBeside-1 {
+	if err != nil || len(names) < firstRolling-1 {
 		t.Fatal(names, err)
 	}
 	for _, name := range names {
 		number, _, _ := strings.Cut(path.Base(name), "_")
-		if n, err := strconv.Atoi(number); err != nil || n < firstBeside {
+		if n, err := strconv.Atoi(number); err != nil || n < firstRolling {
 			continue
 		}
 		text, err := fs.ReadFile(postgres.Migrations, name)
@@ -112,29 +119,32 @@ func TestMigrationsBesideOlder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if words := hinders(string(text)); len(words) > 0 {
-			t.Errorf("%s: %s: see migration/README.md, or say in a line `-- rolling: WORD: why` why this may be", name, strings.Join(words, ", "))
+			t.Errorf("%s: %s: see migration/README.md, or give the reason in a line `-- rolling: WORD: reason`",
+				name, strings.Join(words, ", "))
 		}
 	}
 }
 
 func TestHinders(t *testing.T) {
 	t.Parallel()
+	const reason = "no core has read it since the release before the previous one"
+	const concurrently = "CREATE INDEX CONCURRENTLY a ON events (b);"
 	for text, want := range map[string]string{
-		"ALTER TABLE events ADD COLUMN a BIGINT NOT NULL DEFAULT 0;":                                                   "",
-		"ALTER TABLE events ADD COLUMN a BIGINT;":                                                                      "",
-		"CREATE TABLE a (b BIGINT NOT NULL CHECK (b > 0) UNIQUE); CREATE INDEX a_by_b ON a (b);":                       "",
-		"ALTER TABLE events ADD CONSTRAINT a CHECK (b > 0) NOT VALID;":                                                 "",
-		"ALTER TABLE events VALIDATE CONSTRAINT a;":                                                                    "",
-		"-- DROP COLUMN is said here":                                                                                  "",
-		"-- rolling: DROP COLUMN: nobody has read it since the release before last\nALTER TABLE events DROP COLUMN a;": "",
-		"-- rolling: DROP COLUMN: short\nALTER TABLE events DROP COLUMN a;":                                            "DROP COLUMN",
-		"-- rolling: RENAME: nobody has read it since the release before last\nALTER TABLE events DROP COLUMN a;":      "DROP COLUMN",
-		"ALTER TABLE events\n  RENAME a TO b;":                                                                         "RENAME",
-		"ALTER TABLE merchants ALTER COLUMN a TYPE BIGINT;":                                                            "TYPE",
-		"ALTER TABLE merchants ALTER a SET NOT NULL;":                                                                  "SET NOT NULL",
-		"ALTER TABLE merchants ADD COLUMN a BIGINT NOT NULL;":                                                          "NOT NULL",
-		"CREATE INDEX a ON events (b);":                                                                                "CREATE INDEX",
-		"CREATE UNIQUE INDEX IF NOT EXISTS a ON refunds (b);":                                                          "CREATE INDEX",
+		"ALTER TABLE events ADD COLUMN a BIGINT NOT NULL DEFAULT 0;":                             "",
+		"ALTER TABLE events ADD COLUMN a BIGINT;":                                                "",
+		"CREATE TABLE a (b BIGINT NOT NULL CHECK (b > 0) UNIQUE); CREATE INDEX a_by_b ON a (b);": "",
+		"ALTER TABLE events ADD CONSTRAINT a CHECK (b > 0) NOT VALID;":                           "",
+		"ALTER TABLE events VALIDATE CONSTRAINT a;":                                              "",
+		"-- DROP COLUMN in a comment":                                                            "",
+		"-- rolling: DROP COLUMN: " + reason + "\nALTER TABLE events DROP COLUMN a;":             "",
+		"-- rolling: DROP COLUMN: short\nALTER TABLE events DROP COLUMN a;":                      "DROP COLUMN",
+		"-- rolling: RENAME: " + reason + "\nALTER TABLE events DROP COLUMN a;":                  "DROP COLUMN",
+		"ALTER TABLE events\n  RENAME a TO b;":                                                   "RENAME",
+		"ALTER TABLE merchants ALTER COLUMN a TYPE BIGINT;":                                      "TYPE",
+		"ALTER TABLE merchants ALTER a SET NOT NULL;":                                            "SET NOT NULL",
+		"ALTER TABLE merchants ADD COLUMN a BIGINT NOT NULL;":                                    "NOT NULL",
+		"CREATE INDEX a ON events (b);":                                                          "CREATE INDEX",
+		"CREATE UNIQUE INDEX IF NOT EXISTS a ON refunds (b);":                                    "CREATE INDEX",
 		"DROP INDEX a;": "DROP INDEX",
 		"ALTER TABLE merchants ADD CONSTRAINT a UNIQUE (b);":                                        "UNIQUE",
 		"ALTER TABLE events ADD CONSTRAINT a CHECK (b > 0);":                                        "ADD CONSTRAINT",
@@ -145,11 +155,13 @@ func TestHinders(t *testing.T) {
 		"LOCK TABLE a;":                                                                             "LOCK TABLE",
 		"VACUUM FULL a;":                                                                            "VACUUM FULL",
 		"ALTER TABLE a ALTER COLUMN b DROP DEFAULT;":                                                "DROP DEFAULT",
-		"ALTER TABLE events ADD COLUMN a TEXT NOT NULL DEFAULT gen_random_uuid();":                                                                                               "VOLATILE DEFAULT",
-		"ALTER TABLE events ADD COLUMN a BIGINT; ALTER TABLE refunds ADD COLUMN a BIGINT;":                                                                                       "SEVERAL TABLES",
-		"-- +goose NO TRANSACTION\nCREATE INDEX CONCURRENTLY a ON events (b);":                                                                                                   "INTERRUPTIBLE",
-		"-- +goose NO TRANSACTION\n-- +goose Up\nSET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS a;\nCREATE INDEX CONCURRENTLY a ON events (b);\nRESET lock_timeout;\n": "",
-		"-- +goose NO TRANSACTION\nSET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS b;\nCREATE INDEX CONCURRENTLY a ON events (b);\nRESET lock_timeout;\n":               "INTERRUPTIBLE",
+		"ALTER TABLE events ADD COLUMN a TEXT NOT NULL DEFAULT gen_random_uuid();":         "VOLATILE DEFAULT",
+		"ALTER TABLE events ADD COLUMN a BIGINT; ALTER TABLE refunds ADD COLUMN a BIGINT;": "SEVERAL TABLES",
+		"-- +goose NO TRANSACTION\n" + concurrently:                                        "INTERRUPTIBLE",
+		"-- +goose NO TRANSACTION\n-- +goose Up\nSET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS a;\n" +
+			concurrently + "\nRESET lock_timeout;\n": "",
+		"-- +goose NO TRANSACTION\nSET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS b;\n" +
+			concurrently + "\nRESET lock_timeout;\n": "INTERRUPTIBLE",
 	} {
 		if got := strings.Join(hinders(text), ", "); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)

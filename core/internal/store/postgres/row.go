@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// columns reads rows as the store wants them: flags are small integers, as in SQLite.
+// columns scans a row into the types of the store. Flags are small integers, as in SQLite.
 type columns struct {
 	row pgx.Row
 	of  failer
 }
 
-// failer names what came of a statement.
+// failer wraps the error of a statement.
 type failer interface {
 	fail(what string, err error) error
 }
@@ -28,7 +28,7 @@ func (c columns) Scan(dest ...any) error {
 			continue
 		}
 		if flags == nil {
-			dest = append([]any(nil), dest...) // the caller's stays as it is
+			dest = append([]any(nil), dest...) // dest is the caller's
 			flags = make([]flag, 0, len(dest))
 		}
 		flags = append(flags, flag{to: b})
@@ -42,7 +42,7 @@ func (c columns) Scan(dest ...any) error {
 	return nil
 }
 
-// flag is a bool that is read of a bool or of an integer.
+// flag scans a bool from a column of booleans or of integers.
 type flag struct{ to *bool }
 
 // ScanInt64 implements pgtype.Int64Scanner.

@@ -11,12 +11,14 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// session is one command's transaction. Its context has a deadline: a server that does not answer must not hold a command for good.
+// session is the transaction of a command. Its context has a deadline: a server that does not
+// respond must not hold a command forever.
 type session struct {
 	ctx context.Context //nolint:containedctx // a command has no context: nothing but its deadline ends it
 	tx  pgx.Tx
 	sql map[*store.Statement]string
-	// failed is the first statement that failed. PostgreSQL ends the transaction with it, whatever the command makes of it.
+	// failed is the first failure of a statement. PostgreSQL then rolls back the transaction, even if
+	// the command ignores the error.
 	failed error
 }
 
@@ -25,7 +27,7 @@ func (s *session) Exec(q *store.Statement, args ...any) (int64, error) {
 	return s.exec(s.sql[q], args...)
 }
 
-// exec is Exec for a text.
+// exec is Exec for the text of a statement.
 func (s *session) exec(text string, args ...any) (int64, error) {
 	values, err := arguments(args)
 	if err != nil {
@@ -67,8 +69,8 @@ func (s *session) ExecEach(q *store.Statement, args [][]any) ([]int64, error) {
 // Overwrite implements store.Session: an update writes a new version of the row.
 func (s *session) Overwrite(*store.Statement, ...any) error { return nil }
 
-// Insert implements store.Session. The statement does nothing on a conflict: a refused row would end
-// the transaction.
+// Insert implements store.Session. The statement does nothing on a conflict: an error would end the
+// transaction.
 func (s *session) Insert(q *store.Statement, args ...any) error {
 	n, err := s.Exec(q, args...)
 	if err == nil && n == 0 {
@@ -120,16 +122,16 @@ func (s *session) LockRow(q *store.Statement, args ...any) error {
 	return row.Scan(&n)
 }
 
-// fail notes and names what came of a statement.
+// fail wraps the error of a statement, and records it if it is the first one of the command.
 func (s *session) fail(what string, err error) error {
-	err = fmt.Errorf("%s: %w", what, came(err))
+	err = fmt.Errorf("%s: %w", what, asFault(err))
 	if s.failed == nil {
 		s.failed = err
 	}
 	return err
 }
 
-// each hands every row to scan.
+// each calls scan for every row of a query. rows and err are the results of the query.
 func each(rows pgx.Rows, err error, f failer, scan func(store.Scanner) error) error {
 	if err != nil {
 		return f.fail("query", err)

@@ -54,7 +54,7 @@ var customerSQL = map[string]string{
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::text, $7::text, $8::bigint, $9::bytea,
 			$10::bigint, $12::bigint, $13::text
 		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = $4::bigint AND detached_at = 0) < $11::bigint`,
-	// An update writes a new version of the row, so it overwrites no bytes.
+	// Empty: an update writes a new version of the row, so it overwrites no bytes.
 	"overwriteMethod": "",
 	"detachMethod": `UPDATE payment_methods SET detached_at = $1::bigint, number = NULL
 		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND detached_at = 0`,

@@ -3,7 +3,7 @@ package postgres
 var erasureSQL = map[string]string{
 	"eraseDetachedMethods": `UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
 		WHERE customer_id = $1::bigint AND detached_at > 0`,
-	// The condition on the type is the one of the index, word by word.
+	// The condition on the type is, word for word, the condition of the index.
 	"selectCustomerEvents": `SELECT id FROM events
 		WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 			AND object_id IN (SELECT $3::bigint UNION ALL SELECT id FROM payment_methods WHERE customer_id = $3::bigint)
@@ -71,7 +71,7 @@ var erasureSQL = map[string]string{
 	"endDelay": `DELETE FROM delayed_erasures WHERE name = $1::text AND id = $2::bigint
 		AND (due_at <= $3::bigint OR due_at > $4::bigint)`,
 	"postponeErasure": `UPDATE delayed_erasures SET due_at = $1::bigint WHERE name = $2::text AND id = $3::bigint`,
-	// A page of the rows of a name that are due, after a row of a time.
+	// A page of the due rows of a name, after the row with a due time and an id.
 	"selectDelayedErasures": `SELECT due_at, id FROM delayed_erasures WHERE name = $4::text
 		AND due_at <= $1::bigint AND due_at >= $2::bigint AND (due_at > $2::bigint OR id > $3::bigint)
 			ORDER BY due_at, id LIMIT $5::bigint`,
@@ -167,7 +167,7 @@ var erasureSQL = map[string]string{
 				OR events_due_at > $6::bigint THEN 1 ELSE 0 END
 		FROM customer_erasures WHERE customer_id > $1::bigint AND customer_id < $2::bigint
 			ORDER BY customer_id LIMIT $3::bigint`,
-	// Captures and refunds of a transaction after an id that are not younger than a time.
+	// The captures and refunds of a transaction after an id, created up to a time.
 	"selectParts": `SELECT * FROM (SELECT id, 'capture' AS kind, COALESCE(details, '') AS data, CASE
 		WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM captures
 			WHERE transaction_id = $1::bigint AND id > $2::bigint AND created_at <= $3::bigint
@@ -176,7 +176,7 @@ var erasureSQL = map[string]string{
 			WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM refunds
 			WHERE transaction_id = $1::bigint AND id > $2::bigint AND created_at <= $3::bigint
 				ORDER BY id LIMIT $4::bigint) AS of_refunds ORDER BY id LIMIT $4::bigint`,
-	// In the order of commit positions.
+	// It reads events in the order of commit positions.
 	"sweepEvents": `SELECT position, id, CASE WHEN EXISTS (SELECT 1 FROM erased_objects o
 			WHERE o.merchant_id = events.merchant_id AND o.live = events.live AND o.object_id = events.object_id) THEN 1
 				ELSE 0 END

@@ -31,7 +31,8 @@ var eventSQL = map[string]string{
 		ORDER BY id LIMIT $3::bigint`,
 	"selectEvent": `SELECT ` + eventColumns + ` FROM events
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	// The lock keeps the endpoints of the merchant from changing. It costs no statement.
+	// The lock keeps other commands from changing the endpoints of the merchant. It needs no separate
+	// statement.
 	"insertEvent": `INSERT INTO events (` + eventColumns + `)
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::text, $8::bigint
 		FROM (SELECT pg_advisory_xact_lock_shared(hashtextextended('endpoints' || $2::bigint, 0))) AS held

@@ -7,7 +7,7 @@ type listing struct {
 	columns string
 	from    string
 	where   string // its parameters are the first ones
-	params  int    // the number of those
+	params  int    // the number of its parameters
 	table   string // of the cursor
 	// position and id are the columns of the order.
 	position, id string

@@ -14,7 +14,8 @@ var paymentSQL = map[string]string{
 		VALUES ($1::bigint, $2::bigint, $3::bigint, 'requires_confirmation', $4::bigint, $5::bigint, $6::text,
 			$7::text, $8::text, $9::bigint, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::text) ON CONFLICT
 				DO NOTHING`,
-	// Payments that a clock ahead has wait for too long, on the test clock of a test merchant.
+	// Payments that would wait too long for a confirmation, because a clock was ahead when they were
+	// written. For a test merchant the time is that of its test clock.
 	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at FROM transactions
 		WHERE status = 'requires_confirmation' AND expires_at > $1::bigint AND expires_at > $1::bigint + CASE live
 			WHEN 0 THEN COALESCE((SELECT offset_ms FROM test_clocks c WHERE c.merchant_id = transactions.merchant_id), 0)

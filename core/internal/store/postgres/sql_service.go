@@ -15,7 +15,7 @@ var serviceSQL = map[string]string{
 	"selectAuditHeadBefore": `SELECT sequence, mac FROM audit_records WHERE at < $1::bigint
 		ORDER BY sequence DESC LIMIT 1`,
 	"deleteAuditRecords": `DELETE FROM audit_records WHERE sequence <= $1::bigint`,
-	// A larger step stays until its time is over.
+	// A smaller step replaces a larger one only once the time of the larger one is over.
 	"saveConfirmedClock": `INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until, step_until)
 		VALUES (1, $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint)
 		ON CONFLICT (id) DO UPDATE SET at = $1::bigint, behind = $2::bigint, lag = $4::bigint, lag_until = $5::bigint,
@@ -31,7 +31,7 @@ var serviceSQL = map[string]string{
 	"writeProbe": `INSERT INTO store_probes (id, filler) VALUES (1, $1::bytea) ON CONFLICT (id) DO UPDATE
 		SET filler = $1::bytea`,
 	"countProbes": `SELECT COUNT(*) FROM store_probes`,
-	// Lists are in the order of commit positions.
+	// Empty: lists are in the order of commit positions, not of ids.
 	"selectHighestID": "",
 	"selectNewest": `SELECT name, id FROM (
 			SELECT 'transactions' AS name, COALESCE((SELECT MAX(id) FROM transactions), 0) AS id

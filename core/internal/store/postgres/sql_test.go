@@ -18,8 +18,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestRefuseBatch: the function fails with the code by which the engine recognizes a batch that
-// was refused and rolled back.
+// TestRefuseBatch: the function fails with the code by which the engine recognizes a refused batch.
 func TestRefuseBatch(t *testing.T) {
 	t.Parallel()
 	_, err := setup(t).raw.Exec(t.Context(), "SELECT CASE WHEN now() IS NULL THEN 1 ELSE refuse_batch('a reason') END")

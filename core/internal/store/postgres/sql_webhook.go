@@ -92,14 +92,15 @@ var webhookSQL = map[string]string{
 		WHERE endpoint_id = $3::bigint AND id >= $4::bigint AND id <= $5::bigint AND status = 'pending' AND leased = 0`,
 	"selectTargets": `SELECT id, types FROM webhook_endpoints
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND status = 'enabled' ORDER BY id`,
-	// Materialized: a list with a limit that is made once for each row meets more than the limit.
+	// Materialized: if the subquery ran once for each row, its LIMIT would not bound the rows.
 	"leaseDeliveries": `WITH due AS MATERIALIZED (SELECT id FROM webhook_deliveries WHERE endpoint_id = $1::bigint
 		AND status = 'pending' AND due_at <= $2::bigint
 		AND (due_at, id) > ($3::bigint, $4::bigint)
 			ORDER BY due_at, id LIMIT $5::bigint FOR UPDATE SKIP LOCKED)
 		UPDATE webhook_deliveries SET leased = 1, core_id = $6::bigint, due_at = $7::bigint, attempts = attempts + 1,
 			updated_at = $8::bigint WHERE id IN (SELECT id FROM due) RETURNING id, event_id, attempts, created_at`,
-	// Without the rows that another command has locked: that command locks the endpoint next.
+	// It skips rows that another command has locked: that command locks the endpoint next, so waiting
+	// would be a deadlock.
 	"deletePendingDeliveriesTo": `WITH gone AS MATERIALIZED (
 			SELECT id FROM webhook_deliveries
 				WHERE endpoint_id = $1::bigint AND status = 'pending' LIMIT $2::bigint FOR UPDATE SKIP LOCKED)

@@ -10,13 +10,13 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// counters count what went wrong with commands.
+// counters count commands that ran again or failed.
 type counters struct {
 	deadlock, serialization, changed, unavailable atomic.Int64
 }
 
-// again counts a command or a batch that was rolled back and runs again.
-func (c *counters) again(err error) {
+// retried counts a command or a batch that was rolled back and runs again.
+func (c *counters) retried(err error) {
 	var e *pgconn.PgError
 	switch {
 	case errors.As(err, &e) && e.Code == deadlockDetected:
@@ -46,8 +46,10 @@ func (e *engine) Stats() store.Stats {
 		pools = append(pools, poolOf(p.String(), e.read[p].pool))
 	}
 	return store.Stats{
-		Pools:       pools,
-		RolledBack:  map[string]int64{"deadlock": c.deadlock.Load(), "serialization": c.serialization.Load(), "changed": c.changed.Load()},
+		Pools: pools,
+		RolledBack: map[string]int64{
+			"deadlock": c.deadlock.Load(), "serialization": c.serialization.Load(), "changed": c.changed.Load(),
+		},
 		Unavailable: c.unavailable.Load(),
 	}
 }

@@ -9,48 +9,51 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errUnsure is of a commit of which the server said that it did not wait for its standby to have it: it has taken place, and may be gone with the server.
-// Nobody may be told of it before something behind it has been waited for.
-var errUnsure = errors.New("postgres: the server no longer waited for its standby")
+// errUnreplicated reports a commit that the standby did not confirm. It is durable on the primary
+// only: do not acknowledge it until a later commit is replicated.
+var errUnreplicated = errors.New("postgres: the server no longer waited for its standby")
 
-// warned is where a connection keeps that the server has warned.
-const warned = "warned"
+// warningKey is the key of the server's last warning in the CustomData of a connection.
+const warningKey = "warning"
 
-// keepWarning keeps warnings. Of a commit there is but one: that its wait for the standby was cancelled, by an operator as a rule, though the commit itself
-// returns as if all were well.
+// keepWarning stores a warning in the CustomData of its connection. A commit has only one kind of
+// warning: its wait for the standby was cancelled, usually by an operator. The commit then returns
+// no error.
 func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" {
-		conn.CustomData()[warned] = n
+		conn.CustomData()[warningKey] = n
 	}
 }
 
-// sure runs what commits on a connection. It fails when that may not outlive the server.
-func sure(ctx context.Context, conn *pgx.Conn, commit func(context.Context) error) error {
-	delete(conn.PgConn().CustomData(), warned) // of a statement
+// runReplicated calls a function that commits on a connection. It returns errUnreplicated if the
+// standby did not confirm the commit.
+func runReplicated(ctx context.Context, conn *pgx.Conn, commit func(context.Context) error) error {
+	delete(conn.PgConn().CustomData(), warningKey) // of an earlier statement
 	if err := commit(ctx); err != nil {
 		return err
 	}
-	if n, ok := conn.PgConn().CustomData()[warned].(*pgconn.Notice); ok {
-		return fmt.Errorf("%w: %s", errUnsure, n.Message)
+	if n, ok := conn.PgConn().CustomData()[warningKey].(*pgconn.Notice); ok {
+		return fmt.Errorf("%w: %s", errUnreplicated, n.Message)
 	}
 	return nil
 }
 
-// Confirm implements store.Engine. What a transaction writes is waited for when it commits, and with it all that was committed before.
+// Confirm implements store.Engine. It commits a transaction that writes to the write-ahead log.
+// That commit waits for the standby, and the standby then has all earlier commits, too.
 func (e *engine) Confirm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
 	defer cancel()
 	conn, err := e.write.Acquire(ctx)
 	if err != nil {
-		return explain(fmt.Errorf("connect: %w", came(err)))
+		return explain(fmt.Errorf("connect: %w", asFault(err)))
 	}
 	defer conn.Release()
-	err = sure(ctx, conn.Conn(), func(ctx context.Context) error {
+	err = runReplicated(ctx, conn.Conn(), func(ctx context.Context) error {
 		_, err := conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'causeway', '')")
 		return err
 	})
 	if err != nil {
-		return explain(fmt.Errorf("confirm: %w", came(err)))
+		return explain(fmt.Errorf("confirm: %w", asFault(err)))
 	}
 	return nil
 }

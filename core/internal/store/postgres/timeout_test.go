@@ -11,9 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestEndedInATransactionPostgreSQL: a session that the server ends in a transaction leaves a
-// command undone, which the client may send again. Each one is ended so when the server's clock
-// jumps ahead.
+// TestEndedInATransactionPostgreSQL: the server ends a session in its transaction, as it does with
+// all idle sessions when its clock jumps ahead. The command is rolled back, and returns
+// ErrUnavailable: the client may retry.
 func TestEndedInATransactionPostgreSQL(t *testing.T) {
 	t.Parallel()
 	source := pgtest.Schema(t)
@@ -24,7 +24,7 @@ func TestEndedInATransactionPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() }) // of a test
+	t.Cleanup(func() { _ = db.Close() }) // the test has checked the result
 	raw := mustDial(t, source)
 	for _, statement := range []string{
 		`CREATE FUNCTION ended() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -39,8 +39,8 @@ func (s *stuckCores) begin(t *testing.T, merchant int64, commands int) {
 	}
 }
 
-// wantInUse waits until each core's commands hold a number of connections. No more are ever held: a
-// command that may run has its turn before it waits.
+// wantInUse waits until the commands of each core hold want connections. They must not hold more: a
+// command gets its turn before it takes a connection.
 func (s *stuckCores) wantInUse(t *testing.T, want int) {
 	t.Helper()
 	for _, db := range s.cores {
@@ -79,8 +79,9 @@ func (s *stuckCores) wantOthersServed(t *testing.T, other int64) {
 }
 
 // TestOneRowPostgreSQL: a merchant sends many commands for one row to two cores. They hold three
-// quarters of the connections. Other merchants, also such that do the same, have the rest. With all
-// connections held, also those of background work, each core keeps its heartbeats.
+// quarters of the connections. The rest is for other merchants, also for merchants that do the
+// same. If commands hold all connections, also the connections of background work, each core still
+// has heartbeats.
 func TestOneRowPostgreSQL(t *testing.T) {
 	t.Parallel()
 	source := pgtest.Schema(t)
@@ -94,7 +95,7 @@ func TestOneRowPostgreSQL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = db.Close() }) // of a test
+		t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
 		s.cores[i] = db
 	}
 	mustWrite(t, s.cores[0], 1, func() {})
@@ -106,7 +107,7 @@ func TestOneRowPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.ended.Wait()
-	defer func() { _ = held.Rollback(t.Context()) }() // again, of a test that failed
+	defer func() { _ = held.Rollback(t.Context()) }() // if the test failed before
 	s.begin(t, 1, stuckCommands)
 	s.wantInUse(t, 12)
 	s.wantOthersServed(t, 2)
@@ -117,14 +118,14 @@ func TestOneRowPostgreSQL(t *testing.T) {
 	s.wantOthersServed(t, 3)
 	s.begin(t, 14, 1)
 	s.wantInUse(t, 16)
-	s.beatBesideBackground(t)
+	s.wantHeartbeats(t)
 	if err := held.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// beatBesideBackground checks that a core has heartbeats while background work waits for the row too.
-func (s *stuckCores) beatBesideBackground(t *testing.T) {
+// wantHeartbeats checks that each core has heartbeats while background work waits for the row, too.
+func (s *stuckCores) wantHeartbeats(t *testing.T) {
 	t.Helper()
 	for i, db := range s.cores {
 		background := store.InBackground(context.WithoutCancel(t.Context()))
@@ -136,7 +137,9 @@ func (s *stuckCores) beatBesideBackground(t *testing.T) {
 				}
 			})
 		}
-		programtest.WaitFor(t, "background work holds its connections", func() bool { return inUse(db, "background_write") == 4 })
+		programtest.WaitFor(t, "background work holds its connections", func() bool {
+			return inUse(db, "background_write") == 4
+		})
 		leads, _, err := db.Heartbeat(background, int64(7+i), time.Hour, func(time.Time) bool { return true })
 		if err != nil || leads != (i == 0) {
 			t.Errorf("a heartbeat of core %d: leads %t, %v", i, leads, err)

@@ -1,4 +1,4 @@
-// Package schema migrates the schema of a database.
+// Package schema migrates the schema of a database. Both engines of the store use it.
 package schema
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Migrate brings the schema up to this build's version, one transaction for each step. It refuses a
-// schema that is newer.
+// Migrate brings a schema up to the version of this build, one transaction for each step. It
+// returns an error if the schema is newer.
 func Migrate(ctx context.Context, db *sql.DB, d goose.Dialect, dir fs.FS, options ...goose.ProviderOption) error {
 	p, err := goose.NewProvider(d, db, dir, options...)
 	if err != nil {

@@ -1,13 +1,14 @@
 -- +goose Up
--- All statements are one for goose, which allocates 4 MB for each line that could end a statement.
+-- goose gets all statements as one: it allocates 4 MB for each line that could end a statement.
 -- +goose StatementBegin
--- The tables and columns of the SQLite engine's schema, which explains them, and the tables that several cores share.
--- Flags are 0 or 1, times milliseconds since 1970 (UTC), amounts minor units, details the JSON text of the contract.
--- Text in keys is compared by bytes ("C"), as SQLite does: both engines list rows in one order under any locale.
+-- The schema of the SQLite engine explains the tables and columns that both engines have. Flags are
+-- 0 or 1, times milliseconds since 1970 (UTC), amounts minor units, details the JSON text of the
+-- contract. Text in keys is compared by bytes ("C"), as SQLite does: both engines list rows in one
+-- order under any locale.
 
--- The commit position of a database transaction: its number, and an offset. The offset is 0 until the database is
--- restored on a server that has counted less far: see package postgres. Lists are in the order of the positions of
--- their rows, and end at the low-water mark.
+-- The commit position of a database transaction: its number plus an offset. The offset is 0 until
+-- the database is restored on a server with lower transaction numbers: see package postgres. Lists
+-- are in the order of the positions of their rows, and end at the low-water mark.
 CREATE FUNCTION commit_position(xid8) RETURNS BIGINT LANGUAGE sql IMMUTABLE AS 'SELECT $1::text::bigint + 0';
 
 CREATE TABLE merchants (
@@ -68,7 +69,7 @@ CREATE TABLE transactions (
     version                BIGINT   NOT NULL DEFAULT 0,
     claim                  BIGINT   NOT NULL DEFAULT 0,
     core_id                BIGINT   NOT NULL DEFAULT 0, -- the core that works on it; 0 if that core is gone
-    reclaimed_at           BIGINT   NOT NULL DEFAULT 0, -- when recovery took the unfinished step up; 0: only the first attempt works on it
+    reclaimed_at           BIGINT   NOT NULL DEFAULT 0, -- when recovery reclaimed the unfinished step, or 0
     created_at             BIGINT   NOT NULL,
     updated_at             BIGINT   NOT NULL,
     expires_at             BIGINT   NOT NULL DEFAULT 0,
@@ -93,7 +94,7 @@ CREATE INDEX transactions_open ON transactions (id) WHERE status IN ('processing
 CREATE INDEX transactions_expiring ON transactions (expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
--- Of one merchant, by its test clock.
+-- For the test clock of one merchant.
 CREATE INDEX transactions_expiring_test ON transactions (merchant_id, expires_at, id)
     WHERE live = 0 AND expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting_test ON transactions (merchant_id, expires_at, id)
@@ -105,7 +106,7 @@ CREATE TABLE transaction_terms (
     kind           SMALLINT NOT NULL CHECK (kind IN (1, 2)),
     term           TEXT     COLLATE "C" NOT NULL,
     transaction_id BIGINT   NOT NULL,
-    -- The transaction's. All terms of a batch are written in the database transaction of their payments.
+    -- Of the transaction: a batch writes the terms in the database transaction of their payments.
     term_position  BIGINT   NOT NULL DEFAULT commit_position(pg_current_xact_id()),
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 );
@@ -227,9 +228,6 @@ CREATE TABLE reversals (
 CREATE INDEX reversals_due ON reversals (due_at);
 CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
 
--- events and webhook_deliveries are partitioned by id, that is by time: retention drops whole partitions. The first
--- partition ends 28 to 56 days after the schema was made; the leading core creates further ones in time. A row that no
--- partition covers goes to the one named _rest.
 CREATE TABLE step_attempts (
     kind       TEXT     NOT NULL CHECK (kind IN ('authorize', 'void', 'capture', 'refund', 'reversal')),
     object_id  BIGINT   NOT NULL,
@@ -242,6 +240,10 @@ CREATE TABLE step_attempts (
     PRIMARY KEY (kind, object_id, number)
 );
 
+-- events and webhook_deliveries are partitioned by id, that is by time: retention drops whole
+-- partitions. The first partition ends 28 to 56 days after the schema was created. The leader
+-- creates further partitions in time. A row that no other partition covers goes to the default
+-- partition, with a name that ends in _rest.
 CREATE TABLE events (
     id          BIGINT   NOT NULL PRIMARY KEY,
     merchant_id BIGINT   NOT NULL,
@@ -358,11 +360,12 @@ CREATE TABLE tokens (
 CREATE INDEX tokens_sealed ON tokens (expires_at) WHERE number IS NOT NULL;
 CREATE INDEX tokens_by_expiry ON tokens (expires_at);
 
--- Security codes and their keys are unlogged: the write-ahead log, and so archives, standbys and base backups, never hold them.
--- They are empty after a crash or a failover, and the tokens that had a code are then refused.
+-- Security codes and their keys are unlogged: the write-ahead log, and so archives, standbys and
+-- base backups, never hold them. They are empty after a crash or a failover, and the tokens that
+-- had a code are then refused.
 CREATE UNLOGGED TABLE code_keys (
     id        BIGINT PRIMARY KEY,
-    hour      BIGINT NOT NULL, -- in which it seals, counted from 1970; destroyed two hours after that hour began
+    hour      BIGINT NOT NULL, -- in which it seals, counted from 1970; destroyed two hours after the hour began
     vault_key BIGINT NOT NULL,
     sealed    BYTEA  NOT NULL
 );
@@ -423,14 +426,15 @@ CREATE TABLE store_probes (
     filler BYTEA   NOT NULL
 );
 
--- The state of the clock's guard in milliseconds, so that a clock that is wrong after a restart ends no row for ever.
+-- The state of clock.Guard in milliseconds. With it, a clock that is wrong after a restart removes
+-- no row too early.
 CREATE TABLE confirmed_clock (
     id         INTEGER PRIMARY KEY CHECK (id = 1),
     at         BIGINT  NOT NULL,           -- the highest confirmed time
     behind     BIGINT  NOT NULL DEFAULT 0, -- how far the confirmed time is behind at
-    step       BIGINT  NOT NULL DEFAULT 0, -- how far a clock stepped ahead and is not believed yet
+    step       BIGINT  NOT NULL DEFAULT 0, -- how far the clock stepped ahead without confirmation
     step_until BIGINT  NOT NULL DEFAULT 0, -- until when the step is not lowered, by at
-    lag        BIGINT  NOT NULL DEFAULT 0, -- how far idempotency keys end behind the confirmed time
+    lag        BIGINT  NOT NULL DEFAULT 0, -- how much longer idempotency keys live than by the confirmed time
     lag_until  BIGINT  NOT NULL DEFAULT 0, -- when the lag ends, by at
     low_until  BIGINT  NOT NULL DEFAULT 0  -- when at is forgotten because the clock was set back, by at; 0 for never
 );
@@ -455,14 +459,16 @@ CREATE TABLE broadcast_failures (
     PRIMARY KEY (type, name, merchant_id)
 );
 
--- The root secret and the vault's keyset, encrypted by the key-encryption key, which no database contains.
+-- The root secret and the vault's keyset, encrypted by the key-encryption key, which no database
+-- contains.
 CREATE TABLE secrets (
     name       TEXT   PRIMARY KEY,
     sealed     BYTEA  NOT NULL,
     changed_at BIGINT NOT NULL
 );
 
--- The running cores with their last heartbeat, and the leader, which does the work that must be done once.
+-- The running cores with their heartbeats, and the leader. Work that must run once runs on the
+-- leader.
 CREATE TABLE cores (
     id   BIGINT PRIMARY KEY,
     beat BIGINT NOT NULL
@@ -514,8 +520,9 @@ CREATE TRIGGER audit_records_kept BEFORE UPDATE OR DELETE ON audit_records
 CREATE TRIGGER audit_records_whole BEFORE TRUNCATE ON audit_records
     FOR EACH STATEMENT EXECUTE FUNCTION audit_records_kept();
 
--- The commit positions of removed rows, so that a client can page on from the last row that it has read. A row is kept for
--- 60 days by its id, and longer if few rows are removed: each removal removes up to two rows that are older.
+-- The commit positions of removed rows, so that a client can page on from the last row that it has
+-- read. A row is kept for 60 days by its id, and longer if few rows are removed: each removal
+-- removes up to two rows that are older.
 CREATE TABLE removed_positions (
     source   TEXT   COLLATE "C" NOT NULL, -- the table
     id       BIGINT NOT NULL,
@@ -535,7 +542,8 @@ $$;
 CREATE TRIGGER keep_position AFTER DELETE ON transactions FOR EACH ROW EXECUTE FUNCTION keep_position();
 CREATE TRIGGER keep_position AFTER DELETE ON webhook_endpoints FOR EACH ROW EXECUTE FUNCTION keep_position();
 
--- Fails the statement of a batch of payments that cannot be written together: each is then written alone.
+-- Fails the statement of a batch whose payments cannot be written together. Each is then written
+-- alone.
 CREATE FUNCTION refuse_batch(reason TEXT) RETURNS INTEGER LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '%', reason USING ERRCODE = 'CW001';

@@ -1,5 +1,5 @@
-// Package hook has the options of package postgres that only tests set. Only package postgrestest can
-// reach it.
+// Package hook has the options of package postgres that only tests set. Only package postgrestest
+// can import it.
 package hook
 
 // Options change how an engine runs commands.
