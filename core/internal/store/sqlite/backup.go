@@ -16,14 +16,14 @@ import (
 // service can write meanwhile: Backup reads one snapshot. Deleted bytes are not copied. The file is
 // not synced.
 func Backup(ctx context.Context, path, to string) (err error) {
-	f, err := durable.OpenFile(to, os.O_EXCL|os.O_WRONLY, 0o600) // SQLite would make it readable to all
+	f, err := durable.OpenFile(to, os.O_EXCL|os.O_WRONLY, 0o600) // SQLite would create it readable to all
 	if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	// rw, because a reader of a write-ahead log writes to its index.
+	// rw, because a reader of the write-ahead log writes to its index.
 	db, err := openPlain(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)"}})
 	if err != nil {
 		return err
@@ -60,8 +60,8 @@ func Verify(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// BackupHoldsSealed reports whether a database file that no process has open holds anything that the
-// vault's keys encrypt.
+// BackupHoldsSealed reports whether a database file that no process has open holds anything that
+// the vault's keys encrypt.
 func BackupHoldsSealed(ctx context.Context, path string) (found bool, err error) {
 	db, err := openPlain(path, url.Values{"mode": {"ro"}, "immutable": {"1"}})
 	if err != nil {

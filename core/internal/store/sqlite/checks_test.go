@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A rule that SQLite builds an index for, anew for each row, made a payment's statements half as dear again.
+// TestNoCheckBuildsAnIndex: for some CHECK rules SQLite builds an index for each row that it
+// writes. Such rules once made the statements of a payment 50 % slower.
 func TestNoCheckBuildsAnIndex(t *testing.T) {
 	t.Parallel()
 	db := setup(t).MustWrite(t)
@@ -19,14 +20,14 @@ func TestNoCheckBuildsAnIndex(t *testing.T) {
 	}
 }
 
-// column reads one column of a query's rows, all of whose values are shown as text.
+// column returns the values of one column of a query, as text.
 func column(t *testing.T, db *sql.DB, name, query string) (out []string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err returns the failure
 	names, err := rows.Columns()
 	if err != nil {
 		t.Fatal(err)

@@ -12,13 +12,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
-// codesFile holds security codes and the keys that encrypt them. It lies beside the database, is
-// never part of a backup, and may be removed while no service runs: tokens that had a code are then
-// refused.
+// codesFile holds security codes and the keys that encrypt them. It is in the folder of the
+// database and never part of a backup. It may be removed while no service runs: tokens that had a
+// code are then refused.
 const codesFile = "codes.db"
 
-// codesSchema makes the tables of the codes' file. After a power loss the file has at least the
-// rows of its last checkpoint, and is never damaged.
+// codesSchema creates the tables of codes.db. After a power loss the file has at least the rows of
+// its last checkpoint, and is not damaged.
 const codesSchema = `PRAGMA codes.journal_mode = WAL;
 PRAGMA codes.synchronous = NORMAL;
 PRAGMA codes.secure_delete = ON;
@@ -34,17 +34,16 @@ CREATE TABLE IF NOT EXISTS codes.security_codes (
     sealed   BLOB    NOT NULL
 ) STRICT;`
 
-// codesPath returns where the codes of a database file are.
+// codesPath returns the path of codes.db for a database file.
 func codesPath(database string) string { return filepath.Join(filepath.Dir(database), codesFile) }
 
-// AttachCodes makes the codes of a database file part of a connection to it, under the schema
-// "codes".
+// AttachCodes attaches codes.db to a connection to its database file, as the schema "codes".
 func AttachCodes(ctx context.Context, conn driver.Conn, database string) error {
 	path := strings.ReplaceAll(filepath.ToSlash(codesPath(database)), "'", "''")
 	return run(ctx, conn, "ATTACH DATABASE '"+path+"' AS codes")
 }
 
-// makeCodes attaches the codes' file to the writing connection, and makes it where there is none.
+// makeCodes attaches codes.db to the writing connection, and creates the file if there is none.
 func makeCodes(ctx context.Context, conn driver.Conn, database string) error {
 	path := codesPath(database)
 	if err := sqlitewal.Create(path); err != nil {
@@ -61,8 +60,8 @@ func makeCodes(ctx context.Context, conn driver.Conn, database string) error {
 	return err
 }
 
-// dropUsedCodes deletes the codes of used tokens. A commit reaches the database before the codes'
-// file, so a process that dies in between has used a token and kept its code.
+// dropUsedCodes deletes the codes of used tokens. A commit reaches the database before codes.db. A
+// process that dies in between leaves the code of a token that it has used.
 func dropUsedCodes(ctx context.Context, write *sql.DB) error {
 	const used = ` FROM security_codes WHERE token_id IN (SELECT id FROM tokens WHERE used_by <> 0)`
 	var left bool

@@ -42,7 +42,8 @@ func TestConnectionsAreDurable(t *testing.T) {
 	}
 }
 
-// TestStoreWithoutSharedMemory is refused. The VFS stands for a file system that has none.
+// TestStoreWithoutSharedMemory: a store on a file system without shared memory is refused. The VFS
+// simulates such a file system.
 func TestStoreWithoutSharedMemory(t *testing.T) {
 	t.Parallel()
 	db, _, err := sqlite.OpenOn(context.Background(), filepath.Join(t.TempDir(), "x.db"), "unix-dotfile", clock.System())

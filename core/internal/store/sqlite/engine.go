@@ -39,14 +39,14 @@ type request struct {
 	err   error // the result
 }
 
-// Open opens the database file, creating and migrating it when needed. It refuses a file that a newer
-// build has written. ErrDiskFull when there is no room for it.
+// Open opens a database file. It creates and migrates the file if needed. It returns an error if a
+// newer build has migrated the file, and ErrDiskFull if the disk has no room.
 func Open(ctx context.Context, path string, c clock.Clock) (*store.DB, error) {
 	db, _, err := open(ctx, path, "", c)
 	return db, err
 }
 
-// open is Open for a file on a VFS of SQLite, "" for that of the system.
+// open is Open for a file on a VFS of SQLite. "" is the VFS of the system.
 func open(ctx context.Context, path, vfs string, c clock.Clock) (db *store.DB, e *engine, err error) {
 	db, err = store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		e, err = openEngine(ctx, path, vfs, db, c)
@@ -80,14 +80,14 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	return e, nil
 }
 
-// Shared implements store.Engine: one process has the file.
+// Shared implements store.Engine: one process writes to the file.
 func (e *engine) Shared() bool { return false }
 
-// Verify implements store.Engine. Each connection was verified when it was made, and no other program
-// changes its settings.
+// Verify implements store.Engine. It does nothing: the connector verified the settings of each
+// connection, and no other program changes them.
 func (e *engine) Verify(context.Context) error { return nil }
 
-// Confirm implements store.Engine: all that can be read is durable.
+// Confirm implements store.Engine. It does nothing: every row that a read returns is durable.
 func (e *engine) Confirm(context.Context) error { return nil }
 
 // Update implements store.Engine. The command runs in a savepoint of the next batch.
@@ -102,7 +102,7 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 	case r.ended:
 		return r.err
 	}
-	return err // of a batch that could not begin, or panicked
+	return err // the batch could not begin, or panicked
 }
 
 // commit commits a batch. The result of each command is in its request.
@@ -118,9 +118,9 @@ func (e *engine) Close() error {
 		return nil
 	}
 	e.commands.Close()
-	w := <-e.writer // and keep it: nothing is written any more
-	// Readers before the writer: only then is the writer's connection the last one to close, on which
-	// SQLite empties the write-ahead log.
+	w := <-e.writer // never returned: no batch writes any more
+	// The readers close first. SQLite empties the write-ahead log when the last connection closes, and
+	// only the connection of the writer can do that.
 	return errors.Join(e.read.Close(), w.close(), e.write.Close())
 }
 
@@ -138,8 +138,8 @@ func (e *engine) Observe(fn func(store.Batch)) {
 // Waiting implements store.Engine.
 func (e *engine) Waiting() int { return e.commands.Waiting() }
 
-// Page implements store.Engine. Commands draw the ids of their rows, and run one after the other.
-// So the order of ids is that of commits, in which a batch is one.
+// Page implements store.Engine. Commands run one after the other, and generate the ids of their
+// rows when they run. So the order of ids is the order of commits.
 func (e *engine) Page(
 	ctx context.Context, s *store.Statement, _ bool, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
@@ -147,7 +147,7 @@ func (e *engine) Page(
 	return e.Each(ctx, store.Listing, s, scan, args...)
 }
 
-// LowWaterMark implements store.Engine: no open transaction holds a row back.
+// LowWaterMark implements store.Engine: lists have all committed rows.
 func (e *engine) LowWaterMark(context.Context) (oldest, next int64, err error) { return 0, 0, nil }
 
 // Stats implements store.Engine: there is no server.
@@ -156,7 +156,7 @@ func (e *engine) Stats() store.Stats { return store.Stats{} }
 // MakePartitions implements store.Engine: the tables have no partitions.
 func (e *engine) MakePartitions(context.Context, time.Time) error { return nil }
 
-// DropPartitions implements store.Engine: all rows are removed one by one.
+// DropPartitions implements store.Engine: the caller removes all rows one by one.
 func (e *engine) DropPartitions(
 	_ context.Context, _ string, now time.Time, keep time.Duration,
 ) (before time.Time, rows int64, err error) {
@@ -176,12 +176,13 @@ func (e *engine) Leave(context.Context, int64) error { return nil }
 // Forget implements store.Engine, like Leave.
 func (e *engine) Forget(context.Context, int64) error { return nil }
 
-// Hold implements store.Engine. The data folder has lock files for that.
+// Hold implements store.Engine. It returns an error: a process locks files of the data folder
+// instead.
 func (e *engine) Hold(context.Context, string) (release func() error, err error) {
 	return nil, errors.New("sqlite: a file holds no locks for processes: lock its folder")
 }
 
-// Scrub implements store.Engine. Deleted rows stay in the write-ahead log of the codes' file until a
+// Scrub implements store.Engine. Deleted rows remain in the write-ahead log of codes.db until a
 // checkpoint truncates it.
 func (e *engine) Scrub(ctx context.Context) error {
 	var w *writer

@@ -13,15 +13,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
-// roomToOpen is how much room opening takes at most, in bytes, before a payment is written: the index
-// of the write-ahead log and a few pages.
+// roomToOpen is how many bytes it takes at most to open a file: the index of the write-ahead log
+// and a few pages.
 const roomToOpen = 256 << 10
 
-// ErrDiskFull reports that the disk has no room for what the store has to write.
+// ErrDiskFull reports that the disk has no room for the writes of the store.
 var ErrDiskFull = errors.New("the disk is full")
 
-// Explain adds ErrDiskFull to an error of the database file at path if the disk is full. SQLite calls
-// it an I/O error if it finds no room for its index of the write-ahead log.
+// Explain adds ErrDiskFull to an error of the database file at path if the disk is full. SQLite
+// returns an I/O error if it finds no room for the index of its write-ahead log.
 func Explain(err error, path string) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -48,8 +48,8 @@ func room(dir string) (free uint64, ok bool) {
 	return fs.Bavail * uint64(fs.Bsize), true //nolint:gosec // a block's size is positive
 }
 
-// explained adds the store's error to one of SQLite: ErrDuplicate for a second row with the same
-// primary or unique key, and ErrUnavailable if a retry may succeed.
+// explained adds an error of the store to an error of SQLite. It adds ErrDuplicate for a second row
+// with the same primary or unique key, and ErrUnavailable if a retry may succeed.
 func explained(err error) error {
 	switch {
 	case sqlitewal.Duplicate(err):

@@ -17,7 +17,7 @@ const MaxQueue = maxQueue
 // Engine is the engine of a store.
 type Engine struct{ *engine }
 
-// OpenOn is Open for a file on a VFS of SQLite, "" for that of the system.
+// OpenOn is Open for a file on a VFS of SQLite. "" is the VFS of the system.
 func OpenOn(ctx context.Context, path, vfs string, c clock.Clock) (*store.DB, *Engine, error) {
 	db, e, err := open(ctx, path, vfs, c)
 	return db, &Engine{e}, err
@@ -42,7 +42,8 @@ func (e *Engine) Exec(texts ...string) error {
 	return nil
 }
 
-// Plan returns SQLite's plan for the one read of a purpose that fn makes, one line for each step.
+// Plan returns SQLite's plan for the single read of a purpose that fn makes, one line for each
+// step.
 func (e *Engine) Plan(ctx context.Context, p store.Purpose, fn func() error) (string, error) {
 	var errs []error
 	of := e.read[p]

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// ping returns the result of a probe, however long that takes on a busy machine.
+// ping returns the result of a probe. It repeats a probe that took too long on a busy machine.
 func (b *bundle) ping(t *testing.T) error {
 	t.Helper()
 	for {
@@ -21,7 +21,7 @@ func (b *bundle) ping(t *testing.T) error {
 	}
 }
 
-func TestHealthSeesWhatCannotBeWritten(t *testing.T) {
+func TestHealthOfAStoreThatCannotWrite(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ on, off string }{
 		"full":      {"PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000"},
@@ -62,9 +62,9 @@ func TestHealthSeesWhatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestSmallCommitsDoNotHide: on a full disk a small commit may succeed where a payment does not, so it
-// does not make the store healthy.
-func TestSmallCommitsDoNotHide(t *testing.T) {
+// TestSmallCommitsOnAFullDisk: on a full disk a small commit can succeed although a payment cannot.
+// So it does not make the store healthy.
+func TestSmallCommitsOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	limit := func(pages string) {
@@ -80,15 +80,15 @@ func TestSmallCommitsDoNotHide(t *testing.T) {
 	}
 	for id := range int64(3) {
 		if err := b.db.Update(t.Context(), merchant(10+id)); err != nil {
-			t.Fatal("a small one: ", err)
+			t.Fatal("a small commit: ", err)
 		}
 		if err := b.ping(t); !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("after a small one: got %v, want it to be unavailable", err)
+			t.Errorf("after a small commit: got %v, want it to be unavailable", err)
 		}
 		b.clock.Advance(time.Second)
 	}
 	limit("1000000")
 	if err := b.ping(t); err != nil {
-		t.Errorf("once there is space: %v", err)
+		t.Errorf("once there is room: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 )
 
-// filled are tables that MustFill writes a row into.
+// filled are the tables into which MustFill writes a row.
 var filled = []string{"api_keys", "captures", "events", "idempotency_keys", "merchants", "refunds", "transactions"}
 
 func TestMigrateFromEmpty(t *testing.T) {
@@ -22,7 +22,7 @@ func TestMigrateFromEmpty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells
+	defer func() { _ = rows.Close() }() // rows.Err returns the failure
 	var got []string
 	for rows.Next() {
 		var name string
@@ -48,7 +48,7 @@ func TestMigrateFromEmpty(t *testing.T) {
 	}
 }
 
-// MustFill writes a row into every table.
+// MustFill writes a row into each table of filled.
 func (b *bundle) MustFill(t *testing.T) {
 	t.Helper()
 	err := b.db.Update(t.Context(), func(tx *store.Tx) error {
@@ -72,7 +72,7 @@ func (b *bundle) MustFill(t *testing.T) {
 			tx.InsertTransaction(txn), tx.ResolveTransaction(&done), tx.InsertCapture(capture),
 			tx.BeginRefund(&payment.Refund{ID: 12, Transaction: 10, Tenant: tenant, Amount: 40, Details: []byte("{}")}),
 			tx.InsertEvent(event),
-			tx.CompleteKey(claim.ID, 201, []byte("answer")))
+			tx.CompleteKey(claim.ID, 201, []byte("response")))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestNotADatabase(t *testing.T) {
 	}
 }
 
-// TestChecks tries to write past the store what its invariants forbid.
+// TestChecks writes rows without the store, against its invariants: the schema must reject them.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -156,7 +156,7 @@ func TestChecks(t *testing.T) {
 			FROM idempotency_keys`,
 	} {
 		if _, err := db.ExecContext(t.Context(), statement); err == nil {
-			t.Errorf("%s went through", statement)
+			t.Errorf("%s was accepted", statement)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestAnObserverThatPanics: a panic of the function that counts commits is reported, changes no
-// command's result, and leaves the writer to the next one.
+// TestAnObserverThatPanics: a panic of the function that observes commits is reported. It changes
+// no result of a command, and the writer goes on.
 func TestAnObserverThatPanics(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -58,7 +58,7 @@ func TestAnObserverThatPanics(t *testing.T) {
 	}
 }
 
-// brittleClock panics once, at the reading that is due.
+// brittleClock panics once, at the reading with the number due.
 type brittleClock struct {
 	clock.Clock
 	due atomic.Int64
@@ -71,8 +71,8 @@ func (c *brittleClock) Now() time.Time {
 	return c.Clock.Now()
 }
 
-// TestABatchThatPanics: whichever line a batch panics at, its command has the result that the row shows,
-// and the writer goes to the next batch with no transaction open.
+// TestABatchThatPanics: a batch panics at each reading of the clock in turn. The result of its
+// command matches the row. The writer has no open transaction, and the next batch succeeds.
 func TestABatchThatPanics(t *testing.T) {
 	t.Parallel()
 	c := &brittleClock{Clock: clock.NewFake(birth)}

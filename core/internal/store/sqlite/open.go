@@ -13,11 +13,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
-// walPages is after how many WAL pages a commit also checkpoints. It is larger than SQLite's 1000
-// because the writer pays for it.
+// walPages is the number of pages in the write-ahead log from which a commit also checkpoints. It
+// is above SQLite's default of 1000, because a checkpoint delays the writer.
 const walPages = 4000
 
-// The pragmas of the store, besides those of sqlitewal.
+// The pragmas of the store, in addition to the pragmas of sqlitewal.
 var (
 	writePragmas = []string{"cache_size(-10000)", fmt.Sprintf("wal_autocheckpoint(%d)", walPages)}
 	readPragmas  = []string{"cache_size(-2000)"}
@@ -41,7 +41,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// openPools opens the writing connection and the read pools of a file. vfs is as in sqlitewal.Writing.
+// openPools opens the writing connection and the read pools of a file. vfs is the one of
+// sqlitewal.Writing.
 func openPools(ctx context.Context, path, vfs string) (write *sql.DB, read pools, err error) {
 	if err := sqlitewal.Create(path); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)
@@ -50,7 +51,7 @@ func openPools(ctx context.Context, path, vfs string) (write *sql.DB, read pools
 		c := sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn}
 		return sql.OpenDB(connector{c, prepare})
 	}
-	// The readers attach the codes at the first read, when the writer has made that file.
+	// A reader attaches codes.db at its first read: by then the writer has created the file.
 	read = pools{}
 	attach := func(ctx context.Context, c driver.Conn) error { return AttachCodes(ctx, c, path) }
 	for _, p := range store.Purposes() {

@@ -9,10 +9,10 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestIDsFollowThoseOfTheFile: the clock is set back between two runs. New rows still have higher
-// ids than the rows of before, so a client that polls sees them. An id of a clock that was days
-// ahead does not count: ids tell about when a row was made.
-func TestIDsFollowThoseOfTheFile(t *testing.T) {
+// TestIDsRiseAcrossRestarts: the clock is set back between two runs. New rows still have higher ids
+// than the existing rows, so a client that polls reads them. A higher id from a clock that was days
+// ahead has no effect: an id is the approximate time of its row.
+func TestIDsRiseAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var want []int64
@@ -52,8 +52,8 @@ func TestIDsFollowThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// TestIDsOfQueuedCommands: commands that wait draw their ids when they run, so the order of ids is
-// that in which they are committed.
+// TestIDsOfQueuedCommands: a command generates its ids when it runs, not when it is queued. So the
+// order of ids is the order of commits.
 func TestIDsOfQueuedCommands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -67,6 +67,6 @@ func TestIDsOfQueuedCommands(t *testing.T) {
 	drawn := b.db.IDs().Next()
 	release()
 	if err := <-done; err != nil || event.ID < drawn {
-		t.Errorf("the command that waited has the id %d, want more than %d: %v", event.ID, drawn, err)
+		t.Errorf("the queued command has the id %d, want more than %d: %v", event.ID, drawn, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestPathsThatAreNoURI: the database is in its folder, and its backup too, whatever their names
-// hold.
+// TestPathsThatAreNoURI: a database and its backup are at their paths, also if the paths have
+// characters that mean something in a URI.
 func TestPathsThatAreNoURI(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a?b", "a#b", "a%41", "a?mode=memory&b", "a b'ü"} {
@@ -40,12 +40,12 @@ func TestPathsThatAreNoURI(t *testing.T) {
 				t.Errorf("%s: want a file with a database: %v", file, err)
 			}
 		}
-		beside, err := os.ReadDir(filepath.Dir(folder))
+		entries, err := os.ReadDir(filepath.Dir(folder))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.ContainsFunc(beside, func(e os.DirEntry) bool { return e.Name() != name }) {
-			t.Errorf("%s: got files beside the folder: %v", name, beside)
+		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != name }) {
+			t.Errorf("%s: got files next to the folder: %v", name, entries)
 		}
 	}
 }

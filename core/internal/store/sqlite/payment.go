@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// BeginPayment implements store.Engine: a command in the writer's batch.
+// BeginPayment implements store.Engine by a command in the batch of the writer.
 func (e *engine) BeginPayment(ctx context.Context, i *store.Intent) (claim store.Claim, err error) {
 	err = e.Update(ctx, e.db.Command(ctx, i.Transaction.Tenant, func(tx *store.Tx) (err error) {
 		claim, err = tx.BeginPayment(i)

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestListPlans: no list sorts, and none scans a table. Each seeks in an index, by the tenant at least, and
-// by the customer or reference if the filter names one.
+// TestListPlans: no list sorts or scans a table. Each list seeks in an index, by the tenant at
+// least, and by the customer or reference if the list filter has one.
 func TestListPlans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -30,8 +30,8 @@ func TestListPlans(t *testing.T) {
 	}
 }
 
-// TestPlansOfTestHelpers: the reads of a tenant for its test clock and settlement runs seek in an index by
-// the tenant. None sorts.
+// TestPlansOfTestHelpers: the reads of a tenant for its test clock and settlement runs seek in an
+// index by the tenant. None sorts.
 func TestPlansOfTestHelpers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

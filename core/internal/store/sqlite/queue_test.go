@@ -68,7 +68,7 @@ func TestOneBatchHasOneTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !seen[0].Equal(seen[1]) {
-		t.Errorf("two commands that waited together have the times %s and %s", seen[0], seen[1])
+		t.Errorf("two commands of one batch have the times %s and %s", seen[0], seen[1])
 	}
 	if got, want := seen[0], b.clock.Now().Truncate(time.Millisecond); !got.Equal(want) {
 		t.Errorf("now: got %s, want %s", got, want)

@@ -53,7 +53,7 @@ func (e *engine) Lists() int { return connections(store.Listing) }
 
 // Row implements store.Engine. The read runs when the row is scanned.
 func (e *engine) Row(ctx context.Context, p store.Purpose, s *store.Statement, args ...any) store.Scanner {
-	return asked{e, ctx, p, s, args}
+	return lazyRow{e, ctx, p, s, args}
 }
 
 // Each implements store.Engine.
@@ -65,8 +65,8 @@ func (e *engine) Each(
 	})
 }
 
-// asked is a row that is read when it is scanned.
-type asked struct {
+// lazyRow is a row that is read when it is scanned.
+type lazyRow struct {
 	e       *engine
 	ctx     context.Context //nolint:containedctx // the caller's, which scans at once
 	purpose store.Purpose
@@ -75,9 +75,9 @@ type asked struct {
 }
 
 // Scan implements store.Scanner.
-func (a asked) Scan(dest ...any) error {
-	return a.e.timed(a.ctx, a.purpose, a.s, func(ctx context.Context, prepared statement) error {
-		return prepared.row(ctx, a.args...).Scan(dest...)
+func (r lazyRow) Scan(dest ...any) error {
+	return r.e.timed(r.ctx, r.purpose, r.s, func(ctx context.Context, prepared statement) error {
+		return prepared.row(ctx, r.args...).Scan(dest...)
 	})
 }
 

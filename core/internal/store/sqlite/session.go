@@ -86,17 +86,17 @@ func (w *writer) Whole(fn func() error) error {
 	return w.leave("part", fn())
 }
 
-// LockRow implements store.Session: no other command runs.
+// LockRow implements store.Session. It does nothing: no other command runs.
 func (w *writer) LockRow(*store.Statement, ...any) error { return nil }
 
-// Lock implements store.Session: no other command runs.
+// Lock implements store.Session. It does nothing: no other command runs.
 func (w *writer) Lock(string, bool) error { return nil }
 
-// Exclude implements store.Session: no other command runs.
+// Exclude implements store.Session. It does nothing: no other command runs.
 func (w *writer) Exclude(string) error { return nil }
 
-// Empty implements store.Session. The table is in the codes' file, in which SQLite overwrites all
-// deleted bytes.
+// Empty implements store.Session. The table is in codes.db, in which SQLite overwrites all deleted
+// bytes.
 func (w *writer) Empty(table string) error {
 	return w.exec("DELETE FROM " + table)
 }

@@ -49,7 +49,7 @@ func (b *bundle) MustOpen(t *testing.T) *store.DB {
 	return db
 }
 
-// MustWrite opens the file past the store, to write what the store would not.
+// MustWrite opens the file without the store, to write rows that the store would reject.
 func (b *bundle) MustWrite(t *testing.T) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(b.path)+"?_pragma=busy_timeout(300000)&_pragma=foreign_keys(1)")
@@ -97,7 +97,7 @@ func merchant(id int64) func(*store.Tx) error {
 	return func(tx *store.Tx) error { return tx.InsertMerchant(id, "shop") }
 }
 
-// MustCount counts rows past the store.
+// MustCount counts the rows of a table without the store.
 func (b *bundle) MustCount(t *testing.T, table string) int {
 	t.Helper()
 	var n int

@@ -7,12 +7,12 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 )
 
-// TestExplainLeavesOthersAlone: what has another cause than a full disk stays as it is.
-func TestExplainLeavesOthersAlone(t *testing.T) {
+// TestExplainOtherErrors: Explain does not change an error with another cause than a full disk.
+func TestExplainOtherErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	broken := b.engine.Exec("INSERT INTO nothing VALUES (1)")
-	for _, err := range []error{nil, errors.New("of something else"), broken} {
+	for _, err := range []error{nil, errors.New("of another kind"), broken} {
 		if got := sqlite.Explain(err, b.path); got != err { //nolint:errorlint // the very same
 			t.Errorf("got %v, want %v", got, err)
 		}

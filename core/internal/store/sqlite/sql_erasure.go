@@ -3,7 +3,7 @@ package sqlite
 var erasureSQL = map[string]string{
 	"eraseDetachedMethods": `UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
 		WHERE customer_id = ? AND detached_at > 0`,
-	// The condition on the type is the one of the index, word by word.
+	// The condition on the type is, word for word, the condition of the index.
 	"selectCustomerEvents": `SELECT id FROM events INDEXED BY events_of_customers
 		WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 			AND object_id IN (SELECT ?3 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?3)
@@ -63,7 +63,7 @@ var erasureSQL = map[string]string{
 		AND term IN (?, ?) AND transaction_id = ?`,
 	"endDelay":        `DELETE FROM delayed_erasures WHERE name = ? AND id = ? AND (due_at <= ? OR due_at > ?)`,
 	"postponeErasure": `UPDATE delayed_erasures SET due_at = ? WHERE name = ? AND id = ?`,
-	// A page of the rows of a name that are due, after a row of a time.
+	// A page of the due rows of a name, after the row with a due time and an id.
 	"selectDelayedErasures": `SELECT due_at, id FROM delayed_erasures WHERE name = ?4
 		AND due_at <= ?1 AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?5`,
 	"insertErasedTransaction": `INSERT INTO erased_objects (merchant_id, live, object_id, erased_at)
@@ -144,7 +144,7 @@ var erasureSQL = map[string]string{
 			CASE WHEN due_at <= ?4 OR due_at > ?5 OR events_due_at BETWEEN 1 AND ?4 OR events_due_at > ?6 THEN 1
 				ELSE 0 END
 		FROM customer_erasures WHERE customer_id > ?1 AND customer_id < ?2 ORDER BY customer_id LIMIT ?3`,
-	// Captures and refunds of a transaction after an id that are not younger than a time.
+	// The captures and refunds of a transaction after an id, created up to a time.
 	"selectParts": `SELECT * FROM (SELECT id, 'capture' AS kind, COALESCE(details, '') AS data, CASE
 		WHEN client_address <> '' THEN 1 ELSE 0 END AS addressed FROM captures
 			WHERE transaction_id = ?1 AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4) AS of_captures

@@ -12,7 +12,8 @@ var paymentSQL = map[string]string{
 			updated_at, attempt,
 			partial, api_key_id, client_address)
 		VALUES (?, ?, ?, 'requires_confirmation', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-	// Payments that a clock ahead has wait for too long, on the test clock of a test merchant.
+	// Payments that would wait too long for a confirmation, because a clock was ahead when they were
+	// written. For a test merchant the time is that of its test clock.
 	"selectUnconfirmedAhead": `SELECT id, merchant_id, live, expires_at
 		FROM transactions INDEXED BY transactions_waiting
 			WHERE status = 'requires_confirmation' AND expires_at > ?1 AND expires_at > ?1 + CASE live WHEN 0

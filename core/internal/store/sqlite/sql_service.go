@@ -11,7 +11,7 @@ var serviceSQL = map[string]string{
 		ORDER BY sequence DESC LIMIT ?2`,
 	"selectAuditHeadBefore": `SELECT sequence, mac FROM audit_records WHERE at < ? ORDER BY sequence DESC LIMIT 1`,
 	"deleteAuditRecords":    `DELETE FROM audit_records WHERE sequence <= ?`,
-	// A larger step stays until its time is over.
+	// A smaller step replaces a larger one only once the time of the larger one is over.
 	"saveConfirmedClock": `INSERT INTO confirmed_clock (id, at, behind, step, lag, lag_until, low_until, step_until)
 		VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (id) DO UPDATE SET at = ?1, behind = ?2, lag = ?4, lag_until = ?5, low_until = ?6,

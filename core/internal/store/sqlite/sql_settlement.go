@@ -1,9 +1,10 @@
 package sqlite
 
-// takenAt is when a capture was taken, word by word as in captures_unsettled.
+// takenAt is the time of a capture, word for word as in the index captures_unsettled.
 const takenAt = `CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END`
 
-// days are the days of merchants in both modes.
+// days selects each merchant in each mode, with the settings of its settlement day and the times of
+// its oldest and its newest unsettled capture.
 const days = `SELECT m.id, mode.live, m.time_zone, m.cutoff,
 		CASE mode.live WHEN 0 THEN COALESCE(c.offset_ms, 0) ELSE 0 END,
 		COALESCE((SELECT ` + takenAt + ` FROM captures INDEXED BY captures_unsettled

@@ -4,8 +4,8 @@ package sqlite
 const tokenColumns = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
 	t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
 
-// tokensAfter selects a page of tokens up to a time, after a row of a time. tokensBetween selects
-// the tokens from one row of a time up to another.
+// tokensAfter selects a page of the tokens that expire up to a time, after the token with an expiry
+// and an id. tokensBetween selects the tokens from one expiry and id up to another.
 const (
 	//nolint:gosec // SQL
 	tokensAfter = `expires_at <= ?1 AND expires_at >= ?2 AND (expires_at > ?2 OR id > ?3)
@@ -47,7 +47,7 @@ var vaultSQL = map[string]string{
 	"selectOldTokens": `SELECT expires_at, id FROM tokens INDEXED BY tokens_by_expiry
 		WHERE ` + tokensAfter,
 	"deleteTokens": `DELETE FROM tokens WHERE ` + tokensBetween,
-	// The token with its security code and the key of that, if they still exist.
+	// The token with its security code and the key that encrypts the code, if they still exist.
 	"selectToken": `SELECT ` + tokenColumns + `, c.sealed, COALESCE(k.id, 0), COALESCE(k.hour, 0),
 		COALESCE(k.vault_key, 0), k.sealed
 		FROM tokens t LEFT JOIN security_codes c ON c.token_id = t.id LEFT JOIN code_keys k ON k.id = c.key_id

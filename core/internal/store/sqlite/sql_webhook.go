@@ -93,7 +93,7 @@ var webhookSQL = map[string]string{
 		WHERE endpoint_id = ?3 AND id >= ?4 AND id <= ?5 AND status = 'pending' AND leased = 0`,
 	"selectTargets": `SELECT id, types FROM webhook_endpoints
 		WHERE merchant_id = ? AND live = ? AND status = 'enabled' ORDER BY id`,
-	// Materialized: a list with a limit that is made once for each row meets more than the limit.
+	// Materialized: if the subquery ran once for each row, its LIMIT would not bound the rows.
 	"leaseDeliveries": `WITH due AS MATERIALIZED (SELECT id
 		FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 			WHERE endpoint_id = ? AND status = 'pending' AND due_at <= ?

@@ -34,7 +34,7 @@ func (s statement) each(ctx context.Context, scan func(store.Scanner) error, arg
 	if err != nil {
 		return fmt.Errorf("query: %w", explained(err))
 	}
-	defer func() { _ = found.Close() }() // Err below returns its failure
+	defer func() { _ = found.Close() }() // found.Err returns its failure
 	for found.Next() {
 		if err := scan(rows{found}); err != nil {
 			return err

@@ -7,8 +7,8 @@ import (
 )
 
 // TestCodesOfUsedTokensAreDroppedAtTheStart: the commit that uses a token reaches the database
-// before the codes' file. A process that dies in between leaves the code, which the next start
-// deletes; codes of unused tokens stay.
+// before codes.db. A process that dies in between leaves the code, which the next start deletes.
+// Codes of unused tokens remain.
 func TestCodesOfUsedTokensAreDroppedAtTheStart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -27,7 +27,7 @@ func TestCodesOfUsedTokensAreDroppedAtTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = codes.Close() }) // it was read
+	t.Cleanup(func() { _ = codes.Close() }) // the test has read its rows
 	const two = `INSERT INTO security_codes VALUES (1, 1, x'01'), (2, 1, x'01')`
 	if _, err := codes.ExecContext(t.Context(), two); err != nil {
 		t.Fatal(err)
@@ -36,6 +36,6 @@ func TestCodesOfUsedTokensAreDroppedAtTheStart(t *testing.T) {
 	var left string
 	err = codes.QueryRowContext(t.Context(), `SELECT group_concat(token_id) FROM security_codes`).Scan(&left)
 	if err != nil || left != "2" {
-		t.Errorf("codes are left of the tokens %q, %v, want 2", left, err)
+		t.Errorf("got codes of the tokens %q, %v, want 2", left, err)
 	}
 }

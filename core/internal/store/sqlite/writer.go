@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// writer runs batches of commands. There is one. The goroutine that holds it owns its connection and
-// its prepared statements. It is the session of the command that runs.
+// writer runs batches of commands. An engine has one. The goroutine that holds it owns its
+// connection and its prepared statements. The writer is the session of the running command.
 type writer struct {
 	db      *store.DB
 	clock   clock.Clock
@@ -23,9 +23,9 @@ type writer struct {
 	stmts   map[*store.Statement]statement // on conn
 	own     map[string]statement           // the writer's own statements on conn, by text
 	begun   time.Time                      // when the transaction began
-	now     time.Time                      // of the transaction: every row of one commit has the same
-	// lost is the error with which SQLite rolled back the whole batch by itself, as it does when the
-	// disk is full. No more may be written under the batch.
+	now     time.Time                      // the time of the transaction: all rows of a commit have it
+	// lost is the error with which SQLite itself rolled back the whole batch, as it does when the disk
+	// is full. No later command may write in this batch.
 	lost error
 	// doubt is a failure of the running command by which SQLite may have rolled back the batch.
 	doubt    error
@@ -52,8 +52,9 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-// commitBatch commits commands in one transaction. If SQLite rolls it back by itself, the commands that
-// have not run yet are committed in another one. An error is the result of those that have not ended.
+// commitBatch commits commands in one transaction. If SQLite itself rolls it back, another
+// transaction commits the commands that have not run yet. A returned error is the result of all
+// commands that have not ended.
 func (w *writer) commitBatch(commands []*request) error {
 	for len(commands) > 0 {
 		if err := w.exec("BEGIN IMMEDIATE"); err != nil {
@@ -89,7 +90,7 @@ func (w *writer) transaction(commands []*request) (n int, err error) {
 	committed := false
 	defer func() {
 		if !committed {
-			_ = w.exec("ROLLBACK") // fails if SQLite has rolled back by itself
+			_ = w.exec("ROLLBACK") // fails if SQLite has rolled back already
 			w.db.RolledBack()
 		}
 		w.db.BatchEnded()
@@ -106,8 +107,8 @@ func (w *writer) transaction(commands []*request) (n int, err error) {
 	return n, nil
 }
 
-// run runs commands until SQLite rolls back their transaction. It returns how many have run. No row is
-// older than its request.
+// run runs commands until SQLite rolls back their transaction. It returns how many have run. The
+// time of the rows is not before the request of any command.
 func (w *writer) run(commands []*request) (n int) {
 	w.now = w.begun.UTC().Truncate(time.Millisecond)
 	for _, r := range commands {
@@ -179,7 +180,7 @@ func (w *writer) command(r *request) error {
 	return err
 }
 
-// prepared returns the prepared statement of one of the store's.
+// prepared returns the prepared form of a statement of the store.
 func (w *writer) prepared(s *store.Statement) (statement, error) {
 	if p, ok := w.stmts[s]; ok {
 		return p, nil
@@ -203,7 +204,7 @@ func (w *writer) prepare(ctx context.Context, text string) (statement, error) {
 	return statement{prepared}, nil
 }
 
-// change runs one of the store's statements, without rows.
+// change runs a statement of the store that returns no rows.
 func (w *writer) change(s *store.Statement, args ...any) (sql.Result, error) {
 	p, err := w.prepared(s)
 	if err != nil {
@@ -212,7 +213,8 @@ func (w *writer) change(s *store.Statement, args ...any) (sql.Result, error) {
 	return w.result(p, args...)
 }
 
-// exec runs a statement of the writer's own without a result. The texts are few.
+// exec runs an SQL text that returns no rows, such as COMMIT. It prepares each text once: there are
+// few.
 func (w *writer) exec(text string) (err error) {
 	s, ok := w.own[text]
 	if !ok {

@@ -1,12 +1,16 @@
 -- +goose Up
--- All statements are one for goose, which allocates 4 MB for each line that could end a statement.
+-- goose gets all statements as one: it allocates 4 MB for each line that could end a statement.
 -- +goose StatementBegin
--- Ids are 63-bit and time-ordered, times are milliseconds since 1970 (UTC), amounts are minor units, flags are 0 or 1.
--- A column "details" holds the JSON text of the object as the contract shows it.
--- The columns api_key_id and client_address name the client whose request created the row. They are 0 and '' if there
--- was no key or no address. Background work leaves them as they are.
--- A CHECK with IN (...) over three values or more makes SQLite build an index for every row written, a third of the
--- cost of a payment. The hot tables spell such a rule with OR, the most frequent state first.
+-- Ids are 63-bit and time-ordered, times are milliseconds since 1970 (UTC), amounts are minor
+-- units, flags are 0 or 1. A column "details" holds the JSON text of the object as the contract
+-- shows it.
+--
+-- The columns api_key_id and client_address name the client whose request created the row. They are
+-- 0 and '' if there was no key or no address. Background work does not change them.
+--
+-- A CHECK with IN (...) over three values or more makes SQLite build an index for every row
+-- written, a third of the cost of a payment. The hot tables spell such a rule with OR, the most
+-- frequent state first.
 
 CREATE TABLE merchants (
     id               INTEGER PRIMARY KEY,
@@ -17,7 +21,8 @@ CREATE TABLE merchants (
     cutoff           INTEGER NOT NULL DEFAULT 0 CHECK (cutoff BETWEEN 0 AND 1439),
     unlinked_refunds INTEGER NOT NULL DEFAULT 0 CHECK (unlinked_refunds IN (0, 1)),
     disabled_at      INTEGER NOT NULL DEFAULT 0, -- 0 while the merchant is in service
-    -- The days after which personal data of payments, and inactive customers, are erased. NULL: the period of the service.
+    -- The days after which personal data of payments, and inactive customers, are erased. NULL: the
+    -- period of the service.
     keep_personal    INTEGER CHECK (keep_personal BETWEEN 60 AND 36525),
     keep_customers   INTEGER CHECK (keep_customers BETWEEN 60 AND 36525)
 ) STRICT;
@@ -69,16 +74,17 @@ CREATE TABLE transactions (
     version                INTEGER NOT NULL DEFAULT 0,
     claim                  INTEGER NOT NULL DEFAULT 0,
     core_id                INTEGER NOT NULL DEFAULT 0, -- the process that works on it; always 0 in a file
-    reclaimed_at           INTEGER NOT NULL DEFAULT 0, -- when recovery took the unfinished step up; 0: only the first attempt works on it
+    reclaimed_at           INTEGER NOT NULL DEFAULT 0, -- when recovery reclaimed the unfinished step, or 0
     created_at             INTEGER NOT NULL,
     updated_at             INTEGER NOT NULL,
     expires_at             INTEGER NOT NULL DEFAULT 0, -- of an uncaptured or unconfirmed payment; 0 for never
-    -- The number of the confirmation that runs or comes next, from 1; 0 if the create confirmed the payment.
-    -- The acquirer reference contains it: a reversed attempt cannot be mistaken for the next one.
+    -- The number of the confirmation that runs or comes next, from 1; 0 if the create confirmed the
+    -- payment. The acquirer reference contains it: a reversed attempt cannot be mistaken for the
+    -- next one.
     attempt                INTEGER NOT NULL DEFAULT 0 CHECK (attempt >= 0),
     waiting_method         TEXT,                       -- payment_method before the confirmation
     waiting_details        TEXT,                       -- details before the confirmation
-    -- How many confirmations by publishable keys were refused for what they named to pay with.
+    -- The confirmations by publishable keys that were refused because of their payment source.
     refused_confirmations  INTEGER NOT NULL DEFAULT 0,
     api_key_id             INTEGER NOT NULL DEFAULT 0,
     client_address         TEXT    NOT NULL DEFAULT '',
@@ -94,17 +100,18 @@ CREATE TABLE transactions (
 CREATE INDEX transactions_by_tenant ON transactions (merchant_id, live, id);
 CREATE INDEX transactions_open ON transactions (id)
     WHERE status IN ('processing', 'unknown') OR operation <> '';
--- Partial: a payment that is captured at once never enters these.
+-- A payment that is captured at once is never in these partial indexes.
 CREATE INDEX transactions_expiring ON transactions (expires_at)
     WHERE expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting ON transactions (expires_at) WHERE status = 'requires_confirmation';
--- Of one merchant, by its test clock.
+-- For the test clock of one merchant.
 CREATE INDEX transactions_expiring_test ON transactions (merchant_id, expires_at, id)
     WHERE live = 0 AND expires_at > 0 AND status IN ('authorized', 'partially_captured');
 CREATE INDEX transactions_waiting_test ON transactions (merchant_id, expires_at, id)
     WHERE live = 0 AND status = 'requires_confirmation';
 
--- The transactions that name a customer or a merchant's reference. A row may outlive its transaction.
+-- The transactions that name a customer or a merchant's reference. A row may outlive its
+-- transaction.
 CREATE TABLE transaction_terms (
     merchant       INTEGER NOT NULL,
     is_live        INTEGER NOT NULL CHECK (is_live IN (0, 1)),
@@ -114,8 +121,8 @@ CREATE TABLE transaction_terms (
     PRIMARY KEY (merchant, is_live, kind, term, transaction_id)
 ) STRICT, WITHOUT ROWID;
 
--- How far rows have no personal data any more, by the kind of rows and the period of their merchants. A merchant's
--- change of its period begins all again.
+-- The progress of the erasure of personal data, by the kind of rows and the period of their
+-- merchants. If a merchant changes its period, all rows are checked again.
 CREATE TABLE erasures (
     name    TEXT    NOT NULL,
     days    INTEGER NOT NULL,
@@ -123,20 +130,21 @@ CREATE TABLE erasures (
     PRIMARY KEY (name, days)
 ) STRICT, WITHOUT ROWID;
 
--- Rows that are to be erased later than others of their age: the erasure failed; of transactions also if something was open, or came after the erasure.
--- The name payment_parts is of erased transactions with many captures and refunds, of which some are still to be erased.
+-- Rows whose erasure is postponed because it failed. For a transaction also because it was
+-- unfinished, or because a capture or refund was added after its erasure. The name payment_parts is
+-- for an erased transaction with many captures and refunds, of which some are not yet erased.
 CREATE TABLE delayed_erasures (
     name        TEXT    NOT NULL, -- of the table
     id          INTEGER NOT NULL,
     merchant_id INTEGER NOT NULL,
     live        INTEGER NOT NULL CHECK (live IN (0, 1)),
     due_at      INTEGER NOT NULL,
-    through     INTEGER NOT NULL DEFAULT 0, -- the capture or refund after which those of an erased transaction go on
+    through     INTEGER NOT NULL DEFAULT 0, -- payment_parts: the last erased capture or refund
     PRIMARY KEY (name, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delayed_erasures_due ON delayed_erasures (name, due_at, id);
 
--- Deleted customers with transactions or events that are still to be erased.
+-- Deleted customers with transactions or events that are not yet erased.
 CREATE TABLE customer_erasures (
     customer_id INTEGER PRIMARY KEY,
     merchant_id INTEGER NOT NULL,
@@ -148,7 +156,7 @@ CREATE TABLE customer_erasures (
 CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
 CREATE INDEX customer_erasures_events_due ON customer_erasures (events_due_at, customer_id) WHERE events_due_at > 0;
 
--- Transactions, captures and refunds that were erased, and whose events follow.
+-- Erased transactions, captures and refunds whose events are not yet erased.
 CREATE TABLE erased_objects (
     merchant_id INTEGER NOT NULL,
     live        INTEGER NOT NULL CHECK (live IN (0, 1)),
@@ -176,8 +184,8 @@ CREATE TABLE captures (
     reclaimed_at          INTEGER NOT NULL DEFAULT 0,
     created_at            INTEGER NOT NULL,
     updated_at            INTEGER NOT NULL,
-    captured_at           INTEGER NOT NULL DEFAULT 0, -- 0 where it equals created_at; a time ahead is corrected
-    api_key_id            INTEGER NOT NULL DEFAULT 0, -- a sale's: as of the authorization
+    captured_at           INTEGER NOT NULL DEFAULT 0, -- 0 if equal to created_at; a time in the future is corrected
+    api_key_id            INTEGER NOT NULL DEFAULT 0, -- for a sale, as in the authorization
     client_address        TEXT    NOT NULL DEFAULT '',
     amount_refunded       INTEGER NOT NULL DEFAULT 0 CHECK (amount_refunded >= 0),
     amount_refund_pending INTEGER NOT NULL DEFAULT 0
@@ -185,7 +193,7 @@ CREATE TABLE captures (
 ) STRICT;
 CREATE INDEX captures_by_transaction ON captures (transaction_id, id);
 CREATE INDEX captures_open ON captures (id) WHERE state = 'pending';
--- What settlement has to do follows from the unsettled captures alone, whatever clock wrote them.
+-- Settlement finds its work by the unsettled captures alone, whatever clock wrote them.
 CREATE INDEX captures_unsettled ON captures (merchant_id, live, (CASE WHEN captured_at > 0 THEN captured_at ELSE created_at END), id)
     WHERE settled = 0 AND state = 'succeeded';
 
@@ -213,8 +221,9 @@ CREATE INDEX refunds_by_tenant ON refunds (merchant_id, live, id);
 CREATE INDEX refunds_by_transaction ON refunds (transaction_id, id);
 CREATE INDEX refunds_open ON refunds (id) WHERE state = 'pending';
 
--- Pending reversals: steps that were closed, or are to be closed, without proof that they had no effect at the acquirer. Recovery looks
--- for the effect, and releases an authorization that it finds. Ordinary steps have no row here.
+-- Pending reversals: steps that are closed, or will be closed, without proof that they had no
+-- effect at the acquirer. Recovery inquires about the effect, and releases an authorization that it
+-- finds. Other steps have no row here.
 CREATE TABLE reversals (
     id             INTEGER PRIMARY KEY,
     kind           TEXT    NOT NULL CHECK (kind = 'authorize' OR kind = 'capture' OR kind = 'void' OR kind = 'refund'),
@@ -226,9 +235,9 @@ CREATE TABLE reversals (
     amount         INTEGER NOT NULL CHECK (amount >= 0), -- requested
     currency       TEXT    NOT NULL,
     captured       INTEGER NOT NULL CHECK (captured IN (0, 1)), -- a capture, or an authorization that captures at once
-    held           INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0), -- approved, as far as the acquirer has reported
-    requested      INTEGER NOT NULL DEFAULT 0 CHECK (requested IN (0, 1)), -- the acquirer may have got a release request
-    asked          INTEGER NOT NULL DEFAULT 0, -- release requests with a response: the next has a reference of its own
+    held           INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0), -- the approved amount that the acquirer has reported
+    requested      INTEGER NOT NULL DEFAULT 0 CHECK (requested IN (0, 1)), -- the acquirer may have a release request
+    asked          INTEGER NOT NULL DEFAULT 0, -- release requests with a response; each has a separate reference
     refused        INTEGER NOT NULL DEFAULT 0, -- consecutive refusals
     looks          INTEGER NOT NULL DEFAULT 0, -- inquiries without a result since the acquirer acknowledged the release
     version        INTEGER NOT NULL DEFAULT 0,
@@ -240,7 +249,8 @@ CREATE TABLE reversals (
 CREATE INDEX reversals_due ON reversals (due_at);
 CREATE INDEX reversals_by_transaction ON reversals (transaction_id);
 
--- The last attempt of recovery at each unfinished step that it has tried. A step that ends has no row.
+-- The last attempt of recovery at each unfinished step that it has tried. A step that ends has no
+-- row.
 CREATE TABLE step_attempts (
     kind       TEXT    NOT NULL CHECK (kind = 'authorize' OR kind = 'void' OR kind = 'capture' OR kind = 'refund' OR kind = 'reversal'),
     object_id  INTEGER NOT NULL, -- the transaction, capture, refund or reversal
@@ -263,14 +273,15 @@ CREATE TABLE events (
     data        TEXT    NOT NULL,
     created_at  INTEGER NOT NULL
 ) STRICT;
--- The only index that event lists cost a payment. It covers the object, so a list of one object's events skips the
--- events of other objects without reading their rows.
+-- The only index that event lists cost a payment. It covers the object, so a list of one object's
+-- events skips the events of other objects without reading their rows.
 CREATE INDEX events_by_tenant ON events (merchant_id, live, id, object_id);
 -- Deleting a customer erases its events and those of its payment methods. Payments have no entry.
 CREATE INDEX events_of_customers ON events (object_id, id)
     WHERE substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.';
 
--- Events that the platform sends a merchant once for each name; a repeated request returns the stored event.
+-- Events that the platform sends a merchant once for each name; a repeated request returns the
+-- stored event.
 CREATE TABLE announcements (
     merchant_id INTEGER NOT NULL,
     live        INTEGER NOT NULL CHECK (live IN (0, 1)),
@@ -280,20 +291,21 @@ CREATE TABLE announcements (
     PRIMARY KEY (merchant_id, live, type, name)
 ) STRICT, WITHOUT ROWID;
 
--- Events for all merchants and their progress. The progress commits with the events, so that a crash repeats none.
+-- Events for all merchants and their progress. The progress commits with the events, so that a
+-- crash repeats none.
 CREATE TABLE broadcasts (
     type        TEXT    NOT NULL,
     name        TEXT    NOT NULL, -- the subject, such as the id of a rotation
     data        BLOB    NOT NULL, -- shown in each event
-    until       INTEGER NOT NULL, -- the newest merchant at the time of the broadcast, the last to get an event
-    place       INTEGER NOT NULL DEFAULT 0, -- the last merchant that has got its events
+    until       INTEGER NOT NULL, -- the newest merchant at the time of the broadcast, the last recipient
+    place       INTEGER NOT NULL DEFAULT 0, -- the last merchant that has its events
     told        INTEGER NOT NULL DEFAULT 0, -- the number of merchants with events so far
     created_at  INTEGER NOT NULL,
     finished_at INTEGER NOT NULL DEFAULT 0, -- 0 until every merchant has its events
     PRIMARY KEY (type, name)
 ) STRICT, WITHOUT ROWID;
 
--- Merchants for which a broadcast failed. It is tried again for them.
+-- Merchants for which a broadcast failed and is tried again.
 CREATE TABLE broadcast_failures (
     type        TEXT    NOT NULL,
     name        TEXT    NOT NULL,
@@ -326,8 +338,8 @@ CREATE TABLE webhook_endpoints (
                                           OR status = 'deleted'),
     reason        TEXT    NOT NULL DEFAULT '' CHECK (reason = '' OR reason = 'requested' OR reason = 'gone'
                                                      OR reason = 'failing'),
-    generation    INTEGER NOT NULL DEFAULT 1 CHECK (generation >= 1), -- counts the secrets, which are derived
-    overlap_until INTEGER NOT NULL DEFAULT 0, -- until then the secret of the generation before signs as well
+    generation    INTEGER NOT NULL DEFAULT 1 CHECK (generation >= 1), -- of the secret, which is derived from it
+    overlap_until INTEGER NOT NULL DEFAULT 0, -- until then the previous secret signs, too
     failing_since INTEGER NOT NULL DEFAULT 0, -- 0 unless the last attempt failed
     version       INTEGER NOT NULL DEFAULT 1,
     created_at    INTEGER NOT NULL,
@@ -342,7 +354,7 @@ CREATE TABLE webhook_deliveries (
     event_id        INTEGER NOT NULL,
     status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status = 'pending' OR status = 'succeeded'
                                                               OR status = 'failed'),
-    attempts        INTEGER NOT NULL DEFAULT 0, -- begun; the number of the running attempt excludes all others
+    attempts        INTEGER NOT NULL DEFAULT 0, -- begun; a result of another attempt is ignored
     leased          INTEGER NOT NULL DEFAULT 0 CHECK (leased IN (0, 1)),
     core_id         INTEGER NOT NULL DEFAULT 0, -- the process that holds the lease; always 0 in a file
     due_at          INTEGER NOT NULL, -- of the next attempt, or the end of the lease
@@ -356,7 +368,8 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at) WHERE status = 'pending';
 
--- A sealed value names its vault key, so that a rotation finds the values that still need the old one.
+-- A sealed value names its vault key, so that a rotation finds the values that still need the old
+-- one.
 CREATE TABLE vault_retired_keys (
     key        INTEGER PRIMARY KEY, -- no value is sealed under it any more
     retired_at INTEGER NOT NULL
@@ -392,11 +405,12 @@ CREATE TABLE customers (
     version           INTEGER NOT NULL,
     created_at        INTEGER NOT NULL,
     updated_at        INTEGER NOT NULL,
-    -- The last payment or refund of the transactions that an erasure has unlinked from the customer; 0 for none.
+    -- The last payment or refund of the transactions that an erasure has unlinked from the
+    -- customer; 0 for none.
     last_paid_at      INTEGER NOT NULL DEFAULT 0,
     deleted_at        INTEGER NOT NULL DEFAULT 0,
     api_key_id        INTEGER NOT NULL DEFAULT 0,
-    client_address    TEXT    NOT NULL DEFAULT '' -- emptied when the customer is deleted, as of its payment methods
+    client_address    TEXT    NOT NULL DEFAULT '' -- '' once deleted, also in its payment methods
 ) STRICT;
 CREATE INDEX customers_by_tenant ON customers (merchant_id, live, id) WHERE deleted_at = 0;
 CREATE INDEX customers_by_reference ON customers (merchant_id, live, details ->> '$.reference', id)
@@ -423,26 +437,28 @@ CREATE TABLE payment_methods (
 -- Deleting a customer erases all its payment methods, detached ones included.
 CREATE INDEX payment_methods_by_customer ON payment_methods (customer_id, detached_at, id);
 
--- How far the clock of a merchant's test objects is ahead of time.
+-- How far the test clock of a merchant is ahead of the clock.
 CREATE TABLE test_clocks (
     merchant_id INTEGER PRIMARY KEY,
     offset_ms   INTEGER NOT NULL CHECK (offset_ms >= 0)
 ) STRICT;
 
--- The row that a health check writes, as large as the rows of a payment, to prove that the store accepts writes.
+-- The row that a health check writes, as large as the rows of a payment, to prove that the store
+-- accepts writes.
 CREATE TABLE store_probes (
     id     INTEGER PRIMARY KEY CHECK (id = 1),
     filler BLOB NOT NULL
 ) STRICT;
 
--- The state of the clock's guard in milliseconds, so that a clock that is wrong after a restart ends no row for ever.
+-- The state of clock.Guard in milliseconds. With it, a clock that is wrong after a restart removes
+-- no row too early.
 CREATE TABLE confirmed_clock (
     id         INTEGER PRIMARY KEY CHECK (id = 1),
     at         INTEGER NOT NULL,           -- the highest confirmed time
     behind     INTEGER NOT NULL DEFAULT 0, -- how far the confirmed time is behind at
-    step       INTEGER NOT NULL DEFAULT 0, -- how far a clock stepped ahead and is not believed yet
+    step       INTEGER NOT NULL DEFAULT 0, -- how far the clock stepped ahead without confirmation
     step_until INTEGER NOT NULL DEFAULT 0, -- until when the step is not lowered, by at
-    lag        INTEGER NOT NULL DEFAULT 0, -- how far idempotency keys end behind the confirmed time
+    lag        INTEGER NOT NULL DEFAULT 0, -- how much longer idempotency keys live than by the confirmed time
     lag_until  INTEGER NOT NULL DEFAULT 0, -- when the lag ends, by at
     low_until  INTEGER NOT NULL DEFAULT 0  -- when at is forgotten because the clock was set back, by at; 0 for never
 ) STRICT;
@@ -458,8 +474,9 @@ CREATE TABLE operators (
     revoked_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- One record for each action of an operator, in the commit of the action. Each MAC covers the record and the MAC of
--- the record before it. The triggers keep SQL statements from changing a record or removing one of the last 365 days.
+-- One record for each action of an operator, in the commit of the action. Each MAC covers the
+-- record and the MAC of the record before it. The triggers keep SQL statements from changing a
+-- record or removing one of the last 365 days.
 CREATE TABLE audit_records (
     sequence       INTEGER PRIMARY KEY,
     at             INTEGER NOT NULL,
