@@ -83,7 +83,7 @@ func drainText(writers string) string {
 var drainA, drainB = drainText(writersA), drainText(writersB)
 
 // pagePatience is how long a page waits for running commands. After that, a page of the rows that
-// are newer than a cursor ends at the position of the slow command: a client that polls reads the
+// are newer than a cursor ends at the position of the slow command. A client that polls reads the
 // other rows later. Every other page has all visible rows. A client that polls on from its last row
 // can miss rows of the slow command.
 const pagePatience = time.Second
