@@ -18,7 +18,8 @@ func (b *bundle) lead(t *testing.T, fn, behind func(*store.Tx) error) (first, se
 	return <-one, <-two
 }
 
-// The first command of a batch has no savepoint: its failure rolls back the batch, which begins again.
+// The first command of a batch has no savepoint: its failure rolls back the batch, which begins
+// again.
 func TestFirstOfABatchFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -40,8 +41,8 @@ func TestFirstOfABatchFails(t *testing.T) {
 	}
 }
 
-// A first command that ignores a full disk must not let those behind it write outside of the batch's
-// transaction.
+// A first command that ignores a full disk must not let those behind it write outside of the
+// batch's transaction.
 func TestFirstOfABatchHidesItsRollback(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -70,7 +71,8 @@ func TestFirstOfABatchHidesItsRollback(t *testing.T) {
 }
 
 // TestLaterOfABatchHidesItsRollback: a later command that ignores a full disk fails with the batch.
-// The commands behind it are in the next batch: a row is there if and only if its command succeeded.
+// The commands behind it are in the next batch: a row is there if and only if its command
+// succeeded.
 func TestLaterOfABatchHidesItsRollback(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -98,8 +100,8 @@ func TestLaterOfABatchHidesItsRollback(t *testing.T) {
 	}
 }
 
-// A batch has one time, which is not before any of its commands was requested, even if the clock was
-// set back meanwhile.
+// A batch has one time, which is not before any of its commands was requested, even if the clock
+// was set back meanwhile.
 func TestTimeOfABatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -130,8 +130,8 @@ func (w *writer) run(commands []*request) (n int) {
 	return n
 }
 
-// first runs the batch's first command. Nothing was written before it, so it needs no savepoint: if
-// it fails, the batch is rolled back and begins again for the commands behind it.
+// first runs the first command of a batch. Nothing was written before it, so it needs no savepoint.
+// If it fails, the batch is rolled back and begins again for the commands behind it.
 func (w *writer) first(r *request) error {
 	err := w.command(r)
 	if err == nil {
@@ -141,7 +141,7 @@ func (w *writer) first(r *request) error {
 		return nil
 	}
 	w.db.RolledBack()
-	_ = w.exec("ROLLBACK") // fails if SQLite has rolled back by itself
+	_ = w.exec("ROLLBACK") // fails if SQLite has rolled back already
 	if begin := w.exec("BEGIN IMMEDIATE"); begin != nil {
 		w.lost = fmt.Errorf("begin: %w", begin)
 	}
