@@ -72,7 +72,11 @@ func Undone(of *pgconn.PgError) bool { return undone(asFault(of)) }
 
 // RunBatch runs a statement as the statement of a batch, and calls scan for each row.
 func RunBatch(ctx context.Context, source, statement string, scan func()) error {
-	pool, err := new(engine).open(ctx, source, poolSize{connections: 1}, batchSettings)
+	s, err := parse(source, nil)
+	if err != nil {
+		return err
+	}
+	pool, err := s.open(ctx, poolSize{connections: 1}, batchSettings)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,11 @@ func Migrate(ctx context.Context, source secret.String) error {
 }
 
 func migrateWith(ctx context.Context, source secret.String, files fs.FS) error {
-	pool, err := new(engine).open(ctx, source.Reveal(), poolSize{connections: 2}, writing)
+	s, err := parse(source.Reveal(), nil)
+	if err != nil {
+		return err
+	}
+	pool, err := s.open(ctx, poolSize{connections: 2}, writing)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,9 @@ func TestPoolsPostgreSQL(t *testing.T) {
 		"&pool_max_conns=1": {
 			"write": 1, "payments": 1, "background_write": 1, "member": 1, "read": 1, "list": 1, "background": 1,
 		},
+		"&application_name=pool_max_conns": {
+			"write": 16, "payments": 10, "background_write": 4, "member": 2, "read": 4, "list": 2, "background": 2,
+		},
 	} {
 		db, err := postgres.Open(t.Context(), source+options, clock.System())
 		if err != nil {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -95,25 +93,23 @@ type engine struct {
 
 // Open opens a database, and migrates it if needed. source is a URL or a list of key=value pairs.
 // If it has several hosts, Open uses the host that accepts writes. Several processes can open a
-// database at the same time. Open returns an error if a newer build has migrated the schema. Only
-// tests pass options.
-func Open(ctx context.Context, source string, c clock.Clock, options ...hook.Options) (*store.DB, error) {
-	return OpenRotating(ctx, source, nil, c, options...)
+// database at the same time. Open returns an error if a newer build has migrated the schema.
+func Open(ctx context.Context, source string, c clock.Clock) (*store.DB, error) {
+	return OpenRotating(ctx, source, nil, c)
 }
 
 // OpenRotating is Open for a user and a password that can change: each new connection uses the
 // source that current returns. A nil current makes it Open.
 func OpenRotating(
-	ctx context.Context, source string, current func() (string, error), c clock.Clock, options ...hook.Options,
+	ctx context.Context, source string, current func() (string, error), c clock.Clock,
 ) (*store.DB, error) {
 	return store.New(ctx, c, func(db *store.DB) (store.Engine, error) {
 		texts, err := compile()
 		if err != nil {
 			return nil, err
 		}
-		e := &engine{db: db, clock: c, current: current, sql: texts, fences: fences{turn: make(chan struct{}, 1)}}
-		for _, o := range options {
-			e.test = o
+		e := &engine{
+			db: db, clock: c, current: current, sql: texts, test: hook.From(ctx), fences: fences{turn: make(chan struct{}, 1)},
 		}
 		t := new(batchQueue)
 		e.intents, e.outcomes = newBatches(t, e.writeIntents), newBatches(t, e.writeOutcomes)
@@ -133,83 +129,6 @@ func OpenRotating(
 		}
 		return e, nil
 	})
-}
-
-func (e *engine) openPools(ctx context.Context, source string) (err error) {
-	if e.write, err = e.open(ctx, source, poolSize{connections: writers}, writing); err != nil {
-		return err
-	}
-	e.turns = store.NewTurns(turnBounds(int(e.write.Stat().MaxConns()), e.patience))
-	size := poolSize{connections: backgroundWriters, fixed: true}
-	if e.background, err = e.open(ctx, source, size, writing); err != nil {
-		return err
-	}
-	size.connections = members
-	if e.member, err = e.open(ctx, source, size, writing); err != nil {
-		return err
-	}
-	e.read = map[store.Purpose]*reads{}
-	for _, p := range store.Purposes() {
-		if e.read[p], err = e.openReads(ctx, source, p); err != nil {
-			return err
-		}
-	}
-	e.batch, err = e.open(ctx, source, poolSize{connections: batchConnections}, batchSettings)
-	return err
-}
-
-// poolSize is the highest number of connections. The URL cannot raise a fixed one.
-type poolSize struct {
-	connections int32
-	fixed       bool
-}
-
-// open opens a pool of connections. bounds are timeouts of the server: the URL can set others.
-func (e *engine) open(
-	ctx context.Context, source string, size poolSize, bounds map[string]string,
-) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(source)
-	if err != nil {
-		// Without the cause, which can contain the password.
-		return nil, errors.New("store: the URL of the database cannot be read: " +
-			"postgres://user:password@host:port/database")
-	}
-	if !strings.Contains(source, "pool_max_conns") || size.fixed && cfg.MaxConns > size.connections {
-		cfg.MaxConns = size.connections
-	}
-	conn := cfg.ConnConfig
-	if !strings.Contains(source, "target_session_attrs") {
-		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	}
-	conn.OnNotice = keepWarning
-	e.patience = defaultPatience
-	if own, given := conn.RuntimeParams["patience"]; given {
-		if e.patience, err = time.ParseDuration(own); err != nil || e.patience <= 0 {
-			return nil, fmt.Errorf(`database URL: invalid patience %q: want a duration such as "5s"`, own)
-		}
-	}
-	delete(conn.RuntimeParams, "patience")
-	conn.DialFunc = pgurl.Lines(conn.DialFunc, false)
-	cfg.AfterConnect = pgurl.Durable(lost)
-	if e.current != nil {
-		cfg.BeforeConnect = pgurl.Rotating(e.current)
-	}
-	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > e.patience {
-		conn.ConnectTimeout = e.patience * 5 / 9 // leaves time to try a second host
-	}
-	for _, given := range []map[string]string{setting, bounds} {
-		for name, value := range given {
-			if _, given := conn.RuntimeParams[name]; !given {
-				conn.RuntimeParams[name] = value
-			}
-		}
-	}
-	conn.RuntimeParams["client_encoding"] = "UTF8" // overrides the URL, the role and the environment
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", explain(err))
-	}
-	return pool, nil
 }
 
 // Shared implements store.Engine.
@@ -378,17 +297,4 @@ func (e *engine) Close() error {
 		e.closePools()
 	}
 	return nil
-}
-
-func (e *engine) closePools() {
-	for _, of := range e.read {
-		if of != nil {
-			of.pool.Close()
-		}
-	}
-	for _, pool := range []*pgxpool.Pool{e.batch, e.write, e.background, e.member} {
-		if pool != nil {
-			pool.Close()
-		}
-	}
 }

@@ -37,18 +37,18 @@ type reads struct {
 }
 
 // openReads opens the connections of a purpose.
-func (e *engine) openReads(ctx context.Context, source string, p store.Purpose) (*reads, error) {
+func (s *source) openReads(ctx context.Context, p store.Purpose) (*reads, error) {
 	settings := maps.Clone(reading)
 	if d, ok := p.Time(); ok {
 		settings["statement_timeout"] = strconv.FormatInt(d.Milliseconds(), 10)
 		// One read uses one of the server's processes.
 		settings["max_parallel_workers_per_gather"], settings["jit"] = "0", "off"
 	}
-	pool, err := e.open(ctx, source, readers(p), settings)
+	pool, err := s.open(ctx, readers(p), settings)
 	if err != nil {
 		return nil, err
 	}
-	return &reads{pool, p, e.patience}, nil
+	return &reads{pool, p, s.patience}, nil
 }
 
 // limited returns the context of a read. A read for a client does not end with the client's

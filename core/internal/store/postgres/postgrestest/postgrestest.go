@@ -15,5 +15,5 @@ type Options = hook.Options
 
 // Open is postgres.Open with options.
 func Open(ctx context.Context, source string, c clock.Clock, o Options) (*store.DB, error) {
-	return postgres.Open(ctx, source, c, o)
+	return postgres.Open(hook.With(ctx, o), source, c)
 }
