@@ -67,10 +67,12 @@ func (x *Executor) callAfter(ctx context.Context, before *earlier, again string,
 	}
 }
 
-// transient reports whether the same call may be sent again: it was not answered, or answered by something in between, or by a v1
-// that is overloaded or still at it.
+// transient reports whether the same call may be sent again: it got no response, or one of a hop, or
+// v1 was overloaded, had too many changes of the merchant under way, or was still at it.
 func (a answer) transient() bool {
 	switch a.status {
+	case http.StatusTooManyRequests:
+		return a.err.Code == codeTooManyChanges
 	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return !definite[a.err.Code]
 	case http.StatusConflict:
@@ -78,6 +80,12 @@ func (a answer) transient() bool {
 	}
 	return false
 }
+
+// codeTooManyChanges is v1's code for a change that waited for its turn in vain.
+const codeTooManyChanges = "too_many_changes"
+
+// codeRateLimited is v1's code for a call beyond the merchant's rate limit.
+const codeRateLimited = "rate_limited"
 
 // definite are the codes with which v1 answers a 5xx that asking again would not change.
 var definite = map[string]bool{

@@ -71,7 +71,8 @@ func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []
 func (s session) reserve(ctx context.Context, key, purpose string) (bool, *Result) {
 	s.posted = nil // it is not the command itself
 	params, body := v1.ReserveIdempotencyKeyParams{IdempotencyKey: &key}, v1.IdempotencyKeyReserve{Purpose: purpose}
-	a, ok := s.post(ctx, body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	// A reservation that is given up would leave a gap in a chain, so a rate limit is waited for.
+	a, ok := s.post(ctx, body, codeRateLimited, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.ReserveIdempotencyKeyWithBody(ctx, &params, contentType, body, s.authorized)
 	})
 	switch {

@@ -174,6 +174,7 @@ func TestAuthorize(t *testing.T) {
 		{"overload after a lost answer tells nothing", []answer{{}, {status: 503, body: refusal("overloaded")}}, nil, command.Uncertain, 4},
 		{"a refusal after a lost answer settles it", []answer{{}, {status: 400, body: refusal("invalid_value")}}, nil, command.Refused, 2},
 		{"a rate limit after a lost answer does not", []answer{{}, {status: 429, body: refusal("rate_limited")}}, nil, command.Uncertain, 2},
+		{"too many changes are asked again", []answer{{status: 429, body: refusal("too_many_changes")}, done}, nil, command.Done, 2},
 		{"a decline", []answer{{status: 402, body: refusalWith("card_declined", transaction("declined"))}}, nil, command.Declined, 1},
 		{"an internal error is not asked again", []answer{{status: 500, body: refusal("internal_error")}}, nil, command.Uncertain, 1},
 		{"no acquirer is not asked again", []answer{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}}, nil, command.Unavailable, 1},

@@ -1,11 +1,15 @@
 package command_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
 // TestOnce_gap: a request takes a key of a chain and leaves it without a use, while another one is
@@ -70,6 +74,53 @@ func TestOnce_gapThatStays(t *testing.T) {
 	}
 	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 2 {
 		t.Errorf("the duplicate: got %s and %d payments, want %s and 2", got, b.v1.paid(), want)
+	}
+}
+
+// busyV1 refuses reservations of keys in the place of v1.
+type busyV1 struct {
+	http.RoundTripper
+	status int
+	code   string
+	left   atomic.Int64 // how many it refuses
+}
+
+func (x *busyV1) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodPost || r.URL.Path != "/v1/idempotency_keys" || x.left.Add(-1) < 0 {
+		return x.RoundTripper.RoundTrip(r)
+	}
+	return &http.Response{
+		StatusCode: x.status, Header: http.Header{}, Request: r, ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(strings.NewReader(refusal(x.code))),
+	}, nil
+}
+
+// TestOnce_gapIsFilledByARepetition: v1 is too busy for the reservation of the skipped key. The proxy
+// repeats it, so a duplicate at another proxy finds the payment.
+func TestOnce_gapIsFilledByARepetition(t *testing.T) {
+	t.Parallel()
+	for code, status := range map[string]int{"overloaded": 503, "too_many_changes": 429, "rate_limited": 429} {
+		b := setupOnce(t, noon)
+		busy := &busyV1{RoundTripper: b.server.Client().Transport, status: status, code: code}
+		first, err := command.New(command.Config{
+			DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: busy,
+			Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.proxies[0] = first
+		b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {
+			if got := b.ask(t.Context(), 0, sale(0)); got != command.Done {
+				t.Errorf("%s: the other request: got %s", code, got)
+			}
+			busy.left.Store(1)
+		}
+		b.ask(t.Context(), 0, sale(0))
+		b.clock.Advance(2 * time.Second)
+		if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
+			t.Errorf("%s: the duplicate: got %s and %d payments, want %s and 1", code, got, b.v1.paid(), want)
+		}
 	}
 }
 
