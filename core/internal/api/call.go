@@ -118,7 +118,7 @@ func (f *fault) revocable() bool {
 // itself do not depend on the request, and the errors of the key come from its lookup.
 func outranked(code string) bool {
 	switch code {
-	case codeInternal, codeStoreUnavailable, codeOverloaded, codeKeyInUse, codeKeyReused:
+	case codeInternal, codeStoreUnavailable, codeOverloaded, codeTooManyChanges, codeKeyInUse, codeKeyReused:
 		return false
 	}
 	return true

@@ -160,7 +160,8 @@ func given(body []byte, field string) bool {
 func requestOf(r *http.Request, k *payment.APIKey) engine.Request {
 	ctx := r.Context()
 	return engine.Request{
-		Tenant: k.Tenant, APIKey: k.ID, ClientAddress: httpx.ClientAddressFrom(ctx), ID: httpx.RequestIDFrom(ctx),
+		Tenant: k.Tenant, APIKey: k.ID, Payer: k.Kind == string(apikey.Publishable),
+		ClientAddress: httpx.ClientAddressFrom(ctx), ID: httpx.RequestIDFrom(ctx),
 	}
 }
 

@@ -177,7 +177,7 @@ var codes = map[string]entry{
 
 	codeRateLimited:      {v1.ErrorTypeRateLimitError, 429, "This API key, or all keys of the merchant together, sent too many requests, or too many are under way. Wait for as long as Retry-After says."},
 	codeTooManyLists:     {v1.ErrorTypeRateLimitError, 429, "Too many lists of this merchant run or wait. Read one page after the other, and retry."},
-	codeTooManyChanges:   {v1.ErrorTypeRateLimitError, 429, "Too many changes of this merchant run or wait. Nothing was changed. Send fewer at the same time, and retry."},
+	codeTooManyChanges:   {v1.ErrorTypeRateLimitError, 429, "Too many changes of this merchant run or wait. This request changed nothing, but an earlier one with its Idempotency-Key may have. Retry with the same key, and send fewer at the same time."},
 	codeUnfinishedBodies: {v1.ErrorTypeRateLimitError, 429, "Too many requests of this API key, its merchant or this address have a body that is still arriving. Send bodies whole, and retry."},
 
 	codeInvalidOperatorToken: {v1.ErrorTypeAuthenticationError, 401, "The operator token is missing, wrong, expired or revoked. Make one by `core operators create`, and send it as `Authorization: Bearer <token>`."},

@@ -170,7 +170,7 @@ func (e *Engine) RevokeKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
 ) (*payment.APIKey, error) {
 	var k *payment.APIKey
-	err := e.Store.UpdateOf(ctx, r.Tenant, func(tx *store.Tx) (err error) {
+	err := e.Store.UpdateOf(ctx, r.caller(), func(tx *store.Tx) (err error) {
 		before, err := tx.LockedKey(t, key)
 		if err != nil {
 			return err

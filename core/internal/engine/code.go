@@ -101,6 +101,7 @@ func (c *codes) sealByNewKey(
 	if err != nil {
 		return payment.SealedCode{}, err
 	}
+	ctx = store.InBackground(ctx) // other tokens wait for it, so it must not wait for the turn of a client
 	if err := c.store.Update(ctx, func(tx *store.Tx) error { return tx.InsertCodeKey(k) }); err != nil {
 		return payment.SealedCode{}, fmt.Errorf("make a code key: %w", err)
 	}

@@ -99,7 +99,9 @@ func (e *Engine) RefuseConfirmation(
 ) (Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	defer e.running.enter(ctx, r)()
-	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+	c := r.caller()
+	c.Ends = true // a refusal that is not counted would be a free guess
+	out, err := e.intentOf(ctx, c, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		result := e.refused(r.ID, why, nil)
 		return &result, tx.CountRefusedConfirmation(t.Tenant, t.ID)
 	})

@@ -17,8 +17,15 @@ import (
 func (e *Engine) intent(
 	ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {
+	return e.intentOf(ctx, r.caller(), r, fn)
+}
+
+// intentOf is intent at the turn of a caller.
+func (e *Engine) intentOf(
+	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
+) (*Result, error) {
 	var out *Result
-	err := e.Store.UpdateOf(ctx, r.Tenant, func(tx *store.Tx) error {
+	err := e.Store.UpdateOf(ctx, c, func(tx *store.Tx) error {
 		claim, replay, err := claimKey(tx, r)
 		if err == nil && replay != nil {
 			replay.Body, err = e.unseal(ctx, r, replay.Body)
@@ -131,7 +138,7 @@ func replayOf(c store.Claim) (*Result, error) {
 // writes, so an equal request that is queued to claim the key is seen.
 func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 	var out *Result
-	err := e.Store.UpdateOf(ctx, r.Tenant, func(tx *store.Tx) error {
+	err := e.Store.UpdateOf(ctx, r.caller(), func(tx *store.Tx) error {
 		own, others := r.fingerprints()
 		c, err := tx.LookUpKey(r.APIKey, r.Tenant, r.Key, append(others, own)...)
 		if err != nil {

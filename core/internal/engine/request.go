@@ -7,12 +7,15 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
 // Request has the common fields of every changing request.
 type Request struct {
 	Tenant payment.Tenant
 	APIKey int64 // under which it came, 0 for none: it must be good when the request takes place
+	// Payer reports whether the key is publishable. Such requests take turns apart from the others.
+	Payer bool
 	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request
 	// record it.
 	ClientAddress string
@@ -26,6 +29,9 @@ type Request struct {
 	// Actor is the operator of an audited request; zero for a merchant's own.
 	Actor audit.Actor
 }
+
+// caller is the sender of the request as its commands take turns.
+func (r *Request) caller() store.Caller { return store.Caller{Tenant: r.Tenant, Payer: r.Payer} }
 
 // client is the sender of the request as rows record it.
 func (r *Request) client() payment.Client {

@@ -138,23 +138,30 @@ type Session interface {
 
 // Command is one change of one caller.
 type Command struct {
-	// Ends reports whether the command ends a step: see DB.Finish.
-	Ends bool
-
 	fn   func(*Tx) error
 	at   time.Time
 	from telemetry.Origin // the span of the request
 	db   *DB
 
 	background bool
-	tenant     payment.Tenant
+	caller     Caller
+}
+
+// Caller is the client whose commands take turns with the commands of others.
+type Caller struct {
+	Tenant payment.Tenant // zero for operators and for this process
+	// Payer reports whether the request came with a publishable key, which every payer can read.
+	// Payers take turns apart from the merchant's secret keys.
+	Payer bool
+	// Ends reports whether the command ends a step: see DB.Finish.
+	Ends bool
 }
 
 // At returns the time of the request.
 func (c *Command) At() time.Time { return c.at }
 
-// Tenant returns the tenant of the request, the zero one for operators and for this process.
-func (c *Command) Tenant() payment.Tenant { return c.tenant }
+// Caller returns the client that sent the request.
+func (c *Command) Caller() Caller { return c.caller }
 
 // Background reports whether the command is background work: see InBackground.
 func (c *Command) Background() bool { return c.background }

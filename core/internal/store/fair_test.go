@@ -395,7 +395,7 @@ type updates struct {
 // Update implements store.Engine.
 func (u *updates) Update(ctx context.Context, c *store.Command) error {
 	u.mu.Lock()
-	u.seen = append(u.seen, fmt.Sprintf("%d %t", c.Tenant().Merchant, c.Ends))
+	u.seen = append(u.seen, fmt.Sprintf("%d %t", c.Caller().Tenant.Merchant, c.Caller().Ends))
 	u.mu.Unlock()
 	return u.Engine.Update(ctx, c)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
@@ -20,7 +21,8 @@ func (db *DB) endsPass(ctx context.Context, err error) bool {
 	if ctx.Err() == nil && errors.Is(err, ErrStalled) {
 		return db.PingWriter(ctx) != nil
 	}
-	return ctx.Err() != nil || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed)
+	return ctx.Err() != nil || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrBusy) || errors.Is(err, ErrClosed) ||
+		errors.Is(err, payment.ErrTooManyChanges)
 }
 
 // Due is the position of a row in a queue: the time at which it is due, in milliseconds, and its

@@ -97,7 +97,7 @@ func find[T any](
 // Turn waits for the merchant's turn to do work that reads many rows. The work counts as one of the
 // merchant's lists until done is called. It returns the errors of a list.
 func (db *DB) Turn(ctx context.Context, merchant int64) (done func(), err error) {
-	return db.lists.Take(ctx, payment.Tenant{Merchant: merchant}, false)
+	return db.lists.Take(ctx, Caller{Tenant: payment.Tenant{Merchant: merchant}})
 }
 
 // listed waits for the merchant's turn, 0 for operators, runs a list and returns its rows.

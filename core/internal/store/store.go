@@ -106,23 +106,21 @@ func (db *DB) passIDs(ctx context.Context) error {
 // beginning if the engine rolled it back because of other commands. Once fn has begun, the end of
 // ctx does not cancel Update: the commit may be under way, and its outcome must be known.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.update(ctx, db.Command(ctx, payment.Tenant{}, fn))
+	return db.update(ctx, db.Command(ctx, Caller{}, fn))
 }
 
-// UpdateOf is Update for a request of a tenant. Where commands run at the same time, tenants take
-// turns. payment.ErrTooManyChanges if too many commands of the tenant wait, or the tenant's turn
+// UpdateOf is Update for a request of a client. Where commands run at the same time, callers take
+// turns. payment.ErrTooManyChanges if too many commands of the caller wait, or the caller's turn
 // does not come in time because of them. Nothing was changed then.
-func (db *DB) UpdateOf(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) error {
-	return db.update(ctx, db.Command(ctx, tenant, fn))
+func (db *DB) UpdateOf(ctx context.Context, c Caller, fn func(tx *Tx) error) error {
+	return db.update(ctx, db.Command(ctx, c, fn))
 }
 
 // Finish is UpdateOf for the end of a step, which the acquirer may have carried out. It goes before
-// the tenant's other commands, is not refused for their number, and commits although ctx has ended.
+// the tenant's other commands and waits longer. It is not refused for their number, and commits
+// although ctx has ended.
 func (db *DB) Finish(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) error {
-	ctx = context.WithoutCancel(ctx)
-	c := db.Command(ctx, tenant, fn)
-	c.Ends = true
-	return db.update(ctx, c)
+	return db.UpdateOf(context.WithoutCancel(ctx), Caller{Tenant: tenant, Ends: true}, fn)
 }
 
 func (db *DB) update(ctx context.Context, c *Command) error {
@@ -136,12 +134,11 @@ func (db *DB) update(ctx context.Context, c *Command) error {
 	return err
 }
 
-// Command returns the command that runs fn, for an engine to run. tenant is that of the request, or
-// the zero tenant for operators and for this process.
-func (db *DB) Command(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) *Command {
+// Command returns the command of a caller that runs fn, for an engine to run.
+func (db *DB) Command(ctx context.Context, c Caller, fn func(tx *Tx) error) *Command {
 	background, _ := ctx.Value(inBackground{}).(bool)
 	return &Command{
-		fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db, background: background, tenant: tenant,
+		fn: fn, at: db.clock.Now(), from: db.tracer.OriginOf(ctx), db: db, background: background, caller: c,
 	}
 }
 

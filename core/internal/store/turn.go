@@ -8,79 +8,82 @@ import (
 	"sync"
 	"time"
 
-	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// A tenant is slow for slowFor after work that took longer than TurnBounds.Quick, even if quick
-// work follows. The memory of slow tenants is emptied when it has maxSlow of them.
+// A caller is slow for slowFor after work that took longer than TurnBounds.Quick, even if quick
+// work follows. The memory of slow callers is emptied when it has maxSlow of them.
 const (
 	slowFor = time.Minute
 	maxSlow = 10_000
 )
 
-// TurnBounds are the bounds of work for which tenants take turns. Work that waits holds one of the
+// TurnBounds are the bounds of work for which callers take turns. Work that waits holds one of the
 // requests that core serves at the same time.
 type TurnBounds struct {
 	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
-	// tenant. The other slots are for tenants without running work.
+	// caller. The other slots are for callers without running work.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration
-	// Queue bounds the waiting work of one tenant, and Queues the waiting work of all tenants.
+	// Queue bounds the waiting work of one caller, and Queues the waiting work of all callers.
 	Queue, Queues int
-	// Quick is how long work may take before its tenant counts as slow. All slow tenants together
-	// have Share slots. With 0 no tenant is slow.
+	// Quick is how long work may take before its caller counts as slow. All slow callers together
+	// have Share slots. With 0 no caller is slow.
 	Quick time.Duration
-	// TooMany is the error of work that fails because of other work of its tenant.
+	// TooMany is the error of work that fails because of other work of its caller.
 	TooMany error
 }
 
-// Turns bounds the work that runs at the same time: lists, or commands on a server. Tenants with
+// Turns bounds the work that runs at the same time: lists, or commands on a server. Callers with
 // waiting work take turns.
 type Turns struct {
 	TurnBounds
 
 	mu      sync.Mutex
 	running int
-	slow    int // running work of slow tenants
+	slow    int // running work of slow callers
 	waiting int
-	queues  []*tenantQueue                   // of tenants with work, in the order of their next turns
-	slowAt  map[payment.Tenant]time.Duration // when the last slow work of a tenant ended, on the monotonic clock
+	queues  []*callerQueue           // of callers with work, in the order of their next turns
+	slowAt  map[Caller]time.Duration // when the last slow work of a caller ended, on the monotonic clock
 }
 
-// tenantQueue is the running and waiting work of one tenant.
-type tenantQueue struct {
-	tenant  payment.Tenant
+// callerQueue is the running and waiting work of one caller.
+type callerQueue struct {
+	caller  Caller
 	running int
 	ending  int     // number of turns at the head of waiting that end a step
-	waiting []*turn // in order: the first one is the tenant's next turn
+	waiting []*turn // in order: the first one is the caller's next turn
 }
 
 // turn is the turn of one piece of work.
 type turn struct {
-	of    *tenantQueue
+	of    *callerQueue
 	ends  bool
 	ready chan error // receives nil when the turn begins, or the error if it does not
 	begun time.Duration
-	slow  bool // its tenant was slow at its beginning
+	slow  bool // its caller was slow at its beginning
 }
 
 // NewTurns returns turns with these bounds.
 func NewTurns(b TurnBounds) *Turns {
-	return &Turns{TurnBounds: b, slowAt: map[payment.Tenant]time.Duration{}}
+	return &Turns{TurnBounds: b, slowAt: map[Caller]time.Duration{}}
 }
 
-// Take waits for a turn of the tenant. The caller calls done when its work has ended. Work that
-// ends a step goes before the tenant's other work, and is not refused for its number. TooMany if
-// other work of the tenant runs for too long, or too much of it waits. ErrBusy if the work of other
-// tenants is the reason.
-func (t *Turns) Take(ctx context.Context, tenant payment.Tenant, ends bool) (done func(), err error) {
-	turn, err := t.enqueue(tenant, ends)
+// Take waits for a turn of the caller. It calls done when its work has ended. Work that ends a step
+// goes before the caller's other work, waits twice as long, and is not refused for its number.
+// TooMany if other work of the caller runs for too long, or too much of it waits. ErrBusy if the
+// work of other callers is the reason.
+func (t *Turns) Take(ctx context.Context, c Caller) (done func(), err error) {
+	turn, err := t.enqueue(c)
 	if err != nil {
 		return nil, err
 	}
-	over := time.NewTimer(t.Wait)
+	wait := t.Wait
+	if c.Ends {
+		wait *= 2
+	}
+	over := time.NewTimer(wait)
 	defer over.Stop()
 	select {
 	case err = <-turn.ready:
@@ -95,14 +98,16 @@ func (t *Turns) Take(ctx context.Context, tenant payment.Tenant, ends bool) (don
 	return func() { t.leave(turn) }, nil
 }
 
-// enqueue adds work to the tenant's queue. Its turn may begin at once.
-func (t *Turns) enqueue(tenant payment.Tenant, ends bool) (*turn, error) {
+// enqueue adds work to the caller's queue. Its turn may begin at once.
+func (t *Turns) enqueue(c Caller) (*turn, error) {
+	ends := c.Ends
+	c.Ends = false
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i := slices.IndexFunc(t.queues, func(q *tenantQueue) bool { return q.tenant == tenant })
+	i := slices.IndexFunc(t.queues, func(q *callerQueue) bool { return q.caller == c })
 	if i < 0 {
 		i = len(t.queues)
-		t.queues = append(t.queues, &tenantQueue{tenant: tenant})
+		t.queues = append(t.queues, &callerQueue{caller: c})
 	}
 	q := t.queues[i]
 	at := len(q.waiting)
@@ -132,7 +137,7 @@ func (t *Turns) next() {
 		}
 		q := t.queues[i]
 		turn := q.waiting[0]
-		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(q.tenant)
+		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(q.caller)
 		t.dequeue(turn)
 		q.running++
 		t.running++
@@ -143,22 +148,22 @@ func (t *Turns) next() {
 	}
 }
 
-// mayRun reports whether a tenant's next work may run in a free slot. The caller holds mu.
-func (t *Turns) mayRun(q *tenantQueue) bool {
-	return len(q.waiting) > 0 && (q.running == 0 || t.running < t.Share) && (t.slow < t.Share || !t.isSlow(q.tenant))
+// mayRun reports whether a caller's next work may run in a free slot. The caller holds mu.
+func (t *Turns) mayRun(q *callerQueue) bool {
+	return len(q.waiting) > 0 && (q.running == 0 || t.running < t.Share) && (t.slow < t.Share || !t.isSlow(q.caller))
 }
 
-// isSlow reports whether a tenant is slow. The caller holds mu.
-func (t *Turns) isSlow(tenant payment.Tenant) bool {
-	at, found := t.slowAt[tenant]
+// isSlow reports whether a caller is slow. The caller holds mu.
+func (t *Turns) isSlow(c Caller) bool {
+	at, found := t.slowAt[c]
 	return found && clock.Monotonic()-at < slowFor
 }
 
-// evict refuses the newest work of the tenant with the most waiting work. Work that ends a step
+// evict refuses the newest work of the caller with the most waiting work. Work that ends a step
 // stays. The caller holds mu.
 func (t *Turns) evict() {
-	refusable := func(q *tenantQueue) int { return len(q.waiting) - q.ending }
-	q := slices.MaxFunc(t.queues, func(a, b *tenantQueue) int { return refusable(a) - refusable(b) })
+	refusable := func(q *callerQueue) int { return len(q.waiting) - q.ending }
+	q := slices.MaxFunc(t.queues, func(a, b *callerQueue) int { return refusable(a) - refusable(b) })
 	if refusable(q) == 0 {
 		return
 	}
@@ -171,7 +176,7 @@ func (t *Turns) evict() {
 	last.ready <- err
 }
 
-// leave ends work that had its turn. All other tenants have a turn before its tenant's next one.
+// leave ends work that had its turn. All other callers have a turn before its caller's next one.
 func (t *Turns) leave(turn *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,7 +186,7 @@ func (t *Turns) leave(turn *turn) {
 	if turn.slow {
 		t.slow--
 	}
-	t.note(q.tenant, clock.Monotonic()-turn.begun)
+	t.note(q.caller, clock.Monotonic()-turn.begun)
 	t.forget(q)
 	if q.running > 0 || len(q.waiting) > 0 {
 		t.queues = append(t.queues, q)
@@ -189,21 +194,21 @@ func (t *Turns) leave(turn *turn) {
 	t.next()
 }
 
-// note records whether work of a tenant was slow. The caller holds mu.
-func (t *Turns) note(tenant payment.Tenant, took time.Duration) {
+// note records whether work of a caller was slow. The caller holds mu.
+func (t *Turns) note(c Caller, took time.Duration) {
 	switch {
 	case t.Quick > 0 && took > t.Quick:
 		if len(t.slowAt) >= maxSlow {
 			clear(t.slowAt)
 		}
-		t.slowAt[tenant] = clock.Monotonic()
-	case !t.isSlow(tenant):
-		delete(t.slowAt, tenant)
+		t.slowAt[c] = clock.Monotonic()
+	case !t.isSlow(c):
+		delete(t.slowAt, c)
 	}
 }
 
 // withdraw removes waiting work and returns why, but TooMany for ErrBusy if other work of its
-// tenant runs. It returns nil if the turn has begun meanwhile.
+// caller runs. It returns nil if the turn has begun meanwhile.
 func (t *Turns) withdraw(turn *turn, why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -218,7 +223,7 @@ func (t *Turns) withdraw(turn *turn, why error) error {
 	return why
 }
 
-// remove removes waiting work, and the queue of its tenant if that is empty. The caller holds mu.
+// remove removes waiting work, and the queue of its caller if that is empty. The caller holds mu.
 func (t *Turns) remove(turn *turn) {
 	q := turn.of
 	t.dequeue(turn)
@@ -237,7 +242,7 @@ func (t *Turns) dequeue(w *turn) {
 	}
 }
 
-// forget removes the queue of a tenant. The caller holds mu.
-func (t *Turns) forget(q *tenantQueue) {
-	t.queues = slices.DeleteFunc(t.queues, func(other *tenantQueue) bool { return other == q })
+// forget removes the queue of a caller. The caller holds mu.
+func (t *Turns) forget(q *callerQueue) {
+	t.queues = slices.DeleteFunc(t.queues, func(other *callerQueue) bool { return other == q })
 }

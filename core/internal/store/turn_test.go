@@ -36,7 +36,7 @@ func newLists(t *testing.T, slots int) *lists {
 func (l *lists) list(merchants ...int64) {
 	for _, m := range merchants {
 		go func() {
-			done, err := l.Take(l.ended, payment.Tenant{Merchant: m}, false)
+			done, err := l.Take(l.ended, store.Caller{Tenant: payment.Tenant{Merchant: m}})
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if err != nil {
@@ -124,7 +124,7 @@ func TestTurnsWait(t *testing.T) {
 		l := newLists(t, 2)
 		l.list(1, 2, 1, 3)
 		gone, leave := context.WithCancel(t.Context())
-		go func() { _, _ = l.Take(gone, payment.Tenant{Merchant: 4}, false) }() // it never has a turn
+		go func() { _, _ = l.Take(gone, store.Caller{Tenant: payment.Tenant{Merchant: 4}}) }() // it never has a turn
 		synctest.Wait()
 		leave()
 		time.Sleep(l.Wait - time.Nanosecond)
@@ -264,7 +264,7 @@ func TestTurnsOfEndedSteps(t *testing.T) {
 		release := make(chan struct{})
 		work := func(ctx context.Context, name string, ends bool) {
 			go func() {
-				done, err := turns.Take(ctx, tenant, ends)
+				done, err := turns.Take(ctx, store.Caller{Tenant: tenant, Ends: ends})
 				if err != nil {
 					begun <- name + ": " + err.Error()
 					return
@@ -315,13 +315,52 @@ func TestTurnsWithoutSlowTenants(t *testing.T) {
 			done := make([]func(), 2)
 			for m := range done {
 				var err error
-				if done[m], err = turns.Take(t.Context(), payment.Tenant{Merchant: int64(m)}, false); err != nil {
+				if done[m], err = turns.Take(t.Context(), store.Caller{Tenant: payment.Tenant{Merchant: int64(m)}}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			time.Sleep(time.Hour)
 			done[0]()
 			done[1]()
+		}
+	})
+}
+
+// TestTurnsOfPayers: work of payers does not delay the work of the merchant's secret keys.
+func TestTurnsOfPayers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := store.NewTurns(store.TurnBounds{
+			Slots: 2, Share: 1, Wait: time.Minute, Queue: 1, Queues: 1, TooMany: payment.ErrTooManyChanges,
+		})
+		for _, payer := range []bool{true, false} {
+			if _, err := turns.Take(t.Context(), store.Caller{Tenant: payment.Tenant{Merchant: 1}, Payer: payer}); err != nil {
+				t.Errorf("payer %t: %v", payer, err)
+			}
+		}
+	})
+}
+
+// TestEndsOfStepsWaitLonger: the end of a step waits twice as long for its turn.
+func TestEndsOfStepsWaitLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := store.NewTurns(store.TurnBounds{
+			Slots: 1, Share: 1, Wait: time.Minute, Queue: 1, Queues: 2, TooMany: payment.ErrTooManyChanges,
+		})
+		c := store.Caller{Tenant: payment.Tenant{Merchant: 1}}
+		if _, err := turns.Take(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		for ends, want := range map[bool]time.Duration{false: time.Minute, true: 2 * time.Minute} {
+			begin := time.Now()
+			c.Ends = ends
+			if _, err := turns.Take(t.Context(), c); !errors.Is(err, payment.ErrTooManyChanges) {
+				t.Errorf("ends %t: got %v", ends, err)
+			}
+			if got := time.Since(begin); got != want {
+				t.Errorf("ends %t: waited %s, want %s", ends, got, want)
+			}
 		}
 	})
 }
@@ -334,7 +373,7 @@ func TestTurnsOfModes(t *testing.T) {
 			Slots: 2, Share: 1, Wait: time.Minute, Queue: 1, Queues: 1, TooMany: payment.ErrTooManyChanges,
 		})
 		for _, live := range []bool{false, true} {
-			if _, err := turns.Take(t.Context(), payment.Tenant{Merchant: 1, Live: live}, false); err != nil {
+			if _, err := turns.Take(t.Context(), store.Caller{Tenant: payment.Tenant{Merchant: 1, Live: live}}); err != nil {
 				t.Errorf("live %t: %v", live, err)
 			}
 		}

@@ -88,7 +88,7 @@ func (e *engine) BeginPayment(ctx context.Context, i *store.Intent) (claim store
 		i.Transaction.Claim = id
 		return store.Claim{ID: id, Held: true}, nil
 	}
-	err = e.Update(ctx, e.db.Command(ctx, i.Transaction.Tenant, func(tx *store.Tx) (err error) {
+	err = e.Update(ctx, e.db.Command(ctx, store.Caller{Tenant: i.Transaction.Tenant}, func(tx *store.Tx) (err error) {
 		claim, err = tx.BeginPayment(i)
 		return err
 	}))

@@ -51,7 +51,7 @@ func (e *engine) inCommand(ctx context.Context, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
-	return e.update(ctx, e.member, noTurn, e.clock.Now(), func(s *session, _ time.Time) (store.Outcome, error) {
+	return e.update(ctx, e.member, noTurn, e.patience, e.clock.Now(), func(s *session, _ time.Time) (store.Outcome, error) {
 		return store.Outcome{}, fn(s)
 	})
 }

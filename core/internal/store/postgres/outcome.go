@@ -96,9 +96,8 @@ func (e *engine) FinishPayment(ctx context.Context, r *store.OutcomeRecord) erro
 			return err
 		}
 	}
-	c := e.db.Command(ctx, r.Transaction.Tenant, func(tx *store.Tx) error { return tx.FinishPayment(r) })
-	c.Ends = true
-	return e.Update(ctx, c)
+	ends := store.Caller{Tenant: r.Transaction.Tenant, Ends: true}
+	return e.Update(ctx, e.db.Command(ctx, ends, func(tx *store.Tx) error { return tx.FinishPayment(r) }))
 }
 
 // FinishPayment implements store.Session.

@@ -14,6 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres/internal/hook"
+	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgurl"
 )
@@ -75,6 +76,7 @@ type engine struct {
 
 	intents  *batches[*store.Intent, int64] // the results are claims
 	outcomes *batches[*store.OutcomeRecord, struct{}]
+	confirms batch.Queue[struct{}] // the calls of Confirm
 
 	test hook.Options // zero outside of tests
 	// patience is how long a command or a read may take.
@@ -113,6 +115,7 @@ func OpenRotating(
 		}
 		t := new(batchQueue)
 		e.intents, e.outcomes = newBatches(t, e.writeIntents), newBatches(t, e.writeOutcomes)
+		e.confirms.Commit, e.confirms.Size = e.confirm, maxQueue
 		err = e.openPools(ctx, source)
 		if err == nil {
 			err = e.preflight(ctx)
@@ -136,11 +139,14 @@ func (e *engine) Shared() bool { return true }
 
 // Update implements store.Engine.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
-	pool, turn := e.write, func() (func(), error) { return e.turns.Take(ctx, c.Tenant(), c.Ends) }
-	if c.Background() {
+	pool, turn, patience := e.write, func() (func(), error) { return e.turns.Take(ctx, c.Caller()) }, e.patience
+	switch {
+	case c.Background():
 		pool, turn = e.background, noTurn
+	case c.Caller().Ends:
+		patience *= 2 // it also waits longer for its turn
 	}
-	return e.update(ctx, pool, turn, c.At(), func(s *session, now time.Time) (store.Outcome, error) {
+	return e.update(ctx, pool, turn, patience, c.At(), func(s *session, now time.Time) (store.Outcome, error) {
 		return c.Run(s, now)
 	})
 }
@@ -153,16 +159,18 @@ type command func(s *session, now time.Time) (store.Outcome, error)
 func noTurn() (done func(), err error) { return func() {}, nil }
 
 // update waits for a command's turn, and runs it on a connection of a pool. It runs it again after
-// a rollback that other commands caused. at is when the command was requested.
+// a rollback that other commands caused. patience is for all of it. at is when the command was
+// requested.
 func (e *engine) update(
-	ctx context.Context, pool *pgxpool.Pool, turn func() (done func(), err error), at time.Time, c command,
+	ctx context.Context, pool *pgxpool.Pool, turn func() (done func(), err error), patience time.Duration,
+	at time.Time, c command,
 ) error {
 	ended, err := e.begin()
 	if err != nil {
 		return err
 	}
 	defer ended()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience) // the caller cannot cancel it
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // the caller cannot cancel it
 	defer cancel()
 	done, err := turn()
 	if err != nil {

@@ -33,7 +33,7 @@ func (e *engine) preflight(ctx context.Context) error {
 func (e *engine) Verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.patience)
 	defer cancel()
-	err := pgurl.Check(func(text string) pgurl.Row { return e.read[store.ByID].pool.QueryRow(ctx, text) }, lost)
+	err := pgurl.Check(func(text string) pgurl.Row { return e.member.QueryRow(ctx, text) }, lost)
 	var unfit *pgurl.UnfitError
 	switch {
 	case err == nil:

@@ -38,10 +38,18 @@ func runReplicated(ctx context.Context, conn *pgx.Conn, commit func(context.Cont
 	return nil
 }
 
-// Confirm implements store.Engine. It commits a transaction that writes to the write-ahead log.
-// That commit waits for the standby, and the standby then has all earlier commits, too.
+// Confirm implements store.Engine. Callers share a commit that begins after their calls: many reads
+// of one merchant hold one connection.
 func (e *engine) Confirm(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.patience)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), e.patience, errTooLate)
+	defer cancel()
+	return e.confirms.Do(ctx, struct{}{})
+}
+
+// confirm commits a transaction that writes to the write-ahead log. That commit waits for the
+// standby, and the standby then has all earlier commits, too.
+func (e *engine) confirm([]struct{}) error {
+	ctx, cancel := context.WithTimeout(context.Background(), e.patience)
 	defer cancel()
 	conn, err := e.write.Acquire(ctx)
 	if err != nil {

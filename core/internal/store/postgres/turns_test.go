@@ -2,7 +2,9 @@ package postgres_test
 
 import (
 	"context"
+	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +30,7 @@ func (s *stuckCores) begin(t *testing.T, merchant int64, commands int) {
 		waiting := db.Waiting()
 		for range commands {
 			s.ended.Go(func() {
-				err := db.UpdateOf(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: merchant},
+				err := db.UpdateOf(context.WithoutCancel(t.Context()), store.Caller{Tenant: payment.Tenant{Merchant: merchant}},
 					func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(1, 1); return err })
 				if err != nil {
 					t.Error(err)
@@ -66,7 +68,7 @@ func (s *stuckCores) wantOthersServed(t *testing.T, other int64) {
 	for _, db := range s.cores {
 		for _, write := range []func(func(*store.Tx) error) error{
 			func(fn func(*store.Tx) error) error {
-				return db.UpdateOf(t.Context(), payment.Tenant{Merchant: other}, fn)
+				return db.UpdateOf(t.Context(), store.Caller{Tenant: payment.Tenant{Merchant: other}}, fn)
 			},
 			func(fn func(*store.Tx) error) error { return db.Update(t.Context(), fn) },
 		} {
@@ -144,5 +146,72 @@ func (s *stuckCores) wantHeartbeats(t *testing.T) {
 		if err != nil || leads != (i == 0) {
 			t.Errorf("a heartbeat of core %d: leads %t, %v", i, leads, err)
 		}
+	}
+}
+
+// TestConfirmationsShareACommitPostgreSQL: many reads of stored responses wait for a commit that the
+// standby confirms. They hold one connection, so the commands of others have theirs.
+func TestConfirmationsShareACommitPostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	db, err := postgres.Open(t.Context(), server.URL(url.Values{"patience": {"120s"}}), clock.System())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
+	of := payment.Tenant{Merchant: 1, Live: true}
+	const stored = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, status, answer, created_at, expires_at)
+		VALUES (1, 1, 'k', '', 201, '{}', 0, 1)`
+	if _, err := mustDial(t, server.URL(nil)).Exec(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	server.Standby(t, "nobody")
+	var reads sync.WaitGroup
+	var begun atomic.Int64
+	for range 32 {
+		reads.Go(func() {
+			begun.Add(1)
+			if _, err := db.IdempotencyKey(t.Context(), of, "k"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	programtest.WaitFor(t, "the reads wait for the standby", func() bool {
+		return begun.Load() == 32 && inUse(db, "read") == 0 && inUse(db, "write") > 0
+	})
+	if got := inUse(db, "write"); got != 1 {
+		t.Errorf("connections in use: got %d, want 1", got)
+	}
+	server.Standby(t, "")
+	reads.Wait()
+}
+
+// TestHeartbeatBesideStuckReadsPostgreSQL: reads of clients that wait for a lock cost no heartbeat.
+func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	source := pgtest.Schema(t)
+	db, err := postgres.Open(t.Context(), source+"&patience=120s&lock_timeout=240000", clock.System())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
+	held, err := mustDial(t, source).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Exec(t.Context(), "LOCK TABLE refunds IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	var reads sync.WaitGroup
+	defer reads.Wait()
+	defer func() { _ = held.Rollback(t.Context()) }()
+	for range 8 {
+		reads.Go(func() { _, _ = db.Refund(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: 1}, 1) }) // there is none
+	}
+	programtest.WaitFor(t, "reads hold all connections", func() bool { return inUse(db, "read") == 4 })
+	ctx, end := context.WithTimeout(store.InBackground(t.Context()), time.Minute)
+	defer end()
+	if _, _, err := db.Heartbeat(ctx, 7, time.Hour, func(time.Time) bool { return true }); err != nil {
+		t.Error(err)
 	}
 }

@@ -100,6 +100,37 @@ func TestLaterOfABatchHidesItsRollback(t *testing.T) {
 	}
 }
 
+// TestWritesBehindALostBatch: a command that ignores a full disk and goes on writes nothing, first or
+// later in its batch.
+func TestWritesBehindALostBatch(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if err := b.engine.Exec("PRAGMA max_page_count = 100", "PRAGMA cache_size = 10"); err != nil {
+		t.Fatal(err)
+	}
+	goesOn := func(id int64) func(*store.Tx) error {
+		return func(tx *store.Tx) error {
+			_ = tx.InsertMerchant(id, strings.Repeat("n", 1<<20))
+			return tx.InsertMerchant(id+1, "shop")
+		}
+	}
+	release := b.block(t)
+	first, between, later := b.queue(goesOn(10)), b.queue(merchant(1)), b.queue(goesOn(20))
+	release()
+	for what, err := range map[string]error{"first": <-first, "later": <-later} {
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s: got %v, want it to be unavailable", what, err)
+		}
+	}
+	want := 0
+	if <-between == nil {
+		want = 1
+	}
+	if got := b.MustCount(t, "merchants"); got != want {
+		t.Errorf("got %d merchants, want %d", got, want)
+	}
+}
+
 // A batch has one time, which is not before any of its commands was requested, even if the clock
 // was set back meanwhile.
 func TestTimeOfABatch(t *testing.T) {

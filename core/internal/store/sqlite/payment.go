@@ -9,7 +9,7 @@ import (
 
 // BeginPayment implements store.Engine by a command in the batch of the writer.
 func (e *engine) BeginPayment(ctx context.Context, i *store.Intent) (claim store.Claim, err error) {
-	err = e.Update(ctx, e.db.Command(ctx, i.Transaction.Tenant, func(tx *store.Tx) (err error) {
+	err = e.Update(ctx, e.db.Command(ctx, store.Caller{Tenant: i.Transaction.Tenant}, func(tx *store.Tx) (err error) {
 		claim, err = tx.BeginPayment(i)
 		return err
 	}))
@@ -18,7 +18,8 @@ func (e *engine) BeginPayment(ctx context.Context, i *store.Intent) (claim store
 
 // FinishPayment implements store.Engine, like BeginPayment.
 func (e *engine) FinishPayment(ctx context.Context, r *store.OutcomeRecord) error {
-	return e.Update(ctx, e.db.Command(ctx, r.Transaction.Tenant, func(tx *store.Tx) error { return tx.FinishPayment(r) }))
+	ends := store.Caller{Tenant: r.Transaction.Tenant, Ends: true}
+	return e.Update(ctx, e.db.Command(ctx, ends, func(tx *store.Tx) error { return tx.FinishPayment(r) }))
 }
 
 // BeginPayment implements store.Session.

@@ -180,8 +180,12 @@ func (w *writer) command(r *request) error {
 	return err
 }
 
-// prepared returns the prepared form of a statement of the store.
+// prepared returns the prepared form of a statement of the store. It returns doubt if that is set:
+// SQLite may have rolled back the batch, and outside of it the statement would commit.
 func (w *writer) prepared(s *store.Statement) (statement, error) {
+	if w.doubt != nil {
+		return statement{}, w.doubt
+	}
 	if p, ok := w.stmts[s]; ok {
 		return p, nil
 	}
