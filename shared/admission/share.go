@@ -24,11 +24,12 @@ const (
 	key                        // an API key
 	merchant                   // the secret keys of a merchant in one mode
 	publicKeys                 // the publishable keys of a merchant in one mode, which every payer can read
+	site                       // the IPv6 network of 48 bits that a site gets, of unauthenticated requests
 )
 
 // bodyParts are the parts of the bytes that the unfinished bodies of one subject may hold: 2, 2, 4,
-// 8 and 8 of 64 MiB.
-var bodyParts = [...]int64{address: 32, payer: 32, key: 16, merchant: 8, publicKeys: 8}
+// 8, 8 and 4 of 64 MiB.
+var bodyParts = [...]int64{address: 32, payer: 32, key: 16, merchant: 8, publicKeys: 8, site: 16}
 
 // livePart is the part of the slots and of the bytes that test mode cannot hold: a quarter.
 const livePart = 4
@@ -47,7 +48,7 @@ type client struct {
 func (i Identity) client(ctx context.Context) client {
 	switch {
 	case i.Merchant == "":
-		return client{subjects: [3]subject{from(ctx, address)}}
+		return client{subjects: [3]subject{from(ctx, address), from(ctx, site)}}
 	case i.Public:
 		return client{[3]subject{from(ctx, payer), {key, i.Key}, {publicKeys, i.Merchant}}, !i.Live}
 	}
@@ -55,25 +56,29 @@ func (i Identity) client(ctx context.Context) client {
 }
 
 // from returns the subject of a kind for the client address. It returns none if the peer is a hop
-// of ours, as on a unix socket.
+// of ours, as on a unix socket, and no site for an IPv4 address.
 func from(ctx context.Context, k kind) subject {
 	name := httpx.ClientAddressFrom(ctx)
 	if name == "" {
 		return subject{}
 	}
-	return subject{k, network(name)}
+	a, err := netip.ParseAddr(name)
+	switch {
+	case k == site && (err != nil || a.Is4()):
+		return subject{}
+	case err != nil || a.Is4():
+		return subject{k, name}
+	case k == site:
+		return subject{k, network(a, 48)}
+	}
+	return subject{k, network(a, 64)} // one client has all its addresses
 }
 
-// network returns the network of an IPv6 address, of which one client has all addresses, and any
-// other address as it is.
-func network(address string) string {
-	a, err := netip.ParseAddr(address)
-	if err != nil || a.Is4() {
-		return address
-	}
-	n, err := a.Prefix(64)
+// network returns the network of so many bits of an IPv6 address.
+func network(a netip.Addr, bits int) string {
+	n, err := a.Prefix(bits)
 	if err != nil {
-		return address
+		return a.String()
 	}
 	return n.String()
 }
@@ -97,9 +102,10 @@ func newSlots(most int64) *pool {
 	return &pool{most: most, share: half, over: ErrTooMany, held: map[subject]int64{}}
 }
 
-// newBodies returns a pool of the bytes of unfinished bodies.
+// newBodies returns a pool of the bytes of unfinished bodies. A subject holds its part, and at most
+// half as many as are free: else a few subjects with their parts would leave none.
 func newBodies(most int64) *pool {
-	part := func(k kind, _ int64) int64 { return most / bodyParts[k] }
+	part := func(k kind, free int64) int64 { return min(most/bodyParts[k], (free+1)/2) }
 	return &pool{most: most, share: part, over: ErrUnfinished, held: map[subject]int64{}}
 }
 

@@ -95,10 +95,11 @@ func TestSlotsOfLiveMode(t *testing.T) {
 func TestBytesOfLiveMode(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Bytes: 16 * unit})
-	for i := range 12 {
+	for i := range 11 {
 		u.hold(1, "127.0.0.2", "Key", strconv.Itoa(i), "Merchant", strconv.Itoa(i))
 	}
-	u.want(503, "127.0.0.2", 1, "Key", "key_1", "Merchant", "mer_1")
+	u.want(429, "127.0.0.2", 1, "Key", "key_1", "Merchant", "mer_1")
+	u.want(503, "127.0.0.2", 2*unit, "Key", "key_1", "Merchant", "mer_1")
 	u.want(200, "127.0.0.2", 1, secretKey("mer_1")...)
 }
 

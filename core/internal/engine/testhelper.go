@@ -98,7 +98,7 @@ func (e *Engine) AdvanceTestClock(ctx context.Context, r Request, by time.Durati
 // of the background. It keeps its turn for catchUpTime at most. The rest is left to the background,
 // as is work that fails.
 func (e *Engine) catchUp(ctx context.Context, tenant payment.Tenant) {
-	done, err := e.Store.Turn(ctx, tenant.Merchant)
+	done, err := e.Store.Turn(ctx, tenant)
 	if err != nil {
 		e.Log.WarnContext(ctx, "test clock: due work is left to the background", slog.Any("error", err))
 		return

@@ -134,7 +134,7 @@ func (db *DB) KeyByID(ctx context.Context, id int64) (*payment.APIKey, error) {
 
 // Keys lists the tenant's keys, newest first, including expired and revoked keys.
 func (db *DB) Keys(ctx context.Context, tenant payment.Tenant, p payment.Page) (payment.List[*payment.APIKey], error) {
-	return list(ctx, db, tenant.Merchant, listKeys, p, scanKey, tenant.Merchant, tenant.Live)
+	return list(ctx, db, tenant, listKeys, p, scanKey, tenant.Merchant, tenant.Live)
 }
 
 func scanKey(row Scanner) (*payment.APIKey, error) {

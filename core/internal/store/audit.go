@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/audit"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 var (
@@ -66,7 +67,7 @@ func (db *DB) AuditRecords(ctx context.Context, after int64, limit int) ([]*audi
 // NewestAuditRecords returns at most limit records before a sequence, newest first. With 0 it
 // begins with the newest record.
 func (db *DB) NewestAuditRecords(ctx context.Context, before int64, limit int) ([]*audit.Record, error) {
-	return listed(ctx, db, 0, selectNewestAuditRecords, scanAudit, before, limit)
+	return listed(ctx, db, payment.Tenant{}, selectNewestAuditRecords, scanAudit, before, limit)
 }
 
 func scanAudit(row Scanner) (*audit.Record, error) {

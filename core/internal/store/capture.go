@@ -88,7 +88,7 @@ func (tx *Tx) Capture(tenant payment.Tenant, id int64) (*payment.Capture, error)
 func (db *DB) Captures(
 	ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page,
 ) (payment.List[*payment.Capture], error) {
-	return list(ctx, db, tenant.Merchant, listCaptures, p,
+	return list(ctx, db, tenant, listCaptures, p,
 		scanCapture, transaction, tenant.Merchant, tenant.Live)
 }
 

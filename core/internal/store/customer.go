@@ -75,15 +75,15 @@ func (db *DB) Customers(
 	// Each filter has a statement that uses the filter's index.
 	switch {
 	case f.Reference != "" && f.Email != "":
-		return list(ctx, db, tenant.Merchant, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant,
+		return list(ctx, db, tenant, listCustomersByReferenceAndEmail, p, scanCustomer, tenant.Merchant,
 			tenant.Live, f.Reference, f.Email)
 	case f.Reference != "":
-		return list(ctx, db, tenant.Merchant, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live,
+		return list(ctx, db, tenant, listCustomersByReference, p, scanCustomer, tenant.Merchant, tenant.Live,
 			f.Reference)
 	case f.Email != "":
-		return list(ctx, db, tenant.Merchant, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email)
+		return list(ctx, db, tenant, listCustomersByEmail, p, scanCustomer, tenant.Merchant, tenant.Live, f.Email)
 	}
-	return list(ctx, db, tenant.Merchant, listCustomers, p, scanCustomer, tenant.Merchant, tenant.Live)
+	return list(ctx, db, tenant, listCustomers, p, scanCustomer, tenant.Merchant, tenant.Live)
 }
 
 func scanCustomer(row Scanner) (*payment.Customer, error) {

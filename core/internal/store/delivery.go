@@ -52,7 +52,7 @@ func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
 func (db *DB) Deliveries(
 	ctx context.Context, tenant payment.Tenant, endpoint int64, p payment.Page,
 ) (payment.List[*payment.Delivery], error) {
-	return list(ctx, db, tenant.Merchant, listDeliveries, p, deliveriesOf(tenant), endpoint)
+	return list(ctx, db, tenant, listDeliveries, p, deliveriesOf(tenant), endpoint)
 }
 
 // Delivery reads one delivery as part of the command, else ErrNotFound. The caller must check that

@@ -117,7 +117,7 @@ func (db *DB) Endpoint(ctx context.Context, tenant payment.Tenant, id int64) (*p
 func (db *DB) Endpoints(
 	ctx context.Context, tenant payment.Tenant, p payment.Page,
 ) (payment.List[*payment.Endpoint], error) {
-	return list(ctx, db, tenant.Merchant, listEndpoints,
+	return list(ctx, db, tenant, listEndpoints,
 		p, scanEndpoint, tenant.Merchant, tenant.Live)
 }
 

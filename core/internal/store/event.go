@@ -70,7 +70,7 @@ func (db *DB) Events(
 	if !f.Before.IsZero() {
 		last, before = id.At(f.Before.Add(clockStep)), toMillis(f.Before)
 	}
-	return list(ctx, db, tenant.Merchant, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, object, first, last,
+	return list(ctx, db, tenant, listEvents, p, scanEvent, tenant.Merchant, tenant.Live, object, first, last,
 		after, before, f.Type, f.Object, len(f.Kind)+1, f.Kind+".")
 }
 

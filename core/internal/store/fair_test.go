@@ -385,6 +385,19 @@ func TestTestHelpersHaveTurns(t *testing.T) {
 	}
 }
 
+// TestListsOfModes: a list of a merchant in test mode does not delay its lists in live mode.
+func TestListsOfModes(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	for _, live := range []bool{false, true} {
+		done, err := s.DB.Turn(t.Context(), payment.Tenant{Merchant: s.Tenant.Merchant, Live: live})
+		if err != nil {
+			t.Fatalf("live %t: %v", live, err)
+		}
+		defer done()
+	}
+}
+
 // updates is an engine that records the commands.
 type updates struct {
 	store.Engine

@@ -18,11 +18,11 @@ func listBounds(connections int) TurnBounds {
 	}
 }
 
-// list returns one page of a list for a merchant, 0 for operators. args are the arguments of the
+// list returns one page of a tenant's list. The zero tenant is for operators. args are those of the
 // statement without the cursor and the limit. payment.ErrListTimeout if it takes longer than
 // listTime.
 func list[T any](
-	ctx context.Context, db *DB, merchant int64, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, tenant payment.Tenant, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
 ) (payment.List[T], error) {
 	s, cursor := of.after, int64(math.MaxInt64)
 	switch {
@@ -31,7 +31,7 @@ func list[T any](
 	case p.After != 0:
 		cursor = p.After
 	}
-	rows, err := pageOf(ctx, db, merchant, s, p.Before != 0, scan, append(args, cursor, p.Limit+1)...)
+	rows, err := pageOf(ctx, db, tenant, s, p.Before != 0, scan, append(args, cursor, p.Limit+1)...)
 	if err != nil {
 		return payment.List[T]{}, err
 	}
@@ -45,11 +45,11 @@ func list[T any](
 	return l, nil
 }
 
-// pageOf waits for the merchant's turn and returns the rows of a page of a list.
+// pageOf waits for the tenant's turn and returns the rows of a page of a list.
 func pageOf[T any](
-	ctx context.Context, db *DB, merchant int64, s *Statement, newer bool, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, newer bool, scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
-	done, err := db.Turn(ctx, merchant)
+	done, err := db.Turn(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (db *DB) Method(ctx context.Context, tenant payment.Tenant, id int64) (*pay
 func (db *DB) Methods(
 	ctx context.Context, tenant payment.Tenant, customer int64, fingerprint string, p payment.Page,
 ) (payment.List[*payment.Method], error) {
-	return list(ctx, db, tenant.Merchant, listMethods, p, scanMethod,
+	return list(ctx, db, tenant, listMethods, p, scanMethod,
 		customer, tenant.Merchant, tenant.Live, fingerprint)
 }
 

@@ -48,7 +48,7 @@ func (db *DB) OperatorByHash(ctx context.Context, hash []byte) (*payment.Operato
 
 // Operators returns all operator tokens, oldest first, including expired and revoked tokens.
 func (db *DB) Operators(ctx context.Context) (out []*payment.OperatorToken, err error) {
-	return listed(ctx, db, 0, selectOperators, scanOperator)
+	return listed(ctx, db, payment.Tenant{}, selectOperators, scanOperator)
 }
 
 func scanOperator(row Scanner) (*payment.OperatorToken, error) {

@@ -94,17 +94,18 @@ func find[T any](
 	return read(ctx, db, ByID, s, scan, args...)
 }
 
-// Turn waits for the merchant's turn to do work that reads many rows. The work counts as one of the
-// merchant's lists until done is called. It returns the errors of a list.
-func (db *DB) Turn(ctx context.Context, merchant int64) (done func(), err error) {
-	return db.lists.Take(ctx, Caller{Tenant: payment.Tenant{Merchant: merchant}})
+// Turn waits for the tenant's turn to do work that reads many rows. The work counts as one of the
+// tenant's lists until done is called. It returns the errors of a list.
+func (db *DB) Turn(ctx context.Context, tenant payment.Tenant) (done func(), err error) {
+	return db.lists.Take(ctx, Caller{Tenant: tenant})
 }
 
-// listed waits for the merchant's turn, 0 for operators, runs a list and returns its rows.
+// listed waits for the tenant's turn, runs a list and returns its rows. The zero tenant is for
+// operators.
 func listed[T any](
-	ctx context.Context, db *DB, merchant int64, s *Statement, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) ([]T, error) {
-	done, err := db.Turn(ctx, merchant)
+	done, err := db.Turn(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -126,9 +126,9 @@ func (db *DB) Refunds(
 	ctx context.Context, tenant payment.Tenant, transaction int64, p payment.Page,
 ) (payment.List[*payment.Refund], error) {
 	if transaction == 0 {
-		return list(ctx, db, tenant.Merchant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
+		return list(ctx, db, tenant, listRefunds, p, scanRefund, tenant.Merchant, tenant.Live)
 	}
-	return list(ctx, db, tenant.Merchant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
+	return list(ctx, db, tenant, listRefundsOfTransaction, p, scanRefund, tenant.Merchant, tenant.Live,
 		transaction)
 }
 

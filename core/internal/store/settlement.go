@@ -157,7 +157,7 @@ func (tx *Tx) hold(tenant payment.Tenant, transaction int64) error {
 func (db *DB) Settleable(
 	ctx context.Context, tenant payment.Tenant, limit int,
 ) (transactions []int64, more bool, err error) {
-	all, err := listed(ctx, db, tenant.Merchant, selectSettleable, scanNumber, tenant.Merchant, tenant.Live, limit+1)
+	all, err := listed(ctx, db, tenant, selectSettleable, scanNumber, tenant.Merchant, tenant.Live, limit+1)
 	if len(all) > limit {
 		all, more = all[:limit], true
 	}

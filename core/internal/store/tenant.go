@@ -99,13 +99,13 @@ func (db *DB) Merchants(ctx context.Context) ([]payment.Merchant, error) {
 
 // MerchantPage lists merchants, newest first.
 func (db *DB) MerchantPage(ctx context.Context, p payment.Page) (payment.List[payment.Merchant], error) {
-	return list(ctx, db, 0, listMerchants, p, scanMerchant)
+	return list(ctx, db, payment.Tenant{}, listMerchants, p, scanMerchant)
 }
 
 // MerchantKeys lists a merchant's API keys in both modes, newest first, including expired and
 // revoked keys.
 func (db *DB) MerchantKeys(ctx context.Context, merchant int64, p payment.Page) (payment.List[*payment.APIKey], error) {
-	return list(ctx, db, 0, listMerchantKeys, p, scanKey, merchant)
+	return list(ctx, db, payment.Tenant{}, listMerchantKeys, p, scanKey, merchant)
 }
 
 // MerchantKey reads one key of a merchant in either mode, else ErrNotFound.

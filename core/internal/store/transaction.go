@@ -117,7 +117,7 @@ func (db *DB) Transaction(ctx context.Context, tenant payment.Tenant, id int64) 
 func (db *DB) Transactions(
 	ctx context.Context, tenant payment.Tenant, p payment.Page,
 ) (payment.List[*payment.Transaction], error) {
-	return list(ctx, db, tenant.Merchant, listTransactions, p, scanTransaction,
+	return list(ctx, db, tenant, listTransactions, p, scanTransaction,
 		tenant.Merchant, tenant.Live)
 }
 

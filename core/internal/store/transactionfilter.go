@@ -38,10 +38,10 @@ func (db *DB) FilteredTransactions(
 	switch {
 	case f.Reference != "": // fewer transactions have the reference than the customer
 		args = append(args, termReference, f.Reference)
-		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, args...)
+		return list(ctx, db, tenant, listNamedTransactions, p, scanTransaction, args...)
 	case f.Customer != "":
 		args = append(args, termCustomer, f.Customer)
-		return list(ctx, db, tenant.Merchant, listNamedTransactions, p, scanTransaction, args...)
+		return list(ctx, db, tenant, listNamedTransactions, p, scanTransaction, args...)
 	}
-	return list(ctx, db, tenant.Merchant, listFilteredTransactions, p, scanTransaction, args...)
+	return list(ctx, db, tenant, listFilteredTransactions, p, scanTransaction, args...)
 }

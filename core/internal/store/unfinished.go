@@ -23,7 +23,7 @@ func (db *DB) UnfinishedSteps(
 	ctx context.Context, f payment.UnfinishedFilter, limit int,
 ) ([]payment.Unfinished, error) {
 	object, _ := f.After.Step.Object()
-	return listed(ctx, db, 0, selectUnfinishedSteps, scanUnfinished,
+	return listed(ctx, db, payment.Tenant{}, selectUnfinishedSteps, scanUnfinished,
 		string(f.Kind), f.Merchant, f.ID, toMillis(f.After.Since), object, string(f.After.Step.Kind), limit, f.Number)
 }
 
