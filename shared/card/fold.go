@@ -13,9 +13,9 @@ type folded struct {
 	at []int
 }
 
-// fold writes fullwidth characters as ASCII. Space and line breaks of all kinds become spaces.
-// Dashes of all kinds, dots, slashes and underscores become hyphens. People paste card numbers with
-// them. A text of too few digits for a card number stays as it is.
+// fold writes fullwidth characters and the digits of all scripts as ASCII. Space and line breaks of
+// all kinds become spaces. Dashes of all kinds, dots, slashes and underscores become hyphens. It
+// drops characters without a width, such as soft hyphens. People paste card numbers with them. A text of too few digits for a card number stays as it is.
 func fold(text string) folded {
 	if !foldable(text) {
 		return folded{text: text}
@@ -28,7 +28,9 @@ func fold(text string) folded {
 			size = 2
 		}
 		if c, ok := plain(r); ok {
-			out, at = append(out, c), append(at, i)
+			if c != dropped {
+				out, at = append(out, c), append(at, i)
+			}
 		} else {
 			for j := range size {
 				out, at = append(out, text[i+j]), append(at, i+j)
@@ -55,6 +57,9 @@ func foldable(text string) bool {
 	return change && digits >= MinDigits
 }
 
+// dropped is what plain returns for a character that fold drops.
+const dropped = 0
+
 // plain returns the character that fold writes for r, or false if r stays as it is.
 func plain(r rune) (c byte, ok bool) {
 	if r >= '！' && r <= '～' { // the fullwidth characters, in the order of ASCII
@@ -65,8 +70,12 @@ func plain(r rune) (c byte, ok bool) {
 		return c, true
 	}
 	switch {
-	case r == ' ' || r == '-':
+	case r < utf8.RuneSelf && r != '.' && r != '/' && r != '_' && (r == ' ' || !unicode.IsSpace(r)):
 		return 0, false
+	case unicode.Is(unicode.Cf, r):
+		return dropped, true
+	case unicode.Is(unicode.Nd, r):
+		return digit(r), true
 	case unicode.IsSpace(r) || unicode.Is(unicode.Zs, r):
 		return ' ', true
 	case r == '.' || r == '/' || r == '_' || r == '\u2212' || unicode.Is(unicode.Pd, r): // U+2212 is the minus sign
@@ -75,22 +84,30 @@ func plain(r rune) (c byte, ok bool) {
 	return 0, false
 }
 
+// digit returns the ASCII form of a decimal digit. Unicode has the digits of each script in order.
+func digit(r rune) byte {
+	n := 0
+	for unicode.Is(unicode.Nd, r-rune(n)-1) && n < 99 {
+		n++
+	}
+	return byte('0' + n%10)
+}
+
 // unfold returns the original text, with an X for each digit that is masked in a text like f.text.
 func (f folded) unfold(original, masked string) string {
 	if f.at == nil {
 		return masked
 	}
-	out := []byte(original)
+	out := make([]byte, 0, len(original))
+	from := 0
 	for i := range len(masked) {
 		if masked[i] != f.text[i] {
-			x := "X"
-			if f.at[i+1]-f.at[i] > 1 {
-				x = "Ｘ" // as long as the fullwidth digit
-			}
-			copy(out[f.at[i]:], x)
+			_, size := utf8.DecodeRuneInString(original[f.at[i]:])
+			out = append(append(out, original[from:f.at[i]]...), masked[i])
+			from = f.at[i] + size
 		}
 	}
-	return string(out)
+	return string(append(out, original[from:]...))
 }
 
 // original returns the offsets in the original text of the part f.text[from:to].

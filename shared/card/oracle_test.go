@@ -62,7 +62,7 @@ func spelled(text string, from int, number string) (to int, found bool) {
 			if n++; n == len(number) {
 				return to + 1, true
 			}
-		case n == 0 || c != ' ' && c != '-':
+		case n == 0 || partOfWord.MatchString(text[to:to+1]):
 			return 0, false
 		}
 	}

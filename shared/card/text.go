@@ -10,13 +10,14 @@ const (
 // InText returns where a free text contains its first card number, as text[from:to]. Two things are
 // card numbers:
 //
-//   - a number of own, wherever it stands, with or without spaces and hyphens between its digits;
+//   - a number of own, wherever it stands, also with other characters than letters and digits between
+//     its digits;
 //   - digits that have a brand's leading digits, length and check digit. They are a word of digits
 //     alone, or words in the groups of a printed card ("4111 1111 1111 1111"). Letters and digits
 //     form words.
 //
-// Fullwidth digits are digits. Line breaks and other space count as spaces; other dashes, dots,
-// slashes and underscores count as hyphens.
+// The digits of all scripts are digits. Line breaks and other space count as spaces; other dashes,
+// dots, slashes and underscores count as hyphens. Characters without a width count as nothing.
 //
 // Digits that are more often something else are no card number, unless they are one of own. 13
 // digits with Visa's leading digit are telephone numbers and article numbers, for such cards are no
@@ -34,7 +35,7 @@ func InText(text string, own ...secret.String) (from, to int, found bool) {
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. InText finds
-// nothing in the result, which is as long as the text. The time is proportional to the text's
+// nothing in the result, which has as many characters as the text. The time is proportional to the text's
 // length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
 	f := fold(text)
@@ -119,8 +120,8 @@ func (s *search) at(i int) byte {
 	return s.text[i]
 }
 
-// matches reports whether the number begins at text[from], with or without spaces and hyphens
-// between its digits, and where it ends.
+// matches reports whether the number begins at text[from], and where it ends. Between its digits
+// there can be characters that are no letters or digits.
 func (s *search) matches(from int) (to int, found bool) {
 	n := 0
 	for to = from; to < len(s.text); to++ {
@@ -129,7 +130,7 @@ func (s *search) matches(from int) (to int, found bool) {
 			if n++; n == len(s.number) {
 				return to + 1, true
 			}
-		case n == 0 || c != ' ' && c != '-':
+		case n == 0 || isWordByte(c):
 			return 0, false
 		}
 	}
