@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,6 +89,25 @@ func TestRate(t *testing.T) {
 		return
 	}
 	t.Error("ten requests at once were taken")
+}
+
+// TestRateOfPublicDocuments checks that a client address gets only some public documents at once. They
+// are much longer than a request. Its other requests are served.
+func TestRateOfPublicDocuments(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	got := 0
+	for ; got < 1000; got++ {
+		if a := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/openapi.json?n="+strconv.Itoa(got), ""); a.status == 429 {
+			break
+		}
+	}
+	if got < 100 || got == 1000 {
+		t.Errorf("documents before a refusal: got %d, want the burst of 100 and a few", got)
+	}
+	if a := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); a.status != 200 {
+		t.Errorf("another path: got %d %s", a.status, a.body)
+	}
 }
 
 // TestMutualTLS checks that an Envoy elsewhere connects to an address, with a certificate that

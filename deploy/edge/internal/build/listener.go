@@ -13,10 +13,12 @@ import (
 	headerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_mutation/v3"
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
 	inspectorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
+	limitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/connection_limit/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	tcpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -37,6 +39,15 @@ const (
 	// bufferLimit is the limit of a connection's buffer: an encrypted response of a megabyte, in
 	// base64, and a margin.
 	bufferLimit = 2 << 20
+	// flushTimeout is how long a client may take to read the rest of a response. Envoy holds the rest
+	// in memory until then.
+	flushTimeout = 15 * time.Second
+	// plainConnections is the most connections to the port of plain HTTP, which redirects and serves
+	// challenges. They must not use up the connections of the port of HTTPS. plainIdle and
+	// plainDuration bound them in time.
+	plainConnections = 2000
+	plainIdle        = 10 * time.Second
+	plainDuration    = 30 * time.Second
 	// acmeProtocol is the protocol of TLS-ALPN-01 (RFC 8737).
 	acmeProtocol = "acme-tls/1"
 	// InternalPrefix is the prefix of header fields that our services exchange. Envoy removes the
@@ -79,7 +90,10 @@ func (b *builder) httpListener(routes *routev3.RouteConfiguration) *listenerv3.L
 	return &listenerv3.Listener{
 		Name: ListenerHTTP, Address: at, PerConnectionBufferLimitBytes: u32(64 << 10),
 		FilterChains: []*listenerv3.FilterChain{{
-			Name: "http", Filters: []*listenerv3.Filter{b.network("http", b.manager(routes, "edge_http", false))},
+			Name: "http", Filters: []*listenerv3.Filter{
+				b.network("connections", &limitv3.ConnectionLimit{StatPrefix: "edge_http", MaxConnections: wrapperspb.UInt64(plainConnections)}),
+				b.network("http", b.manager(routes, "edge_http", false)),
+			},
 		}},
 	}
 }
@@ -113,6 +127,7 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 		RequestHeadersTimeout:      duration(10 * time.Second),
 		RequestTimeout:             duration(30 * time.Second),
 		StreamIdleTimeout:          duration(b.Config.Limits.Timeout + 30*time.Second),
+		StreamFlushTimeout:         duration(flushTimeout),
 		DelayedCloseTimeout:        duration(time.Second),
 		DrainTimeout:               duration(5 * time.Second),
 		ServerHeaderTransformation: hcmv3.HttpConnectionManager_PASS_THROUGH,
@@ -130,6 +145,8 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 	if !https {
 		// The port of the Host field is never needed: no service behind Envoy reads it.
 		m.StripPortMode = &hcmv3.HttpConnectionManager_StripAnyHostPort{StripAnyHostPort: true}
+		common := m.GetCommonHttpProtocolOptions()
+		common.IdleTimeout, common.MaxConnectionDuration = duration(plainIdle), duration(plainDuration)
 	}
 	return b.unsteered(m)
 }
