@@ -66,8 +66,10 @@ func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`)
 	default:
 		if c.hold != nil {
-			close(c.arrived)
+			c.mu.Unlock()
+			c.arrived <- struct{}{}
 			<-c.hold
+			c.mu.Lock()
 		}
 		c.bodies = append(c.bodies, string(body))
 		w.WriteHeader(http.StatusCreated)

@@ -112,6 +112,14 @@ func (t *ticket) release() {
 	t.slot = false
 }
 
+// Release gives the slot of a request back. It is for a request that is only forwarded: the service
+// behind bounds its number by client.
+func Release(ctx context.Context) {
+	if t := ticketFrom(ctx); t != nil {
+		t.release()
+	}
+}
+
 // Identity is the authenticated client of a request.
 type Identity struct {
 	Key      string // the id of the API key

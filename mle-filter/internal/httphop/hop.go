@@ -208,6 +208,10 @@ func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, t.exchange, p)
 		return
 	}
+	if !t.exchange.NeedsBody() && !t.exchange.WrapsResponse() {
+		// This filter does not know its merchant. Core does, and shares its slots between merchants.
+		admission.Release(r.Context())
+	}
 	h.proxy.ServeHTTP(w, r.WithContext(t.sending.Trace(r.Context())))
 }
 
