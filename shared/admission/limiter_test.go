@@ -282,8 +282,8 @@ func TestTwentyAddresses(t *testing.T) {
 	}
 }
 
-// TestAllBytes: all unfinished bodies together may hold the bytes. A client gets at most half of the
-// rest, so that there is always some for the next one.
+// TestAllBytes: all unfinished bodies together may hold the bytes. A client gets at most half of
+// the rest, which leaves some to the next one.
 func TestAllBytes(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Bytes: 32 * unit})
@@ -304,12 +304,14 @@ func TestSitesOfIPv6(t *testing.T) {
 	u.want(200, "2001:db8:2::1", 10)
 }
 
-// TestTwoMerchantsLeaveBytes: two merchants with all their keys in both modes do not hold all bytes.
+// TestTwoMerchantsLeaveBytes: two merchants with all their keys in both modes do not hold all
+// bytes.
 func TestTwoMerchantsLeaveBytes(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Bytes: 128 * unit})
 	for n := range 16 { // two keys of each kind and mode
-		fields := []string{"Key", "key_" + strconv.Itoa(n), "Merchant", "mer_" + strconv.Itoa(n/8) + "/" + strconv.Itoa(n/4%2)}
+		tenant := "mer_" + strconv.Itoa(n/8) + "/" + strconv.Itoa(n/4%2)
+		fields := []string{"Key", "key_" + strconv.Itoa(n), "Merchant", tenant}
 		if n/4%2 == 1 {
 			fields = append(fields, "Live", "1")
 		}

@@ -27,8 +27,8 @@ const (
 	site                       // the IPv6 network of 48 bits that a site gets, of unauthenticated requests
 )
 
-// bodyParts are the parts of the bytes that the unfinished bodies of one subject may hold: 2, 2, 4,
-// 8, 8 and 4 of 64 MiB.
+// bodyParts are the parts of the bytes that the unfinished bodies of one subject may hold. Of
+// 64 MiB they are 2, 2, 4, 8, 8 and 4.
 var bodyParts = [...]int64{address: 32, payer: 32, key: 16, merchant: 8, publicKeys: 8, site: 16}
 
 // livePart is the part of the slots and of the bytes that test mode cannot hold: a quarter.

@@ -15,7 +15,8 @@ type folded struct {
 
 // fold writes fullwidth characters and the digits of all scripts as ASCII. Space and line breaks of
 // all kinds become spaces. Dashes of all kinds, dots, slashes and underscores become hyphens. It
-// drops characters without a width, such as soft hyphens. People paste card numbers with them. A text of too few digits for a card number stays as it is.
+// drops characters without a width, such as soft hyphens. People paste card numbers with them. A
+// text of too few digits for a card number stays as it is.
 func fold(text string) folded {
 	if !foldable(text) {
 		return folded{text: text}

@@ -10,8 +10,8 @@ const (
 // InText returns where a free text contains its first card number, as text[from:to]. Two things are
 // card numbers:
 //
-//   - a number of own, wherever it stands, also with other characters than letters and digits between
-//     its digits;
+//   - a number of own, wherever it stands, also with other characters than letters and digits
+//     between its digits;
 //   - digits that have a brand's leading digits, length and check digit. They are a word of digits
 //     alone, or words in the groups of a printed card ("4111 1111 1111 1111"). Letters and digits
 //     form words.
@@ -35,8 +35,8 @@ func InText(text string, own ...secret.String) (from, to int, found bool) {
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. InText finds
-// nothing in the result, which has as many characters as the text. The time is proportional to the text's
-// length and to the number of own.
+// nothing in the result, which has as many characters as the text. The time is proportional to the
+// text's length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
 	f := fold(text)
 	masked := f.text

@@ -18,11 +18,12 @@ func listBounds(connections int) TurnBounds {
 	}
 }
 
-// list returns one page of a tenant's list. The zero tenant is for operators. args are those of the
-// statement without the cursor and the limit. payment.ErrListTimeout if it takes longer than
-// listTime.
+// list returns one page of a tenant's list. The zero tenant is for operators. args are the
+// arguments of the statement without the cursor and the limit. payment.ErrListTimeout if it takes
+// longer than listTime.
 func list[T any](
-	ctx context.Context, db *DB, tenant payment.Tenant, of pages, p payment.Page, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, tenant payment.Tenant, of pages, p payment.Page,
+	scan func(Scanner) (T, error), args ...any,
 ) (payment.List[T], error) {
 	s, cursor := of.after, int64(math.MaxInt64)
 	switch {
@@ -47,7 +48,8 @@ func list[T any](
 
 // pageOf waits for the tenant's turn and returns the rows of a page of a list.
 func pageOf[T any](
-	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, newer bool, scan func(Scanner) (T, error), args ...any,
+	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, newer bool,
+	scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
 	done, err := db.Turn(ctx, tenant)
 	if err != nil {

@@ -209,7 +209,7 @@ func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !t.exchange.NeedsBody() && !t.exchange.WrapsResponse() {
-		// This filter does not know its merchant. Core does, and shares its slots between merchants.
+		// Its merchant is unknown here. Core shares its own slots between merchants.
 		admission.Release(r.Context())
 	}
 	h.proxy.ServeHTTP(w, r.WithContext(t.sending.Trace(r.Context())))

@@ -51,9 +51,8 @@ func (e *engine) inCommand(ctx context.Context, fn func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("update: %w", err)
 	}
-	return e.update(ctx, e.member, noTurn, e.patience, e.clock.Now(), func(s *session, _ time.Time) (store.Outcome, error) {
-		return store.Outcome{}, fn(s)
-	})
+	run := func(s *session, _ time.Time) (store.Outcome, error) { return store.Outcome{}, fn(s) }
+	return e.update(ctx, e.member, noTurn, e.patience, e.clock.Now(), run)
 }
 
 // recordHeartbeat counts a heartbeat and returns the server's time.

@@ -149,8 +149,8 @@ func (s *stuckCores) wantHeartbeats(t *testing.T) {
 	}
 }
 
-// TestConfirmationsShareACommitPostgreSQL: many reads of stored responses wait for a commit that the
-// standby confirms. They hold one connection, so the commands of others have theirs.
+// TestConfirmationsShareACommitPostgreSQL: many reads of stored responses wait for a commit that
+// the standby confirms. They hold one connection, so the commands of others have theirs.
 func TestConfirmationsShareACommitPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -160,8 +160,8 @@ func TestConfirmationsShareACommitPostgreSQL(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
 	of := payment.Tenant{Merchant: 1, Live: true}
-	const stored = `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, status, answer, created_at, expires_at)
-		VALUES (1, 1, 'k', '', 201, '{}', 0, 1)`
+	const stored = `INSERT INTO idempotency_keys
+		(merchant_id, live, key, fingerprint, status, answer, created_at, expires_at) VALUES (1, 1, 'k', '', 201, '{}', 0, 1)`
 	if _, err := mustDial(t, server.URL(nil)).Exec(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,9 @@ func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
 	defer reads.Wait()
 	defer func() { _ = held.Rollback(t.Context()) }()
 	for range 8 {
-		reads.Go(func() { _, _ = db.Refund(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: 1}, 1) }) // there is none
+		reads.Go(func() {
+			_, _ = db.Refund(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: 1}, 1) // there is none
+		})
 	}
 	programtest.WaitFor(t, "reads hold all connections", func() bool { return inUse(db, "read") == 4 })
 	ctx, end := context.WithTimeout(store.InBackground(t.Context()), time.Minute)

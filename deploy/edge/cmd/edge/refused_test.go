@@ -91,8 +91,8 @@ func TestRate(t *testing.T) {
 	t.Error("ten requests at once were taken")
 }
 
-// TestRateOfPublicDocuments checks that a client address gets only some public documents at once. They
-// are much longer than a request. Its other requests are served.
+// TestRateOfPublicDocuments checks that a client address gets only some public documents at once.
+// They are much longer than a request. Its other requests are served.
 func TestRateOfPublicDocuments(t *testing.T) {
 	t.Parallel()
 	b := served(t)

@@ -91,7 +91,9 @@ func (b *builder) httpListener(routes *routev3.RouteConfiguration) *listenerv3.L
 		Name: ListenerHTTP, Address: at, PerConnectionBufferLimitBytes: u32(64 << 10),
 		FilterChains: []*listenerv3.FilterChain{{
 			Name: "http", Filters: []*listenerv3.Filter{
-				b.network("connections", &limitv3.ConnectionLimit{StatPrefix: "edge_http", MaxConnections: wrapperspb.UInt64(plainConnections)}),
+				b.network("connections", &limitv3.ConnectionLimit{
+					StatPrefix: "edge_http", MaxConnections: wrapperspb.UInt64(plainConnections),
+				}),
 				b.network("http", b.manager(routes, "edge_http", false)),
 			},
 		}},

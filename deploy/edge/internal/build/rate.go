@@ -69,8 +69,8 @@ func (b *builder) rate() *localv3.LocalRateLimit {
 // The keys of the descriptors.
 const keyAddress, keyPublic = "masked_remote_address", "public_document"
 
-// perAddress gives each IPv4 address, and each IPv6 network of 64 bits, a value of its own: one
-// client has all addresses of such a network.
+// perAddress gives a value to each IPv4 address and to each IPv6 network of 64 bits. One client has
+// all addresses of such a network.
 func perAddress() *routev3.RateLimit_Action {
 	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_MaskedRemoteAddress_{
 		MaskedRemoteAddress: &routev3.RateLimit_Action_MaskedRemoteAddress{
