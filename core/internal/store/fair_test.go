@@ -3,10 +3,8 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -402,20 +400,21 @@ func TestListsOfModes(t *testing.T) {
 type updates struct {
 	store.Engine
 	mu   sync.Mutex
-	seen []string
+	seen []store.Caller
 }
 
 // Update implements store.Engine.
 func (u *updates) Update(ctx context.Context, c *store.Command) error {
 	u.mu.Lock()
-	u.seen = append(u.seen, fmt.Sprintf("%d %t", c.Caller().Tenant.Merchant, c.Caller().Ends))
+	u.seen = append(u.seen, c.Caller())
 	u.mu.Unlock()
 	return u.Engine.Update(ctx, c)
 }
 
-// TestCommandsHaveTheirTenant: the commands of a request have its tenant. The command that writes
-// the acquirer's outcome ends a step.
-func TestCommandsHaveTheirTenant(t *testing.T) {
+// TestCommandsHaveTheirCaller: the commands of a request have its tenant and tell payers apart. A
+// command that writes the acquirer's outcome ends a step. So does one that counts a refused
+// confirmation: a guess must be counted.
+func TestCommandsHaveTheirCaller(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
 	if a, err := s.Pay(t.Context(), s.Request(""), 100, true); err != nil || a.Status != 201 {
@@ -427,8 +426,14 @@ func TestCommandsHaveTheirTenant(t *testing.T) {
 	if a, err := s.Engine.Refund(t.Context(), s.Request(""), paid, 1, []byte("{}")); err != nil || a.Status != 201 {
 		t.Fatalf("refund: %d, %v", a.Status, err)
 	}
-	of := strconv.FormatInt(s.Tenant.Merchant, 10)
-	if want := []string{of + " false", of + " true"}; !slices.Equal(u.seen, want) {
+	payer := s.Request("guess")
+	payer.Payer = true
+	waiting := &payment.Transaction{ID: paid, Tenant: s.Tenant}
+	if _, err := s.Engine.RefuseConfirmation(t.Context(), payer, waiting, &payment.Refusal{Code: "unknown_token"}); err != nil {
+		t.Fatalf("refuse a confirmation: %v", err)
+	}
+	want := []store.Caller{{Tenant: s.Tenant}, {Tenant: s.Tenant, Ends: true}, {Tenant: s.Tenant, Payer: true, Ends: true}}
+	if !slices.Equal(u.seen, want) {
 		t.Errorf("got %v, want %v", u.seen, want)
 	}
 }
