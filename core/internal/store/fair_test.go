@@ -411,7 +411,7 @@ func (u *updates) Update(ctx context.Context, c *store.Command) error {
 	return u.Engine.Update(ctx, c)
 }
 
-// TestCommandsHaveTheirCaller: the commands of a request have its tenant and tell payers apart. A
+// TestCommandsHaveTheirCaller: the commands of a request have its tenant, and a mark for payers. A
 // command that writes the acquirer's outcome ends a step. So does one that counts a refused
 // confirmation: a guess must be counted.
 func TestCommandsHaveTheirCaller(t *testing.T) {
@@ -429,7 +429,8 @@ func TestCommandsHaveTheirCaller(t *testing.T) {
 	payer := s.Request("guess")
 	payer.Payer = true
 	waiting := &payment.Transaction{ID: paid, Tenant: s.Tenant}
-	if _, err := s.Engine.RefuseConfirmation(t.Context(), payer, waiting, &payment.Refusal{Code: "unknown_token"}); err != nil {
+	why := &payment.Refusal{Code: "unknown_token"}
+	if _, err := s.Engine.RefuseConfirmation(t.Context(), payer, waiting, why); err != nil {
 		t.Fatalf("refuse a confirmation: %v", err)
 	}
 	want := []store.Caller{{Tenant: s.Tenant}, {Tenant: s.Tenant, Ends: true}, {Tenant: s.Tenant, Payer: true, Ends: true}}
