@@ -32,7 +32,7 @@ func hold(t *testing.T, s *coretest.Service, txn int64) (held *sql.Tx, release f
 func waiter(t *testing.T, s *coretest.Service) string {
 	t.Helper()
 	for {
-		got := s.Texts(t, `SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'causeway-core'
+		got := s.Texts(t, `SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'causeway-core' AND datname = current_database()
 			AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'transactions'::regclass)`)
 		if len(got) > 0 {
 			return got[0]

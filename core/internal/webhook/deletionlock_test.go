@@ -44,13 +44,15 @@ func (b *bundle) mustHoldLocks(t *testing.T, statement string, args ...any) (com
 	}
 }
 
-// waitForLocks waits until that many commands of the service wait for a lock.
+// waitForLocks waits until that many commands of the service wait for a lock. The databases of
+// other tests have tables with the same oids.
 func (b *bundle) waitForLocks(t *testing.T, commands int64) {
 	t.Helper()
 	programtest.WaitFor(t, "the commands wait for a lock", func() bool {
 		return b.Number(t, `SELECT COUNT(DISTINCT pid) FROM pg_locks WHERE NOT granted AND pid IN (
 			SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
-			WHERE c.relnamespace = CAST(CAST(current_schema() AS TEXT) AS regnamespace))`) == commands
+			WHERE l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+				AND c.relnamespace = CAST(CAST(current_schema() AS TEXT) AS regnamespace))`) == commands
 	})
 }
 
