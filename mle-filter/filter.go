@@ -77,8 +77,8 @@ type Config struct {
 	RSABits, Spares int
 	Policy          Policy
 	Limits          Limits
-	// Concurrency is how many requests are handled at a time; what comes on top is refused with 503. Zero means 512. A request in
-	// the clear does not count while core handles it.
+	// Concurrency is how many requests are handled at a time. Further ones are refused with 503. Zero
+	// means 512. A request in the clear does not count while core handles it.
 	Concurrency int
 	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means 5 s.
 	BodyGrace time.Duration

@@ -182,13 +182,25 @@ func (u *unfinished) hold(n int, address string, fields ...string) (stop func())
 // holdMost has unfinished bodies read until stop: so many, or fewer if one is refused.
 func (u *unfinished) holdMost(most int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
+	return u.begin(most, func(ctx context.Context) *http.Request {
+		r := u.request(ctx, address, 1, fields...)
+		r.Body, r.ContentLength = &body{ctx: ctx, reading: u.reading}, 100
+		return r
+	})
+}
+
+// begin sends requests until most are under way or one is refused. It returns how many are, and
+// the status of the refusal. They end with the test, or by stop.
+func (u *unfinished) begin(
+	most int, request func(context.Context) *http.Request,
+) (held, status int, stop func()) {
+	u.t.Helper()
 	ctx, cancel := context.WithCancel(u.t.Context())
 	var ended sync.WaitGroup
 	stop = func() { cancel(); ended.Wait() }
 	u.t.Cleanup(stop)
 	for ; held < most; held++ {
-		r := u.request(ctx, address, 1, fields...)
-		r.Body, r.ContentLength = &body{ctx: ctx, reading: u.reading}, 100
+		r := request(ctx)
 		refused := make(chan int, 1)
 		ended.Go(func() { refused <- call(u.handler, r).Code })
 		select {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/admission"
@@ -15,22 +14,8 @@ import (
 // the status of the refusal. They end with the test, or by stop.
 func (u *unfinished) fill(most int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
-	ctx, cancel := context.WithCancel(u.t.Context())
-	var ended sync.WaitGroup
-	stop = func() { cancel(); ended.Wait() }
-	u.t.Cleanup(stop)
 	fields = append(fields, "Hang", "1")
-	for ; held < most; held++ {
-		r := u.request(ctx, address, 1, fields...)
-		refused := make(chan int, 1)
-		ended.Go(func() { refused <- call(u.handler, r).Code })
-		select {
-		case <-u.reading:
-		case status := <-refused:
-			return held, status, stop
-		}
-	}
-	return held, 0, stop
+	return u.begin(most, func(ctx context.Context) *http.Request { return u.request(ctx, address, 1, fields...) })
 }
 
 // all is more slots than there are.

@@ -34,9 +34,10 @@ type keyCache struct {
 	entries map[keyHash]keyEntry // guarded by mu
 }
 
-// Inspect tells what the key is and may do. A key that v1 does not take gives the zero APIKey and v1's refusal; the result is
-// Done otherwise. What it tells may be five seconds old. From then on the legacy request counts towards the key's merchant. It
-// is Unavailable if too many requests of the merchant are under way.
+// Inspect returns the API key and what it may do, up to five seconds old. For a key that v1 refuses
+// it returns the zero APIKey and the refusal, otherwise Done. From then on the legacy request counts
+// towards the merchant of the key. Inspect returns Unavailable with status 429 if too many requests
+// of the merchant are under way.
 func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, Result) {
 	info, r := x.inspect(ctx, key)
 	if r.Outcome != Done {
