@@ -56,7 +56,8 @@ func arrange(t *testing.T, cores int) *arrangement {
 	}
 	a.server = pgtest.Steered(t)
 	a.place = crash.Place{Store: a.server.URL(nil), Journal: filepath.Join(a.folder, "simulator.journal")}
-	a.env = []string{"CAUSEWAY_STORE=" + a.place.Store, "CAUSEWAY_VAULT_KEK=" + programtest.Secret()}
+	// On a busy machine a connection can take over a second, after which a core that starts gives up.
+	a.env = []string{"CAUSEWAY_STORE=" + a.place.Store + "&patience=5s", "CAUSEWAY_VAULT_KEK=" + programtest.Secret()}
 	a.setClock(t, 0)
 	a.run(t, "migrate")
 	return a
