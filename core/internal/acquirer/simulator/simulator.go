@@ -51,15 +51,19 @@ type limits struct {
 	segment    int64 // bytes in one file of the journal
 }
 
+// embeddedCatalogue reads the embedded text once: that takes milliseconds, and no simulator changes
+// its catalogue.
+var embeddedCatalogue = sync.OnceValues(func() (*catalogue, error) { return loadCatalogue(embedded) })
+
 func open(cfg Config, l limits) (*Simulator, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
 	}
-	text := cfg.Catalogue
-	if text == nil {
-		text = embedded
+	load := embeddedCatalogue
+	if cfg.Catalogue != nil {
+		load = func() (*catalogue, error) { return loadCatalogue(cfg.Catalogue) }
 	}
-	cat, err := loadCatalogue(text)
+	cat, err := load()
 	if err != nil {
 		return nil, fmt.Errorf("simulator: catalogue: %w", err)
 	}
