@@ -267,8 +267,8 @@ func TestShareOfAKey(t *testing.T) {
 	u.want(200, "127.0.0.2", 10, "Key", "key_4", "Merchant", "mer_2")
 }
 
-// TestShareOfAPublicKey: bodies of a public key use up the share of their address and of the key,
-// and none of the merchant's.
+// TestShareOfAPublicKey: bodies of a public key use up the share of their address and of the public
+// keys, which is half of the merchant's.
 func TestShareOfAPublicKey(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Bytes: 32 * unit})
@@ -276,8 +276,9 @@ func TestShareOfAPublicKey(t *testing.T) {
 	u.hold(1, "127.0.0.2", public...)
 	u.want(429, "127.0.0.2", 10, "Key", "key_2", "Merchant", "mer_1", "Public", "1")
 	u.hold(1, "127.0.0.3", public...)
-	u.want(429, "127.0.0.4", 10, public...)
+	u.want(429, "127.0.0.4", 10, "Key", "key_2", "Merchant", "mer_1", "Public", "1")
 	u.hold(2, "127.0.0.2", "Key", "key_3", "Merchant", "mer_1")
+	u.want(429, "127.0.0.2", 10, "Key", "key_4", "Merchant", "mer_1")
 }
 
 // TestTwentyAddresses: 2,000 unfinished bodies from 20 addresses, each as long as its address may

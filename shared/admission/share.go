@@ -22,14 +22,14 @@ const (
 	address    kind = iota + 1 // of unauthenticated requests
 	payer                      // the address of requests with a publishable key
 	key                        // an API key
-	merchant                   // the secret keys of a merchant in one mode
+	merchant                   // a merchant in one mode
 	publicKeys                 // the publishable keys of a merchant in one mode, which every payer can read
 	site                       // the IPv6 network of 48 bits that a site gets, of unauthenticated requests
 )
 
 // bodyParts are the parts of the bytes that the unfinished bodies of one subject may hold. Of
-// 64 MiB they are 2, 2, 4, 8, 8 and 4.
-var bodyParts = [...]int64{address: 32, payer: 32, key: 16, merchant: 8, publicKeys: 8, site: 16}
+// 64 MiB they are 2, 2, 4, 8, 4 and 4.
+var bodyParts = [...]int64{address: 32, payer: 32, key: 16, merchant: 8, publicKeys: 16, site: 16}
 
 // livePart is the part of the slots and of the bytes that test mode cannot hold: a quarter.
 const livePart = 4
@@ -39,7 +39,7 @@ const leastBytes = 4 << 10
 
 // client is the subjects that a request counts towards.
 type client struct {
-	subjects [3]subject
+	subjects [4]subject
 	test     bool // test mode
 }
 
@@ -48,11 +48,13 @@ type client struct {
 func (i Identity) client(ctx context.Context) client {
 	switch {
 	case i.Merchant == "":
-		return client{subjects: [3]subject{from(ctx, address), from(ctx, site)}}
+		return client{subjects: [4]subject{from(ctx, address), from(ctx, site)}}
 	case i.Public:
-		return client{[3]subject{from(ctx, payer), {key, i.Key}, {publicKeys, i.Merchant}}, !i.Live}
+		return client{
+			[4]subject{from(ctx, payer), {key, i.Key}, {publicKeys, i.Merchant}, {merchant, i.Merchant}}, !i.Live,
+		}
 	}
-	return client{[3]subject{{key, i.Key}, {merchant, i.Merchant}}, !i.Live}
+	return client{[4]subject{{key, i.Key}, {merchant, i.Merchant}}, !i.Live}
 }
 
 // from returns the subject of a kind for the client address. It returns none if the peer is a hop
@@ -94,19 +96,28 @@ type pool struct {
 	held  map[subject]int64 // guarded by mu; without zeros
 }
 
-// newSlots returns a pool of slots. A subject holds at most half as many as are free: a third if it
-// is alone. A fixed share would have to be small, or a few merchants could hold all slots. With
-// this rule each further one gets less, so it takes more than a dozen to leave none free.
+// newSlots returns a pool of slots, of which a subject holds its part of the free ones. A fixed
+// share would have to be small, or a few merchants could hold all slots.
 func newSlots(most int64) *pool {
-	half := func(_ kind, free int64) int64 { return (free + 1) / 2 }
-	return &pool{most: most, share: half, over: ErrTooMany, held: map[subject]int64{}}
+	return &pool{most: most, share: partOfFree, over: ErrTooMany, held: map[subject]int64{}}
 }
 
-// newBodies returns a pool of the bytes of unfinished bodies. A subject holds its part, and at most
-// half as many as are free: else a few subjects with their parts would leave none.
+// newBodies returns a pool of the bytes of unfinished bodies. A subject holds its part of all, and
+// at most its part of the free ones: else a few subjects with their parts would leave none.
 func newBodies(most int64) *pool {
-	part := func(k kind, free int64) int64 { return min(most/bodyParts[k], (free+1)/2) }
+	part := func(k kind, free int64) int64 { return min(most/bodyParts[k], partOfFree(k, free)) }
 	return &pool{most: most, share: part, over: ErrUnfinished, held: map[subject]int64{}}
+}
+
+// partOfFree is the most that a subject may hold if so many are free: half as many, a third of all
+// if it is alone. Each further subject gets less, so it takes more than a dozen to leave none free.
+// Public keys have half of their merchant's part, so payers leave the other half to its secret
+// keys.
+func partOfFree(k kind, free int64) int64 {
+	if k == publicKeys {
+		return (free + 3) / 4
+	}
+	return (free + 1) / 2
 }
 
 // take counts n more. If a bound forbids it, it counts nothing, and returns ErrOverloaded or the

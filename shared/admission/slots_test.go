@@ -36,6 +36,11 @@ func secretKey(merchant string) []string {
 	return []string{"Key", "key_of_" + merchant, "Merchant", merchant, "Live", "1"}
 }
 
+// publicKey is the header fields of a publishable key of a merchant, in live mode.
+func publicKey(n int, merchant string) []string {
+	return []string{"Key", "key_" + strconv.Itoa(n), "Merchant", merchant, "Public", "1", "Live", "1"}
+}
+
 // TestShareOfSlots: a merchant holds at most half as many slots as are free, by all its secret
 // keys. Other merchants get slots meanwhile.
 func TestShareOfSlots(t *testing.T) {
@@ -88,19 +93,50 @@ func TestBytesOfLiveMode(t *testing.T) {
 	u.want(200, "127.0.0.2", 1, secretKey("mer_1")...)
 }
 
-// TestShareOfSlotsOfAPublicKey: requests with the public keys of a merchant hold the share of their
-// address and of these keys, and none of the secret keys'.
+// TestShareOfSlotsOfAPublicKey: requests with the public keys of a merchant hold at most half of
+// its share. They count towards their address too.
 func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 90})
-	public := func(n int) []string {
-		return []string{"Key", "key_" + strconv.Itoa(n), "Merchant", "mer_1", "Public", "1", "Live", "1"}
-	}
-	u.wantFill(30, "127.0.0.2", public(1)...)
-	u.want(429, "127.0.0.3", 1, public(2)...)
-	u.want(429, "127.0.0.2", 1, "Key", "key_3", "Merchant", "mer_2", "Public", "1", "Live", "1")
+	u.wantFill(18, "127.0.0.2", publicKey(1, "mer_1")...) // a quarter of 72
+	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
+	u.want(200, "127.0.0.2", 1, publicKey(3, "mer_2")...)
 	u.want(200, "127.0.0.2", 1) // no other client on the address is refused
-	u.wantFill(20, "127.0.0.2", secretKey("mer_1")...)
+	u.wantFill(12, "127.0.0.2", secretKey("mer_1")...)
+	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
+}
+
+// TestShareOfSlotsOfAPayer: requests with public keys of all merchants count towards their address.
+func TestShareOfSlotsOfAPayer(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Slots: 90})
+	u.wantFill(18, "127.0.0.2", publicKey(1, "mer_1")...)
+	u.wantFill(12, "127.0.0.2", publicKey(2, "mer_2")...) // 30 of the address, and 60 are free
+	u.want(429, "127.0.0.2", 1, publicKey(3, "mer_3")...)
+	u.want(200, "127.0.0.3", 1, publicKey(3, "mer_3")...)
+}
+
+// TestSlotsOfOneMerchant: the keys of all kinds and modes of one merchant hold at most as many
+// slots as they leave free. The share of live mode does not depend on the merchant's test mode.
+func TestSlotsOfOneMerchant(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Slots: 1024})
+	held := map[string]int{}
+	for _, live := range []string{"", "1"} { // this order holds most
+		for n, public := range []string{"1", ""} {
+			for k := range 6 {
+				fields := []string{
+					"Key", fmt.Sprint(live, public, k), "Merchant", "mer_1/" + live, "Live", live, "Public", public,
+				}
+				filled, _, _ := u.fill(all, "127.0.1."+strconv.Itoa(6*n+k+1), fields...)
+				held[live] += filled
+			}
+		}
+	}
+	if held[""] != 256 || held["1"] != 256 {
+		t.Errorf("got %d in test mode and %d in live mode, want 256 of each", held[""], held["1"])
+	}
+	u.want(200, "127.0.0.3", 1, secretKey("mer_2")...)
 }
 
 // TestShareOfSlotsOfAnAddress: unauthenticated requests count towards their address.
