@@ -159,11 +159,17 @@ func (t *Turns) isSlow(c Caller) bool {
 	return found && clock.Monotonic()-at < slowFor
 }
 
-// evict refuses the newest work of the caller with the most waiting work. Work that ends a step
-// stays. The caller holds mu.
+// evict refuses the newest work of the caller with the most waiting work. Of callers with equally
+// much, that is the one whose next turn comes last. Work that ends a step stays. The caller holds
+// mu.
 func (t *Turns) evict() {
 	refusable := func(q *callerQueue) int { return len(q.waiting) - q.ending }
-	q := slices.MaxFunc(t.queues, func(a, b *callerQueue) int { return refusable(a) - refusable(b) })
+	q := t.queues[0]
+	for _, other := range t.queues[1:] {
+		if refusable(other) >= refusable(q) {
+			q = other
+		}
+	}
 	if refusable(q) == 0 {
 		return
 	}
