@@ -110,11 +110,3 @@ func (f folded) unfold(original, masked string) string {
 	}
 	return string(append(out, original[from:]...))
 }
-
-// original returns the offsets in the original text of the part f.text[from:to].
-func (f folded) original(from, to int) (int, int) {
-	if f.at == nil {
-		return from, to
-	}
-	return f.at[from], f.at[to]
-}

@@ -7,8 +7,7 @@ const (
 	printedFirst = 4 // digits of the first group of a printed card
 )
 
-// InText returns where a free text contains its first card number, as text[from:to]. Two things are
-// card numbers:
+// InText reports whether a free text contains a card number. Two things are card numbers:
 //
 //   - a number of own, wherever it stands, also with other characters than letters and digits
 //     between its digits;
@@ -17,26 +16,35 @@ const (
 //     form words.
 //
 // The digits of all scripts are digits. Line breaks and other space count as spaces; other dashes,
-// dots, slashes and underscores count as hyphens. Characters without a width count as nothing.
+// dots, slashes and underscores count as hyphens. Characters without a width count as nothing. A
+// percent-encoded number is one too.
 //
 // Digits that are more often something else are no card number, unless they are one of own. 13
 // digits with Visa's leading digit are telephone numbers and article numbers, for such cards are no
 // longer issued. 19 digits that begin with 3 or 4 are our ids in decimal form, of the years 2015 to
 // 2045.
-func InText(text string, own ...secret.String) (from, to int, found bool) {
-	f := fold(text)
-	for _, s := range searches(f.text, own) {
-		if from, to, found = s.next(0); found {
-			from, to = f.original(from, to)
-			return from, to, true
-		}
+func InText(text string, own ...secret.String) bool {
+	if asWritten(text, own) {
+		return true
 	}
-	return 0, 0, false
+	decoded, differs := unescaped(text)
+	return differs && asWritten(decoded, own)
 }
 
-// MaskText returns a text with an X for each digit of a card number but its last four. InText finds
-// nothing in the result, which has as many characters as the text. The time is proportional to the
-// text's length and to the number of own.
+// asWritten is InText without percent-encoding.
+func asWritten(text string, own []secret.String) bool {
+	for _, s := range searches(fold(text).text, own) {
+		if _, _, found := s.next(0); found {
+			return true
+		}
+	}
+	return false
+}
+
+// MaskText returns a text with an X for each digit of a card number but its last four. If a number
+// is percent-encoded, it writes an X for each digit of the text. InText finds nothing in the result,
+// which has as many characters as the text. The time is proportional to the text's length and to
+// the number of own.
 func MaskText(text string, own ...secret.String) string {
 	f := fold(text)
 	masked := f.text
@@ -44,7 +52,11 @@ func MaskText(text string, own ...secret.String) string {
 		s.text = masked
 		masked = s.masked()
 	}
-	return f.unfold(text, masked)
+	masked = f.unfold(text, masked)
+	if InText(masked, own...) {
+		return withoutDigits(masked)
+	}
+	return masked
 }
 
 // search reads a text once, from its first byte to its last. It looks for one number, or for the

@@ -68,7 +68,7 @@ func TestMaskText(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
-		if _, _, found := card.InText(got); found {
+		if card.InText(got) {
 			t.Errorf("%q: a number is left", got)
 		}
 	}
@@ -113,8 +113,8 @@ func TestMaskTextIsComplete(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), "")
 		own := secret.New("4111111111111111")
 		got := card.MaskText(text, own)
-		if from, to, found := card.InText(got, own); found || len(got) != len(text) {
-			t.Errorf("%q became %q, with a number at %d to %d: %v", text, got, from, to, found)
+		if found := card.InText(got, own); found || len(got) != len(text) {
+			t.Errorf("%q became %q, with a number: %t", text, got, found)
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestTextsOfMachinesPass(t *testing.T) {
 			"digits":       fmt.Sprintf("4917%09d", i*7919),
 			"RFC 3339":     at.Now().Format(time.RFC3339Nano),
 		} {
-			if _, _, is := card.InText(text); is {
+			if card.InText(text) {
 				found[kind]++
 			}
 		}
@@ -153,16 +153,6 @@ func TestTextsOfMachinesPass(t *testing.T) {
 		if kind != "UUID" && kind != "random" || n > 2 {
 			t.Errorf("%s: %d of %d are taken for card numbers", kind, n, tries)
 		}
-	}
-}
-
-// TestInTextOfAnySpelling: the offsets are of the text as it was written.
-func TestInTextOfAnySpelling(t *testing.T) {
-	t.Parallel()
-	before, number := "é\u00a0", "4111\u00a01111\u00a01111\u00a01111"
-	from, to, found := card.InText(before + number + "\u00a0")
-	if !found || from != len(before) || to != len(before+number) {
-		t.Errorf("got %d to %d, %t", from, to, found)
 	}
 }
 
@@ -196,12 +186,11 @@ func TestMaskTextInAnySpelling(t *testing.T) {
 		if got := card.MaskText(spelled.String(), own); got != want.String() {
 			t.Errorf("%q: got %q, want %q", spelled.String(), got, want.String())
 		}
-		if _, _, found := card.InText(want.String(), own); found {
+		if card.InText(want.String(), own) {
 			t.Errorf("%q: a number is left", want.String())
 		}
-		from, to, found := card.InText(text, own)
-		if sf, st, sfound := card.InText(spelled.String(), own); sfound != found || found && (sf < from || st < to) {
-			t.Errorf("%q: got %d to %d, %t", spelled.String(), sf, st, sfound)
+		if got, want := card.InText(spelled.String(), own), card.InText(text, own); got != want {
+			t.Errorf("%q: got %t", spelled.String(), got)
 		}
 	})
 }

@@ -119,11 +119,7 @@ func ownNumbers(texts []bodyText) (out []secret.String) {
 // contains reports whether the text contains a card number that must not be there. It reads the
 // text up to the first one.
 func (t bodyText) contains(own []secret.String) bool {
-	if !t.isFree(own) {
-		return false
-	}
-	_, _, found := card.InText(t.text, own...)
-	return found
+	return t.isFree(own) && card.InText(t.text, own...)
 }
 
 // masked returns the text without card numbers.

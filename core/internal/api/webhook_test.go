@@ -131,6 +131,9 @@ func TestWebhookEndpointBadInput(t *testing.T) {
 	for _, c := range []struct{ fields, code, param string }{
 		{`"url":"https://10.0.0.1/"`, "invalid_url", "url"},
 		{`"url":"https://localhost/"`, "invalid_url", "url"},
+		{`"url":"https://a..shop.example/"`, "invalid_url", "url"},
+		{`"url":"https://shop.example/?a=%34242424242424242"`, "card_number_in_text", "url"},
+		{`"url":"https://shop.example/4242%252D4242%252D4242%252D4242"`, "card_number_in_text", "url"},
 		{`"url":"ftp://shop.example/"`, "invalid_url", "url"},
 		{`"url":"https://user:pw@shop.example/"`, "invalid_url", "url"},
 		{`"url":"https://shop.example/` + strings.Repeat("x", 2048) + `"`, "invalid_url", "url"},
