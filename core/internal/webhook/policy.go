@@ -81,6 +81,10 @@ func (p Policy) checkHost(u *url.URL) error {
 	if err != nil || host == "" {
 		return errors.New("the host or port is not valid")
 	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if strings.Contains("."+name+".", "..") {
+		return errors.New("the host has an empty label: two dots in a row, or a dot at its beginning")
+	}
 	if p.AllowPrivate {
 		return nil
 	}
@@ -93,7 +97,6 @@ func (p Policy) checkHost(u *url.URL) error {
 		}
 		return nil
 	}
-	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	for _, end := range local {
 		if name == end || strings.HasSuffix(name, "."+end) {
 			return errors.New("this name is not of the public internet")

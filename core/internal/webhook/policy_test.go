@@ -45,6 +45,14 @@ func TestURLs(t *testing.T) {
 		"https://example.com/#":                            {},
 		"https://example.com/a b":                          {},
 		"https://example.com/\n":                           {},
+		"https://127.0.0.1.../":                            {},
+		"https://1.1.1.1../":                               {},
+		"https://a..example.com/":                          {},
+		"https://.example.com/":                            {},
+		"https://example.com../":                           {},
+		"https://.../":                                     {},
+		"https://./":                                       {},
+		"https://example.com./":                            {true, true},
 		"https://exämple.com/":                             {},
 		"https://localhost/":                               {},
 		"https://LOCALHOST./":                              {},
@@ -102,8 +110,10 @@ func TestURLs(t *testing.T) {
 			t.Errorf("%s with private networks allowed: %v", url, err)
 		}
 	}
-	if (webhook.Policy{AllowPrivate: true}).CheckURL("http://localhost/", true) == nil {
-		t.Error("plain http in live mode")
+	for url, live := range map[string]bool{"http://localhost/": true, "http://a..localhost/": false, "http://./": false} {
+		if (webhook.Policy{AllowPrivate: true}).CheckURL(url, live) == nil {
+			t.Errorf("%s with private networks allowed, live %t: no error", url, live)
+		}
 	}
 }
 
