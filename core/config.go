@@ -119,8 +119,8 @@ var errNoJournal = errors.New("simulator journal: a core on PostgreSQL needs --s
 	"without a file its simulator would forget the test payments that the database keeps. " +
 	"Give all cores of a machine the same file")
 
-// check returns an error if a secret can be guessed, a period is too short, or the simulator's journal
-// is missing.
+// check returns an error if a secret can be guessed, a period is too short, or the simulator's
+// journal is missing.
 func (cfg Config) check() error {
 	var journal error
 	if cfg.Database != nil && cfg.SimulatorJournal == "" {

@@ -17,7 +17,7 @@ func TestAuditPostgreSQL(t *testing.T) {
 	c := newCluster(t, store)
 	var all sync.WaitGroup
 	for range processes {
-		all.Go(func() { // on a merchant of its own: no row but the chain's keeps the processes apart
+		all.Go(func() { // each has its own merchant: the processes share the chain's row only
 			merchant := c.run(t, "merchants", "create", "Other")
 			for i := range each {
 				c.run(t, "merchants", "update", merchant, "--unlinked-refunds", []string{"on", "off"}[i%2])
@@ -42,7 +42,8 @@ func TestAuditPostgreSQL(t *testing.T) {
 		}
 	}
 	for _, statement := range []string{
-		"DROP TRIGGER audit_records_kept ON audit_records", "DELETE FROM audit_records WHERE sequence = (SELECT MAX(sequence) FROM audit_records)",
+		"DROP TRIGGER audit_records_kept ON audit_records",
+		"DELETE FROM audit_records WHERE sequence = (SELECT MAX(sequence) FROM audit_records)",
 	} {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)

@@ -12,8 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestBackgroundConnectionsPostgreSQL: a core that serves runs its background work on connections
-// for that.
+// TestBackgroundConnectionsPostgreSQL: background work has its own connections.
 func TestBackgroundConnectionsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	database, err := postgres.Database(secret.New(pgtest.Schema(t) + "&patience=20s"))

@@ -25,7 +25,7 @@ type off struct{ by atomic.Int64 }
 
 func (o *off) Now() time.Time { return clock.System().Now().Add(time.Duration(o.by.Load())) }
 
-// openOff opens a core on a schema of its own whose clock is off.
+// openOff opens a core whose clock is off, on a new schema.
 func openOff(t *testing.T, by time.Duration) (*core.Core, *off) {
 	t.Helper()
 	database, err := postgres.Database(secret.New(pgtest.Schema(t)))
@@ -67,7 +67,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(method, path, body, named string) *httptest.ResponseRecorder {
+	send := func(method, path, body, named string) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		r.Header = http.Header{"Authorization": {"Bearer " + key.Reveal()}, "Content-Type": {"application/json"}}
 		if named != "" {
@@ -78,25 +78,28 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	}
 	reads := func(when string) {
 		t.Helper()
-		w := ask("POST", "/v1/transactions", payment(100, "card", ""), "once")
-		if w.Code != 503 || w.Header().Get("Retry-After") != "5" || !strings.Contains(w.Body.String(), `"store_unavailable"`) {
+		w := send("POST", "/v1/transactions", payment(100, "card", ""), "once")
+		if w.Code != 503 || w.Header().Get("Retry-After") != "5" ||
+			!strings.Contains(w.Body.String(), `"store_unavailable"`) {
 			t.Errorf("%s: a payment: got %d %s", when, w.Code, w.Body)
 		}
-		if w := ask("GET", "/v1/transactions", "", ""); w.Code != 200 {
+		if w := send("GET", "/v1/transactions", "", ""); w.Code != 200 {
 			t.Errorf("%s: a list: got %d %s", when, w.Code, w.Body)
 		}
-		if w := ask("GET", "/v1/idempotency_keys/once", "", ""); w.Code != 503 {
-			t.Errorf("%s: what became of a key: got %d %s", when, w.Code, w.Body)
+		if w := send("GET", "/v1/idempotency_keys/once", "", ""); w.Code != 503 {
+			t.Errorf("%s: the state of a key: got %d %s", when, w.Code, w.Body)
 		}
-		for what, want := range map[string]int{
-			"POST /admin/v1/merchants": 503, "GET /admin/v1/merchants": 200, "DELETE /admin/v1/merchants/" + merchant + "/api_keys/key_none": 404,
+		for route, want := range map[string]int{
+			"POST /admin/v1/merchants": 503, "GET /admin/v1/merchants": 200,
+			"DELETE /admin/v1/merchants/" + merchant + "/api_keys/key_none": 404,
 		} {
-			method, path, _ := strings.Cut(what, " ")
-			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(`{"name":"Other"}`))
+			method, path, _ := strings.Cut(route, " ")
+			body := strings.NewReader(`{"name":"Other"}`)
+			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, path, body)
 			r.Header = http.Header{"Authorization": {"Bearer " + operator.Reveal()}, "Content-Type": {"application/json"}}
 			c.Operations().ServeHTTP(w, r)
 			if w.Code != want {
-				t.Errorf("%s: %s: got %d %s", when, what, w.Code, w.Body)
+				t.Errorf("%s: %s: got %d %s", when, route, w.Code, w.Body)
 			}
 		}
 	}
@@ -110,13 +113,14 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		}
 		return w.Code, string(body)
 	}
-	// What is said is the least that it can be: the time that the server took to answer comes off it.
+	// The offset is the least possible one: it does not include the time of the server's response.
 	status, body := get("/v1/health")
-	said := regexp.MustCompile(`"clock":"failing: (\S+) behind the store's"`).FindStringSubmatch(body)
-	if status != 503 || said == nil {
+	offset := regexp.MustCompile(`"clock":"failing: (\S+) behind the store's"`).FindStringSubmatch(body)
+	if status != 503 || offset == nil {
 		t.Fatalf("got %d %s", status, body)
 	}
-	if by, err := time.ParseDuration(said[1]); err != nil || by > 3*time.Minute+time.Second || by < 2*time.Minute+30*time.Second {
+	by, err := time.ParseDuration(offset[1])
+	if err != nil || by > 3*time.Minute+time.Second || by < 2*time.Minute+30*time.Second {
 		t.Errorf("got %s, %v", by, err)
 	}
 	_, body = get("/metrics")
@@ -128,7 +132,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		t.Errorf("got %f, %v", by, err)
 	}
 	now.by.Store(0)
-	programtest.WaitFor(t, "it is well", func() bool {
+	programtest.WaitFor(t, "the core is ready", func() bool {
 		status, body := get("/v1/health")
 		return status == 200 && strings.Contains(body, `"clock":"ok"`)
 	})
@@ -137,7 +141,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		return strings.Contains(body, "\ncauseway_core_leads 1\n")
 	})
 	programtest.WaitFor(t, "the payment is acknowledged", func() bool {
-		return ask("POST", "/v1/transactions", payment(100, "card", ""), "once").Code == 201
+		return send("POST", "/v1/transactions", payment(100, "card", ""), "once").Code == 201
 	})
 	now.by.Store(int64(25 * time.Hour))
 	// Before any heartbeat, and not a second payment, although by this clock the key has expired.
@@ -176,7 +180,9 @@ func TestAClockThatJumpsUnderARequestPostgreSQL(t *testing.T) {
 		now.by.Store(0)
 		body := jumping{strings.NewReader(payment(100, "card", "")), now, to}
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "POST", "/v1/transactions", body)
-		r.Header = http.Header{"Authorization": {"Bearer " + key.Reveal()}, "Content-Type": {"application/json"}, "Idempotency-Key": {"once"}}
+		r.Header = http.Header{
+			"Authorization": {"Bearer " + key.Reveal()}, "Content-Type": {"application/json"}, "Idempotency-Key": {"once"},
+		}
 		c.Handler().ServeHTTP(w, r)
 		return w
 	}

@@ -28,7 +28,8 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-// TestCommandsPostgreSQL: every command works on the server, says what is missing, and never says the password.
+// TestCommandsPostgreSQL: every command works on the server. Its errors name the missing setting,
+// and never contain the password.
 func TestCommandsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
@@ -36,15 +37,15 @@ func TestCommandsPostgreSQL(t *testing.T) {
 	if !strings.Contains(c.run(t, "merchants", "list"), "Shop") {
 		t.Error("the merchant is not listed")
 	}
-	for what, args := range map[string][]string{"backup": {"backup", "--to", t.TempDir() + "/b"}, "restore": {"restore", "--from", t.TempDir()}} {
+	for _, args := range [][]string{{"backup", "--to", t.TempDir() + "/b"}, {"restore", "--from", t.TempDir()}} {
 		if out := c.refused(t, args...); !strings.Contains(out, "pg_basebackup") {
-			t.Errorf("%s: got %s", what, out)
+			t.Errorf("%s: got %s", args[0], out)
 		}
 	}
-	refused := func(what string, c cluster, want string, args ...string) {
+	refused := func(reason string, c cluster, want string, args ...string) {
 		t.Helper()
 		if out := c.refused(t, args...); !strings.Contains(out, want) {
-			t.Errorf("%s: got %s", what, out)
+			t.Errorf("%s: got %s", reason, out)
 		}
 	}
 	refused("without a KEK", cluster{store: store}, "CAUSEWAY_VAULT_KEK", "merchants", "list")
@@ -67,7 +68,8 @@ func TestCommandsPostgreSQL(t *testing.T) {
 	again.start(t).must(t, 201, "POST", "/v1/transactions", payment(100, token, ""), "")
 
 	db := inspect(t, store)
-	for _, lost := range [][2]string{{"vault.keyset", "cards"}, {"root", "API keys"}} { // in this order: without the root secret nobody looks for the keyset
+	// In this order: without the root secret the keyset is not read.
+	for _, lost := range [][2]string{{"vault.keyset", "cards"}, {"root", "API keys"}} {
 		row, want := lost[0], lost[1]
 		if _, err := db.ExecContext(t.Context(), "DELETE FROM secrets WHERE name = $1", row); err != nil {
 			t.Fatal(err)

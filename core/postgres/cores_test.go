@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// inspect opens the database to look at it.
+// inspect opens the database for the test's queries.
 func inspect(t *testing.T, store string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", store)
@@ -30,8 +30,8 @@ func number(t *testing.T, db *sql.DB, query string) (n int64) {
 	return n
 }
 
-// TestCoresAreOnePostgreSQL: three cores have one merchant, key, vault and acquirer, whichever is asked, and of equal requests at all of them one
-// takes place.
+// TestCoresAreOnePostgreSQL: three cores have one merchant, key, vault and acquirer. Of equal
+// requests to all of them, one makes a payment.
 func TestCoresAreOnePostgreSQL(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
@@ -65,11 +65,11 @@ func TestCoresAreOnePostgreSQL(t *testing.T) {
 
 	before := number(t, db, "SELECT COUNT(*) FROM transactions")
 	ids := sync.Map{}
-	var asking sync.WaitGroup
+	var sending sync.WaitGroup
 	for i := range 24 {
-		asking.Go(func() {
+		sending.Go(func() {
 			for try := 0; try < 100; try++ {
-				got, err := nodes[i%3].ask(t.Context(), "POST", "/v1/transactions", payment(700, "card", ""), "one")
+				got, err := nodes[i%3].send(t.Context(), "POST", "/v1/transactions", payment(700, "card", ""), "one")
 				if err != nil {
 					t.Error(err)
 					return
@@ -86,17 +86,18 @@ func TestCoresAreOnePostgreSQL(t *testing.T) {
 			t.Error("it is still running")
 		})
 	}
-	asking.Wait()
+	sending.Wait()
 	n := 0
 	ids.Range(func(any, any) bool { n++; return true })
 	if after := number(t, db, "SELECT COUNT(*) FROM transactions"); n != 1 || after != before+1 {
-		t.Errorf("%d ids told, %d payments made, want 1", n, after-before)
+		t.Errorf("%d ids returned, %d payments made, want 1", n, after-before)
 	}
 
 	customer := a.must(t, 201, "POST", "/v1/customers", "{}", "")["id"].(string)
 	token = b.must(t, 201, "POST", "/v1/tokens", visa, "")["value"].(string)
-	method := third.must(t, 201, "POST", "/v1/customers/"+customer+"/payment_methods", `{"token":"`+token+`"}`, "")["id"].(string)
-	for range 2 { // beside the cores, which notice
+	made := third.must(t, 201, "POST", "/v1/customers/"+customer+"/payment_methods", `{"token":"`+token+`"}`, "")
+	method := made["id"].(string)
+	for range 2 { // while the cores run, which read the new key
 		c.run(t, "vault", "--drop-old", "rotate")
 		for _, n := range nodes {
 			n.must(t, 201, "POST", "/v1/transactions", payment(100, method, ""), "")
@@ -104,12 +105,12 @@ func TestCoresAreOnePostgreSQL(t *testing.T) {
 		}
 	}
 	if got := number(t, db, "SELECT COUNT(*) FROM cores WHERE beat > 0"); got != 3 {
-		t.Errorf("%d cores beat, want 3", got)
+		t.Errorf("%d cores have a heartbeat, want 3", got)
 	}
 }
 
-// TestWorkOfADeadCorePostgreSQL: what a core was at when it was killed is taken up by another one soon, not after the time that a request may take;
-// and what a living one is at is left alone.
+// TestWorkOfADeadCorePostgreSQL: another core soon claims the operations of a killed core, before
+// the time limit of a request ends. It does not claim the operations of a live core.
 func TestWorkOfADeadCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
@@ -121,7 +122,8 @@ func TestWorkOfADeadCorePostgreSQL(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		t.Cleanup(cancel)
 		go func() {
-			_, _ = n.ask(ctx, "POST", "/v1/transactions", payment(1000, card, ""), key) // its core is killed, or it is cancelled
+			// It fails if its core is killed or its context ends.
+			_, _ = n.send(ctx, "POST", "/v1/transactions", payment(1000, card, ""), key)
 			if n == alive {
 				close(ended)
 			}
@@ -134,48 +136,52 @@ func TestWorkOfADeadCorePostgreSQL(t *testing.T) {
 		approved, _ := c.authorizations(t)
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 3 && approved == 1
 	})
-	living := strconv.FormatInt(number(t, db, "SELECT MIN(core_id) FROM transactions GROUP BY core_id HAVING COUNT(*) = 1"), 10)
+	const ofOnePayment = "SELECT MIN(core_id) FROM transactions GROUP BY core_id HAVING COUNT(*) = 1"
+	living := strconv.FormatInt(number(t, db, ofOnePayment), 10)
 	killed.Kill()
-	programtest.WaitFor(t, "the dead core's payments are taken up", func() bool {
+	programtest.WaitFor(t, "the dead core's payments are claimed", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing' AND core_id <> "+living) == 0
 	})
 	running := number(t, db, `SELECT COUNT(*) FROM idempotency_keys k JOIN transactions t ON t.claim = k.id
 		WHERE k.status = 0 AND t.core_id = `+living)
 	select {
-	case <-ended: // a starved machine has taken longer than the living core's request
-		t.Log("the living core's request has ended")
+	case <-ended: // the claims took longer than the live core's request, on a busy machine
+		t.Log("the live core's request has ended")
 	default:
 		if running != 1 {
-			t.Error("what a living core is at was taken up")
+			t.Error("an operation of a live core was claimed")
 		}
 	}
-	// The client asks again, with its key: what had its effect is told, and what had none is done now.
-	if got := third.must(t, 201, "POST", "/v1/transactions", payment(1000, "pm_card_timeout_after_effect", ""), "after"); got["status"] != "captured" {
+	// A retry returns the payment that had an effect. The key of the other payment is free.
+	got := third.must(t, 201, "POST", "/v1/transactions", payment(1000, "pm_card_timeout_after_effect", ""), "after")
+	if got["status"] != "captured" {
 		t.Errorf("got %v", got["status"])
 	}
-	if a, err := third.ask(t.Context(), "GET", "/v1/idempotency_keys/before", "", ""); err != nil || a.status != 404 {
-		t.Errorf("the key of what had no effect: got %d, %v", a.status, err)
+	if a, err := third.send(t.Context(), "GET", "/v1/idempotency_keys/before", "", ""); err != nil || a.status != 404 {
+		t.Errorf("the key of the payment without an effect: got %d, %v", a.status, err)
 	}
 	if got := number(t, db, "SELECT COUNT(*) FROM transactions WHERE core_id <> "+living); got != 1 {
-		t.Errorf("got %d payments beside the living core's, want the one with an effect", got)
+		t.Errorf("got %d payments of dead cores, want the one with an effect", got)
 	}
 }
 
-// TestLeadPostgreSQL: one core leads; when it ends or is killed another one does.
-func TestLeadPostgreSQL(t *testing.T) {
+// TestLeadershipPostgreSQL: one core is the leader. After its death another one is.
+func TestLeadershipPostgreSQL(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Schema(t)
 	c := newCluster(t, store)
 	db := inspect(t, store)
 	leads := func() int64 {
-		return number(t, db, "SELECT CASE WHEN until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000 THEN core_id ELSE 0 END FROM lead")
+		return number(t, db, `SELECT CASE WHEN until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000
+			THEN core_id ELSE 0 END FROM lead`)
 	}
 	first := c.start(t)
 	was := int64(0)
-	programtest.WaitFor(t, "somebody leads", func() bool { was = leads(); return was != 0 })
+	programtest.WaitFor(t, "a core leads", func() bool { was = leads(); return was != 0 })
 	c.start(t)
-	if got := leads(); got != was && got != 0 { // 0 where the first is too starved to say that it is there, and the second has not noticed
-		t.Errorf("a second core took the lead from %d: %d", was, got)
+	// 0: on a busy machine the lease of the first one can end before the second one takes it.
+	if got := leads(); got != was && got != 0 {
+		t.Errorf("a second core took the leadership from %d: %d", was, got)
 	}
 	first.Kill()
 	programtest.WaitFor(t, "another one leads", func() bool { now := leads(); return now != 0 && now != was })

@@ -73,92 +73,99 @@ func openOn(t *testing.T, database core.Database) *node {
 // routes are requests that need the store, one of each kind; %s is a transaction.
 var routes = []string{
 	"POST /v1/transactions " + `{"amount":100,"currency":"usd","payment_method":"card"}`,
-	"GET /v1/transactions", "GET /v1/transactions/%s", "POST /v1/transactions/%s/captures {}", "POST /v1/transactions/%s/void",
-	`POST /v1/refunds {"transaction":"%s"}`, "GET /v1/refunds", "POST /v1/customers {}", "GET /v1/customers", "POST /v1/tokens " + visa,
-	"GET /v1/events", "GET /v1/webhook_endpoints", `POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["*"]}`,
+	"GET /v1/transactions", "GET /v1/transactions/%s",
+	"POST /v1/transactions/%s/captures {}", "POST /v1/transactions/%s/void",
+	`POST /v1/refunds {"transaction":"%s"}`, "GET /v1/refunds",
+	"POST /v1/customers {}", "GET /v1/customers", "POST /v1/tokens " + visa,
+	"GET /v1/events", "GET /v1/webhook_endpoints",
+	`POST /v1/webhook_endpoints {"url":"https://example.com/","enabled_events":["*"]}`,
 	"GET /v1/api_keys", "GET /v1/idempotency_keys/k", "POST /v1/test_helpers/settlement_runs",
 	"POST /v1/transactions/%s/confirm {}", "GET /v1/transactions/%s/captures",
 }
 
-// TestStoreDownPostgreSQL: while the server stands still or is away, every request that needs it is told so, health is red, and what waits is bounded;
-// once it is back all goes on by itself. It is not parallel: it counts the goroutines of the process.
+// TestStoreDownPostgreSQL: while the server is paused or stopped, every request that needs it is
+// 503 and health is 503. The number of waiting goroutines is bounded. Payments are accepted again
+// after the server is back. The test is not parallel: it counts the goroutines of the process.
 func TestStoreDownPostgreSQL(t *testing.T) {
 	server := pgtest.Own(t)
 	n := open(t, server.URL(nil))
 	txn := n.until(t, 201, "POST", "/v1/transactions", payment(1000, "card", `,"capture":"manual"`), "k")["id"].(string)
-	for what, c := range map[string]struct{ down, up func() }{
-		"stands still": {server.Pause, server.Resume},
-		"is stopped":   {func() { server.Halt(t) }, func() { server.Again(t) }},
+	for state, c := range map[string]struct{ down, up func() }{
+		"paused":  {server.Pause, server.Resume},
+		"stopped": {func() { server.Halt(t) }, func() { server.Again(t) }},
 	} {
 		before := runtime.NumGoroutine()
 		c.down()
-		var asking sync.WaitGroup
+		var sending sync.WaitGroup
 		for _, route := range routes {
-			asking.Go(func() { n.wantUnavailable(t, what, strings.ReplaceAll(route, "%s", txn)) })
+			sending.Go(func() { n.wantUnavailable(t, state, strings.ReplaceAll(route, "%s", txn)) })
 		}
-		asking.Wait()
-		begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
-		if a, err := n.ask(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 || time.Since(begun) > promptly {
-			t.Errorf("%s: health: got %d, %v after %s", what, a.status, err, time.Since(begun))
+		sending.Wait()
+		begun := time.Now() //nolint:forbidigo // the test measures the time
+		a, err := n.send(t.Context(), "GET", "/v1/health", "", "")
+		if err != nil || a.status != 503 || time.Since(begun) > promptly {
+			t.Errorf("%s: health: got %d, %v after %s", state, a.status, err, time.Since(begun))
 		}
-		most, answers := n.storm(t, 200, 4*time.Second)
-		t.Logf("%s: %d goroutines before, at most %d under 200 clients; answers %v", what, before, most, answers)
+		most, responses := n.storm(t, 200, 4*time.Second)
+		t.Logf("%s: %d goroutines before, at most %d under 200 clients; responses %v", state, before, most, responses)
 		if most > before+200*8+400 {
-			t.Errorf("%s: goroutines pile up: %d before, %d under 200 clients", what, before, most)
+			t.Errorf("%s: too many goroutines: %d before, %d under 200 clients", state, before, most)
 		}
 		c.up()
-		programtest.WaitFor(t, "payments are taken again", func() bool {
-			a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
+		programtest.WaitFor(t, "payments are accepted again", func() bool {
+			a, err := n.send(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
 			return err == nil && a.status == 201
 		})
-		programtest.WaitFor(t, "health is green", n.healthy(t))
+		programtest.WaitFor(t, "health is 200", n.healthy(t))
 		programtest.WaitFor(t, "the goroutines are gone", func() bool { return runtime.NumGoroutine() < before+250 })
 	}
 }
 
-// promptly bounds the time to the response that the store is away. Two seconds are promised, and the
-// log shows the time. A defect waits for the server, which returns only after the responses. The rest
-// is for a machine that is busy with other tests.
+// promptly bounds the time to the 503. Two seconds are documented, and the log shows the time. A
+// defect waits for the server, which returns only after the responses. The rest is for a machine
+// that is busy with other tests.
 const promptly = 2 * time.Minute
 
-// wantUnavailable sends a request, METHOD path and perhaps a body, and wants to be told that the store is away.
-func (n *node) wantUnavailable(t *testing.T, what, route string) {
+// wantUnavailable sends a request, given as METHOD, path and perhaps a body, and wants 503
+// store_unavailable.
+func (n *node) wantUnavailable(t *testing.T, state, route string) {
 	t.Helper()
 	words := strings.SplitN(route+"  ", " ", 3)
 	begun := time.Now() //nolint:forbidigo // as above
-	a, err := n.ask(t.Context(), words[0], words[1], strings.TrimSpace(words[2]), "")
+	a, err := n.send(t.Context(), words[0], words[1], strings.TrimSpace(words[2]), "")
 	took := time.Since(begun)
 	if err != nil {
-		t.Errorf("%s: %s: %v", what, route, err)
+		t.Errorf("%s: %s: %v", state, route, err)
 		return
 	}
-	t.Logf("%s: %s: told after %s", what, route, took.Round(time.Millisecond))
+	t.Logf("%s: %s: response after %s", state, route, took.Round(time.Millisecond))
 	code := ""
 	if e, ok := a.body["error"].(map[string]any); ok {
 		code = fmt.Sprint(e["code"])
 	}
 	if a.status != 503 || code != "store_unavailable" || a.header.Get("Retry-After") == "" || took > promptly {
-		t.Errorf("%s: %s: got %d %s after %s, Retry-After %q", what, route, a.status, code, took, a.header.Get("Retry-After"))
+		t.Errorf("%s: %s: got %d %s after %s, header %v", state, route, a.status, code, took, a.header)
 	}
 }
 
-// storm has clients pay without a pause for some time, and returns how many goroutines there were at most, and the answers by status.
-func (n *node) storm(t *testing.T, clients int, during time.Duration) (most int, answers map[int]int) {
+// storm has clients pay without a pause for some time. It returns the largest number of goroutines,
+// and the number of responses by status.
+func (n *node) storm(t *testing.T, clients int, during time.Duration) (most int, responses map[int]int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), during)
 	defer cancel()
-	answers = map[int]int{}
+	responses = map[int]int{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for range clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				a, err := n.ask(ctx, "POST", "/v1/transactions", payment(100, "card", ""), "")
+				a, err := n.send(ctx, "POST", "/v1/transactions", payment(100, "card", ""), "")
 				if err != nil {
 					continue // the time is over
 				}
 				mu.Lock()
-				answers[a.status]++
+				responses[a.status]++
 				mu.Unlock()
 			}
 		})
@@ -171,14 +178,15 @@ func (n *node) storm(t *testing.T, clients int, during time.Duration) (most int,
 		select {
 		case <-done:
 			http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-			return most, answers
+			return most, responses
 		case <-tick.C:
 			most = max(most, runtime.NumGoroutine())
 		}
 	}
 }
 
-// TestReadOnlyStorePostgreSQL: a server that takes no writes is told of as one that is away is, and found again once it does.
+// TestReadOnlyStorePostgreSQL: requests to a server that refuses writes are 503 store_unavailable.
+// Payments are accepted again after it accepts writes.
 func TestReadOnlyStorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -186,14 +194,11 @@ func TestReadOnlyStorePostgreSQL(t *testing.T) {
 	db := inspect(t, server.URL(nil))
 	set := func(readOnly string) {
 		t.Helper()
-		for _, statement := range []string{"ALTER SYSTEM SET default_transaction_read_only = " + readOnly, "SELECT pg_reload_conf()"} {
-			if _, err := db.ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
-		}
+		mustExec(t, db, "ALTER SYSTEM SET default_transaction_read_only = "+readOnly)
+		mustExec(t, db, "SELECT pg_reload_conf()")
 	}
 	pay := func() int {
-		a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
+		a, err := n.send(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +206,7 @@ func TestReadOnlyStorePostgreSQL(t *testing.T) {
 	}
 	set("on")
 	programtest.WaitFor(t, "payments are refused", func() bool { return pay() == 503 })
-	db.SetMaxIdleConns(0) // a session of the server's reads a setting when it comes to it; one that begins has it
+	db.SetMaxIdleConns(0) // a new session has the setting, an old one reads it later
 	programtest.WaitFor(t, "new sessions take no writes", func() bool {
 		return number(t, db, "SELECT current_setting('default_transaction_read_only')::bool::int") == 1
 	})
@@ -209,10 +214,10 @@ func TestReadOnlyStorePostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.wantUnavailable(t, "read only", routes[0])
-	if a, err := n.ask(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 {
+	if a, err := n.send(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 {
 		t.Errorf("health: got %d, %v", a.status, err)
 	}
 	set("off")
-	programtest.WaitFor(t, "payments are taken again", func() bool { return pay() == 201 })
-	programtest.WaitFor(t, "health is green", n.healthy(t))
+	programtest.WaitFor(t, "payments are accepted again", func() bool { return pay() == 201 })
+	programtest.WaitFor(t, "health is 200", n.healthy(t))
 }

@@ -21,18 +21,19 @@ import (
 )
 
 const (
-	// tellIn bounds the time to a response. Two seconds are promised, and a defect waits for a server
-	// that is away. The rest is for a machine that is busy with other tests.
-	tellIn = 2 * time.Minute
-	moveOn = 5 * time.Second // how long they wait before they ask another core
-	ours   = "FROM pg_stat_activity WHERE application_name LIKE 'causeway%' "
+	// respondIn bounds the time to a response. Two seconds are documented, and a defect waits for a
+	// server that is away. The rest is for a machine that is busy with other tests.
+	respondIn = 2 * time.Minute
+	moveOn    = 5 * time.Second // after this time a client retries at another core
+	ours      = "FROM pg_stat_activity WHERE application_name LIKE 'causeway%' "
 )
 
-// TestFaultsOfTheServerPostgreSQL: whatever becomes of the server under load, clients are told that it is away, and those that ask again with their key see
-// one outcome; nothing that was acknowledged is lost, and nothing is made twice.
+// TestFaultsOfTheServerPostgreSQL: faults of the server under load are 503 to clients, and a retry
+// with the idempotency key returns one outcome. No acknowledged payment is lost, and none is made
+// twice.
 func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 	t.Parallel()
-	for what, fault := range map[string]func(t *testing.T, server *pgtest.Server, db *sql.DB, l *load){
+	for name, fault := range map[string]func(t *testing.T, server *pgtest.Server, db *sql.DB, l *load){
 		"connections are ended": func(t *testing.T, _ *pgtest.Server, db *sql.DB, _ *load) {
 			t.Helper()
 			for range 60 {
@@ -40,10 +41,10 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 				pause(50 * time.Millisecond)
 			}
 		},
-		"a backend is killed": func(t *testing.T, server *pgtest.Server, _ *sql.DB, l *load) { // of which the server recovers
+		"a backend is killed": func(t *testing.T, server *pgtest.Server, _ *sql.DB, l *load) { // the server recovers
 			t.Helper()
 			for range 3 {
-				db := inspect(t, server.URL(nil)) // the last one's connection was cut
+				db := inspect(t, server.URL(nil)) // the connection of the last one was cut
 				own, err := db.Conn(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -51,9 +52,10 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 				if err := syscall.Kill(int(number(t, db, "SELECT MAX(pid) "+ours)), syscall.SIGKILL); err != nil {
 					t.Fatal(err)
 				}
-				programtest.WaitFor(t, "the server cuts all connections", func() bool { return own.PingContext(t.Context()) != nil })
+				cut := func() bool { return own.PingContext(t.Context()) != nil }
+				programtest.WaitFor(t, "the server cuts all connections", cut)
 				before := l.done()
-				programtest.WaitFor(t, "payments are taken again", func() bool { return l.done() > before+50 })
+				programtest.WaitFor(t, "payments are accepted again", func() bool { return l.done() > before+50 })
 			}
 		},
 		"the server is killed": func(t *testing.T, server *pgtest.Server, _ *sql.DB, l *load) {
@@ -62,7 +64,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 				before := l.done()
 				server.Kill()
 				server.Again(t)
-				programtest.WaitFor(t, "payments are taken again", func() bool { return l.done() > before+50 })
+				programtest.WaitFor(t, "payments are accepted again", func() bool { return l.done() > before+50 })
 			}
 		},
 		"others take all connections": func(t *testing.T, server *pgtest.Server, db *sql.DB, _ *load) {
@@ -73,7 +75,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 			release()
 		},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := pgtest.Own(t)
 			n := open(t, server.URL(nil))
@@ -82,12 +84,12 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 			if err := db.PingContext(t.Context()); err != nil { // it has its connection before others take all
 				t.Fatal(err)
 			}
-			l := loaded(t, 8, tellIn, n)
-			programtest.WaitFor(t, "payments are taken", func() bool { return l.done() > 20 })
+			l := loaded(t, 8, respondIn, n)
+			programtest.WaitFor(t, "payments are accepted", func() bool { return l.done() > 20 })
 			fault(t, server, db, l)
 			before := l.done()
-			programtest.WaitFor(t, "payments are taken again", func() bool { return l.done() > before+50 })
-			programtest.WaitFor(t, "health is green", n.healthy(t))
+			programtest.WaitFor(t, "payments are accepted again", func() bool { return l.done() > before+50 })
+			programtest.WaitFor(t, "health is 200", n.healthy(t))
 			l.judge(t, server.URL(nil))
 		})
 	}
@@ -96,7 +98,7 @@ func TestFaultsOfTheServerPostgreSQL(t *testing.T) {
 func (n *node) healthy(t *testing.T) func() bool {
 	t.Helper()
 	return func() bool {
-		a, err := n.ask(t.Context(), "GET", "/v1/health", "", "")
+		a, err := n.send(t.Context(), "GET", "/v1/health", "", "")
 		return err == nil && a.status == 200
 	}
 }
@@ -108,7 +110,7 @@ func mustExec(t *testing.T, db *sql.DB, statement string) {
 	}
 }
 
-// crowd takes every connection that the server gives until it is released.
+// crowd takes all connections of the server until it is released.
 func crowd(t *testing.T, server *pgtest.Server) (release func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -139,9 +141,10 @@ func crowd(t *testing.T, server *pgtest.Server) (release func()) {
 	return release
 }
 
-// TestACoreStandsStillPostgreSQL: one of two cores stands still under load for longer than the server bears with a command that goes no further, and longer
-// than the other one bears with a core that says nothing. When it goes on, what it was at counts once.
-func TestACoreStandsStillPostgreSQL(t *testing.T) {
+// TestAPausedCorePostgreSQL: one of two cores is paused under load. The server ends its idle
+// transaction meanwhile, and the other core reclaims its operations. After the pause each operation
+// has one effect.
+func TestAPausedCorePostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
 	c := newCluster(t, with(t, server.URL(nil), url.Values{"idle_in_transaction_session_timeout": {"1000"}}))
@@ -149,18 +152,19 @@ func TestACoreStandsStillPostgreSQL(t *testing.T) {
 	l := loaded(t, 8, moveOn, stopped, other)
 	for range 2 {
 		before := l.done()
-		programtest.WaitFor(t, "payments are taken", func() bool { return l.done() > before+50 })
+		programtest.WaitFor(t, "payments are accepted", func() bool { return l.done() > before+50 })
 		stopped.Pause()
 		pause(8 * time.Second)
 		stopped.Resume()
 	}
 	before := l.done()
-	programtest.WaitFor(t, "payments are taken", func() bool { return l.done() > before+50 })
+	programtest.WaitFor(t, "payments are accepted", func() bool { return l.done() > before+50 })
 	l.judge(t, server.URL(nil))
 }
 
-// TestPasswordRotatedPostgreSQL: a core whose password is no longer the server's says that the store is away once it needs new connections, and goes on by
-// itself when it is put right: at the server, or in the file that has its URL.
+// TestPasswordRotatedPostgreSQL: a core with an old password returns 503 store_unavailable when it
+// needs new connections. It recovers without a restart when the password is corrected at the
+// server, or in the file with its URL.
 func TestPasswordRotatedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -187,31 +191,33 @@ func TestPasswordRotatedPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := openOn(t, database)
-	l := loaded(t, 4, tellIn, n)
+	l := loaded(t, 4, respondIn, n)
 	rotate := func(password string) {
 		t.Helper()
 		mustExec(t, db, "ALTER ROLE shop PASSWORD '"+password+"'")
 		mustExec(t, db, "SELECT pg_terminate_backend(pid, 60000) "+ours) // when they have ended
 	}
-	for right, put := range map[string]func(){"at the server": func() { rotate("first") }, "in the file": func() { write("second") }} {
+	for corrected, correct := range map[string]func(){
+		"at the server": func() { rotate("first") }, "in the file": func() { write("second") },
+	} {
 		write("first")
 		rotate("first")
 		before := l.done()
-		programtest.WaitFor(t, "payments are taken", func() bool { return l.done() > before })
+		programtest.WaitFor(t, "payments are accepted", func() bool { return l.done() > before })
 		rotate("second")
-		programtest.WaitFor(t, "no connection is left", func() bool { // that was let in just before
+		programtest.WaitFor(t, "no connection is left", func() bool { // of a login just before
 			return number(t, db, "SELECT COUNT(pg_terminate_backend(pid, 60000)) "+ours) == 0
 		})
 		for _, route := range routes[:2] {
-			n.wantUnavailable(t, right, strings.ReplaceAll(route, "%s", ""))
+			n.wantUnavailable(t, corrected, strings.ReplaceAll(route, "%s", ""))
 		}
-		if a, err := n.ask(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 {
-			t.Errorf("%s: health: got %d, %v", right, a.status, err)
+		if a, err := n.send(t.Context(), "GET", "/v1/health", "", ""); err != nil || a.status != 503 {
+			t.Errorf("%s: health: got %d, %v", corrected, a.status, err)
 		}
-		put()
+		correct()
 		before = l.done()
-		programtest.WaitFor(t, "payments are taken again", func() bool { return l.done() > before })
+		programtest.WaitFor(t, "payments are accepted again", func() bool { return l.done() > before })
 	}
-	programtest.WaitFor(t, "health is green", n.healthy(t))
+	programtest.WaitFor(t, "health is 200", n.healthy(t))
 	l.judge(t, server.URL(nil))
 }

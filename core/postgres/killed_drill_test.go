@@ -19,10 +19,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestServerKilledAtOnce is the drill of deploy/on/postgres: a server is killed with all of its processes at once under load, and each payment that was answered
-// is looked for. None is lost. That the count sees a loss is shown by a log whose end is gone: the
-// server is refused with settings that would lose it. It takes root, as the server is in a PID
-// namespace of its own, whose end the kernel makes. CAUSEWAY_DRILL_ROUNDS is how often (5).
+// TestServerKilledAtOnce is the drill of deploy/on/postgres. All processes of a server are killed
+// at once under load, and no acknowledged payment is lost. The second half removes the end of the
+// server's log, to prove that the test finds a loss. The server runs in its own PID namespace,
+// which needs root. CAUSEWAY_DRILL_ROUNDS is the number of rounds, 5 by default.
 func TestServerKilledAtOnce(t *testing.T) {
 	rounds := programtest.Number(t, "CAUSEWAY_DRILL_ROUNDS", 5)
 	d := newDoomed(t)
@@ -35,25 +35,25 @@ func TestServerKilledAtOnce(t *testing.T) {
 				losing++
 			}
 		}
-		t.Logf("end of the log gone %t: %d runs, %d payments acknowledged, %d not there, %d there and not captured, %d runs that lost",
-			torn, rounds, all.answered, all.missing, all.open, losing)
+		t.Logf("end of the log removed %t: %d runs, %d acknowledged payments, %d missing, %d not captured, %d runs with loss",
+			torn, rounds, all.acknowledged, all.missing, all.open, losing)
 		if !torn && losing > 0 {
 			t.Error("acknowledged payments are lost")
 		}
 		if torn && losing == 0 {
-			t.Error("the count sees no loss where there must be one")
+			t.Error("no loss was found although the end of the log was removed")
 		}
 	}
 }
 
-// lost is what became of payments that were answered.
-type lost struct{ answered, missing, open int }
+// lost counts acknowledged payments, and how many of them are missing or not captured.
+type lost struct{ acknowledged, missing, open int }
 
 func (l lost) plus(o lost) lost {
-	return lost{l.answered + o.answered, l.missing + o.missing, l.open + o.open}
+	return lost{l.acknowledged + o.acknowledged, l.missing + o.missing, l.open + o.open}
 }
 
-// doomed is a server that is to be killed.
+// doomed is a server that the test kills.
 type doomed struct {
 	*server.Server
 	*cluster
@@ -117,11 +117,11 @@ func (d *doomed) round(t *testing.T, torn bool) lost {
 		d.tear(t, segment, end)
 	}
 	out := lost{}
-	answered := ids()
+	acknowledged := ids()
 	n.Kill()
 	d.serve(t)
 	defer d.kill()
-	for _, id := range answered {
+	for _, id := range acknowledged {
 		var status string
 		switch err := d.db.QueryRowContext(t.Context(), "SELECT status FROM transactions WHERE id = $1", id).Scan(&status); {
 		case err == sql.ErrNoRows:
@@ -132,11 +132,12 @@ func (d *doomed) round(t *testing.T, torn bool) lost {
 			out.open++
 		}
 	}
-	out.answered = len(answered)
+	out.acknowledged = len(acknowledged)
 	return out
 }
 
-// payUntilTheEnd has clients pay until they are told that the store is away, and returns what gives the payments that were answered.
+// payUntilTheEnd has clients pay until the store is away. The function that it returns waits for
+// that, and returns the ids of the acknowledged payments.
 func payUntilTheEnd(t *testing.T, n *node) func() []int64 {
 	t.Helper()
 	var mu sync.Mutex
@@ -145,7 +146,7 @@ func payUntilTheEnd(t *testing.T, n *node) func() []int64 {
 	for range 32 {
 		clients.Go(func() {
 			for {
-				a, err := n.ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
+				a, err := n.send(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), "")
 				if err != nil || a.status != 201 {
 					return
 				}
@@ -163,17 +164,18 @@ func payUntilTheEnd(t *testing.T, n *node) func() []int64 {
 	return func() []int64 { clients.Wait(); return all }
 }
 
-// endOfLog returns the segment of the log that is written now, and how far.
+// endOfLog returns the current segment of the log, and the offset of its end.
 func (d *doomed) endOfLog(t *testing.T) (segment string, end int64) {
 	t.Helper()
-	err := d.db.QueryRowContext(t.Context(), "SELECT file_name, file_offset FROM pg_walfile_name_offset(pg_current_wal_flush_lsn())").Scan(&segment, &end)
+	const query = "SELECT file_name, file_offset FROM pg_walfile_name_offset(pg_current_wal_flush_lsn())"
+	err := d.db.QueryRowContext(t.Context(), query).Scan(&segment, &end)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return segment, end
 }
 
-// tear overwrites the last 64 KiB of the log before end, and all behind, with zeros.
+// tear overwrites the last 64 KiB of the log before end, and the rest of the segment, with zeros.
 func (d *doomed) tear(t *testing.T, segment string, end int64) {
 	t.Helper()
 	path := filepath.Join(d.Folder(), "data", "pg_wal", segment)

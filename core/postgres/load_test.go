@@ -10,23 +10,25 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// load are clients that pay without a pause, and ask again under their key until they are told the outcome.
+// load is clients that pay without a pause. They retry with their idempotency key until they get
+// the outcome.
 type load struct {
 	nodes   []*node
-	ctx     context.Context //nolint:containedctx // until when payments are begun
+	ctx     context.Context //nolint:containedctx // no payment begins after its end
 	end     context.CancelFunc
 	clients sync.WaitGroup
 
-	mu      sync.Mutex        // guards what follows
-	paid    map[string]string // what was acknowledged, by its key
-	answers map[string]int
-	slowest time.Duration
+	mu        sync.Mutex        // guards the next fields
+	paid      map[string]string // the ids of acknowledged payments by idempotency key
+	responses map[string]int    // the number of responses by status and error code
+	slowest   time.Duration
 }
 
-// loaded has clients pay at some cores. An answer that takes longer than within, or is none that a store's trouble explains, fails the test.
+// loaded has clients pay at some cores. A response that takes longer than within fails the test,
+// and so does an error that a fault of the store does not explain.
 func loaded(t *testing.T, clients int, within time.Duration, nodes ...*node) *load {
 	t.Helper()
-	l := &load{nodes: nodes, paid: map[string]string{}, answers: map[string]int{}}
+	l := &load{nodes: nodes, paid: map[string]string{}, responses: map[string]int{}}
 	l.ctx, l.end = context.WithCancel(context.WithoutCancel(t.Context()))
 	t.Cleanup(func() { l.end(); l.clients.Wait() })
 	for i := range clients {
@@ -39,7 +41,7 @@ func loaded(t *testing.T, clients int, within time.Duration, nodes ...*node) *lo
 	return l
 }
 
-// pay pays once, however often it must ask.
+// pay makes one payment, with as many retries as it takes.
 func (l *load) pay(t *testing.T, client int, key string, within time.Duration) {
 	t.Helper()
 	for try, over := 0, time.After(programtest.Patience); ; try++ {
@@ -50,21 +52,21 @@ func (l *load) pay(t *testing.T, client int, key string, within time.Duration) {
 		default:
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), within)
-		begun := time.Now() //nolint:forbidigo // how long it takes is what is to be seen
-		a, err := l.nodes[(client+try)%len(l.nodes)].ask(ctx, "POST", "/v1/transactions", payment(100, "card", ""), key)
+		begun := time.Now() //nolint:forbidigo // the test measures the time
+		a, err := l.nodes[(client+try)%len(l.nodes)].send(ctx, "POST", "/v1/transactions", payment(100, "card", ""), key)
 		cancel()
-		if l.note(t, key, a, err, time.Since(begun)) {
+		if l.isOutcome(t, key, a, err, time.Since(begun)) {
 			return
 		}
-		pause(20 * time.Millisecond) // much less than they are told to
+		pause(20 * time.Millisecond) // much less than Retry-After
 	}
 }
 
 // pause waits as a client does.
 func pause(d time.Duration) { <-time.After(d) }
 
-// note reports whether an answer is the outcome.
-func (l *load) note(t *testing.T, key string, a said, err error, took time.Duration) bool {
+// isOutcome counts a response, and reports whether it is the last one of a payment.
+func (l *load) isOutcome(t *testing.T, key string, a response, err error, took time.Duration) bool {
 	t.Helper()
 	code := ""
 	if e, is := a.body["error"].(map[string]any); is {
@@ -72,12 +74,12 @@ func (l *load) note(t *testing.T, key string, a said, err error, took time.Durat
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answers[fmt.Sprint(a.status, " ", code)]++
+	l.responses[fmt.Sprint(a.status, " ", code)]++
 	l.slowest = max(l.slowest, took)
 	switch {
 	case err != nil && len(l.nodes) == 1:
 		t.Errorf("%s: after %s: %v", key, took, err)
-	case err != nil: // a core of several that stands still: another one is asked
+	case err != nil: // one of several cores is paused: the client retries at another one
 	case a.status == 201:
 		l.paid[key] = fmt.Sprint(a.body["id"])
 		return true
@@ -89,47 +91,49 @@ func (l *load) note(t *testing.T, key string, a said, err error, took time.Durat
 	return false
 }
 
-// done is how many payments were acknowledged.
+// done returns the number of acknowledged payments.
 func (l *load) done() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.paid)
 }
 
-// judge ends it, and wants one payment, event and authorization for each key, and every key to be answered as before.
+// judge ends the load. It wants one payment, event and authorization for each key, and the same
+// response to a retry with each key.
 func (l *load) judge(t *testing.T, store string) {
 	t.Helper()
 	db := inspect(t, store)
 	l.end()
 	l.clients.Wait()
-	t.Logf("%d paid; answers %v; the slowest after %s", len(l.paid), l.answers, l.slowest)
-	if l.answers["503 store_unavailable"] == 0 && len(l.nodes) == 1 {
-		t.Error("nobody has noticed anything")
+	t.Logf("%d paid; responses %v; the slowest after %s", len(l.paid), l.responses, l.slowest)
+	if l.responses["503 store_unavailable"] == 0 && len(l.nodes) == 1 {
+		t.Error("no client got a 503")
 	}
 	programtest.WaitFor(t, "nothing is under way", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 0
 	})
-	for what, count := range map[string]string{
-		"payments": "SELECT COUNT(*) FROM transactions WHERE status <> 'failed'", // which the acquirer was never asked for
+	for rows, count := range map[string]string{
+		"payments": "SELECT COUNT(*) FROM transactions WHERE status <> 'failed'", // a failed one never reached the acquirer
 		"captured": "SELECT COUNT(*) FROM transactions WHERE amount_captured = 100",
 		"events":   "SELECT COUNT(*) FROM events WHERE type = 'transaction.captured'",
 	} {
 		if got, want := number(t, db, count), int64(len(l.paid)); got != want {
-			t.Errorf("got %d %s, want %d", got, what, want)
+			t.Errorf("got %d %s, want %d", got, rows, want)
 		}
 	}
 	if _, got := l.nodes[0].cluster.authorizations(t); got != int64(len(l.paid)) {
 		t.Errorf("got %d authorizations, want %d", got, len(l.paid))
 	}
 	for key, id := range l.paid {
-		var again said
-		programtest.WaitFor(t, "it is told again", func() bool { // a core on a busy machine may find its server away
+		var again response
+		n := l.nodes[len(key)%len(l.nodes)]
+		programtest.WaitFor(t, "the retry has a response", func() bool { // 503 on a busy machine
 			var err error
-			again, err = l.nodes[len(key)%len(l.nodes)].ask(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), key)
+			again, err = n.send(t.Context(), "POST", "/v1/transactions", payment(100, "card", ""), key)
 			return err == nil && again.status != 503
 		})
 		if again.status != 201 || again.body["id"] != id {
-			t.Errorf("%s: told %s, and then %d %v", key, id, again.status, again.body)
+			t.Errorf("%s: got %s, and then %d %v", key, id, again.status, again.body)
 		}
 	}
 }

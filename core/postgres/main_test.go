@@ -48,13 +48,14 @@ func (c *cluster) command(t *testing.T, args ...string) programtest.Command {
 	}
 }
 
-// run runs a command of the operator's and returns what it prints.
+// run runs an operator's command and returns its standard output.
 func (c *cluster) run(t *testing.T, args ...string) string {
 	t.Helper()
 	return programtest.MustOutput(t, c.command(t, args...))
 }
 
-// refused runs a command that must fail, and returns all that it prints. It prints no password.
+// refused runs a command that must fail, and returns its output. The output must not contain the
+// password.
 func (c *cluster) refused(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr, err := programtest.Output(t.Context(), c.command(t, args...))
@@ -71,7 +72,7 @@ type node struct {
 	url     string
 }
 
-// start starts a core, with more arguments. It is killed when the test ends.
+// start starts a core with more arguments. The end of the test kills it.
 func (c *cluster) start(t *testing.T, more ...string) *node {
 	t.Helper()
 	p := programtest.Start(t, c.command(t, append([]string{
@@ -80,15 +81,15 @@ func (c *cluster) start(t *testing.T, more ...string) *node {
 	return &node{Program: p, cluster: c, url: "http://" + p.MustAddress(t, "listen")}
 }
 
-// authorizations returns the number of authorizations that the acquirer approved, and the number of
-// those that no void released later.
+// authorizations returns the number of authorizations that the acquirer approved, and how many of
+// them no void released later.
 func (c *cluster) authorizations(t *testing.T) (approved, held int64) {
 	t.Helper()
 	text, err := os.ReadFile(c.journal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest is being written
+	text = text[:bytes.LastIndexByte(text, '\n')+1] // the last line may be incomplete
 	holds := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line) // kind, reference, authorization, response code and more
@@ -104,18 +105,18 @@ func (c *cluster) authorizations(t *testing.T) (approved, held int64) {
 	return approved, int64(len(holds))
 }
 
-// said is an answer.
-type said struct {
+// response is a response of a core.
+type response struct {
 	status int
 	header http.Header
 	body   map[string]any
 }
 
-// ask sends a request with the cluster's key, under an idempotency key unless that is "".
-func (n *node) ask(ctx context.Context, method, path, body, idempotency string) (said, error) {
+// send sends a request with the cluster's API key. An idempotency key of "" is not sent.
+func (n *node) send(ctx context.Context, method, path, body, idempotency string) (response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, n.url+path, strings.NewReader(body))
 	if err != nil {
-		return said{}, err
+		return response{}, err
 	}
 	r.Header.Set("Authorization", "Bearer "+n.cluster.key)
 	r.Header.Set("Content-Type", "application/json")
@@ -124,17 +125,17 @@ func (n *node) ask(ctx context.Context, method, path, body, idempotency string) 
 	}
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return said{}, err
+		return response{}, err
 	}
 	defer func() { _ = a.Body.Close() }() // it is read
-	out := said{status: a.StatusCode, header: a.Header}
+	out := response{status: a.StatusCode, header: a.Header}
 	return out, json.UnmarshalRead(a.Body, &out.body)
 }
 
-// must is ask that wants a status.
+// must is send for a response that must have a status.
 func (n *node) must(t *testing.T, status int, method, path, body, idempotency string) map[string]any {
 	t.Helper()
-	a, err := n.ask(t.Context(), method, path, body, idempotency)
+	a, err := n.send(t.Context(), method, path, body, idempotency)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func (n *node) must(t *testing.T, status int, method, path, body, idempotency st
 func (n *node) until(t *testing.T, status int, method, path, body, idempotency string) (got map[string]any) {
 	t.Helper()
 	programtest.WaitFor(t, fmt.Sprintf("%s %s returns %d", method, path, status), func() bool {
-		a, err := n.ask(t.Context(), method, path, body, idempotency)
+		a, err := n.send(t.Context(), method, path, body, idempotency)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +166,7 @@ func payment(amount int, method, more string) string {
 	return fmt.Sprintf(`{"amount":%d,"currency":"usd","payment_method":%q%s}`, amount, method, more)
 }
 
-// with adds to a URL's query.
+// with adds parameters to the query of a URL.
 func with(t *testing.T, store string, more url.Values) string {
 	t.Helper()
 	u, err := url.Parse(store)

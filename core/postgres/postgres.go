@@ -13,36 +13,38 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Variable holds the URL of the store; with _FILE behind it, one that names a file instead. The URL holds a password.
+// Variable is the environment variable with the URL of the store, which contains a password. With
+// the suffix _FILE it names a file with the URL instead.
 const Variable = "CAUSEWAY_STORE"
 
-// errURL does not repeat what it refuses.
-var errURL = errors.New("a store is postgres://USER:PASSWORD@HOST:PORT/DATABASE, or several HOST:PORT with commas between them; without one it is a " +
-	"file in the data folder")
+// errURL does not repeat the URL, which contains a password.
+var errURL = errors.New(Variable + ": want postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
+	"or several HOST:PORT with commas between them, or nothing for a file in the data folder")
 
-// URL reads the URL of the store from CAUSEWAY_STORE or the file that CAUSEWAY_STORE_FILE names. The zero secret when neither is set: then the store
-// is a file.
+// URL reads the URL of the store from CAUSEWAY_STORE, or from the file that CAUSEWAY_STORE_FILE
+// names. It returns the zero secret if neither is set: then the store is a file.
 func URL(getenv func(string) string) (secret.String, error) {
 	return config.Environment(getenv, Variable)
 }
 
-// Database is core.Config's, on the server that a URL names. The zero URL gives none.
+// Database returns the database at a URL for core.Config. It returns nil for the zero URL.
 func Database(url secret.String) (core.Database, error) { return database(url, nil) }
 
-// Rotating is Database where the URL's user and password may change: it is asked for at once, and again for each new connection.
-func Rotating(ask func() (secret.String, error)) (core.Database, error) {
-	url, err := ask()
+// Rotating is Database for a URL whose user and password may change. It calls read at once, and
+// again for each new connection.
+func Rotating(read func() (secret.String, error)) (core.Database, error) {
+	url, err := read()
 	if err != nil {
 		return nil, err
 	}
-	return database(url, func() (string, error) { url, err := ask(); return url.Reveal(), err })
+	return database(url, func() (string, error) { url, err := read(); return url.Reveal(), err })
 }
 
 func database(url secret.String, again func() (string, error)) (core.Database, error) {
 	text := url.Reveal()
 	switch {
 	case text == "":
-		return nil, nil //nolint:nilnil // that is how core.Config says none
+		return nil, nil //nolint:nilnil // nil means none in core.Config
 	case !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://"):
 		return nil, errURL
 	}

@@ -20,30 +20,31 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// relay stands between cores and a server, and cuts connections at a COMMIT. Where payments are written together every statement is one.
+// relay forwards the connections of cores to a server, and cuts them at a COMMIT. On a connection
+// that writes batches, every statement counts as a COMMIT.
 type relay struct {
 	to string
 
 	mu      sync.Mutex
-	commits int // until one is cut, 0 for none
+	commits int // number of commits up to the one that is cut; 0 for none
 	reach   reach
 	conns   map[net.Conn]bool
 	sent    traffic
 }
 
-// reach is how far what is cut still comes.
+// reach is the part of a cut message that the server receives.
 type reach int
 
 const (
 	nowhere reach = iota
-	halfway       // of several statements the first one, and of one all but its end
-	through       // the answer alone is lost
+	halfway       // the first of several statements, or the first half of one
+	through       // all: only the response is lost
 )
 
-// traffic is what was sent to the server: statements to be run, and how often that waited for an answer.
-type traffic struct{ statements, waits int }
+// traffic counts the statements and the round trips to the server.
+type traffic struct{ statements, trips int }
 
-// newRelay listens in a folder of its own, which it returns, and passes on to a socket.
+// newRelay listens in a new folder, which it returns, and forwards to a socket.
 func newRelay(t *testing.T, to string) (*relay, string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "relay") //nolint:usetesting // a socket's path must be short
@@ -69,21 +70,22 @@ func newRelay(t *testing.T, to string) (*relay, string) {
 	return r, dir
 }
 
-// cut has the nth COMMIT from now on cut its connection.
+// cut makes the relay cut the connection of the nth COMMIT from now on.
 func (r *relay) cut(nth int, reach reach) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.commits, r.reach = nth, reach
 }
 
-// waits reports whether there is one still to be cut.
+// waits reports whether the cut is still due.
 func (r *relay) waits() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.commits > 0
 }
 
-// half is a message up to the end of the first statement in it. What commits them all stands behind the last one.
+// half returns a message up to the end of the first statement in it. The commit of all statements
+// follows the last one.
 func half(message []byte) []byte {
 	for at := 0; len(message) >= at+5; {
 		kind := message[at]
@@ -95,10 +97,12 @@ func half(message []byte) []byte {
 	return message[:len(message)/2]
 }
 
-// strikes reports whether this message is the one to be cut at, and how far it comes.
-func (r *relay) strikes(message []byte, together bool) (cut bool, reach reach) {
-	commit := bytes.HasPrefix(message, []byte("Q")) && bytes.Contains(bytes.ToLower(message[:min(len(message), 32)]), []byte("commit"))
-	if !commit && (!together || !bytes.HasPrefix(message, []byte("B"))) {
+// cuts reports whether the relay cuts the connection at this message, and how much of the message
+// the server receives.
+func (r *relay) cuts(message []byte, batches bool) (cut bool, reach reach) {
+	begin := bytes.ToLower(message[:min(len(message), 32)])
+	commit := bytes.HasPrefix(message, []byte("Q")) && bytes.Contains(begin, []byte("commit"))
+	if !commit && (!batches || !bytes.HasPrefix(message, []byte("B"))) {
 		return false, nowhere
 	}
 	r.mu.Lock()
@@ -110,7 +114,7 @@ func (r *relay) strikes(message []byte, together bool) (cut bool, reach reach) {
 	return r.commits == 0, r.reach
 }
 
-// count counts what is in a message, which is several of PostgreSQL's.
+// count counts the messages of PostgreSQL's protocol in a message.
 func (r *relay) count(message []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,10 +123,10 @@ func (r *relay) count(message []byte) {
 		case 'E': // execute
 			r.sent.statements++
 		case 'S': // sync
-			r.sent.waits++
+			r.sent.trips++
 		case 'Q': // a simple query
 			r.sent.statements++
-			r.sent.waits++
+			r.sent.trips++
 		}
 		message = message[min(len(message), 1+int(binary.BigEndian.Uint32(message[1:5]))):]
 	}
@@ -135,21 +139,21 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 		return
 	}
 	defer func() { _ = server.Close() }()
-	var deaf sync.Mutex // held while nothing comes back
-	heard := make(chan struct{}, 1)
+	var withhold sync.Mutex // held while no response is forwarded
+	received := make(chan struct{}, 1)
 	go func() {
 		buf := make([]byte, 64<<10)
 		for {
 			n, err := server.Read(buf)
 			select {
-			case heard <- struct{}{}:
-			default: // that is known
+			case received <- struct{}{}:
+			default:
 			}
-			deaf.Lock()
+			withhold.Lock()
 			if err == nil {
 				_, err = client.Write(buf[:n])
 			}
-			deaf.Unlock()
+			withhold.Unlock()
 			if err != nil {
 				_ = client.Close()
 				return
@@ -157,7 +161,7 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 		}
 	}()
 	buf := make([]byte, 64<<10)
-	for first, together := true, false; ; first = false {
+	for first, batches := true, false; ; first = false {
 		n, err := client.Read(buf)
 		if err != nil {
 			return
@@ -165,25 +169,25 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 		if !first {
 			r.count(buf[:n])
 		} else {
-			together = bytes.Contains(buf[:n], []byte("force_generic_plan"))
+			batches = bytes.Contains(buf[:n], []byte("force_generic_plan"))
 		}
-		cut, reach := r.strikes(buf[:n], together)
+		cut, reach := r.cuts(buf[:n], batches)
 		if cut {
-			deaf.Lock()
-			defer deaf.Unlock()
+			withhold.Lock()
+			defer withhold.Unlock()
 			switch reach {
 			case nowhere:
 			case halfway:
 				_, _ = server.Write(half(buf[:n]))
 			case through:
 				select {
-				case <-heard: // of what came before
+				case <-received: // an earlier response
 				default:
 				}
 				_, _ = server.Write(buf[:n])
-				<-heard // it has committed
+				<-received // the server has committed
 			}
-			_ = client.Close() // before what was heard can be passed on
+			_ = client.Close() // before the response can be forwarded
 			return
 		}
 		if _, err := server.Write(buf[:n]); err != nil {
@@ -192,8 +196,9 @@ func (r *relay) serve(ctx context.Context, client net.Conn) {
 	}
 }
 
-// TestUnknownCommitPostgreSQL: when the connection is cut at a COMMIT nobody knows whether it took place. Nothing is repeated blindly: the client asks
-// again with its key, and of the two there is one payment, one authorization and one event, whichever commit it was.
+// TestUnknownCommitPostgreSQL: if the connection is cut at a COMMIT, its outcome is unknown, and
+// core does not repeat it blindly. The client retries with its key. Both requests together make one
+// payment, one authorization and one event, whichever commit it was.
 func TestUnknownCommitPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -211,36 +216,37 @@ func TestUnknownCommitPostgreSQL(t *testing.T) {
 		{"outcome half made", 2, halfway},
 		{"outcome made", 2, through},
 	} {
-		var got said
+		var got response
 		var before [3]int64
 		key := ""
-		for try := 0; got.status == 0 || got.status == 201; try++ { // a commit of the background's may have been the one
-			before = n.books(t, db)
+		for try := 0; got.status == 0 || got.status == 201; try++ { // a commit of background work may have been cut
+			before = n.effects(t, db)
 			key = fmt.Sprint(c.name, try)
 			r.cut(c.nth, c.reach)
 			var err error
-			if got, err = n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key); err != nil {
+			if got, err = n.send(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key); err != nil {
 				t.Fatal(err)
 			}
 		}
-		t.Logf("%s: first told %d", c.name, got.status)
-		programtest.WaitFor(t, "the key has an answer", func() bool {
+		t.Logf("%s: the first response is %d", c.name, got.status)
+		programtest.WaitFor(t, "the key has an outcome", func() bool {
 			var err error
-			got, err = n.ask(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key)
+			got, err = n.send(t.Context(), "POST", "/v1/transactions", payment(1000, "card", ""), key)
 			return err == nil && got.status == 201
 		})
-		now := n.books(t, db)
-		for i, what := range []string{"payments", "events", "authorizations"} {
+		now := n.effects(t, db)
+		for i, rows := range []string{"payments", "events", "authorizations"} {
 			if got := now[i] - before[i]; got != 1 {
-				t.Errorf("%s: got %d %s, want one", c.name, got, what)
+				t.Errorf("%s: got %d %s, want one", c.name, got, rows)
 			}
 		}
 	}
 }
 
 // TestTrafficOfAPaymentPostgreSQL: a payment takes two round trips and five statements. Two of them
-// share the lock of writers. A payment that is not written in batches takes ten of each. A replay takes
-// six round trips and seven statements, one of which shares the lock. The background adds to that.
+// share the lock of writers. A payment that is not written in batches takes ten of each. A replay
+// takes six round trips and seven statements, one of which shares the lock. The background adds to
+// that.
 func TestTrafficOfAPaymentPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -272,14 +278,15 @@ func (r *relay) least(request func(n int)) traffic {
 		r.mu.Unlock()
 		request(n)
 		r.mu.Lock()
-		least = traffic{min(least.statements, r.sent.statements), min(least.waits, r.sent.waits)}
+		least = traffic{min(least.statements, r.sent.statements), min(least.trips, r.sent.trips)}
 		r.mu.Unlock()
 	}
 	return least
 }
 
-// books counts payments, events, and what the acquirer was asked for. A payment that it was never asked for is none: the cut may have come before that.
-func (n *node) books(t *testing.T, db *sql.DB) [3]int64 {
+// effects counts payments, events and authorizations. It leaves out failed payments, which never
+// reached the acquirer: the cut may have come before.
+func (n *node) effects(t *testing.T, db *sql.DB) [3]int64 {
 	t.Helper()
 	approved, _ := n.cluster.authorizations(t)
 	return [3]int64{

@@ -14,12 +14,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestRestoreToAMomentPostgreSQL is the drill of deploy/on/postgres: a base backup under payments, an archive of the log, the server and its data gone, and back
-// to a moment. What was paid before that is there and captured, what was paid after it is not, and payments are taken.
+// TestRestoreToAMomentPostgreSQL is the drill of deploy/on/postgres. It takes a base backup during
+// payments, archives the log, loses the server and its data, and restores them to a moment. Payments
+// of the time before are captured, payments of the time after are gone, and new ones are accepted.
 func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Own(t)
-	archive, base, data := filepath.Join(s.Folder(), "archive"), filepath.Join(s.Folder(), "base"), filepath.Join(s.Folder(), "data")
+	in := func(name string) string { return filepath.Join(s.Folder(), name) }
+	archive, base, data := in("archive"), in("base"), in("data")
 	for _, dir := range []string{archive, base} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -31,7 +33,7 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	db := inspect(t, s.URL(nil))
 	db.SetMaxIdleConns(0) // it outlives the server
 	mustExec(t, db, "ALTER SYSTEM SET archive_mode = on")
-	mustExec(t, db, fmt.Sprintf("ALTER SYSTEM SET archive_command = 'test ! -f %s/%%f && cp %%p %s/%%f'", archive, archive))
+	mustExec(t, db, "ALTER SYSTEM SET archive_command = 'test ! -f "+archive+"/%f && cp %p "+archive+"/%f'")
 	s.Halt(t)
 	s.Again(t)
 	c := newCluster(t, s.URL(nil))
@@ -63,37 +65,44 @@ func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT pg_walfile_name(pg_switch_wal())").Scan(&segment); err != nil {
 		t.Fatal(err)
 	}
-	programtest.WaitFor(t, "the log is archived", func() bool { _, err := os.Stat(filepath.Join(archive, segment)); return err == nil })
+	programtest.WaitFor(t, "the log is archived", func() bool {
+		_, err := os.Stat(filepath.Join(archive, segment))
+		return err == nil
+	})
 	n.Kill()
 	s.Kill()
-	mustRestore(t, s, data, base, fmt.Sprintf("restore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = promote\n", archive, moment))
-	programtest.WaitFor(t, "it is promoted", func() bool { return number(t, db, "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE 1 END") == 1 })
+	mustRestore(t, s, data, base, "restore_command = 'cp "+archive+"/%f %p'\n"+
+		"recovery_target_time = '"+moment+"'\nrecovery_target_action = promote\n")
+	programtest.WaitFor(t, "the server is promoted", func() bool {
+		return number(t, db, "SELECT pg_is_in_recovery()::int") == 0
+	})
 	n = c.start(t)
 	n.must(t, 200, "GET", "/v1/health", "", "")
 	for _, id := range before {
 		if got := n.must(t, 200, "GET", "/v1/transactions/"+id, "", "")["status"]; got != "captured" {
-			t.Errorf("%s, paid before, is %v", id, got)
+			t.Errorf("%s, paid before the moment: got %v", id, got)
 		}
 	}
 	for _, id := range after {
 		n.must(t, 404, "GET", "/v1/transactions/"+id, "", "")
 	}
 	pay(1)
-	t.Logf("%d payments from before are there, and %d from after are not", len(before), len(after))
+	t.Logf("%d payments from before the moment are found, and %d from after it are not", len(before), len(after))
 }
 
-// mustCopy begins a base backup, and tells when it has ended.
+// mustCopy begins a base backup. The channel receives its error when it has ended.
 func mustCopy(t *testing.T, s *pgtest.Server, to string) <-chan error {
 	t.Helper()
 	path, err := server.Find("pg_basebackup")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), path, "-h", s.Folder(), "-U", "postgres", "--checkpoint=fast", "--wal-method=stream", "--no-sync", "--pgdata", to)
+	cmd := exec.CommandContext(t.Context(), path, "-h", s.Folder(), "-U", "postgres",
+		"--checkpoint=fast", "--wal-method=stream", "--no-sync", "--pgdata", to)
 	cmd.Dir = s.Folder()
 	server.AsServer(cmd)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output strings.Builder
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,14 +110,14 @@ func mustCopy(t *testing.T, s *pgtest.Server, to string) <-chan error {
 	go func() {
 		err := cmd.Wait()
 		if err != nil {
-			err = fmt.Errorf("pg_basebackup: %w: %s", err, said.String())
+			err = fmt.Errorf("pg_basebackup: %w: %s", err, output.String())
 		}
 		ended <- err
 	}()
 	return ended
 }
 
-// mustRestore puts a base backup in the place of the data, and starts the server on it.
+// mustRestore replaces the data by a base backup, and starts the server on it.
 func mustRestore(t *testing.T, s *pgtest.Server, data, base, settings string) {
 	t.Helper()
 	if err := os.RemoveAll(data); err != nil {
@@ -117,7 +126,8 @@ func mustRestore(t *testing.T, s *pgtest.Server, data, base, settings string) {
 	if err := os.Rename(base, data); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.OpenFile(filepath.Join(data, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0) // which has archive_mode, and goes before all
+	// This file contains archive_mode, and overrides all others.
+	f, err := os.OpenFile(filepath.Join(data, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
 		_, err = f.WriteString(settings)
 	}

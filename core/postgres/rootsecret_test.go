@@ -18,9 +18,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestRotateRootTwoCoresPostgreSQL: of two cores on one database, one learns of a rotation by a key
-// that the other has made. What each makes before and after is good at both, and one that is
-// started after the old version was dropped takes every key that was used.
+// TestRotateRootTwoCoresPostgreSQL: one of two cores on a database finds a rotation by an API key
+// that the other has made. Both accept the keys of each other from before and after. A third core,
+// which starts later, accepts every key that was used.
 func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 	t.Parallel()
 	url, c := pgtest.Schema(t), clock.NewFake(time.Date(2026, time.November, 21, 9, 30, 0, 0, time.UTC))
@@ -29,7 +29,8 @@ func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := core.Config{
-		Database: database, VaultKEK: secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))), Clock: c, ClockApart: true,
+		Database: database, Clock: c, ClockApart: true,
+		VaultKEK:         secret.New(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))),
 		SimulatorJournal: filepath.Join(t.TempDir(), "simulator.journal"),
 	}
 	start := func() (*core.Core, *node) {
@@ -61,22 +62,22 @@ func TestRotateRootTwoCoresPostgreSQL(t *testing.T) {
 	}
 	b, second := start()
 	keys := []string{mint(a), mint(b)}
-	mint(a) // is never used
+	mint(a) // never used
 	good := func(at *node) {
 		t.Helper()
 		for i, key := range keys {
 			at.cluster.key = key
-			if got, err := at.ask(t.Context(), "GET", "/v1/api_keys/current", "", ""); err != nil || got.status != 200 {
+			if got, err := at.send(t.Context(), "GET", "/v1/api_keys/current", "", ""); err != nil || got.status != 200 {
 				t.Errorf("key %d: got %d, %v", i, got.status, err)
 			}
 		}
 	}
-	if err := a.Admin().RotateRoot(t.Context(), io.Discard); err != nil { // a has it, b does not
+	if err := a.Admin().RotateRoot(t.Context(), io.Discard); err != nil { // a has the new version, b has not read it
 		t.Fatal(err)
 	}
 	keys = append(keys, mint(a), mint(b))
 	c.Advance(2 * time.Minute)
-	keys = append(keys, mint(a), mint(b)) // under the new one, and late under the old one
+	keys = append(keys, mint(a), mint(b)) // under the new version, and late under the old one
 	good(second)
 	good(first)
 	keys = append(keys, mint(b))

@@ -10,8 +10,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestCommitThatNoStandbyHasPostgreSQL: while no standby confirms a commit, nobody is told that it took place, whatever becomes of the connection that
-// waits for it: it would be lost with the primary. Once one does, the client's retry finds the one payment.
+// TestCommitThatNoStandbyHasPostgreSQL: core does not acknowledge a commit that no standby has
+// confirmed. This holds, too, if the connection that waits for it is cut: the commit could be lost
+// with the primary. After a confirmation, the client's retry returns the one payment.
 func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -26,9 +27,9 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 			}
 		}
 	}
-	exec("SET synchronous_commit = local") // its own do not wait
+	exec("SET synchronous_commit = local") // the test's own commits do not wait
 	pay := func(ctx context.Context) int {
-		a, err := n.ask(ctx, "POST", "/v1/transactions", payment(1000, "pm_card_slow", ""), "one")
+		a, err := n.send(ctx, "POST", "/v1/transactions", payment(1000, "pm_card_slow", ""), "one")
 		if err != nil {
 			return 0
 		}
@@ -36,20 +37,20 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 	}
 	first := make(chan int, 1)
 	go func() { first <- pay(t.Context()) }()
-	programtest.WaitFor(t, "the acquirer is asked", func() bool {
+	programtest.WaitFor(t, "the acquirer has the payment", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM transactions WHERE status = 'processing'") == 1
 	})
 	release := held(t, db)
 	server.Standby(t, "nobody")
 	release()
 	if status := <-first; status < 500 {
-		t.Errorf("told %d of what no standby has", status)
+		t.Errorf("got %d for a commit that no standby has", status)
 	}
 	hold := func(during string) {
 		t.Helper()
 		for over := time.After(4 * time.Second); ; {
 			if status := pay(t.Context()); status < 400 {
-				t.Fatalf("%s: told %d of what no standby has", during, status)
+				t.Fatalf("%s: got %d for a commit that no standby has", during, status)
 			}
 			select {
 			case <-over:
@@ -60,21 +61,23 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 	}
 	hold("the commit waits")
 	if got := number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 201"); got != 0 {
-		t.Error("the outcome is seen by all, and no standby has it")
+		t.Error("the outcome is visible, and no standby has it")
 	}
-	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") // which commits
-	programtest.WaitFor(t, "the outcome is seen by all", func() bool {
+	// This ends the wait, and commits.
+	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	programtest.WaitFor(t, "the outcome is visible", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 201") == 1
 	})
-	hold("the outcome is seen by all")
+	hold("the outcome is visible")
 	server.Standby(t, "")
-	programtest.WaitFor(t, "the retry is answered", func() bool { return pay(t.Context()) == 201 })
+	programtest.WaitFor(t, "the retry returns the payment", func() bool { return pay(t.Context()) == 201 })
 	if got := number(t, db, "SELECT COUNT(*) FROM transactions WHERE amount_captured = 1000"); got != 1 {
 		t.Errorf("%d payments, want one", got)
 	}
 }
 
-// held has what writes transactions wait until it is released: the outcome must not be committed before the server minds its standby.
+// held locks all transactions until release. The outcome must not be committed before the server
+// waits for a standby.
 func held(t *testing.T, db *sql.DB) (release func()) {
 	t.Helper()
 	tx, err := db.BeginTx(t.Context(), nil)
