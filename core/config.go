@@ -96,7 +96,7 @@ const DefaultRateLimit = 1000
 const (
 	// LeastKeepEvents is longer than any delivery of an event, and than lists look back for clocks.
 	LeastKeepEvents = 60 * day
-	// LeastKeepPersonal is what refunds and disputes of recent payments need.
+	// LeastKeepPersonal is the period in which recent payments are refunded and disputed.
 	LeastKeepPersonal = payment.LeastKeepPersonal
 	// LeastKeepAudit is a year.
 	LeastKeepAudit = 366 * day
@@ -114,7 +114,7 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// errNoJournal is of a core with a Database and no journal.
+// errNoJournal reports a Database without a journal of the simulator.
 var errNoJournal = errors.New("simulator journal: a core on PostgreSQL needs --simulator-journal FILE: " +
 	"without a file its simulator would forget the test payments that the database keeps. " +
 	"Give all cores of a machine the same file")
@@ -161,12 +161,12 @@ func (cfg Config) limiter() *ratelimit.Limiter {
 	return ratelimit.New(key, merchant)
 }
 
-// warnUnfiltered logs what core does not protect without the filter secret.
+// warnUnfiltered logs a warning if there is no filter secret.
 func (cfg Config) warnUnfiltered(ctx context.Context) {
 	if cfg.FilterSecret.IsZero() {
 		cfg.Log.WarnContext(ctx, "CAUSEWAY_FILTER_SECRET is not set. If mle-filter stands in front, set it on both:"+
-			" without it core accepts requests that did not pass the filter, and repeats in the clear a response"+
-			" that was demanded encrypted")
+			" without it core accepts requests that did not pass the filter, and replays a response in the clear"+
+			" although the client demanded encryption")
 	}
 }
 

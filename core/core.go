@@ -41,10 +41,10 @@ const journalFile = "simulator.journal"
 const (
 	// concurrent is the default number of requests that are served at the same time.
 	concurrent = 1024
-	// reconcileEvery is the pause between two looks for payments that no process works on any more.
+	// reconcileEvery is the pause between two searches for unfinished payments of dead processes.
 	reconcileEvery = 250 * time.Millisecond
-	// startPatience is how long a start waits for the open payments of an earlier process. The rest is
-	// finished while the core serves.
+	// startPatience bounds the time in which a start finishes the unfinished payments of an earlier
+	// process. The rest is finished while the core serves.
 	startPatience = 10 * time.Second
 )
 
@@ -66,8 +66,8 @@ type Core struct {
 	err     error
 }
 
-// Open migrates the store, finishes the open payments of an earlier process, and returns the
-// service ready to serve.
+// Open migrates the store, finishes the unfinished payments of an earlier process, and returns the
+// service.
 func Open(ctx context.Context, cfg Config) (*Core, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.check(); err != nil {
@@ -142,7 +142,7 @@ func testTriggers(sim *simulator.Simulator) []docs.Trigger {
 	return out
 }
 
-// start connects the parts, reconciles, and keeps reconciling.
+// start connects the parts, reconciles, and starts the background work.
 func (c *Core) start(ctx context.Context, cfg Config) error {
 	cards, err := c.dir.Vault(ctx)
 	if err != nil {
@@ -219,7 +219,7 @@ func (c *Core) newAPI(cfg Config, eng *engine.Engine, keys *auth.Authenticator, 
 	})
 }
 
-// join adds the core to the members that share its database, and marks its operations with its id.
+// join makes the core a member of its database, and marks its operations with its id.
 func (c *Core) join(ctx context.Context, cfg Config) error {
 	if cfg.Database == nil {
 		return nil
@@ -233,7 +233,7 @@ func (c *Core) join(ctx context.Context, cfg Config) error {
 	return c.peers.Beat(ctx)
 }
 
-// clockOffset compares the clock with the server's; nil with a store in a folder.
+// clockOffset compares the clock with the server's. It returns nil for a store in a folder.
 func (c *Core) clockOffset() func() (time.Duration, bool) {
 	if c.peers == nil {
 		return nil
@@ -241,7 +241,7 @@ func (c *Core) clockOffset() func() (time.Duration, bool) {
 	return func() (time.Duration, bool) { return c.peers.Offset(), c.peers.Agrees() }
 }
 
-// server returns the metrics of a store on a server; nil with a store in a folder.
+// server returns the metrics of a store on a server, and nil for a store in a folder.
 func (c *Core) server() *metrics.Server {
 	if c.peers == nil {
 		return nil
@@ -252,8 +252,8 @@ func (c *Core) server() *metrics.Server {
 	}
 }
 
-// openWebhooks returns the deliverer. In a store without other cores, the deliveries that a dead
-// process had begun are due again.
+// openWebhooks returns the deliverer. In a store in a folder, the deliveries that a dead process had
+// begun are due again.
 func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine) (*webhook.Deliverer, error) {
 	hooks := webhook.New(webhook.Config{
 		Store: c.dir.Store, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: c.metrics,

@@ -15,8 +15,8 @@ import (
 )
 
 // TestRestoreToAMomentPostgreSQL is the drill of deploy/on/postgres. It takes a base backup during
-// payments, archives the log, loses the server and its data, and restores them to a moment. Payments
-// of the time before are captured, payments of the time after are gone, and new ones are accepted.
+// payments, archives the log, loses the server with its data, and restores them to a moment. The
+// earlier payments are captured, the later ones are gone, and new ones are accepted.
 func TestRestoreToAMomentPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Own(t)
