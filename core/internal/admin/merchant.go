@@ -106,11 +106,6 @@ func (a *Admin) CreateMerchantWith(ctx context.Context, c MerchantChange) (strin
 	return made, err
 }
 
-// SetDay changes when the day of a merchant, mer_…, ends.
-func (a *Admin) SetDay(ctx context.Context, merchant string, d Day) error {
-	return a.UpdateMerchant(ctx, merchant, MerchantChange{Day: d})
-}
-
 // UpdateMerchant changes a merchant, mer_….
 func (a *Admin) UpdateMerchant(ctx context.Context, merchant string, c MerchantChange) error {
 	checked, err := c.checked()

@@ -28,7 +28,8 @@ func (b *bundle) countEvents(t *testing.T, kind string) int64 {
 func TestSettlementAtTheCutoff(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // 09:30 UTC
-	if err := b.core.Admin().SetDay(t.Context(), b.merchant, admin.Day{TimeZone: "Europe/Vienna", Cutoff: 11*60 + 30}); err != nil {
+	vienna := admin.MerchantChange{Day: admin.Day{TimeZone: "Europe/Vienna", Cutoff: 11*60 + 30}}
+	if err := b.core.Admin().UpdateMerchant(t.Context(), b.merchant, vienna); err != nil {
 		t.Fatal(err)
 	}
 	sale := b.MustCreate(t, 100, "").ID

@@ -92,11 +92,6 @@ func (s Status) Next(step Step) (Status, error) {
 	return next, nil
 }
 
-// Terminal reports whether no step leads out of s.
-func (s Status) Terminal() bool {
-	return len(transitions[s]) == 0
-}
-
 // Open reports whether the acquirer's word on the authorization is still out.
 func (s Status) Open() bool {
 	return slices.Contains([]Status{Processing, Unknown}, s)

@@ -2,29 +2,27 @@ package wire
 
 // Answer is the tree of every response but the transaction details; empty members are left out.
 type Answer struct {
-	Links              *Links                 `json:"_links,omitempty"`
-	ID                 string                 `json:"id,omitzero"`
-	SubmitTimeUTC      string                 `json:"submitTimeUtc,omitzero"` // to the second
-	Status             string                 `json:"status,omitzero"`
-	Reason             string                 `json:"reason,omitzero"` // of a request that was not processed
-	Message            string                 `json:"message,omitzero"`
-	Details            []Detail               `json:"details,omitempty"`
-	ReconciliationID   string                 `json:"reconciliationId,omitzero"`
-	ErrorInformation   *ErrorInformation      `json:"errorInformation,omitempty"`
-	ClientReference    *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
-	Reversal           *ReversalAmounts       `json:"reversalAmountDetails,omitempty"`
-	Refund             *RefundAmounts         `json:"refundAmountDetails,omitempty"`
-	Void               *VoidAmounts           `json:"voidAmountDetails,omitempty"`
-	Credit             *CreditAmounts         `json:"creditAmountDetails,omitempty"`
-	Authorization      *AuthorizationAnswer   `json:"authorizationInformation,omitempty"`
-	Order              *OrderAnswer           `json:"orderInformation,omitempty"`
-	PaymentAccount     *PaymentAccount        `json:"paymentAccountInformation,omitempty"`
-	Payment            *PaymentAnswer         `json:"paymentInformation,omitempty"`
-	PointOfSale        *PointOfSale           `json:"pointOfSaleInformation,omitempty"`
-	Processor          *Processor             `json:"processorInformation,omitempty"`
-	Issuer             *Issuer                `json:"issuerInformation,omitempty"`
-	Token              *TokenAnswer           `json:"tokenInformation,omitempty"`
-	ProcessingOutcomes *ProcessingAnswer      `json:"processingInformation,omitempty"`
+	Links            *Links                 `json:"_links,omitempty"`
+	ID               string                 `json:"id,omitzero"`
+	SubmitTimeUTC    string                 `json:"submitTimeUtc,omitzero"` // to the second
+	Status           string                 `json:"status,omitzero"`
+	Reason           string                 `json:"reason,omitzero"` // of a request that was not processed
+	Message          string                 `json:"message,omitzero"`
+	Details          []Detail               `json:"details,omitempty"`
+	ReconciliationID string                 `json:"reconciliationId,omitzero"`
+	ErrorInformation *ErrorInformation      `json:"errorInformation,omitempty"`
+	ClientReference  *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
+	Reversal         *ReversalAmounts       `json:"reversalAmountDetails,omitempty"`
+	Refund           *RefundAmounts         `json:"refundAmountDetails,omitempty"`
+	Void             *VoidAmounts           `json:"voidAmountDetails,omitempty"`
+	Credit           *CreditAmounts         `json:"creditAmountDetails,omitempty"`
+	Authorization    *AuthorizationAnswer   `json:"authorizationInformation,omitempty"`
+	Order            *OrderAnswer           `json:"orderInformation,omitempty"`
+	PaymentAccount   *PaymentAccount        `json:"paymentAccountInformation,omitempty"`
+	Payment          *PaymentAnswer         `json:"paymentInformation,omitempty"`
+	Processor        *Processor             `json:"processorInformation,omitempty"`
+	Issuer           *Issuer                `json:"issuerInformation,omitempty"`
+	Token            *TokenAnswer           `json:"tokenInformation,omitempty"`
 }
 
 // Links are where to go on; paths begin with /pts/v2/, without host and mount.
@@ -145,11 +143,6 @@ type AccountFeatures struct {
 	Currency      string `json:"currency,omitzero"`
 }
 
-// PointOfSale is the terminal.
-type PointOfSale struct {
-	TerminalID string `json:"terminalId,omitzero"`
-}
-
 // Processor is the acquirer's part of the response.
 type Processor struct {
 	ApprovalCode         string            `json:"approvalCode,omitzero"`
@@ -186,9 +179,4 @@ type TokenAnswer struct {
 	Customer             *IdentifiedAnswer `json:"customer,omitempty"`
 	PaymentInstrument    *IdentifiedAnswer `json:"paymentInstrument,omitempty"`
 	InstrumentIdentifier *IdentifiedAnswer `json:"instrumentIdentifier,omitempty"`
-}
-
-// ProcessingAnswer repeats how a request was processed.
-type ProcessingAnswer struct {
-	PaymentSolution string `json:"paymentSolution,omitzero"`
 }

@@ -40,6 +40,4 @@ type ApplicationResult struct {
 	RCode            string `json:"rCode,omitzero"`
 	RFlag            string `json:"rFlag,omitzero"`
 	ReconciliationID string `json:"reconciliationId,omitzero"`
-	RMessage         string `json:"rMessage,omitzero"`
-	ReturnCode       int    `json:"returnCode,omitzero"`
 }
