@@ -252,8 +252,8 @@ func (c *Core) server() *metrics.Server {
 	}
 }
 
-// openWebhooks returns the deliverer. With a store in a folder, it makes the unfinished deliveries of
-// a dead process due again.
+// openWebhooks returns the deliverer. With a store in a folder, it makes the unfinished deliveries
+// of a dead process due again.
 func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine) (*webhook.Deliverer, error) {
 	hooks := webhook.New(webhook.Config{
 		Store: c.dir.Store, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: c.metrics,

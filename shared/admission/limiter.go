@@ -130,9 +130,9 @@ type Identity struct {
 
 // Identify makes the slot and the body of a request count towards its API key and its merchant.
 // Without it they count towards the client address. Requests with public keys count towards the
-// address too, and have at most half of the merchant's share. It returns ErrTooMany if other requests
-// of the client hold its share of the slots, and ErrOverloaded if no slot is free for its mode. The
-// caller must refuse the request then.
+// address too, and have at most half of the merchant's share. It returns ErrTooMany if other
+// requests of the client hold its share of the slots, and ErrOverloaded if no slot is free for its
+// mode. The caller must refuse the request then.
 func Identify(ctx context.Context, identity Identity) error {
 	t := ticketFrom(ctx)
 	if t == nil {

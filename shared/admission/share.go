@@ -109,10 +109,10 @@ func newBodies(most int64) *pool {
 	return &pool{most: most, share: part, over: ErrUnfinished, held: map[subject]int64{}}
 }
 
-// partOfFree is the most that a subject may hold if so many are free: half as many, a third of all
-// if it is alone. Each further subject gets less, so it takes more than a dozen to leave none free.
-// Public keys have half of their merchant's part, so payers leave the other half to its secret
-// keys.
+// partOfFree is the most that a subject may hold if so many are free: half as many. That is a third
+// of all if the subject is alone. Each further subject gets less, so it takes more than a dozen to
+// leave none free. Public keys have half of their merchant's part, so payers leave the other half to
+// its secret keys.
 func partOfFree(k kind, free int64) int64 {
 	if k == publicKeys {
 		return (free + 3) / 4

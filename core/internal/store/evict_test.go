@@ -9,9 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
-// TestEvictionAmongEquals: if callers have equally many waiting lists, the one whose next turn comes
-// last loses a list. So the lists that have waited longest stay, and no caller loses two lists
-// before the other callers lose one.
+// TestEvictionAmongEquals: if callers have equally many waiting lists, the one whose next turn
+// comes last loses a list. So the lists that have waited longest stay, and no caller loses two
+// lists before the other callers lose one.
 func TestEvictionAmongEquals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
