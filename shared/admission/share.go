@@ -103,7 +103,7 @@ func newSlots(most int64) *pool {
 }
 
 // newBodies returns a pool of the bytes of unfinished bodies. A subject holds its part of all, and
-// at most its part of the free ones: else a few subjects with their parts would leave none.
+// at most its part of the free ones. Without the second bound, a few subjects would leave none.
 func newBodies(most int64) *pool {
 	part := func(k kind, free int64) int64 { return min(most/bodyParts[k], partOfFree(k, free)) }
 	return &pool{most: most, share: part, over: ErrUnfinished, held: map[subject]int64{}}
@@ -111,8 +111,8 @@ func newBodies(most int64) *pool {
 
 // partOfFree is the most that a subject may hold if so many are free: half as many. That is a third
 // of all if the subject is alone. Each further subject gets less, so it takes more than a dozen to
-// leave none free. Public keys have half of their merchant's part, so payers leave the other half to
-// its secret keys.
+// leave none free. Public keys have half of their merchant's part, so payers leave the other half
+// to its secret keys.
 func partOfFree(k kind, free int64) int64 {
 	if k == publicKeys {
 		return (free + 3) / 4

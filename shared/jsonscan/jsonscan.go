@@ -2,6 +2,8 @@ package jsonscan
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -89,3 +91,6 @@ func TooDeep(text []byte) bool {
 	}
 	return false
 }
+
+// Dotted returns a JSON pointer as a path with dots.
+func Dotted(p jsontext.Pointer) string { return strings.Join(slices.Collect(p.Tokens()), ".") }

@@ -67,7 +67,7 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 		return f
 	}
 	if at, found := v1.CardNumberInText(body); found {
-		return &fault{code: codeCardNumberInText, param: dotted(at)}
+		return &fault{code: codeCardNumberInText, param: jsonscan.Dotted(at)}
 	}
 	return nil
 }
@@ -83,13 +83,13 @@ func unfitFault(body []byte) *fault {
 	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
 		switch {
 		case token.Kind() == 'n':
-			return typeFault(dotted(d.StackPointer()))
+			return typeFault(jsonscan.Dotted(d.StackPointer()))
 		case token.Kind() == '"' && !isText(token.String()):
 			at := d.StackPointer()
 			for !isText(string(at)) { // it is the name: the path is that of the object
 				at = at.Parent()
 			}
-			return textFault(dotted(at))
+			return textFault(jsonscan.Dotted(at))
 		}
 	}
 	return nil
@@ -109,11 +109,11 @@ func decodeFault(err error) *fault {
 	var semantic *json.SemanticError
 	switch {
 	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
-		return &fault{code: codeUnknownField, param: dotted(semantic.JSONPointer)}
+		return &fault{code: codeUnknownField, param: jsonscan.Dotted(semantic.JSONPointer)}
 	case errors.As(err, &semantic):
-		return typeFault(dotted(semantic.JSONPointer))
+		return typeFault(jsonscan.Dotted(semantic.JSONPointer))
 	case errors.As(err, &syntactic) && errors.Is(syntactic.Err, jsontext.ErrDuplicateName):
-		return &fault{code: codeDuplicateField, param: dotted(syntactic.JSONPointer)}
+		return &fault{code: codeDuplicateField, param: jsonscan.Dotted(syntactic.JSONPointer)}
 	default:
 		return &fault{code: codeInvalidJSON}
 	}
@@ -126,15 +126,6 @@ func typeFault(param string) *fault {
 		return &fault{code: codeInvalidAmount, param: param}
 	}
 	return &fault{code: codeInvalidType, param: param}
-}
-
-// dotted turns a JSON pointer into a dotted path.
-func dotted(p jsontext.Pointer) string {
-	var parts []string
-	for token := range p.Tokens() {
-		parts = append(parts, token)
-	}
-	return strings.Join(parts, ".")
 }
 
 func firstByte(body []byte) int {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -62,11 +61,11 @@ func unmarshal(body []byte, v any) *engine.Problem {
 	case err == nil:
 		return nullIn(body)
 	case errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName):
-		return at(codeUnknownField, dotted(semantic.JSONPointer))
+		return at(codeUnknownField, jsonscan.Dotted(semantic.JSONPointer))
 	case errors.As(err, &semantic):
-		return at(codeInvalidType, dotted(semantic.JSONPointer))
+		return at(codeInvalidType, jsonscan.Dotted(semantic.JSONPointer))
 	case errors.As(err, &syntactic) && errors.Is(syntactic.Err, jsontext.ErrDuplicateName):
-		return at(codeDuplicateField, dotted(syntactic.JSONPointer))
+		return at(codeDuplicateField, jsonscan.Dotted(syntactic.JSONPointer))
 	}
 	return problem(codeInvalidJSON)
 }
@@ -76,19 +75,10 @@ func nullIn(body []byte) *engine.Problem {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
 		if token.Kind() == 'n' {
-			return at(codeInvalidType, dotted(d.StackPointer()))
+			return at(codeInvalidType, jsonscan.Dotted(d.StackPointer()))
 		}
 	}
 	return nil
-}
-
-// dotted turns a JSON pointer into a dotted path.
-func dotted(p jsontext.Pointer) string {
-	var parts []string
-	for token := range p.Tokens() {
-		parts = append(parts, token)
-	}
-	return strings.Join(parts, ".")
 }
 
 // once reads the request's Idempotency-Key.
