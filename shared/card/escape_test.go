@@ -24,6 +24,7 @@ func TestEscapedNumbers(t *testing.T) {
 		"%EF%BC%94111111111111111":                 "%EF%BC%XXXXXXXXXXXXXXXXX",
 		"4111%252D1111%252D1111-1111":              "XXXX%XXXDXXXX%XXXDXXXX-XXXX",
 		"%252534242424242424242":                   "%XXXXXXXXXXXXXXXXXXXXX",
+		"%3%34242424242424242":                     "%X%XXXXXXXXXXXXXXXXX",
 		"https://a.com/?a=4111+1111+1111+1111&b=1": "https://a.com/?a=XXXX+XXXX+XXXX+XXXX&b=X",
 		"a91%31%31-1111-1111-1118b":                "aXX%XX%XX-XXXX-XXXX-XXXXb",
 		"４111%201111%201111%201111":                "XXXX%XXXXXX%XXXXXX%XXXXXX",
@@ -54,14 +55,14 @@ func TestEscapedTwice(t *testing.T) {
 		if strings.Contains(text, "%") {
 			return
 		}
-		want := card.InText(text)
+		found := card.InText(text)
 		for range rapid.IntRange(0, 3).Draw(t, "times") {
 			if text = url.PathEscape(text); rapid.Bool().Draw(t, "digits too") {
 				text = strings.ReplaceAll(text, "1", "%31")
 			}
 		}
-		if got := card.InText(text); got != want {
-			t.Errorf("%q: got %t, want %t", text, got, want)
+		if found && !card.InText(text) { // a text without a number can get one: "%31" ends a word
+			t.Errorf("%q: the number is not found", text)
 		}
 	})
 }
