@@ -10,7 +10,7 @@ import (
 // differs from the text. In a URL, a plus sign is a space.
 func unescaped(text string) (out string, differs bool) {
 	isURL := strings.Contains(text, "://")
-	if !strings.Contains(text, "%") && !(isURL && strings.Contains(text, "+")) {
+	if !strings.Contains(text, "%") && (!isURL || !strings.Contains(text, "+")) {
 		return text, false
 	}
 	bytes := make([]byte, 0, len(text))

@@ -71,7 +71,9 @@ func TestEscapedTwice(t *testing.T) {
 func TestEscapedTextIsRead(t *testing.T) {
 	t.Parallel()
 	nested := "%" + strings.Repeat("25", 1<<19) + "34111111111111111"
-	for text, want := range map[string]bool{nested: true, strings.Repeat("%", 1<<20): false, strings.Repeat("%2", 1<<19): false} {
+	for text, want := range map[string]bool{
+		nested: true, strings.Repeat("%", 1<<20): false, strings.Repeat("%2", 1<<19): false,
+	} {
 		if got := card.InText(text); got != want {
 			t.Errorf("%s...: got %t, want %t", text[:10], got, want)
 		}

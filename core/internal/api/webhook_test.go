@@ -123,6 +123,20 @@ func TestWebhookEndpointList(t *testing.T) {
 	b.MustHook(t, somewhere, live)
 }
 
+// TestWebhookURLRefused: the error names the field of a URL with an empty label, or with a
+// percent-encoded card number.
+func TestWebhookURLRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for url, code := range map[string]string{
+		"https://a..shop.example/":                             "invalid_url",
+		"https://shop.example/?a=%34242424242424242":           "card_number_in_text",
+		"https://shop.example/4242%252D4242%252D4242%252D4242": "card_number_in_text",
+	} {
+		wantRefusal(t, b.post(t, "/v1/webhook_endpoints", hook(url, "")), invalid(code, "url"))
+	}
+}
+
 func TestWebhookEndpointBadInput(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -131,9 +145,6 @@ func TestWebhookEndpointBadInput(t *testing.T) {
 	for _, c := range []struct{ fields, code, param string }{
 		{`"url":"https://10.0.0.1/"`, "invalid_url", "url"},
 		{`"url":"https://localhost/"`, "invalid_url", "url"},
-		{`"url":"https://a..shop.example/"`, "invalid_url", "url"},
-		{`"url":"https://shop.example/?a=%34242424242424242"`, "card_number_in_text", "url"},
-		{`"url":"https://shop.example/4242%252D4242%252D4242%252D4242"`, "card_number_in_text", "url"},
 		{`"url":"ftp://shop.example/"`, "invalid_url", "url"},
 		{`"url":"https://user:pw@shop.example/"`, "invalid_url", "url"},
 		{`"url":"https://shop.example/` + strings.Repeat("x", 2048) + `"`, "invalid_url", "url"},
