@@ -34,6 +34,9 @@ const (
 	// bodyTime is the longest time that a body gets, unless its grace period is longer. It is the
 	// ReadTimeout of our servers.
 	bodyTime = 30 * time.Second
+	// linger is how long the connection of a refused body stays open for the rest. A connection that
+	// closes while the client sends is reset, and the client may lose the response.
+	linger = 500 * time.Millisecond
 	// firstBuffer is the largest buffer that is made before any byte has arrived.
 	firstBuffer = 16 << 10
 )
@@ -112,7 +115,7 @@ func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return body, ErrSlow
 	case errors.Is(err, ErrUnfinished), errors.Is(err, ErrOverloaded):
-		in.deadline(clock.System().Now()) // the rest is not waited for
+		in.deadline(clock.System().Now().Add(linger)) // the rest is not waited for
 		return body, err
 	case err != nil:
 		return body, fmt.Errorf("read body: %w", err)
@@ -122,6 +125,7 @@ func (t *ticket) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 		w.Header().Set("Connection", "close")
 		return body[:limit], ErrTooLarge
 	}
+	t.keepRead(w)
 	return body, t.acquire()
 }
 

@@ -62,15 +62,19 @@ func New(c Config) *Limiter {
 // Handler serves a request by next in a slot, or by full if no slot is free or the address holds
 // its share of them. full should respond at once. While Read reads, the request gives its slot
 // back. All handlers of one Limiter share its bounds. It stands inside httpx.ClientAddress.
+//
+// The connection of HTTP/1.1 closes after a response to a request whose body was not read. The
+// response would otherwise wait for the rest of the body.
 func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := l.ticket(r.Context())
+		t.closeUnread(w, r)
 		if err := t.acquire(); err != nil {
 			l.refused(reasonOf(err))
 			full.ServeHTTP(w, r)
 			return
 		}
-		defer t.release()
+		defer t.leave()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), ticketKey{}, t)))
 	})
 }
@@ -79,7 +83,9 @@ func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 type ticket struct {
 	limiter *Limiter
 	client  client
-	slot    bool // the request holds a slot
+	slot    bool  // the request holds a slot
+	awaited int64 // the bytes that the request holds by Await
+	closes  bool  // closeUnread marked the connection
 }
 
 // ticket returns the ticket of an unauthenticated request.

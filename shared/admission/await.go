@@ -1,0 +1,76 @@
+package admission
+
+import (
+	"context"
+	"net/http"
+)
+
+// Await makes the request of ctx hold size bytes of the unfinished bodies instead of its slot. It is
+// for a body that arrives at another program, which asks this one to judge the request. Arrived ends
+// it, or the end of the handler. It returns ErrUnfinished or ErrOverloaded if a bound forbids the
+// bytes. The caller must refuse the request then.
+func Await(ctx context.Context, size int64) error {
+	t := ticketFrom(ctx)
+	if t == nil {
+		return nil
+	}
+	t.release()
+	size = max(size, leastBytes)
+	if err := t.limiter.bodies.take(t.client, size); err != nil {
+		t.limiter.refused(reasonOf(err))
+		return err
+	}
+	t.awaited += size
+	return nil
+}
+
+// Arrived gives the bytes of Await back and takes a slot. It returns ErrTooMany or ErrOverloaded if
+// a bound forbids that. The caller must refuse the request then.
+func Arrived(ctx context.Context) error {
+	t := ticketFrom(ctx)
+	if t == nil {
+		return nil
+	}
+	t.giveAwaited()
+	err := t.acquire()
+	if err != nil {
+		t.limiter.refused(reasonOf(err))
+	}
+	return err
+}
+
+// giveAwaited gives the bytes of Await back.
+func (t *ticket) giveAwaited() {
+	if t.awaited > 0 {
+		t.limiter.bodies.give(t.client, t.awaited)
+	}
+	t.awaited = 0
+}
+
+// leave gives back all that the request holds.
+func (t *ticket) leave() {
+	t.giveAwaited()
+	t.release()
+}
+
+// closing is the value of the Connection field before the body is read.
+var closing = []string{"close"}
+
+// closeUnread makes the connection close after the response unless keepRead is called. net/http
+// otherwise reads the rest of a body before it sends a response, for up to the ReadTimeout.
+func (t *ticket) closeUnread(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	if r.ProtoMajor >= 2 || r.Body == nil || r.ContentLength == 0 || h["Connection"] != nil {
+		return
+	}
+	h["Connection"] = closing
+	t.closes = true
+}
+
+// keepRead makes the connection stay open after the response: the body is read.
+func (t *ticket) keepRead(w http.ResponseWriter) {
+	if t.closes {
+		w.Header().Del("Connection")
+	}
+	t.closes = false
+}
