@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
@@ -40,7 +39,7 @@ type Engine struct {
 	keys     Keys
 	policy   Policy
 	clock    clock.Clock
-	slots    map[Alg]slots
+	slots    map[Alg]*slots
 	proof    HeaderOp
 	hop      secret.String
 }
@@ -60,7 +59,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	return &Engine{
 		proof: proof, hop: cfg.Hop, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
-		slots: map[Alg]slots{
+		slots: map[Alg]*slots{
 			ECDHESA256KW: newSlots(settings.Concurrency, settings.Queue),
 			RSAOAEP256:   newSlots(max(1, settings.Concurrency/rsaShare), settings.Queue),
 		},
@@ -98,36 +97,7 @@ func (x *Exchange) Key() (kid string, alg Alg) { return x.kid, x.alg }
 // WrapsResponse reports whether the answer was asked for encrypted.
 func (x *Exchange) WrapsResponse() bool { return x.reply != nil }
 
-// rsaShare is how many times fewer bodies are decrypted at a time with RSA keys than with others. These take milliseconds of a processor whatever
-// is sent, so whoever sends enough of nothing keeps all their slots: half of the processors, by default. The other half is for all else.
+// rsaShare is how many times fewer bodies are decrypted at a time with RSA keys than with others:
+// half of the processors, by default. An RSA operation takes milliseconds whatever was sent. The
+// other half is for all else.
 const rsaShare = 4
-
-// slots bound how many private operations run at a time, with the keys of one alg: what is cheap does not wait for what is not.
-type slots struct {
-	free     chan struct{}
-	patience time.Duration
-}
-
-func newSlots(n int, patience time.Duration) slots {
-	return slots{free: make(chan struct{}, n), patience: patience}
-}
-
-// take waits for a slot, but not long. Give it back with give.
-func (s slots) take(ctx context.Context) bool {
-	select {
-	case s.free <- struct{}{}:
-		return true
-	default:
-	}
-	timer := time.NewTimer(s.patience)
-	defer timer.Stop()
-	select {
-	case s.free <- struct{}{}:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
-}
-
-func (s slots) give() { <-s.free }

@@ -21,6 +21,9 @@ const (
 	CodeInternal      = "internal_error"
 )
 
+// ReasonBusy is the reason of a problem that is no fault: other decryptions run.
+const ReasonBusy = "busy"
+
 // kinds is THE table from code to type and status.
 var kinds = map[string]struct {
 	kind   v1.ErrorType

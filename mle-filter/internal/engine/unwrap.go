@@ -28,12 +28,12 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	if p := x.bind(ctx, message); p != nil {
 		return nil, p
 	}
-	slots := e.slots[message.Header.Alg] // Bind let no other alg through
-	if !slots.take(ctx) {
-		return nil, unavailable("busy", retryBusy, nil)
+	give, free := e.slots[message.Header.Alg].take(ctx, x.client()) // Bind let no other alg through
+	if !free {
+		return nil, unavailable(ReasonBusy, retryBusy, nil)
 	}
 	plaintext, err := message.Open()
-	slots.give()
+	give()
 	if err != nil {
 		return nil, refused(err)
 	}
