@@ -139,6 +139,13 @@ const (
 // ClientGone reports whether the client of the request with this context has gone away.
 func ClientGone(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
+// OutcomeBusy is the outcome of a request that was refused because others of the same kind wait.
+const OutcomeBusy = "busy"
+
+// shedOutcomes are the outcomes of requests that a program refuses because of its load. They are no
+// faults of it: a client could otherwise fill the log with errors at will.
+var shedOutcomes = map[string]bool{"overloaded": true, OutcomeBusy: true}
+
 // FaultLevel returns the level at which to log the cause of a failed request. It is Error, or Info
 // if the client has gone away, because that cancelled the work of the request.
 func FaultLevel(ctx context.Context) slog.Level {
@@ -171,7 +178,10 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 		status = http.StatusOK // what net/http sends for a handler that wrote nothing
 	}
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError || !returned {
+	switch {
+	case returned && shedOutcomes[s.event.outcome]:
+		level = slog.LevelWarn
+	case status >= http.StatusInternalServerError || !returned:
 		level = slog.LevelError
 	}
 	attrs := [...]slog.Attr{

@@ -144,6 +144,14 @@ func statuses(all ...int) http.HandlerFunc {
 	}
 }
 
+// refuses returns a handler that refuses each request with 503 and an outcome.
+func refuses(outcome string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		httpx.EventFrom(r.Context()).SetOutcome(outcome)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
 func TestLogRequestsStatusAndLevel(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -158,6 +166,9 @@ func TestLogRequestsStatusAndLevel(t *testing.T) {
 		"ImplicitOK":  {"GET", writes(func(w http.ResponseWriter) { _, _ = w.Write(nil) }), 200, "INFO", "", "GET"},
 		"Refusal":     {"GET", statuses(404), 404, "INFO", "", "GET"},
 		"Failure":     {"GET", statuses(503), 503, "ERROR", "", "GET"},
+		"Overloaded":  {"GET", refuses("overloaded"), 503, "WARN", "overloaded", "GET"},
+		"Busy":        {"GET", refuses(httpx.OutcomeBusy), 503, "WARN", "busy", "GET"},
+		"OtherFault":  {"GET", refuses("answer_lost"), 503, "ERROR", "answer_lost", "GET"},
 		"Announced":   {"GET", statuses(103, 402), 402, "INFO", "", "GET"},
 		"FirstCounts": {"GET", statuses(202, 500), 202, "INFO", "", "GET"},
 		"Flushed": {

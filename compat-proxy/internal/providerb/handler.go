@@ -111,7 +111,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		operation, out = h.answer(r, body, start)
 	}
-	if out.outcome == outcomeBusy {
+	if out.outcome == httpx.OutcomeBusy {
 		w.Header().Set("Retry-After", "1")
 	}
 	class = out.class()

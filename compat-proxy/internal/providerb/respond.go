@@ -67,23 +67,20 @@ func denied(text string) answer {
 	}{[]fault{{"FORBIDDEN", text}}, text}, outcome: "forbidden"}
 }
 
-// outcomeBusy is the outcome of a request that was turned away.
-const outcomeBusy = "busy"
-
 // Busy answers requests that there is no room for. Nothing was executed.
 func Busy(c clock.Clock) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		httpx.EventFrom(r.Context()).SetOutcome(outcomeBusy)
+		httpx.EventFrom(r.Context()).SetOutcome(httpx.OutcomeBusy)
 		correlate(w, r)
 		w.Header().Set("Retry-After", "1")
 		write(w, tooBusy(c.Now()))
 	})
 }
 
-// tooBusy is the response, with outcomeBusy, to a request of which nothing was executed.
+// tooBusy is the response, with httpx.OutcomeBusy, to a request of which nothing was executed.
 func tooBusy(now time.Time) answer {
 	out := failed(now, reasonSystem, "Error - Too busy. Nothing was executed.")
-	out.status, out.outcome = http.StatusServiceUnavailable, outcomeBusy
+	out.status, out.outcome = http.StatusServiceUnavailable, httpx.OutcomeBusy
 	return out
 }
 

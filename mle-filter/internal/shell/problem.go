@@ -108,7 +108,7 @@ func Broken(w http.ResponseWriter, r *http.Request) { SendProblem(w, r, Problem(
 
 // SendProblem sends a problem as the response.
 func SendProblem(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
-	httpx.EventFrom(r.Context()).SetOutcome(p.Code)
+	httpx.EventFrom(r.Context()).SetOutcome(outcome(p))
 	body := p.Body(httpx.RequestIDFrom(r.Context()))
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -119,6 +119,14 @@ func SendProblem(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // whoever is gone reads nothing
 	}
+}
+
+// outcome returns the word for a problem in the log.
+func outcome(p *engine.Problem) string {
+	if p.Reason == engine.ReasonBusy {
+		return httpx.OutcomeBusy
+	}
+	return p.Code
 }
 
 // Of returns the problem that a request ends with: p, or CodeClientGone if p is a fault of ours and
