@@ -76,6 +76,7 @@ func honestCases(tb testing.TB, w *World) []Case {
 	older.Wrapped, older.CTY = &w.Older, "application/json"
 	chunked := passed(0, "no length", sent(Forge{Key: w.EC}.Seal(tb, plaintext)), plaintext)
 	chunked.Request.NoLength = true
+	chunked.Has = chunked.Has[:1] // Envoy forwards it without a length
 	escaped := func(header string) string {
 		return strings.Replace(header, `"enc"`, `"cty":"application\/json","\u0065nc"`, 1)
 	}

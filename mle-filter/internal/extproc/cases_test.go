@@ -20,17 +20,22 @@ func TestCases(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	e := w.Engine(t)
-	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, e, nil)))}
-	enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
-		t.Helper()
-		r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: callerField, Value: r.Caller})
-		out, err := envoy.exchange(told(t, "optional"), r, func(*message) *message { return messageOf(reply) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		compare(t, out, byHop(t, &httphop.Config{Engine: e, Identify: byField}, r, reply))
-		return out
-	})
+	client := dial(t, serve(t, processor(t, e, nil)))
+	for name, envoy := range map[string]*fakeEnvoy{"TakesModes": {client: client}, "FixedMode": {client: client, fixed: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
+				t.Helper()
+				r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: callerField, Value: r.Caller})
+				out, err := envoy.exchange(told(t, "optional"), r, func(*message) *message { return messageOf(reply) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, out, byHop(t, &httphop.Config{Engine: e, Identify: byField}, r, reply))
+				return out
+			})
+		})
+	}
 }
 
 // TestInternalAnswerFields: what core says to the filter goes no further, also where nothing is encrypted.

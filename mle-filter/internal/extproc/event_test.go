@@ -47,14 +47,14 @@ func (w *watched) Write(b []byte) (int, error) {
 	return w.log.Write(b)
 }
 
-func watch(t *testing.T, e *engine.Engine, most int, identify shell.Identify) *watched {
+func watch(t *testing.T, e *engine.Engine, bounds admission.Config, identify shell.Identify) *watched {
 	t.Helper()
 	w := &watched{spans: tracetest.NewSpanRecorder(), ended: make(chan struct{}, 9)}
 	log, tracer := slog.New(slog.NewJSONHandler(w, nil)), telemetry.New(trace.NewTracerProvider(trace.WithSpanProcessor(w.spans)).Tracer("test"))
 	w.envoy = &fakeEnvoy{client: dial(t, serve(t, processor(t, e, func(c *extproc.Config) {
 		c.Log, c.Identify = log, identify
 		c.Around = func(h http.Handler) http.Handler {
-			h = httpx.Recover(shell.Broken, log, admission.New(admission.Config{Slots: most}).Handler(http.HandlerFunc(shell.Overloaded), h))
+			h = httpx.Recover(shell.Broken, log, admission.New(bounds).Handler(http.HandlerFunc(shell.Overloaded), h))
 			h = httpx.Trace(tracer, httpx.LogRequests(log, clock.NewFake(enginetest.Noon), h))
 			return withID(tell(w.ended, h))
 		}
@@ -117,11 +117,11 @@ func TestEvent(t *testing.T) {
 			"level": "INFO", "status": 201.0, "outcome": "", "kid": w.EC.KID, "alg": "ECDH-ES+A256KW", "tenant": enginetest.Merchant, "request_id": coreID,
 		}},
 		"refused": {josed("a.b.c", traced...), map[string]any{"level": "INFO", "status": 400.0, "outcome": "mle_decrypt_failed", "kid": nil}},
-		"clear":   {plain("POST", enginetest.Path, ciphertext, traced[0]), map[string]any{"status": 201.0, "outcome": "", "bytes": float64(len(cleartext)), "kid": nil}},
+		"clear":   {plain("POST", enginetest.Path, ciphertext, traced[0]), map[string]any{"status": 201.0, "outcome": "", "bytes": 0.0, "kid": nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seen := watch(t, w.Engine(t), 9, byField)
+			seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, byField)
 			if _, err := seen.envoy.exchange(told(t, "optional"), tt.r, answered); err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +147,7 @@ func TestEventOfTheUnanswered(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	t.Run("ended by Envoy", func(t *testing.T) {
 		t.Parallel()
-		seen := watch(t, w.Engine(t), 9, byField)
+		seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, byField)
 		ctx, cancel := context.WithCancel(told(t, "optional"))
 		seen.envoy.begin(ctx, t)
 		cancel()
@@ -155,14 +155,14 @@ func TestEventOfTheUnanswered(t *testing.T) {
 	})
 	t.Run("a route that is set up wrong", func(t *testing.T) {
 		t.Parallel()
-		seen := watch(t, w.Engine(t), 9, byField)
+		seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, byField)
 		_, err := seen.envoy.exchange(told(t, "none"), plain("GET", enginetest.Path, ""), nil)
 		wantStatus(t, err, codes.FailedPrecondition)
 		wantEvent(t, seen.event(t), map[string]any{"status": 503.0, "outcome": "stream_refused", "level": "ERROR"})
 	})
 	t.Run("a fault of ours", func(t *testing.T) {
 		t.Parallel()
-		seen := watch(t, w.Engine(t), 9, func(context.Context, http.Header) (string, *engine.Problem) { panic(cleartext) })
+		seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, func(context.Context, http.Header) (string, *engine.Problem) { panic(cleartext) })
 		out, err := seen.envoy.exchange(told(t, "optional"), plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil)
 		if err != nil || out.Reached != 0 || out.Status != 500 || !strings.Contains(out.Answer, `"internal_error"`) {
 			t.Errorf("got %v, %d requests to core and %d %s", err, out.Reached, out.Status, out.Answer)
@@ -174,28 +174,47 @@ func TestEventOfTheUnanswered(t *testing.T) {
 	})
 }
 
-// begin has a request judged, and leaves it there.
+// begin has a request in the clear judged, and leaves it there.
 func (f *fakeEnvoy) begin(ctx context.Context, t *testing.T) {
+	t.Helper()
+	f.mustBegin(ctx, t, plain("POST", enginetest.Path, "{}"))
+}
+
+// mustBegin has the processor judge the head of a request, which must not be refused.
+func (f *fakeEnvoy) mustBegin(ctx context.Context, t *testing.T, r enginetest.Request) {
+	t.Helper()
+	if refused := f.judge(ctx, t, r); refused != nil {
+		t.Fatalf("got %d %s", refused.GetStatus().GetCode(), refused.GetBody())
+	}
+}
+
+// judge has the processor judge the head of a request. It returns the refusal, or nil and leaves the
+// stream open.
+func (f *fakeEnvoy) judge(ctx context.Context, t *testing.T, r enginetest.Request) *extprocv3.ImmediateResponse {
 	t.Helper()
 	stream, err := f.client.Process(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := requestOf(plain("POST", enginetest.Path, "{}"))
-	if _, err := (&call{stream: stream}).ask(requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto()})); err != nil {
+	m := requestOf(r)
+	head := &extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: m.body == ""}
+	answer, err := (&call{stream: stream}).ask(requestMessages.head(head))
+	if err != nil {
 		t.Fatal(err)
 	}
+	return answer.GetImmediateResponse()
 }
 
 // TestLimit: no more requests are under way than the limit says. What comes on top is told to come again, and the place of one that ended is free.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	seen := watch(t, w.Engine(t), 2, byField)
+	seen := watch(t, w.Engine(t), admission.Config{Slots: 2}, byField)
 	get := plain("GET", enginetest.Path, "")
+	sealed := plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 	ctx, cancel := context.WithCancel(told(t, "optional"))
-	seen.envoy.begin(ctx, t)
-	seen.envoy.begin(told(t, "optional"), t)
+	seen.envoy.mustBegin(ctx, t, sealed)
+	seen.envoy.mustBegin(told(t, "optional"), t, sealed)
 	out, err := seen.envoy.exchange(told(t, "optional"), get, nil)
 	if err != nil || out.Reached != 0 || out.Status != 503 || out.Fields.Get("Retry-After") != "1" || !strings.Contains(out.Answer, `"overloaded"`) ||
 		out.Fields.Get("Content-Type") != "application/json" || out.Fields.Get("Request-Id") == "" {
@@ -208,4 +227,54 @@ func TestLimit(t *testing.T) {
 	if err != nil || out.Status != 200 {
 		t.Errorf("got %v and %d %s, want a place to be free", err, out.Status, out.Answer)
 	}
+}
+
+// TestForwardedRequestsNeedNoSlot: requests in the clear hold no slot while their bodies arrive and
+// while core works.
+func TestForwardedRequestsNeedNoSlot(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	seen := watch(t, w.Engine(t), admission.Config{Slots: 1}, byField)
+	for range 3 {
+		seen.envoy.begin(told(t, "optional"), t)
+	}
+}
+
+// TestUnfinishedEncryptedBodies: an encrypted body that arrives at Envoy holds no slot, and bytes of
+// the unfinished bodies as long as it arrives. Envoy keeps it in memory.
+func TestUnfinishedEncryptedBodies(t *testing.T) {
+	t.Parallel()
+	w := enginetest.NewWorld(t)
+	const unit = 4 << 10
+	seen := watch(t, w.Engine(t), admission.Config{Slots: 1, Bytes: 3 * unit}, byField)
+	body := enginetest.Forge{Key: w.EC}.Seal(t, "{}")
+	small, unknown := josed(body), chunked(josed(body))
+	ctx, cancel := context.WithCancel(told(t, "optional"))
+	seen.envoy.mustBegin(ctx, t, small)
+	wantOverloaded := func(r enginetest.Request) {
+		t.Helper()
+		refused := seen.envoy.judge(told(t, "optional"), t, r)
+		if refused.GetStatus().GetCode() != 503 || !strings.Contains(string(refused.GetBody()), `"overloaded"`) {
+			t.Errorf("got %v, want a refusal", refused)
+		}
+		<-seen.ended
+	}
+	wantOverloaded(unknown) // it may be as long as any
+	wantOverloaded(josed(strings.Repeat("a", 2*unit+1)))
+	taken := func() {
+		t.Helper()
+		out, err := seen.envoy.exchange(told(t, "optional"), small, func(*message) *message {
+			return messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+		})
+		if err != nil || out.Status != 200 {
+			t.Errorf("got %v and %d %s", err, out.Status, out.Answer)
+		}
+		<-seen.ended
+	}
+	for range 3 { // each gives its bytes back
+		taken()
+	}
+	cancel()
+	<-seen.ended
+	seen.envoy.mustBegin(told(t, "optional"), t, josed(strings.Repeat("a", 3*unit)))
 }

@@ -22,6 +22,8 @@ import (
 // fakeEnvoy does with a processor what Envoy does, and lets nothing pass that Envoy would not.
 type fakeEnvoy struct {
 	client extprocv3.ExternalProcessorClient
+	// fixed takes no mode of the processor, as an Envoy without allow_mode_override.
+	fixed bool
 }
 
 // errBroken is a rule of Envoy's that the processor broke.
@@ -59,6 +61,8 @@ func (m *message) proto() *corev3.HeaderMap {
 type call struct {
 	stream extprocv3.ExternalProcessor_ProcessClient
 	sent   bool
+	fixed  bool                     // as of fakeEnvoy
+	mode   *filterv3.ProcessingMode // of the processor; nil for the configuration's
 }
 
 // ask sends a message and waits for its one answer.
@@ -83,7 +87,7 @@ func (f *fakeEnvoy) exchange(ctx context.Context, r enginetest.Request, core fun
 	if err != nil {
 		return out, err
 	}
-	c := &call{stream: stream}
+	c := &call{stream: stream, fixed: f.fixed}
 	request := requestOf(r)
 	if refused, err := c.through(request, request.body != "", requestMessages); refused != nil || err != nil {
 		return local(out, refused), err
@@ -122,6 +126,8 @@ type messages struct {
 	// answers to them; nil when it is another kind
 	headers func(*extprocv3.ProcessingResponse) *extprocv3.HeadersResponse
 	bodies  func(*extprocv3.ProcessingResponse) *extprocv3.BodyResponse
+	// mode of their bodies
+	mode func(*filterv3.ProcessingMode) filterv3.ProcessingMode_BodySendMode
 }
 
 var requestMessages = messages{
@@ -132,6 +138,7 @@ var requestMessages = messages{
 		return &extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestBody{RequestBody: b}}
 	},
 	(*extprocv3.ProcessingResponse).GetRequestHeaders, (*extprocv3.ProcessingResponse).GetRequestBody,
+	(*filterv3.ProcessingMode).GetRequestBodyMode,
 }
 
 var responseMessages = messages{
@@ -142,6 +149,7 @@ var responseMessages = messages{
 		return &extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_ResponseBody{ResponseBody: b}}
 	},
 	(*extprocv3.ProcessingResponse).GetResponseHeaders, (*extprocv3.ProcessingResponse).GetResponseBody,
+	(*filterv3.ProcessingMode).GetResponseBodyMode,
 }
 
 // through takes a message past the processor, which changes it or answers in place of core.
@@ -154,6 +162,11 @@ func (c *call) through(m *message, body bool, kind messages) (*extprocv3.Immedia
 	if head == nil || head.GetResponse().GetBodyMutation() != nil {
 		return nil, broken("a head was answered with %v", answer)
 	}
+	if mode := answer.GetModeOverride(); mode != nil && !c.fixed {
+		c.mode = mode
+	}
+	answer.ModeOverride = nil // of heads alone
+	body = body && (c.mode == nil || kind.mode(c.mode) != filterv3.ProcessingMode_NONE)
 	if err := errors.Join(c.unusual(nil, answer), change(m, head.GetResponse(), body)); err != nil || !body {
 		return nil, err
 	}

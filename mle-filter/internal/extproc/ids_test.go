@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
@@ -16,7 +17,7 @@ func TestEventHasTheIDsOfCore(t *testing.T) {
 		{Name: "X-Svc-Int-Addressed", Value: addressed},
 		{Name: "X-Svc-Int-Object", Value: object},
 	}}
-	seen := watch(t, enginetest.NewWorld(t).Engine(t), 9, byField)
+	seen := watch(t, enginetest.NewWorld(t).Engine(t), admission.Config{Slots: 9}, byField)
 	answered := func(*message) *message { return messageOf(reply) }
 	if _, err := seen.envoy.exchange(told(t, "optional"), plain("POST", enginetest.Path, ciphertext), answered); err != nil {
 		t.Fatal(err)

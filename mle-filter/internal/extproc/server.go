@@ -75,10 +75,25 @@ func (s *Processor) Process(stream extprocv3.ExternalProcessor_ProcessServer) (e
 			return err
 		}
 	}
-	if _, err := stream.Recv(); err != nil {
-		return end(err)
+	return s.rest(t)
+}
+
+// rest serves a stream until Envoy ends it. An Envoy that takes no mode of ours sends the body of a
+// response that passes.
+func (s *Processor) rest(t *trip) error {
+	for {
+		message, err := t.stream.Recv()
+		if err != nil {
+			return end(err)
+		}
+		if t.phase != responsePasses || message.GetResponseBody() == nil {
+			return s.fault(t.stream.Context(), errOrder)
+		}
+		t.phase = responseDone
+		if err := t.stream.Send(responseBody(nil)); err != nil {
+			return err
+		}
 	}
-	return s.fault(stream.Context(), errOrder)
 }
 
 // serve answers the messages of a stream until nothing more is to come, or we answer the request ourselves.
@@ -104,7 +119,7 @@ func (s *Processor) serve(w http.ResponseWriter, r *http.Request) {
 			t.give(ctx, err, statusGone, "stream_ended")
 			return
 		}
-		if t.phase == responseDone {
+		if t.phase == responseDone || t.phase == responsePasses {
 			return
 		}
 		if message, err = t.stream.Recv(); err != nil {

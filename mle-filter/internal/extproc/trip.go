@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/mle-filter/internal/shell"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
@@ -23,6 +24,7 @@ const (
 	requestJudged
 	requestDone
 	responseJudged
+	responsePasses // to the client, without us
 	responseDone
 	ended // answered by us
 )
@@ -38,7 +40,7 @@ type trip struct {
 	level    policy.Level
 	phase    phase
 	exchange *engine.Exchange
-	wraps    bool  // the answer's body is to be encrypted
+	cut      bool  // the request's body comes only in part if it is too long
 	status   int   // core's
 	over     bool  // the stream is to end, with err
 	err      error // nil only when Envoy has ended it
@@ -102,10 +104,49 @@ func (t *trip) requestHead(
 	if !read.body {
 		t.phase = requestDone
 	}
-	if x.NeedsBody() { // Envoy holds the head back until it has the answer to the body
-		return requestHead(nil), nil
+	ops := x.Ops()
+	switch {
+	case x.NeedsBody():
+		ops = nil // Envoy holds the head back until it has the answer to the body
+		if err := admission.Await(ctx, t.sizeOf(head)); err != nil {
+			t.refuse(ctx, shell.Unread(err))
+			return nil, nil
+		}
+	case !x.WrapsResponse():
+		// Its merchant is unknown here. Core shares its own slots between merchants.
+		admission.Release(ctx)
 	}
-	return requestHead(x.Ops()), nil
+	answer := requestHead(ops)
+	answer.ModeOverride, t.cut = modeOf(x), head.Length < 0
+	if x.NeedsBody() && t.cut {
+		// Envoy's limit of a buffered body does not hold for the bytes that come before this answer.
+		answer.ModeOverride.RequestBodyMode = filterv3.ProcessingMode_BUFFERED_PARTIAL
+	}
+	return answer, nil
+}
+
+// sizeOf returns the number of bytes of a body that Envoy holds until it is complete.
+func (t *trip) sizeOf(head engine.RequestHead) int64 {
+	if head.Length >= 0 {
+		return head.Length
+	}
+	return int64(t.shell.cfg.Engine.Settings().MaxBody)
+}
+
+// modeOf makes Envoy hold the bodies that the engine decrypts or encrypts, and pass the others on as
+// they arrive. Core admits the clients of these.
+func modeOf(x *engine.Exchange) *filterv3.ProcessingMode {
+	m := &filterv3.ProcessingMode{
+		RequestHeaderMode: filterv3.ProcessingMode_SEND, ResponseHeaderMode: filterv3.ProcessingMode_SEND,
+		RequestTrailerMode: filterv3.ProcessingMode_SKIP, ResponseTrailerMode: filterv3.ProcessingMode_SKIP,
+	}
+	if x.NeedsBody() {
+		m.RequestBodyMode = filterv3.ProcessingMode_BUFFERED
+	}
+	if x.WrapsResponse() {
+		m.ResponseBodyMode = filterv3.ProcessingMode_BUFFERED
+	}
+	return m
 }
 
 func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extprocv3.ProcessingResponse, error) {
@@ -114,7 +155,15 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 	}
 	t.phase = requestDone
 	if !t.exchange.NeedsBody() {
-		return requestBody(nil), nil
+		return requestBody(nil), nil // an Envoy that takes no mode of ours
+	}
+	if err := admission.Arrived(ctx); err != nil {
+		t.refuse(ctx, shell.Unread(err))
+		return nil, nil
+	}
+	if t.cut && !b.GetEndOfStream() { // the rest would follow what is decrypted
+		t.refuse(ctx, shell.Problem(shell.CodeTooLarge))
+		return nil, nil
 	}
 	body, p := t.exchange.Unwrap(ctx, b.GetBody())
 	if p != nil {
@@ -134,8 +183,7 @@ func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local
 	head, ok := read.response()
 	t.status = head.Status
 	if t.exchange == nil { // Envoy would not have the request at all
-		t.phase = responseJudged
-		t.done(!read.body)
+		t.pass(read.body)
 		return responseHead(nil), nil
 	}
 	if !ok {
@@ -148,21 +196,18 @@ func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local
 		t.refuse(ctx, p)
 		return nil, nil
 	}
-	t.phase, t.wraps = responseJudged, todo.Wrap
-	if !t.wraps {
+	if !todo.Wrap {
 		t.count(nil)
+		t.pass(read.body)
+		return responseHead(todo.Ops), nil
 	}
-	t.done(!read.body)
+	t.phase = responseJudged
 	return responseHead(todo.Ops), nil
 }
 
 func (t *trip) responseBody(ctx context.Context, b *extprocv3.HttpBody) (*extprocv3.ProcessingResponse, error) {
 	if t.phase != responseJudged {
 		return nil, errOrder
-	}
-	if !t.wraps {
-		t.tell(b.GetBody())
-		return responseBody(nil), nil
 	}
 	body, p := t.exchange.Wrap(b.GetBody())
 	if p != nil {
@@ -195,14 +240,16 @@ func (t *trip) refuse(ctx context.Context, p *engine.Problem) {
 
 func (t *trip) count(p *engine.Problem) { t.shell.cfg.Observe(shell.ExchangeOf(t.exchange, p)) }
 
-// done tells of an answer without a body.
-func (t *trip) done(bodiless bool) {
-	if bodiless {
-		t.tell(nil)
+// pass ends the trip of a response in the clear at its head. Envoy passes its body on to the client.
+func (t *trip) pass(body bool) {
+	t.tell(nil)
+	if body {
+		t.phase = responsePasses
 	}
 }
 
-// tell has the event of the request say what core answered, and ends the trip.
+// tell records core's response in the event of the request, and ends the trip. Without a body the
+// event has no size: Envoy passes it on.
 func (t *trip) tell(body []byte) {
 	t.phase, t.reply.told = responseDone, true
 	t.writer.WriteHeader(t.status)
