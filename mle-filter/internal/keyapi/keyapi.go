@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,8 +60,8 @@ func New(cfg Config) *API {
 		}
 		paths[rt.path][rt.method] = a.admitted(rt)
 	}
-	for path, its := range paths {
-		a.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, its) })
+	for at, its := range paths {
+		a.mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) { a.byMethod(w, r, its) })
 	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, problem(codeRouteNotFound)) })
 	return a
@@ -83,8 +84,15 @@ func (a *API) byMethod(w http.ResponseWriter, r *http.Request, its methods) {
 	a.refuse(w, r, problem(codeMethodNotAllowed))
 }
 
-// ServeHTTP serves a request whose path begins with Root.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+// ServeHTTP serves a request whose path begins with Root. ServeMux would redirect a path with empty or
+// dotted segments, by a page of HTML.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		a.refuse(w, r, problem(codeRouteNotFound))
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
 
 func (a *API) routes() []route {
 	return []route{

@@ -298,6 +298,10 @@ func TestAccess(t *testing.T) {
 		{"sk", "POST", current, 405, "method_not_allowed"},
 		{"sk", "PUT", response, 405, "method_not_allowed"},
 		{"sk", "GET", "/v1/mle/other", 404, "route_not_found"},
+		{"sk", "GET", "/v1/mle//keys/current", 404, "route_not_found"},
+		{"sk", "POST", "/v1/mle/../transactions", 404, "route_not_found"},
+		{"sk", "GET", "/v1/mle/%2e%2e/transactions", 404, "route_not_found"},
+		{"sk", "GET", "/v1/mle/./keys", 404, "route_not_found"},
 	} {
 		r := b.do(t, c.as, c.method, c.path, "")
 		wantRefusal(t, r, c.status, c.code, "")
