@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/causeway-pay/causeway/shared/envoytest"
 )
 
 // TestLegacyBodyLimit checks that the limit of bodies is exact on a legacy route too.
@@ -27,35 +31,90 @@ func TestLegacyBodyLimit(t *testing.T) {
 	}
 }
 
-// TestUnfinishedBodyStaysAtEnvoy checks that a request of a legacy route reaches its upstream when
-// its body is complete, not before.
-func TestUnfinishedBodyStaysAtEnvoy(t *testing.T) {
+// TestEarlyResponses checks that a client gets the response of a service, or of the edge, to a request
+// whose body it has not finished.
+func TestEarlyResponses(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	for path, want := range map[string]string{
+		"/compat/early": "HTTP/1.1 401 ", "/v1/early": "HTTP/1.1 401 ", "/none": "HTTP/1.1 404 ",
+	} {
+		conn, err := b.handshake(t, func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := "POST " + path + " HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 4\r\n\r\nab"
+		if _, err := io.WriteString(conn, head); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), want) {
+			t.Errorf("%s: got %s, %v, want %s and the end of the connection", path, text, err, want)
+		}
+	}
+}
+
+// TestUnfinishedBodies checks that Envoy does not keep the unfinished bodies of a client without a
+// key. The services get the bodies as they arrive, and admit their clients.
+func TestUnfinishedBodies(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.run(t)
-	b.envoy(t).Listeners(t)
-	conn, err := b.handshake(t, func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} })
-	if err != nil {
-		t.Fatal(err)
-	}
-	head := "POST /compat/unfinished HTTP/1.1\r\nHost: " + host + "\r\nContent-Length: 4\r\nConnection: close\r\n\r\nab"
-	if _, err := io.WriteString(conn, head); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 { // Envoy has one worker, so these come after the other
-		if got := b.ask(t, b.client(nil), "POST", "https://"+host+"/compat/whole", "a"); got.status != 200 {
-			t.Errorf("got %d %s", got.status, got.body)
+	e := b.envoy(t)
+	e.Listeners(t)
+	const bodies, size = 256, 256 << 10
+	for path, upstream := range map[string]*standIn{"/compat/unfinished": b.compat, "/v1/unfinished": b.core} {
+		before := allocated(t, e)
+		stop := b.unfinished(t, path, bodies, size)
+		e.Wait(t, "keeps bodies", func() bool { return upstream.got.Load() == bodies*(size-1) })
+		if grown := allocated(t, e) - before; grown > bodies*size/2 {
+			t.Errorf("%s: Envoy's heap has %d bytes more for %d unfinished bodies of %d bytes", path, grown, bodies, size)
 		}
+		if got := b.ask(t, b.client(nil), "POST", "https://"+host+path, "a"); got.status != 200 {
+			t.Errorf("%s: another client: got %d %s", path, got.status, got.body)
+		}
+		stop()
 	}
-	if begun := b.compat.begun.Load(); begun != 3 {
-		t.Errorf("the upstream got %d requests, want the whole ones", begun)
+}
+
+// unfinished sends requests over HTTP/2 whose bodies lack their last byte until stop.
+func (b *bed) unfinished(t *testing.T, path string, n, size int) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	client := b.http2()
+	for range n {
+		rest, _ := io.Pipe() // nothing comes of it
+		body := struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(strings.NewReader(strings.Repeat("a", size-1)), rest), rest}
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = int64(size)
+		ended.Go(func() {
+			if got, err := client.Do(r); err == nil {
+				t.Errorf("%s: got %d before the end of the body", path, got.StatusCode)
+				_ = got.Body.Close() // the status suffices
+			}
+		})
 	}
-	if _, err := io.WriteString(conn, "cd"); err != nil {
+	stop = func() { cancel(); ended.Wait() }
+	t.Cleanup(stop)
+	return stop
+}
+
+// allocated returns the size of Envoy's heap in bytes.
+func allocated(t *testing.T, e *envoytest.Envoy) int {
+	t.Helper()
+	var memory struct {
+		Allocated int `json:"allocated,string"`
+	}
+	if err := json.Unmarshal([]byte(e.Get(t, "/memory")), &memory); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200 ") {
-		t.Errorf("got %s, %v", text, err)
-	}
+	return memory.Allocated
 }
 
 // TestResets checks that Envoy ends an HTTP/2 connection on which a client resets its requests.

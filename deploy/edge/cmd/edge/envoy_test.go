@@ -125,14 +125,19 @@ func (b *bed) http2() *http.Client {
 }
 
 // TestLargeResponses checks that a v1 response of a megabyte passes the filter, over both versions
-// of HTTP, independently of the body of the request.
+// of HTTP, independently of the body of the request, and also if the filter encrypts it.
 func TestLargeResponses(t *testing.T) {
 	t.Parallel()
 	b := served(t)
 	for name, client := range map[string]*http.Client{"HTTP1": b.client(nil), "HTTP2": b.http2()} {
 		for method, body := range map[string]string{"GET": "", "POST": "{}", "PUT": strings.Repeat("x", 256<<10)} {
-			if got := b.ask(t, client, method, "https://"+host+"/v1/large", body); got.status != 200 || len(got.body) < 1<<20 {
-				t.Errorf("%s %s: got %d %.200s, %d bytes", name, method, got.status, got.body, len(got.body))
+			for _, fields := range [][]string{
+				nil, {"X-SVC-MLE-Response", "required"}, {"X-SVC-MLE", "v1", "X-SVC-MLE-Response", "required"},
+			} {
+				got := b.ask(t, client, method, "https://"+host+"/v1/large", body, fields...)
+				if got.status != 200 || len(got.body) < 1<<20 {
+					t.Errorf("%s %s %v: got %d %.200s, %d bytes", name, method, fields, got.status, got.body, len(got.body))
+				}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	filterv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
 	"google.golang.org/grpc"
@@ -15,7 +16,7 @@ import (
 )
 
 // filter replaces mle-filter. It marks each request and passes it, unless the request's fields want
-// a rejection.
+// a rejection. As mle-filter does, it makes Envoy hold only the bodies that are encrypted.
 type filter struct {
 	extprocv3.UnimplementedExternalProcessorServer
 
@@ -80,8 +81,19 @@ func (f *filter) head(stream extprocv3.ExternalProcessor_ProcessServer,
 	h *extprocv3.HttpHeaders,
 ) *extprocv3.ProcessingResponse {
 	path, refuse := pathOf(h), false
+	mode := &filterv3.ProcessingMode{
+		RequestHeaderMode: filterv3.ProcessingMode_SEND, ResponseHeaderMode: filterv3.ProcessingMode_SEND,
+		RequestTrailerMode: filterv3.ProcessingMode_SKIP, ResponseTrailerMode: filterv3.ProcessingMode_SKIP,
+	}
 	for _, field := range h.GetHeaders().GetHeaders() {
-		refuse = refuse || field.GetKey() == "x-svc-refuse"
+		switch field.GetKey() {
+		case "x-svc-refuse":
+			refuse = true
+		case "x-svc-mle":
+			mode.RequestBodyMode = filterv3.ProcessingMode_BUFFERED
+		case "x-svc-mle-response":
+			mode.ResponseBodyMode = filterv3.ProcessingMode_BUFFERED
+		}
 	}
 	f.mu.Lock()
 	f.words[path] = strings.Join(metadata.ValueFromIncomingContext(stream.Context(), "x-mle-policy"), ",")
@@ -97,6 +109,7 @@ func (f *filter) head(stream extprocv3.ExternalProcessor_ProcessServer,
 		}
 	}
 	return &extprocv3.ProcessingResponse{
+		ModeOverride: mode,
 		Response: &extprocv3.ProcessingResponse_RequestHeaders{RequestHeaders: &extprocv3.HeadersResponse{
 			Response: &extprocv3.CommonResponse{HeaderMutation: &extprocv3.HeaderMutation{
 				SetHeaders: []*corev3.HeaderValueOption{field("x-svc-int-proof", "filter")},

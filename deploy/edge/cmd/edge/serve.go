@@ -92,6 +92,9 @@ func (e *edge) open(ctx context.Context) error {
 			return err
 		}
 	}
+	if e.config.HopSecret.IsZero() {
+		e.frame.Log.WarnContext(ctx, "CAUSEWAY_HOP_SECRET is not set: the programs behind Envoy count all clients as one")
+	}
 	metrics := serve.NewMetrics()
 	e.counts = rollout.NewMetrics()
 	registry := prometheus.NewRegistry()

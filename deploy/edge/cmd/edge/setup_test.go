@@ -263,17 +263,27 @@ func (b *bed) countLogged(t *testing.T, what string) int {
 // standIn is an upstream that records its requests.
 type standIn struct {
 	address string
-	begun   atomic.Int64 // requests of which the head has come
+	got     atomic.Int64 // bytes of bodies, of unfinished ones too
 	mu      sync.Mutex
 	seen    []*http.Request
+}
+
+// Write counts the bytes of a body.
+func (s *standIn) Write(b []byte) (int, error) {
+	s.got.Add(int64(len(b)))
+	return len(b), nil
 }
 
 func newStandIn(t *testing.T, name string) *standIn {
 	t.Helper()
 	s := &standIn{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.begun.Add(1)
-		_, _ = io.Copy(io.Discard, r.Body)
+		if path.Base(r.URL.Path) == "early" {
+			w.Header().Set("Connection", "close") // as our services do if they have not read the body
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.Copy(s, r.Body)
 		s.mu.Lock()
 		s.seen = append(s.seen, r)
 		s.mu.Unlock()

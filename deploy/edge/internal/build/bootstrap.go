@@ -191,10 +191,42 @@ func (b *builder) overload() *overloadv3.OverloadManager {
 				&monitorv3.DownstreamConnectionsConfig{MaxActiveDownstreamConnections: connections}),
 		},
 		Actions: []*overloadv3.OverloadAction{
+			b.hurry(),
 			at("envoy.overload_actions.shrink_heap", 0.90),
 			at("envoy.overload_actions.disable_http_keepalive", 0.92),
 			at("envoy.overload_actions.stop_accepting_requests", 0.95),
 		},
+	}
+}
+
+// hurry makes Envoy wait less for slow clients the more of its heap is in use: for the rest of a
+// response to be read, and for the next request of a connection. So responses that a client does
+// not read cannot fill the heap, however many the client requests.
+func (b *builder) hurry() *overloadv3.OverloadAction {
+	least := func(
+		timer overloadv3.ScaleTimersOverloadActionConfig_TimerType, timeout time.Duration,
+	) *overloadv3.ScaleTimersOverloadActionConfig_ScaleTimer {
+		return &overloadv3.ScaleTimersOverloadActionConfig_ScaleTimer{
+			Timer: timer,
+			OverloadAdjust: &overloadv3.ScaleTimersOverloadActionConfig_ScaleTimer_MinTimeout{
+				MinTimeout: duration(timeout),
+			},
+		}
+	}
+	return &overloadv3.OverloadAction{
+		Name: "envoy.overload_actions.reduce_timeouts",
+		Triggers: []*overloadv3.Trigger{{
+			Name: "envoy.resource_monitors.fixed_heap",
+			TriggerOneof: &overloadv3.Trigger_Scaled{Scaled: &overloadv3.ScaledTrigger{
+				ScalingThreshold: 0.4, SaturationThreshold: 0.8,
+			}},
+		}},
+		TypedConfig: b.pack(&overloadv3.ScaleTimersOverloadActionConfig{
+			TimerScaleFactors: []*overloadv3.ScaleTimersOverloadActionConfig_ScaleTimer{
+				least(overloadv3.ScaleTimersOverloadActionConfig_HTTP_DOWNSTREAM_STREAM_FLUSH, time.Second),
+				least(overloadv3.ScaleTimersOverloadActionConfig_HTTP_DOWNSTREAM_CONNECTION_IDLE, 5*time.Second),
+			},
+		}),
 	}
 }
 

@@ -22,8 +22,10 @@ const (
 	// Otherwise a request could be sent on a closing connection.
 	keptIdle = time.Minute
 	// underWay is the limit of concurrent requests, and of connections, of an upstream. Envoy returns
-	// 503 above it. Our servers shed load earlier.
-	underWay = 8192
+	// 503 above it. Our servers shed load earlier: they have 16,384 unfinished bodies and 1,024 slots.
+	underWay = 20_000
+	// upstreamBuffer is how much of a body Envoy reads ahead of a peer that is slower.
+	upstreamBuffer = 256 << 10
 	// streams is the limit of concurrent requests at the external processor, which sheds load itself
 	// with a better response.
 	streams = 1 << 16
@@ -65,7 +67,7 @@ func (b *builder) cluster(name, addresses string, most uint32, options *anypb.An
 		Name:                          name,
 		ClusterDiscoveryType:          &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STATIC},
 		ConnectTimeout:                duration(connectTimeout),
-		PerConnectionBufferLimitBytes: u32(bufferLimit),
+		PerConnectionBufferLimitBytes: u32(upstreamBuffer),
 		CircuitBreakers: &clusterv3.CircuitBreakers{Thresholds: []*clusterv3.CircuitBreakers_Thresholds{{
 			MaxConnections: u32(most), MaxPendingRequests: u32(most), MaxRequests: u32(most), TrackRemaining: true,
 		}}},

@@ -3,7 +3,6 @@ package build
 import (
 	mutationv3 "github.com/envoyproxy/go-control-plane/envoy/config/common/mutation_rules/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
-	bufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/buffer/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
@@ -31,6 +30,9 @@ func (b *builder) extProc() *extprocv3.ExternalProcessor {
 			RequestTrailerMode:  extprocv3.ProcessingMode_SKIP,
 			ResponseTrailerMode: extprocv3.ProcessingMode_SKIP,
 		},
+		// mle-filter judges the head of a request, and makes Envoy hold only the bodies that it decrypts
+		// or encrypts.
+		AllowModeOverride: true,
 		// By these the filter distinguishes Envoy's own responses from core's.
 		ResponseAttributes: []string{"response.code_details"},
 		MessageTimeout:     duration(b.Config.ExtProc.MessageTimeout),
@@ -73,18 +75,7 @@ func (b *builder) extProcOn() map[string]*anypb.Any {
 		filterExtProc: b.pack(&extprocv3.ExtProcPerRoute{
 			Override: &extprocv3.ExtProcPerRoute_Overrides{Overrides: &extprocv3.ExtProcOverrides{}},
 		}),
-		filterResponse: b.pack(&bufferv3.BufferPerRoute{
-			Override: &bufferv3.BufferPerRoute_Buffer{Buffer: b.body(bufferLimit)},
-		}),
 	}
-}
-
-// body buffers a request and rejects one that is too large. request_body_buffer_limit cannot: it
-// applies in the router, and the processor's buffer is limited only by the connection's. Envoy has
-// one limit for both directions of a stream. So a second filter raises it for the response, after
-// the request is complete.
-func (b *builder) body(most int) *bufferv3.Buffer {
-	return &bufferv3.Buffer{MaxRequestBytes: u32(uint32(most))} //nolint:gosec // it was checked
 }
 
 // level returns the metadata for the external processor.
@@ -101,9 +92,5 @@ func (b *builder) level(l config.Level) map[string]*anypb.Any {
 			GrpcInitialMetadata: []*corev3.HeaderValue{{Key: metadataPolicy, Value: string(l)}},
 		}}
 	}
-	out := map[string]*anypb.Any{filterExtProc: b.pack(per)}
-	if l == config.Off {
-		out[filterResponse] = b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Disabled{Disabled: true}})
-	}
-	return out
+	return map[string]*anypb.Any{filterExtProc: b.pack(per)}
 }

@@ -27,18 +27,21 @@ import (
 
 // The names of the HTTP filters, in their order.
 const (
-	filterHeaders  = "headers"
-	filterRate     = "rate"
-	filterBody     = "body"
-	filterResponse = "response"
-	filterExtProc  = "mle"
-	filterRouter   = "router"
+	filterHeaders = "headers"
+	filterRate    = "rate"
+	filterBody    = "body"
+	filterExtProc = "mle"
+	filterRouter  = "router"
 )
 
 const (
-	// bufferLimit is the limit of a connection's buffer: an encrypted response of a megabyte, in
-	// base64, and a margin.
-	bufferLimit = 2 << 20
+	// responseLimit is the longest response that Envoy holds for mle-filter: an encrypted one of a
+	// megabyte, in base64, and a margin.
+	responseLimit = 2 << 20
+	// leastWindow is the least window of an HTTP/2 stream.
+	leastWindow = 64 << 10
+	// windows is the number of streams whose windows fit into the one of their connection.
+	windows = 4
 	// flushTimeout is how long a client may take to read the rest of a response. Envoy holds the rest
 	// in memory until then.
 	flushTimeout = 15 * time.Second
@@ -58,7 +61,7 @@ const (
 func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.Listener {
 	at, _ := b.address(b.Config.Listen.HTTPS)
 	l := &listenerv3.Listener{
-		Name: ListenerHTTPS, Address: at, PerConnectionBufferLimitBytes: u32(bufferLimit),
+		Name: ListenerHTTPS, Address: at, PerConnectionBufferLimitBytes: u32(b.requestLimit()),
 	}
 	if len(b.Certificates) > 0 {
 		l.FilterChains = []*listenerv3.FilterChain{{
@@ -83,6 +86,11 @@ func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.
 		l.FilterChains = append([]*listenerv3.FilterChain{challenge}, l.FilterChains...)
 	}
 	return l
+}
+
+// requestLimit is how many bytes of a request Envoy holds: a body that mle-filter decrypts.
+func (b *builder) requestLimit() uint32 {
+	return uint32(max(b.Config.Limits.MaxBody, leastWindow)) //nolint:gosec // it was checked
 }
 
 func (b *builder) httpListener(routes *routev3.RouteConfiguration) *listenerv3.Listener {
@@ -121,9 +129,9 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 			MaxHeadersCount:              u32(100),
 		},
 		Http2ProtocolOptions: &corev3.Http2ProtocolOptions{
-			// The stream's window also limits the response that a filter may buffer.
-			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(bufferLimit),
-			InitialConnectionWindowSize: u32(2 * bufferLimit),
+			// The stream's window also limits the request that a filter may hold.
+			MaxConcurrentStreams: u32(100), InitialStreamWindowSize: u32(b.requestLimit()),
+			InitialConnectionWindowSize: u32(windows * b.requestLimit()),
 		},
 		MaxRequestHeadersKb:        u32(16),
 		RequestHeadersTimeout:      duration(10 * time.Second),
@@ -162,17 +170,16 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	if https && b.Config.Limits.Rate > 0 {
 		add(filterRate, b.rate())
 	}
+	// The next ones are disabled here, and enabled by routes; see edgeRoute and extProcOn.
+	optional := len(out)
 	if https {
-		// For every route: no service behind Envoy waits for a body. RequestTimeout bounds the wait here.
-		add(filterBody, b.body(b.Config.Limits.MaxBody))
+		add(filterBody, edgeBody())
 	}
 	if https && b.Config.ExtProc.Address != "" {
-		// Both are disabled here, and enabled by the route configuration; see extProcOn.
-		add(filterResponse, b.body(bufferLimit))
 		add(filterExtProc, b.extProc())
-		for _, f := range out[len(out)-2:] {
-			f.Disabled = true
-		}
+	}
+	for _, f := range out[optional:] {
+		f.Disabled = true
 	}
 	add(filterRouter, &routerv3.Router{SuppressEnvoyHeaders: true})
 	return out
@@ -240,7 +247,6 @@ func (b *builder) accessLog(prefix string) []*accesslogv3.AccessLog {
 		"request_id":  "%RESP(REQUEST-ID)%",
 		"edge_id":     "%REQ(X-REQUEST-ID)%",
 		"client":      "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
-		"traceparent": "%REQ(TRACEPARENT)%",
 	}
 	return []*accesslogv3.AccessLog{{
 		Name: "stdout", ConfigType: &accesslogv3.AccessLog_TypedConfig{TypedConfig: b.pack(&streamv3.StdoutAccessLog{

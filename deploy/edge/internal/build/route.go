@@ -1,6 +1,8 @@
 package build
 
 import (
+	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,7 +11,11 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	bufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/buffer/v3"
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 )
@@ -58,14 +64,21 @@ func (b *builder) virtualHost(name string, domains []string, routes []*routev3.R
 	}
 }
 
-// unreadable returns routes for requests that the services' HTTP would reject without v1's error
-// body. These are invalid escapes in a path, and expectations other than the one that Envoy has
-// already met.
+// unreadable returns routes for requests that Envoy rejects by their heads. The services' HTTP would
+// reject some without v1's error body: invalid escapes in a path, and expectations other than the
+// one that Envoy has already met. A longer body than max_body reaches no service if its length is
+// announced; the service rejects the others.
 func (b *builder) unreadable() []*routev3.Route {
-	escape, expectation := b.respond("escape", 400), b.respond("expectation", 417)
+	escape, expectation, large := b.respond("escape", 400), b.respond("expectation", 417), b.respond("large", 413)
 	escape.Match.Headers = []*routev3.HeaderMatcher{matches(":path", "[^?]*%[0-9A-Fa-f]?([^0-9A-Fa-f].*)?")}
 	expectation.Match.Headers = []*routev3.HeaderMatcher{matches("expect", ".+")}
-	return []*routev3.Route{escape, expectation}
+	large.Match.Headers = []*routev3.HeaderMatcher{{
+		Name: "content-length",
+		HeaderMatchSpecifier: &routev3.HeaderMatcher_RangeMatch{RangeMatch: &typev3.Int64Range{
+			Start: int64(b.Config.Limits.MaxBody) + 1, End: math.MaxInt64,
+		}},
+	}}
+	return []*routev3.Route{escape, expectation, large}
 }
 
 // matches matches a header field whose whole value matches an expression.
@@ -114,7 +127,7 @@ func inTheClear() []*routev3.HeaderMatcher {
 // route returns a route of the configuration. Its name is its path, which does not depend on the
 // other routes.
 func (b *builder) route(r config.Route) *routev3.Route {
-	return &routev3.Route{
+	out := &routev3.Route{
 		Name:  r.Path,
 		Match: b.match(r.Path),
 		Action: &routev3.Route_Route{Route: &routev3.RouteAction{
@@ -124,19 +137,33 @@ func (b *builder) route(r config.Route) *routev3.Route {
 		}},
 		TypedPerFilterConfig: b.level(r.MLE),
 	}
+	if b.Config.ExtProc.Address != "" && r.MLE != config.Off {
+		// The limit is the one of the request and its response. The router raises it to this when the
+		// request is complete.
+		out.RequestBodyBufferLimit = wrapperspb.UInt64(responseLimit)
+	}
+	return out
 }
 
-// edgeRoute returns a route to this program.
+// edgeRoute returns a route to this program, which takes no bodies. Envoy waits for them, so that the
+// program does not.
 func (b *builder) edgeRoute(name, path string) *routev3.Route {
-	return &routev3.Route{
+	out := &routev3.Route{
 		Name:  name,
 		Match: b.match(path),
 		Action: &routev3.Route_Route{Route: &routev3.RouteAction{
 			ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: ClusterEdge}, Timeout: duration(trustTimeout),
 		}},
-		TypedPerFilterConfig: b.level(config.Off),
+		TypedPerFilterConfig: map[string]*anypb.Any{
+			filterBody: b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: edgeBody()}}),
+		},
 	}
+	maps.Copy(out.TypedPerFilterConfig, b.level(config.Off))
+	return out
 }
+
+// edgeBody is the longest body of a request to this program.
+func edgeBody() *bufferv3.Buffer { return &bufferv3.Buffer{MaxRequestBytes: u32(1 << 10)} }
 
 // respond returns a route to which Envoy responds itself. The table of local replies has the body.
 func (b *builder) respond(name string, status uint32) *routev3.Route {

@@ -118,6 +118,10 @@ func TestResources(t *testing.T) {
 			t.Helper()
 			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.FailureModeAllow = true })
 		}, "let a body by"},
+		"NoModeOverride": {func(t *testing.T, r *build.Resources) {
+			t.Helper()
+			extProc(t, *r, func(m *extprocv3.ExternalProcessor) { m.AllowModeOverride = false })
+		}, "makes Envoy hold all"},
 		"NoExtProcCluster": {func(_ *testing.T, r *build.Resources) {
 			for i, c := range r.Clusters {
 				if c.GetName() == build.ClusterExtProc {

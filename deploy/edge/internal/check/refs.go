@@ -156,9 +156,9 @@ func (x *references) extProc(where string, m *extprocv3.ExternalProcessor) {
 	mode := m.GetProcessingMode()
 	buffered := mode.GetRequestBodyMode() == extprocv3.ProcessingMode_BUFFERED &&
 		mode.GetResponseBodyMode() == extprocv3.ProcessingMode_BUFFERED
-	if !buffered || m.GetFailureModeAllow() || m.GetAllowModeOverride() || m.GetObservabilityMode() {
-		x.fail("%s has an external processor that could let a body by: both are BUFFERED, and nothing is allowed to fail",
-			where)
+	if !buffered || m.GetFailureModeAllow() || !m.GetAllowModeOverride() || m.GetObservabilityMode() {
+		x.fail("%s has an external processor that could let a body by, or makes Envoy hold all: both are BUFFERED "+
+			"unless it overrides that, and nothing is allowed to fail", where)
 	}
 }
 

@@ -1,0 +1,80 @@
+package edge_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// testUnfinishedBodies sends unfinished bodies from one client address, without a key. v1 refuses
+// each by its head. compat-proxy finds the credentials in the body, so it bounds the bodies of an
+// address. A client on another address is served meanwhile.
+func testUnfinishedBodies(t *testing.T, r *deployment) {
+	t.Helper()
+	const bodies = 600 // an address may have 512 unfinished ones
+	refused := r.unfinished(t, "127.0.0.66", "/v1/transactions", bodies)
+	for range bodies {
+		if got := <-refused; got.status != http.StatusUnauthorized {
+			t.Fatalf("v1: got %d %s", got.status, got.body)
+		}
+	}
+	refused = r.unfinished(t, "127.0.0.66", legacyPath, bodies)
+	busy := false
+	for i := 0; i < bodies && !busy; i++ { // on a slow machine others end for their slowness
+		busy = strings.Contains((<-refused).body, "E00053")
+	}
+	if !busy {
+		t.Errorf("compat-proxy took %d unfinished bodies of one address", bodies)
+	}
+	login := `{"authenticateTestRequest":{"merchantAuthentication":{"name":"nobody","transactionKey":"nokey"}}}`
+	got := send(t, r.client(t, nil), http.MethodPost, "https://"+host+legacyPath, login, "Content-Type", "application/json")
+	if got.status != http.StatusOK || !strings.Contains(got.body, "E00007") {
+		t.Errorf("another client: got %d %s", got.status, got.body)
+	}
+}
+
+// legacyPath takes documents of provider-a.
+const legacyPath = "/compat/provider-a/xml"
+
+// unfinished sends requests whose bodies lack their last byte until the test ends, from a client
+// address. It returns their responses.
+func (r *deployment) unfinished(t *testing.T, from, path string, n int) <-chan response {
+	t.Helper()
+	client := r.client(t, func(tr *http.Transport) {
+		tr.ForceAttemptHTTP2 = true
+		tr.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+			return d.DialContext(ctx, "tcp", r.https())
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	responses := make(chan response, n)
+	var ended sync.WaitGroup
+	for range n {
+		rest, _ := io.Pipe() // nothing comes of it
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+path, struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(strings.NewReader("{"), rest), rest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = 2
+		req.Header.Set("Content-Type", "application/json")
+		ended.Go(func() {
+			got, err := client.Do(req)
+			if err != nil {
+				return // the test is over
+			}
+			text, _ := io.ReadAll(got.Body) // an incomplete one lacks what the test wants
+			_ = got.Body.Close()
+			responses <- response{got.StatusCode, got.Header, string(text)}
+		})
+	}
+	t.Cleanup(func() { cancel(); ended.Wait() })
+	return responses
+}
