@@ -5,10 +5,10 @@ import (
 	"net/http"
 )
 
-// Await makes the request of ctx hold size bytes of the unfinished bodies instead of its slot. It is
-// for a body that arrives at another program, which asks this one to judge the request. Arrived ends
-// it, or the end of the handler. It returns ErrUnfinished or ErrOverloaded if a bound forbids the
-// bytes. The caller must refuse the request then.
+// Await makes the request of ctx hold size bytes of the unfinished bodies instead of its slot. It
+// is for a body that arrives at another program, for which this one judges the request. Arrived
+// ends it, or the end of the handler. It returns ErrUnfinished or ErrOverloaded if a bound forbids
+// the bytes. The caller must refuse the request then.
 func Await(ctx context.Context, size int64) error {
 	t := ticketFrom(ctx)
 	if t == nil {

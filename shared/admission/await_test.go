@@ -16,15 +16,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestAwait checks that a request whose body arrives at another program holds bytes instead of its
-// slot, and that Arrived and the end of the handler give them back.
+// TestAwait checks that a request whose body arrives elsewhere holds bytes instead of its slot.
+// Arrived and the end of the handler give them back.
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	counted := map[string]int{}
 	l := admission.New(admission.Config{Slots: 1, Bytes: 3 * unit, Refused: func(reason string) { counted[reason]++ }})
 	serve := func(do func(ctx context.Context)) (status int) {
-		h := l.Handler(http.HandlerFunc(full), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { do(r.Context()) }))
-		return call(h, get(t.Context())).Code
+		next := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { do(r.Context()) })
+		return call(l.Handler(http.HandlerFunc(full), next), get(t.Context())).Code
 	}
 	await := func(ctx context.Context, size int64, want error) {
 		t.Helper()
@@ -58,8 +58,8 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestUnreadBody checks that the response to a request whose body was not read does not wait for the
-// body, and that the connection stays open after a body that was read.
+// TestUnreadBody checks that the response to a request does not wait for a body that was not read.
+// The connection stays open after a body that was read.
 func TestUnreadBody(t *testing.T) {
 	t.Parallel()
 	l := admission.New(admission.Config{})

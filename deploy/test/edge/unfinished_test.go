@@ -31,7 +31,8 @@ func testUnfinishedBodies(t *testing.T, r *deployment) {
 		t.Errorf("compat-proxy took %d unfinished bodies of one address", bodies)
 	}
 	login := `{"authenticateTestRequest":{"merchantAuthentication":{"name":"nobody","transactionKey":"nokey"}}}`
-	got := send(t, r.client(t, nil), http.MethodPost, "https://"+host+legacyPath, login, "Content-Type", "application/json")
+	got := send(t, r.client(t, nil), http.MethodPost, "https://"+host+legacyPath, login,
+		"Content-Type", "application/json")
 	if got.status != http.StatusOK || !strings.Contains(got.body, "E00007") {
 		t.Errorf("another client: got %d %s", got.status, got.body)
 	}
@@ -70,7 +71,7 @@ func (r *deployment) unfinished(t *testing.T, from, path string, n int) <-chan r
 			if err != nil {
 				return // the test is over
 			}
-			text, _ := io.ReadAll(got.Body) // an incomplete one lacks what the test wants
+			text, _ := io.ReadAll(got.Body) // an incomplete one lacks the wanted code
 			_ = got.Body.Close()
 			responses <- response{got.StatusCode, got.Header, string(text)}
 		})

@@ -31,8 +31,8 @@ func TestLegacyBodyLimit(t *testing.T) {
 	}
 }
 
-// TestEarlyResponses checks that a client gets the response of a service, or of the edge, to a request
-// whose body it has not finished.
+// TestEarlyResponses checks that a client gets the response to a request whose body it has not
+// finished, from a service or from the edge.
 func TestEarlyResponses(t *testing.T) {
 	t.Parallel()
 	b := served(t)

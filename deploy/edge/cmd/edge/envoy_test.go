@@ -125,7 +125,7 @@ func (b *bed) http2() *http.Client {
 }
 
 // TestLargeResponses checks that a v1 response of a megabyte passes the filter, over both versions
-// of HTTP, independently of the body of the request, and also if the filter encrypts it.
+// of HTTP. It does so for each body of the request, and also if the filter encrypts the response.
 func TestLargeResponses(t *testing.T) {
 	t.Parallel()
 	b := served(t)

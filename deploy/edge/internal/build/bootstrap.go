@@ -199,9 +199,9 @@ func (b *builder) overload() *overloadv3.OverloadManager {
 	}
 }
 
-// hurry makes Envoy wait less for slow clients the more of its heap is in use: for the rest of a
-// response to be read, and for the next request of a connection. So responses that a client does
-// not read cannot fill the heap, however many the client requests.
+// hurry makes Envoy wait less for slow clients the more of its heap is in use. It waits for the
+// rest of a response to be read, and for the next request of a connection. So responses that a
+// client does not read cannot fill the heap.
 func (b *builder) hurry() *overloadv3.OverloadAction {
 	least := func(
 		timer overloadv3.ScaleTimersOverloadActionConfig_TimerType, timeout time.Duration,

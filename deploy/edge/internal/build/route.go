@@ -64,10 +64,10 @@ func (b *builder) virtualHost(name string, domains []string, routes []*routev3.R
 	}
 }
 
-// unreadable returns routes for requests that Envoy rejects by their heads. The services' HTTP would
-// reject some without v1's error body: invalid escapes in a path, and expectations other than the
-// one that Envoy has already met. A longer body than max_body reaches no service if its length is
-// announced; the service rejects the others.
+// unreadable returns routes for requests that Envoy rejects by their heads. The HTTP of the
+// services would reject some without v1's error body. These are invalid escapes in a path, and
+// expectations other than the one that Envoy has already met. A longer body than max_body reaches
+// no service if its length is announced. The service rejects the others.
 func (b *builder) unreadable() []*routev3.Route {
 	escape, expectation, large := b.respond("escape", 400), b.respond("expectation", 417), b.respond("large", 413)
 	escape.Match.Headers = []*routev3.HeaderMatcher{matches(":path", "[^?]*%[0-9A-Fa-f]?([^0-9A-Fa-f].*)?")}
@@ -145,8 +145,8 @@ func (b *builder) route(r config.Route) *routev3.Route {
 	return out
 }
 
-// edgeRoute returns a route to this program, which takes no bodies. Envoy waits for them, so that the
-// program does not.
+// edgeRoute returns a route to this program, which takes no bodies. Envoy waits for them, so that
+// the program does not.
 func (b *builder) edgeRoute(name, path string) *routev3.Route {
 	out := &routev3.Route{
 		Name:  name,
