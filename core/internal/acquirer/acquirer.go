@@ -12,7 +12,9 @@ import (
 var (
 	// ErrUnknown: the request may or may not have had its effect (a timeout, a broken connection).
 	ErrUnknown = errors.New("acquirer: outcome unknown")
-	// ErrUnavailable: the request certainly had no effect.
+	// ErrUnavailable: the request certainly had no effect, and never will. After a byte of it was
+	// sent, only a response of the acquirer itself proves that. A timeout, a broken connection or a
+	// gateway's response does not. Package acquirertest has the test of this.
 	ErrUnavailable = errors.New("acquirer: unavailable")
 	// ErrNotFound: Inquire found no request by this reference.
 	ErrNotFound = errors.New("acquirer: no such reference")

@@ -2,6 +2,8 @@ package coretest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -111,13 +113,22 @@ func (a *Acquirer) ask(ctx context.Context, c Call) (acquirer.Answer, error) {
 	answer := a.effect(c)
 	if a.After != nil {
 		if err := a.After(ctx, c); err != nil {
-			return acquirer.Answer{}, err
+			return acquirer.Answer{}, afterEffect(err)
 		}
 	}
 	if a.Report != nil {
 		answer = a.Report(c, answer)
 	}
 	return answer, nil
+}
+
+// afterEffect returns the error of a request that had its effect: no acquirer may call it
+// ErrUnavailable.
+func afterEffect(err error) error {
+	if errors.Is(err, acquirer.ErrUnavailable) {
+		return fmt.Errorf("%w: %s", acquirer.ErrUnknown, err.Error())
+	}
+	return err
 }
 
 // effect happens once per reference.

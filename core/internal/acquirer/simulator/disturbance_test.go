@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
 	"github.com/causeway-pay/causeway/core/internal/acquirer/simulator"
 )
 
@@ -67,6 +68,57 @@ func TestDisturbances(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestConformance: the simulator returns ErrUnavailable for no request that has an effect then or
+// later, under each disturbance.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(t *testing.T) *simulator.Simulator{
+		"undisturbed": func(t *testing.T) *simulator.Simulator {
+			t.Helper()
+			return mustOpen(t, simulator.Config{})
+		},
+		"closed": func(t *testing.T) *simulator.Simulator {
+			t.Helper()
+			s := mustOpen(t, simulator.Config{})
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			return s
+		},
+		"slow":           disturbing("kind: slow, share: 1000, delay_ms: 500"),
+		"timeout before": disturbing("kind: timeout_before, share: 1000, delay_ms: 500"),
+		"timeout after":  disturbing("kind: timeout_after, share: 1000, delay_ms: 500"),
+		"late":           disturbing("kind: late, share: 1000, delay_ms: 500, effect_ms: 60000"),
+		"unavailable":    disturbing("kind: unavailable, share: 1000"),
+		"not found":      disturbing("kind: not_found, share: 1000"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t)
+				for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
+					Acquirer: s,
+					Received: func(reference string) bool {
+						time.Sleep(time.Minute) // a late request has its effect
+						synctest.Wait()
+						return s.Known(reference)
+					},
+				}) {
+					t.Error(text)
+				}
+			})
+		})
+	}
+}
+
+// disturbing returns the function that opens a simulator with a disturbance.
+func disturbing(entry string) func(t *testing.T) *simulator.Simulator {
+	return func(t *testing.T) *simulator.Simulator {
+		t.Helper()
+		return disturbed(t, entry)
 	}
 }
 

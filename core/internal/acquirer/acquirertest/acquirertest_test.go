@@ -1,0 +1,127 @@
+package acquirertest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/acquirer"
+	"github.com/causeway-pay/causeway/core/internal/acquirer/acquirertest"
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/shared/httpx"
+)
+
+// connector sends the reference of each request to a provider over HTTP.
+type connector struct {
+	url string
+	// wrong makes each failure ErrUnavailable, also that of a request that was sent.
+	wrong bool
+}
+
+func (c *connector) send(ctx context.Context, reference string) (acquirer.Answer, error) {
+	var sending httpx.Sending
+	r, err := http.NewRequestWithContext(sending.Trace(ctx), http.MethodPost, c.url+"/"+reference, http.NoBody)
+	if err != nil {
+		return acquirer.Answer{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	switch {
+	case err != nil && (c.wrong || sending.NeverSent(err)):
+		return acquirer.Answer{}, fmt.Errorf("%w: %w", acquirer.ErrUnavailable, err)
+	case err != nil:
+		return acquirer.Answer{}, fmt.Errorf("%w: %w", acquirer.ErrUnknown, err)
+	}
+	if err := resp.Body.Close(); err != nil || resp.StatusCode == http.StatusOK {
+		return acquirer.Answer{Approved: true}, err
+	}
+	if c.wrong {
+		return acquirer.Answer{}, acquirer.ErrUnavailable
+	}
+	return acquirer.Answer{}, acquirer.ErrUnknown
+}
+
+// Authorize implements acquirer.Acquirer.
+func (c *connector) Authorize(ctx context.Context, r acquirer.Authorize) (acquirer.Answer, error) {
+	return c.send(ctx, r.Reference)
+}
+
+// Capture implements acquirer.Acquirer.
+func (c *connector) Capture(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return c.send(ctx, r.Reference)
+}
+
+// Void implements acquirer.Acquirer.
+func (c *connector) Void(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return c.send(ctx, r.Reference)
+}
+
+// Refund implements acquirer.Acquirer.
+func (c *connector) Refund(ctx context.Context, r acquirer.Follow) (acquirer.Answer, error) {
+	return c.send(ctx, r.Reference)
+}
+
+// Credit implements acquirer.Acquirer.
+func (c *connector) Credit(ctx context.Context, r acquirer.Credit) (acquirer.Answer, error) {
+	return c.send(ctx, r.Reference)
+}
+
+// Inquire implements acquirer.Acquirer.
+func (c *connector) Inquire(ctx context.Context, reference string) (acquirer.Answer, error) {
+	return c.send(ctx, reference)
+}
+
+// TestMisreports: a connector that reports each failure as ErrUnavailable fails the test for each
+// kind of request, unless the provider refuses connections. A connector that distinguishes passes.
+func TestMisreports(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		respond http.HandlerFunc // nil refuses connections
+		wrong   int
+	}{
+		"refused connection": {nil, 0},
+		"lost response":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 5},
+		"unavailable": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for wrong, want := range map[bool]int{false: 0, true: c.wrong} {
+				var received sync.Map // paths
+				provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					received.Store(r.URL.Path, true)
+					c.respond(w, r)
+				}))
+				defer provider.Close()
+				if c.respond == nil {
+					provider.Close()
+				}
+				got := acquirertest.Misreports(t.Context(), acquirertest.Subject{
+					Acquirer: &connector{provider.URL, wrong},
+					Received: func(reference string) bool { _, ok := received.Load("/" + reference); return ok },
+				})
+				if len(got) != want {
+					t.Errorf("wrong %t: got %q, want %d texts", wrong, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestScriptedAcquirer: the acquirer of core's tests reports no request as without an effect that
+// had one, whatever its hooks return.
+func TestScriptedAcquirer(t *testing.T) {
+	t.Parallel()
+	fail := func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
+	for name, a := range map[string]*coretest.Acquirer{"before": {Before: fail}, "after": {After: fail}} {
+		for _, text := range acquirertest.Misreports(t.Context(), acquirertest.Subject{
+			Acquirer: acquirer.Traced(a, nil),
+			Received: func(reference string) bool { _, err := a.Inquire(t.Context(), reference); return err == nil },
+		}) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
