@@ -78,9 +78,25 @@ func (a *API) outcome(c *call, run command) (engine.Result, error) {
 }
 
 // refusal returns the response to a request that a command refused with why: the one that its
-// idempotency key stands for, or why. A refusal that counts is counted in the commit that stores
-// it.
+// idempotency key stands for, or why.
 func (a *API) refusal(c *call, why error) (engine.Result, error) {
+	out, err := a.outranking(c, why)
+	if err == nil || !turnless(faultOf(err).code) {
+		return out, err
+	}
+	if stored, failed := a.Engine.StoredResponse(c.Context(), c.request); failed == nil {
+		return stored, nil
+	}
+	return out, err
+}
+
+// turnless reports whether the code of an error is that of a command without a turn. Its
+// idempotency key was not looked up then.
+func turnless(code string) bool { return code == codeTooManyChanges || code == codeOverloaded }
+
+// outranking looks the request's key up by a command, if a stored response outranks why. A refusal
+// that counts is counted in the commit that stores it.
+func (a *API) outranking(c *call, why error) (engine.Result, error) {
 	f := faultOf(why)
 	switch {
 	case !outranked(f.code):
@@ -114,8 +130,9 @@ func (f *fault) revocable() bool {
 	return v1.KeepsRefusal(f.code) || errors.Is(f, engine.ErrNoDefault) || errors.Is(f, errOfDefault)
 }
 
-// outranked reports whether a stored response is sent instead of an error. Errors of the service
-// itself do not depend on the request, and the errors of the key come from its lookup.
+// outranked reports whether a command looks up a stored response that is sent instead of an error.
+// Errors of the service itself do not depend on the request, and the errors of the key come from
+// its lookup. A request without a turn waits for no other turn: see refusal.
 func outranked(code string) bool {
 	switch code {
 	case codeInternal, codeStoreUnavailable, codeOverloaded, codeTooManyChanges, codeKeyInUse, codeKeyReused:

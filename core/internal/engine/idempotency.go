@@ -156,6 +156,23 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 	return *out, nil
 }
 
+// StoredResponse returns the response that is stored under the request's key, for a request that
+// had no turn among the writes. It returns payment.ErrNotFound if none is stored: the key may be
+// free, or another request may have it.
+func (e *Engine) StoredResponse(ctx context.Context, r Request) (Result, error) {
+	if r.Key == "" {
+		return Result{}, payment.ErrNotFound
+	}
+	own, others := r.fingerprints()
+	c, err := e.Store.StoredResponse(ctx, r.APIKey, r.Tenant, r.Key, append(others, own)...)
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{Response: Response{Status: c.Status, Body: c.Answer}, Replayed: true}
+	out.Body, err = e.unseal(ctx, r, out.Body)
+	return out, err
+}
+
 // refuse returns the result of a step that the transaction did not allow, for the reason that the
 // pure rule gives.
 func (e *Engine) refuse(

@@ -134,21 +134,57 @@ func (tx *Tx) LookUpKey(apiKey int64, tenant payment.Tenant, key string, fingerp
 	return c, err
 }
 
+// StoredResponse returns the claim of an equal request whose response is stored under a key. It
+// needs no command, so no turn. It returns ErrNotFound if there is no such response, and the errors
+// of UseKey.
+func (db *DB) StoredResponse(
+	ctx context.Context, apiKey int64, tenant payment.Tenant, key string, fingerprints ...[]byte,
+) (Claim, error) {
+	if err := db.useKey(ctx, apiKey); err != nil {
+		return Claim{}, err
+	}
+	row := db.row(ctx, selectClaim, tenant.Merchant, tenant.Live, key)
+	c, _, err := scanHolder(row, fingerprints, db.keysEnded(db.clock.Now()))
+	switch {
+	case err != nil:
+		return Claim{}, err
+	case !c.SameRequest || c.Status == 0:
+		return Claim{}, payment.ErrNotFound
+	}
+	return c, db.engine.Confirm(ctx) // a server can show a response before its commit is on a standby
+}
+
 // holder returns the request that claimed a key, and whether it still holds the key. A key that
 // does not exist, or has expired by KeysEnded, is free. A request under one of the fingerprints is
 // the same request.
 func (tx *Tx) holder(tenant payment.Tenant, key string, fingerprints [][]byte) (c Claim, used bool, err error) {
-	c, stored, expires, err := tx.claimed(tenant, key)
+	row, err := tx.row(selectClaim, tenant.Merchant, tenant.Live, key)
+	if err != nil {
+		return Claim{}, false, fmt.Errorf("read idempotency key: %w", err)
+	}
+	c, used, err = scanHolder(row, fingerprints, tx.db.keysEnded(tx.Now))
+	if err != nil || !used {
+		return c, false, err
+	}
+	return c, true, tx.confirmResponse(c)
+}
+
+// scanHolder returns the result of Tx.holder that the row of a key shows. ended is the time by
+// which keys have expired.
+func scanHolder(row Scanner, fingerprints [][]byte, ended time.Time) (c Claim, used bool, err error) {
+	var stored []byte
+	var expires int64
+	err = row.Scan(&c.ID, &stored, &c.Status, &c.Answer, &expires)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Claim{}, false, nil
 	case err != nil:
 		return Claim{}, false, fmt.Errorf("read idempotency key: %w", err)
-	case c.Status != 0 && expires <= toMillis(tx.db.keysEnded(tx.Now)):
+	case c.Status != 0 && expires <= toMillis(ended):
 		return c, false, nil
 	}
 	c.SameRequest = slices.ContainsFunc(fingerprints, func(f []byte) bool { return bytes.Equal(f, stored) })
-	return c, true, tx.confirmResponse(c)
+	return c, true, nil
 }
 
 // confirmResponse makes sure that a standby has the stored response that a command returns. A
@@ -167,14 +203,6 @@ func (tx *Tx) confirmResponse(c Claim) error {
 
 // maxClaims bounds the attempts to claim a key that other requests claim and release meanwhile.
 const maxClaims = 4
-
-func (tx *Tx) claimed(tenant payment.Tenant, key string) (c Claim, fingerprint []byte, expires int64, err error) {
-	row, err := tx.row(selectClaim, tenant.Merchant, tenant.Live, key)
-	if err == nil {
-		err = row.Scan(&c.ID, &fingerprint, &c.Status, &c.Answer, &expires)
-	}
-	return c, fingerprint, expires, err
-}
 
 func (tx *Tx) insertKey(apiKey int64, tenant payment.Tenant, key string, fingerprint []byte) (Claim, error) {
 	n, err := tx.s.InsertNumbered(claimKey,

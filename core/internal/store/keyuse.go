@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -26,6 +27,19 @@ func (tx *Tx) UseKey(key int64) error {
 	if err != nil {
 		return err
 	}
+	return keyUse(row)
+}
+
+// useKey is Tx.UseKey for a read outside of commands.
+func (db *DB) useKey(ctx context.Context, key int64) error {
+	if key == 0 || !db.shared {
+		return nil
+	}
+	return keyUse(db.row(ctx, selectKeyUse, key, toMillis(db.clock.Now())))
+}
+
+// keyUse returns the error of UseKey that the row of an API key shows.
+func keyUse(row Scanner) error {
 	var valid, disabled bool
 	switch err := row.Scan(&valid, &disabled); {
 	case errors.Is(err, sql.ErrNoRows):
