@@ -111,14 +111,15 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 
 // UpdateOf is Update for a request of a client. Where commands run at the same time, callers take
 // turns. payment.ErrTooManyChanges if too many commands of the caller wait, or the caller's turn
-// does not come in time because of them. Nothing was changed then.
+// does not come in time because of them. ErrUnavailable if no command was committed meanwhile.
+// Nothing was changed then.
 func (db *DB) UpdateOf(ctx context.Context, c Caller, fn func(tx *Tx) error) error {
 	return db.update(ctx, db.Command(ctx, c, fn))
 }
 
 // Finish is UpdateOf for the end of a step, which the acquirer may have carried out. It goes before
 // the tenant's other commands and waits longer. It is not refused for their number, and commits
-// although ctx has ended.
+// although ctx has ended. While they have all their turns, one end of the tenant can run.
 func (db *DB) Finish(ctx context.Context, tenant payment.Tenant, fn func(tx *Tx) error) error {
 	return db.UpdateOf(context.WithoutCancel(ctx), Caller{Tenant: tenant, Ends: true}, fn)
 }

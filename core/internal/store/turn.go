@@ -22,7 +22,8 @@ const (
 // requests that core serves at the same time.
 type TurnBounds struct {
 	// Slots bounds the work that runs at the same time. Share of the slots are for the work of any
-	// caller. The other slots are for callers without running work.
+	// caller. The other slots are for callers without running work. A caller of which no end of a step
+	// runs can also use one of them for such an end, but not the last one.
 	Slots, Share int
 	// Wait is how long work waits for its turn.
 	Wait time.Duration
@@ -33,6 +34,9 @@ type TurnBounds struct {
 	Quick time.Duration
 	// TooMany is the error of work that fails because of other work of its caller.
 	TooMany error
+	// Stuck is the error of work without a turn if no work has succeeded for Wait: see
+	// Turns.Succeeded. With nil it is TooMany or ErrBusy then, too.
+	Stuck error
 }
 
 // Turns bounds the work that runs at the same time: lists, or commands on a server. Callers with
@@ -46,12 +50,16 @@ type Turns struct {
 	waiting int
 	queues  []*callerQueue           // of callers with work, in the order of their next turns
 	slowAt  map[Caller]time.Duration // when the last slow work of a caller ended, on the monotonic clock
+	// succeeded is when work last succeeded, or when work came while there was none, on the monotonic
+	// clock.
+	succeeded time.Duration
 }
 
 // callerQueue is the running and waiting work of one caller.
 type callerQueue struct {
 	caller  Caller
 	running int
+	ends    int     // running work that ends a step
 	ending  int     // number of turns at the head of waiting that end a step
 	waiting []*turn // in order: the first one is the caller's next turn
 }
@@ -73,11 +81,11 @@ func NewTurns(b TurnBounds) *Turns {
 // Take waits for a turn of the caller. It calls done when its work has ended. Work that ends a step
 // goes before the caller's other work, waits twice as long, and is not refused for its number.
 // TooMany if other work of the caller runs for too long, or too much of it waits. ErrBusy if the
-// work of other callers is the reason.
+// work of other callers is the reason. Stuck instead of both if no work succeeds.
 func (t *Turns) Take(ctx context.Context, c Caller) (done func(), err error) {
 	turn, err := t.enqueue(c)
 	if err != nil {
-		return nil, err
+		return nil, t.reason(err)
 	}
 	wait := t.Wait
 	if c.Ends {
@@ -93,9 +101,30 @@ func (t *Turns) Take(ctx context.Context, c Caller) (done func(), err error) {
 		err = t.withdraw(turn, ctx.Err())
 	}
 	if err != nil {
-		return nil, err
+		return nil, t.reason(err)
 	}
 	return func() { t.leave(turn) }, nil
+}
+
+// Succeeded records that work has succeeded, with a turn or without one.
+func (t *Turns) Succeeded() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.succeeded = clock.Monotonic()
+}
+
+// reason returns the error of work without a turn. The callers and their number are not the reason
+// if no work has succeeded for as long as work waits for its turn.
+func (t *Turns) reason(err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Stuck == nil || !errors.Is(err, t.TooMany) && !errors.Is(err, ErrBusy) {
+		return err
+	}
+	if clock.Monotonic()-t.succeeded < t.Wait {
+		return err
+	}
+	return t.Stuck
 }
 
 // enqueue adds work to the caller's queue. Its turn may begin at once.
@@ -104,6 +133,9 @@ func (t *Turns) enqueue(c Caller) (*turn, error) {
 	c.Ends = false
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(t.queues) == 0 {
+		t.succeeded = clock.Monotonic()
+	}
 	i := slices.IndexFunc(t.queues, func(q *callerQueue) bool { return q.caller == c })
 	if i < 0 {
 		i = len(t.queues)
@@ -141,6 +173,9 @@ func (t *Turns) next() {
 		t.dequeue(turn)
 		q.running++
 		t.running++
+		if turn.ends {
+			q.ends++
+		}
 		if turn.slow {
 			t.slow++
 		}
@@ -150,7 +185,11 @@ func (t *Turns) next() {
 
 // mayRun reports whether a caller's next work may run in a free slot. The caller holds mu.
 func (t *Turns) mayRun(q *callerQueue) bool {
-	return len(q.waiting) > 0 && (q.running == 0 || t.running < t.Share) && (t.slow < t.Share || !t.isSlow(q.caller))
+	if len(q.waiting) == 0 {
+		return false
+	}
+	first := q.running == 0 || q.waiting[0].ends && q.ends == 0 && t.running < t.Slots-1
+	return (first || t.running < t.Share) && (t.slow < t.Share || !t.isSlow(q.caller))
 }
 
 // isSlow reports whether a caller is slow. The caller holds mu.
@@ -189,6 +228,9 @@ func (t *Turns) leave(turn *turn) {
 	q := turn.of
 	q.running--
 	t.running--
+	if turn.ends {
+		q.ends--
+	}
 	if turn.slow {
 		t.slow--
 	}

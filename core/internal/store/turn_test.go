@@ -366,6 +366,81 @@ func TestEndsOfStepsWaitLonger(t *testing.T) {
 	})
 }
 
+// TestEndsOfStepsUseKeptSlots: a merchant's work has all slots that it may have. One end of a step
+// has another slot, unless that is the last one. The next end waits, so that other merchants have
+// theirs.
+func TestEndsOfStepsUseKeptSlots(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		turns := store.NewTurns(store.TurnBounds{
+			Slots: 5, Share: 2, Wait: time.Minute, Queue: 8, Queues: 8, TooMany: payment.ErrTooManyChanges,
+		})
+		one := payment.Tenant{Merchant: 1}
+		take := func(c store.Caller, want error) (done func()) {
+			t.Helper()
+			done, err := turns.Take(t.Context(), c)
+			if !errors.Is(err, want) {
+				t.Fatalf("%v: got %v, want %v", c, err, want)
+			}
+			return done
+		}
+		take(store.Caller{Tenant: one}, nil)
+		take(store.Caller{Tenant: one}, nil)
+		take(store.Caller{Tenant: one}, payment.ErrTooManyChanges)
+		for range 2 { // also after an end has ended
+			done := take(store.Caller{Tenant: one, Ends: true}, nil)
+			take(store.Caller{Tenant: one, Ends: true}, payment.ErrTooManyChanges)
+			others := take(store.Caller{Tenant: payment.Tenant{Merchant: 2}}, nil)
+			further := take(store.Caller{Tenant: payment.Tenant{Merchant: 3}}, nil)
+			done()
+			take(store.Caller{Tenant: one, Ends: true}, payment.ErrTooManyChanges) // one slot is left
+			others()
+			further()
+		}
+	})
+}
+
+// TestTurnsOfStuckWork: no work succeeds for as long as work waits for its turn. Then the reason is
+// neither the caller nor the others. Work that comes while there is none begins that time anew.
+func TestTurnsOfStuckWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		errStuck := errors.New("stuck")
+		turns := store.NewTurns(store.TurnBounds{
+			Slots: 1, Share: 1, Wait: time.Minute, Queue: 1, Queues: 2, TooMany: payment.ErrTooManyChanges, Stuck: errStuck,
+		})
+		one, other := store.Caller{Tenant: payment.Tenant{Merchant: 1}}, store.Caller{Tenant: payment.Tenant{Merchant: 2}}
+		want := func(c store.Caller, want error) {
+			t.Helper()
+			if _, err := turns.Take(t.Context(), c); !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+		}
+		time.Sleep(time.Hour)
+		done, err := turns.Take(t.Context(), one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		go func() { _, _ = turns.Take(gone, one) }() // it never has a turn
+		synctest.Wait()
+		want(one, payment.ErrTooManyChanges) // its queue is full
+		leave()
+		synctest.Wait()
+		want(one, errStuck)
+		want(other, errStuck)
+		time.AfterFunc(time.Second, turns.Succeeded)
+		want(one, payment.ErrTooManyChanges)
+		time.AfterFunc(time.Second, turns.Succeeded)
+		want(other, store.ErrBusy)
+		time.Sleep(time.Hour)
+		if _, err := turns.Take(gone, other); !errors.Is(err, context.Canceled) {
+			t.Errorf("a client that has gone: got %v, want %v", err, context.Canceled)
+		}
+		done()
+	})
+}
+
 // TestTurnsOfModes: work of a merchant in test mode does not delay its work in live mode.
 func TestTurnsOfModes(t *testing.T) {
 	t.Parallel()

@@ -132,6 +132,7 @@ func (b *batches[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 		e.stats.failed(err, len(all))
 		e.db.Failed(err)
 	} else {
+		e.turns.Succeeded()
 		e.db.Committed(start)
 		for i, c := range all {
 			c.result = results[i]

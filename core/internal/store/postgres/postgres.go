@@ -37,14 +37,19 @@ const (
 	members = 2
 )
 
+// errStuck is the error of a command that waited for its turn while no command was committed. The
+// server is the reason, and not the number of the tenant's commands.
+var errStuck = errors.Join(store.ErrUnavailable, errors.New("store: no command was committed meanwhile"))
+
 // turnBounds are the bounds of the commands of clients on a number of connections. A quarter of the
-// connections is for tenants of which no command runs. The others wait for their turn without a
-// connection, and for half of the patience, so that each has time to run.
+// connections is for tenants of which no command runs, and for one end of a step of each tenant.
+// The other commands wait for their turn without a connection. They wait for half of the patience,
+// so that each has time to run.
 func turnBounds(connections int, patience time.Duration) store.TurnBounds {
 	return store.TurnBounds{
 		Slots: connections, Share: max(1, connections*3/4), Wait: patience / 2,
 		Queue: 512, Queues: 768, // of the 1,024 requests that core serves at the same time
-		TooMany: payment.ErrTooManyChanges,
+		TooMany: payment.ErrTooManyChanges, Stuck: errStuck,
 	}
 }
 
@@ -174,6 +179,8 @@ func (e *engine) update(
 	defer cancel()
 	done, err := turn()
 	if err != nil {
+		e.stats.failed(err, 1)
+		e.db.Failed(err)
 		return err
 	}
 	defer done()
@@ -245,6 +252,7 @@ func (e *engine) run(ctx context.Context, pool *pgxpool.Pool, at time.Time, c co
 	if err := commit(ctx, conn, tx, conn.Release); err != nil {
 		return o, fmt.Errorf("commit: %w", err)
 	}
+	e.turns.Succeeded()
 	if o.Wrote {
 		e.db.Committed(start)
 	}

@@ -2,11 +2,14 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -19,8 +22,42 @@ import (
 
 // stuckCores are two cores whose commands wait for one row.
 type stuckCores struct {
-	cores [2]*store.DB
-	ended sync.WaitGroup
+	source string
+	cores  [2]*store.DB
+	ended  sync.WaitGroup
+}
+
+// openStuckCores opens two cores whose commands wait for two minutes. There is a test clock.
+func openStuckCores(t *testing.T) *stuckCores {
+	t.Helper()
+	s := &stuckCores{source: pgtest.Schema(t)}
+	if err := postgres.Migrate(t.Context(), secret.New(s.source)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.cores {
+		options := "&patience=120s&idle_in_transaction_session_timeout=240000&lock_timeout=240000"
+		db, err := postgres.Open(t.Context(), s.source+options, clock.System())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
+		s.cores[i] = db
+	}
+	mustWrite(t, s.cores[0], 1, func() {})
+	return s
+}
+
+// mustHoldClocks locks the rows of all test clocks. The caller rolls that back.
+func mustHoldClocks(t *testing.T, source string) pgx.Tx {
+	t.Helper()
+	held, err := mustDial(t, source).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Exec(t.Context(), "SELECT FROM test_clocks FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	return held
 }
 
 // begin sends a number of commands of a tenant to each core. All of them change one row.
@@ -86,28 +123,8 @@ func (s *stuckCores) wantOthersServed(t *testing.T, other int64) {
 // has heartbeats.
 func TestOneRowPostgreSQL(t *testing.T) {
 	t.Parallel()
-	source := pgtest.Schema(t)
-	if err := postgres.Migrate(t.Context(), secret.New(source)); err != nil {
-		t.Fatal(err)
-	}
-	var s stuckCores
-	for i := range s.cores {
-		options := "&patience=120s&idle_in_transaction_session_timeout=240000&lock_timeout=240000"
-		db, err := postgres.Open(t.Context(), source+options, clock.System())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
-		s.cores[i] = db
-	}
-	mustWrite(t, s.cores[0], 1, func() {})
-	held, err := mustDial(t, source).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := held.Exec(t.Context(), "SELECT FROM test_clocks FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	s := openStuckCores(t)
+	held := mustHoldClocks(t, s.source)
 	defer s.ended.Wait()
 	defer func() { _ = held.Rollback(t.Context()) }() // if the test failed before
 	s.begin(t, 1, stuckCommands)
@@ -145,6 +162,95 @@ func (s *stuckCores) wantHeartbeats(t *testing.T) {
 		leads, _, err := db.Heartbeat(background, int64(7+i), time.Hour, func(time.Time) bool { return true })
 		if err != nil || leads != (i == 0) {
 			t.Errorf("a heartbeat of core %d: leads %t, %v", i, leads, err)
+		}
+	}
+}
+
+// TestTurnsOfAnOutagePostgreSQL: the server stops responding. A merchant sends more commands than
+// it has turns. The error of each names the store as the reason, and not the merchant.
+func TestTurnsOfAnOutagePostgreSQL(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Own(t)
+	db, err := postgres.Open(t.Context(), server.URL(nil), clock.System())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
+	mustWrite(t, db, 1, func() {})
+	server.Pause()
+	defer server.Resume()
+	errs := make(chan error)
+	for range 3 * 16 {
+		go func() {
+			errs <- db.UpdateOf(context.WithoutCancel(t.Context()), store.Caller{Tenant: payment.Tenant{Merchant: 1}},
+				func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(1, 1); return err })
+		}()
+	}
+	for range 3 * 16 {
+		if err := <-errs; !errors.Is(err, store.ErrUnavailable) || errors.Is(err, payment.ErrTooManyChanges) {
+			t.Errorf("got %v, want %v", err, store.ErrUnavailable)
+		}
+	}
+}
+
+// TestTurnsBehindOneRowPostgreSQL: the commands of a merchant wait for one row, and so many that
+// some have no turn. The commands of another merchant are committed, so the server is not the
+// reason.
+func TestTurnsBehindOneRowPostgreSQL(t *testing.T) {
+	t.Parallel()
+	source := pgtest.Schema(t)
+	db, err := postgres.Open(t.Context(), source+"&patience=12s&lock_timeout=240000", clock.System())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
+	mustWrite(t, db, 1, func() {})
+	held := mustHoldClocks(t, source)
+	advance := func(merchant int64) error {
+		return db.UpdateOf(context.WithoutCancel(t.Context()), store.Caller{Tenant: payment.Tenant{Merchant: merchant}},
+			func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(merchant, 1); return err })
+	}
+	const commands = 24
+	errs := make(chan error, commands)
+	var all sync.WaitGroup
+	for range commands {
+		all.Go(func() { errs <- advance(1) })
+	}
+	ended, refused := 0, false
+	for ended < commands && !refused {
+		if err := advance(2); err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-errs:
+			ended++
+			refused = errors.Is(err, payment.ErrTooManyChanges)
+		default:
+		}
+	}
+	if err := held.Rollback(t.Context()); err != nil || !refused {
+		t.Errorf("a command that was too many: got %t, %v; want one", refused, err)
+	}
+	all.Wait()
+}
+
+// TestEndOfAStepBesideStuckCommandsPostgreSQL: the commands of a merchant wait for one row and have
+// all turns that the merchant can have. The end of a step of another payment is written meanwhile.
+func TestEndOfAStepBesideStuckCommandsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := openStuckCores(t)
+	held := mustHoldClocks(t, s.source)
+	defer s.ended.Wait()
+	defer func() { _ = held.Rollback(t.Context()) }()
+	s.begin(t, 1, stuckCommands)
+	s.wantInUse(t, 12)
+	for _, db := range s.cores {
+		err := db.Finish(t.Context(), payment.Tenant{Merchant: 1}, func(tx *store.Tx) error {
+			_, err := tx.AdvanceTestClock(2, 1)
+			return err
+		})
+		if err != nil {
+			t.Errorf("the end of a step: %v", err)
 		}
 	}
 }
