@@ -13,7 +13,8 @@ import (
 
 // intent claims the request's key and runs fn in the same commit. fn returns a result if the
 // request ends there, and its response is stored under the key. Without a result the key stays
-// claimed. An error of fn rolls everything back, the key included.
+// claimed. An error of fn rolls everything back, the key included. fn runs again if an id that it
+// drew is taken.
 func (e *Engine) intent(
 	ctx context.Context, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {
@@ -25,19 +26,21 @@ func (e *Engine) intentOf(
 	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {
 	var out *Result
-	err := e.Store.UpdateOf(ctx, c, func(tx *store.Tx) error {
-		claim, replay, err := claimKey(tx, r)
-		if err == nil && replay != nil {
-			replay.Body, err = e.unseal(ctx, r, replay.Body)
-		}
-		if err != nil || replay != nil {
-			out = replay
-			return err
-		}
-		if out, err = fn(tx, claim); err != nil || out == nil {
-			return err
-		}
-		return tx.CompleteKey(claim, out.Status, e.stored(r, out))
+	err := withNewIDs(func() error {
+		return e.Store.UpdateOf(ctx, c, func(tx *store.Tx) error {
+			claim, replay, err := claimKey(tx, r)
+			if err == nil && replay != nil {
+				replay.Body, err = e.unseal(ctx, r, replay.Body)
+			}
+			if err != nil || replay != nil {
+				out = replay
+				return err
+			}
+			if out, err = fn(tx, claim); err != nil || out == nil {
+				return err
+			}
+			return tx.CompleteKey(claim, out.Status, e.stored(r, out))
+		})
 	})
 	var busy *busyError
 	if errors.As(err, &busy) {

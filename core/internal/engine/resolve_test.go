@@ -95,6 +95,30 @@ func resolveOne(t *testing.T, st step, end engine.Decision) {
 	wantSettledBooks(t, s)
 }
 
+// TestResolutionWithATakenIDPostgreSQL: a resolution draws the id of an event that another core has
+// drawn at the same time. It is written with other ids.
+func TestResolutionWithATakenIDPostgreSQL(t *testing.T) {
+	t.Parallel()
+	s := coretest.OpenOnce(t)
+	r := serving(t, s)
+	steps()[1].mustLoseOutcome(t, s, true)
+	s.Acquirer.Before = func(context.Context, coretest.Call) error { return errForGood }
+	s.Clock.Advance(time.Second)
+	pass(t, r, 1)
+	_, f := mustUnfinished(t, s, payment.AuthorizeStep)
+	s.Clock.Advance(engine.Patience)
+	s.MustExec(t, "CREATE SEQUENCE taken_ids")
+	s.MustExec(t, `CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS
+		'BEGIN IF nextval(''taken_ids'') = 1 THEN RAISE unique_violation; END IF; RETURN NEW; END'`)
+	s.MustExec(t, "CREATE TRIGGER taken BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION taken()")
+	d := engine.Resolution{Decision: engine.StepApproved, Reason: "statement of November 22, line 7"}
+	if a, err := s.Engine.ResolveStep(t.Context(), operatorRequest(s), f, d); err != nil || a.Status != 200 {
+		t.Fatalf("resolve: got %d %s, %v", a.Status, a.Body, err)
+	}
+	wantNumber(t, s, "ids that were drawn", "SELECT last_value FROM taken_ids", 2)
+	wantNumber(t, s, "audit records", "SELECT COUNT(*) FROM audit_records WHERE action = 'steps.resolve'", 1)
+}
+
 // TestResolveReversal: a release that the acquirer never makes ends when an operator has it from a
 // statement.
 func TestResolveReversal(t *testing.T) {
