@@ -155,7 +155,13 @@ type Caller struct {
 	Payer bool
 	// Ends reports whether the command ends a step: see DB.Finish.
 	Ends bool
+	// Bulk reports whether the command may write many rows. Bulk commands take turns in an engine
+	// with one writer, so that a batch has one of them.
+	Bulk bool
 }
+
+// test reports whether the caller is a merchant in test mode.
+func (c Caller) test() bool { return !c.Tenant.Live && c.Tenant.Merchant != 0 }
 
 // At returns the time of the request.
 func (c *Command) At() time.Time { return c.at }

@@ -60,8 +60,4 @@ var ListBounds = listBounds
 const SlowFor = slowFor
 
 // WaitingLists returns how many lists wait for their turn.
-func (db *DB) WaitingLists() int {
-	db.lists.mu.Lock()
-	defer db.lists.mu.Unlock()
-	return db.lists.waiting
-}
+func (db *DB) WaitingLists() int { return db.lists.Waiting() }

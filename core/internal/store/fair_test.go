@@ -387,13 +387,110 @@ func TestTestHelpersHaveTurns(t *testing.T) {
 func TestListsOfModes(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
-	for _, live := range []bool{false, true} {
-		done, err := s.DB.Turn(t.Context(), payment.Tenant{Merchant: s.Tenant.Merchant, Live: live})
-		if err != nil {
-			t.Fatalf("live %t: %v", live, err)
+	w := watch(s)
+	begun, release := make(chan struct{}), make(chan struct{})
+	w.refuse = func(_ *store.Statement, args []any) error {
+		if args[1] == false {
+			close(begun)
+			<-release
 		}
-		defer done()
+		return nil
 	}
+	list := func(live bool) error {
+		tenant := payment.Tenant{Merchant: s.Tenant.Merchant, Live: live}
+		_, err := s.DB.Transactions(t.Context(), tenant, payment.Page{Limit: 1})
+		return err
+	}
+	slow := make(chan error, 1)
+	go func() { slow <- list(false) }()
+	<-begun
+	if err := list(true); err != nil {
+		t.Errorf("live mode: %v", err)
+	}
+	close(release)
+	if err := <-slow; err != nil {
+		t.Errorf("test mode: %v", err)
+	}
+}
+
+// TestSlowListRunsAgain: a list of a merchant without slow lists has a short deadline. If it takes
+// longer, it runs again with the whole time of a list.
+func TestSlowListRunsAgain(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	whole, _ := store.Listing.Time(t.Context())
+	var got []bool
+	s.DB.Wrap(func(e store.Engine) store.Engine {
+		return slowPages{e, func(ctx context.Context) error {
+			d, _ := store.Listing.Time(ctx)
+			got = append(got, d < whole)
+			if d < whole {
+				return payment.ErrListTimeout
+			}
+			return nil
+		}}
+	})
+	if _, err := s.DB.Transactions(t.Context(), s.Tenant, payment.Page{Limit: 1}); err != nil {
+		t.Error(err)
+	}
+	if want := []bool{true, false}; !slices.Equal(got, want) {
+		t.Errorf("short deadlines: got %v, want %v", got, want)
+	}
+}
+
+// slowPages is an engine with lists that are slow.
+type slowPages struct {
+	store.Engine
+	page func(context.Context) error
+}
+
+// Page implements store.Engine.
+func (p slowPages) Page(
+	ctx context.Context, _ *store.Statement, _ bool, _ func(), _ func(store.Scanner) error, _ ...any,
+) error {
+	return p.page(ctx)
+}
+
+// TestQuickListsBesideManySlowOnes: several merchants in test mode have endless lists. A quick list
+// of another merchant ends before any of them, in each mode.
+func TestQuickListsBesideManySlowOnes(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	const merchants = 4
+	for m := range merchants {
+		s.MustExec(t, `INSERT INTO customers (id, merchant_id, live, details, version, created_at, updated_at)
+			VALUES (?1, ?1, 0, '{}', 1, 1, 1)`, 1+m)
+	}
+	w := watch(s)
+	var begun atomic.Int64
+	w.refuse = func(st *store.Statement, _ []any) error {
+		if st.String() == "listCustomers" {
+			begun.Add(1)
+		}
+		return nil
+	}
+	endless(t, s, "customers")
+	ended := make(chan error, merchants)
+	for m := range int64(merchants) {
+		go func() {
+			tenant := payment.Tenant{Merchant: 1 + m}
+			_, err := s.DB.Customers(t.Context(), tenant, payment.CustomerFilter{}, payment.Page{Limit: 1})
+			ended <- err
+		}()
+	}
+	programtest.WaitFor(t, "the lists run or wait", func() bool {
+		return int(begun.Load())+s.DB.WaitingLists() >= merchants
+	})
+	for _, live := range []bool{true, false} {
+		other := payment.Tenant{Merchant: s.IDs.Next(), Live: live}
+		if _, err := s.DB.Transactions(t.Context(), other, payment.Page{Limit: 1}); err != nil {
+			t.Errorf("live %t: %v", live, err)
+		}
+		if n := len(ended); n > 0 {
+			t.Errorf("live %t: the quick list waited for %d endless ones", live, n)
+		}
+	}
+	wantExpired(t, ended, payment.ErrListTimeout, store.ErrBusy)
 }
 
 // updates is an engine that records the commands.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -9,12 +10,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// listBounds returns the bounds of lists on a number of connections. A merchant has at most half of
-// these.
+// quickList is how long a list of a merchant without slow lists may take.
+const quickList = 500 * time.Millisecond
+
+// listBounds returns the bounds of lists on a number of connections. A merchant has one of these in
+// each mode. Merchants with slow lists have half of them together.
 func listBounds(connections int) TurnBounds {
 	return TurnBounds{
-		Slots: connections, Share: max(1, connections/2), Wait: 2 * listTime, Queue: 32, Queues: 128,
-		Quick: 500 * time.Millisecond, TooMany: payment.ErrTooManyLists,
+		Slots: connections, Share: 1, Wait: 2 * listTime, Queue: 32, Queues: 128,
+		Quick: quickList, Slow: max(1, connections/2), LiveFirst: true, TooMany: payment.ErrTooManyLists,
 	}
 }
 
@@ -51,18 +55,42 @@ func pageOf[T any](
 	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, newer bool,
 	scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
-	done, err := db.Turn(ctx, tenant)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	err = db.engine.Page(ctx, s, newer, func() { rows = rows[:0] }, func(row Scanner) error {
-		v, err := scan(row)
-		rows = append(rows, v)
-		return err
-	}, args...)
+	err = db.inTurn(ctx, tenant, func(ctx context.Context) error {
+		return db.engine.Page(ctx, s, newer, func() { rows = rows[:0] }, func(row Scanner) error {
+			v, err := scan(row)
+			rows = append(rows, v)
+			return err
+		}, args...)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return rows, nil
+}
+
+// inTurn runs a list at the tenant's turn. A list of a merchant without slow lists ends after
+// quickList, and runs again as a slow one. So it delays no quick list of others for longer.
+func (db *DB) inTurn(ctx context.Context, tenant payment.Tenant, list func(context.Context) error) error {
+	for slow := false; ; slow = true {
+		again, err := db.oneTurn(ctx, tenant, slow, list)
+		if !again {
+			return err
+		}
+	}
+}
+
+// oneTurn is inTurn for one turn. It reports whether the list must run again.
+func (db *DB) oneTurn(
+	ctx context.Context, tenant payment.Tenant, slow bool, list func(context.Context) error,
+) (again bool, err error) {
+	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, slow)
+	if err != nil {
+		return false, err
+	}
+	defer db.lists.leave(turn)
+	if !turn.slow {
+		ctx = context.WithValue(ctx, isQuick{}, true)
+	}
+	err = list(ctx)
+	return !turn.slow && errors.Is(err, payment.ErrListTimeout), err
 }

@@ -34,10 +34,20 @@ const (
 	backgroundTime = 10 * time.Second
 )
 
-// Time returns the deadline of one read. ok is false if the engine's own deadline applies.
-func (p Purpose) Time() (d time.Duration, ok bool) {
+// isQuick is the context key of a list that ends after quickList.
+type isQuick struct{}
+
+// WholeTime returns a context whose reads may take the whole time of their purpose.
+func WholeTime(ctx context.Context) context.Context { return context.WithValue(ctx, isQuick{}, false) }
+
+// Time returns the deadline of one read. ok is false if the engine's own deadline applies. A quick
+// list has a shorter deadline than WholeTime.
+func (p Purpose) Time(ctx context.Context) (d time.Duration, ok bool) {
 	switch p {
 	case Listing:
+		if quick, _ := ctx.Value(isQuick{}).(bool); quick {
+			return quickList, true
+		}
 		return listTime, true
 	case Background:
 		return backgroundTime, true
@@ -94,23 +104,25 @@ func find[T any](
 	return read(ctx, db, ByID, s, scan, args...)
 }
 
-// Turn waits for the tenant's turn to do work that reads many rows. The work counts as one of the
-// tenant's lists until done is called. It returns the errors of a list.
+// Turn waits for the tenant's turn to do work that reads many rows. The work counts as a slow list
+// of the tenant until done is called. It returns the errors of a list.
 func (db *DB) Turn(ctx context.Context, tenant payment.Tenant) (done func(), err error) {
-	return db.lists.Take(ctx, Caller{Tenant: tenant})
-}
-
-// listed waits for the tenant's turn, runs a list and returns its rows. The zero tenant is for
-// operators.
-func listed[T any](
-	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, scan func(Scanner) (T, error), args ...any,
-) ([]T, error) {
-	done, err := db.Turn(ctx, tenant)
+	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, true)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	return read(ctx, db, Listing, s, scan, args...)
+	return func() { db.lists.leave(turn) }, nil
+}
+
+// listed runs a list at the tenant's turn and returns its rows. The zero tenant is for operators.
+func listed[T any](
+	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, scan func(Scanner) (T, error), args ...any,
+) (rows []T, err error) {
+	err = db.inTurn(ctx, tenant, func(ctx context.Context) (err error) {
+		rows, err = read(ctx, db, Listing, s, scan, args...)
+		return err
+	})
+	return rows, err
 }
 
 // read runs a read for a purpose and returns its rows.

@@ -30,8 +30,11 @@ type TurnBounds struct {
 	// Queue bounds the waiting work of one caller, and Queues the waiting work of all callers.
 	Queue, Queues int
 	// Quick is how long work may take before its caller counts as slow. All slow callers together
-	// have Share slots. With 0 no caller is slow.
+	// have Slow slots. With 0 no caller is slow.
 	Quick time.Duration
+	Slow  int
+	// LiveFirst gives live mode and operators their turns before test mode.
+	LiveFirst bool
 	// TooMany is the error of work that fails because of other work of its caller.
 	TooMany error
 	// Stuck is the error of work without a turn if no work has succeeded for Wait: see
@@ -70,7 +73,7 @@ type turn struct {
 	ends  bool
 	ready chan error // receives nil when the turn begins, or the error if it does not
 	begun time.Duration
-	slow  bool // its caller was slow at its beginning
+	slow  bool // it has one of the slots of slow callers
 }
 
 // NewTurns returns turns with these bounds.
@@ -83,7 +86,16 @@ func NewTurns(b TurnBounds) *Turns {
 // TooMany if other work of the caller runs for too long, or too much of it waits. ErrBusy if the
 // work of other callers is the reason. Stuck instead of both if no work succeeds.
 func (t *Turns) Take(ctx context.Context, c Caller) (done func(), err error) {
-	turn, err := t.enqueue(c)
+	turn, err := t.take(ctx, c, false)
+	if err != nil {
+		return nil, err
+	}
+	return func() { t.leave(turn) }, nil
+}
+
+// take is Take. Slow work has the turn of a slow caller.
+func (t *Turns) take(ctx context.Context, c Caller, slow bool) (*turn, error) {
+	turn, err := t.enqueue(c, slow)
 	if err != nil {
 		return nil, t.reason(err)
 	}
@@ -103,7 +115,14 @@ func (t *Turns) Take(ctx context.Context, c Caller) (done func(), err error) {
 	if err != nil {
 		return nil, t.reason(err)
 	}
-	return func() { t.leave(turn) }, nil
+	return turn, nil
+}
+
+// Waiting returns how much work waits for its turn.
+func (t *Turns) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.waiting
 }
 
 // Succeeded records that work has succeeded, with a turn or without one.
@@ -128,9 +147,9 @@ func (t *Turns) reason(err error) error {
 }
 
 // enqueue adds work to the caller's queue. Its turn may begin at once.
-func (t *Turns) enqueue(c Caller) (*turn, error) {
+func (t *Turns) enqueue(c Caller, slow bool) (*turn, error) {
 	ends := c.Ends
-	c.Ends = false
+	c.Ends, c.Bulk = false, false
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.queues) == 0 {
@@ -150,7 +169,7 @@ func (t *Turns) enqueue(c Caller) (*turn, error) {
 	case at >= t.Queue:
 		return nil, t.TooMany
 	}
-	turn := &turn{of: q, ends: ends, ready: make(chan error, 1)}
+	turn := &turn{of: q, ends: ends, slow: slow, ready: make(chan error, 1)}
 	q.waiting = slices.Insert(q.waiting, at, turn)
 	t.waiting++
 	t.next()
@@ -163,13 +182,13 @@ func (t *Turns) enqueue(c Caller) (*turn, error) {
 // next begins turns while a slot is free for waiting work. The caller holds mu.
 func (t *Turns) next() {
 	for t.running < t.Slots {
-		i := slices.IndexFunc(t.queues, t.mayRun)
+		i := t.nextQueue()
 		if i < 0 {
 			return
 		}
 		q := t.queues[i]
 		turn := q.waiting[0]
-		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(q.caller)
+		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(turn)
 		t.dequeue(turn)
 		q.running++
 		t.running++
@@ -183,26 +202,44 @@ func (t *Turns) next() {
 	}
 }
 
+// nextQueue returns the index of the queue whose next work may run in a free slot, or -1. The
+// caller holds mu.
+func (t *Turns) nextQueue() int {
+	if t.LiveFirst {
+		i := slices.IndexFunc(t.queues, func(q *callerQueue) bool { return !q.caller.test() && t.mayRun(q) })
+		if i >= 0 {
+			return i
+		}
+	}
+	return slices.IndexFunc(t.queues, t.mayRun)
+}
+
 // mayRun reports whether a caller's next work may run in a free slot. The caller holds mu.
 func (t *Turns) mayRun(q *callerQueue) bool {
 	if len(q.waiting) == 0 {
 		return false
 	}
 	first := q.running == 0 || q.waiting[0].ends && q.ends == 0 && t.running < t.Slots-1
-	return (first || t.running < t.Share) && (t.slow < t.Share || !t.isSlow(q.caller))
+	return (first || t.running < t.Share) && (t.slow < t.Slow || !t.isSlow(q.waiting[0]))
 }
 
-// isSlow reports whether a caller is slow. The caller holds mu.
-func (t *Turns) isSlow(c Caller) bool {
-	at, found := t.slowAt[c]
-	return found && clock.Monotonic()-at < slowFor
+// isSlow reports whether work is slow, or its caller is. The caller holds mu.
+func (t *Turns) isSlow(w *turn) bool {
+	at, found := t.slowAt[w.of.caller]
+	return w.slow || found && clock.Monotonic()-at < slowFor
 }
 
-// evict refuses the newest work of the caller with the most waiting work. Of callers with equally
-// much, that is the one whose next turn comes last. Work that ends a step stays. The caller holds
-// mu.
+// evict refuses the newest work of the caller with the most waiting work. With LiveFirst that is a
+// caller in test mode, if any waits. Of callers with equally much, it is the one whose next turn
+// comes last. Work that ends a step stays. The caller holds mu.
 func (t *Turns) evict() {
-	refusable := func(q *callerQueue) int { return len(q.waiting) - q.ending }
+	refusable := func(q *callerQueue) int {
+		n := len(q.waiting) - q.ending
+		if t.LiveFirst && n > 0 && q.caller.test() {
+			n += t.Queues
+		}
+		return n
+	}
 	q := t.queues[0]
 	for _, other := range t.queues[1:] {
 		if refusable(other) >= refusable(q) {
@@ -234,7 +271,7 @@ func (t *Turns) leave(turn *turn) {
 	if turn.slow {
 		t.slow--
 	}
-	t.note(q.caller, clock.Monotonic()-turn.begun)
+	t.note(turn, clock.Monotonic()-turn.begun)
 	t.forget(q)
 	if q.running > 0 || len(q.waiting) > 0 {
 		t.queues = append(t.queues, q)
@@ -242,15 +279,16 @@ func (t *Turns) leave(turn *turn) {
 	t.next()
 }
 
-// note records whether work of a caller was slow. The caller holds mu.
-func (t *Turns) note(c Caller, took time.Duration) {
-	switch {
-	case t.Quick > 0 && took > t.Quick:
+// note records whether work was slow. The caller holds mu.
+func (t *Turns) note(w *turn, took time.Duration) {
+	c := w.of.caller
+	switch at, found := t.slowAt[c]; {
+	case t.Quick > 0 && took >= t.Quick:
 		if len(t.slowAt) >= maxSlow {
 			clear(t.slowAt)
 		}
 		t.slowAt[c] = clock.Monotonic()
-	case !t.isSlow(c):
+	case found && clock.Monotonic()-at >= slowFor:
 		delete(t.slowAt, c)
 	}
 }

@@ -34,10 +34,15 @@ func newLists(t *testing.T, slots int) *lists {
 
 // list begins a list of each merchant, one after the other, and returns when each runs, waits or
 // has failed.
-func (l *lists) list(merchants ...int64) {
+func (l *lists) list(merchants ...int64) { l.take(false, merchants) }
+
+// live is list in live mode; merchant 0 is for operators.
+func (l *lists) live(merchants ...int64) { l.take(true, merchants) }
+
+func (l *lists) take(live bool, merchants []int64) {
 	for _, m := range merchants {
 		go func() {
-			done, err := l.Take(l.ended, store.Caller{Tenant: payment.Tenant{Merchant: m}})
+			done, err := l.Take(l.ended, store.Caller{Tenant: payment.Tenant{Merchant: m, Live: live && m != 0}})
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if err != nil {
@@ -77,20 +82,50 @@ func (l *lists) want(t *testing.T, merchants ...int64) {
 	}
 }
 
-// TestTurnsShare: a merchant has at most half of the slots, even if more are free. The other half
-// is for merchants without a running list.
+// TestTurnsShare: a merchant has one slot, even if more are free. The others are for merchants
+// without a running list.
 func TestTurnsShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 4)
 		l.list(1, 1, 1, 1)
-		l.want(t, 1, 1)
-		l.list(2, 2, 2, 3)
-		l.want(t, 1, 1, 2, 3)
+		l.want(t, 1)
+		l.list(2, 2, 3)
+		l.want(t, 1, 2, 3)
 		l.leave(1)
-		l.want(t, 1, 1, 2, 3)
-		l.list(4)
-		l.want(t, 1, 1, 2, 3, 4)
+		l.want(t, 1, 2, 3, 1)
+		l.list(4, 5)
+		l.want(t, 1, 2, 3, 1, 4)
+		l.end()
+	})
+}
+
+// TestTurnsOfLiveMode: lists of live mode, and of operators, have their turns before lists of test
+// mode. If too many lists wait, one of test mode is evicted.
+func TestTurnsOfLiveMode(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		l.list(1, 2, 3)
+		l.live(4, 5, 0)
+		l.want(t, 1, 2)
+		l.leave(1)
+		l.want(t, 1, 2, 4)
+		l.leave(2)
+		l.want(t, 1, 2, 4, 5)
+		l.leave(4)
+		l.want(t, 1, 2, 4, 5, 0)
+		l.leave(5)
+		l.want(t, 1, 2, 4, 5, 0, 3)
+		l.live(9)
+		for m := range int64(l.Queues) {
+			l.list(10 + m)
+		}
+		if got := l.errors(9); len(got) > 0 {
+			t.Errorf("a list of live mode: got %v", got)
+		}
+		l.leave(0)
+		l.want(t, 1, 2, 4, 5, 0, 3, 9)
 		l.end()
 	})
 }

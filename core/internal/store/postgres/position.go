@@ -127,7 +127,7 @@ func (e *engine) Page(
 	}
 	var mark int64
 	if !e.fences.recentlyLate() {
-		mark, err = e.fence(ctx, store.Listing)
+		mark, err = e.fence(store.WholeTime(ctx), store.Listing)
 	}
 	if err != nil || mark == 0 && !newer {
 		return err // the page has all visible rows: a client may act on a missing payment

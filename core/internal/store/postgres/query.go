@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -39,32 +40,53 @@ type reads struct {
 // openReads opens the connections of a purpose.
 func (s *source) openReads(ctx context.Context, p store.Purpose) (*reads, error) {
 	settings := maps.Clone(reading)
-	if d, ok := p.Time(); ok {
+	if d, ok := p.Time(ctx); ok {
 		settings["statement_timeout"] = strconv.FormatInt(d.Milliseconds(), 10)
 		// One read uses one of the server's processes.
 		settings["max_parallel_workers_per_gather"], settings["jit"] = "0", "off"
 	}
-	pool, err := s.open(ctx, readers(p), settings)
+	of := &source{config: s.config.Copy(), sized: s.sized}
+	if p == store.Listing {
+		of.config.ConnConfig.BuildContextWatcherHandler = cancelRequest
+	}
+	pool, err := of.open(ctx, readers(p), settings)
 	if err != nil {
 		return nil, err
 	}
 	return &reads{pool, p, s.patience}, nil
 }
 
+// cancelRequest ends a statement whose context has ended by a request to the server, which keeps
+// the connection. The connection closes if that takes a second.
+func cancelRequest(conn *pgconn.PgConn) ctxwatch.Handler {
+	return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: time.Second}
+}
+
 // limited returns the context of a read. A read for a client does not end with the client's
-// context: a canceled read costs the connection.
+// context: a canceled read can cost the connection.
 func (r *reads) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	d, _ := r.purpose.Time()
+	d, _ := r.purpose.Time(ctx)
 	if r.purpose != store.Background {
 		ctx = context.WithoutCancel(ctx)
+	}
+	if r.hurried(ctx) {
+		return context.WithTimeout(ctx, d)
 	}
 	return context.WithTimeout(ctx, d+r.patience)
 }
 
-// ended returns the error of a read.
-func (r *reads) ended(err error) error {
+// hurried reports whether a read must end before the server's timeout.
+func (r *reads) hurried(ctx context.Context) bool {
+	d, _ := r.purpose.Time(ctx)
+	whole, _ := r.purpose.Time(store.WholeTime(ctx))
+	return d < whole
+}
+
+// ended returns the error of a read with a context of limited.
+func (r *reads) ended(ctx context.Context, err error) error {
 	var e *pgconn.PgError
-	if r.purpose == store.Listing && errors.As(err, &e) && e.Code == queryCanceled {
+	canceled := r.purpose == store.Listing && errors.As(err, &e) && e.Code == queryCanceled
+	if canceled || err != nil && r.hurried(ctx) && ctx.Err() != nil {
 		return r.purpose.Expired()
 	}
 	return explain(err)
@@ -105,7 +127,7 @@ func (e *engine) Each(
 		rows, err = q.pool.Query(ctx, q.text, values...)
 		err = each(rows, err, q, scan)
 	}
-	return q.ended(err)
+	return q.ended(ctx, err)
 }
 
 // row returns the first row.
@@ -133,7 +155,7 @@ func (r lazyRow) Scan(dest ...any) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	return r.ended(err)
+	return r.ended(ctx, err)
 }
 
 // prepareAnew reports whether a read was rejected because its statement was prepared before a

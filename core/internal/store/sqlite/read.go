@@ -12,10 +12,10 @@ import (
 
 // connections returns how many connections a purpose has.
 func connections(p store.Purpose) int {
-	if p == store.ByID {
-		return 4
+	if p == store.Background {
+		return 2
 	}
-	return 2
+	return 4
 }
 
 // pool is the read connections of a purpose, and their statements.
@@ -87,7 +87,7 @@ func (e *engine) timed(
 	ctx context.Context, p store.Purpose, s *store.Statement, run func(context.Context, statement) error,
 ) error {
 	limited := ctx
-	if d, ok := p.Time(); ok {
+	if d, ok := p.Time(ctx); ok {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
