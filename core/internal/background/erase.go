@@ -34,6 +34,7 @@ func (e *eraser) pass(ctx context.Context) error {
 	}
 	n, err := eng.Store.ErasePersonal(ctx, now(), int(e.KeepPersonal/day), api.Impersonal)
 	erased("payments", n, err)
+	erased("announcements of deletions", 0, eng.AnnounceDeletions(ctx))
 	n, err = eng.Store.EraseCustomerEvents(ctx, now(), api.Erased)
 	erased("events of deleted customers", n, err)
 	if daily {

@@ -29,7 +29,7 @@ func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) 
 func (e *Engine) UpdateCustomer(
 	ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte,
 ) (Result, error) {
-	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+	out, err := e.onCustomer(ctx, r.caller(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		was := *c
 		c.Details = change(c.Details)
 		if method != nil {
@@ -63,12 +63,12 @@ func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Result, err
 	return result, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, result.Body))
 }
 
-// onCustomer runs an intent on a customer that exists, else ErrNotFound.
-func (e *Engine) onCustomer(ctx context.Context, r Request, customer int64,
+// onCustomer runs an intent of a caller on a customer that exists, else ErrNotFound.
+func (e *Engine) onCustomer(ctx context.Context, by store.Caller, r Request, customer int64,
 	fn func(*store.Tx, *payment.Customer) (*Result, error),
 ) (*Result, error) {
 	defer e.running.enter(ctx, r)()
-	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+	return e.intentOf(ctx, by, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		c, err := tx.CustomerForUpdate(r.Tenant, customer)
 		if errors.Is(err, payment.ErrNotFound) {
 			return nil, ErrNotFound

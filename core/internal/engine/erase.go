@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -18,9 +19,10 @@ func (e *VersionError) Error() string { return "engine: " + e.Message }
 
 // DeleteCustomer erases the data of a customer and of its payment methods, and both in their
 // events, in one commit. The id and the deletion stay. If there are many events, some are erased
-// later, see store.DB.EraseCustomerEvents. The personal data of its transactions is erased as soon
-// as nothing needs it, see store.DB.ErasePersonal. ErrNotFound if there is no such customer, a
-// *VersionError if it has another version than expected; nil is any.
+// later, see store.DB.EraseCustomerEvents. If there are many payment methods, further commits write
+// some of the events of the deletion, see AnnounceDeletions. The personal data of its transactions
+// is erased as soon as nothing needs it, see store.DB.ErasePersonal. ErrNotFound if there is no
+// such customer, a *VersionError if it has another version than expected; nil is any.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Result, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
 		if expected != nil && *expected != c.Version {
@@ -34,12 +36,27 @@ func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, 
 func (e *Engine) deleteCustomer(
 	ctx context.Context, r Request, customer int64, check func(*store.Tx, *payment.Customer) error,
 ) (Result, error) {
-	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
-		if err := check(tx, c); err != nil {
+	more := false
+	out, err := e.onCustomer(ctx, r.bulk(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+		err := check(tx, c)
+		if err == nil {
+			err = tx.DeleteCustomer(c)
+		}
+		if err == nil {
+			err = tx.EraseCustomer(c, e.Erase)
+		}
+		if err != nil {
 			return nil, err
 		}
-		return e.erase(tx, c)
+		result := e.deleted(c)
+		more, err = e.announceDeletion(tx, c)
+		return &result, err
 	})
+	if err == nil && more {
+		if err := e.announceRest(ctx, r.bulk(), customer); err != nil {
+			e.Log.WarnContext(ctx, "deletion of a customer: events are left to the background", slog.Any("error", err))
+		}
+	}
 	return value(out), err
 }
 
@@ -104,24 +121,74 @@ func (e *Engine) deleteInactive(
 	return deleted, nil
 }
 
-// erase deletes a customer and erases its data.
-func (e *Engine) erase(tx *store.Tx, c *payment.Customer) (*Result, error) {
-	attached, err := tx.AttachedMethods(c.ID)
+// deletionRows is about how many events and deliveries one commit of a deletion writes. On SQLite
+// they hold the writer for some milliseconds.
+const deletionRows = 500
+
+// announceDeletion writes the events of payment methods that the deletion of a customer has
+// detached. The event of the deletion follows the last of them. It reports whether some are left
+// for the next commit.
+func (e *Engine) announceDeletion(tx *store.Tx, c *payment.Customer) (more bool, err error) {
+	endpoints, err := tx.EndpointsFor(c.Tenant, detachedEvent)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	for _, m := range attached {
-		m.Details = []byte("{}")
-		if err := e.detach(tx, m); err != nil {
-			return nil, err
+	limit := max(1, deletionRows/(1+len(endpoints)))
+	detached, err := tx.UnannouncedMethods(c, limit)
+	if err != nil {
+		return false, err
+	}
+	events := make([]*payment.Event, len(detached))
+	for i, m := range detached {
+		events[i] = e.detachment(m)
+	}
+	if len(detached) == limit {
+		return true, tx.InsertEvents(events...)
+	}
+	if err := tx.EndUnannouncedDeletion(c.ID); err != nil {
+		return false, err
+	}
+	return false, tx.InsertEvents(append(events, e.event("customer.deleted", c.Tenant, c.ID, c.Version, e.shown(c)))...)
+}
+
+// announceRest writes the events of a deletion that are left, some in each commit.
+func (e *Engine) announceRest(ctx context.Context, by store.Caller, customer int64) error {
+	for more := true; more; {
+		err := e.Store.UpdateOf(ctx, by, func(tx *store.Tx) error {
+			c, err := tx.UnannouncedDeletion(customer)
+			if errors.Is(err, payment.ErrNotFound) { // another process has written them
+				more = false
+				return nil
+			}
+			if err == nil {
+				more, err = e.announceDeletion(tx, c)
+			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
-	if err := tx.EraseCustomer(c, e.Erase); err != nil {
-		return nil, err
+	return nil
+}
+
+// AnnounceDeletions writes the events that deletions of customers have left, because the process
+// ended or the store was busy. It skips a deletion whose events cannot be written.
+func (e *Engine) AnnounceDeletions(ctx context.Context) error {
+	skipping := e.Store.BeginPass(pass.Erasure)
+	for after, more := int64(0), true; more; {
+		page, err := e.Store.UnannouncedDeletions(ctx, after, dueBatch)
+		if err != nil {
+			return fmt.Errorf("announce deletions: %w", err)
+		}
+		for _, d := range page {
+			after = d.Customer
+			err := e.announceRest(ctx, store.Caller{Tenant: d.Tenant, Bulk: true}, d.Customer)
+			if err := skipping.Skip(ctx, "customer", d.Customer, err); err != nil {
+				return fmt.Errorf("announce deletions: %w", err)
+			}
+		}
+		more = len(page) == dueBatch
 	}
-	if err := tx.DeleteCustomer(c); err != nil {
-		return nil, err
-	}
-	result := e.deleted(c)
-	return &result, tx.InsertEvent(e.event("customer.deleted", c.Tenant, c.ID, c.Version, e.shown(c)))
+	return nil
 }

@@ -40,7 +40,7 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 		if err != nil {
 			return err
 		}
-		out, err = e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+		out, err = e.onCustomer(ctx, r.caller(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 			return e.attach(tx, c, m, token.Drawn)
 		})
 		return err
@@ -67,7 +67,7 @@ func (e *Engine) attach(tx *store.Tx, c *payment.Customer, m *payment.Method, to
 // Detach takes a payment method from its customer and wipes its number, which is a change of the
 // customer.
 func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Result, error) {
-	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+	out, err := e.onCustomer(ctx, r.caller(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		m, err := tx.MethodForUpdate(r.Tenant, method)
 		switch {
 		case errors.Is(err, payment.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):
@@ -87,9 +87,17 @@ func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) 
 	return value(out), err
 }
 
+// detachedEvent is the type of the event of a payment method that was detached.
+const detachedEvent = "payment_method.detached"
+
 func (e *Engine) detach(tx *store.Tx, m *payment.Method) error {
 	if err := tx.DetachMethod(m); err != nil {
 		return err
 	}
-	return tx.InsertEvent(e.event("payment_method.detached", m.Tenant, m.ID, methodDetached, e.shown(m)))
+	return tx.InsertEvent(e.detachment(m))
+}
+
+// detachment is the event of a payment method that was detached.
+func (e *Engine) detachment(m *payment.Method) *payment.Event {
+	return e.event(detachedEvent, m.Tenant, m.ID, methodDetached, e.shown(m))
 }

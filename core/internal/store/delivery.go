@@ -34,17 +34,38 @@ var (
 // InsertDelivery inserts a delivery that is due at once and returns its new id. After the commit it
 // wakes the deliverer. ErrDuplicate if four new ids in a row are taken.
 func (tx *Tx) InsertDelivery(event, endpoint int64) (int64, error) {
-	for range 4 {
-		n := tx.db.ids.Next()
-		err := tx.insert(insertDelivery,
-			n, endpoint, event, toMillis(tx.Now))
-		if !errors.Is(err, ErrDuplicate) {
-			tx.delivers = true
-			tx.db.origins.put(n, tx.from)
-			return n, err
+	d := &payment.Delivery{Event: event, Endpoint: endpoint}
+	err := tx.insertDeliveries([]*payment.Delivery{d})
+	return d.ID, err
+}
+
+// insertDeliveries is InsertDelivery for several deliveries. It fills in their ids.
+func (tx *Tx) insertDeliveries(left []*payment.Delivery) error {
+	for try := 0; len(left) > 0; try++ {
+		if try == 4 {
+			return ErrDuplicate
 		}
+		args := make([][]any, len(left))
+		for i, d := range left {
+			d.ID = tx.db.ids.Next()
+			args[i] = []any{d.ID, d.Endpoint, d.Event, toMillis(tx.Now)}
+		}
+		counts, err := tx.changedEach(insertDelivery, args)
+		if err != nil {
+			return err
+		}
+		tx.delivers = true
+		var taken []*payment.Delivery
+		for i, d := range left {
+			if counts[i] == 0 {
+				taken = append(taken, d)
+				continue
+			}
+			tx.db.origins.put(d.ID, tx.from)
+		}
+		left = taken
 	}
-	return 0, ErrDuplicate
+	return nil
 }
 
 // Deliveries lists the deliveries to one endpoint, newest first. The caller must have checked that

@@ -11,6 +11,8 @@ import (
 const (
 	commitTime = 200 * time.Millisecond
 	commitRows = 100
+	// writerTime replaces commitTime where the commit holds the only writer.
+	writerTime = 20 * time.Millisecond
 )
 
 // Each runs change for rows in order until the command reaches a bound of background commits. It
@@ -35,5 +37,9 @@ func eachLeast[T any](tx *Tx, rows []T, least int, change func(T) error) (int, e
 
 // full reports whether the command has reached a bound of background commits.
 func (tx *Tx) full() bool {
-	return tx.rows >= commitRows || clock.Monotonic()-tx.began >= commitTime
+	longest := commitTime
+	if !tx.db.shared {
+		longest = writerTime
+	}
+	return tx.rows >= commitRows || clock.Monotonic()-tx.began >= longest
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,9 +12,13 @@ import (
 )
 
 var (
-	eraseDetachedMethods           = declare("eraseDetachedMethods")
 	selectCustomerEvents           = declare("selectCustomerEvents")
+	selectSomeCustomerEvents       = declare("selectSomeCustomerEvents")
 	insertCustomerErasure          = declare("insertCustomerErasure")
+	lockUnannouncedDeletion        = declare("lockUnannouncedDeletion")
+	endUnannouncedDeletion         = declare("endUnannouncedDeletion")
+	selectUnannouncedDeletions     = declare("selectUnannouncedDeletions")
+	selectDeletedCustomer          = declare("selectDeletedCustomer")
 	postponeCustomerEvents         = declare("postponeCustomerEvents")
 	selectDeletedCustomers         = declare("selectDeletedCustomers")
 	selectDeletedCustomersByEvents = declare("selectDeletedCustomersByEvents")
@@ -21,15 +27,15 @@ var (
 // eventsAtOnce is the least number of a customer's events that the commit of its deletion erases.
 const eventsAtOnce = 16
 
-// EraseCustomer erases, in the commit that deletes a customer, the payment methods and events of
-// the customer. The methods must be detached. Of more than eventsAtOnce events it may leave some to
-// EraseCustomerEvents. ErasePersonal erases the personal data of the customer's transactions.
+// EraseCustomer detaches the payment methods of a customer, and erases the events of both, in the
+// commit that deletes the customer. Of more than eventsAtOnce events it may leave some to
+// EraseCustomerEvents. ErasePersonal erases the personal data of the customer's transactions. The
+// deletion is unannounced until EndUnannouncedDeletion.
 func (tx *Tx) EraseCustomer(c *payment.Customer, erase eraseFunc) error {
-	err := tx.exec(eraseDetachedMethods, c.ID)
-	if err != nil {
+	if err := tx.detachMethods(c.ID); err != nil {
 		return err
 	}
-	events, err := tx.numbers(selectCustomerEvents, c.Tenant.Merchant, c.Tenant.Live, c.ID, 0, erasePage)
+	events, err := tx.numbers(selectSomeCustomerEvents, c.Tenant.Merchant, c.Tenant.Live, c.ID, erasePage)
 	if err != nil {
 		return err
 	}
@@ -45,6 +51,45 @@ func (tx *Tx) EraseCustomer(c *payment.Customer, erase eraseFunc) error {
 		eventsDue = toMillis(tx.Now)
 	}
 	return tx.exec(insertCustomerErasure, c.ID, c.Tenant.Merchant, c.Tenant.Live, toMillis(tx.Now), eventsDue)
+}
+
+// UnannouncedDeletion returns a deleted customer and locks its deletion. payment.ErrNotFound if the
+// events of the deletion are written.
+func (tx *Tx) UnannouncedDeletion(customer int64) (*payment.Customer, error) {
+	row, err := tx.row(lockUnannouncedDeletion, customer)
+	if err == nil {
+		_, err = scanNumber(row)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, payment.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	if row, err = tx.row(selectDeletedCustomer, customer); err != nil {
+		return nil, err
+	}
+	return scanCustomer(row)
+}
+
+// EndUnannouncedDeletion marks the events of a deletion as written.
+func (tx *Tx) EndUnannouncedDeletion(customer int64) error {
+	return tx.exec(endUnannouncedDeletion, customer)
+}
+
+// Deletion is the deletion of a customer.
+type Deletion struct {
+	Tenant   payment.Tenant
+	Customer int64
+}
+
+// UnannouncedDeletions returns a page of the deletions whose events are not all written, by the id
+// of the customer. The page begins after the id after.
+func (db *DB) UnannouncedDeletions(ctx context.Context, after int64, limit int) ([]Deletion, error) {
+	return collect(ctx, db, selectUnannouncedDeletions, func(row Scanner) (Deletion, error) {
+		c, err := scanDeletedCustomer(row)
+		return Deletion{c.tenant, c.id}, err
+	}, after, limit)
 }
 
 // EraseCustomerEvents erases the events of deleted customers that EraseCustomer has left, and

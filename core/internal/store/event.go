@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -31,6 +32,25 @@ func (tx *Tx) InsertEvent(e *payment.Event) error {
 		return err
 	}
 	return tx.deliver(e)
+}
+
+// InsertEvents is InsertEvent for several events of one tenant.
+func (tx *Tx) InsertEvents(events ...*payment.Event) error {
+	args := make([][]any, len(events))
+	for i, e := range events {
+		e.CreatedAt = tx.Now
+		args[i] = []any{
+			e.ID, e.Tenant.Merchant, e.Tenant.Live, e.Type, e.Object, e.Sequence, string(e.Data), toMillis(tx.Now),
+		}
+	}
+	counts, err := tx.changedEach(insertEvent, args)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(counts, 0) {
+		return ErrDuplicate
+	}
+	return tx.deliver(events...)
 }
 
 // Event reads one event of the tenant, else ErrNotFound.

@@ -10,13 +10,15 @@ import (
 )
 
 var (
-	insertMethod          = declare("insertMethod")
-	overwriteMethod       = declare("overwriteMethod")
-	detachMethod          = declare("detachMethod")
-	selectMethod          = declare("selectMethod")
-	lockMethod            = declare("lockMethod")
-	selectAttachedMethods = declare("selectAttachedMethods")
-	listMethods           = declareList("listMethods")
+	insertMethod             = declare("insertMethod")
+	overwriteMethod          = declare("overwriteMethod")
+	detachMethod             = declare("detachMethod")
+	overwriteMethods         = declare("overwriteMethods")
+	detachMethods            = declare("detachMethods")
+	selectMethod             = declare("selectMethod")
+	lockMethod               = declare("lockMethod")
+	selectUnannouncedMethods = declare("selectUnannouncedMethods")
+	listMethods              = declareList("listMethods")
 )
 
 // InsertMethod attaches a payment method to its customer. ErrDuplicate if the id is taken,
@@ -42,8 +44,8 @@ func (tx *Tx) InsertMethod(m *payment.Method) error {
 	return err
 }
 
-// DetachMethod detaches a payment method from its customer and removes its number. ErrConflict if
-// it is not attached.
+// DetachMethod detaches a payment method from its customer. It removes the number and the personal
+// data of the row; m keeps the latter. ErrConflict if it is not attached.
 func (tx *Tx) DetachMethod(m *payment.Method) error {
 	m.DetachedAt, m.Sealed.Number = tx.Now, nil
 	// Overwrite the bytes first: see wipeTokens.
@@ -73,14 +75,24 @@ func (tx *Tx) MethodForUpdate(tenant payment.Tenant, id int64) (*payment.Method,
 	return scanMethod(row)
 }
 
-// AttachedMethods returns all payment methods of a customer that are attached.
-func (tx *Tx) AttachedMethods(customer int64) ([]*payment.Method, error) {
+// detachMethods is DetachMethod for all attached payment methods of a customer.
+func (tx *Tx) detachMethods(customer int64) error {
+	err := tx.overwrite(overwriteMethods, customer)
+	if err == nil {
+		_, err = tx.changed(detachMethods, toMillis(tx.Now), customer)
+	}
+	return err
+}
+
+// UnannouncedMethods returns payment methods, by id, that the deletion of a customer has detached
+// and that have no event of that yet.
+func (tx *Tx) UnannouncedMethods(deleted *payment.Customer, limit int) ([]*payment.Method, error) {
 	var out []*payment.Method
-	err := tx.each(selectAttachedMethods, func(row Scanner) error {
+	err := tx.each(selectUnannouncedMethods, func(row Scanner) error {
 		m, err := scanMethod(row)
 		out = append(out, m)
 		return err
-	}, customer)
+	}, deleted.ID, toMillis(deleted.UpdatedAt), limit)
 	return out, err
 }
 

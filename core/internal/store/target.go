@@ -133,34 +133,36 @@ func (tx *Tx) EndpointsFor(tenant payment.Tenant, kind string) ([]int64, error) 
 	if err := tx.s.Lock(endpointsLock(tenant), true); err != nil {
 		return nil, err
 	}
-	return tx.wanting(tenant, kind)
-}
-
-// wanting is EndpointsFor in a command that has the lock of the tenant's endpoints already.
-func (tx *Tx) wanting(tenant payment.Tenant, kind string) ([]int64, error) {
 	targets, err := tx.targets(tenant)
 	if err != nil {
 		return nil, err
 	}
+	return wanting(targets, kind), nil
+}
+
+// wanting returns the ids of the endpoints that want events of a type.
+func wanting(targets []payment.Endpoint, kind string) []int64 {
 	var out []int64
 	for _, e := range targets {
 		if e.Wants(kind) {
 			out = append(out, e.ID)
 		}
 	}
-	return out, nil
+	return out
 }
 
-// deliver inserts a delivery of e to each endpoint that wants it.
-func (tx *Tx) deliver(e *payment.Event) error {
-	endpoints, err := tx.wanting(e.Tenant, e.Type)
+// deliver inserts a delivery of each event to each endpoint that wants it. The events are of one
+// tenant, and the command has the lock of its endpoints.
+func (tx *Tx) deliver(events ...*payment.Event) error {
+	targets, err := tx.targets(events[0].Tenant)
 	if err != nil {
 		return err
 	}
-	for _, endpoint := range endpoints {
-		if _, err := tx.InsertDelivery(e.ID, endpoint); err != nil {
-			return err
+	var made []*payment.Delivery
+	for _, e := range events {
+		for _, endpoint := range wanting(targets, e.Type) {
+			made = append(made, &payment.Delivery{Event: e.ID, Endpoint: endpoint})
 		}
 	}
-	return nil
+	return tx.insertDeliveries(made)
 }

@@ -12,6 +12,9 @@ const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confir
 const methodColumns = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
 	created_at, detached_at`
 
+// emptyMethod removes the number and the personal data of a payment method.
+const emptyMethod = `number = NULL, details = '{}', fingerprint = '', client_address = ''`
+
 var customerSQL = map[string]string{
 	"insertCustomer": `INSERT INTO customers
 		(id, merchant_id, live, details, version, created_at, updated_at, api_key_id, client_address)
@@ -30,6 +33,8 @@ var customerSQL = map[string]string{
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND deleted_at = 0`,
 	"lockCustomer": `SELECT ` + customerColumns + ` FROM customers
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND deleted_at = 0 FOR UPDATE`,
+	"selectDeletedCustomer": `SELECT ` + customerColumns + ` FROM customers
+		WHERE id = $1::bigint AND deleted_at > 0`,
 	"selectCustomerAges": `SELECT id, CASE WHEN updated_at < $4::bigint THEN 1 ELSE 0 END FROM customers
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0 AND id > $3::bigint
 			AND id < $5::bigint ORDER BY id LIMIT $6::bigint`,
@@ -56,12 +61,21 @@ var customerSQL = map[string]string{
 		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = $4::bigint AND detached_at = 0) < $11::bigint`,
 	// Empty: an update writes a new version of the row, so it overwrites no bytes.
 	"overwriteMethod": "",
-	"detachMethod": `UPDATE payment_methods SET detached_at = $1::bigint, number = NULL
+	"detachMethod": `UPDATE payment_methods SET detached_at = $1::bigint, ` + emptyMethod + `
 		WHERE id = $2::bigint AND merchant_id = $3::bigint AND live = $4::bigint AND detached_at = 0`,
+	"overwriteMethods": "", // like overwriteMethod
+	"detachMethods": `UPDATE payment_methods SET detached_at = $1::bigint, ` + emptyMethod + `
+		WHERE customer_id = $2::bigint AND detached_at = 0`,
 	"selectMethod": `SELECT ` + methodColumns + ` FROM payment_methods
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	"lockMethod": `SELECT ` + methodColumns + ` FROM payment_methods
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
-	"selectAttachedMethods": `SELECT ` + methodColumns + ` FROM payment_methods
-		WHERE customer_id = $1::bigint AND detached_at = 0 ORDER BY id`,
+	// The condition on the type is, word for word, the condition of the index. The subquery is no
+	// join, so it reads the index once for each payment method.
+	"selectUnannouncedMethods": `SELECT ` + methodColumns + ` FROM payment_methods AS m
+		WHERE customer_id = $1::bigint AND detached_at = $2::bigint AND (
+			SELECT 1 FROM events WHERE object_id = m.id
+				AND (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
+				AND type = 'payment_method.detached' LIMIT 1) IS NULL
+		ORDER BY m.id LIMIT $3::bigint`,
 }

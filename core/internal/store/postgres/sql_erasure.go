@@ -1,17 +1,27 @@
 package postgres
 
 var erasureSQL = map[string]string{
-	"eraseDetachedMethods": `UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
-		WHERE customer_id = $1::bigint AND detached_at > 0`,
 	// The condition on the type is, word for word, the condition of the index.
 	"selectCustomerEvents": `SELECT id FROM events
 		WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 			AND object_id IN (SELECT $3::bigint UNION ALL SELECT id FROM payment_methods WHERE customer_id = $3::bigint)
 			AND merchant_id = $1::bigint AND live = $2::bigint AND id > $4::bigint
 		ORDER BY id LIMIT $5::bigint`,
+	// It reads the events of one object after the other, and no more than it returns.
+	"selectSomeCustomerEvents": `SELECT e.id
+		FROM (SELECT $3::bigint AS id UNION ALL SELECT id FROM payment_methods WHERE customer_id = $3::bigint) AS o
+		CROSS JOIN LATERAL (SELECT id FROM events
+			WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
+				AND object_id = o.id AND merchant_id = $1::bigint AND live = $2::bigint LIMIT $4::bigint) AS e
+		LIMIT $4::bigint`,
 	"insertCustomerErasure": `INSERT INTO customer_erasures (customer_id, merchant_id, live, deleted_at, due_at,
-		events_due_at)
-		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $4::bigint, $5::bigint)`,
+		events_due_at, unannounced)
+		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $4::bigint, $5::bigint, 1)`,
+	"lockUnannouncedDeletion": `SELECT customer_id FROM customer_erasures
+		WHERE customer_id = $1::bigint AND unannounced = 1 FOR UPDATE`,
+	"endUnannouncedDeletion": `UPDATE customer_erasures SET unannounced = 0 WHERE customer_id = $1::bigint`,
+	"selectUnannouncedDeletions": `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
+		WHERE unannounced = 1 AND customer_id > $1::bigint ORDER BY customer_id LIMIT $2::bigint`,
 	"postponeCustomerEvents": `UPDATE customer_erasures SET events_due_at = $1::bigint WHERE customer_id = $2::bigint`,
 	"selectPeriods": `SELECT DISTINCT keep_personal FROM merchants WHERE keep_personal IS NOT NULL
 		ORDER BY keep_personal`,
@@ -25,7 +35,8 @@ var erasureSQL = map[string]string{
 		ORDER BY transaction_id LIMIT $7::bigint`,
 	"deleteCustomerTerm": `DELETE FROM transaction_terms WHERE merchant = $1::bigint AND is_live = $2::bigint
 		AND kind = $3::bigint AND term = $4::text AND transaction_id = $5::bigint`,
-	"deleteCustomerErasure": `DELETE FROM customer_erasures WHERE customer_id = $1::bigint AND events_due_at = 0`,
+	"deleteCustomerErasure": `DELETE FROM customer_erasures
+		WHERE customer_id = $1::bigint AND events_due_at = 0 AND unannounced = 0`,
 	"postponeCustomerErasure": `UPDATE customer_erasures SET due_at = $1::bigint, deleted_at = LEAST(deleted_at,
 		$2::bigint) WHERE customer_id = $3::bigint`,
 	"selectErasedObjects": `SELECT merchant_id, live, MIN(object_id)

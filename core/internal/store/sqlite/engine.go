@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -19,6 +20,13 @@ const (
 	maxBatch = 256
 )
 
+// bulkBounds are the bounds of commands that may write many rows. One at a time waits for its
+// batch, so the commands of others wait for one of them in each batch.
+var bulkBounds = store.TurnBounds{
+	Slots: 1, Share: 1, Wait: 10 * time.Second, Queue: 64, Queues: 256, LiveFirst: true,
+	TooMany: payment.ErrTooManyChanges,
+}
+
 // engine is one file, with one writer that commits commands in batches, and a pool of readers
 // for each purpose.
 type engine struct {
@@ -26,6 +34,7 @@ type engine struct {
 	write    *sql.DB
 	read     pools
 	commands batch.Queue[*request]
+	bulk     *store.Turns // of commands that may write many rows: a batch has one
 	writer   chan *writer // holds the writer while nothing uses it
 	closed   atomic.Bool
 
@@ -64,7 +73,9 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{db: db, write: write, read: read, sql: texts, writer: make(chan *writer, 1)}
+	e := &engine{
+		db: db, write: write, read: read, sql: texts, bulk: store.NewTurns(bulkBounds), writer: make(chan *writer, 1),
+	}
 	e.commands.Commit, e.commands.Size, e.commands.Limit = e.commit, maxBatch, maxQueue
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, e.closePools())
@@ -92,6 +103,13 @@ func (e *engine) Confirm(context.Context) error { return nil }
 
 // Update implements store.Engine. The command runs in a savepoint of the next batch.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
+	if c.Caller().Bulk {
+		done, err := e.bulk.Take(ctx, c.Caller())
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
 	r := &request{Command: c}
 	err := e.commands.Do(context.WithoutCancel(ctx), r) // no caller withdraws a command
 	switch {
@@ -136,7 +154,7 @@ func (e *engine) Observe(fn func(store.Batch)) {
 }
 
 // Waiting implements store.Engine.
-func (e *engine) Waiting() int { return e.commands.Waiting() }
+func (e *engine) Waiting() int { return e.commands.Waiting() + e.bulk.Waiting() }
 
 // Page implements store.Engine. Commands run one after the other, and generate the ids of their
 // rows when they run. So the order of ids is the order of commits.

@@ -12,6 +12,9 @@ const unfinishedPayment = `(status IN ('processing', 'unknown', 'requires_confir
 const methodColumns = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
 	created_at, detached_at`
 
+// emptyMethod removes the number and the personal data of a payment method.
+const emptyMethod = `number = NULL, details = '{}', fingerprint = '', client_address = ''`
+
 var customerSQL = map[string]string{
 	"insertCustomer": `INSERT INTO customers
 		(id, merchant_id, live, details, version, created_at, updated_at, api_key_id, client_address)
@@ -27,6 +30,7 @@ var customerSQL = map[string]string{
 		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
 	"lockCustomer": `SELECT ` + customerColumns + ` FROM customers
 		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
+	"selectDeletedCustomer": `SELECT ` + customerColumns + ` FROM customers WHERE id = ? AND deleted_at > 0`,
 	"selectCustomerAges": `SELECT id, CASE WHEN updated_at < ?4 THEN 1 ELSE 0 END FROM customers
 		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND id > ?3 AND id < ?5 ORDER BY id LIMIT ?6`,
 	"selectActiveCustomer": `SELECT CASE WHEN EXISTS (SELECT 1 FROM customers WHERE id = ?1 AND (updated_at >= ?2
@@ -47,12 +51,21 @@ var customerSQL = map[string]string{
 		WHERE (SELECT COUNT(*) FROM payment_methods WHERE customer_id = ?4 AND detached_at = 0) < ?11`,
 	"overwriteMethod": `UPDATE payment_methods SET number = zeroblob(length(number))
 		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
-	"detachMethod": `UPDATE payment_methods SET detached_at = ?, number = NULL
+	"detachMethod": `UPDATE payment_methods SET detached_at = ?, ` + emptyMethod + `
 		WHERE id = ? AND merchant_id = ? AND live = ? AND detached_at = 0`,
+	"overwriteMethods": `UPDATE payment_methods SET number = zeroblob(length(number))
+		WHERE customer_id = ? AND detached_at = 0`,
+	"detachMethods": `UPDATE payment_methods SET detached_at = ?, ` + emptyMethod + `
+		WHERE customer_id = ? AND detached_at = 0`,
 	"selectMethod": `SELECT ` + methodColumns + ` FROM payment_methods WHERE id = ? AND merchant_id = ? AND live = ?`,
 	"lockMethod":   `SELECT ` + methodColumns + ` FROM payment_methods WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"selectAttachedMethods": `SELECT ` + methodColumns + ` FROM payment_methods
-		WHERE customer_id = ? AND detached_at = 0 ORDER BY id`,
+	// The condition on the type is, word for word, the condition of the index.
+	"selectUnannouncedMethods": `SELECT ` + methodColumns + ` FROM payment_methods AS m
+		WHERE customer_id = ? AND detached_at = ? AND NOT EXISTS (
+			SELECT 1 FROM events INDEXED BY events_of_customers WHERE object_id = m.id
+				AND (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
+				AND type = 'payment_method.detached')
+		ORDER BY m.id LIMIT ?`,
 	"listMethods": `SELECT ` + methodColumns + ` FROM payment_methods
 		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)
 		AND id < ? ORDER BY id DESC LIMIT ?`,

@@ -1,17 +1,25 @@
 package sqlite
 
 var erasureSQL = map[string]string{
-	"eraseDetachedMethods": `UPDATE payment_methods SET details = '{}', fingerprint = '', client_address = ''
-		WHERE customer_id = ? AND detached_at > 0`,
 	// The condition on the type is, word for word, the condition of the index.
 	"selectCustomerEvents": `SELECT id FROM events INDEXED BY events_of_customers
 		WHERE (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 			AND object_id IN (SELECT ?3 UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?3)
 			AND merchant_id = ?1 AND live = ?2 AND id > ?4
 		ORDER BY id LIMIT ?5`,
+	// It reads the events of one object after the other, and no more than it returns.
+	"selectSomeCustomerEvents": `SELECT e.id
+		FROM (SELECT ?3 AS id UNION ALL SELECT id FROM payment_methods WHERE customer_id = ?3) AS o
+		CROSS JOIN events AS e INDEXED BY events_of_customers
+		WHERE (substr(e.type, 1, 9) = 'customer.' OR substr(e.type, 1, 15) = 'payment_method.')
+			AND e.object_id = o.id AND e.merchant_id = ?1 AND e.live = ?2 LIMIT ?4`,
 	"insertCustomerErasure": `INSERT INTO customer_erasures (customer_id, merchant_id, live, deleted_at, due_at,
-		events_due_at)
-		VALUES (?1, ?2, ?3, ?4, ?4, ?5)`,
+		events_due_at, unannounced)
+		VALUES (?1, ?2, ?3, ?4, ?4, ?5, 1)`,
+	"lockUnannouncedDeletion": `SELECT customer_id FROM customer_erasures WHERE customer_id = ? AND unannounced = 1`,
+	"endUnannouncedDeletion":  `UPDATE customer_erasures SET unannounced = 0 WHERE customer_id = ?`,
+	"selectUnannouncedDeletions": `SELECT customer_id, merchant_id, live, deleted_at, due_at FROM customer_erasures
+		WHERE unannounced = 1 AND customer_id > ? ORDER BY customer_id LIMIT ?`,
 	"postponeCustomerEvents": `UPDATE customer_erasures SET events_due_at = ? WHERE customer_id = ?`,
 	"selectPeriods": `SELECT DISTINCT keep_personal FROM merchants WHERE keep_personal IS NOT NULL
 		ORDER BY keep_personal`,
@@ -24,7 +32,8 @@ var erasureSQL = map[string]string{
 		ORDER BY transaction_id LIMIT ?`,
 	"deleteCustomerTerm": `DELETE FROM transaction_terms WHERE merchant = ? AND is_live = ? AND kind = ? AND term = ?
 		AND transaction_id = ?`,
-	"deleteCustomerErasure": `DELETE FROM customer_erasures WHERE customer_id = ? AND events_due_at = 0`,
+	"deleteCustomerErasure": `DELETE FROM customer_erasures
+		WHERE customer_id = ? AND events_due_at = 0 AND unannounced = 0`,
 	"postponeCustomerErasure": `UPDATE customer_erasures SET due_at = ?1, deleted_at = MIN(deleted_at, ?2)
 		WHERE customer_id = ?3`,
 	"selectErasedObjects": `SELECT merchant_id, live, MIN(object_id)

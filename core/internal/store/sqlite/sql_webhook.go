@@ -22,7 +22,7 @@ const emptyEndpoint = `status = 'deleted'
 
 var webhookSQL = map[string]string{
 	"insertDelivery": `INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
-		VALUES (?1, ?2, ?3, ?4, ?4, ?4)`,
+		VALUES (?1, ?2, ?3, ?4, ?4, ?4) ON CONFLICT DO NOTHING`,
 	"listDeliveries": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
 	"listDeliveriesBefore": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?

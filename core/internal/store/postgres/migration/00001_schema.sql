@@ -135,10 +135,12 @@ CREATE TABLE customer_erasures (
     live        SMALLINT NOT NULL CHECK (live IN (0, 1)),
     deleted_at  BIGINT   NOT NULL,
     due_at      BIGINT   NOT NULL,
-    events_due_at BIGINT NOT NULL DEFAULT 0
+    events_due_at BIGINT NOT NULL DEFAULT 0,
+    unannounced SMALLINT NOT NULL DEFAULT 0 CHECK (unannounced IN (0, 1))
 );
 CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
 CREATE INDEX customer_erasures_events_due ON customer_erasures (events_due_at, customer_id) WHERE events_due_at > 0;
+CREATE INDEX customer_erasures_unannounced ON customer_erasures (customer_id) WHERE unannounced = 1;
 CREATE TABLE erased_objects (
     merchant_id BIGINT   NOT NULL,
     live        SMALLINT NOT NULL CHECK (live IN (0, 1)),

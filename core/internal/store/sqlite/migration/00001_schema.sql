@@ -151,10 +151,12 @@ CREATE TABLE customer_erasures (
     live        INTEGER NOT NULL CHECK (live IN (0, 1)),
     deleted_at  INTEGER NOT NULL,
     due_at      INTEGER NOT NULL,
-    events_due_at INTEGER NOT NULL DEFAULT 0 -- 0 if the customer's events are erased
+    events_due_at INTEGER NOT NULL DEFAULT 0, -- 0 if the customer's events are erased
+    unannounced INTEGER NOT NULL DEFAULT 0 CHECK (unannounced IN (0, 1)) -- 1 until the events of the deletion are written
 ) STRICT;
 CREATE INDEX customer_erasures_due ON customer_erasures (due_at);
 CREATE INDEX customer_erasures_events_due ON customer_erasures (events_due_at, customer_id) WHERE events_due_at > 0;
+CREATE INDEX customer_erasures_unannounced ON customer_erasures (customer_id) WHERE unannounced = 1;
 
 -- Erased transactions, captures and refunds whose events are not yet erased.
 CREATE TABLE erased_objects (
