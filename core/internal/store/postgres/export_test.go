@@ -13,23 +13,32 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// PrepareAll prepares the SQL of every statement of the store on a connection, and returns how many
-// there are.
-func PrepareAll(ctx context.Context, c *pgx.Conn) (n int, err error) {
+// Shapes prepares every statement of the store that the engine can run on a connection. It returns
+// how many parameters each has, and how many columns its rows have. It leaves out the
+// parameter and the column that the engine adds to lists.
+func Shapes(ctx context.Context, c *pgx.Conn) (map[string][2]int, error) {
 	texts, err := compile()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	shapes := map[string][2]int{}
+	var errs []error
 	for s, text := range texts {
 		if text == "" {
 			continue
 		}
-		n++
-		if _, failed := c.Prepare(ctx, s.String(), text); failed != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", s, failed))
+		d, err := c.Prepare(ctx, s.String(), text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s, err))
+			continue
 		}
+		own := 0
+		if _, list := listSQL[s.String()]; list {
+			own = 1
+		}
+		shapes[s.String()] = [2]int{len(d.ParamOIDs) - own, len(d.Fields) - own}
 	}
-	return n, err
+	return shapes, errors.Join(errs...)
 }
 
 // MigrateOn is Migrate for a later build, which has one more step.

@@ -6,16 +6,18 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/store/postgres"
 )
 
 // TestStatements prepares every statement of the store on a migrated database.
 func TestStatements(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	if n, err := postgres.PrepareAll(t.Context(), b.raw); err != nil || n == 0 {
-		t.Errorf("%d statements: %v", n, err)
+	shapes, err := postgres.Shapes(t.Context(), setup(t).raw)
+	if err != nil {
+		t.Error(err)
 	}
+	coretest.WantShapes(t, shapes)
 }
 
 // TestRefuseBatch: the function fails with the code by which the engine recognizes a refused batch.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -77,20 +78,45 @@ func (e *Engine) Plan(ctx context.Context, p store.Purpose, fn func() error) (st
 	return strings.Join(steps, "\n"), err
 }
 
-// PrepareAll prepares the SQL of every statement of the store, and returns how many there are.
-func (e *Engine) PrepareAll() (n int, err error) {
+// Shapes returns how many parameters each statement of the store has, and how many columns its rows
+// have. The number of columns is -1 for an insert. Statements that the engine cannot run are left
+// out.
+func (e *Engine) Shapes() (map[string][2]int, error) {
 	w := <-e.writer
 	defer func() { e.writer <- w }()
+	shapes := map[string][2]int{}
+	var errs []error
 	for s, text := range e.sql {
 		if text == "" {
 			continue
 		}
-		n++
-		if _, failed := w.prepared(s); failed != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", s, failed))
+		p, err := w.prepared(s)
+		shape := [2]int{parameters(text), -1}
+		if err == nil && !strings.Contains(text, "INSERT INTO") {
+			shape[1], err = columnsOf(w, p, shape[0])
 		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s, err))
+		}
+		shapes[s.String()] = shape
 	}
-	return n, err
+	return shapes, errors.Join(errs...)
+}
+
+// columnsOf runs a statement with 0 for each parameter, rolls it back, and returns how many columns
+// its rows have.
+func columnsOf(w *writer, p statement, parameters int) (int, error) {
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return 0, err
+	}
+	defer func() { _ = w.exec("ROLLBACK") }() // the next BEGIN reports a failure
+	rows, err := p.prepared.QueryContext(context.Background(), slices.Repeat([]any{0}, parameters)...)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	columns, err := rows.Columns()
+	return len(columns), errors.Join(err, rows.Err())
 }
 
 // parameters returns how many values a statement takes, whose parameters are ?, ?N or both.

@@ -1,11 +1,17 @@
 package sqlite_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/causeway-pay/causeway/core/internal/coretest"
+)
 
 // TestStatements prepares every statement of the store on a migrated database.
 func TestStatements(t *testing.T) {
 	t.Parallel()
-	if n, err := setup(t).engine.PrepareAll(); err != nil || n == 0 {
-		t.Errorf("%d statements: %v", n, err)
+	shapes, err := setup(t).engine.Shapes()
+	if err != nil {
+		t.Error(err)
 	}
+	coretest.WantShapes(t, shapes)
 }
