@@ -20,10 +20,11 @@ const (
 	maxBatch = 256
 )
 
-// bulkBounds are the bounds of commands that may write many rows. One at a time waits for its
-// batch, so the commands of others wait for one of them in each batch.
+// bulkBounds are the bounds of commands of clients that may write many rows. One at a time waits for
+// its batch, so the commands of others wait for one of them in each batch. Live mode has no
+// preference: one merchant's commands would then stop those of test mode for as long as they come.
 var bulkBounds = store.TurnBounds{
-	Slots: 1, Share: 1, Wait: 10 * time.Second, Queue: 64, Queues: 256, LiveFirst: true,
+	Slots: 1, Share: 1, Wait: 10 * time.Second, Queue: 64, Queues: 256,
 	TooMany: payment.ErrTooManyChanges,
 }
 
@@ -34,7 +35,7 @@ type engine struct {
 	write    *sql.DB
 	read     pools
 	commands batch.Queue[*request]
-	bulk     *store.Turns // of commands that may write many rows: a batch has one
+	bulk     *store.Turns // of commands of clients that may write many rows: a batch has one
 	writer   chan *writer // holds the writer while nothing uses it
 	closed   atomic.Bool
 
@@ -103,7 +104,7 @@ func (e *engine) Confirm(context.Context) error { return nil }
 
 // Update implements store.Engine. The command runs in a savepoint of the next batch.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
-	if c.Caller().Bulk {
+	if c.Caller().Bulk && !c.Background() { // clients could stop the background work of all merchants
 		done, err := e.bulk.Take(ctx, c.Caller())
 		if err != nil {
 			return err
