@@ -25,7 +25,7 @@ func (g givenSource) cvcFault() *fault {
 // typeCVC adds the security code that the payer typed again to a stored card, which never has one.
 func (p *payer) typeCVC(cvc *secret.String) *fault {
 	switch {
-	case cvc == nil, p.method == "": // there is nothing to charge: the intent refuses it
+	case cvc == nil, p.drawn.Refused(): // there is nothing to charge: the intent refuses it
 		return nil
 	case p.shown.Card == nil:
 		return &fault{

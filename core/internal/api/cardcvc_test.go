@@ -79,6 +79,19 @@ func TestCVCThatDoesNotGo(t *testing.T) {
 	})
 }
 
+// TestFieldsOfADetachedMethod: what the kind of a detached payment method does not take changes
+// nothing: the method is unknown. Detaching erases the kind's details.
+func TestFieldsOfADetachedMethod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	customer := b.MustCustomer(t, "{}").ID
+	m := b.MustAttach(t, customer, visa).ID
+	MustDecode[v1.Deleted](t, b.do(t, "DELETE", "/v1/customers/"+customer+"/payment_methods/"+m, ""), 200)
+	for _, field := range []string{"", typedAgain("123"), `,"prior_authorization":{"code":"A1B2C3"}`} {
+		wantRefusal(t, b.pay(t, m, field), invalid("unknown_payment_method", "payment_method"))
+	}
+}
+
 // TestCVCOfAStoredCardIsNowhere plants codes along every path that takes one.
 func TestCVCOfAStoredCardIsNowhere(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func priorFault(in *v1.TransactionCreate) *fault {
 
 // priorFault refuses a prior authorization of anything but a card.
 func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
-	if in.PriorAuthorization == nil || p.shown.Card != nil || p.method == "" {
+	if in.PriorAuthorization == nil || p.shown.Card != nil || p.drawn.Refused() {
 		return nil
 	}
 	return &fault{

@@ -170,6 +170,9 @@ func (e *Engine) whyNotToken(t *payment.Token) error {
 	return nil
 }
 
+// Refused reports whether the source cannot be used. Its intent returns the reason.
+func (s Drawn) Refused() bool { return s.refusal != nil }
+
 // stored returns the ids of the source's objects.
 func (s Drawn) stored() payment.StoredSource {
 	return payment.StoredSource{Customer: s.Customer, Method: s.Method, Token: s.Token}
