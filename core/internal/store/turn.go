@@ -33,7 +33,8 @@ type TurnBounds struct {
 	// have Slow slots. With 0 no caller is slow.
 	Quick time.Duration
 	Slow  int
-	// LiveFirst gives live mode and operators their turns before test mode.
+	// LiveFirst gives live mode and operators their turns before test mode, but not twice in a row if
+	// test mode is next.
 	LiveFirst bool
 	// TooMany is the error of work that fails because of other work of its caller.
 	TooMany error
@@ -56,6 +57,7 @@ type Turns struct {
 	// succeeded is when work last succeeded, or when work came while there was none, on the monotonic
 	// clock.
 	succeeded time.Duration
+	preferred bool // LiveFirst has decided for live mode, and test mode has had no turn since
 }
 
 // callerQueue is the running and waiting work of one caller.
@@ -205,13 +207,16 @@ func (t *Turns) next() {
 // nextQueue returns the index of the queue whose next work may run in a free slot, or -1. The
 // caller holds mu.
 func (t *Turns) nextQueue() int {
-	if t.LiveFirst {
-		i := slices.IndexFunc(t.queues, func(q *callerQueue) bool { return !q.caller.test() && t.mayRun(q) })
-		if i >= 0 {
-			return i
-		}
+	next := slices.IndexFunc(t.queues, t.mayRun)
+	if !t.LiveFirst || next < 0 || !t.queues[next].caller.test() {
+		return next
 	}
-	return slices.IndexFunc(t.queues, t.mayRun)
+	live := slices.IndexFunc(t.queues, func(q *callerQueue) bool { return !q.caller.test() && t.mayRun(q) })
+	t.preferred = live >= 0 && !t.preferred
+	if t.preferred {
+		return live
+	}
+	return next
 }
 
 // mayRun reports whether a caller's next work may run in a free slot. The caller holds mu.
