@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,6 +55,58 @@ func TestEarlyResponses(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s and the end of the connection", path, text, err, want)
 		}
 	}
+}
+
+// TestPortsOfEarlyResponses checks that requests with unfinished bodies do not use up Envoy's local
+// ports: a service refuses them early, Envoy closes the connection first, and TIME_WAIT would keep
+// its port for a minute.
+func TestPortsOfEarlyResponses(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	for _, upstream := range []struct{ path, address string }{
+		{"/compat/early", b.compat.address}, {"/v1/early", b.core.address},
+	} {
+		client := b.http2()
+		for range 32 {
+			rest, _ := io.Pipe() // nothing comes of it
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+host+upstream.path, rest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength = 52
+			got, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = got.Body.Close() // the status suffices
+			if got.StatusCode != http.StatusUnauthorized {
+				t.Fatalf("%s: got %d, want 401", upstream.path, got.StatusCode)
+			}
+		}
+		if n := timeWait(t, upstream.address); n > 1 {
+			t.Errorf("%s: %d of 32 requests left a port in TIME_WAIT", upstream.path, n)
+		}
+	}
+}
+
+// timeWait returns how many ports of clients of an IPv4 address are in TIME_WAIT. It needs Linux.
+func timeWait(t *testing.T, address string) int {
+	t.Helper()
+	at := netip.MustParseAddrPort(address)
+	ip := at.Addr().As4()
+	remote := fmt.Sprintf("%08X:%04X", binary.LittleEndian.Uint32(ip[:]), at.Port())
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(table)) {
+		// sl local_address rem_address st …
+		if f := strings.Fields(line); len(f) > 3 && f[2] == remote && f[3] == "06" {
+			n++
+		}
+	}
+	return n
 }
 
 // TestUnfinishedBodies checks that Envoy does not keep the unfinished bodies of a client without a

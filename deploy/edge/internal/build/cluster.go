@@ -82,6 +82,7 @@ func (b *builder) cluster(name, addresses string, most uint32, options *anypb.An
 			HostIdentifier: &endpointv3.LbEndpoint_Endpoint{Endpoint: &endpointv3.Endpoint{Address: at}},
 		})
 	}
+	c.UpstreamBindConfig = resetOnClose()
 	c.LoadAssignment = &endpointv3.ClusterLoadAssignment{
 		ClusterName: name, Endpoints: []*endpointv3.LocalityLbEndpoints{{LbEndpoints: endpoints}},
 	}
@@ -92,6 +93,17 @@ func (b *builder) cluster(name, addresses string, most uint32, options *anypb.An
 		c.TypedExtensionProtocolOptions = map[string]*anypb.Any{httpOptions: options}
 	}
 	return c
+}
+
+// resetOnClose frees the local port of a connection that Envoy closes. Envoy closes one if a program
+// responds to a request whose body is unfinished. With TIME_WAIT one client could so use up the
+// ports of all. The values are those of Linux.
+func resetOnClose() *corev3.BindConfig {
+	const solSocket, soLinger = 1, 13
+	return &corev3.BindConfig{SocketOptions: []*corev3.SocketOption{{
+		Description: "SO_LINGER of 0 s", Level: solSocket, Name: soLinger,
+		Value: &corev3.SocketOption_BufValue{BufValue: []byte{1, 0, 0, 0, 0, 0, 0, 0}}, // on, in little endian
+	}}}
 }
 
 func (b *builder) http1() *anypb.Any {
