@@ -79,8 +79,8 @@ func TestCVCThatDoesNotGo(t *testing.T) {
 	})
 }
 
-// TestFieldsOfADetachedMethod: what the kind of a detached payment method does not take changes
-// nothing: the method is unknown. Detaching erases the kind's details.
+// TestFieldsOfADetachedMethod: a detached payment method is unknown, also with fields that only
+// cards take. Detaching erases its details.
 func TestFieldsOfADetachedMethod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

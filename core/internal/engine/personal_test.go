@@ -96,8 +96,8 @@ func TestErasureEndsMidway(t *testing.T) {
 		}
 		deaths++
 	}
-	if deaths < 10 {
-		t.Errorf("got %d ends of the process, want one for each row", deaths)
+	if deaths < 4 { // one for each payment: a commit that ends after its time leaves fewer rows to the next pass
+		t.Errorf("got %d ends of the process, want one for each payment", deaths)
 	}
 	if got := personalRows(t, s); got != 0 {
 		t.Errorf("got %d rows with personal data at the end", got)

@@ -141,8 +141,10 @@ func TestBulkCommandsOfBothModes(t *testing.T) {
 		name string
 		of   payment.Tenant
 	}{
-		{"live", payment.Tenant{Merchant: 1, Live: true}}, {"live", payment.Tenant{Merchant: 1, Live: true}},
-		{"live", payment.Tenant{Merchant: 1, Live: true}}, {"test", payment.Tenant{Merchant: 2}},
+		{"live", payment.Tenant{Merchant: 1, Live: true}},
+		{"live", payment.Tenant{Merchant: 1, Live: true}},
+		{"live", payment.Tenant{Merchant: 1, Live: true}},
+		{"test", payment.Tenant{Merchant: 2}},
 	} {
 		all = append(all, b.bulkOf(context.Background(), n, c.of, func(*store.Tx) error {
 			order = append(order, c.name)

@@ -20,9 +20,9 @@ const (
 	maxBatch = 256
 )
 
-// bulkBounds are the bounds of commands of clients that may write many rows. One at a time waits for
-// its batch, so the commands of others wait for one of them in each batch. Live mode has no
-// preference: one merchant's commands would then stop those of test mode for as long as they come.
+// bulkBounds are the bounds of commands of clients that may write many rows. One at a time waits
+// for its batch, so the commands of others wait for one of them in each batch. Live mode is not
+// preferred: it would keep test mode from its turns for as long as its commands come.
 var bulkBounds = store.TurnBounds{
 	Slots: 1, Share: 1, Wait: 10 * time.Second, Queue: 64, Queues: 256,
 	TooMany: payment.ErrTooManyChanges,

@@ -58,8 +58,8 @@ func TestEarlyResponses(t *testing.T) {
 }
 
 // TestPortsOfEarlyResponses checks that requests with unfinished bodies do not use up Envoy's local
-// ports: a service refuses them early, Envoy closes the connection first, and TIME_WAIT would keep
-// its port for a minute.
+// ports. A service refuses such a request early, and Envoy closes the connection first. TIME_WAIT
+// would keep its port for a minute.
 func TestPortsOfEarlyResponses(t *testing.T) {
 	t.Parallel()
 	b := served(t)

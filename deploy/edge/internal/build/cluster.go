@@ -95,14 +95,14 @@ func (b *builder) cluster(name, addresses string, most uint32, options *anypb.An
 	return c
 }
 
-// resetOnClose frees the local port of a connection that Envoy closes. Envoy closes one if a program
-// responds to a request whose body is unfinished. With TIME_WAIT one client could so use up the
-// ports of all. The values are those of Linux.
+// resetOnClose frees the local port of a connection that Envoy closes. Envoy closes one if a
+// program responds to a request whose body is unfinished. With TIME_WAIT one client could so use up
+// the ports of all. The values are of Linux.
 func resetOnClose() *corev3.BindConfig {
 	const solSocket, soLinger = 1, 13
 	return &corev3.BindConfig{SocketOptions: []*corev3.SocketOption{{
 		Description: "SO_LINGER of 0 s", Level: solSocket, Name: soLinger,
-		Value: &corev3.SocketOption_BufValue{BufValue: []byte{1, 0, 0, 0, 0, 0, 0, 0}}, // on, in little endian
+		Value: &corev3.SocketOption_BufValue{BufValue: []byte{1, 0, 0, 0, 0, 0, 0, 0}}, // on, for 0 s
 	}}}
 }
 
