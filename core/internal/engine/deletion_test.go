@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -135,6 +136,30 @@ func TestDeletionEndsMidway(t *testing.T) {
 	}
 	if _, err := s.DB.EraseCustomerEvents(t.Context(), s.Clock.Now(), api.Erased); err != nil {
 		t.Fatal(err)
+	}
+	wantAnnounced(t, s)
+}
+
+// TestDeletionOfAClientThatHangsUp: the request of a deletion ends while its events are written.
+// All of them are written.
+func TestDeletionOfAClientThatHangsUp(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	customer := mustAttachMany(t, s)
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	shown := map[int64]bool{} // a command may run again
+	cfg := s.Engine.Config
+	cfg.Render = func(r engine.Result) engine.Response {
+		if m, ok := r.Object.(*payment.Method); ok {
+			if shown[m.ID] = true; len(shown) > manyMethods/2 {
+				hangUp()
+			}
+		}
+		return api.Render(r)
+	}
+	if a, err := engine.New(cfg).DeleteCustomer(ctx, s.Request(""), customer, nil); err != nil || a.Status != 200 {
+		t.Fatalf("delete: %d, %v", a.Status, err)
 	}
 	wantAnnounced(t, s)
 }

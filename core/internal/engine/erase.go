@@ -53,6 +53,7 @@ func (e *Engine) deleteCustomer(
 		return &result, err
 	})
 	if err == nil && more {
+		ctx = context.WithoutCancel(ctx) // the client may hang up
 		if err := e.announceRest(ctx, r.bulk(), customer); err != nil {
 			e.Log.WarnContext(ctx, "deletion of a customer: events are left to the background", slog.Any("error", err))
 		}
