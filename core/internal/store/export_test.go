@@ -56,8 +56,23 @@ const StoredPage = storedPage
 // ListBounds returns the bounds of lists.
 var ListBounds = listBounds
 
-// SlowFor is how long a tenant is slow.
+// SlowFor is how long a kind of work is slow.
 const SlowFor = slowFor
+
+// Statements of two lists.
+var (
+	ListTransactions = listTransactions.after
+	ListCustomers    = listCustomers.after
+)
+
+// TakeList takes a turn for a list. found records that the list was slow.
+func (t *Turns) TakeList(ctx context.Context, c Caller, s *Statement) (done, found func(), err error) {
+	turn, err := t.take(ctx, c, s, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() { t.leave(turn) }, func() { t.found(turn) }, nil
+}
 
 // WaitingLists returns how many lists wait for their turn.
 func (db *DB) WaitingLists() int { return db.lists.Waiting() }

@@ -10,15 +10,15 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// quickList is how long a list of a merchant without slow lists may take.
+// quickList is how long a list may take that is not slow.
 const quickList = 500 * time.Millisecond
 
 // listBounds returns the bounds of lists on a number of connections. A merchant has one of these in
-// each mode. Merchants with slow lists have half of them together.
+// each mode. Slow lists have half of them together.
 func listBounds(connections int) TurnBounds {
 	return TurnBounds{
 		Slots: connections, Share: 1, Wait: 2 * listTime, Queue: 32, Queues: 128,
-		Quick: quickList, Slow: max(1, connections/2), LiveFirst: true, TooMany: payment.ErrTooManyLists,
+		Slow: max(1, connections/2), LiveFirst: true, TooMany: payment.ErrTooManyLists,
 	}
 }
 
@@ -55,7 +55,7 @@ func pageOf[T any](
 	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, newer bool,
 	scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
-	err = db.inTurn(ctx, tenant, func(ctx context.Context) error {
+	err = db.inTurn(ctx, tenant, s, func(ctx context.Context) error {
 		return db.engine.Page(ctx, s, newer, func() { rows = rows[:0] }, func(row Scanner) error {
 			v, err := scan(row)
 			rows = append(rows, v)
@@ -68,29 +68,35 @@ func pageOf[T any](
 	return rows, nil
 }
 
-// inTurn runs a list at the tenant's turn. A list of a merchant without slow lists ends after
-// quickList, and runs again as a slow one. So it delays no quick list of others for longer.
-func (db *DB) inTurn(ctx context.Context, tenant payment.Tenant, list func(context.Context) error) error {
+// inTurn runs a list at the tenant's turn. A list that is not slow ends after quickList, and runs
+// again as a slow one. So it delays no quick list of others for longer.
+func (db *DB) inTurn(
+	ctx context.Context, tenant payment.Tenant, s *Statement, list func(context.Context) error,
+) error {
 	for slow := false; ; slow = true {
-		again, err := db.oneTurn(ctx, tenant, slow, list)
+		again, err := db.oneTurn(ctx, tenant, s, slow, list)
 		if !again {
 			return err
 		}
 	}
 }
 
-// oneTurn is inTurn for one turn. It reports whether the list must run again.
+// oneTurn is inTurn for one turn. It reports whether the list must run again. The time that a page
+// waits for earlier commits does not make it slow.
 func (db *DB) oneTurn(
-	ctx context.Context, tenant payment.Tenant, slow bool, list func(context.Context) error,
+	ctx context.Context, tenant payment.Tenant, s *Statement, slow bool, list func(context.Context) error,
 ) (again bool, err error) {
-	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, slow)
+	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, s, slow)
 	if err != nil {
 		return false, err
 	}
 	defer db.lists.leave(turn)
-	if !turn.slow {
-		ctx = context.WithValue(ctx, isQuick{}, true)
+	if turn.slow {
+		return false, list(ctx)
 	}
-	err = list(ctx)
-	return !turn.slow && errors.Is(err, payment.ErrListTimeout), err
+	err = list(context.WithValue(ctx, isQuick{}, true))
+	if again = errors.Is(err, payment.ErrListTimeout); again {
+		db.lists.found(turn)
+	}
+	return again, err
 }

@@ -107,7 +107,7 @@ func find[T any](
 // Turn waits for the tenant's turn to do work that reads many rows. The work counts as a slow list
 // of the tenant until done is called. It returns the errors of a list.
 func (db *DB) Turn(ctx context.Context, tenant payment.Tenant) (done func(), err error) {
-	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, true)
+	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, nil, true)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (db *DB) Turn(ctx context.Context, tenant payment.Tenant) (done func(), err
 func listed[T any](
 	ctx context.Context, db *DB, tenant payment.Tenant, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) (rows []T, err error) {
-	err = db.inTurn(ctx, tenant, func(ctx context.Context) (err error) {
+	err = db.inTurn(ctx, tenant, s, func(ctx context.Context) (err error) {
 		rows, err = read(ctx, db, Listing, s, scan, args...)
 		return err
 	})

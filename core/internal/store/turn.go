@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// A caller is slow for slowFor after work that took longer than TurnBounds.Quick, even if quick
-// work follows. The memory of slow callers is emptied when it has maxSlow of them.
+// Work of a kind is slow for slowFor after Turns.found, even if quick work of the kind follows. The
+// memory of slow work is emptied when it has maxSlow entries.
 const (
 	slowFor = time.Minute
 	maxSlow = 10_000
@@ -29,10 +29,8 @@ type TurnBounds struct {
 	Wait time.Duration
 	// Queue bounds the waiting work of one caller, and Queues the waiting work of all callers.
 	Queue, Queues int
-	// Quick is how long work may take before its caller counts as slow. All slow callers together
-	// have Slow slots. With 0 no caller is slow.
-	Quick time.Duration
-	Slow  int
+	// Slow bounds the slow work that runs at the same time.
+	Slow int
 	// LiveFirst gives live mode and operators their turns before test mode, but not twice in a row if
 	// test mode is next.
 	LiveFirst bool
@@ -50,14 +48,20 @@ type Turns struct {
 
 	mu      sync.Mutex
 	running int
-	slow    int // running work of slow callers
+	slow    int // running slow work
 	waiting int
-	queues  []*callerQueue           // of callers with work, in the order of their next turns
-	slowAt  map[Caller]time.Duration // when the last slow work of a caller ended, on the monotonic clock
+	queues  []*callerQueue             // of callers with work, in the order of their next turns
+	slowAt  map[slowWork]time.Duration // when work was found slow, on the monotonic clock
 	// succeeded is when work last succeeded, or when work came while there was none, on the monotonic
 	// clock.
 	succeeded time.Duration
 	preferred bool // LiveFirst has decided for live mode, and test mode has had no turn since
+}
+
+// slowWork is a kind of work of a caller. A merchant's other lists stay quick if one is slow.
+type slowWork struct {
+	caller Caller
+	kind   *Statement
 }
 
 // callerQueue is the running and waiting work of one caller.
@@ -72,15 +76,15 @@ type callerQueue struct {
 // turn is the turn of one piece of work.
 type turn struct {
 	of    *callerQueue
+	kind  *Statement // nil for work that is not found slow
 	ends  bool
 	ready chan error // receives nil when the turn begins, or the error if it does not
-	begun time.Duration
-	slow  bool // it has one of the slots of slow callers
+	slow  bool       // it has one of the slots of slow work
 }
 
 // NewTurns returns turns with these bounds.
 func NewTurns(b TurnBounds) *Turns {
-	return &Turns{TurnBounds: b, slowAt: map[Caller]time.Duration{}}
+	return &Turns{TurnBounds: b, slowAt: map[slowWork]time.Duration{}}
 }
 
 // Take waits for a turn of the caller. It calls done when its work has ended. Work that ends a step
@@ -88,16 +92,16 @@ func NewTurns(b TurnBounds) *Turns {
 // TooMany if other work of the caller runs for too long, or too much of it waits. ErrBusy if the
 // work of other callers is the reason. Stuck instead of both if no work succeeds.
 func (t *Turns) Take(ctx context.Context, c Caller) (done func(), err error) {
-	turn, err := t.take(ctx, c, false)
+	turn, err := t.take(ctx, c, nil, false)
 	if err != nil {
 		return nil, err
 	}
 	return func() { t.leave(turn) }, nil
 }
 
-// take is Take. Slow work has the turn of a slow caller.
-func (t *Turns) take(ctx context.Context, c Caller, slow bool) (*turn, error) {
-	turn, err := t.enqueue(c, slow)
+// take is Take for a kind of work. It is slow if slow is true, or if the kind was found slow.
+func (t *Turns) take(ctx context.Context, c Caller, kind *Statement, slow bool) (*turn, error) {
+	turn, err := t.enqueue(c, kind, slow)
 	if err != nil {
 		return nil, t.reason(err)
 	}
@@ -149,7 +153,7 @@ func (t *Turns) reason(err error) error {
 }
 
 // enqueue adds work to the caller's queue. Its turn may begin at once.
-func (t *Turns) enqueue(c Caller, slow bool) (*turn, error) {
+func (t *Turns) enqueue(c Caller, kind *Statement, slow bool) (*turn, error) {
 	ends := c.Ends
 	c.Ends, c.Bulk = false, false
 	t.mu.Lock()
@@ -171,7 +175,7 @@ func (t *Turns) enqueue(c Caller, slow bool) (*turn, error) {
 	case at >= t.Queue:
 		return nil, t.TooMany
 	}
-	turn := &turn{of: q, ends: ends, slow: slow, ready: make(chan error, 1)}
+	turn := &turn{of: q, kind: kind, ends: ends, slow: slow, ready: make(chan error, 1)}
 	q.waiting = slices.Insert(q.waiting, at, turn)
 	t.waiting++
 	t.next()
@@ -190,7 +194,7 @@ func (t *Turns) next() {
 		}
 		q := t.queues[i]
 		turn := q.waiting[0]
-		turn.begun, turn.slow = clock.Monotonic(), t.isSlow(turn)
+		turn.slow = t.isSlow(turn)
 		t.dequeue(turn)
 		q.running++
 		t.running++
@@ -228,10 +232,20 @@ func (t *Turns) mayRun(q *callerQueue) bool {
 	return (first || t.running < t.Share) && (t.slow < t.Slow || !t.isSlow(q.waiting[0]))
 }
 
-// isSlow reports whether work is slow, or its caller is. The caller holds mu.
+// isSlow reports whether work is slow. The caller holds mu.
 func (t *Turns) isSlow(w *turn) bool {
-	at, found := t.slowAt[w.of.caller]
+	at, found := t.slowAt[slowWork{w.of.caller, w.kind}]
 	return w.slow || found && clock.Monotonic()-at < slowFor
+}
+
+// found records that work was slow: work of its kind is slow from now on.
+func (t *Turns) found(w *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.slowAt) >= maxSlow {
+		clear(t.slowAt)
+	}
+	t.slowAt[slowWork{w.of.caller, w.kind}] = clock.Monotonic()
 }
 
 // evict refuses the newest work of the caller with the most waiting work. With LiveFirst that is a
@@ -276,26 +290,11 @@ func (t *Turns) leave(turn *turn) {
 	if turn.slow {
 		t.slow--
 	}
-	t.note(turn, clock.Monotonic()-turn.begun)
 	t.forget(q)
 	if q.running > 0 || len(q.waiting) > 0 {
 		t.queues = append(t.queues, q)
 	}
 	t.next()
-}
-
-// note records whether work was slow. The caller holds mu.
-func (t *Turns) note(w *turn, took time.Duration) {
-	c := w.of.caller
-	switch at, found := t.slowAt[c]; {
-	case t.Quick > 0 && took >= t.Quick:
-		if len(t.slowAt) >= maxSlow {
-			clear(t.slowAt)
-		}
-		t.slowAt[c] = clock.Monotonic()
-	case found && clock.Monotonic()-at >= slowFor:
-		delete(t.slowAt, c)
-	}
 }
 
 // withdraw removes waiting work and returns why, but TooMany for ErrBusy if other work of its

@@ -19,15 +19,20 @@ type lists struct {
 	*store.Turns
 	ended   context.Context //nolint:containedctx // it ends the lists that wait
 	end     context.CancelFunc
+	kind    *store.Statement
 	mu      sync.Mutex // guards the other fields
 	running []int64    // merchants in the order of their turns
 	done    map[int64][]func()
+	slow    map[int64]func() // records that the newest list of a merchant is slow
 	failed  map[int64][]error
 }
 
 func newLists(t *testing.T, slots int) *lists {
 	t.Helper()
-	l := &lists{Turns: store.NewTurns(store.ListBounds(slots)), done: map[int64][]func(){}, failed: map[int64][]error{}}
+	l := &lists{
+		Turns: store.NewTurns(store.ListBounds(slots)),
+		done:  map[int64][]func(){}, slow: map[int64]func(){}, failed: map[int64][]error{},
+	}
 	l.ended, l.end = context.WithCancel(t.Context())
 	return l
 }
@@ -42,7 +47,8 @@ func (l *lists) live(merchants ...int64) { l.take(true, merchants) }
 func (l *lists) take(live bool, merchants []int64) {
 	for _, m := range merchants {
 		go func() {
-			done, err := l.Take(l.ended, store.Caller{Tenant: payment.Tenant{Merchant: m, Live: live && m != 0}})
+			tenant := payment.Tenant{Merchant: m, Live: live && m != 0}
+			done, found, err := l.TakeList(l.ended, store.Caller{Tenant: tenant}, l.kind)
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if err != nil {
@@ -51,6 +57,7 @@ func (l *lists) take(live bool, merchants []int64) {
 			}
 			l.running = append(l.running, m)
 			l.done[m] = append(l.done[m], done)
+			l.slow[m] = found
 		}()
 		synctest.Wait()
 	}
@@ -64,6 +71,13 @@ func (l *lists) leave(m int64) {
 	l.mu.Unlock()
 	done()
 	synctest.Wait()
+}
+
+// found records that the newest list of a merchant is slow.
+func (l *lists) found(m int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slow[m]()
 }
 
 // errors returns the errors of a merchant's lists.
@@ -206,14 +220,16 @@ func TestTurnsQueue(t *testing.T) {
 	})
 }
 
-// TestTurnsOfSlowMerchants: all merchants with slow lists together have half of the slots. The
-// other half is for the other merchants. A merchant stays slow if a quick list follows a slow one.
-func TestTurnsOfSlowMerchants(t *testing.T) {
+// TestTurnsOfSlowLists: all slow lists together have half of the slots, and the other half is for
+// quick ones. A merchant's lists of another kind stay quick if one kind is slow.
+func TestTurnsOfSlowLists(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLists(t, 2)
+		l.kind = store.ListTransactions
 		l.list(1, 2)
-		time.Sleep(l.Quick + time.Nanosecond)
+		l.found(1)
+		l.found(2)
 		l.leave(1)
 		l.leave(2)
 		l.list(1, 2, 3)
@@ -222,12 +238,40 @@ func TestTurnsOfSlowMerchants(t *testing.T) {
 		l.want(t, 1, 2, 1, 3)
 		l.leave(1) // a quick one
 		l.want(t, 1, 2, 1, 3, 2)
-		l.list(1, 3)
-		l.want(t, 1, 2, 1, 3, 2, 3)
-		time.Sleep(store.SlowFor) // the list of merchant 1 has not waited for so long
-		l.leave(3)
 		l.list(1)
-		l.want(t, 1, 2, 1, 3, 2, 3, 1)
+		l.want(t, 1, 2, 1, 3, 2)
+		l.kind = store.ListCustomers
+		l.list(4)
+		l.want(t, 1, 2, 1, 3, 2, 4)
+		l.leave(4)
+		l.list(5, 1)
+		l.leave(5)
+		l.leave(2)
+		l.want(t, 1, 2, 1, 3, 2, 4, 5, 1)
+		l.end()
+	})
+}
+
+// TestSlowListsOfAMinuteAgo: a kind of lists that was slow has a quick turn again after a minute.
+func TestSlowListsOfAMinuteAgo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLists(t, 2)
+		l.kind = store.ListTransactions
+		l.list(1, 2)
+		l.found(1)
+		l.found(2)
+		l.leave(1)
+		l.leave(2)
+		time.Sleep(store.SlowFor - time.Nanosecond)
+		l.list(1, 2)
+		l.want(t, 1, 2, 1)
+		l.leave(1)
+		l.want(t, 1, 2, 1, 2)
+		l.leave(2)
+		time.Sleep(time.Nanosecond)
+		l.list(1, 2)
+		l.want(t, 1, 2, 1, 2, 1, 2)
 		l.end()
 	})
 }
@@ -339,26 +383,6 @@ func TestTurnsOfEndedSteps(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
-		}
-	})
-}
-
-// TestTurnsWithoutSlowTenants: without a bound for quick work, no tenant is slow.
-func TestTurnsWithoutSlowTenants(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		turns := store.NewTurns(store.TurnBounds{Slots: 2, Share: 1, Wait: time.Minute, Queue: 1, Queues: 1})
-		for range 2 {
-			done := make([]func(), 2)
-			for m := range done {
-				var err error
-				if done[m], err = turns.Take(t.Context(), store.Caller{Tenant: payment.Tenant{Merchant: int64(m)}}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			time.Sleep(time.Hour)
-			done[0]()
-			done[1]()
 		}
 	})
 }
