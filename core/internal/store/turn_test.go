@@ -220,18 +220,25 @@ func TestTurnsQueue(t *testing.T) {
 	})
 }
 
+// newSlowLists returns turns of two slots, after slow lists of merchants 1 and 2.
+func newSlowLists(t *testing.T) *lists {
+	t.Helper()
+	l := newLists(t, 2)
+	l.kind = store.ListTransactions
+	l.list(1, 2)
+	l.found(1)
+	l.found(2)
+	l.leave(1)
+	l.leave(2)
+	return l
+}
+
 // TestTurnsOfSlowLists: all slow lists together have half of the slots, and the other half is for
 // quick ones. A merchant's lists of another kind stay quick if one kind is slow.
 func TestTurnsOfSlowLists(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLists(t, 2)
-		l.kind = store.ListTransactions
-		l.list(1, 2)
-		l.found(1)
-		l.found(2)
-		l.leave(1)
-		l.leave(2)
+		l := newSlowLists(t)
 		l.list(1, 2, 3)
 		l.want(t, 1, 2, 1, 3)
 		l.leave(3)
@@ -256,13 +263,7 @@ func TestTurnsOfSlowLists(t *testing.T) {
 func TestSlowListsOfAMinuteAgo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLists(t, 2)
-		l.kind = store.ListTransactions
-		l.list(1, 2)
-		l.found(1)
-		l.found(2)
-		l.leave(1)
-		l.leave(2)
+		l := newSlowLists(t)
 		time.Sleep(store.SlowFor - time.Nanosecond)
 		l.list(1, 2)
 		l.want(t, 1, 2, 1)

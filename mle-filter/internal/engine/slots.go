@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// slots bound how many private operations run at a time, with the keys of one alg: what is cheap does not wait for what is not.
-// Clients with waiting operations take turns, so an operation waits for one of each other client at most.
+// slots bound the private operations that run at a time with keys of one alg. Each alg has slots of
+// its own, so cheap operations do not wait for expensive ones. Clients with waiting operations take
+// turns: an operation waits for at most one of each other client.
 type slots struct {
 	free     chan struct{}
 	patience time.Duration
@@ -17,8 +18,8 @@ type slots struct {
 	lines map[string]*line // by client; guarded by mu
 }
 
-// line is the operations of one client. As many as there are slots run, or wait for a slot. The others
-// wait in the line, which delays no other client.
+// line is the operations of one client. As many as there are slots run, or wait for a slot. The
+// others wait in the line, and delay no other client.
 type line struct {
 	first chan struct{}
 	users int // guarded by mu of slots
@@ -84,8 +85,8 @@ func (s *slots) leave(client string, l *line) {
 	}
 }
 
-// client returns the client of a request whose merchant is known. The publishable keys of a merchant,
-// which every payer can read, are another client than its secret keys.
+// client returns the client of a request whose merchant is known. The publishable keys of a
+// merchant, which every payer can read, are another client than its secret keys.
 func (x *Exchange) client() string {
 	for _, value := range x.head.Fields.Values("authorization") {
 		if _, key, _ := strings.Cut(value, " "); strings.HasPrefix(strings.TrimSpace(key), "pk_") {

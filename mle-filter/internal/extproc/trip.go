@@ -107,7 +107,7 @@ func (t *trip) requestHead(
 	ops := x.Ops()
 	switch {
 	case x.NeedsBody():
-		ops = nil // Envoy holds the head back until it has the answer to the body
+		ops = nil // Envoy holds the head until it has the response to the body
 		if err := admission.Await(ctx, t.sizeOf(head)); err != nil {
 			t.refuse(ctx, shell.Unread(err))
 			return nil, nil
@@ -119,7 +119,7 @@ func (t *trip) requestHead(
 	answer := requestHead(ops)
 	answer.ModeOverride, t.cut = modeOf(x), head.Length < 0
 	if x.NeedsBody() && t.cut {
-		// Envoy's limit of a buffered body does not hold for the bytes that come before this answer.
+		// Envoy's limit of a buffered body does not apply to bytes that come before this response.
 		answer.ModeOverride.RequestBodyMode = filterv3.ProcessingMode_BUFFERED_PARTIAL
 	}
 	return answer, nil
@@ -161,7 +161,7 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 		t.refuse(ctx, shell.Unread(err))
 		return nil, nil
 	}
-	if t.cut && !b.GetEndOfStream() { // the rest would follow what is decrypted
+	if t.cut && !b.GetEndOfStream() { // core would get the rest in the clear
 		t.refuse(ctx, shell.Problem(shell.CodeTooLarge))
 		return nil, nil
 	}
