@@ -191,7 +191,7 @@ func TestDeletionBesideItsPass(t *testing.T) {
 // cannot be written one after the other within the time of a command.
 func TestCustomerWithManyMethodsOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 4 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)
 	customer := mustAttachMany(t, s)
 	if a, err := far.DeleteCustomer(t.Context(), s.Request(""), customer, nil); err != nil || a.Status != 200 {
 		t.Fatalf("delete: %d, %v", a.Status, err)

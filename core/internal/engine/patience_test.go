@@ -123,6 +123,10 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	return s, far
 }
 
+// longer is three times the patience of production: on a busy machine even a small command takes its
+// time. The networks are slow in proportion.
+const longer = "&patience=5400ms"
+
 // wantNoSkip checks that no pass has skipped an object.
 func wantNoSkip(t *testing.T, s *coretest.Service) {
 	t.Helper()
@@ -136,7 +140,7 @@ func wantNoSkip(t *testing.T, s *coretest.Service) {
 // the next merchant.
 func TestSettlementOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 4 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)
 	for range 40 {
 		mustPayFor(t, s, s.Tenant)
 	}
@@ -152,7 +156,7 @@ func TestSettlementOverASlowNetworkPostgreSQL(t *testing.T) {
 // transactions within the time of one command. The runs settle them together.
 func TestSettlementRunOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 8 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 24 * time.Millisecond}, longer)
 	for range 60 {
 		mustPayFor(t, s, s.Tenant)
 	}
@@ -176,7 +180,7 @@ func TestSettlementRunOverASlowNetworkPostgreSQL(t *testing.T) {
 // TestExpiryOverASlowNetworkPostgreSQL is the same of authorizations that lapse.
 func TestExpiryOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 5 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 15 * time.Millisecond}, longer)
 	for range 50 {
 		mustPayAs(t, s, s.Tenant)
 	}
@@ -190,7 +194,7 @@ func TestExpiryOverASlowNetworkPostgreSQL(t *testing.T) {
 // TestBroadcastOverASlowNetworkPostgreSQL is the same of the merchants of a broadcast.
 func TestBroadcastOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 4 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)
 	for range 39 {
 		mustMerchant(t, s)
 	}
@@ -209,7 +213,7 @@ func TestBroadcastOverASlowNetworkPostgreSQL(t *testing.T) {
 // refunds can be erased within the time of one command.
 func TestErasureOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 4 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)
 	mustRefundOften(t, s, 300)
 	for range 30 {
 		mustPayFor(t, s, s.Tenant)
@@ -230,7 +234,7 @@ func TestErasureOverASlowNetworkPostgreSQL(t *testing.T) {
 // inactive customers.
 func TestCustomerWithManyEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 4 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)
 	requested := mustChangeOften(t, s, 250)
 	mustChangeOften(t, s, 250)
 	s.Clock.Advance(keptAge)
@@ -265,7 +269,7 @@ func TestCustomerWithFewEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 // command may take. It is skipped alone and settled by a later pass.
 func TestLockedPaymentStopsNoSettlementPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{}, "&patience=2s") // for each command, on a busy machine too
+	s, far := onNetwork(t, &network{}, longer)
 	series := scraped(s)
 	locked := mustPayFor(t, s, s.Tenant)
 	far.Observer = s.Engine.Observer
@@ -298,7 +302,7 @@ func TestLockedPaymentStopsNoSettlementPostgreSQL(t *testing.T) {
 func TestBrokenNetworkEndsAPassPostgreSQL(t *testing.T) {
 	t.Parallel()
 	n := &network{}
-	s, far := onNetwork(t, n, "&patience=2s")
+	s, far := onNetwork(t, n, longer)
 	for range 20 {
 		mustPayFor(t, s, s.Tenant)
 	}

@@ -120,7 +120,7 @@ func deliver(t *testing.T, s *coretest.Service, db *store.DB) (stop func(), enco
 // within which an attempt may begin. All are delivered, and no lease is given back unused.
 func TestWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 35 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 35 * time.Millisecond}, longer)
 	h := newHooks(t)
 	const endpoints = 32
 	mustEndpoints(t, s, endpoints, 1, h.URL+"/healthy")
@@ -137,7 +137,7 @@ func TestWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
 // merchant does not wait for them.
 func TestFailingWebhooksOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
-	s, far := onNetwork(t, &network{delay: 20 * time.Millisecond}, "")
+	s, far := onNetwork(t, &network{delay: 20 * time.Millisecond}, longer)
 	h := newHooks(t)
 	const failing = 48
 	mustEndpoints(t, s, failing, 2, h.URL+"/failing")

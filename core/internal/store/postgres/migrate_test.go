@@ -55,9 +55,12 @@ func mustScan(t *testing.T, db interface {
 	}
 }
 
+// patient lets a busy machine connect.
+const patient = "&patience=30s"
+
 func mustOpen(t *testing.T, at string) *store.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), at, clock.System())
+	db, err := postgres.Open(t.Context(), at+patient, clock.System())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +190,7 @@ func TestOlderRefusesPostgreSQL(t *testing.T) {
 	running := mustOpen(t, at)
 	mustExec(t, mustConnect(t, at), "INSERT INTO core_schema (version_id, is_applied) VALUES (9999, true)")
 	for range 2 {
-		_, err := postgres.Open(t.Context(), at, clock.System())
+		_, err := postgres.Open(t.Context(), at+patient, clock.System())
 		const found, remedy = "schema version 9999", "use a newer build"
 		if err == nil || !strings.Contains(err.Error(), found) || !strings.Contains(err.Error(), remedy) {
 			t.Errorf("got %v, want an error with %q and %q", err, found, remedy)
@@ -207,7 +210,7 @@ func TestPreparedBeforePostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
 	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
-	db, err := postgres.Open(t.Context(), at, c)
+	db, err := postgres.Open(t.Context(), at+patient, c)
 	if err != nil {
 		t.Fatal(err)
 	}

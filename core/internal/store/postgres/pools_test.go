@@ -36,7 +36,7 @@ func TestPoolsPostgreSQL(t *testing.T) {
 			"write": 16, "payments": 10, "background_write": 4, "member": 2, "read": 4, "list": 2, "background": 2,
 		},
 	} {
-		db, err := postgres.Open(t.Context(), source+options, clock.System())
+		db, err := postgres.Open(t.Context(), source+options+patient, clock.System())
 		if err != nil {
 			t.Fatal(err)
 		}

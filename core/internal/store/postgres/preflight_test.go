@@ -29,14 +29,14 @@ func TestURLsThatAreRefused(t *testing.T) {
 	mustRun(t, raw, "DROP DATABASE IF EXISTS latin",
 		"CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
 	for source, want := range map[string]string{
-		at + "&synchronous_commit=off":                "synchronous_commit",
-		at + "&synchronous_commit=local":              "synchronous_commit",
-		at + "&options=-c%20synchronous_commit%3Doff": "synchronous_commit",
-		at + "&synchronous_commit=remote_write":       "leave it out of the URL",
-		at + "&patience=abc":                          `database URL: invalid patience "abc": want a duration such as "5s"`,
-		at + "&patience=0s":                           `database URL: invalid patience "0s": want a duration such as "5s"`,
-		at + "&patience=":                             `database URL: invalid patience "": want a duration such as "5s"`,
-		latin.String():                                "UTF8",
+		at + patient + "&synchronous_commit=off":                "synchronous_commit",
+		at + patient + "&synchronous_commit=local":              "synchronous_commit",
+		at + patient + "&options=-c%20synchronous_commit%3Doff": "synchronous_commit",
+		at + patient + "&synchronous_commit=remote_write":       "leave it out of the URL",
+		at + "&patience=abc":                                    `database URL: invalid patience "abc": want a duration such as "5s"`,
+		at + "&patience=0s":                                     `database URL: invalid patience "0s": want a duration such as "5s"`,
+		at + "&patience=":                                       `database URL: invalid patience "": want a duration such as "5s"`,
+		latin.String() + patient:                                "UTF8",
 	} {
 		db, err := postgres.Open(t.Context(), source, clock.System())
 		if err == nil {
@@ -54,7 +54,7 @@ func TestClientEncoding(t *testing.T) {
 	at := pgtest.Schema(t)
 	const name = "é😀"
 	for i, more := range []string{"", "&client_encoding=LATIN1", "&options=-c%20client_encoding%3DLATIN1"} {
-		db, err := postgres.Open(t.Context(), at+more, clock.System())
+		db, err := postgres.Open(t.Context(), at+more+patient, clock.System())
 		if err != nil {
 			t.Fatalf("%s: %v", more, err)
 		}
@@ -171,7 +171,7 @@ func heartbeat(t *testing.T, db *store.DB) error {
 // want the store must open.
 func refusedFor(t *testing.T, source, want string) {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), source, clock.System())
+	db, err := postgres.Open(t.Context(), source+patient, clock.System())
 	switch {
 	case err == nil:
 		if err := db.Close(); err != nil {

@@ -20,7 +20,7 @@ func TestEndedInATransactionPostgreSQL(t *testing.T) {
 	if err := postgres.Migrate(t.Context(), secret.New(source)); err != nil {
 		t.Fatal(err)
 	}
-	db, err := postgres.Open(t.Context(), source, clock.System())
+	db, err := postgres.Open(t.Context(), source+patient, clock.System())
 	if err != nil {
 		t.Fatal(err)
 	}
