@@ -125,9 +125,10 @@ func execute(database, statement string) error {
 	return errors.Join(err, db.Close())
 }
 
-// settings are the settings of servers for tests. fsync stays on: core and mle-filter reject a
+// settings are the settings of servers for tests. Their databases live for seconds, so nothing is
+// vacuumed, and few pages are kept. fsync stays on: core and mle-filter reject a
 // server without it.
-var settings = []string{"max_connections=300"}
+var settings = []string{"max_connections=300", "autovacuum=off", "shared_buffers=32MB", "jit=off"}
 
 // one is the server of this test program.
 var one struct {

@@ -140,7 +140,7 @@ func (l *load) pay(ctx context.Context, client int) {
 
 // settle repeats a payment at alternating cores until the response is final.
 func (l *load) settle(ctx context.Context, client int, p *payment) {
-	pause := time.NewTicker(200 * time.Millisecond)
+	pause := time.NewTicker(400 * time.Millisecond)
 	defer pause.Stop()
 	for ctx.Err() == nil {
 		begun := clock.System().Now()
