@@ -32,6 +32,7 @@ func TestEdge(t *testing.T) {
 	t.Run("ClientAddress", func(t *testing.T) { testClientAddress(t, r) })
 	t.Run("Steering", func(t *testing.T) { testSteering(t, r) })
 	t.Run("Encryption", func(t *testing.T) { testEncryption(t, r) })
+	t.Run("Trailers", func(t *testing.T) { testTrailers(t, r) })
 	t.Run("EncryptionUnavailable", func(t *testing.T) { testEncryptionUnavailable(t, r) })
 	t.Run("Paths", func(t *testing.T) { testPaths(t, r) })
 	t.Run("UnfinishedBodies", func(t *testing.T) { testUnfinishedBodies(t, r) })

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ const bootstrapFile = "testdata/envoy/bootstrap.yaml"
 type processors struct {
 	Processors []listener
 	Levels     []string
+	Others     []string // clusters, each with a level of its name
 	Core       int
 	Nowhere    string
 }
@@ -46,10 +48,14 @@ func launchEnvoy(t *testing.T, start func(testing.TB, string, ...string) *envoyt
 	t.Helper()
 	dir := folder(t)
 	e := &realEnvoy{core: newStage()}
-	back := httptest.NewServer(e.core)
+	back := httptest.NewUnstartedServer(e.core)
+	back.Config.Protocols = &http.Protocols{}
+	back.Config.Protocols.SetHTTP1(true)
+	back.Config.Protocols.SetUnencryptedHTTP2(true)
+	back.Start()
 	t.Cleanup(back.Close)
 	values := processors{
-		Processors: all, Levels: []string{"off", "optional", "required"}, Core: back.Listener.Addr().(*net.TCPAddr).Port, Nowhere: filepath.Join(dir, "nowhere"),
+		Processors: all, Levels: []string{"off", "optional", "required"}, Others: []string{"http2", "nowhere"}, Core: back.Listener.Addr().(*net.TCPAddr).Port, Nowhere: filepath.Join(dir, "nowhere"),
 	}
 	var config bytes.Buffer
 	if err := template.Must(template.ParseFiles(bootstrapFile)).Execute(&config, values); err != nil {

@@ -59,11 +59,13 @@ func FuzzOrder(f *testing.F) {
 		responseMessages.head(&extprocv3.HttpHeaders{Headers: answer.proto()}),
 		responseMessages.head(&extprocv3.HttpHeaders{Headers: answer.proto(), EndOfStream: true}),
 		responseMessages.body(&extprocv3.HttpBody{Body: []byte(cleartext), EndOfStream: true}),
-		{Request: &extprocv3.ProcessingRequest_ResponseTrailers{ResponseTrailers: &extprocv3.HttpTrailers{}}},
+		responseTrailers,
 		{},
+		requestMessages.body(&extprocv3.HttpBody{Body: []byte(sealed.Body)}),
+		requestTrailers,
 	}
 	mode := &extprocv3.ProtocolConfiguration{RequestBodyMode: filterv3.ProcessingMode_BUFFERED, ResponseBodyMode: filterv3.ProcessingMode_BUFFERED}
-	for _, seed := range []string{"\x00\x04\x06\x08", "\x02\x05\x06\x08", "\x03\x07", "\x01\x06", "\x00\x04\x07\x08", "\x00\x05\x06", "\x06", ""} {
+	for _, seed := range []string{"\x00\x04\x06\x08", "\x02\x05\x06\x08", "\x03\x07", "\x01\x06", "\x00\x04\x07\x08", "\x00\x05\x06", "\x06", "\x00\x0b\x0c\x06\x08\x09", "\x00\x0c", ""} {
 		f.Add([]byte(seed), "optional")
 		f.Add([]byte(seed), "required")
 	}
@@ -84,18 +86,25 @@ func FuzzOrder(f *testing.F) {
 
 func (s *script) judge(t *testing.T, order []byte) {
 	t.Helper()
-	wanted := false // an encrypted request was taken
+	wanted := false        // an encrypted request was taken
+	opened, sealed := 0, 0 // bodies of requests and of responses that were taken
 	for i, a := range s.answers {
 		if a.GetImmediateResponse() != nil && i != len(s.answers)-1 {
 			t.Fatalf("%q: answered after a refusal", order)
 		}
-		switch symbol := int(order[i]) % 11; {
+		switch symbol := int(order[i]) % 13; {
 		case symbol <= 1 && a.GetRequestHeaders() != nil:
 			wanted = true
 		case wanted && a.GetRequestBody() != nil && string(a.GetRequestBody().GetResponse().GetBodyMutation().GetBody()) != "{}":
 			t.Fatalf("%q: an encrypted body was let through", order)
 		case wanted && a.GetResponseBody() != nil && len(a.GetResponseBody().GetResponse().GetBodyMutation().GetBody()) < 200:
 			t.Fatalf("%q: an answer was let through in the clear", order)
+		case wanted && (a.GetRequestTrailers() != nil && opened == 0 || a.GetResponseTrailers() != nil && sealed == 0):
+			t.Fatalf("%q: trailers were let through without a body", order)
+		case a.GetRequestBody() != nil:
+			opened++
+		case a.GetResponseBody() != nil:
+			sealed++
 		}
 	}
 }

@@ -52,6 +52,12 @@ func requestBody(body *engine.Body) *extprocv3.ProcessingResponse {
 	}}
 }
 
+func requestTrailers() *extprocv3.ProcessingResponse {
+	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_RequestTrailers{
+		RequestTrailers: &extprocv3.TrailersResponse{},
+	}}
+}
+
 func responseHead(ops []engine.HeaderOp) *extprocv3.ProcessingResponse {
 	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseHeaders{
 		ResponseHeaders: &extprocv3.HeadersResponse{Response: common(ops, nil)},
@@ -61,5 +67,11 @@ func responseHead(ops []engine.HeaderOp) *extprocv3.ProcessingResponse {
 func responseBody(body *engine.Body) *extprocv3.ProcessingResponse {
 	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseBody{
 		ResponseBody: &extprocv3.BodyResponse{Response: common(nil, body)},
+	}}
+}
+
+func responseTrailers() *extprocv3.ProcessingResponse {
+	return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseTrailers{
+		ResponseTrailers: &extprocv3.TrailersResponse{},
 	}}
 }

@@ -78,19 +78,18 @@ func (s *Processor) Process(stream extprocv3.ExternalProcessor_ProcessServer) (e
 	return s.rest(t)
 }
 
-// rest serves a stream until Envoy ends it. An Envoy that takes no mode of ours sends the body of a
-// response that passes.
+// rest serves a stream until Envoy ends it.
 func (s *Processor) rest(t *trip) error {
 	for {
 		message, err := t.stream.Recv()
 		if err != nil {
 			return end(err)
 		}
-		if t.phase != responsePasses || message.GetResponseBody() == nil {
+		answer := t.late(message)
+		if answer == nil {
 			return s.fault(t.stream.Context(), errOrder)
 		}
-		t.phase = responseDone
-		if err := t.stream.Send(responseBody(nil)); err != nil {
+		if err := t.stream.Send(answer); err != nil {
 			return err
 		}
 	}

@@ -107,14 +107,13 @@ func TestOrder(t *testing.T) {
 	answer, answered := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto()}), responseMessages.body(&extprocv3.HttpBody{Body: []byte("{}")})
 	done := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: true})
 	statusless := responseMessages.head(&extprocv3.HttpHeaders{})
-	trailers := &extprocv3.ProcessingRequest{Request: &extprocv3.ProcessingRequest_RequestTrailers{RequestTrailers: &extprocv3.HttpTrailers{}}}
 	watched := head(false)
 	watched.ObservabilityMode = true
 	for name, sent := range map[string][]*extprocv3.ProcessingRequest{
 		"nothing":                             {{}},
 		"a body first":                        {body},
 		"an answer first":                     {answer},
-		"trailers":                            {head(false), trailers},
+		"trailers":                            {head(false), requestTrailers},
 		"a head twice":                        {head(true), head(true)},
 		"a body after none":                   {head(false), body},
 		"a body twice":                        {head(true), body, body},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	filterv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	extprocv3 "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
@@ -41,6 +42,7 @@ type trip struct {
 	phase    phase
 	exchange *engine.Exchange
 	cut      bool  // the request's body comes only in part if it is too long
+	trailers bool  // Envoy has trailers of the request, which follow its body
 	status   int   // core's
 	over     bool  // the stream is to end, with err
 	err      error // nil only when Envoy has ended it
@@ -69,12 +71,14 @@ func (t *trip) answer(ctx context.Context, r *extprocv3.ProcessingRequest) (*ext
 		return t.requestHead(ctx, m.RequestHeaders, r.GetProtocolConfig())
 	case *extprocv3.ProcessingRequest_RequestBody:
 		return t.requestBody(ctx, m.RequestBody)
+	case *extprocv3.ProcessingRequest_RequestTrailers:
+		return t.requestTrailers(ctx)
 	case *extprocv3.ProcessingRequest_ResponseHeaders:
 		return t.responseHead(ctx, m.ResponseHeaders, fromEnvoy(r.GetAttributes()))
 	case *extprocv3.ProcessingRequest_ResponseBody:
 		return t.responseBody(ctx, m.ResponseBody)
 	}
-	return nil, errMode // trailers, which nobody asked for
+	return nil, errOrder // such as the trailers of a response without the body to encrypt
 }
 
 func (t *trip) requestHead(
@@ -134,17 +138,18 @@ func (t *trip) sizeOf(head engine.RequestHead) int64 {
 }
 
 // modeOf makes Envoy hold the bodies that the engine decrypts or encrypts, and pass the others on as
-// they arrive. Core admits the clients of these.
+// they arrive. Core admits the clients of these. It also makes Envoy send the trailers that follow a
+// held body: if they follow the head instead, Envoy sends no message of a body.
 func modeOf(x *engine.Exchange) *filterv3.ProcessingMode {
 	m := &filterv3.ProcessingMode{
 		RequestHeaderMode: filterv3.ProcessingMode_SEND, ResponseHeaderMode: filterv3.ProcessingMode_SEND,
 		RequestTrailerMode: filterv3.ProcessingMode_SKIP, ResponseTrailerMode: filterv3.ProcessingMode_SKIP,
 	}
 	if x.NeedsBody() {
-		m.RequestBodyMode = filterv3.ProcessingMode_BUFFERED
+		m.RequestBodyMode, m.RequestTrailerMode = filterv3.ProcessingMode_BUFFERED, filterv3.ProcessingMode_SEND
 	}
 	if x.WrapsResponse() {
-		m.ResponseBodyMode = filterv3.ProcessingMode_BUFFERED
+		m.ResponseBodyMode, m.ResponseTrailerMode = filterv3.ProcessingMode_BUFFERED, filterv3.ProcessingMode_SEND
 	}
 	return m
 }
@@ -161,7 +166,8 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 		t.refuse(ctx, shell.Unread(err))
 		return nil, nil
 	}
-	if t.cut && !b.GetEndOfStream() { // core would get the rest in the clear
+	more := !b.GetEndOfStream()
+	if t.cut && more && len(b.GetBody()) > leastPart { // core would get the rest in the clear
 		t.refuse(ctx, shell.Problem(shell.CodeTooLarge))
 		return nil, nil
 	}
@@ -170,8 +176,31 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 		t.refuse(ctx, p)
 		return nil, nil
 	}
+	if t.cut && more {
+		// If Envoy's buffers are smaller than README.md demands, the rest of the body follows. Core must
+		// not read it as another request.
+		body.Ops = slices.DeleteFunc(body.Ops, func(op engine.HeaderOp) bool { return op.Name == "content-length" })
+	}
 	shell.Unwrapped(ctx, t.exchange)
+	t.trailers = more
 	return requestBody(body), nil
+}
+
+// leastPart is the least size of Envoy's buffers; see README.md. A part of a body is longer. So a
+// shorter body that does not end the stream is whole, and trailers follow.
+const leastPart = 64<<10 - 1
+
+// requestTrailers passes the trailers of a decrypted body on. It rejects trailers without a body,
+// as an empty body.
+func (t *trip) requestTrailers(ctx context.Context) (*extprocv3.ProcessingResponse, error) {
+	if t.phase == requestJudged && t.exchange.NeedsBody() {
+		return t.requestBody(ctx, &extprocv3.HttpBody{EndOfStream: true}) // which is no JWE
+	}
+	if !t.trailers {
+		return nil, errOrder
+	}
+	t.trailers = false
+	return requestTrailers(), nil
 }
 
 func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local bool) (*extprocv3.ProcessingResponse, error) {
@@ -217,6 +246,23 @@ func (t *trip) responseBody(ctx context.Context, b *extprocv3.HttpBody) (*extpro
 	t.count(nil)
 	t.tell(body.Bytes)
 	return responseBody(body), nil
+}
+
+// late answers a message that follows the response, or returns nil if no such message may. An Envoy
+// that takes no mode of ours sends the body of a response that passes. Trailers follow an encrypted
+// response, or a request to which Envoy itself has responded.
+func (t *trip) late(r *extprocv3.ProcessingRequest) *extprocv3.ProcessingResponse {
+	switch {
+	case t.phase == responsePasses && r.GetResponseBody() != nil:
+		t.phase = responseDone
+		return responseBody(nil)
+	case t.phase == responseDone && r.GetResponseTrailers() != nil:
+		return responseTrailers()
+	case t.trailers && r.GetRequestTrailers() != nil:
+		t.trailers = false
+		return requestTrailers()
+	}
+	return nil
 }
 
 // fromEnvoy reports whether an answer is one of Envoy's own, which it has us look at too: a path that it does not take, a core that it does not
