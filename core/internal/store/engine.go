@@ -9,6 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/telemetry"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // Engine is the database under a store: package sqlite for one process, package postgres for many.
@@ -160,8 +161,10 @@ type Caller struct {
 	Bulk bool
 }
 
-// test reports whether the caller is a merchant in test mode.
-func (c Caller) test() bool { return !c.Tenant.Live && c.Tenant.Merchant != 0 }
+// Work returns the command of a caller as work that takes turns.
+func (c Caller) Work() turns.Work[Caller] {
+	return turns.Work[Caller]{Caller: Caller{Tenant: c.Tenant, Payer: c.Payer}, Ends: c.Ends}
+}
 
 // At returns the time of the request.
 func (c *Command) At() time.Time { return c.at }

@@ -56,22 +56,11 @@ const StoredPage = storedPage
 // ListBounds returns the bounds of lists.
 var ListBounds = listBounds
 
-// SlowFor is how long a kind of work is slow.
-const SlowFor = slowFor
-
-// Statements of two lists.
-var (
-	ListTransactions = listTransactions.after
-	ListCustomers    = listCustomers.after
-)
-
-// TakeList takes a turn for a list. found records that the list was slow.
-func (t *Turns) TakeList(ctx context.Context, c Caller, s *Statement) (done, found func(), err error) {
-	turn, err := t.take(ctx, c, s, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	return func() { t.leave(turn) }, func() { t.found(turn) }, nil
+// FindSlow finds a list slow, and returns whether lists of its kind are slow.
+func FindSlow() (slow func() bool) {
+	var s slowLists
+	s.add(listKind{})
+	return func() bool { return s.has(listKind{}) }
 }
 
 // WaitingLists returns how many lists wait for their turn.

@@ -5,21 +5,59 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
-// quickList is how long a list may take that is not slow.
-const quickList = 500 * time.Millisecond
+// The bounds of slow lists.
+const (
+	quickList = 500 * time.Millisecond // how long a list may take that is not slow
+	slowFor   = time.Minute            // how long a kind of lists is slow, even if quick ones follow
+	maxSlow   = 10_000                 // kinds of slow lists in the memory, which is emptied then
+)
 
 // listBounds returns the bounds of lists on a number of connections. A merchant has one of these in
 // each mode. Slow lists have half of them together.
-func listBounds(connections int) TurnBounds {
-	return TurnBounds{
+func listBounds(connections int) turns.Bounds[payment.Tenant] {
+	return turns.Bounds[payment.Tenant]{
 		Slots: connections, Share: 1, Wait: 2 * listTime, Queue: 32, Queues: 128,
-		Slow: max(1, connections/2), LiveFirst: true, TooMany: payment.ErrTooManyLists,
+		Slow: max(1, connections/2), TooMany: payment.ErrTooManyLists, Busy: ErrBusy,
+		Later: func(t payment.Tenant) bool { return !t.Live && t.Merchant != 0 }, // test mode
 	}
+}
+
+// listKind is a kind of lists of a tenant. The tenant's other lists stay quick if one is slow.
+type listKind struct {
+	tenant payment.Tenant
+	list   *Statement
+}
+
+// slowLists is when lists were found slow, on the monotonic clock.
+type slowLists struct {
+	mu    sync.Mutex
+	found map[listKind]time.Duration // guarded by mu
+}
+
+// add records that a list was slow: lists of its kind are slow from now on.
+func (s *slowLists) add(k listKind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.found == nil || len(s.found) >= maxSlow {
+		s.found = map[listKind]time.Duration{}
+	}
+	s.found[k] = clock.Monotonic()
+}
+
+// has reports whether lists of a kind are slow.
+func (s *slowLists) has(k listKind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, found := s.found[k]
+	return found && clock.Monotonic()-at < slowFor
 }
 
 // list returns one page of a tenant's list. The zero tenant is for operators. args are the
@@ -86,17 +124,20 @@ func (db *DB) inTurn(
 func (db *DB) oneTurn(
 	ctx context.Context, tenant payment.Tenant, s *Statement, slow bool, list func(context.Context) error,
 ) (again bool, err error) {
-	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, s, slow)
+	kind := listKind{tenant, s}
+	turn, err := db.lists.Take(ctx, turns.Work[payment.Tenant]{
+		Caller: tenant, Slow: func() bool { return slow || db.slow.has(kind) },
+	})
 	if err != nil {
 		return false, err
 	}
-	defer db.lists.leave(turn)
-	if turn.slow {
+	defer turn.Done()
+	if turn.Slow {
 		return false, list(ctx)
 	}
 	err = list(context.WithValue(ctx, isQuick{}, true))
 	if again = errors.Is(err, payment.ErrListTimeout); again {
-		db.lists.found(turn)
+		db.slow.add(kind)
 	}
 	return again, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // Purpose is the kind of work that a read outside of commands belongs to. An engine has separate
@@ -107,11 +108,9 @@ func find[T any](
 // Turn waits for the tenant's turn to do work that reads many rows. The work counts as a slow list
 // of the tenant until done is called. It returns the errors of a list.
 func (db *DB) Turn(ctx context.Context, tenant payment.Tenant) (done func(), err error) {
-	turn, err := db.lists.take(ctx, Caller{Tenant: tenant}, nil, true)
-	if err != nil {
-		return nil, err
-	}
-	return func() { db.lists.leave(turn) }, nil
+	slow := turns.Work[payment.Tenant]{Caller: tenant, Slow: func() bool { return true }}
+	turn, err := db.lists.Take(ctx, slow)
+	return turn.Done, err
 }
 
 // listed runs a list at the tenant's turn and returns its rows. The zero tenant is for operators.

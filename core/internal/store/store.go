@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/telemetry"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // Errors of reads and writes.
@@ -51,8 +52,9 @@ type DB struct {
 	health    health
 	endpoints *endpointCache
 	ids       *id.Generator
-	due       chan struct{}           // deliveries were committed
-	lists     *Turns                  // of merchants' lists
+	due       chan struct{} // deliveries were committed
+	lists     *turns.Turns[payment.Tenant]
+	slow      slowLists
 	process   int64                   // the id of this process, stored with its work; 0 if no other can do that work
 	trusts    func(at time.Time) bool // whether an idempotency key may be claimed by a time; nil for always
 
@@ -70,7 +72,7 @@ func New(ctx context.Context, c clock.Clock, open func(*DB) (Engine, error)) (*D
 	if db.engine, err = open(db); err != nil {
 		return nil, err
 	}
-	db.lists = NewTurns(listBounds(db.engine.Lists()))
+	db.lists = turns.New(listBounds(db.engine.Lists()))
 	db.shared = db.engine.Shared()
 	db.endpoints = newEndpointCache(!db.shared)
 	err = db.resume(ctx)

@@ -8,6 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/secret"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // Policy says what must be encrypted. *policy.Table is one.
@@ -39,7 +40,7 @@ type Engine struct {
 	keys     Keys
 	policy   Policy
 	clock    clock.Clock
-	slots    map[Alg]*slots
+	slots    map[Alg]*turns.Turns[string] // by client
 	proof    HeaderOp
 	hop      secret.String
 }
@@ -59,7 +60,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	return &Engine{
 		proof: proof, hop: cfg.Hop, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
-		slots: map[Alg]*slots{
+		slots: map[Alg]*turns.Turns[string]{
 			ECDHESA256KW: newSlots(settings.Concurrency, settings.Queue),
 			RSAOAEP256:   newSlots(max(1, settings.Concurrency/rsaShare), settings.Queue),
 		},

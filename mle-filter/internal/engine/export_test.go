@@ -3,26 +3,22 @@ package engine
 import (
 	"context"
 	"runtime"
+
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
-// TakeSlot holds one of the places where private keys of an alg are used, until the function it returns is called.
-func (e *Engine) TakeSlot(alg Alg) func() {
-	give, free := e.slots[alg].take(context.Background(), "another")
-	if !free {
-		panic("no slot is free")
+// TakeSlot holds one of the slots of an alg until done is called.
+func (e *Engine) TakeSlot(alg Alg) (done func()) {
+	turn, err := e.slots[alg].Take(context.Background(), turns.Work[string]{Caller: "another"})
+	if err != nil {
+		panic(err)
 	}
-	return give
+	return turn.Done
 }
 
-// AwaitWaiting waits until n operations of a client run or wait.
-func (e *Engine) AwaitWaiting(alg Alg, client string, n int) {
-	for s := e.slots[alg]; ; runtime.Gosched() {
-		s.mu.Lock()
-		l := s.lines[client]
-		there := l != nil && l.users == n
-		s.mu.Unlock()
-		if there {
-			return
-		}
+// AwaitWaiting waits until n operations wait for a slot of an alg.
+func (e *Engine) AwaitWaiting(alg Alg, n int) {
+	for e.slots[alg].Waiting() != n {
+		runtime.Gosched()
 	}
 }

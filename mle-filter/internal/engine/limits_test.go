@@ -72,9 +72,9 @@ func TestTurnsOfDecryptions(t *testing.T) {
 	for range many {
 		unwrap("pk_test_1")
 	}
-	e.AwaitWaiting(engine.RSAOAEP256, enginetest.Merchant+" pk", many)
+	e.AwaitWaiting(engine.RSAOAEP256, many)
 	unwrap("sk_test_1")
-	e.AwaitWaiting(engine.RSAOAEP256, enginetest.Merchant, 1)
+	e.AwaitWaiting(engine.RSAOAEP256, many+1)
 	give()
 	all.Wait()
 	close(ended)

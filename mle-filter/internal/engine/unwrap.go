@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/shared/idempotency"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // Unwrap decrypts the request's body, all of it. The cheap tests come first: what is sent here costs its sender nothing, and the private
@@ -28,12 +29,13 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	if p := x.bind(ctx, message); p != nil {
 		return nil, p
 	}
-	give, free := e.slots[message.Header.Alg].take(ctx, x.client()) // Bind let no other alg through
-	if !free {
+	slots := e.slots[message.Header.Alg] // Bind let no other alg through
+	turn, err := slots.Take(ctx, turns.Work[string]{Caller: x.client()})
+	if err != nil {
 		return nil, unavailable(ReasonBusy, retryBusy, nil)
 	}
 	plaintext, err := message.Open()
-	give()
+	turn.Done()
 	if err != nil {
 		return nil, refused(err)
 	}

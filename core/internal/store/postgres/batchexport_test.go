@@ -10,6 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // The bounds of a process.
@@ -45,8 +46,7 @@ func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) 
 }
 
 func newQueue(t *batchQueue, c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
-	turns := store.NewTurns(turnBounds(1, defaultPatience))
-	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience, turns: turns}}
+	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience, turns: turns.New(turnBounds(1, defaultPatience))}}
 	q.g = newBatches(t, func(ctx context.Context, _ time.Time, all []int) ([]result[int], error) {
 		out := make([]result[int], len(all))
 		for i, n := range all {

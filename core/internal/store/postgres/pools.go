@@ -12,6 +12,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/pgurl"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // openPools opens the connections of all kinds of work.
@@ -24,7 +25,7 @@ func (e *engine) openPools(ctx context.Context, text string) error {
 	if e.write, err = s.open(ctx, poolSize{connections: writers}, writing); err != nil {
 		return err
 	}
-	e.turns = store.NewTurns(turnBounds(int(e.write.Stat().MaxConns()), e.patience))
+	e.turns = turns.New(turnBounds(int(e.write.Stat().MaxConns()), e.patience))
 	size := poolSize{connections: backgroundWriters, fixed: true}
 	if e.background, err = s.open(ctx, size, writing); err != nil {
 		return err

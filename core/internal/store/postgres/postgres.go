@@ -17,6 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/pgurl"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 const (
@@ -45,11 +46,11 @@ var errStuck = errors.Join(store.ErrUnavailable, errors.New("store: no command w
 // connections is for tenants of which no command runs, and for one end of a step of each tenant.
 // The other commands wait for their turn without a connection. They wait for half of the patience,
 // so that each has time to run.
-func turnBounds(connections int, patience time.Duration) store.TurnBounds {
-	return store.TurnBounds{
+func turnBounds(connections int, patience time.Duration) turns.Bounds[store.Caller] {
+	return turns.Bounds[store.Caller]{
 		Slots: connections, Share: max(1, connections*3/4), Wait: patience / 2,
 		Queue: 512, Queues: 768, // of the 1,024 requests that core serves at the same time
-		TooMany: payment.ErrTooManyChanges, Stuck: errStuck,
+		TooMany: payment.ErrTooManyChanges, Busy: store.ErrBusy, Stuck: errStuck,
 	}
 }
 
@@ -69,8 +70,8 @@ var (
 type engine struct {
 	db    *store.DB
 	clock clock.Clock
-	write *pgxpool.Pool // for commands of clients
-	turns *store.Turns  // of write
+	write *pgxpool.Pool              // for commands of clients
+	turns *turns.Turns[store.Caller] // of write
 	// background is for commands of background work, for partitions, and for the locks of Hold.
 	background *pgxpool.Pool
 	member     *pgxpool.Pool // for heartbeats
@@ -144,7 +145,8 @@ func (e *engine) Shared() bool { return true }
 
 // Update implements store.Engine.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
-	pool, turn, patience := e.write, func() (func(), error) { return e.turns.Take(ctx, c.Caller()) }, e.patience
+	pool, patience := e.write, e.patience
+	turn := func() (func(), error) { t, err := e.turns.Take(ctx, c.Caller().Work()); return t.Done, err }
 	switch {
 	case c.Background():
 		pool, turn = e.background, noTurn

@@ -12,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // Bounds of the write queue and of one batch.
@@ -23,9 +24,9 @@ const (
 // bulkBounds are the bounds of commands of clients that may write many rows. One at a time waits
 // for its batch, so the commands of others wait for one of them in each batch. Live mode is not
 // preferred: it would keep test mode from its turns for as long as its commands come.
-var bulkBounds = store.TurnBounds{
+var bulkBounds = turns.Bounds[store.Caller]{
 	Slots: 1, Share: 1, Wait: 10 * time.Second, Queue: 64, Queues: 256,
-	TooMany: payment.ErrTooManyChanges,
+	TooMany: payment.ErrTooManyChanges, Busy: store.ErrBusy,
 }
 
 // engine is one file, with one writer that commits commands in batches, and a pool of readers
@@ -35,8 +36,8 @@ type engine struct {
 	write    *sql.DB
 	read     pools
 	commands batch.Queue[*request]
-	bulk     *store.Turns // of commands of clients that may write many rows: a batch has one
-	writer   chan *writer // holds the writer while nothing uses it
+	bulk     *turns.Turns[store.Caller] // of commands of clients that may write many rows: a batch has one
+	writer   chan *writer               // holds the writer while nothing uses it
 	closed   atomic.Bool
 
 	sql map[*store.Statement]string
@@ -75,7 +76,7 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 		return nil, err
 	}
 	e := &engine{
-		db: db, write: write, read: read, sql: texts, bulk: store.NewTurns(bulkBounds), writer: make(chan *writer, 1),
+		db: db, write: write, read: read, sql: texts, bulk: turns.New(bulkBounds), writer: make(chan *writer, 1),
 	}
 	e.commands.Commit, e.commands.Size, e.commands.Limit = e.commit, maxBatch, maxQueue
 	if err := migrate(ctx, write); err != nil {
@@ -105,11 +106,11 @@ func (e *engine) Confirm(context.Context) error { return nil }
 // Update implements store.Engine. The command runs in a savepoint of the next batch.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
 	if c.Caller().Bulk && !c.Background() { // clients could stop the background work of all merchants
-		done, err := e.bulk.Take(ctx, c.Caller())
+		turn, err := e.bulk.Take(ctx, c.Caller().Work())
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer turn.Done()
 	}
 	r := &request{Command: c}
 	err := e.commands.Do(context.WithoutCancel(ctx), r) // no caller withdraws a command
