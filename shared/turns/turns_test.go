@@ -21,12 +21,12 @@ var (
 // calls are the work of callers, in a bubble of synctest. Callers above 0 are later.
 type calls struct {
 	*turns.Turns[int]
-	ended   context.Context //nolint:containedctx // it ends the work that waits
-	end     context.CancelFunc
-	mu      sync.Mutex // guards the other fields
-	running []int      // callers in the order of their turns
-	turns   map[int][]*turns.Turn[int]
-	failed  map[int][]error
+	ended  context.Context //nolint:containedctx // it ends the work that waits
+	end    context.CancelFunc
+	mu     sync.Mutex // guards the other fields
+	begun  []int      // callers in the order of their turns, since the last check
+	turns  map[int][]*turns.Turn[int]
+	failed map[int][]error
 }
 
 // newCalls returns turns as those of lists: half of the slots are for quick work.
@@ -55,21 +55,23 @@ func (c *calls) take(slow func() bool, callers []int) {
 				c.failed[caller] = append(c.failed[caller], err)
 				return
 			}
-			c.running = append(c.running, caller)
+			c.begun = append(c.begun, caller)
 			c.turns[caller] = append(c.turns[caller], turn)
 		}()
 		synctest.Wait()
 	}
 }
 
-// leave ends the oldest work of a caller that runs.
-func (c *calls) leave(caller int) {
+// leave ends the oldest work of a caller that runs. Next is whose work begins then.
+func (c *calls) leave(t *testing.T, caller int, next ...int) {
+	t.Helper()
 	c.mu.Lock()
 	turn := c.turns[caller][0]
 	c.turns[caller] = c.turns[caller][1:]
 	c.mu.Unlock()
 	turn.Done()
 	synctest.Wait()
+	c.want(t, next...)
 }
 
 // errors returns the errors of some callers' work.
@@ -91,13 +93,15 @@ func (c *calls) wantErrors(t *testing.T, caller, n int, want error) {
 	}
 }
 
+// want checks whose work has begun since the last check.
 func (c *calls) want(t *testing.T, callers ...int) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !slices.Equal(c.running, callers) {
-		t.Errorf("turns: got %v, want %v", c.running, callers)
+	if !slices.Equal(c.begun, callers) {
+		t.Errorf("turns: got %v, want %v", c.begun, callers)
 	}
+	c.begun = nil
 }
 
 // TestShare: a caller has one slot, even if more are free. The others are for callers without
@@ -109,11 +113,10 @@ func TestShare(t *testing.T) {
 		c.begin(1, 1, 1, 1)
 		c.want(t, 1)
 		c.begin(2, 2, 3)
-		c.want(t, 1, 2, 3)
-		c.leave(1)
-		c.want(t, 1, 2, 3, 1)
+		c.want(t, 2, 3)
+		c.leave(t, 1, 1)
 		c.begin(4, 5)
-		c.want(t, 1, 2, 3, 1, 4)
+		c.want(t, 4)
 		c.end()
 	})
 }
@@ -126,21 +129,16 @@ func TestLater(t *testing.T) {
 		c := newCalls(t, 2)
 		c.begin(1, 2, 3, -4, -5, 0)
 		c.want(t, 1, 2)
-		c.leave(1)
-		c.want(t, 1, 2, -4)
-		c.leave(2)
-		c.want(t, 1, 2, -4, 3)
-		c.leave(-4)
-		c.want(t, 1, 2, -4, 3, -5)
-		c.leave(3)
-		c.want(t, 1, 2, -4, 3, -5, 0)
+		c.leave(t, 1, -4)
+		c.leave(t, 2, 3)
+		c.leave(t, -4, -5)
+		c.leave(t, 3, 0)
 		c.begin(-9)
 		for caller := range c.Queues {
 			c.begin(10 + caller)
 		}
 		c.wantErrors(t, -9, 0, nil)
-		c.leave(0)
-		c.want(t, 1, 2, -4, 3, -5, 0, -9)
+		c.leave(t, 0, -9)
 		c.end()
 	})
 }
@@ -152,17 +150,12 @@ func TestRotation(t *testing.T) {
 		c := newCalls(t, 2)
 		c.begin(1, 2, 1, 1, 1, 2, 2, 3, 3)
 		c.want(t, 1, 2)
-		c.leave(1)
-		c.want(t, 1, 2, 3)
-		c.leave(2)
-		c.want(t, 1, 2, 3, 1)
-		c.leave(3)
-		c.want(t, 1, 2, 3, 1, 2)
-		c.leave(2)
-		c.want(t, 1, 2, 3, 1, 2, 3)
-		c.leave(3)
-		c.leave(1)
-		c.want(t, 1, 2, 3, 1, 2, 3, 2, 1)
+		c.leave(t, 1, 3)
+		c.leave(t, 2, 1)
+		c.leave(t, 3, 2)
+		c.leave(t, 2, 3)
+		c.leave(t, 3, 2)
+		c.leave(t, 1, 1)
 		c.end()
 	})
 }
@@ -174,6 +167,7 @@ func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalls(t, 2)
 		c.begin(1, 2, 1, 3)
+		c.want(t, 1, 2)
 		gone, leave := context.WithCancel(t.Context())
 		go func() { _, _ = c.Take(gone, turns.Work[int]{Caller: 4}) }() // it never has a turn
 		synctest.Wait()
@@ -187,10 +181,10 @@ func TestWait(t *testing.T) {
 		synctest.Wait()
 		c.wantErrors(t, 1, 1, errTooMany) // behind the caller's own work
 		c.wantErrors(t, 3, 1, errBusy)    // behind the work of others
-		c.leave(1)
-		c.leave(2)
+		c.leave(t, 1)
+		c.leave(t, 2)
 		c.begin(5, 6)
-		c.want(t, 1, 2, 5, 6)
+		c.want(t, 5, 6)
 	})
 }
 
@@ -227,20 +221,16 @@ func TestSlow(t *testing.T) {
 		slow.Store(2, true)
 		begin(1, 2, 3)
 		c.want(t, 1, 3)
-		c.leave(3)
-		c.want(t, 1, 3)
-		c.leave(1)
-		c.want(t, 1, 3, 2)
+		c.leave(t, 3)
+		c.leave(t, 1, 2)
 		begin(1)
-		c.want(t, 1, 3, 2)
+		c.want(t)
 		slow.Delete(1)
 		begin(4)
-		c.want(t, 1, 3, 2, 1)
+		c.want(t, 1)
 		slow.Store(4, true)
-		c.leave(1)
-		c.want(t, 1, 3, 2, 1)
-		c.leave(2)
-		c.want(t, 1, 3, 2, 1, 4)
+		c.leave(t, 1)
+		c.leave(t, 2, 4)
 		c.end()
 	})
 }
@@ -319,8 +309,7 @@ func TestEvictionKeepsTheNextTurn(t *testing.T) {
 		c.Queues = 3
 		c.begin(1, 2, 11, 12, 13, 14)
 		c.wantErrors(t, 14, 1, errBusy)
-		c.leave(1)
-		c.want(t, 1, 2, 11)
+		c.leave(t, 1, 1, 2, 11)
 		c.end()
 	})
 }
