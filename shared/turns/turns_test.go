@@ -205,8 +205,8 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestSlow: all slow work together has half of the slots, and the other half is for quick work. Work
-// that waits can become slow, or quick.
+// TestSlow: all slow work together has half of the slots, and the other half is for quick work.
+// Work that waits can become slow, or quick.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
