@@ -23,11 +23,11 @@ type Bounds[C comparable] struct {
 	Queue, Queues int
 	// Slow bounds the slow work that runs at the same time.
 	Slow int
-	// Later reports whether a caller has its turns after other callers. It has its turn nevertheless if
-	// it is next, unless the caller before it was later, too. Nil prefers no caller.
+	// Later reports whether a caller has its turns after other callers, but not twice in a row if it
+	// is next. Nil prefers no caller.
 	Later func(C) bool
-	// TooMany is the error of work that fails because of other work of its caller. Busy is its error if
-	// the work of other callers is the reason.
+	// TooMany is the error of work that fails because of other work of its caller. Busy is its error
+	// if the work of other callers is the reason.
 	TooMany, Busy error
 	// Stuck is the error of work without a turn if no work has succeeded for Wait: see
 	// Turns.Succeeded. With nil it is TooMany or Busy then, too.
@@ -37,8 +37,8 @@ type Bounds[C comparable] struct {
 // Work is one piece of work of a caller.
 type Work[C comparable] struct {
 	Caller C
-	// Ends reports whether the work ends a step. It goes before the caller's other work, waits twice as
-	// long, and is not refused for its number.
+	// Ends reports whether the work ends a step. It goes before the caller's other work, waits twice
+	// as long, and is not refused for its number.
 	Ends bool
 	// Slow reports whether the work is slow now. It must not block. Nil is for work that is not slow.
 	Slow func() bool
@@ -56,7 +56,7 @@ type Turns[C comparable] struct {
 	// succeeded is when work last succeeded, or when work came while there was none, on the monotonic
 	// clock.
 	succeeded time.Duration
-	preferred bool // a caller that is later had its turn, and another one was preferred since
+	preferred bool // another caller was preferred to a later one, which has had no turn since
 }
 
 // queue is the running and waiting work of one caller.
@@ -214,8 +214,8 @@ func (t *Turns[C]) mayRun(q *queue[C]) bool {
 
 func (w *Turn[C]) isSlow() bool { return w.work.Slow != nil && w.work.Slow() }
 
-// evict refuses the newest work of the caller with the most waiting work. That is one of the callers
-// that are later, if any waits. Of callers with equally much, it is the one whose next turn comes
+// evict refuses the newest work of the caller with the most waiting work. If work of later callers
+// waits, that is one of them. Of callers with equally much, it is the one whose next turn comes
 // last. Work that ends a step stays. The caller holds mu.
 func (t *Turns[C]) evict() {
 	refusable := func(q *queue[C]) int {

@@ -46,7 +46,8 @@ func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) 
 }
 
 func newQueue(t *batchQueue, c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
-	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience, turns: turns.New(turnBounds(1, defaultPatience))}}
+	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience}}
+	q.e.turns = turns.New(turnBounds(1, defaultPatience))
 	q.g = newBatches(t, func(ctx context.Context, _ time.Time, all []int) ([]result[int], error) {
 		out := make([]result[int], len(all))
 		for i, n := range all {
