@@ -29,7 +29,7 @@ type calls struct {
 	failed map[int][]error
 }
 
-// newCalls returns turns with bounds like those of lists: half of the slots are for quick work.
+// newCalls returns turns with the bounds of lists: half of the slots are for quick work.
 func newCalls(t *testing.T, slots int) *calls {
 	t.Helper()
 	c := &calls{turns: map[int][]*turns.Turn[int]{}, failed: map[int][]error{}}
