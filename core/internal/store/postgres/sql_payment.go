@@ -1,10 +1,6 @@
 package postgres
 
-const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
-	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
-	amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
-	attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
-	confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
+import "github.com/causeway-pay/causeway/core/internal/store"
 
 var paymentSQL = map[string]string{
 	"insertUnconfirmed": `INSERT INTO transactions
@@ -93,11 +89,11 @@ var paymentSQL = map[string]string{
 		operation_id = 0, claim = 0,
 			version = version + 1, updated_at = $1::bigint
 		WHERE id = $2::bigint AND operation = 'void' AND operation_id = $3::bigint`,
-	"selectTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+	"selectTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"lockTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+	"lockTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
-	"selectOpenTransactions": `SELECT ` + transactionColumns + ` FROM transactions
+	"selectOpenTransactions": `SELECT ` + store.TransactionColumns + ` FROM transactions
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,

@@ -1,12 +1,6 @@
 package postgres
 
-const captureColumns = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
-	amount_refunded, amount_refund_pending, details, failure_code, failure_message, claim, created_at,
-	updated_at, core_id, reclaimed_at, api_key_id, client_address`
-
-const refundColumns = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
-	currency, details, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
-	api_key_id, client_address`
+import "github.com/causeway-pay/causeway/core/internal/store"
 
 //nolint:gosec // SQL
 var stepSQL = map[string]string{
@@ -33,9 +27,9 @@ var stepSQL = map[string]string{
 					ELSE 'partially_captured' END,
 			version = version + CASE WHEN $1::bigint > 0 THEN 1 ELSE 0 END, updated_at = $3::bigint
 		WHERE id = $4::bigint AND operation = 'capture' AND operation_id = $5::bigint`,
-	"selectCapture": `SELECT ` + captureColumns + ` FROM captures
+	"selectCapture": `SELECT ` + store.CaptureColumns + ` FROM captures
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"selectOpenCaptures": `SELECT ` + captureColumns + ` FROM captures
+	"selectOpenCaptures": `SELECT ` + store.CaptureColumns + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,
 	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + $1::bigint,
@@ -68,9 +62,9 @@ var stepSQL = map[string]string{
 		WHERE id = $4::bigint`,
 	"endRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending - $1::bigint,
 		amount_refunded = amount_refunded + $2::bigint, updated_at = $3::bigint WHERE id = $4::bigint`,
-	"selectRefund": `SELECT ` + refundColumns + ` FROM refunds
+	"selectRefund": `SELECT ` + store.RefundColumns + ` FROM refunds
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"selectOpenRefunds": `SELECT ` + refundColumns + ` FROM refunds
+	"selectOpenRefunds": `SELECT ` + store.RefundColumns + ` FROM refunds
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
 			ORDER BY id LIMIT $4::bigint`,

@@ -1,10 +1,6 @@
 package sqlite
 
-const transactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
-	amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
-	amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
-	attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
-	confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
+import "github.com/causeway-pay/causeway/core/internal/store"
 
 var paymentSQL = map[string]string{
 	"insertUnconfirmed": `INSERT INTO transactions
@@ -89,20 +85,20 @@ var paymentSQL = map[string]string{
 		operation_id = 0, claim = 0,
 			version = version + 1, updated_at = ?
 		WHERE id = ? AND operation = 'void' AND operation_id = ?`,
-	"selectTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+	"selectTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
 		WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"lockTransaction": `SELECT ` + transactionColumns + ` FROM transactions
+	"lockTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
 		WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"listTransactions": `SELECT ` + transactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
+	"listTransactions": `SELECT ` + store.TransactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
+	"listTransactionsBefore": `SELECT ` + store.TransactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectOpenTransactions": `SELECT ` + transactionColumns + ` FROM transactions INDEXED BY transactions_open
+	"selectOpenTransactions": `SELECT ` + store.TransactionColumns + ` FROM transactions INDEXED BY transactions_open
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			ORDER BY id LIMIT ?`,
 	"deleteTransaction": `DELETE FROM transactions WHERE id = ? AND status = 'processing' AND attempt = 0`,
-	"listNamedTransactions": `SELECT ` + transactionColumns + ` FROM transaction_terms CROSS JOIN transactions
+	"listNamedTransactions": `SELECT ` + store.TransactionColumns + ` FROM transaction_terms CROSS JOIN transactions
 		ON id = transaction_id
 			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?13 AND term = ?14 AND transaction_id BETWEEN ?3 AND ?4
 				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
@@ -110,7 +106,7 @@ var paymentSQL = map[string]string{
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
 			AND transaction_id < ? ORDER BY transaction_id DESC LIMIT ?`,
-	"listNamedTransactionsBefore": `SELECT ` + transactionColumns + ` FROM transaction_terms CROSS JOIN transactions
+	"listNamedTransactionsBefore": `SELECT ` + store.TransactionColumns + ` FROM transaction_terms CROSS JOIN transactions
 		ON id = transaction_id
 			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?13 AND term = ?14 AND transaction_id BETWEEN ?3 AND ?4
 				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
@@ -121,14 +117,14 @@ var paymentSQL = map[string]string{
 	// The conditions of all filters are in one text, so that few statements are prepared.
 	// Customers and references are found by their terms: an index for each other filter would
 	// cost every payment.
-	"listFilteredTransactions": `SELECT ` + transactionColumns + `
+	"listFilteredTransactions": `SELECT ` + store.TransactionColumns + `
 		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
 			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listFilteredTransactionsBefore": `SELECT ` + transactionColumns + `
+	"listFilteredTransactionsBefore": `SELECT ` + store.TransactionColumns + `
 		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
 			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)

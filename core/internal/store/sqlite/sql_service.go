@@ -1,13 +1,14 @@
 package sqlite
 
-const auditColumns = `sequence, at, actor, client_address, action, object, state_before, state_after,
-	outcome, request_id, previous, mac`
+import "github.com/causeway-pay/causeway/core/internal/store"
 
 var serviceSQL = map[string]string{
-	"insertAuditRecord":  `INSERT INTO audit_records (` + auditColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-	"selectAuditHead":    `SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`,
-	"selectAuditRecords": `SELECT ` + auditColumns + ` FROM audit_records WHERE sequence > ? ORDER BY sequence LIMIT ?`,
-	"selectNewestAuditRecords": `SELECT ` + auditColumns + ` FROM audit_records WHERE ?1 = 0 OR sequence < ?1
+	"insertAuditRecord": `INSERT INTO audit_records (` + store.AuditColumns + `)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	"selectAuditHead": `SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`,
+	"selectAuditRecords": `SELECT ` + store.AuditColumns + ` FROM audit_records
+		WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+	"selectNewestAuditRecords": `SELECT ` + store.AuditColumns + ` FROM audit_records WHERE ?1 = 0 OR sequence < ?1
 		ORDER BY sequence DESC LIMIT ?2`,
 	"selectAuditHeadBefore": `SELECT sequence, mac FROM audit_records WHERE at < ? ORDER BY sequence DESC LIMIT 1`,
 	"deleteAuditRecords":    `DELETE FROM audit_records WHERE sequence <= ?`,

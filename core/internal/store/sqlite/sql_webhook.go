@@ -1,8 +1,6 @@
 package sqlite
 
-const deliveryColumns = `id, endpoint_id, event_id,
-	COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased, due_at,
-	response_status, error, duration_ms, attempted_at, created_at, updated_at`
+import "github.com/causeway-pay/causeway/core/internal/store"
 
 // stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint
 // to endpoint through the index, so a long queue of one costs the others nothing.
@@ -13,9 +11,6 @@ const stepQueues = `WITH RECURSIVE step (endpoint) AS (
 		WHERE status = 'pending' AND endpoint_id > step.endpoint) FROM step WHERE step.endpoint IS NOT NULL)
 	`
 
-const endpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation,
-	overlap_until, failing_since, version, created_at, updated_at`
-
 // emptyEndpoint limits endpoints to the deleted ones without deliveries.
 const emptyEndpoint = `status = 'deleted'
 	AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = webhook_endpoints.id)`
@@ -23,13 +18,13 @@ const emptyEndpoint = `status = 'deleted'
 var webhookSQL = map[string]string{
 	"insertDelivery": `INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 		VALUES (?1, ?2, ?3, ?4, ?4, ?4) ON CONFLICT DO NOTHING`,
-	"listDeliveries": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?
+	"listDeliveries": `SELECT ` + store.DeliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listDeliveriesBefore": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?
+	"listDeliveriesBefore": `SELECT ` + store.DeliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectDelivery": `SELECT ` + deliveryColumns + ` FROM webhook_deliveries WHERE id = ?`,
+	"selectDelivery": `SELECT ` + store.DeliveryColumns + ` FROM webhook_deliveries WHERE id = ?`,
 	"selectWaitingEndpoints": stepQueues + `
-		SELECT ` + endpointColumns + `, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+		SELECT ` + store.EndpointColumns + `, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 				WHERE status = 'pending' AND endpoint_id = webhook_endpoints.id)
 			FROM step JOIN webhook_endpoints ON id = step.endpoint WHERE status = 'enabled'`,
 	"leaseDelivery": `UPDATE webhook_deliveries SET leased = 1, core_id = ?, due_at = ?,
@@ -58,7 +53,7 @@ var webhookSQL = map[string]string{
 	"clearEndpointFailing": `UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`,
 	"countPendingDeliveries": `SELECT COUNT(*), COALESCE(MIN(id), 0)
 		FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'`,
-	"insertEndpoint": `INSERT INTO webhook_endpoints (` + endpointColumns + `)
+	"insertEndpoint": `INSERT INTO webhook_endpoints (` + store.EndpointColumns + `)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"updateEndpoint": `UPDATE webhook_endpoints SET url = ?, types = ?, details = ?, status = ?, reason = ?,
 		generation = ?, overlap_until = ?,
@@ -68,14 +63,14 @@ var webhookSQL = map[string]string{
 	"countEndpoints": `SELECT COUNT(CASE WHEN status <> 'deleted' THEN 1 END),
 			COUNT(CASE WHEN status = 'deleted' THEN 1 END)
 		FROM webhook_endpoints WHERE merchant_id = ? AND live = ?`,
-	"lockEndpoint": `SELECT ` + endpointColumns + ` FROM webhook_endpoints
+	"lockEndpoint": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`,
-	"selectEndpoint": `SELECT ` + endpointColumns + ` FROM webhook_endpoints
+	"selectEndpoint": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`,
-	"listEndpoints": `SELECT ` + endpointColumns + ` FROM webhook_endpoints
+	"listEndpoints": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
 		WHERE merchant_id = ? AND live = ? AND status <> 'deleted'
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listEndpointsBefore": `SELECT ` + endpointColumns + ` FROM webhook_endpoints
+	"listEndpointsBefore": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
 		WHERE merchant_id = ? AND live = ? AND status <> 'deleted'
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectDeletedEndpoints": `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`,

@@ -1,0 +1,41 @@
+package store
+
+// The columns of a row in the SQL of each engine, in the order of the function that scans them.
+//
+//nolint:gosec // names of columns
+const (
+	AttemptColumns = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
+	AuditColumns   = `sequence, at, actor, client_address, action, object, state_before, state_after,
+		outcome, request_id, previous, mac`
+	BroadcastColumns = `type, name, data, until, place, told, created_at, finished_at`
+	CaptureColumns   = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
+		amount_refunded, amount_refund_pending, details, failure_code, failure_message, claim, created_at,
+		updated_at, core_id, reclaimed_at, api_key_id, client_address`
+	CustomerColumns = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
+	DeliveryColumns = `id, endpoint_id, event_id,
+		COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased, due_at,
+		response_status, error, duration_ms, attempted_at, created_at, updated_at`
+	EndpointColumns = `id, merchant_id, live, url, types, details, status, reason, generation,
+		overlap_until, failing_since, version, created_at, updated_at`
+	EventColumns = `id, merchant_id, live, type, object_id, sequence, data, created_at`
+	KeyColumns   = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at,
+		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), COALESCE(last_used_at, 0),
+		EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id AND m.disabled_at > 0)`
+	MerchantColumns = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,
+		COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
+	MethodColumns = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
+		created_at, detached_at`
+	OperatorColumns = `id, name, role, created_at, expires_at, revoked_at`
+	RefundColumns   = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
+		currency, details, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
+		api_key_id, client_address`
+	ReversalColumns = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
+		captured, held, requested, asked, refused, looks, version, since, due_at, claim`
+	TokenColumns = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
+		t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
+	TransactionColumns = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
+		amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
+		amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
+		attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
+		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
+)
