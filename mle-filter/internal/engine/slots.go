@@ -12,8 +12,8 @@ import (
 // errBusy is the error of a decryption without a slot.
 var errBusy = errors.New("mle: too many decryptions wait")
 
-// newSlots returns the slots of the private operations with keys of one alg. Each alg has slots of
-// its own, so cheap operations do not wait for expensive ones. Clients with waiting operations take
+// newSlots returns the slots of the private operations with keys of one alg. Each alg has separate
+// slots, so cheap operations do not wait for expensive ones. Clients with waiting operations take
 // turns. The requests that the filter serves at the same time bound the waiting operations.
 func newSlots(n int, patience time.Duration) *turns.Turns[string] {
 	return turns.New(turns.Bounds[string]{
