@@ -3380,8 +3380,7 @@ type ClientInterface interface {
 	// DeleteCustomer Delete a customer, and detach all its payment methods
 	//
 	// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-	// accounts, and both in their events, which then show no more than the object's id. If there are very many events, the
-	// customer is gone at once, and some of the events are erased within minutes.
+	// accounts, and both in their events, which then show no more than the object's id.
 	//
 	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
@@ -3665,8 +3664,7 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 // DeleteCustomer Delete a customer, and detach all its payment methods
 //
 // It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-// accounts, and both in their events, which then show no more than the object's id. If there are very many events, the
-// customer is gone at once, and some of the events are erased within minutes.
+// accounts, and both in their events, which then show no more than the object's id.
 //
 // Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
 // erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a

@@ -100,8 +100,12 @@ func Event(e *payment.Event) []byte {
 }
 
 func showEvent(e *payment.Event) v1.Event {
+	data := e.Data
+	if e.Personal {
+		data = Erased(e.Type, data)
+	}
 	return v1.Event{
 		ID: id.Format(id.Event, e.ID), Object: v1.EventObjectEvent, Type: v1.EventType(e.Type), Mode: mode(e.Tenant),
-		CreatedAt: v1.Time{Time: e.CreatedAt}, Sequence: e.Sequence, Data: v1.EventData{Object: jsontext.Value(e.Data)},
+		CreatedAt: v1.Time{Time: e.CreatedAt}, Sequence: e.Sequence, Data: v1.EventData{Object: jsontext.Value(data)},
 	}
 }

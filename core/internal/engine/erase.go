@@ -18,11 +18,12 @@ type VersionError struct{ payment.Refusal }
 func (e *VersionError) Error() string { return "engine: " + e.Message }
 
 // DeleteCustomer erases the data of a customer and of its payment methods, and both in their
-// events, in one commit. The id and the deletion stay. If there are many events, some are erased
-// later, see store.DB.EraseCustomerEvents. If there are many payment methods, further commits write
-// some of the events of the deletion, see AnnounceDeletions. The personal data of its transactions
-// is erased as soon as nothing needs it, see store.DB.ErasePersonal. ErrNotFound if there is no
-// such customer, a *VersionError if it has another version than expected; nil is any.
+// events, in one commit. The id and the deletion stay. If there are many events, the commit hides
+// the data of some, and store.DB.EraseCustomerEvents erases it. If there are many payment methods,
+// further commits write some of the events of the deletion, see AnnounceDeletions. The personal
+// data of its transactions is erased as soon as nothing needs it, see store.DB.ErasePersonal.
+// ErrNotFound if there is no such customer, a *VersionError if it has another version than
+// expected; nil is any.
 func (e *Engine) DeleteCustomer(ctx context.Context, r Request, customer int64, expected *int64) (Result, error) {
 	return e.deleteCustomer(ctx, r, customer, func(_ *store.Tx, c *payment.Customer) error {
 		if expected != nil && *expected != c.Version {

@@ -3,11 +3,13 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/api"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
@@ -146,8 +148,23 @@ func TestOneErasureHoldsNoWriter(t *testing.T) {
 	}
 }
 
+// wantHidden checks that no event is shown with personal data.
+func wantHidden(t *testing.T, s *coretest.Service) {
+	t.Helper()
+	events, err := s.DB.Events(t.Context(), s.Tenant, payment.EventFilter{}, payment.Page{Limit: 1000})
+	if err != nil || len(events.Rows) < 100 {
+		t.Fatalf("got %d events, %v", len(events.Rows), err)
+	}
+	for _, e := range events.Rows {
+		if shown := string(api.Event(e)); strings.Contains(shown, "Erika") {
+			t.Fatalf("got %s", shown)
+		}
+	}
+}
+
 // TestCustomerEventsEndMidway: the process dies at several events of a deleted customer, and one
-// event is refused. The customer is gone at once, and later passes erase all events.
+// event is refused. The customer is gone at once, no event is shown with personal data, and later
+// passes erase all events.
 func TestCustomerEventsEndMidway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -157,12 +174,14 @@ func TestCustomerEventsEndMidway(t *testing.T) {
 		t.Fatalf("delete: %d, %v", a.Status, err)
 	}
 	wantNumber(t, s, "customers", "SELECT COUNT(*) FROM customers WHERE deleted_at = 0", 0)
+	wantHidden(t, s)
 	const left = "SELECT COUNT(*) FROM events WHERE data LIKE '%Erika%'"
 	for _, at := range []int{1, 150, 150} { // the last pass has 201 events or more
 		ctx, erase := dyingErase(t.Context(), api.Erased, atCall(at))
 		if _, err := s.DB.EraseCustomerEvents(ctx, s.Clock.Now(), erase); err == nil {
 			t.Fatalf("at event %d: the pass went on", at)
 		}
+		wantHidden(t, s)
 	}
 	refused := s.Number(t, "SELECT MAX(id) FROM events WHERE data LIKE '%Erika%'")
 	end := s.MustRefuse(t, "UPDATE", "events", fmt.Sprintf("NEW.id = %d", refused))
@@ -173,6 +192,7 @@ func TestCustomerEventsEndMidway(t *testing.T) {
 		}
 		mustErase(t, s)
 		wantNumber(t, s, "events with personal data", left, 1)
+		wantHidden(t, s)
 	}
 	wantSkipped(t, s, series, "erasure", refused)
 	end()

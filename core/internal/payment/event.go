@@ -11,6 +11,9 @@ type Event struct {
 	Sequence  int64  // the object's version after the transition
 	Data      []byte // the object as the contract shows it
 	CreatedAt time.Time
+	// Personal reports that Data can have personal data of a deleted customer: the event is not erased
+	// yet. A response or delivery shows the event as it will be after its erasure.
+	Personal bool
 }
 
 // Broadcast is an announcement to all merchants of one moment, one after the other.

@@ -39,3 +39,11 @@ const (
 		attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
 		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
 )
+
+// ShownEventColumns adds payment.Event.Personal to EventColumns. The subquery is no join, so it
+// reads at most two rows by their ids, and none for the event of another object.
+const ShownEventColumns = EventColumns + `, COALESCE((SELECT 1 FROM customer_erasures
+	WHERE events_due_at > 0 AND customer_id = CASE
+		WHEN substr(type, 1, 9) = 'customer.' THEN object_id
+		WHEN substr(type, 1, 15) = 'payment_method.' THEN
+			(SELECT customer_id FROM payment_methods WHERE payment_methods.id = events.object_id) END), 0)`

@@ -29,8 +29,8 @@ const eventsAtOnce = 16
 
 // EraseCustomer detaches the payment methods of a customer, and erases the events of both, in the
 // commit that deletes the customer. Of more than eventsAtOnce events it may leave some to
-// EraseCustomerEvents. ErasePersonal erases the personal data of the customer's transactions. The
-// deletion is unannounced until EndUnannouncedDeletion.
+// EraseCustomerEvents; these are Personal until then. ErasePersonal erases the personal data of the
+// customer's transactions. The deletion is unannounced until EndUnannouncedDeletion.
 func (tx *Tx) EraseCustomer(c *payment.Customer, erase eraseFunc) error {
 	if err := tx.detachMethods(c.ID); err != nil {
 		return err

@@ -99,7 +99,8 @@ func scanEvent(row Scanner) (*payment.Event, error) {
 		e       payment.Event
 		created int64
 	)
-	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.Type, &e.Object, &e.Sequence, &e.Data, &created)
+	err := row.Scan(&e.ID, &e.Tenant.Merchant, &e.Tenant.Live, &e.Type, &e.Object, &e.Sequence, &e.Data, &created,
+		&e.Personal)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

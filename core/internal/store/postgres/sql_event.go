@@ -28,7 +28,7 @@ var eventSQL = map[string]string{
 		WHERE finished_at = 0 ORDER BY created_at`,
 	"selectRecipients": `SELECT id FROM merchants WHERE id > $1::bigint AND id <= $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
-	"selectEvent": `SELECT ` + store.EventColumns + ` FROM events
+	"selectEvent": `SELECT ` + store.ShownEventColumns + ` FROM events
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	// The lock keeps other commands from changing the endpoints of the merchant. It needs no separate
 	// statement.

@@ -82,7 +82,7 @@ var listSQL = pagesOf(map[string]listing{
 	},
 	// An id bounds the positions, with a day of slack for clocks.
 	"listEvents": {
-		columns: store.EventColumns, from: "events",
+		columns: store.ShownEventColumns, from: "events",
 		where: ofTenant + ` AND position >= ` + positionAt("events", "$3::bigint - 1") +
 			positionsOf("events", "position", "($4::bigint - 181193932800000)", "$5") + `
 			AND created_at > $6::bigint AND created_at < $7::bigint AND ($8::text = '' OR type = $8::text)

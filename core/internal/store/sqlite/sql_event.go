@@ -22,16 +22,16 @@ var eventSQL = map[string]string{
 	"selectOpenBroadcasts": `SELECT ` + store.BroadcastColumns + ` FROM broadcasts
 		WHERE finished_at = 0 ORDER BY created_at`,
 	"selectRecipients": `SELECT id FROM merchants WHERE id > ? AND id <= ? ORDER BY id LIMIT ?`,
-	"selectEvent":      `SELECT ` + store.EventColumns + ` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"selectEvent":      `SELECT ` + store.ShownEventColumns + ` FROM events WHERE id = ? AND merchant_id = ? AND live = ?`,
 	"insertEvent":      `INSERT INTO events (` + store.EventColumns + `) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
 	// One index, by tenant and id. Ids rise with time, and an event has a higher id than its
 	// object. That bounds the rows that a list by time or by object reads.
-	"listEvents": `SELECT ` + store.EventColumns + ` FROM events INDEXED BY events_by_tenant
+	"listEvents": `SELECT ` + store.ShownEventColumns + ` FROM events INDEXED BY events_by_tenant
 		WHERE merchant_id = ?1 AND live = ?2 AND id >= MAX(?3 + 1, ?4) AND id < MIN(?5, ?12)
 		AND created_at > ?6 AND created_at < ?7 AND (?8 = '' OR type = ?8)
 		AND (?9 = 0 OR object_id = ?9 AND substr(type, 1, CAST(?10 AS INTEGER)) = ?11)
 		ORDER BY id DESC LIMIT ?13`,
-	"listEventsBefore": `SELECT ` + store.EventColumns + ` FROM events INDEXED BY events_by_tenant
+	"listEventsBefore": `SELECT ` + store.ShownEventColumns + ` FROM events INDEXED BY events_by_tenant
 		WHERE merchant_id = ?1 AND live = ?2 AND id > MAX(?3, ?4 - 1, ?12) AND id < ?5
 		AND created_at > ?6 AND created_at < ?7 AND (?8 = '' OR type = ?8)
 		AND (?9 = 0 OR object_id = ?9 AND substr(type, 1, CAST(?10 AS INTEGER)) = ?11)
