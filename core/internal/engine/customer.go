@@ -68,7 +68,14 @@ func (e *Engine) onCustomer(ctx context.Context, by store.Caller, r Request, cus
 	fn func(*store.Tx, *payment.Customer) (*Result, error),
 ) (*Result, error) {
 	defer e.running.enter(ctx, r)()
-	return e.intentOf(ctx, by, r, func(tx *store.Tx, _ int64) (*Result, error) {
+	return e.intentOf(ctx, by, r, withCustomer(r, customer, fn))
+}
+
+// withCustomer returns the function of an intent that calls fn with a locked customer, or returns
+// ErrNotFound.
+func withCustomer(r Request, customer int64, fn func(*store.Tx, *payment.Customer) (*Result, error),
+) func(*store.Tx, int64) (*Result, error) {
+	return func(tx *store.Tx, _ int64) (*Result, error) {
 		c, err := tx.CustomerForUpdate(r.Tenant, customer)
 		if errors.Is(err, payment.ErrNotFound) {
 			return nil, ErrNotFound
@@ -77,5 +84,5 @@ func (e *Engine) onCustomer(ctx context.Context, by store.Caller, r Request, cus
 			return nil, err
 		}
 		return fn(tx, c)
-	})
+	}
 }

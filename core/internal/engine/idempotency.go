@@ -26,21 +26,29 @@ func (e *Engine) intentOf(
 	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
 ) (*Result, error) {
 	var out *Result
-	err := withNewIDs(func() error {
-		return e.Store.UpdateOf(ctx, c, func(tx *store.Tx) error {
-			claim, replay, err := claimKey(tx, r)
-			if err == nil && replay != nil {
-				replay.Body, err = e.unseal(ctx, r, replay.Body)
-			}
-			if err != nil || replay != nil {
-				out = replay
-				return err
-			}
-			if out, err = fn(tx, claim); err != nil || out == nil {
-				return err
-			}
-			return tx.CompleteKey(claim, out.Status, e.stored(r, out))
-		})
+	err := withNewIDs(func() (err error) { out, err = e.intentOnce(ctx, c, r, fn); return err })
+	return out, err
+}
+
+// intentOnce is intentOf without a further run if an id is taken: the caller has drawn it, and
+// sealed a number for it.
+func (e *Engine) intentOnce(
+	ctx context.Context, c store.Caller, r Request, fn func(tx *store.Tx, claim int64) (*Result, error),
+) (*Result, error) {
+	var out *Result
+	err := e.Store.UpdateOf(ctx, c, func(tx *store.Tx) error {
+		claim, replay, err := claimKey(tx, r)
+		if err == nil && replay != nil {
+			replay.Body, err = e.unseal(ctx, r, replay.Body)
+		}
+		if err != nil || replay != nil {
+			out = replay
+			return err
+		}
+		if out, err = fn(tx, claim); err != nil || out == nil {
+			return err
+		}
+		return tx.CompleteKey(claim, out.Status, e.stored(r, out))
 	})
 	var busy *busyError
 	if errors.As(err, &busy) {

@@ -28,6 +28,7 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 		token.Drawn.refusal = nil // a payment method has no security code
 	}
 	details, fingerprint := describe(token.Details)
+	defer e.running.enter(ctx, r)()
 	var out *Result
 	err := e.resealing(func() (err error) {
 		m := &payment.Method{
@@ -40,9 +41,8 @@ func (e *Engine) Attach(ctx context.Context, r Request, customer int64, token St
 		if err != nil {
 			return err
 		}
-		out, err = e.onCustomer(ctx, r.caller(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
-			return e.attach(tx, c, m, token.Drawn)
-		})
+		attach := func(tx *store.Tx, c *payment.Customer) (*Result, error) { return e.attach(tx, c, m, token.Drawn) }
+		out, err = e.intentOnce(ctx, r.caller(), r, withCustomer(r, customer, attach))
 		return err
 	})
 	return value(out), err

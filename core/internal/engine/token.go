@@ -24,7 +24,7 @@ func (e *Engine) CreateToken(ctx context.Context, r Request, kind string, detail
 		if t.Sealed.Code, err = e.codes.seal(ctx, r.Tenant, t.ID, s); err != nil {
 			return err
 		}
-		out, err = e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
+		out, err = e.intentOnce(ctx, r.caller(), r, func(tx *store.Tx, _ int64) (*Result, error) {
 			if err := tx.InsertToken(t); err != nil {
 				return nil, err
 			}
