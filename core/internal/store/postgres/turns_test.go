@@ -194,10 +194,22 @@ func TestTurnsOfAnOutagePostgreSQL(t *testing.T) {
 }
 
 // TestTurnsBehindOneRowPostgreSQL: the commands of a merchant wait for one row, and so many that
-// some have no turn. The commands of another merchant are committed, so the server is not the
-// reason.
+// some have no turn. The commands of another merchant are committed or rolled back, so the server
+// is not the reason.
 func TestTurnsBehindOneRowPostgreSQL(t *testing.T) {
 	t.Parallel()
+	for name, result := range map[string]error{"committed": nil, "rolled back": payment.ErrNotFound} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantTooManyBehindOneRow(t, result)
+		})
+	}
+}
+
+// wantTooManyBehindOneRow checks that a command without a turn fails because of its merchant's other
+// commands. Meanwhile the commands of another merchant return result.
+func wantTooManyBehindOneRow(t *testing.T, result error) {
+	t.Helper()
 	source := pgtest.Schema(t)
 	db, err := postgres.Open(t.Context(), source+"&patience=12s&lock_timeout=240000", clock.System())
 	if err != nil {
@@ -206,19 +218,19 @@ func TestTurnsBehindOneRowPostgreSQL(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() }) // the test has checked all results
 	mustWrite(t, db, 1, func() {})
 	held := mustHoldClocks(t, source)
-	advance := func(merchant int64) error {
+	advance := func(merchant int64, result error) error {
 		return db.UpdateOf(context.WithoutCancel(t.Context()), store.Caller{Tenant: payment.Tenant{Merchant: merchant}},
-			func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(merchant, 1); return err })
+			func(tx *store.Tx) error { _, err := tx.AdvanceTestClock(merchant, 1); return errors.Join(err, result) })
 	}
 	const commands = 24
 	errs := make(chan error, commands)
 	var all sync.WaitGroup
 	for range commands {
-		all.Go(func() { errs <- advance(1) })
+		all.Go(func() { errs <- advance(1, nil) })
 	}
 	ended, refused := 0, false
 	for ended < commands && !refused {
-		if err := advance(2); err != nil {
+		if err := advance(2, result); !errors.Is(err, result) {
 			t.Error(err)
 		}
 		select {
