@@ -65,8 +65,11 @@ func (e *Engine) ResolveStep(ctx context.Context, r Request, f payment.Unfinishe
 			return nil, err
 		}
 		result := e.existing(&ResolvedStep{u, &d})
+		kept := *u
+		kept.Client.Address = "" // no erasure of personal data changes an audit record
 		return &result, e.Audit(tx, r, Action{
-			Name: "steps.resolve", Object: StepName(u.Step), Before: string(e.shown(&ResolvedStep{u, nil})), After: string(result.Body),
+			Name: "steps.resolve", Object: StepName(u.Step),
+			Before: string(e.shown(&ResolvedStep{&kept, nil})), After: string(e.shown(&ResolvedStep{&kept, &d})),
 		})
 	})
 	return value(out), err
