@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// wantRedrawn copies the only row of a table to the next 64 ids that can be drawn, and calls insert.
-// Each of its commands must insert under another id, and the last one under a free id.
+// wantRedrawn copies the only row of a table to the next 64 ids that can be drawn, and calls
+// insert. Each of its commands must insert under another id, and the last one under a free id.
 func wantRedrawn(t *testing.T, s *coretest.Service, table, columns string, insert func() (engine.Result, error)) {
 	t.Helper()
 	columns += ", merchant_id, live, kind, details, vault_key, number, created_at"

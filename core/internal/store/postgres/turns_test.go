@@ -206,8 +206,8 @@ func TestTurnsBehindOneRowPostgreSQL(t *testing.T) {
 	}
 }
 
-// wantTooManyBehindOneRow checks that a command without a turn fails because of its merchant's other
-// commands. Meanwhile the commands of another merchant return result.
+// wantTooManyBehindOneRow checks that a command without a turn fails because of its merchant's
+// other commands. Meanwhile the commands of another merchant return result.
 func wantTooManyBehindOneRow(t *testing.T, result error) {
 	t.Helper()
 	source := pgtest.Schema(t)
