@@ -3131,7 +3131,7 @@ type Refusal = ErrorBody
 
 // ListCustomersParams defines parameters for ListCustomers.
 type ListCustomersParams struct {
-	// Limit How many objects at most, 1 to 100.
+	// Limit How many objects at most, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
@@ -3196,7 +3196,7 @@ type CreateTokenParams struct {
 
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
-	// Limit How many objects at most, 1 to 100.
+	// Limit How many objects at most, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
@@ -3226,7 +3226,7 @@ type ListTransactionsParams struct {
 
 // ListTransactionCapturesParams defines parameters for ListTransactionCaptures.
 type ListTransactionCapturesParams struct {
-	// Limit How many objects at most, 1 to 100.
+	// Limit How many objects at most, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.

@@ -80,11 +80,7 @@ func (a *API) listCaptures(w http.ResponseWriter, r *http.Request, k *payment.AP
 	if err != nil {
 		return err
 	}
-	out := v1.CaptureList{Object: v1.CaptureListObjectList, Data: make([]v1.Capture, 0, len(found.Rows)), HasMore: found.More}
-	for _, c := range found.Rows {
-		out.Data = append(out.Data, showCapture(c))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, showCapture))
 	return nil
 }
 

@@ -192,11 +192,7 @@ func (a *API) listCustomers(w http.ResponseWriter, r *http.Request, k *payment.A
 	if err != nil {
 		return err
 	}
-	out := v1.CustomerList{Object: v1.CustomerListObjectList, Data: make([]v1.Customer, 0, len(found.Rows)), HasMore: found.More}
-	for _, c := range found.Rows {
-		out.Data = append(out.Data, showCustomer(c))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, showCustomer))
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request, k *payment.
 	if err != nil {
 		return err
 	}
-	a.write(w, r, http.StatusOK, showDeliveries(found.Rows, found.More))
+	a.write(w, r, http.StatusOK, showList(p, found, showDelivery))
 	return nil
 }
 
@@ -46,16 +46,6 @@ func (a *API) redeliver(c *call) (engine.Result, error) {
 		}
 	}
 	return a.Engine.Redeliver(c.Context(), c.request, n, endpoint)
-}
-
-func showDeliveries(rows []*payment.Delivery, more bool) []byte {
-	out := v1.WebhookDeliveryList{
-		Object: v1.WebhookDeliveryListObjectList, Data: make([]v1.WebhookDelivery, 0, len(rows)), HasMore: more,
-	}
-	for _, d := range rows {
-		out.Data = append(out.Data, showDelivery(d))
-	}
-	return encode(&out)
 }
 
 func showDelivery(d *payment.Delivery) v1.WebhookDelivery {

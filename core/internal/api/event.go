@@ -39,11 +39,7 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request, k *payment.APIK
 	if err != nil {
 		return err
 	}
-	out := v1.EventList{Object: v1.EventListObjectList, Data: make([]v1.Event, 0, len(found.Rows)), HasMore: found.More}
-	for _, e := range found.Rows {
-		out.Data = append(out.Data, showEvent(e))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, showEvent))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
@@ -61,4 +62,9 @@ func Refuses(method, route string, ahead time.Duration) bool {
 func DateBehind(ahead time.Duration) time.Duration {
 	a := &API{Config: Config{ClockOffset: func() (time.Duration, bool) { return ahead, false }}}
 	return a.dateBehind()
+}
+
+// ShowList is a page of texts that has no more rows.
+func ShowList(p payment.Page, rows []string) []byte {
+	return showList(p, payment.List[string]{Rows: rows}, func(row string) string { return row })
 }

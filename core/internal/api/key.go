@@ -48,11 +48,7 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request, k *payment.APIKey
 	if err != nil {
 		return err
 	}
-	out := v1.APIKeyList{Object: v1.APIKeyListObjectList, Data: make([]v1.APIKey, 0, len(found.Rows)), HasMore: found.More}
-	for _, k := range found.Rows {
-		out.Data = append(out.Data, a.showUsedKey(k))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, a.showUsedKey))
 	return nil
 }
 

@@ -21,11 +21,7 @@ func (o *Operator) listMerchants(w http.ResponseWriter, r *http.Request, _ *trai
 	if err != nil {
 		return err
 	}
-	out := operator.MerchantList{Object: "list", Data: make([]operator.Merchant, 0, len(found.Rows)), HasMore: found.More}
-	for _, m := range found.Rows {
-		out.Data = append(out.Data, *showMerchant(m))
-	}
-	o.write(w, r, http.StatusOK, encode(&out))
+	o.write(w, r, http.StatusOK, showList(p, found, showMerchant))
 	return nil
 }
 

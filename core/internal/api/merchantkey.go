@@ -38,11 +38,7 @@ func (o *Operator) listMerchantKeys(w http.ResponseWriter, r *http.Request, left
 	if err != nil {
 		return err
 	}
-	out := v1.APIKeyList{Object: v1.APIKeyListObjectList, Data: make([]v1.APIKey, 0, len(found.Rows)), HasMore: found.More}
-	for _, k := range found.Rows {
-		out.Data = append(out.Data, o.showUsedKey(k))
-	}
-	o.write(w, r, http.StatusOK, encode(&out))
+	o.write(w, r, http.StatusOK, showList(p, found, o.showUsedKey))
 	return nil
 }
 

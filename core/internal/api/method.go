@@ -113,13 +113,7 @@ func (a *API) listMethods(w http.ResponseWriter, r *http.Request, k *payment.API
 	if err != nil {
 		return err
 	}
-	out := v1.PaymentMethodList{
-		Object: v1.PaymentMethodListObjectList, Data: make([]v1.PaymentMethod, 0, len(found.Rows)), HasMore: found.More,
-	}
-	for _, m := range found.Rows {
-		out.Data = append(out.Data, showMethod(m))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, showMethod))
 	return nil
 }
 

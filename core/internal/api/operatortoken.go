@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
@@ -119,10 +120,7 @@ func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) e
 	if err != nil {
 		return err
 	}
-	out := operator.AuditRecordList{Object: "list", Data: make([]operator.AuditRecord, 0, limit), HasMore: len(found) > limit}
-	for _, one := range found[:min(limit, len(found))] {
-		out.Data = append(out.Data, ShowAuditRecord(one))
-	}
-	o.write(w, r, http.StatusOK, encode(&out))
+	records := payment.List[*audit.Record]{Rows: found[:min(limit, len(found))], More: len(found) > limit}
+	o.write(w, r, http.StatusOK, showList(payment.Page{}, records, ShowAuditRecord))
 	return nil
 }

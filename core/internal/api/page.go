@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"maps"
 	"net/http"
 	"net/url"
@@ -15,6 +16,11 @@ import (
 const (
 	defaultLimit = 20
 	maxLimit     = 100
+
+	// maxPage is the most bytes of a response with a page. mle-filter encrypts responses up to this
+	// size by default: max_response. The largest item, with all its texts as long as they can be, has
+	// less than half of it.
+	maxPage = 1 << 20
 )
 
 // page reads the parameters of every list. It refuses unknown parameters, except the list's own,
@@ -86,4 +92,30 @@ func cursor(q url.Values, name string, p id.Prefix) (int64, error) {
 		return 0, &fault{code: codeInvalidCursor, param: name}
 	}
 	return n, nil
+}
+
+// showList returns the JSON of a page of a list. A page that would have more than maxPage bytes ends
+// early: it has the items next to the cursor, and has_more is true. It always has the first of them.
+func showList[Row, Item any](p payment.Page, found payment.List[Row], show func(Row) Item) []byte {
+	const begin, end = `{"object":"list","data":[`, `],"has_more":`
+	if p.Before != 0 {
+		slices.Reverse(found.Rows) // the oldest row is next to the cursor
+	}
+	items, size := make([][]byte, 0, len(found.Rows)), len(begin)+len(end)+len("false}")
+	for _, row := range found.Rows {
+		shown := show(row)
+		item := encode(&shown)
+		size += len(item) + len(",")
+		if size > maxPage && len(items) > 0 {
+			found.More = true
+			break
+		}
+		items = append(items, item)
+	}
+	if p.Before != 0 {
+		slices.Reverse(items)
+	}
+	out := append([]byte(begin), bytes.Join(items, []byte(","))...)
+	out = append(out, end...)
+	return append(strconv.AppendBool(out, found.More), '}')
 }

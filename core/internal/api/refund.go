@@ -69,11 +69,7 @@ func (a *API) listRefunds(w http.ResponseWriter, r *http.Request, k *payment.API
 	if err != nil {
 		return err
 	}
-	out := v1.RefundList{Object: v1.RefundListObjectList, Data: make([]v1.Refund, 0, len(found.Rows)), HasMore: found.More}
-	for _, f := range found.Rows {
-		out.Data = append(out.Data, showRefund(f))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, showRefund))
 	return nil
 }
 

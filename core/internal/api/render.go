@@ -64,7 +64,7 @@ func object(r *engine.Result) []byte {
 		shown := showEndpoint(o)
 		return withCredential(&shown, &shown.Secret, r.Credential)
 	case []*payment.Delivery:
-		return showDeliveries(o, false)
+		return showList(payment.Page{}, payment.List[*payment.Delivery]{Rows: o}, showDelivery)
 	case *payment.APIKey:
 		shown := ShowKey(o, r.At)
 		return withCredential(&shown, &shown.Secret, r.Credential)

@@ -40,11 +40,9 @@ func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) e
 	if err != nil {
 		return err
 	}
-	out := operator.StepList{Object: "list", Data: make([]operator.Step, 0, n), HasMore: len(found) > n}
-	for _, u := range found[:min(n, len(found))] {
-		out.Data = append(out.Data, ShowStep(&u, nil))
-	}
-	o.write(w, r, http.StatusOK, encode(&out))
+	steps := payment.List[payment.Unfinished]{Rows: found[:min(n, len(found))], More: len(found) > n}
+	show := func(u payment.Unfinished) operator.Step { return ShowStep(&u, nil) }
+	o.write(w, r, http.StatusOK, showList(payment.Page{}, steps, show))
 	return nil
 }
 

@@ -176,11 +176,7 @@ func (a *API) listTransactions(w http.ResponseWriter, r *http.Request, k *paymen
 	if err != nil {
 		return err
 	}
-	out := v1.TransactionList{Object: v1.TransactionListObjectList, Data: make([]v1.Transaction, 0, len(found.Rows)), HasMore: found.More}
-	for _, t := range found.Rows {
-		out.Data = append(out.Data, showTransaction(t))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, showTransaction))
 	return nil
 }
 

@@ -172,13 +172,7 @@ func (a *API) listEndpoints(w http.ResponseWriter, r *http.Request, k *payment.A
 	if err != nil {
 		return err
 	}
-	out := v1.WebhookEndpointList{
-		Object: v1.WebhookEndpointListObjectList, Data: make([]v1.WebhookEndpoint, 0, len(found.Rows)), HasMore: found.More,
-	}
-	for _, e := range found.Rows {
-		out.Data = append(out.Data, showEndpoint(e))
-	}
-	a.write(w, r, http.StatusOK, encode(&out))
+	a.write(w, r, http.StatusOK, showList(p, found, showEndpoint))
 	return nil
 }
 
