@@ -1,49 +1,89 @@
 package card
 
 import (
-	"strconv"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"html"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// unescaped returns a text without percent-encoding, also of percent-encoded text, and whether that
-// differs from the text. In a URL, a plus sign is a space.
-func unescaped(text string) (out string, differs bool) {
-	isURL := strings.Contains(text, "://")
-	if !strings.Contains(text, "%") && (!isURL || !strings.Contains(text, "+")) {
-		return text, false
+// maxLayers is how many encodings around each other are decoded. Percent-encoding of
+// percent-encoded text is one layer.
+const maxLayers = 4
+
+// decoded returns a text without one layer of encodings: percent-encoding, HTML entities, and the
+// escapes of JavaScript and JSON. HTML and JSON line breaks become spaces.
+func decoded(text string) string {
+	if strings.ContainsAny(text, `<\`) {
+		text = lineBreaks.Replace(text)
 	}
-	bytes := make([]byte, 0, len(text))
-	for _, c := range []byte(text) {
-		if isURL && c == '+' {
-			c = ' '
-		}
-		bytes = append(bytes, c)
-		for { // a decoded byte can end another sequence
-			n := len(bytes)
-			c, found := escape(bytes[max(n-3, 0):])
-			if !found {
-				break
-			}
-			bytes = append(bytes[:n-3], c)
-		}
+	if strings.ContainsAny(text, `%\`) {
+		text = unescaped(text)
 	}
-	return string(bytes), string(bytes) != text
+	return html.UnescapeString(text)
 }
 
-// escape returns the byte of a percent-encoded sequence such as "%3f".
-func escape(sequence []byte) (c byte, found bool) {
-	if len(sequence) < 3 || sequence[0] != '%' {
-		return 0, false
+// lineBreaks writes a space for each encoded line break or tab. It decodes backslashes too, because
+// JSON can be a text in JSON.
+var lineBreaks = strings.NewReplacer(
+	"<br>", " ", "<br/>", " ", "<br />", " ", "<BR>", " ", "<BR/>", " ", "<BR />", " ",
+	`\n`, " ", `\r`, " ", `\t`, " ", `\\`, `\`,
+)
+
+// escapes are the beginnings of encoded characters and the number of hexadecimal digits that follow.
+var escapes = []struct {
+	begin string
+	size  int
+}{{"%", 2}, {`\x`, 2}, {"%u", 4}, {`\u`, 4}}
+
+// unescaped returns a text without escapes, also of escapes.
+func unescaped(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := range len(text) {
+		out = append(out, text[i])
+		for again := true; again; { // a decoded byte can end another escape
+			out, again = decodeLast(out)
+		}
 	}
-	n, err := strconv.ParseUint(string(sequence[1:]), 16, 8)
-	return byte(n), err == nil
+	return string(out)
 }
 
-// withoutDigits returns a text with an X for each digit. So it has no percent-encoded digit either.
+// decodeLast returns a text with the escape at its end decoded, or false if there is none.
+func decodeLast(text []byte) (out []byte, found bool) {
+	for _, e := range escapes {
+		at := len(text) - len(e.begin) - e.size
+		if at < 0 || string(text[at:at+len(e.begin)]) != e.begin {
+			continue
+		}
+		code := []byte{0, 0}
+		if _, err := hex.Decode(code[2-e.size/2:], text[at+len(e.begin):]); err != nil {
+			continue
+		}
+		if e.begin == "%" {
+			return append(text[:at], code[1]), true
+		}
+		before := bytes.TrimRight(text[:at], `\`) // JSON in a text of JSON has several backslashes
+		return utf8.AppendRune(before, rune(binary.BigEndian.Uint16(code))), true
+	}
+	return text, false
+}
+
+// plusDecoded returns a text with a space for each plus sign, if it is a URL.
+func plusDecoded(text string) string {
+	if strings.Contains(text, "://") {
+		return strings.ReplaceAll(text, "+", " ")
+	}
+	return text
+}
+
+// withoutDigits returns a text with an X for each digit and for each number sign. So it has no
+// encoded digit either: numeric entities begin with "&#", and other escapes of digits contain one.
 func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
+		if r == '#' || unicode.IsDigit(r) {
 			return 'X'
 		}
 		return r

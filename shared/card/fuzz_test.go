@@ -3,6 +3,7 @@ package card_test
 import (
 	"regexp"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/shared/card"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -28,6 +29,25 @@ func FuzzNumber(f *testing.F) {
 		}
 		if b.FitsCode(number) && len(text) != 3 && len(text) != 4 {
 			t.Errorf("%q is a code of %s", text, b)
+		}
+	})
+}
+
+// FuzzText: a text without card numbers stays as it is, and MaskText leaves no number in any other.
+func FuzzText(f *testing.F) {
+	for _, text := range []string{
+		"order_4111 1111 1111 1111!", "%2534111111111111111", "&#52;111&nbsp;1111&#45;1111<br>1111", "&amp;#x34;111111111111111",
+		"%26%2352%3B111111111111111", "%u0034111111111111111", `\\u0034111\n1111\n1111\n1111`, "&#xBEA;111111111111111",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := card.MaskText(text)
+		if found := card.InText(text); found != (got != text) {
+			t.Errorf("%q: found %t, masked %q", text, found, got)
+		}
+		if card.InText(got) || utf8.RuneCountInString(got) != utf8.RuneCountInString(text) {
+			t.Errorf("%q: masked %q", text, got)
 		}
 	})
 }

@@ -17,7 +17,8 @@ const (
 //
 // The digits of all scripts are digits. Line breaks and other space count as spaces; other dashes,
 // dots, slashes and underscores count as hyphens. Characters without a width count as nothing. A
-// percent-encoded number is one too.
+// number is one too if it is percent-encoded, written with HTML entities or <br>, or escaped as in
+// JavaScript or JSON.
 //
 // Digits that are more often something else are no card number, unless they are one of own. 13
 // digits with Visa's leading digit are telephone numbers and article numbers, for such cards are no
@@ -27,11 +28,20 @@ func InText(text string, own ...secret.String) bool {
 	if asWritten(text, own) {
 		return true
 	}
-	decoded, differs := unescaped(text)
-	return differs && asWritten(decoded, own)
+	last, text := text, plusDecoded(text)
+	for range maxLayers {
+		if text = decoded(text); text == last {
+			return false
+		}
+		if asWritten(text, own) {
+			return true
+		}
+		last = text
+	}
+	return false
 }
 
-// asWritten is InText without percent-encoding.
+// asWritten is InText without encodings.
 func asWritten(text string, own []secret.String) bool {
 	for _, s := range searches(fold(text).text, own) {
 		if _, _, found := s.next(0); found {
@@ -42,7 +52,7 @@ func asWritten(text string, own []secret.String) bool {
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. If a number
-// is percent-encoded, it writes an X for each digit of the text. InText finds nothing in the
+// is encoded, it writes an X for each digit and number sign of the text. InText finds nothing in the
 // result. The result has as many characters as the text. The time is proportional to the text's
 // length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
