@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/certfile/certtest"
@@ -109,6 +112,47 @@ func TestRateOfPublicDocuments(t *testing.T) {
 	if a := b.ask(t, client, "GET", "https://"+host+"/v1/x", ""); a.status != 200 {
 		t.Errorf("another path: got %d %s", a.status, a.body)
 	}
+}
+
+// TestRateOfPublicDocumentsOfANetwork checks that the addresses of a network get only some public
+// documents together, while another network is served.
+func TestRateOfPublicDocumentsOfANetwork(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	var got atomic.Int64
+	var all sync.WaitGroup
+	for i := range 100 { // at once: a slow client would let the bucket fill up again
+		all.Go(func() { got.Add(b.documents(t, "127.0.66."+strconv.Itoa(i+1))) })
+	}
+	all.Wait()
+	if n := got.Load(); n < 1000 || n >= 100*documents {
+		t.Errorf("documents of a network: got %d, want the burst of 1,000 and some, and then a refusal", n)
+	}
+	if n := b.documents(t, "127.0.67.1"); n != documents {
+		t.Errorf("documents of an address in another network: got %d, want %d", n, documents)
+	}
+}
+
+// documents is fewer public documents than an address gets at once.
+const documents = 90
+
+// documents returns how many public documents a client address gets until it is refused.
+func (b *bed) documents(t *testing.T, address string) (n int64) {
+	t.Helper()
+	client := b.client(nil)
+	transport := client.Transport.(*http.Transport)
+	defer transport.CloseIdleConnections()
+	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+		return d.DialContext(ctx, "tcp", b.https)
+	}
+	for n < documents {
+		if a := b.ask(t, client, "GET", "https://"+host+"/v1/openapi.json", ""); a.status != http.StatusOK {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // TestMutualTLS checks that an Envoy elsewhere connects to an address, with a certificate that

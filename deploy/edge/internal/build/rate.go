@@ -20,12 +20,16 @@ const (
 	// publicRate is how many public documents a client address gets in a second, and publicBurst how
 	// many at once. They need no key, and a response is much longer than a request.
 	publicRate, publicBurst = 10, 100
+	// networkFactor is how many times as many all addresses of a network get together. One client can
+	// have an IPv6 network of 48 bits, which has 65,536 networks with a bucket each.
+	networkFactor = 10
 	// publicPaths are the paths of the public documents.
 	publicPaths = `^/(docs|v1/openapi\.json|v1/trust)([/?].*)?$`
 )
 
-// rate gives each client address a bucket, and another one for public documents. A bucket is
-// refilled with a tenth of the rate at a time if possible.
+// rate gives each client address a bucket, and another one for public documents. The network of the
+// address has a bucket for public documents too. The bucket for all requests is refilled with a
+// tenth of the rate at a time if possible.
 func (b *builder) rate() *localv3.LocalRateLimit {
 	l := b.Config.Limits
 	per, fill := uint32(l.Rate), time.Second //nolint:gosec // it was checked
@@ -43,7 +47,8 @@ func (b *builder) rate() *localv3.LocalRateLimit {
 		},
 		RateLimits: []*routev3.RateLimit{
 			{Actions: []*routev3.RateLimit_Action{perAddress()}},
-			{Actions: []*routev3.RateLimit_Action{publicDocument(), perAddress()}},
+			{Actions: []*routev3.RateLimit_Action{publicDocument(keyPublic), perAddress()}},
+			{Actions: []*routev3.RateLimit_Action{publicDocument(keyNetwork), perNetwork()}},
 		},
 		Descriptors: []*ratev3.LocalRateLimitDescriptor{
 			{
@@ -53,12 +58,8 @@ func (b *builder) rate() *localv3.LocalRateLimit {
 					FillInterval: duration(fill),
 				},
 			},
-			{
-				Entries: []*ratev3.RateLimitDescriptor_Entry{{Key: keyPublic, Value: keyPublic}, {Key: keyAddress}},
-				TokenBucket: &typev3.TokenBucket{
-					MaxTokens: publicBurst, TokensPerFill: wrapperspb.UInt32(publicRate), FillInterval: duration(time.Second),
-				},
-			},
+			publicBucket(keyPublic, 1),
+			publicBucket(keyNetwork, networkFactor),
 		},
 		MaxDynamicDescriptors:                 wrapperspb.UInt32(addresses),
 		AlwaysConsumeDefaultTokenBucket:       wrapperspb.Bool(false),
@@ -67,23 +68,41 @@ func (b *builder) rate() *localv3.LocalRateLimit {
 }
 
 // The keys of the descriptors.
-const keyAddress, keyPublic = "masked_remote_address", "public_document"
+const keyAddress, keyPublic, keyNetwork = "masked_remote_address", "public_document", "public_document_of_network"
 
 // perAddress gives a value to each IPv4 address and to each IPv6 network of 64 bits. One client has
 // all addresses of such a network.
-func perAddress() *routev3.RateLimit_Action {
+func perAddress() *routev3.RateLimit_Action { return masked(32, 64) }
+
+// perNetwork gives a value to each IPv4 network of 24 bits and to each IPv6 network of 48 bits.
+func perNetwork() *routev3.RateLimit_Action { return masked(24, 48) }
+
+// masked gives a value to each network of so many bits.
+func masked(v4, v6 uint32) *routev3.RateLimit_Action {
 	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_MaskedRemoteAddress_{
 		MaskedRemoteAddress: &routev3.RateLimit_Action_MaskedRemoteAddress{
-			V4PrefixMaskLen: wrapperspb.UInt32(32), V6PrefixMaskLen: wrapperspb.UInt32(64),
+			V4PrefixMaskLen: wrapperspb.UInt32(v4), V6PrefixMaskLen: wrapperspb.UInt32(v6),
 		},
 	}}
 }
 
-// publicDocument matches requests for public documents.
-func publicDocument() *routev3.RateLimit_Action {
+// publicBucket is a bucket for public documents, of each value that follows a key. It has factor
+// times the tokens of an address.
+func publicBucket(key string, factor uint32) *ratev3.LocalRateLimitDescriptor {
+	return &ratev3.LocalRateLimitDescriptor{
+		Entries: []*ratev3.RateLimitDescriptor_Entry{{Key: key, Value: key}, {Key: keyAddress}},
+		TokenBucket: &typev3.TokenBucket{
+			MaxTokens: factor * publicBurst, TokensPerFill: wrapperspb.UInt32(factor * publicRate),
+			FillInterval: duration(time.Second),
+		},
+	}
+}
+
+// publicDocument matches requests for public documents. Its value is the key.
+func publicDocument(key string) *routev3.RateLimit_Action {
 	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_HeaderValueMatch_{
 		HeaderValueMatch: &routev3.RateLimit_Action_HeaderValueMatch{
-			DescriptorKey: keyPublic, DescriptorValue: keyPublic,
+			DescriptorKey: key, DescriptorValue: key,
 			Headers: []*routev3.HeaderMatcher{{
 				Name: ":path",
 				HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
