@@ -33,7 +33,8 @@ var lineBreaks = strings.NewReplacer(
 	`\n`, " ", `\r`, " ", `\t`, " ", `\\`, `\`,
 )
 
-// escapes are the beginnings of encoded characters and the number of hexadecimal digits that follow.
+// escapes are the beginnings of encoded characters and the number of hexadecimal digits that
+// follow.
 var escapes = []struct {
 	begin string
 	size  int

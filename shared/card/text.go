@@ -52,8 +52,8 @@ func asWritten(text string, own []secret.String) bool {
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. If a number
-// is encoded, it writes an X for each digit and number sign of the text. InText finds nothing in the
-// result. The result has as many characters as the text. The time is proportional to the text's
+// is encoded, it writes an X for each digit and number sign of the text. InText finds nothing in
+// the result. The result has as many characters as the text. The time is proportional to the text's
 // length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
 	f := fold(text)

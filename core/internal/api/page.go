@@ -94,8 +94,9 @@ func cursor(q url.Values, name string, p id.Prefix) (int64, error) {
 	return n, nil
 }
 
-// showList returns the JSON of a page of a list. A page that would have more than maxPage bytes ends
-// early: it has the items next to the cursor, and has_more is true. It always has the first of them.
+// showList returns the JSON of a page of a list. A page that would have more than maxPage bytes
+// ends early: it has the items next to the cursor, and has_more is true. It always has the first of
+// them.
 func showList[Row, Item any](p payment.Page, found payment.List[Row], show func(Row) Item) []byte {
 	const begin, end = `{"object":"list","data":[`, `],"has_more":`
 	if p.Before != 0 {
