@@ -184,6 +184,12 @@ func (b *bed) envoy(t *testing.T) *envoytest.Envoy {
 
 func (b *bed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
 	t.Helper()
+	return envoytest.Start(t, b.bootstrap(t, id))
+}
+
+// bootstrap writes the bootstrap that the program prints into a file.
+func (b *bed) bootstrap(t *testing.T, id string) (file string) {
+	t.Helper()
 	var out bytes.Buffer
 	m := &Main{Stdout: &out, Stderr: io.Discard}
 	if err := m.Command(t.Context(),
@@ -193,12 +199,12 @@ func (b *bed) envoyCalled(t *testing.T, id string) *envoytest.Envoy {
 		}); err != nil {
 		t.Fatal(err)
 	}
-	file := b.path(id + ".yaml")
+	file = b.path(id + ".yaml")
 	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	envoytest.Validate(t, file)
-	return envoytest.Start(t, file)
+	return file
 }
 
 // client returns an HTTP/1.1 or HTTP/2 client that connects to Envoy for every host name.
