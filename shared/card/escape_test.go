@@ -71,7 +71,8 @@ func TestEscapedNumbers(t *testing.T) {
 func TestEscapedTwice(t *testing.T) {
 	t.Parallel()
 	parts := rapid.SampledFrom([]string{
-		"4111", "1111", "4242424242424242", "%", "%2", "5", "34", " ", "\u00a0", "４", "x", "&#", "&#x", ";", "&amp;", "BEA", `\`, `\u00`, "u",
+		"4111", "1111", "4242424242424242", "%", "%2", "5", "34", " ", "\u00a0", "４", "x",
+		"&#", "&#x", ";", "&amp;", "BEA", `\`, `\u00`, "u",
 		"<br>", "n",
 	})
 	rapid.Check(t, func(t *rapid.T) {

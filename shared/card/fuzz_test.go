@@ -36,7 +36,8 @@ func FuzzNumber(f *testing.F) {
 // FuzzText: a text without card numbers stays as it is, and MaskText leaves no number in any other.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{
-		"order_4111 1111 1111 1111!", "%2534111111111111111", "&#52;111&nbsp;1111&#45;1111<br>1111", "&amp;#x34;111111111111111",
+		"order_4111 1111 1111 1111!", "%2534111111111111111", "&#52;111&nbsp;1111&#45;1111<br>1111",
+		"&amp;#x34;111111111111111",
 		"%26%2352%3B111111111111111", "%u0034111111111111111", `\\u0034111\n1111\n1111\n1111`, "&#xBEA;111111111111111",
 	} {
 		f.Add(text)
