@@ -123,8 +123,8 @@ func onNetwork(t *testing.T, n *network, parameters string) (s *coretest.Service
 	return s, far
 }
 
-// longer is three times the patience of production: on a busy machine even a small command takes its
-// time. The networks are slow in proportion.
+// longer is three times the patience of production: a small command is slow on a busy machine. The
+// networks are slow in proportion.
 const longer = "&patience=5400ms"
 
 // wantNoSkip checks that no pass has skipped an object.

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"runtime"
 	"strings"
@@ -28,14 +29,15 @@ func TestURLsThatAreRefused(t *testing.T) {
 	raw := mustDial(t, at)
 	mustRun(t, raw, "DROP DATABASE IF EXISTS latin",
 		"CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+	const invalid = `database URL: invalid patience "%s": want a duration such as "5s"`
 	for source, want := range map[string]string{
 		at + patient + "&synchronous_commit=off":                "synchronous_commit",
 		at + patient + "&synchronous_commit=local":              "synchronous_commit",
 		at + patient + "&options=-c%20synchronous_commit%3Doff": "synchronous_commit",
 		at + patient + "&synchronous_commit=remote_write":       "leave it out of the URL",
-		at + "&patience=abc":                                    `database URL: invalid patience "abc": want a duration such as "5s"`,
-		at + "&patience=0s":                                     `database URL: invalid patience "0s": want a duration such as "5s"`,
-		at + "&patience=":                                       `database URL: invalid patience "": want a duration such as "5s"`,
+		at + "&patience=abc":                                    fmt.Sprintf(invalid, "abc"),
+		at + "&patience=0s":                                     fmt.Sprintf(invalid, "0s"),
+		at + "&patience=":                                       fmt.Sprintf(invalid, ""),
 		latin.String() + patient:                                "UTF8",
 	} {
 		db, err := postgres.Open(t.Context(), source, clock.System())
