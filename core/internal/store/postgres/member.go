@@ -60,7 +60,7 @@ func recordHeartbeat(s *session, process int64) (time.Time, error) {
 	row := s.tx.QueryRow(s.ctx, `INSERT INTO cores (id, beat) VALUES ($1, 1)
 		ON CONFLICT (id) DO UPDATE SET beat = cores.beat + 1 RETURNING `+serverTime, process)
 	var ms int64
-	if err := (columns{row, s}).Scan(&ms); err != nil {
+	if err := (scanner{row, s}).Scan(&ms); err != nil {
 		return time.Time{}, fmt.Errorf("record heartbeat: %w", err)
 	}
 	return time.UnixMilli(ms).UTC(), nil

@@ -148,9 +148,9 @@ func (r lazyRow) Scan(dest ...any) error {
 	}
 	ctx, cancel := r.limited(r.ctx)
 	defer cancel()
-	err = columns{r.pool.QueryRow(ctx, r.text, values...), r}.Scan(dest...)
+	err = scanner{r.pool.QueryRow(ctx, r.text, values...), r}.Scan(dest...)
 	if r.prepareAnew(err) {
-		err = columns{r.pool.QueryRow(ctx, r.text, values...), r}.Scan(dest...)
+		err = scanner{r.pool.QueryRow(ctx, r.text, values...), r}.Scan(dest...)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return err

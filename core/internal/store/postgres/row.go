@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// columns scans a row into the types of the store. Flags are small integers, as in SQLite.
-type columns struct {
+// scanner scans a row into the types of the store. Flags are small integers, as in SQLite.
+type scanner struct {
 	row pgx.Row
 	of  failer
 }
@@ -20,7 +20,7 @@ type failer interface {
 }
 
 // Scan implements store.Scanner.
-func (c columns) Scan(dest ...any) error {
+func (s scanner) Scan(dest ...any) error {
 	var flags []flag
 	for i, d := range dest {
 		b, ok := d.(*bool)
@@ -34,10 +34,10 @@ func (c columns) Scan(dest ...any) error {
 		flags = append(flags, flag{to: b})
 		dest[i] = &flags[len(flags)-1]
 	}
-	if err := c.row.Scan(dest...); errors.Is(err, pgx.ErrNoRows) {
+	if err := s.row.Scan(dest...); errors.Is(err, pgx.ErrNoRows) {
 		return sql.ErrNoRows
 	} else if err != nil {
-		return c.of.fail("read", err)
+		return s.of.fail("read", err)
 	}
 	return nil
 }

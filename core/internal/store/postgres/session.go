@@ -99,7 +99,7 @@ func (s *session) Row(q *store.Statement, args ...any) (store.Scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return columns{s.tx.QueryRow(s.ctx, s.sql[q], values...), s}, nil
+	return scanner{s.tx.QueryRow(s.ctx, s.sql[q], values...), s}, nil
 }
 
 // Each implements store.Session.
@@ -138,7 +138,7 @@ func each(rows pgx.Rows, err error, f failer, scan func(store.Scanner) error) er
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := scan(columns{rows, f}); err != nil {
+		if err := scan(scanner{rows, f}); err != nil {
 			return err
 		}
 	}

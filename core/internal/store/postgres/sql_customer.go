@@ -1,6 +1,6 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 // unfinishedPayment is the condition of a transaction that has a step without an outcome or a
 // pending reversal, or that a payer can still confirm.
@@ -26,11 +26,11 @@ var customerSQL = map[string]string{
 		WHERE id = $3::bigint AND merchant_id = $4::bigint AND live = $5::bigint AND deleted_at = 0
 			AND version = $2::bigint - 1`,
 	// A deleted customer does not exist.
-	"selectCustomer": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"selectCustomer": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND deleted_at = 0`,
-	"lockCustomer": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"lockCustomer": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND deleted_at = 0 FOR UPDATE`,
-	"selectDeletedCustomer": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"selectDeletedCustomer": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE id = $1::bigint AND deleted_at > 0`,
 	"selectCustomerAges": `SELECT id, CASE WHEN updated_at < $4::bigint THEN 1 ELSE 0 END FROM customers
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND deleted_at = 0 AND id > $3::bigint
@@ -63,13 +63,13 @@ var customerSQL = map[string]string{
 	"overwriteMethods": "", // like overwriteMethod
 	"detachMethods": `UPDATE payment_methods SET detached_at = $1::bigint, ` + emptyMethod + `
 		WHERE customer_id = $2::bigint AND detached_at = 0`,
-	"selectMethod": `SELECT ` + store.MethodColumns + ` FROM payment_methods
+	"selectMethod": `SELECT ` + columns.Method + ` FROM payment_methods
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"lockMethod": `SELECT ` + store.MethodColumns + ` FROM payment_methods
+	"lockMethod": `SELECT ` + columns.Method + ` FROM payment_methods
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
 	// The condition on the type is, word for word, the condition of the index. The subquery is no
 	// join, so it reads the index once for each payment method.
-	"selectUnannouncedMethods": `SELECT ` + store.MethodColumns + ` FROM payment_methods AS m
+	"selectUnannouncedMethods": `SELECT ` + columns.Method + ` FROM payment_methods AS m
 		WHERE customer_id = $1::bigint AND detached_at = $2::bigint AND (
 			SELECT 1 FROM events WHERE object_id = m.id
 				AND (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')

@@ -1,6 +1,6 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 var eventSQL = map[string]string{
 	"selectAnnouncement": `SELECT event_id FROM announcements
@@ -12,7 +12,7 @@ var eventSQL = map[string]string{
 	"selectNewestMerchantID": `SELECT COALESCE(MAX(id), 0) FROM merchants`,
 	"insertBroadcast": `INSERT INTO broadcasts (type, name, data, until, created_at)
 		VALUES ($1::text, $2::text, $3::bytea, $4::bigint, $5::bigint) ON CONFLICT DO NOTHING`,
-	"selectBroadcast": `SELECT ` + store.BroadcastColumns + ` FROM broadcasts WHERE type = $1::text AND name = $2::text`,
+	"selectBroadcast": `SELECT ` + columns.Broadcast + ` FROM broadcasts WHERE type = $1::text AND name = $2::text`,
 	"moveBroadcast": `UPDATE broadcasts SET place = $1::bigint, told = told + $2::bigint,
 			finished_at = CASE WHEN $1::bigint >= until AND NOT EXISTS (SELECT 1 FROM broadcast_failures f
 				WHERE f.type = broadcasts.type AND f.name = broadcasts.name) THEN $3::bigint ELSE 0 END
@@ -24,15 +24,15 @@ var eventSQL = map[string]string{
 		AND merchant_id = $3::bigint`,
 	"selectFailedRecipients": `SELECT merchant_id FROM broadcast_failures WHERE type = $1::text AND name = $2::text
 		AND due_at NOT BETWEEN $3::bigint AND $4::bigint ORDER BY due_at, merchant_id LIMIT $5::bigint`,
-	"selectOpenBroadcasts": `SELECT ` + store.BroadcastColumns + ` FROM broadcasts
+	"selectOpenBroadcasts": `SELECT ` + columns.Broadcast + ` FROM broadcasts
 		WHERE finished_at = 0 ORDER BY created_at`,
 	"selectRecipients": `SELECT id FROM merchants WHERE id > $1::bigint AND id <= $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
-	"selectEvent": `SELECT ` + store.ShownEventColumns + ` FROM events
+	"selectEvent": `SELECT ` + columns.ShownEvent + ` FROM events
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
 	// The lock keeps other commands from changing the endpoints of the merchant. It needs no separate
 	// statement.
-	"insertEvent": `INSERT INTO events (` + store.EventColumns + `)
+	"insertEvent": `INSERT INTO events (` + columns.Event + `)
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::text, $8::bigint
 		FROM (SELECT pg_advisory_xact_lock_shared(hashtextextended('endpoints' || $2::bigint, 0))) AS held
 		ON CONFLICT DO NOTHING`,

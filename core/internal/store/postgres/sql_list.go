@@ -3,7 +3,7 @@ package postgres
 import (
 	"fmt"
 
-	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/columns"
 )
 
 // listing is a list without the conditions that all lists share: see position.go.
@@ -30,59 +30,59 @@ const transactionFilter = `created_at > $5::bigint AND created_at < $6::bigint
 const ofTenant = `merchant_id = $1::bigint AND live = $2::bigint`
 
 var listSQL = pagesOf(map[string]listing{
-	"listMerchants": {columns: store.MerchantColumns, from: "merchants", where: `id > 0`},
-	"listKeys":      {columns: store.KeyColumns, from: "api_keys", where: ofTenant, params: 2},
+	"listMerchants": {columns: columns.Merchant, from: "merchants", where: `id > 0`},
+	"listKeys":      {columns: columns.Key, from: "api_keys", where: ofTenant, params: 2},
 	"listMerchantKeys": {
-		columns: store.KeyColumns, from: "api_keys", where: `merchant_id = $1::bigint AND live IN (0, 1)`, params: 1,
+		columns: columns.Key, from: "api_keys", where: `merchant_id = $1::bigint AND live IN (0, 1)`, params: 1,
 	},
-	"listTransactions": {columns: store.TransactionColumns, from: "transactions", where: ofTenant, params: 2},
+	"listTransactions": {columns: columns.Transaction, from: "transactions", where: ofTenant, params: 2},
 	"listFilteredTransactions": {
-		columns: store.TransactionColumns, from: "transactions",
+		columns: columns.Transaction, from: "transactions",
 		where:  ofTenant + positionsOf("transactions", "position", "$3", "$4") + ` AND ` + transactionFilter,
 		params: 12,
 	},
 	"listNamedTransactions": {
-		columns: store.TransactionColumns, from: "transaction_terms JOIN transactions ON id = transaction_id",
+		columns: columns.Transaction, from: "transaction_terms JOIN transactions ON id = transaction_id",
 		where: `merchant = $1::bigint AND is_live = $2::bigint AND kind = $13::bigint AND term = $14::text
 			AND ` + ofTenant + positionsOf("transactions", "term_position", "$3", "$4") + ` AND ` + transactionFilter,
 		params: 14, table: "transactions", position: "term_position", id: "transaction_id",
 	},
 	"listCaptures": {
-		columns: store.CaptureColumns, from: "captures",
+		columns: columns.Capture, from: "captures",
 		where: `transaction_id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`, params: 3,
 	},
-	"listRefunds": {columns: store.RefundColumns, from: "refunds", where: ofTenant, params: 2},
+	"listRefunds": {columns: columns.Refund, from: "refunds", where: ofTenant, params: 2},
 	"listRefundsOfTransaction": {
-		columns: store.RefundColumns, from: "refunds", where: ofTenant + ` AND transaction_id = $3::bigint`, params: 3,
+		columns: columns.Refund, from: "refunds", where: ofTenant + ` AND transaction_id = $3::bigint`, params: 3,
 	},
 	"listCustomers": {
-		columns: store.CustomerColumns, from: "customers", where: ofTenant + ` AND deleted_at = 0`, params: 2,
+		columns: columns.Customer, from: "customers", where: ofTenant + ` AND deleted_at = 0`, params: 2,
 	},
 	"listCustomersByReference": {
-		columns: store.CustomerColumns, from: "customers",
+		columns: columns.Customer, from: "customers",
 		where:  ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{reference}') = $3::text`,
 		params: 3,
 	},
 	"listCustomersByEmail": {
-		columns: store.CustomerColumns, from: "customers",
+		columns: columns.Customer, from: "customers",
 		where:  ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{email}') = $3::text`,
 		params: 3,
 	},
 	"listCustomersByReferenceAndEmail": {
-		columns: store.CustomerColumns, from: "customers",
+		columns: columns.Customer, from: "customers",
 		where: ofTenant + ` AND deleted_at = 0 AND (details::jsonb #>> '{reference}') = $3::text
 			AND (details::jsonb #>> '{email}') = $4::text`,
 		params: 4,
 	},
 	"listMethods": {
-		columns: store.MethodColumns, from: "payment_methods",
+		columns: columns.Method, from: "payment_methods",
 		where: `customer_id = $1::bigint AND detached_at = 0 AND merchant_id = $2::bigint AND live = $3::bigint
 			AND $4::text IN ('', fingerprint)`,
 		params: 4,
 	},
 	// An id bounds the positions, with a day of slack for clocks.
 	"listEvents": {
-		columns: store.ShownEventColumns, from: "events",
+		columns: columns.ShownEvent, from: "events",
 		where: ofTenant + ` AND position >= ` + positionAt("events", "$3::bigint - 1") +
 			positionsOf("events", "position", "($4::bigint - 181193932800000)", "$5") + `
 			AND created_at > $6::bigint AND created_at < $7::bigint AND ($8::text = '' OR type = $8::text)
@@ -91,10 +91,10 @@ var listSQL = pagesOf(map[string]listing{
 		params: 11,
 	},
 	"listEndpoints": {
-		columns: store.EndpointColumns, from: "webhook_endpoints", where: ofTenant + ` AND status <> 'deleted'`, params: 2,
+		columns: columns.Endpoint, from: "webhook_endpoints", where: ofTenant + ` AND status <> 'deleted'`, params: 2,
 	},
 	"listDeliveries": {
-		columns: store.DeliveryColumns, from: "webhook_deliveries", where: `endpoint_id = $1::bigint`, params: 1,
+		columns: columns.Delivery, from: "webhook_deliveries", where: `endpoint_id = $1::bigint`, params: 1,
 	},
 })
 

@@ -1,6 +1,6 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 var merchantSQL = map[string]string{
 	"countActiveKeys": `SELECT COUNT(*) FROM api_keys WHERE merchant_id = $1::bigint AND live = $2::bigint
@@ -27,21 +27,21 @@ var merchantSQL = map[string]string{
 					AND other.replaced_by IS NULL AND (other.expires_at IS NULL OR other.expires_at > $1::bigint)))`,
 	"touchKey": `UPDATE api_keys SET last_used_at = $1::bigint
 		WHERE id = $2::bigint AND COALESCE(last_used_at, 0) < $1::bigint`,
-	"lockKey": `SELECT ` + store.KeyColumns + ` FROM api_keys
+	"lockKey": `SELECT ` + columns.Key + ` FROM api_keys
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
-	"selectKey": `SELECT ` + store.KeyColumns + ` FROM api_keys
+	"selectKey": `SELECT ` + columns.Key + ` FROM api_keys
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"selectKeyByHash": `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE hash = $1::bytea`,
-	"selectKeyByID":   `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE id = $1::bigint`,
+	"selectKeyByHash": `SELECT ` + columns.Key + ` FROM api_keys WHERE hash = $1::bytea`,
+	"selectKeyByID":   `SELECT ` + columns.Key + ` FROM api_keys WHERE id = $1::bigint`,
 	"selectKeyUse": `SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2::bigint),
 		disabled_at > 0
 		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = $1::bigint`,
-	"insertOperator": `INSERT INTO operators (` + store.OperatorColumns + `, hash)
+	"insertOperator": `INSERT INTO operators (` + columns.Operator + `, hash)
 		VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, 0, $6::bytea) ON CONFLICT DO NOTHING`,
-	"lockOperator":         `SELECT ` + store.OperatorColumns + ` FROM operators WHERE id = $1::bigint FOR UPDATE`,
+	"lockOperator":         `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR UPDATE`,
 	"revokeOperator":       `UPDATE operators SET revoked_at = $1::bigint WHERE id = $2::bigint`,
-	"selectOperatorByHash": `SELECT ` + store.OperatorColumns + ` FROM operators WHERE hash = $1::bytea`,
-	"selectOperators":      `SELECT ` + store.OperatorColumns + ` FROM operators ORDER BY id`,
+	"selectOperatorByHash": `SELECT ` + columns.Operator + ` FROM operators WHERE hash = $1::bytea`,
+	"selectOperators":      `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
 	"rehashKey": `UPDATE api_keys SET hash = $1::bytea, root_version = $2::bigint
 		WHERE id = $3::bigint AND root_version < $2::bigint`,
 	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys
@@ -68,8 +68,8 @@ var merchantSQL = map[string]string{
 	"deleteErasures":   `DELETE FROM erasures`,
 	"disableMerchant": `UPDATE merchants SET disabled_at = CASE WHEN $1::bigint = 0 THEN 0 WHEN disabled_at > 0
 		THEN disabled_at ELSE $2::bigint END WHERE id = $3::bigint`,
-	"selectMerchant":        `SELECT ` + store.MerchantColumns + ` FROM merchants WHERE id = $1::bigint`,
-	"lockMerchant":          `SELECT ` + store.MerchantColumns + ` FROM merchants WHERE id = $1::bigint FOR UPDATE`,
-	"selectMerchants":       `SELECT ` + store.MerchantColumns + ` FROM merchants ORDER BY id`,
+	"selectMerchant":        `SELECT ` + columns.Merchant + ` FROM merchants WHERE id = $1::bigint`,
+	"lockMerchant":          `SELECT ` + columns.Merchant + ` FROM merchants WHERE id = $1::bigint FOR UPDATE`,
+	"selectMerchants":       `SELECT ` + columns.Merchant + ` FROM merchants ORDER BY id`,
 	"selectUnlinkedRefunds": `SELECT COALESCE(MAX(unlinked_refunds), 0) FROM merchants WHERE id = $1::bigint`,
 }

@@ -1,6 +1,6 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 var paymentSQL = map[string]string{
 	"insertUnconfirmed": `INSERT INTO transactions
@@ -89,11 +89,11 @@ var paymentSQL = map[string]string{
 		operation_id = 0, claim = 0,
 			version = version + 1, updated_at = $1::bigint
 		WHERE id = $2::bigint AND operation = 'void' AND operation_id = $3::bigint`,
-	"selectTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
+	"selectTransaction": `SELECT ` + columns.Transaction + ` FROM transactions
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"lockTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
+	"lockTransaction": `SELECT ` + columns.Transaction + ` FROM transactions
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint FOR UPDATE`,
-	"selectOpenTransactions": `SELECT ` + store.TransactionColumns + ` FROM transactions
+	"selectOpenTransactions": `SELECT ` + columns.Transaction + ` FROM transactions
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,

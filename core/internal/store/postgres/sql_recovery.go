@@ -1,6 +1,6 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END AS kind,
 	id AS object_id,
@@ -42,11 +42,11 @@ var recoverySQL = map[string]string{
 	"endReversal": `DELETE FROM reversals WHERE id = $1::bigint AND version = $2::bigint`,
 	"removeReversal": `DELETE FROM reversals WHERE kind = $1::text AND step_id = $2::bigint
 		AND transaction_id = $3::bigint AND attempt = $4::bigint RETURNING claim`,
-	"selectDueReversals": `SELECT ` + store.ReversalColumns + ` FROM (
+	"selectDueReversals": `SELECT ` + columns.Reversal + ` FROM (
 				SELECT * FROM reversals WHERE due_at <= $1::bigint
 				UNION ALL SELECT * FROM reversals WHERE due_at > $2::bigint
 			) due WHERE id > $3::bigint ORDER BY id LIMIT $4::bigint`,
-	"beginAttempt": `INSERT INTO step_attempts (` + store.AttemptColumns + `)
+	"beginAttempt": `INSERT INTO step_attempts (` + columns.Attempt + `)
 			VALUES ($1::text, $2::bigint, $3::bigint, 1, 1, $4::bigint, $4::bigint, '')
 		ON CONFLICT (kind, object_id, number) DO UPDATE
 			SET attempts = step_attempts.attempts + 1, running = 1, begun_at = $4::bigint
@@ -68,7 +68,7 @@ var recoverySQL = map[string]string{
 		UNION ALL SELECT 1 FROM refunds r
 			WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
 		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`,
-	"selectStepAttempts": `SELECT ` + store.AttemptColumns + ` FROM step_attempts
+	"selectStepAttempts": `SELECT ` + columns.Attempt + ` FROM step_attempts
 		WHERE kind IN ($1::text, $2::text) AND object_id BETWEEN $3::bigint AND $4::bigint`,
 	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and
 	// the step that they reverse.
@@ -86,7 +86,7 @@ var recoverySQL = map[string]string{
 				AND (s.since > $4::bigint OR s.since = $4::bigint AND (s.object_id > $5::bigint OR s.object_id = $5::bigint
 					AND s.kind > $6::text))
 			ORDER BY s.since, s.object_id, s.kind LIMIT $7::bigint`,
-	"holdStep": `INSERT INTO step_attempts (` + store.AttemptColumns + `)
+	"holdStep": `INSERT INTO step_attempts (` + columns.Attempt + `)
 		VALUES ($1::text, $2::bigint, $3::bigint, 0, 0, $4::bigint, $4::bigint, '')
 			ON CONFLICT (kind, object_id, number) DO UPDATE SET attempts = step_attempts.attempts`,
 	"countRunningAttempts": `SELECT COUNT(*) FROM step_attempts
@@ -94,7 +94,7 @@ var recoverySQL = map[string]string{
 		kind = $3::text AND object_id = $4::bigint AND number = $5::bigint
 		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = $3::text
 			AND step_id = $4::bigint))`,
-	"selectReversal": `SELECT ` + store.ReversalColumns + ` FROM reversals WHERE id = $1::bigint`,
+	"selectReversal": `SELECT ` + columns.Reversal + ` FROM reversals WHERE id = $1::bigint`,
 	"lockUnfinishedAuthorization": `SELECT id FROM transactions WHERE id = $1::bigint AND attempt = $2::bigint
 		AND status IN ('processing', 'unknown') FOR UPDATE`,
 	"lockUnfinishedVoid": `SELECT id FROM transactions WHERE id = $1::bigint AND operation_id = $2::bigint

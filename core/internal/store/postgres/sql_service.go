@@ -1,15 +1,15 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 var serviceSQL = map[string]string{
-	"insertAuditRecord": `INSERT INTO audit_records (` + store.AuditColumns + `)
+	"insertAuditRecord": `INSERT INTO audit_records (` + columns.Audit + `)
 		VALUES ($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text,
 			$10::text, $11::bytea, $12::bytea) ON CONFLICT DO NOTHING`,
 	"selectAuditHead": `SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`,
-	"selectAuditRecords": `SELECT ` + store.AuditColumns + ` FROM audit_records WHERE sequence > $1::bigint
+	"selectAuditRecords": `SELECT ` + columns.Audit + ` FROM audit_records WHERE sequence > $1::bigint
 		ORDER BY sequence LIMIT $2::bigint`,
-	"selectNewestAuditRecords": `SELECT ` + store.AuditColumns + ` FROM audit_records
+	"selectNewestAuditRecords": `SELECT ` + columns.Audit + ` FROM audit_records
 		WHERE $1::bigint = 0 OR sequence < $1::bigint ORDER BY sequence DESC LIMIT $2::bigint`,
 	"selectAuditHeadBefore": `SELECT sequence, mac FROM audit_records WHERE at < $1::bigint
 		ORDER BY sequence DESC LIMIT 1`,

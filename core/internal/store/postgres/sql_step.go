@@ -1,6 +1,6 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 //nolint:gosec // SQL
 var stepSQL = map[string]string{
@@ -27,9 +27,9 @@ var stepSQL = map[string]string{
 					ELSE 'partially_captured' END,
 			version = version + CASE WHEN $1::bigint > 0 THEN 1 ELSE 0 END, updated_at = $3::bigint
 		WHERE id = $4::bigint AND operation = 'capture' AND operation_id = $5::bigint`,
-	"selectCapture": `SELECT ` + store.CaptureColumns + ` FROM captures
+	"selectCapture": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"selectOpenCaptures": `SELECT ` + store.CaptureColumns + ` FROM captures
+	"selectOpenCaptures": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			ORDER BY id LIMIT $4::bigint`,
 	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + $1::bigint,
@@ -62,9 +62,9 @@ var stepSQL = map[string]string{
 		WHERE id = $4::bigint`,
 	"endRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending - $1::bigint,
 		amount_refunded = amount_refunded + $2::bigint, updated_at = $3::bigint WHERE id = $4::bigint`,
-	"selectRefund": `SELECT ` + store.RefundColumns + ` FROM refunds
+	"selectRefund": `SELECT ` + columns.Refund + ` FROM refunds
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint`,
-	"selectOpenRefunds": `SELECT ` + store.RefundColumns + ` FROM refunds
+	"selectOpenRefunds": `SELECT ` + columns.Refund + ` FROM refunds
 		WHERE state = 'pending' AND updated_at NOT BETWEEN $1::bigint AND $2::bigint AND id > $3::bigint
 			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
 			ORDER BY id LIMIT $4::bigint`,

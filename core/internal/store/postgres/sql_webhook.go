@@ -1,6 +1,6 @@
 package postgres
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 // stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint
 // to endpoint through the index, so a long queue of one costs the others nothing.
@@ -18,9 +18,9 @@ const emptyEndpoint = `status = 'deleted'
 var webhookSQL = map[string]string{
 	"insertDelivery": `INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $4::bigint, $4::bigint) ON CONFLICT DO NOTHING`,
-	"selectDelivery": `SELECT ` + store.DeliveryColumns + ` FROM webhook_deliveries WHERE id = $1::bigint`,
+	"selectDelivery": `SELECT ` + columns.Delivery + ` FROM webhook_deliveries WHERE id = $1::bigint`,
 	"selectWaitingEndpoints": stepQueues + `
-		SELECT ` + store.EndpointColumns + `, (SELECT MIN(due_at) FROM webhook_deliveries
+		SELECT ` + columns.Endpoint + `, (SELECT MIN(due_at) FROM webhook_deliveries
 				WHERE status = 'pending' AND endpoint_id = webhook_endpoints.id)
 			FROM step JOIN webhook_endpoints ON id = step.endpoint WHERE status = 'enabled'`,
 	"leaseDelivery": `UPDATE webhook_deliveries SET leased = 1, core_id = $1::bigint, due_at = $2::bigint,
@@ -53,7 +53,7 @@ var webhookSQL = map[string]string{
 	"clearEndpointFailing": `UPDATE webhook_endpoints SET failing_since = 0
 		WHERE id = $1::bigint AND failing_since <> 0`,
 	"countPendingDeliveries": `SELECT COUNT(*), COALESCE(MIN(id), 0) FROM webhook_deliveries WHERE status = 'pending'`,
-	"insertEndpoint": `INSERT INTO webhook_endpoints (` + store.EndpointColumns + `)
+	"insertEndpoint": `INSERT INTO webhook_endpoints (` + columns.Endpoint + `)
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::text, $5::text, $6::text, $7::text, $8::text, $9::bigint,
 			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint) ON CONFLICT DO NOTHING`,
 	"updateEndpoint": `UPDATE webhook_endpoints SET url = $1::text, types = $2::text, details = $3::text,
@@ -65,9 +65,9 @@ var webhookSQL = map[string]string{
 	"countEndpoints": `SELECT COUNT(CASE WHEN status <> 'deleted' THEN 1 END),
 			COUNT(CASE WHEN status = 'deleted' THEN 1 END)
 		FROM webhook_endpoints WHERE merchant_id = $1::bigint AND live = $2::bigint`,
-	"lockEndpoint": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
+	"lockEndpoint": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND status <> 'deleted' FOR UPDATE`,
-	"selectEndpoint": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
+	"selectEndpoint": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
 		WHERE id = $1::bigint AND merchant_id = $2::bigint AND live = $3::bigint AND status <> 'deleted'`,
 	"selectDeletedEndpoints": `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`,
 	"selectEmptyEndpoints": `SELECT id FROM webhook_endpoints WHERE ` + emptyEndpoint + ` AND id > $1::bigint

@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 // unfinishedPayment is the condition of a transaction that has a step without an outcome or a
 // pending reversal, or that a payer can still confirm.
@@ -23,11 +23,11 @@ var customerSQL = map[string]string{
 			version = ?2, updated_at = ?1
 		WHERE id = ?3 AND merchant_id = ?4 AND live = ?5 AND deleted_at = 0 AND version = ?2 - 1`,
 	// A deleted customer does not exist.
-	"selectCustomer": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"selectCustomer": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
-	"lockCustomer": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"lockCustomer": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE id = ? AND merchant_id = ? AND live = ? AND deleted_at = 0`,
-	"selectDeletedCustomer": `SELECT ` + store.CustomerColumns + ` FROM customers WHERE id = ? AND deleted_at > 0`,
+	"selectDeletedCustomer": `SELECT ` + columns.Customer + ` FROM customers WHERE id = ? AND deleted_at > 0`,
 	"selectCustomerAges": `SELECT id, CASE WHEN updated_at < ?4 THEN 1 ELSE 0 END FROM customers
 		WHERE merchant_id = ?1 AND live = ?2 AND deleted_at = 0 AND id > ?3 AND id < ?5 ORDER BY id LIMIT ?6`,
 	"selectActiveCustomer": `SELECT CASE WHEN EXISTS (SELECT 1 FROM customers WHERE id = ?1 AND (updated_at >= ?2
@@ -54,46 +54,46 @@ var customerSQL = map[string]string{
 		WHERE customer_id = ? AND detached_at = 0`,
 	"detachMethods": `UPDATE payment_methods SET detached_at = ?, ` + emptyMethod + `
 		WHERE customer_id = ? AND detached_at = 0`,
-	"selectMethod": `SELECT ` + store.MethodColumns + ` FROM payment_methods
+	"selectMethod": `SELECT ` + columns.Method + ` FROM payment_methods
 		WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"lockMethod": `SELECT ` + store.MethodColumns + ` FROM payment_methods
+	"lockMethod": `SELECT ` + columns.Method + ` FROM payment_methods
 		WHERE id = ? AND merchant_id = ? AND live = ?`,
 	// The condition on the type is, word for word, the condition of the index.
-	"selectUnannouncedMethods": `SELECT ` + store.MethodColumns + ` FROM payment_methods AS m
+	"selectUnannouncedMethods": `SELECT ` + columns.Method + ` FROM payment_methods AS m
 		WHERE customer_id = ? AND detached_at = ? AND NOT EXISTS (
 			SELECT 1 FROM events INDEXED BY events_of_customers WHERE object_id = m.id
 				AND (substr(type, 1, 9) = 'customer.' OR substr(type, 1, 15) = 'payment_method.')
 				AND type = 'payment_method.detached')
 		ORDER BY m.id LIMIT ?`,
-	"listMethods": `SELECT ` + store.MethodColumns + ` FROM payment_methods
+	"listMethods": `SELECT ` + columns.Method + ` FROM payment_methods
 		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)
 		AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listMethodsBefore": `SELECT ` + store.MethodColumns + ` FROM payment_methods
+	"listMethodsBefore": `SELECT ` + columns.Method + ` FROM payment_methods
 		WHERE customer_id = ? AND detached_at = 0 AND merchant_id = ? AND live = ? AND ? IN ('', fingerprint)
 		AND id > ? ORDER BY id LIMIT ?`,
-	"listCustomers": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomers": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0
 		AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listCustomersBefore": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomersBefore": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0
 		AND id > ? ORDER BY id LIMIT ?`,
-	"listCustomersByReference": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomersByReference": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
 		AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listCustomersByReferenceBefore": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomersByReferenceBefore": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
 		AND id > ? ORDER BY id LIMIT ?`,
-	"listCustomersByEmail": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomersByEmail": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.email' = ?
 		AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listCustomersByEmailBefore": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomersByEmailBefore": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.email' = ?
 		AND id > ? ORDER BY id LIMIT ?`,
-	"listCustomersByReferenceAndEmail": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomersByReferenceAndEmail": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
 			AND details ->> '$.email' = ?
 		AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listCustomersByReferenceAndEmailBefore": `SELECT ` + store.CustomerColumns + ` FROM customers
+	"listCustomersByReferenceAndEmailBefore": `SELECT ` + columns.Customer + ` FROM customers
 		WHERE merchant_id = ? AND live = ? AND deleted_at = 0 AND details ->> '$.reference' = ?
 			AND details ->> '$.email' = ?
 		AND id > ? ORDER BY id LIMIT ?`,

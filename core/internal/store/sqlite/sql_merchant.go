@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 var merchantSQL = map[string]string{
 	"countActiveKeys": `SELECT COUNT(*) FROM api_keys WHERE merchant_id = ?1 AND live = ?2 AND replaced_by IS NULL
@@ -22,21 +22,21 @@ var merchantSQL = map[string]string{
 					AND instr(' ' || other.scopes || ' ', ' keys:write ') > 0 AND other.revoked_at IS NULL
 					AND other.replaced_by IS NULL AND (other.expires_at IS NULL OR other.expires_at > ?1)))`,
 	"touchKey":        `UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND COALESCE(last_used_at, 0) < ?1`,
-	"lockKey":         `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"selectKey":       `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"selectKeyByHash": `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE hash = ?`,
-	"selectKeyByID":   `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE id = ?`,
-	"listKeys": `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE merchant_id = ? AND live = ?
+	"lockKey":         `SELECT ` + columns.Key + ` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"selectKey":       `SELECT ` + columns.Key + ` FROM api_keys WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"selectKeyByHash": `SELECT ` + columns.Key + ` FROM api_keys WHERE hash = ?`,
+	"selectKeyByID":   `SELECT ` + columns.Key + ` FROM api_keys WHERE id = ?`,
+	"listKeys": `SELECT ` + columns.Key + ` FROM api_keys WHERE merchant_id = ? AND live = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listKeysBefore": `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE merchant_id = ? AND live = ?
+	"listKeysBefore": `SELECT ` + columns.Key + ` FROM api_keys WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectKeyUse": `SELECT revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2), disabled_at > 0
 		FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id WHERE api_keys.id = ?1`,
-	"insertOperator":       `INSERT INTO operators (` + store.OperatorColumns + `, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
-	"lockOperator":         `SELECT ` + store.OperatorColumns + ` FROM operators WHERE id = ?`,
+	"insertOperator":       `INSERT INTO operators (` + columns.Operator + `, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
+	"lockOperator":         `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
 	"revokeOperator":       `UPDATE operators SET revoked_at = ? WHERE id = ?`,
-	"selectOperatorByHash": `SELECT ` + store.OperatorColumns + ` FROM operators WHERE hash = ?`,
-	"selectOperators":      `SELECT ` + store.OperatorColumns + ` FROM operators ORDER BY id`,
+	"selectOperatorByHash": `SELECT ` + columns.Operator + ` FROM operators WHERE hash = ?`,
+	"selectOperators":      `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
 	"rehashKey":            `UPDATE api_keys SET hash = ?1, root_version = ?2 WHERE id = ?3 AND root_version < ?2`,
 	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys
 		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) GROUP BY root_version
@@ -58,16 +58,16 @@ var merchantSQL = map[string]string{
 	"deleteErasures":   `DELETE FROM erasures`,
 	"disableMerchant": `UPDATE merchants SET disabled_at = CASE WHEN ?1 = 0 THEN 0 WHEN disabled_at > 0
 		THEN disabled_at ELSE ?2 END WHERE id = ?3`,
-	"selectMerchant":  `SELECT ` + store.MerchantColumns + ` FROM merchants WHERE id = ?`,
-	"lockMerchant":    `SELECT ` + store.MerchantColumns + ` FROM merchants WHERE id = ?`,
-	"selectMerchants": `SELECT ` + store.MerchantColumns + ` FROM merchants ORDER BY id`,
-	"listMerchants": `SELECT ` + store.MerchantColumns + ` FROM merchants WHERE id > 0
+	"selectMerchant":  `SELECT ` + columns.Merchant + ` FROM merchants WHERE id = ?`,
+	"lockMerchant":    `SELECT ` + columns.Merchant + ` FROM merchants WHERE id = ?`,
+	"selectMerchants": `SELECT ` + columns.Merchant + ` FROM merchants ORDER BY id`,
+	"listMerchants": `SELECT ` + columns.Merchant + ` FROM merchants WHERE id > 0
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listMerchantsBefore": `SELECT ` + store.MerchantColumns + ` FROM merchants WHERE id > 0
+	"listMerchantsBefore": `SELECT ` + columns.Merchant + ` FROM merchants WHERE id > 0
 			AND id > ? ORDER BY id LIMIT ?`,
-	"listMerchantKeys": `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)
+	"listMerchantKeys": `SELECT ` + columns.Key + ` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listMerchantKeysBefore": `SELECT ` + store.KeyColumns + ` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)
+	"listMerchantKeysBefore": `SELECT ` + columns.Key + ` FROM api_keys WHERE merchant_id = ? AND live IN (0, 1)
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectUnlinkedRefunds": `SELECT COALESCE(MAX(unlinked_refunds), 0) FROM merchants WHERE id = ?`,
 }

@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 var paymentSQL = map[string]string{
 	"insertUnconfirmed": `INSERT INTO transactions
@@ -85,20 +85,20 @@ var paymentSQL = map[string]string{
 		operation_id = 0, claim = 0,
 			version = version + 1, updated_at = ?
 		WHERE id = ? AND operation = 'void' AND operation_id = ?`,
-	"selectTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
+	"selectTransaction": `SELECT ` + columns.Transaction + ` FROM transactions
 		WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"lockTransaction": `SELECT ` + store.TransactionColumns + ` FROM transactions
+	"lockTransaction": `SELECT ` + columns.Transaction + ` FROM transactions
 		WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"listTransactions": `SELECT ` + store.TransactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
+	"listTransactions": `SELECT ` + columns.Transaction + ` FROM transactions WHERE merchant_id = ? AND live = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listTransactionsBefore": `SELECT ` + store.TransactionColumns + ` FROM transactions WHERE merchant_id = ? AND live = ?
+	"listTransactionsBefore": `SELECT ` + columns.Transaction + ` FROM transactions WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectOpenTransactions": `SELECT ` + store.TransactionColumns + ` FROM transactions INDEXED BY transactions_open
+	"selectOpenTransactions": `SELECT ` + columns.Transaction + ` FROM transactions INDEXED BY transactions_open
 			WHERE (status IN ('processing', 'unknown') OR operation <> '') AND operation <> 'capture'
 				AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			ORDER BY id LIMIT ?`,
 	"deleteTransaction": `DELETE FROM transactions WHERE id = ? AND status = 'processing' AND attempt = 0`,
-	"listNamedTransactions": `SELECT ` + store.TransactionColumns + ` FROM transaction_terms CROSS JOIN transactions
+	"listNamedTransactions": `SELECT ` + columns.Transaction + ` FROM transaction_terms CROSS JOIN transactions
 		ON id = transaction_id
 			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?13 AND term = ?14 AND transaction_id BETWEEN ?3 AND ?4
 				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
@@ -106,7 +106,7 @@ var paymentSQL = map[string]string{
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
 			AND transaction_id < ? ORDER BY transaction_id DESC LIMIT ?`,
-	"listNamedTransactionsBefore": `SELECT ` + store.TransactionColumns + ` FROM transaction_terms CROSS JOIN transactions
+	"listNamedTransactionsBefore": `SELECT ` + columns.Transaction + ` FROM transaction_terms CROSS JOIN transactions
 		ON id = transaction_id
 			WHERE merchant = ?1 AND is_live = ?2 AND kind = ?13 AND term = ?14 AND transaction_id BETWEEN ?3 AND ?4
 				AND merchant_id = ?1 AND live = ?2 AND created_at > ?5 AND created_at < ?6
@@ -117,14 +117,14 @@ var paymentSQL = map[string]string{
 	// The conditions of all filters are in one text, so that few statements are prepared.
 	// Customers and references are found by their terms: an index for each other filter would
 	// cost every payment.
-	"listFilteredTransactions": `SELECT ` + store.TransactionColumns + `
+	"listFilteredTransactions": `SELECT ` + columns.Transaction + `
 		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
 			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)
 			AND (?10 = '' OR details ->> '$.customer' = ?10) AND (?11 = '' OR details ->> '$.reference' = ?11)
 			AND (?12 = '' OR details ->> '$.card.fingerprint' = ?12)
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listFilteredTransactionsBefore": `SELECT ` + store.TransactionColumns + `
+	"listFilteredTransactionsBefore": `SELECT ` + columns.Transaction + `
 		FROM transactions INDEXED BY transactions_by_tenant
 			WHERE merchant_id = ?1 AND live = ?2 AND id BETWEEN ?3 AND ?4 AND created_at > ?5 AND created_at < ?6
 			AND (?7 = '' OR status = ?7) AND (?8 = '' OR currency = ?8) AND (?9 < 0 OR amount = ?9)

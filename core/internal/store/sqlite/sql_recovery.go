@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize' END AS kind,
 	id AS object_id,
@@ -40,11 +40,11 @@ var recoverySQL = map[string]string{
 	"endReversal": `DELETE FROM reversals WHERE id = ? AND version = ?`,
 	"removeReversal": `DELETE FROM reversals WHERE kind = ? AND step_id = ? AND transaction_id = ?
 		AND attempt = ? RETURNING claim`,
-	"selectDueReversals": `SELECT ` + store.ReversalColumns + ` FROM (
+	"selectDueReversals": `SELECT ` + columns.Reversal + ` FROM (
 				SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at <= ?
 				UNION ALL SELECT * FROM reversals INDEXED BY reversals_due WHERE due_at > ?
 			) due WHERE id > ? ORDER BY id LIMIT ?`,
-	"beginAttempt": `INSERT INTO step_attempts (` + store.AttemptColumns + `)
+	"beginAttempt": `INSERT INTO step_attempts (` + columns.Attempt + `)
 			VALUES (?1, ?2, ?3, 1, 1, ?4, ?4, '')
 		ON CONFLICT (kind, object_id, number) DO UPDATE
 			SET attempts = step_attempts.attempts + 1, running = 1, begun_at = ?4
@@ -64,7 +64,7 @@ var recoverySQL = map[string]string{
 		UNION ALL SELECT 1 FROM refunds r
 			WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
 		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`,
-	"selectStepAttempts": `SELECT ` + store.AttemptColumns + ` FROM step_attempts
+	"selectStepAttempts": `SELECT ` + columns.Attempt + ` FROM step_attempts
 		WHERE kind IN (?, ?) AND object_id BETWEEN ? AND ?`,
 	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and
 	// the step that they reverse.
@@ -81,13 +81,13 @@ var recoverySQL = map[string]string{
 					ELSE s.number END)
 				AND (s.since > ?4 OR s.since = ?4 AND (s.object_id > ?5 OR s.object_id = ?5 AND s.kind > ?6))
 			ORDER BY s.since, s.object_id, s.kind LIMIT ?7`,
-	"holdStep": `INSERT INTO step_attempts (` + store.AttemptColumns + `)
+	"holdStep": `INSERT INTO step_attempts (` + columns.Attempt + `)
 		VALUES (?1, ?2, ?3, 0, 0, ?4, ?4, '') ON CONFLICT (kind, object_id, number) DO UPDATE
 			SET attempts = step_attempts.attempts`,
 	"countRunningAttempts": `SELECT COUNT(*) FROM step_attempts WHERE running = 1 AND begun_at BETWEEN ?1 AND ?2 AND (
 		kind = ?3 AND object_id = ?4 AND number = ?5
 		OR kind = 'reversal' AND object_id IN (SELECT id FROM reversals WHERE kind = ?3 AND step_id = ?4))`,
-	"selectReversal": `SELECT ` + store.ReversalColumns + ` FROM reversals WHERE id = ?`,
+	"selectReversal": `SELECT ` + columns.Reversal + ` FROM reversals WHERE id = ?`,
 	"lockUnfinishedAuthorization": `SELECT id FROM transactions WHERE id = ?1 AND attempt = ?2 AND status IN ('processing',
 		'unknown')`,
 	"lockUnfinishedVoid":     `SELECT id FROM transactions WHERE id = ?1 AND operation_id = ?2 AND operation = 'void'`,

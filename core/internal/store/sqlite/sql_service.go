@@ -1,14 +1,14 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 var serviceSQL = map[string]string{
-	"insertAuditRecord": `INSERT INTO audit_records (` + store.AuditColumns + `)
+	"insertAuditRecord": `INSERT INTO audit_records (` + columns.Audit + `)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"selectAuditHead": `SELECT sequence, mac FROM audit_records ORDER BY sequence DESC LIMIT 1`,
-	"selectAuditRecords": `SELECT ` + store.AuditColumns + ` FROM audit_records
+	"selectAuditRecords": `SELECT ` + columns.Audit + ` FROM audit_records
 		WHERE sequence > ? ORDER BY sequence LIMIT ?`,
-	"selectNewestAuditRecords": `SELECT ` + store.AuditColumns + ` FROM audit_records WHERE ?1 = 0 OR sequence < ?1
+	"selectNewestAuditRecords": `SELECT ` + columns.Audit + ` FROM audit_records WHERE ?1 = 0 OR sequence < ?1
 		ORDER BY sequence DESC LIMIT ?2`,
 	"selectAuditHeadBefore": `SELECT sequence, mac FROM audit_records WHERE at < ? ORDER BY sequence DESC LIMIT 1`,
 	"deleteAuditRecords":    `DELETE FROM audit_records WHERE sequence <= ?`,

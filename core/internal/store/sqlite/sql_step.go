@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 //nolint:gosec // SQL
 var stepSQL = map[string]string{
@@ -24,14 +24,14 @@ var stepSQL = map[string]string{
 				WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured' ELSE 'partially_captured' END,
 			version = version + CASE WHEN ?1 > 0 THEN 1 ELSE 0 END, updated_at = ?3
 		WHERE id = ?4 AND operation = 'capture' AND operation_id = ?5`,
-	"selectCapture": `SELECT ` + store.CaptureColumns + ` FROM captures WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"listCaptures": `SELECT ` + store.CaptureColumns + ` FROM captures
+	"selectCapture": `SELECT ` + columns.Capture + ` FROM captures WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"listCaptures": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE transaction_id = ? AND merchant_id = ? AND live = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listCapturesBefore": `SELECT ` + store.CaptureColumns + ` FROM captures
+	"listCapturesBefore": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE transaction_id = ? AND merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectOpenCaptures": `SELECT ` + store.CaptureColumns + ` FROM captures
+	"selectOpenCaptures": `SELECT ` + columns.Capture + ` FROM captures
 		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			ORDER BY id LIMIT ?`,
 	"reserveRefund": `UPDATE transactions SET amount_refund_pending = amount_refund_pending + ?1,
@@ -62,21 +62,21 @@ var stepSQL = map[string]string{
 		WHERE id = ?`,
 	"endRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending - ?,
 		amount_refunded = amount_refunded + ?, updated_at = ? WHERE id = ?`,
-	"selectRefund": `SELECT ` + store.RefundColumns + ` FROM refunds WHERE id = ? AND merchant_id = ? AND live = ?`,
-	"listRefunds": `SELECT ` + store.RefundColumns + ` FROM refunds INDEXED BY refunds_by_tenant
+	"selectRefund": `SELECT ` + columns.Refund + ` FROM refunds WHERE id = ? AND merchant_id = ? AND live = ?`,
+	"listRefunds": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_tenant
 		WHERE merchant_id = ? AND live = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listRefundsBefore": `SELECT ` + store.RefundColumns + ` FROM refunds INDEXED BY refunds_by_tenant
+	"listRefundsBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_tenant
 		WHERE merchant_id = ? AND live = ?
 			AND id > ? ORDER BY id LIMIT ?`,
 	// Without the hint, SQLite reads all refunds of the tenant.
-	"listRefundsOfTransaction": `SELECT ` + store.RefundColumns + ` FROM refunds INDEXED BY refunds_by_transaction
+	"listRefundsOfTransaction": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
 		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listRefundsOfTransactionBefore": `SELECT ` + store.RefundColumns + ` FROM refunds INDEXED BY refunds_by_transaction
+	"listRefundsOfTransactionBefore": `SELECT ` + columns.Refund + ` FROM refunds INDEXED BY refunds_by_transaction
 		WHERE merchant_id = ? AND live = ? AND transaction_id = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectOpenRefunds": `SELECT ` + store.RefundColumns + ` FROM refunds
+	"selectOpenRefunds": `SELECT ` + columns.Refund + ` FROM refunds
 		WHERE state = 'pending' AND updated_at NOT BETWEEN ? AND ? AND id > ?
 			AND NOT EXISTS (SELECT 1 FROM reversals WHERE kind = 'refund' AND step_id = refunds.id)
 			ORDER BY id LIMIT ?`,

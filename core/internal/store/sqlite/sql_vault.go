@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 // tokensAfter selects a page of the tokens that expire up to a time, after the token with an expiry
 // and an id. tokensBetween selects the tokens from one expiry and id up to another.
@@ -46,7 +46,7 @@ var vaultSQL = map[string]string{
 		WHERE ` + tokensAfter,
 	"deleteTokens": `DELETE FROM tokens WHERE ` + tokensBetween,
 	// The token with its security code and the key that encrypts the code, if they still exist.
-	"selectToken": `SELECT ` + store.TokenColumns + `, c.sealed, COALESCE(k.id, 0), COALESCE(k.hour, 0),
+	"selectToken": `SELECT ` + columns.Token + `, c.sealed, COALESCE(k.id, 0), COALESCE(k.hour, 0),
 		COALESCE(k.vault_key, 0), k.sealed
 		FROM tokens t LEFT JOIN security_codes c ON c.token_id = t.id LEFT JOIN code_keys k ON k.id = c.key_id
 		WHERE t.id = ? AND t.merchant_id = ? AND t.live = ?`,

@@ -1,6 +1,6 @@
 package sqlite
 
-import "github.com/causeway-pay/causeway/core/internal/store"
+import "github.com/causeway-pay/causeway/core/internal/store/columns"
 
 // stepQueues begins a statement on the endpoints with pending deliveries. It steps from endpoint
 // to endpoint through the index, so a long queue of one costs the others nothing.
@@ -18,13 +18,13 @@ const emptyEndpoint = `status = 'deleted'
 var webhookSQL = map[string]string{
 	"insertDelivery": `INSERT INTO webhook_deliveries (id, endpoint_id, event_id, due_at, created_at, updated_at)
 		VALUES (?1, ?2, ?3, ?4, ?4, ?4) ON CONFLICT DO NOTHING`,
-	"listDeliveries": `SELECT ` + store.DeliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?
+	"listDeliveries": `SELECT ` + columns.Delivery + ` FROM webhook_deliveries WHERE endpoint_id = ?
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listDeliveriesBefore": `SELECT ` + store.DeliveryColumns + ` FROM webhook_deliveries WHERE endpoint_id = ?
+	"listDeliveriesBefore": `SELECT ` + columns.Delivery + ` FROM webhook_deliveries WHERE endpoint_id = ?
 			AND id > ? ORDER BY id LIMIT ?`,
-	"selectDelivery": `SELECT ` + store.DeliveryColumns + ` FROM webhook_deliveries WHERE id = ?`,
+	"selectDelivery": `SELECT ` + columns.Delivery + ` FROM webhook_deliveries WHERE id = ?`,
 	"selectWaitingEndpoints": stepQueues + `
-		SELECT ` + store.EndpointColumns + `, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+		SELECT ` + columns.Endpoint + `, (SELECT MIN(due_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 				WHERE status = 'pending' AND endpoint_id = webhook_endpoints.id)
 			FROM step JOIN webhook_endpoints ON id = step.endpoint WHERE status = 'enabled'`,
 	"leaseDelivery": `UPDATE webhook_deliveries SET leased = 1, core_id = ?, due_at = ?,
@@ -53,7 +53,7 @@ var webhookSQL = map[string]string{
 	"clearEndpointFailing": `UPDATE webhook_endpoints SET failing_since = 0 WHERE id = ? AND failing_since <> 0`,
 	"countPendingDeliveries": `SELECT COUNT(*), COALESCE(MIN(id), 0)
 		FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'`,
-	"insertEndpoint": `INSERT INTO webhook_endpoints (` + store.EndpointColumns + `)
+	"insertEndpoint": `INSERT INTO webhook_endpoints (` + columns.Endpoint + `)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	"updateEndpoint": `UPDATE webhook_endpoints SET url = ?, types = ?, details = ?, status = ?, reason = ?,
 		generation = ?, overlap_until = ?,
@@ -63,14 +63,14 @@ var webhookSQL = map[string]string{
 	"countEndpoints": `SELECT COUNT(CASE WHEN status <> 'deleted' THEN 1 END),
 			COUNT(CASE WHEN status = 'deleted' THEN 1 END)
 		FROM webhook_endpoints WHERE merchant_id = ? AND live = ?`,
-	"lockEndpoint": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
+	"lockEndpoint": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`,
-	"selectEndpoint": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
+	"selectEndpoint": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status <> 'deleted'`,
-	"listEndpoints": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
+	"listEndpoints": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
 		WHERE merchant_id = ? AND live = ? AND status <> 'deleted'
 			AND id < ? ORDER BY id DESC LIMIT ?`,
-	"listEndpointsBefore": `SELECT ` + store.EndpointColumns + ` FROM webhook_endpoints
+	"listEndpointsBefore": `SELECT ` + columns.Endpoint + ` FROM webhook_endpoints
 		WHERE merchant_id = ? AND live = ? AND status <> 'deleted'
 			AND id > ? ORDER BY id LIMIT ?`,
 	"selectDeletedEndpoints": `SELECT id FROM webhook_endpoints WHERE status = 'deleted' ORDER BY id`,

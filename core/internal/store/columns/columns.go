@@ -1,0 +1,51 @@
+// Package columns names the columns of each kind of row, in the order in which store scans them.
+// The SQL of both engines uses them.
+package columns
+
+// The columns of a row.
+//
+//nolint:gosec // names of columns
+const (
+	Attempt = `kind, object_id, number, attempts, running, begun_at, next_at, last_error`
+	Audit   = `sequence, at, actor, client_address, action, object, state_before, state_after,
+		outcome, request_id, previous, mac`
+	Broadcast = `type, name, data, until, place, told, created_at, finished_at`
+	Capture   = `id, transaction_id, merchant_id, live, state, amount, currency, final, settled,
+		amount_refunded, amount_refund_pending, details, failure_code, failure_message, claim, created_at,
+		updated_at, core_id, reclaimed_at, api_key_id, client_address`
+	Customer = `id, merchant_id, live, details, version, created_at, updated_at, default_method_id`
+	Delivery = `id, endpoint_id, event_id,
+		COALESCE((SELECT type FROM events WHERE events.id = event_id), ''), status, attempts, leased, due_at,
+		response_status, error, duration_ms, attempted_at, created_at, updated_at`
+	Endpoint = `id, merchant_id, live, url, types, details, status, reason, generation,
+		overlap_until, failing_since, version, created_at, updated_at`
+	Event = `id, merchant_id, live, type, object_id, sequence, data, created_at`
+	Key   = `id, merchant_id, live, kind, name, scopes, hint, COALESCE(replaced_by, 0), created_at,
+		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), COALESCE(last_used_at, 0),
+		EXISTS (SELECT 1 FROM merchants m WHERE m.id = merchant_id AND m.disabled_at > 0)`
+	Merchant = `id, name, time_zone, cutoff, created_at, disabled_at, unlinked_refunds,
+		COALESCE(keep_personal, 0), COALESCE(keep_customers, 0)`
+	Method = `id, merchant_id, live, customer_id, kind, fingerprint, details, vault_key, number,
+		created_at, detached_at`
+	Operator = `id, name, role, created_at, expires_at, revoked_at`
+	Refund   = `id, COALESCE(transaction_id, 0), capture_id, merchant_id, live, state, amount,
+		currency, details, failure_code, failure_message, claim, created_at, updated_at, core_id, reclaimed_at,
+		api_key_id, client_address`
+	Reversal = `id, kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency,
+		captured, held, requested, asked, refused, looks, version, since, due_at, claim`
+	Token = `t.id, t.merchant_id, t.live, t.kind, t.details, t.vault_key, t.number, t.secret_hash,
+		t.cvc_given, t.used_by, t.used_at, t.created_at, t.expires_at`
+	Transaction = `id, merchant_id, live, status, auto_capture, amount, currency, payment_method,
+		amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
+		amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
+		attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
+		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
+)
+
+// ShownEvent adds payment.Event.Personal to Event. The subquery is no join, so it reads at most two
+// rows by their ids, and none for the event of another object.
+const ShownEvent = Event + `, COALESCE((SELECT 1 FROM customer_erasures
+	WHERE events_due_at > 0 AND customer_id = CASE
+		WHEN substr(type, 1, 9) = 'customer.' THEN object_id
+		WHEN substr(type, 1, 15) = 'payment_method.' THEN
+			(SELECT customer_id FROM payment_methods WHERE payment_methods.id = events.object_id) END), 0)`
