@@ -2,10 +2,11 @@ package card
 
 import "github.com/causeway-pay/causeway/shared/secret"
 
-// The rules for a number that the definition of MaskText needs.
+// The rules for a number that the definition of MaskText needs, and the value of a digit.
 var (
 	Likely  = likely
 	Printed = printed
+	Digit   = digit
 )
 
 // BytesToMask returns how many bytes MaskText reads of a text, with repetitions.

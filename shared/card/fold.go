@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -85,13 +86,16 @@ func plain(r rune) (c byte, ok bool) {
 	return 0, false
 }
 
-// digit returns the ASCII form of a decimal digit. Unicode has the digits of each script in order.
+// digit returns the ASCII form of a decimal digit. Unicode has the digits of each script in order,
+// so each range of digits begins at a zero.
 func digit(r rune) byte {
-	n := 0
-	for unicode.Is(unicode.Nd, r-rune(n)-1) && n < 99 {
-		n++
+	at := func(n rune) byte { return byte('0' + n%10) }
+	low, _ := slices.BinarySearchFunc(unicode.Nd.R16, r, func(of unicode.Range16, r rune) int { return int(rune(of.Hi) - r) })
+	if low < len(unicode.Nd.R16) {
+		return at(r - rune(unicode.Nd.R16[low].Lo))
 	}
-	return byte('0' + n%10)
+	high, _ := slices.BinarySearchFunc(unicode.Nd.R32, r, func(of unicode.Range32, r rune) int { return int(rune(of.Hi) - r) })
+	return at(r - rune(unicode.Nd.R32[high].Lo))
 }
 
 // unfold returns the original text, with an X for each digit that is masked in a text like f.text.
