@@ -56,7 +56,6 @@ type Turns[C comparable] struct {
 	// succeeded is when work last succeeded, or when work came while there was none, on the monotonic
 	// clock.
 	succeeded time.Duration
-	preferred bool // another caller was preferred to a later one, which has had no turn since
 }
 
 // queue is the running and waiting work of one caller.
@@ -65,6 +64,7 @@ type queue[C comparable] struct {
 	running int
 	ends    int        // running work that ends a step
 	waiting []*Turn[C] // in order: the first one is the caller's next turn
+	passed  bool       // another caller was preferred to this one, which has had no turn since
 }
 
 // Turn is the turn of one piece of work.
@@ -196,8 +196,9 @@ func (t *Turns[C]) nextQueue() int {
 		return next
 	}
 	first := slices.IndexFunc(t.queues, func(q *queue[C]) bool { return !t.Later(q.caller) && t.mayRun(q) })
-	t.preferred = first >= 0 && !t.preferred
-	if t.preferred {
+	q := t.queues[next]
+	q.passed = first >= 0 && !q.passed
+	if q.passed {
 		return first
 	}
 	return next
