@@ -41,6 +41,7 @@ const leastBytes = 4 << 10
 type client struct {
 	subjects [4]subject
 	test     bool // test mode
+	public   bool // a publishable key
 }
 
 // client returns the client of a request with this context. Unauthenticated requests count towards
@@ -51,10 +52,11 @@ func (i Identity) client(ctx context.Context) client {
 		return client{subjects: [4]subject{from(ctx, address), from(ctx, site)}}
 	case i.Public:
 		return client{
-			[4]subject{from(ctx, payer), {key, i.Key}, {publicKeys, i.Merchant}, {merchant, i.Merchant}}, !i.Live,
+			subjects: [4]subject{from(ctx, payer), {key, i.Key}, {publicKeys, i.Merchant}, {merchant, i.Merchant}},
+			test:     !i.Live, public: true,
 		}
 	}
-	return client{[4]subject{{key, i.Key}, {merchant, i.Merchant}}, !i.Live}
+	return client{subjects: [4]subject{{key, i.Key}, {merchant, i.Merchant}}, test: !i.Live}
 }
 
 // from returns the subject of a kind for the client address. It returns none if the peer is a hop
@@ -111,8 +113,8 @@ func newBodies(most int64) *pool {
 
 // partOfFree is the most that a subject may hold if so many are free: half as many. That is a third
 // of all if the subject is alone. Each further subject gets less, so it takes more than a dozen to
-// leave none free. Public keys have half of their merchant's part, so payers leave the other half
-// to its secret keys.
+// leave none free. Public keys have half of their merchant's part. Its secret keys have as much at
+// least: see pool.isLeft.
 func partOfFree(k kind, free int64) int64 {
 	if k == publicKeys {
 		return (free + 3) / 4
@@ -158,12 +160,18 @@ func (p *pool) tryAdd(c client, n int64) error {
 		return ErrOverloaded
 	}
 	for _, s := range c.subjects {
-		if s.kind != 0 && p.held[s]+n > p.share(s.kind, free) {
+		if s.kind != 0 && p.held[s]+n > p.share(s.kind, free) && !p.isLeft(c, s, n, free) {
 			return p.over
 		}
 	}
 	p.add(c, n)
 	return nil
+}
+
+// isLeft reports whether the secret keys of a merchant may hold n more, although their merchant's
+// share is held: payers leave them as much as the public keys may hold. The caller holds mu.
+func (p *pool) isLeft(c client, s subject, n, free int64) bool {
+	return s.kind == merchant && !c.public && p.held[s]-p.held[subject{publicKeys, s.name}]+n <= p.share(publicKeys, free)
 }
 
 // add counts n more, or less. The caller holds mu.

@@ -94,16 +94,36 @@ func TestBytesOfLiveMode(t *testing.T) {
 }
 
 // TestShareOfSlotsOfAPublicKey: requests with the public keys of a merchant hold at most half of
-// its share. They count towards their address too.
+// its share. They count towards their address too, and take nothing from its secret keys.
 func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 90})
 	u.wantFill(18, "127.0.0.2", publicKey(1, "mer_1")...) // a quarter of 72
 	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
 	u.want(200, "127.0.0.2", 1, publicKey(3, "mer_2")...)
-	u.want(200, "127.0.0.2", 1) // no other client on the address is refused
-	u.wantFill(12, "127.0.0.2", secretKey("mer_1")...)
+	u.want(200, "127.0.0.2", 1)                        // no other client on the address is refused
+	u.wantFill(15, "127.0.0.2", secretKey("mer_1")...) // a quarter of the rest
 	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
+}
+
+// TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Others take so many slots
+// then that the share is less than that. The merchant's server still gets some.
+func TestPayersLeaveSlotsToSecretKeys(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]func(n string) []string{
+		"payers of others":  func(n string) []string { return publicKey(2, "other_"+n) },
+		"servers of others": func(n string) []string { return secretKey("other_" + n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := admit(t, admission.Config{Slots: 1024})
+			u.fill(all, "127.0.0.9", publicKey(1, "mer_1")...)
+			for i := range 4 {
+				u.fill(all, "127.0.1."+strconv.Itoa(i+1), other(strconv.Itoa(i))...)
+			}
+			u.want(200, "127.0.0.3", 1, secretKey("mer_1")...)
+		})
+	}
 }
 
 // TestShareOfSlotsOfAPayer: requests with public keys of all merchants count towards their address.
@@ -116,8 +136,8 @@ func TestShareOfSlotsOfAPayer(t *testing.T) {
 	u.want(200, "127.0.0.3", 1, publicKey(3, "mer_3")...)
 }
 
-// TestSlotsOfOneMerchant: the keys of all kinds and modes of one merchant hold at most as many
-// slots as they leave free. The share of live mode does not depend on the merchant's test mode.
+// TestSlotsOfOneMerchant: the keys of all kinds and modes of one merchant leave nearly half of the
+// slots free. The share of live mode does not depend on the merchant's test mode.
 func TestSlotsOfOneMerchant(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 1024})
@@ -133,8 +153,8 @@ func TestSlotsOfOneMerchant(t *testing.T) {
 			}
 		}
 	}
-	if held[""] != 256 || held["1"] != 256 {
-		t.Errorf("got %d in test mode and %d in live mode, want 256 of each", held[""], held["1"])
+	if held[""] != 277 || held["1"] != 270 {
+		t.Errorf("got %d in test mode and %d in live mode, want 277 and 270", held[""], held["1"])
 	}
 	u.want(200, "127.0.0.3", 1, secretKey("mer_2")...)
 }
