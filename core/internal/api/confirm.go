@@ -116,11 +116,15 @@ func (a *API) confirmBounded(c *call, n int64, in *v1.TransactionConfirm) (engin
 }
 
 func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Result, error) {
-	p, err := a.confirmation(c, t, in)
+	if why := t.WhyNoConfirm(); why != nil && in.PaymentMethod == "" { // the source is that of another confirmation
+		return engine.Result{}, &fault{code: why.Code, message: why.Message}
+	}
+	p, payer, err := a.confirmation(c, t, in)
 	if err != nil {
 		return engine.Result{}, err
 	}
-	return a.Engine.Confirm(c.Context(), c.request, t, p)
+	out, err := a.Engine.Confirm(c.Context(), c.request, t, p)
+	return out, payer.sourceFault(err)
 }
 
 // confirmFault checks the parts that do not depend on the transaction. The secret comes first, so
@@ -144,7 +148,7 @@ func (a *API) confirmFault(c *call, n int64, in *v1.TransactionConfirm) *fault {
 }
 
 // confirmation is the payment that a confirmation makes of a waiting transaction.
-func (a *API) confirmation(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Payment, error) {
+func (a *API) confirmation(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Payment, payer, error) {
 	method := in.PaymentMethod
 	if method == "" {
 		method = t.PaymentMethod
@@ -152,30 +156,30 @@ func (a *API) confirmation(c *call, t *payment.Transaction, in *v1.TransactionCo
 	var d transactionDetails
 	decodeDetails(t.Details, &d)
 	if method == "" && d.Customer == nil {
-		return engine.Payment{}, &fault{code: codeMissingField, param: "payment_method"}
+		return engine.Payment{}, payer{}, &fault{code: codeMissingField, param: "payment_method"}
 	}
-	payer, err := a.payer(c.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, d.Customer})
+	from, err := a.payer(c.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, d.Customer})
 	if err != nil {
-		return engine.Payment{}, err
+		return engine.Payment{}, payer{}, err
 	}
-	if c.publishable() && payer.drawn.Method != 0 && d.Customer == nil {
-		return engine.Payment{}, payment.ErrOtherCustomer // a publishable key could charge the method of any customer
+	if c.publishable() && from.drawn.Method != 0 && d.Customer == nil {
+		return engine.Payment{}, payer{}, payment.ErrOtherCustomer // a publishable key could charge the method of any customer
 	}
-	if f := payer.debitFault(t.AutoCapture, t.Currency, in.ThreeDSecure); f != nil {
+	if f := from.debitFault(t.AutoCapture, t.Currency, in.ThreeDSecure); f != nil {
 		if f.param != "three_d_secure" {
 			f.param = "payment_method" // capture and currency were settled before
 		}
-		return engine.Payment{}, f
+		return engine.Payment{}, payer{}, f
 	}
-	d.shownSource, d.ThreeDSecure, d.Customer = payer.shown, shownThreeDSecure(in.ThreeDSecure), text(payer.customer)
+	d.shownSource, d.ThreeDSecure, d.Customer = from.shown, shownThreeDSecure(in.ThreeDSecure), text(from.customer)
 	switch {
 	case in.Billing != nil:
 		d.Billing = in.Billing
 	case d.Billing == nil:
-		d.Billing = payer.billing
+		d.Billing = from.billing
 	}
 	return engine.Payment{
-		PaymentMethod: payer.method, Source: payer.Source, Drawn: payer.drawn, Billing: billing(d.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure),
-		Initiator: initiator(d.Initiator), Details: encode(&d), Terms: terms(payer.customer, d.Reference),
-	}, nil
+		PaymentMethod: from.method, Source: from.Source, Drawn: from.drawn, Billing: billing(d.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure),
+		Initiator: initiator(d.Initiator), Details: encode(&d), Terms: terms(from.customer, d.Reference),
+	}, from, nil
 }

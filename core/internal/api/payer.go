@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 
 	"github.com/causeway-pay/causeway/core/internal/acquirer"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -68,6 +69,14 @@ func (a *API) payer(ctx context.Context, t payment.Tenant, g givenSource) (payer
 		return payer{}, f
 	}
 	return p.of(g.customer)
+}
+
+// sourceFault adds the basis of the source to the intent's refusal of the source.
+func (p *payer) sourceFault(err error) error {
+	if p.basis != nil && errors.Is(err, payment.ErrNoSource) {
+		return errors.Join(err, p.basis)
+	}
+	return err
 }
 
 // of sets the customer that pays, nil for the owner of the source.

@@ -70,7 +70,8 @@ func (a *API) createTransaction(c *call) (engine.Result, error) {
 		PriorCode: priorCode(&in), Source: payer.Source, Drawn: payer.drawn, Billing: billing(in.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(in.Initiator),
 	}
 	p.Details, p.Terms = encode(details(&in, payer.shown, payer.customer)), terms(payer.customer, in.Reference)
-	return a.Engine.Authorize(c.Context(), c.request, p)
+	out, err := a.Engine.Authorize(c.Context(), c.request, p)
+	return out, payer.sourceFault(err)
 }
 
 // details is the part of a create that its transaction keeps.

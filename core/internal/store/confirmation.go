@@ -16,6 +16,7 @@ var (
 	lapseTransaction         = declare("lapseTransaction")
 	countRefusedConfirmation = declare("countRefusedConfirmation")
 	beginConfirmation        = declare("beginConfirmation")
+	unlinkConfirmation       = declare("unlinkConfirmation")
 	withdrawConfirmation     = declare("withdrawConfirmation")
 	cancelTransaction        = declare("cancelTransaction")
 	selectUnconfirmed        = declare("selectUnconfirmed")
@@ -94,9 +95,12 @@ func (tx *Tx) BeginConfirmation(t *payment.Transaction) error {
 }
 
 // WithdrawConfirmation deletes the intent of a confirmation that the acquirer never received and
-// never will. The payment waits for the next attempt, as before this one. ErrConflict if this
-// attempt has an outcome already.
+// never will. The payment waits for the next attempt, as before this one, and has no link to the
+// customer whose source was confirmed. ErrConflict if this attempt has an outcome already.
 func (tx *Tx) WithdrawConfirmation(t *payment.Transaction) error {
+	if err := tx.exec(unlinkConfirmation, t.ID, t.Attempt, termCustomer); err != nil {
+		return err
+	}
 	return tx.change(withdrawConfirmation,
 		toMillis(tx.Now), t.ID, t.Attempt)
 }

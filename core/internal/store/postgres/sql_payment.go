@@ -35,6 +35,10 @@ var paymentSQL = map[string]string{
 			confirm_api_key_id = $6::bigint, confirm_client_address = $7::text
 		WHERE id = $8::bigint AND merchant_id = $9::bigint AND live = $10::bigint AND status = 'requires_confirmation'
 			AND attempt = $11::bigint`,
+	"unlinkConfirmation": `DELETE FROM transaction_terms WHERE transaction_id = $1::bigint AND kind = $3::bigint
+		AND (merchant, is_live, term) = (SELECT merchant_id, live, details::jsonb #>> '{customer}' FROM transactions
+			WHERE id = $1::bigint AND attempt = $2::bigint AND status IN ('processing', 'unknown')
+				AND details::jsonb #>> '{customer}' IS DISTINCT FROM waiting_details::jsonb #>> '{customer}')`,
 	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,
 			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = $1::bigint

@@ -31,6 +31,10 @@ var paymentSQL = map[string]string{
 			payment_method = ?, details = ?, claim = ?, core_id = ?, reclaimed_at = 0, updated_at = ?,
 			confirm_api_key_id = ?, confirm_client_address = ?
 		WHERE id = ? AND merchant_id = ? AND live = ? AND status = 'requires_confirmation' AND attempt = ?`,
+	"unlinkConfirmation": `DELETE FROM transaction_terms WHERE transaction_id = ?1 AND kind = ?3
+		AND (merchant, is_live, term) = (SELECT merchant_id, live, details ->> '$.customer' FROM transactions
+			WHERE id = ?1 AND attempt = ?2 AND status IN ('processing', 'unknown')
+				AND details ->> '$.customer' IS NOT waiting_details ->> '$.customer')`,
 	"withdrawConfirmation": `UPDATE transactions SET status = 'requires_confirmation', payment_method = waiting_method,
 		details = waiting_details,
 			waiting_method = NULL, waiting_details = NULL, attempt = attempt + 1, claim = 0, updated_at = ?
