@@ -38,9 +38,9 @@ const (
 	members = 2
 )
 
-// errStuck is the error of a command that waited for its turn while no command was committed or
-// rolled back. The server is the reason, and not the number of the tenant's commands.
-var errStuck = errors.Join(store.ErrUnavailable, errors.New("store: no command ended meanwhile"))
+// errStuck is the error of a command that waited for its turn while no command was committed. The
+// server is the reason, and not the number of the tenant's commands.
+var errStuck = errors.Join(store.ErrUnavailable, errors.New("store: no command was committed meanwhile"))
 
 // turnBounds are the bounds of the commands of clients on a number of connections. A quarter of the
 // connections is for tenants of which no command runs, and for one end of a step of each tenant.
@@ -286,9 +286,7 @@ func (e *engine) rollBack(ctx context.Context, conn *pgxpool.Conn, tx pgx.Tx, er
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", errLate, err)
 	}
-	if tx.Rollback(ctx) == nil { // if it fails, the driver closes the connection, which rolls back, too
-		e.turns.Succeeded()
-	}
+	_ = tx.Rollback(ctx) // if it fails, the driver closes the connection, which rolls back, too
 	if demoted(err) {
 		_ = conn.Conn().Close(ctx) // the next connection is to a server that accepts writes
 	}

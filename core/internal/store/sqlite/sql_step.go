@@ -45,8 +45,8 @@ var stepSQL = map[string]string{
 			updated_at,
 			core_id, api_key_id, client_address)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM captures
-		WHERE transaction_id = ? AND state = 'succeeded'`,
+	"selectOnlyCapture": `SELECT CASE COUNT(*) WHEN 1 THEN MAX(id) ELSE 0 END FROM (SELECT id FROM captures
+		WHERE transaction_id = ? AND state = 'succeeded' LIMIT 2) AS first`,
 	"reserveRefundOfCapture": `UPDATE captures SET amount_refund_pending = amount_refund_pending + ?1
 		WHERE id = ?2 AND transaction_id = ?3 AND state = 'succeeded'
 			AND amount - amount_refunded - amount_refund_pending >= ?1`,

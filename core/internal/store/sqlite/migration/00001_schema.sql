@@ -44,6 +44,8 @@ CREATE TABLE api_keys (
     last_used_at INTEGER
 ) STRICT;
 CREATE INDEX api_keys_by_tenant ON api_keys (merchant_id, live, id);
+-- A merchant can have many ended keys. The command that creates a key counts the others.
+CREATE INDEX api_keys_in_use ON api_keys (merchant_id, live) WHERE revoked_at IS NULL AND replaced_by IS NULL;
 
 CREATE TABLE transactions (
     id                     INTEGER PRIMARY KEY,
