@@ -8,16 +8,16 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// nonceKey is the entry of metadata that makes a request differ from all that are equal to it.
+// nonceKey is the metadata entry that makes a request differ from all equal requests.
 const nonceKey = "nonce"
 
-// apartTries is how many keys of a chain are tried before a random one: the payment matters more
-// than that later requests find it.
+// apartTries is how many keys of a chain are tried before a random key. A later request then does
+// not find this one, but the payment matters more.
 const apartTries = 8
 
 // apart runs do for a request without a window, under the chain's next key, so that later requests
-// can be its duplicates. Its nonce makes v1 refuse it a key that another request has, and never its
-// own. So of two equal requests neither is a duplicate, and a retry after a lost response is one.
+// can be its duplicates. The nonce makes v1 refuse a key that another request has, and accept the
+// request's own. So equal requests are not duplicates, but a retry after a lost response is.
 func (s session) apart(ctx context.Context, in chain, do func(session) Result) Result {
 	s.nonce = s.x.cfg.NewKey()
 	n := s.x.chainEnds.take(in)
@@ -34,7 +34,7 @@ func (s session) apart(ctx context.Context, in chain, do func(session) Result) R
 		case failed != nil:
 			s.idempotencyKey = s.x.cfg.NewKey()
 			return do(s)
-		case !seen.found: // freed since then
+		case !seen.found: // v1 freed the key meanwhile
 			s.x.chainEnds.retake(in, n)
 			continue
 		case closed:
@@ -56,11 +56,12 @@ func (s session) leave(ctx context.Context, in chain, n int, r Result) {
 	}
 }
 
-// fill reserves the nth key of a chain as skipped, and those before it, down to one that is in use.
+// fill reserves the nth key of a chain as skipped. It goes back over the free keys before it, down
+// to a key in use.
 //
 // A request that took a key while another one ran under the key before fills that key afterwards.
-// The other one looks at the next key after v1 freed its own (vacate). At least one of the two looks
-// comes after both events, so the freed key does not stay a gap.
+// The other one looks at the next key after v1 freed its own (vacate). At least one of the two
+// looks comes after both events, so the freed key does not stay a gap.
 func (s session) fill(ctx context.Context, in chain, n int) {
 	for ; n >= 0; n-- {
 		u, failed := s.peek(ctx, in.key(n))
@@ -80,10 +81,10 @@ func (s session) fill(ctx context.Context, in chain, n int) {
 	}
 }
 
-// giveBack leaves the nth key of a chain to the next request, because r may have left it without a
-// use. If another request took a later key meanwhile, giveBack reserves the nth as skipped: a walk
-// along the chain would end at a free key, and not find the later one. V1 keeps the key if it is in
-// use after all.
+// giveBack leaves the nth key of a chain to the next request, because r may have left it unused. If
+// another request took a later key meanwhile, giveBack reserves the nth as skipped. A walk along
+// the chain would otherwise end at the free key and miss the later one. V1 keeps the key if it is
+// in use after all.
 func (s session) giveBack(ctx context.Context, in chain, n int, r Result) {
 	if s.x.chainEnds.giveBack(in, n) {
 		if r.released() {
@@ -112,7 +113,7 @@ func (s session) skip(ctx context.Context, in chain, n int) (seen use, closed bo
 		return seen, failed == nil && seen.closes(), failed
 	}
 	end, last := &chainEnd{chain: in, n: n}, seen
-	if !seen.blind { // it would find none
+	if !seen.blind { // a walk would find nothing
 		var found use
 		if found, failed = s.walk(ctx, end); end.n > n {
 			last = found
@@ -122,7 +123,7 @@ func (s session) skip(ctx context.Context, in chain, n int) (seen use, closed bo
 	return seen, end.closed, failed
 }
 
-// marked is m with the session's nonce, if it has one. The map itself is the command's, and stays as it is.
+// marked returns a copy of m with the session's nonce, or m itself without a nonce.
 func (s session) marked(m *v1.Metadata) *v1.Metadata {
 	if s.nonce == "" {
 		return m
@@ -138,8 +139,8 @@ func (s session) marked(m *v1.Metadata) *v1.Metadata {
 // maxChains bounds how many chains are remembered.
 const maxChains = 1024
 
-// chainEnds remembers for each chain the next key that no request of this process took, so that
-// concurrent requests without a window begin at keys of their own. It may forget, and ignores other
+// chainEnds remembers for each chain the next key that no request of this process took. Concurrent
+// requests without a window therefore begin at different keys. It may forget, and ignores other
 // proxies: v1 decides which keys are in use, and this only saves calls.
 type chainEnds struct {
 	mu   sync.Mutex
@@ -148,8 +149,8 @@ type chainEnds struct {
 
 // takenKeys are the keys of a chain that requests of this process took.
 type takenKeys struct {
-	next   int          // the number of the next one
-	passed map[int]bool // those below it that another request had, and that v1 may still free
+	next   int          // the number of the next key
+	passed map[int]bool // keys below next that another request had, and that v1 may still free
 }
 
 // of returns the keys of a chain, under e.mu.
@@ -210,8 +211,8 @@ func (e *chainEnds) skip(in chain, n int, running bool) {
 	}
 }
 
-// pass records that another request has the nth key. Call it before that key is looked at: a request
-// of this process that took the next key meanwhile has relied on this one to fill it.
+// pass records that another request has the nth key. Call it before reading that key: a request of
+// this process that took the next key meanwhile relies on this one to fill it.
 func (e *chainEnds) pass(in chain, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// A request with a window of 0 is nobody's repetition, and others are its.
+// A request with a window of 0 is never a duplicate, but later requests are duplicates of it.
 func TestOnce_apart(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -49,7 +49,8 @@ func TestOnce_apart(t *testing.T) {
 	}
 }
 
-// Wherever the connection breaks, each request charges once: what another one did under the same key is never taken for its own.
+// TestOnce_apartWhenTheConnectionBreaks: each request charges once. A request never takes the
+// effect of another one under the same key for its own.
 func TestOnce_apartWhenTheConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(*keyedV1){
@@ -60,7 +61,7 @@ func TestOnce_apartWhenTheConnectionBreaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setupOnce(t, noon)
-			for i := range 2 { // the second proxy knows nothing of the first's
+			for i := range 2 { // the second proxy has no memory of the first
 				cut(b.v1)
 				if got, want := b.ask(t.Context(), i, sale(0)), command.Done; got != want {
 					t.Errorf("request %d: got %s, want %s", i, got, want)
@@ -99,7 +100,8 @@ func TestOnce_apartByManyAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody knows what became of one before: that is no matter of this one's, but of one that looks back.
+// TestOnce_apartWhileAnotherRuns: a request of unknown outcome does not stop a request without a
+// window, but one with a window.
 func TestOnce_apartWhileAnotherRuns(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -119,7 +121,8 @@ func TestOnce_apartWhileAnotherRuns(t *testing.T) {
 	}
 }
 
-// A place that came to nothing is taken by the next request, else nobody would see what comes after it.
+// TestOnce_apartAfterARefusal: the next request takes the key of a refused one. Otherwise no walk
+// would find the requests after it.
 func TestOnce_apartAfterARefusal(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -140,7 +143,7 @@ func TestOnce_apartAfterARefusal(t *testing.T) {
 	}
 }
 
-// A long chain costs its own proxy nothing, and one that was just started a few questions.
+// A long chain costs a proxy that made it no calls, and a new proxy a few.
 func TestOnce_apartInALongChain(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -163,7 +166,7 @@ func TestOnce_apartInALongChain(t *testing.T) {
 	}
 }
 
-// A caller whose key may not read finds no end of a long chain, and pays all the same.
+// A caller whose key may not read keys finds no end of a long chain, and pays nevertheless.
 func TestOnce_apartWithoutTheScopeToLook(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -181,7 +184,8 @@ func TestOnce_apartWithoutTheScopeToLook(t *testing.T) {
 	}
 }
 
-// More chains than are remembered: what was forgotten is found out again.
+// TestOnce_apartInManyChains: there are more chains than the proxy remembers, so it finds their
+// ends again at v1.
 func TestOnce_apartInManyChains(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

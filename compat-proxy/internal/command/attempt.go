@@ -15,44 +15,45 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// maxAnswer bounds what is read of one v1 answer.
+// maxAnswer bounds how many bytes of a response of v1 are read.
 const maxAnswer = 4 << 20
 
-// answer is the last word of v1 on one call, after all attempts.
+// answer is v1's last response to one call, after all attempts.
 type answer struct {
-	status int      // 0: v1 never answered
+	status int      // 0: no response
 	body   []byte   // of a success
-	err    v1.Error // of anything else, empty when the body was not v1's
-	// maybe tells that an attempt may have reached v1 without its answer reaching us.
+	err    v1.Error // of any other response; empty if the body is not an error of v1
+	// maybe reports that an attempt may have reached v1 although its response was lost.
 	maybe bool
-	// resent tells that the transport sent the request a second time by itself, which it does when a connection that it had kept breaks
-	// under a request with an Idempotency-Key. Nobody tells what became of the first time.
+	// resent reports that the transport sent the request twice. It does that when a kept connection
+	// breaks under a request with an Idempotency-Key. The outcome of the first time is unknown.
 	resent bool
-	// replayed tells that this is the answer to an earlier request under the same key, and that none of our attempts can be that.
+	// replayed reports that v1 stored the response to an earlier request under the same key, which
+	// none of these attempts can have been.
 	replayed bool
-	// stored tells that v1 had the answer before the last attempt, whoever it was for.
+	// stored reports that v1 had stored the response before the last attempt, for any request.
 	stored bool
 	// claimed reports that v1 may have claimed the key, and freed it since if it stored no response.
 	claimed bool
-	// unsent reports that the response is a gateway's, which sent v1 no part of the attempt.
+	// unsent reports that the response is from a gateway that sent v1 no part of the attempt.
 	unsent bool
-	// date is when v1 sent it, by v1's clock; zero if the response has no time.
+	// date is when v1 sent the response, by v1's clock; zero if the response has no time.
 	date time.Time
-	// distrust is what to do when it turns out not to be the answer to what was asked.
+	// distrust must run if the response turns out not to match the request.
 	distrust func()
 }
 
-// send is one attempt at a call.
+// send makes one attempt at a call.
 type send func(ctx context.Context) (*http.Response, error)
 
-// call sends a call and repeats it while the same Idempotency-Key makes that safe: without a
-// response, after a 502, 503 or 504, and after a 409 while an earlier attempt runs.
+// call sends a call and repeats it while the same Idempotency-Key makes that safe. It repeats
+// without a response, after a 502, 503 or 504, and after a 409 while an earlier attempt runs.
 func (x *Executor) call(ctx context.Context, send send) answer {
 	return x.callAfter(ctx, &earlier{}, "", send)
 }
 
-// callAfter is call after earlier attempts under the same Idempotency-Key. It adds its own to them.
-// It also repeats after the code again, if that is not empty.
+// callAfter is call after earlier attempts under the same Idempotency-Key. It adds its attempts to
+// them. It also repeats after the error code again, if that is not empty.
 func (x *Executor) callAfter(ctx context.Context, before *earlier, again string, send send) answer {
 	for attempt := 1; ; attempt++ {
 		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
@@ -67,8 +68,9 @@ func (x *Executor) callAfter(ctx context.Context, before *earlier, again string,
 	}
 }
 
-// transient reports whether the same call may be sent again: it got no response, or one of a hop, or
-// v1 was overloaded, had too many changes of the merchant under way, or was still at it.
+// transient reports whether the same call may be sent again. It got no response or one from a
+// gateway, or v1 was overloaded, had too many changes of the merchant pending, or was still
+// working.
 func (a answer) transient() bool {
 	switch a.status {
 	case http.StatusTooManyRequests:
@@ -81,19 +83,19 @@ func (a answer) transient() bool {
 	return false
 }
 
-// codeTooManyChanges is v1's code for a change that waited for its turn in vain.
+// codeTooManyChanges is v1's code for a change that waited too long for other changes.
 const codeTooManyChanges = "too_many_changes"
 
 // codeRateLimited is v1's code for a call beyond the merchant's rate limit.
 const codeRateLimited = "rate_limited"
 
-// definite are the codes with which v1 answers a 5xx that asking again would not change.
+// definite are v1's codes of 5xx responses that a retry would not change.
 var definite = map[string]bool{
 	CodeOutcomeUnknown: true, CodeNotProcessed: true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,
 	CodeListTimeout: true,
 }
 
-// attempt sends once and reads the answer. The duration is what the answer asks to wait for.
+// attempt sends once and reads the response. The duration is its Retry-After.
 func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.CallTimeout)
 	defer cancel()
@@ -103,7 +105,7 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 		x.complain(ctx, cause(err))
 		return answer{maybe: !sending.NeverSent(err)}, 0
 	}
-	defer resp.Body.Close() //nolint:errcheck // the body was read to its end or given up
+	defer resp.Body.Close() //nolint:errcheck // the body was read to its end or abandoned
 	body, err := readAll(resp)
 	if err != nil {
 		x.complain(ctx, cause(err))
@@ -131,15 +133,16 @@ func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duratio
 	return a, retryAfter(resp.Header)
 }
 
-// readAll reads an answer's body. One that says that it is beyond the bound is not waited for.
+// readAll reads the body of a response. It returns an error at once if the Content-Length exceeds
+// the bound.
 func readAll(resp *http.Response) ([]byte, error) {
 	if resp.ContentLength > maxAnswer {
 		return nil, upstream.ErrTooLarge
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) //nolint:wrapcheck // the caller only looks at what it is
+	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) //nolint:wrapcheck // the caller adds the context
 }
 
-// retryAfter reads the header's seconds; its date form is not one that v1 sends.
+// retryAfter reads the header's seconds. V1 never sends the date form.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 16)
 	if err != nil {
@@ -148,7 +151,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// wait returns true after d, and false at once when the context would end before that.
+// wait returns true after d. It returns false at once if the context would end before that.
 func wait(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false
@@ -163,13 +166,13 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// from returns r with the origin of the response: v1 made what it describes at made.
+// from returns r with the origin of the response: v1 made the object that it describes at made.
 func (r Result) from(a answer, made time.Time) Result {
 	r.replayed, r.stored, r.claimed, r.made = a.replayed, a.stored, a.claimed, made
 	return r
 }
 
-// result turns an answer that is not a success into a result.
+// result converts a response that is not a success.
 func (a answer) result() Result {
 	r := Result{
 		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction,
@@ -193,10 +196,11 @@ func (a answer) result() Result {
 	return r
 }
 
-// decode reads a success into v, which is zero. A success that can not be read is an effect whose answer was lost.
+// decode reads a success into v, which is zero. A success that cannot be read is an effect whose
+// response was lost.
 func (a answer) decode(v any) error {
 	if err := json.Unmarshal(a.body, v); err != nil {
-		return fmt.Errorf("read v1 answer: %w", err)
+		return fmt.Errorf("read v1 response: %w", err)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 )
 
-// A connection that was kept breaks under the request, and v1 is overloaded from then on: that nothing was done the second time says
-// nothing of the first.
+// A kept connection breaks under the request, and v1 is overloaded from then on. The second attempt
+// had no effect, which proves nothing about the first.
 func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int32
@@ -47,8 +47,9 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	}
 }
 
-// A connection that was kept breaks under the request; the transport then sends it again, unseen, and is answered at once, or told that the first is
-// still under way, as when its core has died and another one finishes it.
+// A kept connection breaks under the request, and the transport sends it again. V1 responds at
+// once, or with the error that the first attempt is still running, as when another core finishes
+// it.
 func TestOnce_aLostAnswerOnAKeptConnectionIsOurs(t *testing.T) {
 	t.Parallel()
 	for _, atIt := range []int{0, 1, 2} {
@@ -75,8 +76,8 @@ func aLostAnswerIsOurs(t *testing.T, atIt int) {
 	}
 }
 
-// TestLostOnAKeptConnection_thenGone: v1 executes a payment that came over a kept connection and is
-// gone. The transport's second attempt fails to connect, which proves nothing about the first.
+// TestLostOnAKeptConnection_thenGone: v1 executes a payment from a kept connection and stops. The
+// transport's second attempt fails to connect, which proves nothing about the first.
 func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 	t.Parallel()
 	for name, transport := range map[string]http.RoundTripper{
@@ -110,14 +111,14 @@ func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 	}
 }
 
-// nakedSale is a sale that v1 is asked nothing about first.
+// nakedSale is a sale without a lookup at v1 before it.
 func nakedSale() command.Authorize {
 	c := sale(0)
 	c.Once = command.Once{}
 	return c
 }
 
-// payOnce serves one connection: it responds to reads, executes the first payment and is gone.
+// payOnce serves one connection: it responds to reads, executes the first payment and closes.
 func payOnce(ln net.Listener, payments *atomic.Int32) {
 	c, err := ln.Accept()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 )
 
 // bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name.
-// Without a witness that is the key under which a command is carried out whose name is the
-// evidence. It returns the result to give if the evidence came with another name before, or v1 does
-// not tell.
+// Without a witness, a command whose name is the evidence itself runs under that same key. bind
+// returns the result to give if the evidence came with another name before, or v1 does not decide.
 func (s session) bind(ctx context.Context, c Named) *Result {
 	if c.Bound.Evidence == "" {
 		return nil
@@ -29,8 +28,8 @@ func (s session) bind(ctx context.Context, c Named) *Result {
 
 // Bind reserves evidence at v1 for one purpose, for 24 hours. It is Done if this purpose is the
 // first one, and Refused with CodeNameSpent if another was. Evidence that covers no operation is
-// bound before the request is read further, so the same login can be used for no other operation,
-// whatever the result of the first one.
+// bound before the rest of the request is read. The same login then serves no other operation, even
+// if the first one fails.
 func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpose []string) Result {
 	if !x.MayBegin(ctx) {
 		return notBegun()
@@ -52,7 +51,7 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 }
 
 // bindTo reserves the key for the purpose. It returns the result to give if the key has another
-// purpose, or v1 does not tell.
+// purpose, or v1 does not decide.
 func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []string) *Result {
 	names, failed := s.chosen(ctx, key)
 	if failed != nil {
@@ -66,12 +65,12 @@ func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []
 }
 
 // reserve reserves an Idempotency-Key at v1 for a purpose. It reports false if the key has another
-// purpose, or is that of another request. A reservation has no effect, so a lost response to it is
-// Unavailable: the retry goes on.
+// purpose, or belongs to another request. A reservation has no effect, so a lost response to it is
+// Unavailable: the retry continues.
 func (s session) reserve(ctx context.Context, key, purpose string) (bool, *Result) {
-	s.posted = nil // it is not the command itself
+	s.posted = nil // a reservation is not the command itself
 	params, body := v1.ReserveIdempotencyKeyParams{IdempotencyKey: &key}, v1.IdempotencyKeyReserve{Purpose: purpose}
-	// A reservation that is given up would leave a gap in a chain, so a rate limit is waited for.
+	// An abandoned reservation would leave a gap in a chain, so this waits for a rate limit.
 	a, ok := s.post(ctx, body, codeRateLimited, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.ReserveIdempotencyKeyWithBody(ctx, &params, contentType, body, s.authorized)
 	})

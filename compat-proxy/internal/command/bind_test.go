@@ -9,13 +9,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// bound is a payment under a name, by a login that leaves evidence.
+// bound is a payment under a name, by a login with evidence.
 func bound(name, evidence string) command.Named {
 	return command.Named{Command: charge, Name: name, Bound: command.Binding{Evidence: evidence}}
 }
 
-// Evidence comes with one name only, at every proxy, under the rolled API key too, and while the
-// deduplication secret is replaced.
+// TestEvidenceIsBoundToItsName: evidence serves one name only. That holds at every proxy, under the
+// rolled API key too, and while the deduplication secret is replaced.
 func TestEvidenceIsBoundToItsName(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -44,7 +44,7 @@ func TestEvidenceIsBoundToItsName(t *testing.T) {
 	}
 }
 
-// Evidence that named a request by itself comes with no other name.
+// Evidence that was the name of a request serves no other name.
 func TestEvidenceThatIsAName(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -58,7 +58,7 @@ func TestEvidenceThatIsAName(t *testing.T) {
 	}
 }
 
-// A witness keeps evidence for all merchants of a portfolio: each has keys of its own at v1.
+// A witness keeps evidence for all merchants of a portfolio: each has separate keys at v1.
 func TestEvidenceUnderAWitness(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -80,8 +80,7 @@ func TestEvidenceUnderAWitness(t *testing.T) {
 	}
 }
 
-// Nothing is paid while v1 does not take the reservation, and a response to it that was lost stops
-// nothing.
+// Nothing is paid while v1 does not accept the reservation. A lost response to it does no harm.
 func TestEvidenceThatIsNotReserved(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

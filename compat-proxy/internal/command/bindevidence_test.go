@@ -8,8 +8,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Evidence is bound to one purpose, at every proxy, under the rolled API key too, and while the
-// deduplication secret is replaced; under a witness, for all merchants of a portfolio.
+// TestBind: evidence is bound to one purpose. That holds at every proxy, under the rolled API key
+// too, and while the deduplication secret is replaced. Under a witness, it holds for all merchants
+// of a portfolio.
 func TestBind(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

@@ -14,10 +14,11 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 )
 
-// quiet is for how long one complaint stands for all that come after it.
+// quiet is the least time between two of these log lines.
 const quiet = 10 * time.Second
 
-// complain tells the log why v1 does not answer. While it does not, every request has the same to say, so most of it is left out.
+// complain logs why v1 does not respond. While v1 is down every request has the same reason, so
+// most lines are only counted.
 func (x *Executor) complain(ctx context.Context, reason string) {
 	now := x.cfg.Clock.Now().UnixNano()
 	last := x.complained.Load()
@@ -25,30 +26,30 @@ func (x *Executor) complain(ctx context.Context, reason string) {
 		x.unsaid.Add(1)
 		return
 	}
-	x.cfg.Log.WarnContext(ctx, "compat-proxy: no answer from v1", slog.String("error", reason), slog.Int64("more", x.unsaid.Swap(0)))
+	x.cfg.Log.WarnContext(ctx, "compat-proxy: no response from v1", slog.String("error", reason), slog.Int64("more", x.unsaid.Swap(0)))
 }
 
-// distrust lets go of the connections that are kept: over one of them came an answer that was not to what was asked, and the next may be of
-// the same kind.
+// distrust closes the idle connections. One of them delivered a response to another request, and
+// the next response may be wrong too.
 func (x *Executor) distrust(ctx context.Context) {
 	if c, ok := x.cfg.Transport.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
-	x.complain(ctx, "the answer is not to what was asked; kept connections are closed")
+	x.complain(ctx, "response does not match the request: idle connections closed")
 }
 
-// causes are the errors whose own text says nothing of what was sent or answered.
+// causes are the errors whose text contains nothing of a request or a response.
 var causes = []error{
 	io.EOF, io.ErrUnexpectedEOF, http.ErrSchemeMismatch, upstream.ErrTooLarge, upstream.ErrProtocol,
 }
 
-// cause is what may be told of why a call was not answered. The texts of other errors repeat what came.
+// cause returns a text for the log. The texts of other errors repeat bytes of the response.
 func cause(err error) string {
 	var certificate *tls.CertificateVerificationError
 	var op *net.OpError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
+		return "no response in time"
 	case errors.As(err, &certificate):
 		return certificate.Error()
 	case errors.As(err, &op):
@@ -59,13 +60,13 @@ func cause(err error) string {
 			return known.Error()
 		}
 	}
-	return "the answer is not HTTP, or the connection broke"
+	return "response is not HTTP, or the connection broke"
 }
 
-// between is what to say of an answer that is not v1's; "" for any that is.
+// between returns the reason to log for a response that is not v1's, and "" for one that is.
 func (a answer) between() string {
 	if !a.transient() || a.err.Code != "" {
 		return ""
 	}
-	return "status " + strconv.Itoa(a.status) + " from something in front of v1"
+	return "status " + strconv.Itoa(a.status) + " from a gateway in front of v1"
 }

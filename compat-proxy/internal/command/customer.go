@@ -14,48 +14,53 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// A customer is made in several calls: tokens are made of what it pays with, it is opened with what tells it apart, its payment methods are
-// attached, and the last call gives it the rest. Until then it carries a mark. All calls but the last carry Idempotency-Keys that follow from
-// what is asked for, so whoever asks for the same again, at any proxy, goes on where the one before stopped. The keys to open it and to attach
-// its first payment method follow from what tells it apart alone: of those who ask for one customer with different payment methods, one makes it.
+// Making a customer takes several calls. They make a token for each payment method, create the
+// customer with its identifying fields, attach the payment methods, and add the other fields. Until
+// the last call the customer carries a mark.
+//
+// All calls but the last carry Idempotency-Keys derived from the command. A retry, at any proxy,
+// therefore continues where the request before stopped. The keys that create the customer and
+// attach its first payment method are derived from the identifying fields alone. So of several
+// requests for one customer with different payment methods, only one succeeds.
 const (
 	setupName       = "setup"
 	setupIncomplete = "incomplete"
 )
 
-// abandoned is the age from which no request can still be at work on an incomplete customer. It is
-// well above TotalTimeout, because the clocks of several servers of v1 need not agree to the second.
+// abandoned is the age at which no request can still be making an incomplete customer. It is well
+// above TotalTimeout, because the clocks of several servers of v1 may differ by seconds.
 const abandoned = 3 * time.Minute
 
-// seenCustomer is a customer as v1 showed it at a time of v1's clock. Without that time it is never
-// abandoned.
+// seenCustomer is a customer as v1 returned it at a time of v1's clock. Without that time it is
+// never abandoned.
 type seenCustomer struct {
 	v1.Customer
 
 	at time.Time
 }
 
-// abandoned reports whether no request can still be at work on the customer. The clock of this proxy
+// abandoned reports whether no request can still be making the customer. The clock of this proxy
 // does not matter.
 func (c *seenCustomer) abandoned() bool {
 	return c.at.Sub(c.CreatedAt.Time) > abandoned
 }
 
-// maxOpenings bounds how many customers with the same fields may have been deleted within the day that v1 remembers keys.
+// maxOpenings bounds how many customers with the same fields may have been deleted in the 24 hours
+// for which v1 keeps their keys.
 const maxOpenings = 16
 
-// complete reports whether the making of c has ended.
+// complete reports whether c has all its fields.
 func complete(c *v1.Customer) bool { return c.Metadata[setupName] != setupIncomplete }
 
-// v1 lists customers by reference and e-mail address. One that only a description tells apart has that for its reference too, and says in
-// its metadata where the reference is from.
+// v1 lists customers by reference and e-mail address. A customer with only a description gets the
+// description as its reference too, and metadata that records this.
 const (
 	referenceFrom        = "reference_from"
 	referenceDescription = "description"
 	maxReference         = 255 // v1's limit
 )
 
-// findable is in with something that v1 can list it by, if there is.
+// findable returns in with a field by which v1 can list it, if in has any identifying field.
 func findable(in v1.CustomerInput) v1.CustomerInput {
 	if in.Reference != nil || in.Email != nil || utf8.RuneCountInString(text(in.Description)) > maxReference {
 		return in
@@ -68,7 +73,7 @@ func findable(in v1.CustomerInput) v1.CustomerInput {
 	return in
 }
 
-// opening is the part of a customer that tells it apart from others.
+// opening is the part of a customer that identifies it.
 func opening(in v1.CustomerInput) v1.CustomerInput {
 	marks := v1.Metadata{setupName: setupIncomplete}
 	for _, name := range []string{referenceFrom, identityKey} {
@@ -87,7 +92,7 @@ func entry(m *v1.Metadata, name string) string {
 	return (*m)[name]
 }
 
-// alike reports whether c is told apart by the same fields as in.
+// alike reports whether c has the same identifying fields as in.
 func alike(c *v1.Customer, in v1.CustomerInput) bool {
 	there := v1.CustomerInput{Reference: c.Reference, Description: c.Description, Email: c.Email}
 	return slices.Equal(identifying(there), identifying(in)) &&
@@ -95,13 +100,13 @@ func alike(c *v1.Customer, in v1.CustomerInput) bool {
 		c.Metadata[identityKey] == entry(in.Metadata, identityKey)
 }
 
-// identifying returns the fields that tell a customer apart.
+// identifying returns the identifying fields of a customer.
 func identifying(in v1.CustomerInput) []string {
 	return []string{text(in.Reference), text(in.Description), text(in.Email)}
 }
 
-// identityKey is the entry of a customer's metadata that tells it apart from others whose fields are
-// equal once they are masked. Its value is an HMAC of the fields as the client sent them.
+// identityKey is the metadata entry that distinguishes customers whose fields are equal after
+// masking. Its value is an HMAC of the fields as the client sent them.
 const identityKey = "masked_identity"
 
 // identified returns the body with the entry identityKey under the names, if a field was masked.
@@ -125,9 +130,9 @@ func text(s *string) string {
 	return *s
 }
 
-// createCustomer makes the customer whole, or finds the one that there is.
+// createCustomer makes the whole customer, or finds the existing one.
 func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
-	// The masked fields count too: v1 compares them with the body that came under the key before.
+	// The masked fields count too: v1 compares them with the earlier body under the key.
 	apart := [][]string{{string(c.Kind())}, identifying(c.Body), c.unmasked}
 	c.Body = findable(c.Body)
 	same, failed := s.customersLike(ctx, c)
@@ -163,8 +168,8 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}
 }
 
-// withoutCodes returns the command without security codes. Names are stored, and a name that depends on
-// a code confirms guesses of it to a reader of the deduplication secret.
+// withoutCodes returns the command without security codes. Names are stored. A name that depends on
+// a code would confirm guesses of it to a reader of the deduplication secret.
 func (c CreateCustomer) withoutCodes() CreateCustomer {
 	c.Methods = slices.Clone(c.Methods)
 	for i := range c.Methods {
@@ -177,8 +182,8 @@ func (c CreateCustomer) withoutCodes() CreateCustomer {
 	return c
 }
 
-// sweep deletes abandoned customers with the same fields, now that there is a complete one. V1 has
-// forgotten their keys.
+// sweep deletes abandoned customers with the same fields once a complete one exists. V1 no longer
+// keeps their keys.
 func (s session) sweep(ctx context.Context, same []seenCustomer, r Result) {
 	if r.Outcome != Done {
 		return
@@ -190,7 +195,7 @@ func (s session) sweep(ctx context.Context, same []seenCustomer, r Result) {
 	}
 }
 
-// customer reads one customer; nil with a result when it can not.
+// customer reads one customer. It returns nil and the result to give if it cannot.
 func (s session) customer(ctx context.Context, customer string) (*seenCustomer, Result) {
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCustomer(ctx, customer, s.authorized)
@@ -202,8 +207,8 @@ func (s session) customer(ctx context.Context, customer string) (*seenCustomer, 
 	return &seenCustomer{c, a.date}, Result{}
 }
 
-// deleteCustomer deletes a customer if it has not changed since it was read, and reports whether it
-// is gone.
+// deleteCustomer deletes a customer unless it has changed since it was read. It reports whether the
+// customer no longer exists.
 func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	params := &v1.DeleteCustomerParams{ExpectedVersion: &c.Version}
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
@@ -212,11 +217,11 @@ func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	return a.status/100 == 2 || a.status == http.StatusNotFound
 }
 
-// pageSize is how many customers one page of a list has at most.
+// pageSize is the number of customers on one page of a list.
 const pageSize = 100
 
-// customersLike lists the customers that are told apart by the same fields, made under any of the
-// secrets. v1 lists customers by two of the fields; without both, the list is empty.
+// customersLike lists the customers with the same identifying fields, made under either secret. v1
+// lists customers by two of the fields; without both, the list is empty.
 func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCustomer, *Result) {
 	limit := pageSize
 	params := &v1.ListCustomersParams{Limit: &limit, Reference: c.Body.Reference, Email: c.Body.Email}
@@ -261,7 +266,8 @@ func (s session) token(ctx context.Context, c CreateToken, key string) Result {
 	return Result{Outcome: Done, Status: a.status, Token: &made}
 }
 
-// made reads what a call made into v. It reports false, with the result to give, when there is nothing that fits.
+// made reads the object that a call made into v. It reports false, with the result to give, if the
+// response has no matching object.
 func (a answer) made(encoded bool, v any, fits func() bool) (Result, bool) {
 	switch {
 	case !encoded:

@@ -19,14 +19,14 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// mortal is the way of a proxy to v1. It dies at a call, before or after v1 got it, and nothing
-// passes from then on. The call that identifies the API key counts for nothing.
+// mortal is the transport of a proxy that dies. It fails at a call, before or after v1 got it, and
+// at all calls from then on. The call that identifies the API key does not count.
 type mortal struct {
 	http.RoundTripper
 	mu     sync.Mutex
-	left   int  // calls until death; guarded by mu
+	left   int  // calls until it fails; guarded by mu
 	after  bool // v1 gets the last call
-	revive bool // only the one call dies
+	revive bool // only that call fails
 }
 
 func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -66,7 +66,7 @@ func setupCustomers(tb testing.TB) customerBundle {
 	return customerBundle{f, server, clock.NewFake(f.clock.Now().Add(time.Hour))}
 }
 
-// make is a request at a proxy of its own, which dies as m says.
+// make sends the request through a new proxy with the transport m.
 func (b customerBundle) make(tb testing.TB, m *mortal, c command.CreateCustomer) command.Result {
 	tb.Helper()
 	return b.makeWith(tb, key, m, c)
@@ -79,10 +79,10 @@ func (b customerBundle) makeWith(tb testing.TB, apiKey secret.String, m *mortal,
 	return b.through(tb, apiKey, m, c)
 }
 
-// through is a request at a proxy that reaches v1 by a transport.
+// through sends the request through a new proxy with that transport.
 func (b customerBundle) through(tb testing.TB, apiKey secret.String, way http.RoundTripper, c command.CreateCustomer) command.Result {
 	tb.Helper()
-	// A busy machine keeps one of two requests at once waiting for the other.
+	// A busy machine delays one of two concurrent requests.
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
 		V1:                  b.server.URL, Transport: way, Backoff: time.Microsecond, FollowPause: 200 * time.Millisecond, Clock: b.proxy,
@@ -98,7 +98,7 @@ func (b customerBundle) whole(tb testing.TB, c command.CreateCustomer) command.R
 	return b.make(tb, &mortal{left: immortal}, c)
 }
 
-// ana is a customer with those cards.
+// ana is a customer with cards of these numbers.
 func ana(numbers ...string) command.CreateCustomer {
 	reference, email := "cust-42", "ana@example.org"
 	c := command.CreateCustomer{Body: v1.CustomerInput{Reference: &reference, Email: &email}}
@@ -110,7 +110,7 @@ func ana(numbers ...string) command.CreateCustomer {
 	return c
 }
 
-// mustKeep checks that there is one customer, whole, with those cards.
+// mustKeep checks that v1 has one customer, complete and with cards of these numbers.
 func (b customerBundle) mustKeep(tb testing.TB, numbers ...string) v1.Customer {
 	tb.Helper()
 	customers, kept := b.v1.kept()
@@ -131,7 +131,7 @@ const (
 
 func TestCreateCustomerSurvivesTheProxy(t *testing.T) {
 	t.Parallel()
-	const calls = 7 // list, two tokens, open, two attachments, the rest
+	const calls = 7 // list, two tokens, create, two attachments, update
 	for at := range calls {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("call %d, after v1 %t", at, after), func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestCreateCustomerSurvivesTheProxy(t *testing.T) {
 				r := b.whole(t, ana(visa, mastercard))
 				want := command.Done
 				if at == calls-1 && after {
-					want = command.Repeated // it was whole already
+					want = command.Repeated // it was complete already
 				}
 				if r.Outcome != want {
 					t.Errorf("repetition: got %+v, want %s", r, want)
@@ -232,7 +232,7 @@ func TestCreateCustomerAgain(t *testing.T) {
 	}
 }
 
-// described is a customer that only those fields tell apart.
+// described is a customer with only these identifying fields.
 func described(reference, description string) command.CreateCustomer {
 	c := command.CreateCustomer{Body: v1.CustomerInput{Description: &description, Metadata: &v1.Metadata{"kind": "guest"}}}
 	if reference != "" {
@@ -282,7 +282,7 @@ func TestCreateCustomerByDescriptionADayAfterADeath(t *testing.T) {
 func TestCreateCustomerWithoutWhatListsFind(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	long := strings.Repeat("å", 256) // more than a reference holds
+	long := strings.Repeat("å", 256) // longer than a reference
 	first := b.whole(t, described("", long))
 	if r := b.whole(t, described("", long)); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID || r.Customer.Reference != nil {
 		t.Errorf("got %+v, want the first customer repeated, without a reference", r)
@@ -331,14 +331,15 @@ func TestCreateCustomerThatIsRefused(t *testing.T) {
 	b.mustKeep(t, visa)
 }
 
-// A customer that a refused step was on goes with it, but for one that another request opened, which may be at work on it.
+// TestCreateCustomerThatIsRefusedHalfWay: a refused step deletes the incomplete customer. It keeps
+// one that another request created, because that request may still be running.
 func TestCreateCustomerThatIsRefusedHalfWay(t *testing.T) {
 	t.Parallel()
 	for method, step := range map[string]string{http.MethodPost: "attach", http.MethodPatch: "finish"} {
 		for name, others := range map[string]bool{"its own": false, "another's": true} {
 			b := setupCustomers(t)
 			if others {
-				b.make(t, &mortal{left: 2, after: true}, ana(visa)) // it is open
+				b.make(t, &mortal{left: 2, after: true}, ana(visa)) // the customer exists
 			}
 			b.v1.refused[method] = "invalid_value"
 			if r := b.whole(t, ana(mastercard)); r.Outcome != command.Refused || r.Code != "invalid_value" {
@@ -355,7 +356,7 @@ func TestCreateCustomerThatIsRefusedHalfWay(t *testing.T) {
 	}
 }
 
-// Another security code makes no other name: nothing that is stored of a customer depends on one.
+// Keys and names do not depend on a security code, because they are stored.
 func TestNamesOfACustomerWithoutSecurityCodes(t *testing.T) {
 	t.Parallel()
 	keys := func(code, number string) []string {

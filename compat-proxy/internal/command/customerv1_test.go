@@ -18,7 +18,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// customerV1 keeps customers, tokens and Idempotency-Keys as v1 does.
+// customerV1 stores customers, tokens and Idempotency-Keys as v1 does.
 type customerV1 struct {
 	clock *clock.Fake
 
@@ -64,7 +64,7 @@ func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// answer does what is asked. The caller holds mu.
+// answer executes the request. The caller holds mu.
 func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
 	switch route := r.Method + " " + parts[0] + strings.Repeat("/", len(parts)-1); route {
@@ -97,7 +97,7 @@ func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
 	return http.StatusTeapot, refusal("no_such_route")
 }
 
-// next is a new number. The caller holds mu.
+// next returns a new number. The caller holds mu.
 func (f *customerV1) next() int64 { f.last++; return f.last }
 
 func (f *customerV1) customer(body []byte) *v1.Customer {
@@ -125,7 +125,7 @@ func (f *customerV1) list(r *http.Request) string {
 		}
 	}
 	if len(page.Data) > 1 {
-		page.Data, page.HasMore = page.Data[:1], true // small pages, so that there are several
+		page.Data, page.HasMore = page.Data[:1], true // small pages, so that a list has several
 	}
 	return mustJSON(page)
 }
@@ -175,7 +175,7 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 	return http.StatusOK, mustJSON(c)
 }
 
-// forget is a day: v1 knows no keys any more.
+// forget advances the clock beyond a day, after which v1 keeps no keys.
 func (f *customerV1) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,7 +183,7 @@ func (f *customerV1) forget() {
 	f.keys = map[string]storedAnswer{}
 }
 
-// kept are the customers that there are, each with the numbers of its cards.
+// kept returns the stored customers and the numbers of their cards.
 func (f *customerV1) kept() (customers []v1.Customer, numbers []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

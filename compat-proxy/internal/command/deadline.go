@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// CodeNotBegun is ours: the legacy request had too little time left, and nothing of the command was
-// sent.
+// CodeNotBegun is not a v1 code: the legacy request had too little time left, and nothing of the
+// command was sent.
 const CodeNotBegun = "not_begun"
 
-// leastShare is the part of TotalTimeout, as its divisor, that a command must have left to begin.
+// leastShare is a divisor: a command begins only with at least this share of TotalTimeout left.
 const leastShare = 10
 
 // Begin returns the context of one legacy request. Its deadline, TotalTimeout from now, bounds all
-// commands that run under it together. Our servers cut a response off 60 seconds after the request
-// began.
+// commands that run under it together. The proxy's HTTP servers end a response 60 seconds after the
+// request began.
 func (x *Executor) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, x.cfg.TotalTimeout)
 }
@@ -26,8 +26,8 @@ func (x *Executor) MayBegin(ctx context.Context) bool {
 	return !bounded || time.Until(deadline) >= x.cfg.TotalTimeout/leastShare
 }
 
-// lasting returns a context with the deadline of ctx, at most TotalTimeout from now, that ends
-// neither when ctx is canceled nor when its client hangs up.
+// lasting returns a context with the deadline of ctx, at most TotalTimeout from now. It does not
+// end when ctx is canceled or its client hangs up.
 func (x *Executor) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := x.cfg.TotalTimeout
 	if deadline, bounded := ctx.Deadline(); bounded {

@@ -13,12 +13,12 @@ import (
 )
 
 // TestOneDeadlineForARequest: v1 gets a payment and sends no response. The payment takes all the
-// time that the legacy request has, and is uncertain. No further command of the request is begun.
+// time that the legacy request has, and is uncertain. No further command of the request begins.
 func TestOneDeadlineForARequest(t *testing.T) {
 	t.Parallel()
 	var payments atomic.Int32
 	server := goldentest.Serve(t, goldentest.Identified(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // the server sees a client that hangs up after it has read the body
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices a client that hangs up after it has read the body
 		payments.Add(1)
 		<-r.Context().Done()
 	})))
@@ -51,7 +51,7 @@ func TestOneDeadlineForARequest(t *testing.T) {
 	}
 }
 
-// TestTooLateToBegin: a command that would have too little time is not begun, although some is
+// TestTooLateToBegin: a command does not begin if it would have too little time, although some is
 // left.
 func TestTooLateToBegin(t *testing.T) {
 	t.Parallel()
@@ -78,7 +78,7 @@ func TestTooLateToBegin(t *testing.T) {
 	}
 }
 
-// TestInspectKeepsTheDeadline: nothing is read for a request whose time is over.
+// TestInspectKeepsTheDeadline: a request after its deadline reads nothing.
 func TestInspectKeepsTheDeadline(t *testing.T) {
 	t.Parallel()
 	x, f := setup(t, map[string][]answer{current: {{status: http.StatusOK, body: `{"merchant":"mer_1","mode":"test"}`}}})

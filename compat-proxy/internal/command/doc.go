@@ -1,5 +1,7 @@
-// Package command holds what every legacy dialect is reduced to, and the one executor that turns it into v1 calls.
+// Package command holds the commands to which every legacy dialect is reduced, and the one executor
+// that runs them as v1 calls.
 //
-// Decoders build commands from legacy requests, encoders build legacy answers from results; both are pure. What happens in
-// between happens here, once, for all dialects: conditions, idempotency keys, bounded retries, and what a lost answer means.
+// Decoders build commands from legacy requests. Encoders build legacy responses from results. Both
+// are pure. The executor is the same for all dialects. It checks conditions, chooses idempotency
+// keys, bounds retries, and decides the result after a lost response.
 package command

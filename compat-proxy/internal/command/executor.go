@@ -18,58 +18,66 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Config is what an Executor needs. Every zero value has a meaning but those of V1 and DeduplicationSecret.
+// Config holds the settings of an Executor. V1 and DeduplicationSecret are required.
 type Config struct {
-	// V1 is the base URL of v1, scheme and host, without a path that ends in /v1.
+	// V1 is the base URL of v1, scheme and host, without the /v1 path.
 	V1 string
-	// Transport carries the calls. Nil means http.DefaultTransport.
+	// Transport sends the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
 	// Hop authenticates the client address that v1 receives. Zero forwards no address.
 	Hop secret.String
-	// Tracer makes a span for every attempt. Nil means none; what the legacy client sent is passed on to v1 all the same.
+	// Tracer makes a span for every attempt. Nil makes none, and still passes the legacy client's
+	// trace context on to v1.
 	Tracer *telemetry.Tracer
-	// Observe is told of every attempt when its answer's header has come, or none. It must not block. Nil means nobody is told.
+	// Observe gets every attempt, when the header of its response has arrived or the attempt failed.
+	// It must not block. May be nil.
 	Observe func(Call)
 	// CallTimeout bounds one attempt. Zero means 30 seconds.
 	CallTimeout time.Duration
-	// TotalTimeout bounds one legacy request with all its commands, attempts and waits; see Begin. Zero
-	// means 50 seconds: our servers cut a response off after 60, and legacy clients give up at 120.
+	// TotalTimeout bounds one legacy request with all its commands, attempts and waits; see Begin.
+	// Zero means 50 seconds: the proxy's HTTP servers end a response after 60, and legacy clients give
+	// up at 120.
 	TotalTimeout time.Duration
-	// Attempts is how often one v1 call is sent at most, the first time included. Zero means 4.
+	// Attempts bounds how often one v1 call is sent, the first attempt included. Zero means 4.
 	Attempts int
-	// Backoff is the wait before the second attempt; it grows fourfold with each. Zero means 50 ms.
+	// Backoff is the wait before the second attempt; each further wait is four times as long. Zero
+	// means 50 ms.
 	Backoff time.Duration
-	// FollowPause is the wait before a payment whose outcome v1 does not know is read again; it doubles, three times. Zero means 250 ms.
+	// FollowPause is the wait before a payment with an unknown outcome is read again. It doubles three
+	// times. Zero means 250 ms.
 	FollowPause time.Duration
-	// Log is told why v1 does not answer, now and then. Nil means nothing is.
+	// Log gets a line at times while v1 does not respond. Nil discards it.
 	Log *slog.Logger
-	// Clock measures how old a cached response is. It may be wrong: ages of objects are measured by v1's clock. Nil means the system's.
+	// Clock measures how old a cached response is. It may be wrong: ages of objects are measured by
+	// v1's clock. Nil means the system's.
 	Clock clock.Clock
-	// DeduplicationSecret is what names of requests are derived under, at least 32 bytes. Proxies that have the same one share names.
+	// DeduplicationSecret, at least 32 bytes, is the key from which names of requests are derived.
+	// Proxies with the same secret share names.
 	DeduplicationSecret secret.String
-	// DeduplicationSecretOther is the previous or next secret during a rotation: requests have names under both. Zero means none.
+	// DeduplicationSecretOther is the previous or next secret during a rotation: requests have names
+	// under both. Zero means none.
 	DeduplicationSecretOther secret.String
-	// NewKey makes an Idempotency-Key that was never used before. Nil means 128 random bits.
+	// NewKey returns a new unique Idempotency-Key. Nil means 128 random bits.
 	NewKey func() string
 }
 
-// Executor turns commands into v1 calls. It is safe for concurrent use. Its only state is a
+// Executor runs commands as v1 calls. It is safe for concurrent use. Its only state is a
 // short-lived memory of the scopes of API keys and of the ends of chains, which saves calls.
 type Executor struct {
 	cfg    Config
 	client *v1.Client
-	// payments is the address of v1's transactions.
+	// payments is the URL of v1's transactions.
 	payments  string
 	keys      keyCache
 	chainEnds chainEnds
 	v1Clock   *v1Clock
 
-	complained atomic.Int64 // when the last complaint was made
-	unsaid     atomic.Int64 // how many were left out since
+	complained atomic.Int64 // when the last line was logged
+	unsaid     atomic.Int64 // how many lines were left out since
 }
 
-// New returns an executor; nothing is opened or called yet. It returns an error for a V1 address that is none, and for deduplication
-// secrets that are missing or too short.
+// New returns an executor. It opens and calls nothing. It returns an error for an invalid V1
+// address, and for missing or short deduplication secrets.
 func New(cfg Config) (*Executor, error) {
 	if err := checkSecrets(cfg.DeduplicationSecret, cfg.DeduplicationSecretOther); err != nil {
 		return nil, err
@@ -107,18 +115,19 @@ func New(cfg Config) (*Executor, error) {
 	}, nil
 }
 
-// doer is an http.Client that follows no redirect, for that would carry a card number to an address nobody configured, and keeps no cookies.
+// doer is an http.Client without cookies and redirects. A redirect would carry a card number to an
+// address that is not configured.
 type doer struct{ http.RoundTripper }
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
-// Execute runs the commands in order with the caller's API key and stops after the first that is not Done; the results are
-// those of the commands that ran. It never fails as such: what went wrong is in the results.
+// Execute runs the commands in order with the caller's API key, and stops after the first that is
+// not Done. It returns the results of the commands that ran. Failures are in the results.
 //
-// The log line of the request that ctx belongs to gets the ids of the objects in the results. A client
-// that hangs up does not stop a payment half-way: the cancellation of ctx has no effect, its deadline
-// has. A command that has too little time left is not begun (CodeNotBegun). One that reaches the
-// deadline is reported as far as its outcome is known.
+// The log line of the request that ctx belongs to gets the ids of the objects in the results. A
+// client that hangs up does not stop a payment half-way: Execute ignores the cancellation of ctx,
+// but not its deadline. A command that has too little time left is not begun (CodeNotBegun). At the
+// deadline, the result of a command is its last known outcome.
 func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Command) []Result {
 	ctx, cancel := x.lasting(ctx)
 	defer cancel()
@@ -156,8 +165,8 @@ func (x *Executor) execute(ctx context.Context, key secret.String, c Command) Re
 // maxDecisions bounds how often a command without a name decides again because its payment changed.
 const maxDecisions = 8
 
-// decide runs a command. It runs it again, under another key, while the payment that it read changes
-// before v1 carries out the decision.
+// decide runs a command. It runs it again, under another key, if the payment has changed between
+// the read and the decision's request.
 func (s session) decide(ctx context.Context, c Command) (r Result) {
 	if named, ok := c.(Named); ok {
 		return s.runNamed(ctx, named)
@@ -189,7 +198,7 @@ func (s session) run(ctx context.Context, c Command) Result {
 	case Refund:
 		r := s.once(ctx, c.Once, work{identity: c.identity(), do: func(s session) Result { return s.refund(ctx, c) }})
 		if r.Outcome == Repeated && r.Transaction == nil {
-			r.Transaction, _ = s.target(ctx, c.Target) // who looked back across a slot's beginning has not read it
+			r.Transaction, _ = s.target(ctx, c.Target) // a Repeated refund found in another slot has not read it
 		}
 		return r
 	case Credit:
@@ -206,22 +215,24 @@ func (s session) run(ctx context.Context, c Command) Result {
 	return Result{Outcome: Refused, Code: "unsupported_command"}
 }
 
-// idempotencyKey is the key of a command that does not say what makes it the same as another: new for every one, so two legacy requests
-// never share one however alike they are; the attempts of one command all carry the same.
+// idempotencyKey is the key of a command without a name. It is new for each command, so two legacy
+// requests never share one, even if they are equal. All attempts of one command use the same key.
 func (x *Executor) idempotencyKey() string { return x.cfg.NewKey() }
 
-// session is the run of one command: the caller's key and the one Idempotency-Key of all its attempts.
+// session is the run of one command: the caller's API key, and one Idempotency-Key for all
+// attempts.
 type session struct {
 	x              *Executor
 	key            secret.String
 	idempotencyKey string
-	patient        bool // waits for another operation on the same payment to end
-	// posted is told what v1 says of the key of a Named command; nil for any other.
+	patient        bool // waits while another operation on the same payment runs
+	// posted records v1's response about the key of a Named command; nil for any other.
 	posted *posting
-	// names derives the request's names at v1, otherNames those under the other secret; nil without one.
+	// names derives the request's names at v1, and otherNames derives them under the other secret; nil
+	// without one.
 	names      naming
 	otherNames *naming
-	// nonce makes what v1 is asked for another thing than any other request's, if it is set; see apart.
+	// nonce, if set, makes the request to v1 differ from any other; see apart.
 	nonce string
 }
 

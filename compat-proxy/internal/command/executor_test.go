@@ -21,21 +21,22 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// answer is one thing the fake v1 does. A status of 0 breaks the connection after the request was read.
+// answer is one response of the fake v1. A status of 0 breaks the connection after the request was
+// read.
 type answer struct {
 	status int
 	body   string
 	after  string // Retry-After
-	unsent bool   // the gateway in front of v1 sent it no part of the request
+	unsent bool   // the gateway in front of v1 sent no part of the request on
 }
 
-// ask is one request the fake v1 got.
+// ask is one request to the fake v1.
 type ask struct {
 	route, key, auth, body string
 }
 
-// fakeV1 answers every route from its own list, in order, and records what it was asked. A route that has run out of answers
-// repeats its last one.
+// fakeV1 returns the responses of each route in order, and records the requests. After the last
+// response of a route it repeats that.
 type fakeV1 struct {
 	mu      sync.Mutex
 	answers map[string][]answer // guarded by mu
@@ -77,7 +78,7 @@ func (f *fakeV1) seen() []ask {
 	return slices.Clone(f.asked)
 }
 
-// identified is f behind a v1 that identifies API keys, unless f has responses to that of its own.
+// identified is f behind a v1 that identifies API keys, unless f has responses to that itself.
 func (f *fakeV1) identified() http.Handler {
 	if f.answers[current] != nil {
 		return f
@@ -85,7 +86,7 @@ func (f *fakeV1) identified() http.Handler {
 	return goldentest.Identified(f)
 }
 
-// posts are the requests that could have moved money.
+// posts returns the requests that could have moved money.
 func (f *fakeV1) posts() []ask {
 	return slices.DeleteFunc(f.seen(), func(a ask) bool { return !strings.HasPrefix(a.route, "POST ") })
 }
@@ -271,7 +272,7 @@ func TestRetryAfter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The wait that v1 asks for would end after the deadline, so there is no point in beginning it.
+	// The wait of the Retry-After would end after the deadline, so the executor does not begin it.
 	if got, want := run(t, x, charge).Outcome, command.Unavailable; got != want {
 		t.Errorf("outcome: got %s, want %s", got, want)
 	}
@@ -282,7 +283,7 @@ func TestRetryAfter(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	nobody := filepath.Join(t.TempDir(), "nobody") // a port that was closed may be another test's by now
+	nobody := filepath.Join(t.TempDir(), "nobody") // another test may have reused a closed port
 	unreachable := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", nobody)
 	}}

@@ -17,7 +17,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// saysNothing are successes that an intermediary may answer with, none of which is to what was asked.
+// saysNothing are success responses of an intermediary. None of them matches any request.
 var saysNothing = []string{
 	`{}`, `null`, `{"error":"x"}`, `[]`, `"ok"`, `{"id":""}`, `{"id":"txn_1"}`,
 	strings.Replace(transaction("captured"), txnID, "txn_000000000000z", 1),
@@ -51,7 +51,7 @@ func TestMadeOfNothing(t *testing.T) {
 	}
 }
 
-// What v1 made must be what was asked for, down to the last of its amount.
+// The object that v1 made must match the request, its amount included.
 func TestMadeOfAnother(t *testing.T) {
 	t.Parallel()
 	card := func(c command.Authorize) command.Authorize {
@@ -92,7 +92,7 @@ func TestMadeOfAnother(t *testing.T) {
 	}
 }
 
-// A refusal that shows another payment is the answer to another request: this one may have been paid.
+// A refusal with another payment belongs to another request, so this one may have been paid.
 func TestRefusalOfAnother(t *testing.T) {
 	t.Parallel()
 	for _, a := range []answer{
@@ -106,7 +106,7 @@ func TestRefusalOfAnother(t *testing.T) {
 	}
 }
 
-// What v1 did not say is never "not found".
+// A response that v1 did not send is never "not found".
 func TestReadOfNothing(t *testing.T) {
 	t.Parallel()
 	customer, method := id.Format(id.Customer, 1), id.Format(id.PaymentMethod, 2)
@@ -142,7 +142,7 @@ func TestReadOfNothing(t *testing.T) {
 	}
 }
 
-// A customer that is gone each time it is made is not made for ever.
+// A customer that is deleted each time it is made does not cause an endless loop.
 func TestCreateCustomerEnds(t *testing.T) {
 	t.Parallel()
 	made := `{"id":"` + id.Format(id.Customer, 1) + `","metadata":{"reference_from":"description"}}`
@@ -164,7 +164,7 @@ func TestCreateCustomerEnds(t *testing.T) {
 	}
 }
 
-// closing is a transport that counts how often its connections are let go of.
+// closing is a transport that counts the calls of CloseIdleConnections.
 type closing struct {
 	http.RoundTripper
 	closed atomic.Int64
@@ -193,11 +193,11 @@ func TestComplaint(t *testing.T) {
 		t.Errorf("got %s and %d times closed, want done and no more", got, kept.closed.Load())
 	}
 	server.Close()
-	run(t, x, charge) // four attempts, of which the log has heard enough
+	run(t, x, charge) // four attempts, whose log lines are suppressed
 	now.Advance(time.Minute)
 	run(t, x, charge)
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], "not to what was asked") ||
+	if len(lines) != 2 || !strings.Contains(lines[0], "does not match the request") ||
 		!strings.Contains(lines[1], "connection refused") || !strings.Contains(lines[1], "level=WARN") || !strings.Contains(lines[1], "more=4") {
 		t.Errorf("got %q", lines)
 	}

@@ -17,21 +17,20 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// clientHeader names the scheduled client that a call belongs to, and turnHeader how the schedule let
-// the call go.
+// clientHeader names the scheduled client of a call, and turnHeader holds the turn of the call.
 const clientHeader, turnHeader = "X-Scheduled-Client", "X-Scheduled-Turn"
 
-// turn is how the schedule lets a call go.
+// turn is the state of the acquirer for a call.
 type turn string
 
 const (
-	served      turn = "served"      // the acquirer is available; a payment of unknown outcome stays so
-	unavailable turn = "unavailable" // the acquirer is not; recovery fails a payment of unknown outcome
+	served      turn = "served"      // the acquirer is available; a payment of unknown outcome stays unknown
+	unavailable turn = "unavailable" // the acquirer is unavailable; recovery fails a payment of unknown outcome
 	lost        turn = "lost"        // the acquirer's response is lost, and it never had the payment
 )
 
-// scheduled is the transport of a client whose calls each wait until the schedule lets them go. A
-// payment waits a second time, at the acquirer, with its key claimed.
+// scheduled is the transport of a client whose calls each wait for the schedule. A payment waits a
+// second time, at the acquirer, with its key claimed.
 type scheduled struct {
 	http.RoundTripper
 
@@ -92,7 +91,7 @@ func (f *scheduledV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.keyedV1.ServeHTTP(w, r)
 }
 
-// read shows a payment of unknown outcome. Recovery fails it before the fourth read, the client's
+// read returns a payment of unknown outcome. Recovery fails it before the fourth read, the client's
 // last one.
 func (f *scheduledV1) read(w http.ResponseWriter, client *scheduled, next turn) {
 	w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
@@ -120,10 +119,10 @@ func (f *scheduledV1) free(key string) {
 	delete(f.uses, key)
 }
 
-// TestOnce_freedKeys: equal requests of different bodies, with and without a window, run at once at
-// several proxies. The acquirer is unavailable for some of them, or recovery finds that it never had
-// their payments, and v1 frees their keys. In whichever order the calls reach v1, each request that is
-// done has one payment, and a later duplicate makes none.
+// TestOnce_freedKeys: equal requests of different bodies, with and without a window, run
+// concurrently at several proxies. For some of them the acquirer is unavailable, or recovery finds
+// that it never had their payments, and v1 frees their keys. In any order of the calls, each
+// request that is Done has one payment, and a later duplicate makes none.
 func TestOnce_freedKeys(t *testing.T) {
 	t.Parallel()
 	for i := range 5 { // the default of 100 orders finds too little
@@ -163,7 +162,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 				live = append(live[:i], live[i+1:]...)
 			}
 		}
-		defer func() { // of a schedule that rapid cuts short
+		defer func() { // of a schedule that rapid stops early
 			for len(live) > 0 {
 				step(0, served)
 			}
@@ -237,8 +236,8 @@ func (b *byCommand) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(r)
 }
 
-// paused is a transport that closes posted at the first response to a payment. It holds each look at
-// a key back until goOn is closed.
+// paused is a transport that closes posted at the first response to a payment. It delays each
+// lookup of a key until goOn is closed.
 type paused struct {
 	http.RoundTripper
 
@@ -257,10 +256,9 @@ func (p *paused) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestOnce_gapBehindAFreedKey: B claims the first key. A, an equal request with another body at
-// another proxy, is refused that key. The acquirer is unavailable for B, v1 frees the key, and B sees
-// that the next key is free. Then A looks at the first key. Its retry within the window is a
-// duplicate.
+// TestOnce_gapBehindAFreedKey: B claims the first key. V1 refuses that key to A, an equal request
+// with another body at another proxy. The acquirer is unavailable for B, v1 frees the key, and B
+// finds the next key free. Then A reads the first key. Its retry within the window is a duplicate.
 func TestOnce_gapBehindAFreedKey(t *testing.T) {
 	t.Parallel()
 	other := func(c *command.Authorize) { c.Body.Description = new("the same order, another text") }

@@ -12,10 +12,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// masked returns a command without card numbers in its texts, which v1 refuses. It is applied before
-// anything else, so that the comparison with v1's responses uses the texts that v1 stores. Nothing is
-// identified by a masked text: Names, Once and the identity of a customer keep the texts as the client
-// sent them, and v1 gets only an HMAC of them.
+// masked returns a command without card numbers in its texts, which v1 refuses. It runs before
+// everything else, so that the comparison with v1's responses uses the texts that v1 stores.
+// Nothing is identified by a masked text. Names, Once and the identity of a customer use the texts
+// as the client sent them, and v1 gets only an HMAC of them.
 func masked(c Command) (Command, error) {
 	var err error
 	switch c := c.(type) {
@@ -43,8 +43,8 @@ func masked(c Command) (Command, error) {
 	return c, nil
 }
 
-// maskedCustomer masks the numbers of all cards in all texts of the command, though v1 gets them in
-// several requests.
+// maskedCustomer masks the numbers of all cards in all texts of the command, although v1 gets them
+// in several requests.
 func maskedCustomer(c CreateCustomer) (_ CreateCustomer, err error) {
 	var own []secret.String
 	for i := range c.Methods {
@@ -100,7 +100,7 @@ func maskedBody[T any](body T, own ...secret.String) (T, error) {
 	}
 	clean, err := v1.MaskCardNumbers(sent, own...)
 	if err != nil || bytes.Equal(clean, sent) {
-		return body, err //nolint:wrapcheck // it says what failed
+		return body, err //nolint:wrapcheck // the error has its context
 	}
 	var out T
 	if err := json.Unmarshal(clean, &out); err != nil {

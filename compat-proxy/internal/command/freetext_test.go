@@ -10,10 +10,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// cardInText is a card number that tests put into texts, maskedInText what v1 may get of it.
+// cardInText is a card number in the texts of the tests, and maskedInText is its masked form.
 const cardInText, maskedInText = "4000001234567899", "XXXXXXXXXXXX7899"
 
-// texts are commands with card numbers in all their texts, the own one in another form.
+// texts are commands with card numbers in all their texts, the command's own card in another form.
 func texts() map[string]command.Command {
 	text, entries := "a "+cardInText, v1.Metadata{"k": cardInText, cardInText: "x" + mastercard + "x"}
 	other := map[string]string{"k": cardInText, cardInText: "x"}
@@ -39,8 +39,8 @@ func texts() map[string]command.Command {
 	}
 }
 
-// TestCardNumbersInTextsAreMasked: whatever the command, v1 gets no card number in a text, and the
-// card's own where it belongs.
+// TestCardNumbersInTextsAreMasked: for every command, v1 gets no card number in a text, and the
+// command's own card in its field.
 func TestCardNumbersInTextsAreMasked(t *testing.T) {
 	t.Parallel()
 	last := map[string]string{"customer": "POST /v1/customers", "token": "POST /v1/tokens", "refund": "POST /v1/refunds"}

@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// TestOnce_gap: a request takes a key of a chain and leaves it without a use, while another one is
-// charged under the next key. A later request with a window is the duplicate of that one.
+// TestOnce_gap: a request takes a key of a chain and leaves it unused, while another one is charged
+// under the next key. A later request with a window is the duplicate of that one.
 func TestOnce_gap(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -65,7 +65,7 @@ func TestOnce_gapThatStays(t *testing.T) {
 	b := setupOnce(t, noon)
 	b.v1.meanwhile = func() {
 		b.ask(t.Context(), 0, sale(0))
-		b.v1.refuse = 1 // beside the first request
+		b.v1.refuse = 1 // the next request is the first one, which is still running
 	}
 	for i, want := range []command.Outcome{command.Refused, command.Done} {
 		if got := b.ask(t.Context(), 0, sale(0)); got != want {
@@ -77,7 +77,7 @@ func TestOnce_gapThatStays(t *testing.T) {
 	}
 }
 
-// busyV1 refuses reservations of keys in the place of v1.
+// busyV1 refuses reservations of keys before they reach v1.
 type busyV1 struct {
 	http.RoundTripper
 	status int
@@ -95,8 +95,8 @@ func (x *busyV1) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestOnce_gapIsFilledByARepetition: v1 is too busy for the reservation of the skipped key. The proxy
-// repeats it, so a duplicate at another proxy finds the payment.
+// TestOnce_gapIsFilledByARepetition: v1 is too busy for the reservation of the skipped key. The
+// proxy repeats it, so a duplicate at another proxy finds the payment.
 func TestOnce_gapIsFilledByARepetition(t *testing.T) {
 	t.Parallel()
 	for code, status := range map[string]int{"overloaded": 503, "too_many_changes": 429, "rate_limited": 429} {
@@ -124,8 +124,8 @@ func TestOnce_gapIsFilledByARepetition(t *testing.T) {
 	}
 }
 
-// TestOnce_noGap: a request that is alone in its chain leaves the key free, at the cost of one look
-// if v1 had claimed it.
+// TestOnce_noGap: a request that is alone in its chain leaves the key free. That costs one lookup
+// if v1 had claimed the key.
 func TestOnce_noGap(t *testing.T) {
 	t.Parallel()
 	for _, window := range []int{0, 120} {
@@ -143,8 +143,8 @@ func TestOnce_noGap(t *testing.T) {
 	}
 }
 
-// TestOnce_skippedKeyIsNoPayment: a skipped key makes no request a duplicate, also where the API key
-// may not read what it is.
+// TestOnce_skippedKeyIsNoPayment: a skipped key makes no request a duplicate, even if the API key
+// may not read keys.
 func TestOnce_skippedKeyIsNoPayment(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Time{noon, midnight.Add(-time.Second)} {
@@ -175,8 +175,7 @@ func skippedKeyIsNoPayment(t *testing.T, at time.Time, blind bool) {
 	}
 }
 
-// TestOnce_behindRefusals: the refusals at a chain's end, which v1 keeps, do not hide the payment
-// before them.
+// TestOnce_behindRefusals: stored refusals at a chain's end do not hide the payment before them.
 func TestOnce_behindRefusals(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]time.Time{
@@ -234,7 +233,7 @@ func TestOnce_behindARefusalRuns(t *testing.T) {
 	}
 }
 
-// TestOnce_manyRefusals: a request looks at the refusals within its window only.
+// TestOnce_manyRefusals: a request reads only the refusals within its window.
 func TestOnce_manyRefusals(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

@@ -8,25 +8,28 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// GroupKey is the entry of a payment's metadata that names the first payment of its order, by number. The same number is its reference, by
-// which it is found.
+// GroupKey is the metadata entry of a payment that holds the number of the first payment of its
+// order. The payment's reference is the same number, so that v1 can list it.
 const GroupKey = "payment_group"
 
-// maxGroupPages bounds how much is read of what has a group's number for its reference: 100 payments each, and an order has a few.
+// maxGroupPages bounds how many pages of payments with a group's reference are read. A page has
+// 100, and an order has a few.
 const maxGroupPages = 5
 
 // The conditions on a group.
 const (
-	ConditionGroup      Condition = "group"       // no payment of that number was approved for less than it asked
+	ConditionGroup      Condition = "group"       // no payment with that number was partially approved
 	ConditionGroupEnded Condition = "group_ended" // the order was voided, or is paid
 )
 
-// group is an order that is paid by several payments: the first was approved for less than the whole amount, the others are for the rest.
+// group is an order that several payments pay. The first was approved for less than the whole
+// amount, and the others are for the rest.
 type group struct {
-	payments []v1.Transaction // the first one first
+	payments []v1.Transaction // the first payment comes first
 }
 
-// group reads the order whose first payment has that number. Without one it returns the result to give.
+// group reads the order whose first payment has that number. Without one it returns the result to
+// give.
 func (s session) group(ctx context.Context, n Number) (*group, Result) {
 	first, r := s.target(ctx, n)
 	switch {
@@ -62,7 +65,8 @@ func (s session) group(ctx context.Context, n Number) (*group, Result) {
 	return g, Result{}
 }
 
-// rest is what the order still waits for, and how much of that is being asked for now. An order that was voided waits for nothing.
+// rest returns the unpaid amount of the order, and how much of it uncertain payments may pay. Both
+// are 0 for a voided order.
 func (g *group) rest() (rest, pending int64) {
 	if !live(&g.payments[0]) {
 		return 0, 0
@@ -80,16 +84,17 @@ func (g *group) rest() (rest, pending int64) {
 	return rest, pending
 }
 
-// over are the states from which a payment never holds money any more. One whose outcome is not known yet is not over.
+// over are the final states in which a payment holds no money. An unknown outcome is not final.
 var over = []v1.TransactionStatus{
 	v1.TransactionStatusVoided, v1.TransactionStatusDeclined, v1.TransactionStatusFailed, v1.TransactionStatusExpired,
 	v1.TransactionStatusCanceled,
 }
 
-// live reports whether a payment has, or may come to have, money that a void would let go of.
+// live reports whether a payment holds money, or may come to hold money, that a void would release.
 func live(t *v1.Transaction) bool { return !slices.Contains(over, t.Status) }
 
-// voidGroup voids every payment of an order, and stops at the first that cannot be: asked again, it goes on with what is left.
+// voidGroup voids every payment of an order. It stops at the first that cannot be voided, and a
+// retry continues there.
 func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {
 	g, r := s.group(ctx, c.First)
 	if g == nil {

@@ -16,7 +16,7 @@ const (
 	member  = `"amount":700,"amount_authorized":700,"metadata":{"payment_group":"60410000123"}`
 )
 
-// other is a further payment of the order whose first is txnID.
+// other is a further payment of the order whose first payment is txnID.
 func other(t *testing.T, n int64, status, more string) (txn, body string) {
 	t.Helper()
 	txn = id.Format(id.Transaction, n)
@@ -31,7 +31,8 @@ func page(more bool, payments ...string) answer {
 	return answer{status: 200, body: `{"object":"list","has_more":` + hasMore + `,"data":[` + strings.Join(payments, ",") + `]}`}
 }
 
-// TestVoidGroup: a void whose answer is lost, or that is refused, ends it there, and nothing is said to be done; asked again, it goes on.
+// TestVoidGroup: a void that is refused, or whose response is lost, ends the command, which then
+// reports no success. A retry continues there.
 func TestVoidGroup(t *testing.T) {
 	t.Parallel()
 	first := transaction("captured", partial)
@@ -72,7 +73,7 @@ func TestVoidGroup(t *testing.T) {
 				t.Errorf("got %s %s, want %s", got.Outcome, got.Code, tt.want)
 			}
 			posts := f.posts()
-			if tt.posts >= 0 && len(posts) != tt.posts { // the transport too sends again what a reused connection has lost
+			if tt.posts >= 0 && len(posts) != tt.posts { // the transport also resends a request that a reused connection lost
 				t.Errorf("posts: got %v, want %d", posts, tt.posts)
 			}
 			keys := map[string]string{}
@@ -107,7 +108,7 @@ func TestListTimeout(t *testing.T) {
 	}
 }
 
-// TestJoin: a further payment is made only while the order waits for one.
+// TestJoin: a further payment is made only while the order has an unpaid rest.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	_, rest := other(t, 60410000150, "captured", member)
@@ -148,7 +149,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestCredit: a refund of no payment is asked for again under its key until it is known, and its body is sent as it is.
+// TestCredit: a refund without a payment is repeated under its key until its outcome is known. Its
+// body stays the same.
 func TestCredit(t *testing.T) {
 	t.Parallel()
 	amount, currency, method := int64(5), "usd", "card"
@@ -189,7 +191,7 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// A payment in another currency says nothing of what is still owed, so it joins no order.
+// A payment in another currency joins no order: its amount cannot be compared with the unpaid rest.
 func TestJoinInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	for currency, want := range map[string]command.Outcome{"usd": command.Done, "jpy": command.Unmet} {

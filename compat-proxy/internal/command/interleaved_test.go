@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// stepped is a transport whose calls each wait until the schedule lets them go.
+// stepped is a transport whose calls each wait for the schedule.
 type stepped struct {
 	http.RoundTripper
 
@@ -27,8 +27,8 @@ func (s *stepped) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(r)
 }
 
-// interleaved runs a command at each proxy at one time and lets next choose which one sends its
-// next call. All calls of the others wait.
+// interleaved runs a command at each proxy concurrently. The function next chooses which one sends
+// its next call. All calls of the others wait.
 func interleaved(
 	tb testing.TB, b onceBundle, c command.Command, proxies [][2]secret.String, skew []time.Duration, next func(int) int,
 ) {
@@ -60,9 +60,8 @@ func interleaved(
 	}
 }
 
-// TestInterleaved: equal requests run at several proxies at one time, where a slot begins, and
-// while the deduplication secret is replaced. In whichever order their calls reach v1, it charges
-// once.
+// TestInterleaved: equal requests run concurrently at several proxies, where a slot begins, and
+// while the deduplication secret is replaced. In any order of their calls, v1 charges once.
 func TestInterleaved(t *testing.T) {
 	t.Parallel()
 	var none secret.String
@@ -101,8 +100,8 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestNamed_skippedStep: one proxy has the new secret first before the others have it at all,
-// against the procedure. A retry at another proxy is refused, not charged again.
+// TestNamed_skippedStep: one proxy has the new secret as its current one before the others have it
+// at all, against the procedure. A retry at another proxy is refused, not charged again.
 func TestNamed_skippedStep(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

@@ -10,21 +10,21 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// digestKey is the entry of a further payment's metadata by which an equal request finds it. Its value
-// is an HMAC, which confirms no guess of a number without the deduplication secret.
+// digestKey is the metadata entry by which an equal request finds a further payment of an order.
+// Its value is an HMAC, which confirms no guess of a number without the deduplication secret.
 const digestKey = "payment_digest"
 
 const (
-	joinTries = 16 // payments that may come first, one after the other
-	joinWaits = 4  // times that the order is read again while a payment of it is under way
+	joinTries = 16 // further payments that other requests may make first
+	joinWaits = 4  // times that the order is read again while one of its payments is uncertain
 )
 
-// join makes a further payment of an order. Its Idempotency-Key is that of its position among the
-// order's payments: of several concurrent payments one gets the position, and the others read the
-// order again. That also shows which payment they repeat. A refusal that v1 stores takes up its key,
-// so the next payment at that position uses the next key.
+// join makes a further payment of an order. Its Idempotency-Key is derived from its position among
+// the order's payments. Of several concurrent payments one gets the position, and the others read
+// the order again. That also shows which payment they repeat. A refusal that v1 stores uses its
+// key, so the next payment at that position uses the next key.
 func (s session) join(ctx context.Context, c Authorize) Result {
-	var digests []string // the first one is put down
+	var digests []string // the first one is stored
 	if len(c.Once.Same) > 0 {
 		for _, names := range s.allNames() {
 			digests = append(digests, names.derive(c.identity(), c.Once.Same))
@@ -54,7 +54,7 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 		}
 		if r.Outcome != Done {
 			if c.Body.Customer == nil {
-				r.Transaction = nil // one that is shown says that this was the very same request, which is not known here
+				r.Transaction = nil // the response would present this as a duplicate, which is not certain here
 			}
 			return r
 		}
@@ -100,8 +100,9 @@ func numbered(key string, nth int) string {
 	return key + "-" + strconv.Itoa(nth)
 }
 
-// admits is Done when the order may have a further payment now, and else the result to give. It reports true when that may change, because
-// of a payment that is under way. One with one of the digests that was made after recent is what the further one repeats.
+// admits returns Done if the order may have a further payment now, else the result to give. It
+// reports true if a payment is uncertain, so that the result may change. A payment with one of the
+// digests that was made after recent makes the further payment a duplicate.
 func (g *group) admits(currency string, digests []string, recent time.Time) (Result, bool) {
 	for i := len(g.payments) - 1; len(digests) > 0 && i > 0; i-- {
 		t := &g.payments[i]
@@ -116,7 +117,7 @@ func (g *group) admits(currency string, digests []string, recent time.Time) (Res
 	rest, pending := g.rest()
 	switch {
 	case currency != g.payments[0].Currency:
-		return Result{Outcome: Unmet, Unmet: ConditionCurrency}, false // its amount would say nothing of what is still owed
+		return Result{Outcome: Unmet, Unmet: ConditionCurrency}, false // amounts of another currency cannot be compared with the rest
 	case rest <= 0:
 		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}, false
 	case rest <= pending:
@@ -125,7 +126,7 @@ func (g *group) admits(currency string, digests []string, recent time.Time) (Res
 	return Result{Outcome: Done}, false
 }
 
-// joined is m with the digest. The map itself is the command's, and stays as it is.
+// joined returns a copy of m with the digest.
 func joined(m *v1.Metadata, digest string) *v1.Metadata {
 	out := v1.Metadata{}
 	if m != nil {

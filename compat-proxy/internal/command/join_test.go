@@ -20,14 +20,14 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// orderV1 is v1 with one order: 1000, of which the first payment was approved for 300.
+// orderV1 is v1 with one order of 1000, whose first payment was approved for 300.
 type orderV1 struct {
 	clock   *clock.Fake
-	meeting *sync.WaitGroup // whoever lists waits here for the others, the first time
-	deaf    int             // so many posts are lost before they are read
-	rival   bool            // the first post is lost, and one like it takes its place meanwhile
-	mute    int             // so many answers are lost after their effect
-	blank   bool            // lists show nothing, and every key is another's
+	meeting *sync.WaitGroup // the first list requests wait here for each other
+	deaf    int             // this many posts are lost before they are read
+	rival   bool            // the first post is lost, and an equal one takes its position meanwhile
+	mute    int             // this many responses are lost after their effect
+	blank   bool            // lists are empty, and every key belongs to another request
 
 	mu       sync.Mutex
 	payments []orderPayment // guarded by mu
@@ -91,7 +91,7 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// list answers all but the first, the newest first.
+// list returns all payments but the first, the newest first.
 func (f *orderV1) list(w http.ResponseWriter) {
 	f.mu.Lock()
 	meeting := f.meeting
@@ -162,7 +162,7 @@ func (f *orderV1) pay(key, body string) (status int, answer string) {
 	return http.StatusCreated, string(text)
 }
 
-// add is a further payment. The caller holds mu, or is alone.
+// add adds a further payment. The caller holds mu, or is alone.
 func (f *orderV1) add(key, body string, amount int64, status v1.TransactionStatus, m v1.Metadata) *orderPayment {
 	p := orderPayment{key: key, body: body, Transaction: v1.Transaction{
 		ID: id.Format(id.Transaction, int64(60410000200+len(f.payments))), Status: status, Amount: amount, Currency: "usd", Metadata: m,
@@ -191,7 +191,7 @@ func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
 		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond,
-		Clock: clock.NewFake(noon.Add(time.Hour)), // it may be wrong
+		Clock: clock.NewFake(noon.Add(time.Hour)), // wrong on purpose
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -199,7 +199,7 @@ func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
 	return f, x
 }
 
-// endsLikeVisa is another number than visa with the same last four digits.
+// endsLikeVisa is a different number with the same last four digits as visa.
 const endsLikeVisa = "4111118888881111"
 
 // further is a further payment of the order by a card of that number.
@@ -210,7 +210,8 @@ func further(amount int64, window int, card string) command.Authorize {
 	})
 }
 
-// Several further payments at once, each of which saw the order before any other was made, come out as one after the other would.
+// TestJoin_atOnce: several concurrent further payments, each of which read the order before any
+// other was made, end as they would in sequence.
 func TestJoin_atOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -258,7 +259,7 @@ func TestJoin_atOnce(t *testing.T) {
 	}
 }
 
-// The repetition of a further payment is told so, though the order waits for none any more.
+// A duplicate of a further payment is Repeated, even if the order is paid by now.
 func TestJoin_repeated(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -291,7 +292,7 @@ func TestJoin_repeated(t *testing.T) {
 	}
 }
 
-// Who names something stored is shown what was charged.
+// A command that names a stored payment method gets the charged source.
 func TestJoin_repeatedWithWhatIsStored(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
@@ -305,12 +306,12 @@ func TestJoin_repeatedWithWhatIsStored(t *testing.T) {
 	}
 }
 
-// While nobody knows what becomes of a payment, what it asks for is not asked for again.
+// While the outcome of a payment is unknown, its amount counts as paid.
 func TestJoin_whileAnotherIsUnderWay(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		status v1.TransactionStatus
-		amount int64 // of the other
+		amount int64 // of the other payment
 		want   command.Outcome
 		code   string
 	}{
@@ -332,7 +333,7 @@ func TestJoin_whileAnotherIsUnderWay(t *testing.T) {
 	}
 }
 
-// The same as the one that is under way is asked for again: nobody can tell yet whether it is a repetition.
+// An equal request is refused while the first one runs, because it may be a duplicate.
 func TestJoin_whileTheFirstRuns(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
@@ -348,7 +349,7 @@ func TestJoin_whileTheFirstRuns(t *testing.T) {
 	}
 }
 
-// Wherever the connection breaks, one request is one payment.
+// One request makes one payment, wherever the connection breaks.
 func TestJoin_whenTheConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(*orderV1){
@@ -373,7 +374,8 @@ func TestJoin_whenTheConnectionBreaks(t *testing.T) {
 	}
 }
 
-// An equal one takes the place of one that was lost on its way to v1: each that is meant is paid, and of others one.
+// TestJoin_whenOneLikeItComesFirst: an equal payment takes the position of one whose request was
+// lost. Without a window both are paid, and within a window one.
 func TestJoin_whenOneLikeItComesFirst(t *testing.T) {
 	t.Parallel()
 	for window, want := range map[int]int{0: 2, 120: 1} {
@@ -388,7 +390,7 @@ func TestJoin_whenOneLikeItComesFirst(t *testing.T) {
 	}
 }
 
-// TestJoin_afterARefusal: a refused payment leaves the order open for others, however many were refused.
+// TestJoin_afterARefusal: after any number of refused payments, the order accepts others.
 func TestJoin_afterARefusal(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
@@ -406,7 +408,7 @@ func TestJoin_afterARefusal(t *testing.T) {
 	}
 }
 
-// An order whose payments cannot all be seen is given up, not paid twice.
+// An order whose payments cannot all be read is refused, not paid twice.
 func TestJoin_whereNothingIsToBeSeen(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
@@ -420,8 +422,8 @@ func TestJoin_whereNothingIsToBeSeen(t *testing.T) {
 	}
 }
 
-// TestJoin_digest pays twice for an order by cards whose numbers end alike: they are different cards, and
-// so are the requests.
+// TestJoin_digest pays twice for an order by cards whose numbers have the same end. They are
+// different cards, so the requests differ.
 func TestJoin_digest(t *testing.T) {
 	t.Parallel()
 	digest := func(c command.Authorize) string {

@@ -16,11 +16,11 @@ const (
 	keyTTL   = 5 * time.Second
 	keyLimit = 1024
 
-	// inspectTimeout leaves the command that follows its own time.
+	// inspectTimeout leaves time for the command that follows.
 	inspectTimeout = 8 * time.Second
 )
 
-// keyHash stands for an API key in memory; the key itself is not kept.
+// keyHash identifies an API key in memory. The key itself is not kept.
 type keyHash [sha256.Size]byte
 
 type keyEntry struct {
@@ -28,16 +28,17 @@ type keyEntry struct {
 	until time.Time
 }
 
-// keyCache remembers for a few seconds what keys may do. A key revoked meanwhile is still refused by v1 itself.
+// keyCache keeps the scopes of API keys for a few seconds. V1 itself still refuses a key that was
+// revoked meanwhile.
 type keyCache struct {
 	mu      sync.Mutex
 	entries map[keyHash]keyEntry // guarded by mu
 }
 
-// Inspect returns the API key and what it may do, up to five seconds old. For a key that v1 refuses
-// it returns the zero APIKey and the refusal, otherwise Done. From then on the legacy request counts
+// Inspect returns the API key with its scopes, up to five seconds old. If v1 refuses the key, it
+// returns the zero APIKey and the refusal, otherwise Done. From then on the legacy request counts
 // towards the merchant of the key. Inspect returns Unavailable with status 429 if too many requests
-// of the merchant are under way.
+// of the merchant are pending.
 func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, Result) {
 	info, r := x.inspect(ctx, key)
 	if r.Outcome != Done {
@@ -80,7 +81,7 @@ func (x *Executor) tenant(ctx context.Context, key secret.String) (tenant, *Resu
 	if !seen {
 		var r Result
 		if info, r = x.Inspect(ctx, key); r.Outcome != Done {
-			if r.Outcome == NotFound { // of something that is not v1
+			if r.Outcome == NotFound { // a 404 that v1 never sends
 				r.Outcome = Unavailable
 			}
 			return tenant{}, &r
@@ -89,7 +90,7 @@ func (x *Executor) tenant(ctx context.Context, key secret.String) (tenant, *Resu
 	return tenant{info.Merchant, string(info.Mode)}, nil
 }
 
-// seen returns the remembered state of a key, however old.
+// seen returns the cached state of a key, of any age.
 func (c *keyCache) seen(h keyHash) (v1.APIKey, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,8 +108,8 @@ func (c *keyCache) get(h keyHash, now time.Time) (v1.APIKey, bool) {
 	return e.info, true
 }
 
-// put makes room by dropping an arbitrary entry: with the limit this far above the number of callers in any five seconds, which
-// one hardly matters.
+// put drops an arbitrary entry if the cache is full. The limit is far above the number of callers
+// in five seconds, so the choice hardly matters.
 func (c *keyCache) put(h keyHash, e keyEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

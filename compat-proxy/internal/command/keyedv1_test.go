@@ -15,17 +15,17 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// keyedV1 remembers Idempotency-Keys as v1 does, and counts the executed requests.
+// keyedV1 stores Idempotency-Keys as v1 does, and counts the executed requests.
 type keyedV1 struct {
 	clock  *clock.Fake
 	answer int  // status of a new payment; 201 by default
-	deaf   int  // so many requests are lost before they are read
-	refuse int  // so many requests are refused, and nothing is kept of them
-	mute   int  // so many responses are lost after their effect
-	atIt   int  // so many retries get the error that the first is still under way
+	deaf   int  // this many requests are lost before they are read
+	refuse int  // this many requests are refused, without a record
+	mute   int  // this many responses are lost after their effect
+	atIt   int  // this many retries get the error that the first request is still running
 	blind  bool // the caller may not read keys
 	down   bool // API keys are not identified
-	// meanwhile runs once while v1 has the next request: before that is refused, or while its key is
+	// meanwhile runs once while v1 has the next request, before it is refused, or while its key is
 	// claimed. claimed is the error with which the key is then freed, "" if it is not claimed.
 	meanwhile func()
 	claimed   string
@@ -48,7 +48,7 @@ type keyUse struct {
 	running bool
 }
 
-// hear has the server respond again.
+// hear makes the server respond again.
 func (f *keyedV1) hear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,7 +92,7 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if merchant := strings.Split(r.Header.Get("Authorization"), "_")[2]; merchant != "key" {
-		key = merchant + ":" + key // another merchant's keys are its own
+		key = merchant + ":" + key // each merchant has separate keys
 	}
 	f.keys = append(f.keys, key)
 	u, used := f.uses[key]
@@ -154,7 +154,7 @@ func (f *keyedV1) identify(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"merchant":"mer_%s","mode":%q,"scopes":[]}`, parts[2], parts[1])
 }
 
-// pay is a new payment, or what the path asks for. The caller holds mu.
+// pay executes a request, by its path. The caller holds mu.
 func (f *keyedV1) pay(path, body string) *keyUse {
 	now := f.clock.Now()
 	if path == "/v1/idempotency_keys" {

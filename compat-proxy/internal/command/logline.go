@@ -6,8 +6,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// logObjects puts the ids of the objects of a result into the log line of the request. A token is
-// none of them: v1 keeps its id out of log lines too.
+// logObjects adds the ids of a result's objects to the log line of the request. It leaves tokens
+// out, as v1 does.
 func logObjects(ctx context.Context, r Result) {
 	event := httpx.EventFrom(ctx)
 	if r.Capture != nil {

@@ -16,11 +16,12 @@ type maker struct {
 	session
 
 	command CreateCustomer
-	key     string // of all that make a customer told apart by the same fields
-	own     string // of those who make the very same
+	key     string // shared by all requests for a customer with these identifying fields
+	own     string // shared by requests with the same content
 }
 
-// make does what is left to do. It reports true when the key stands for a customer that is no more.
+// make does the steps that are left. It reports true if the key belongs to a customer that no
+// longer exists.
 func (m maker) make(ctx context.Context) (Result, bool) {
 	tokens, failed := m.tokens(ctx)
 	if failed != nil {
@@ -52,7 +53,8 @@ func (m maker) make(ctx context.Context) (Result, bool) {
 	return Result{Outcome: Done, Status: http.StatusCreated, Customer: whole, Methods: methods}, false
 }
 
-// tokens makes those of all payment methods, before there is a customer: what v1 refuses of a card or an account, it refuses here.
+// tokens makes the tokens of all payment methods before the customer exists. V1 refuses an invalid
+// card or account here.
 func (m maker) tokens(ctx context.Context) ([]string, *Result) {
 	made := make([]string, 0, len(m.command.Methods))
 	for i := range m.command.Methods {
@@ -66,7 +68,7 @@ func (m maker) tokens(ctx context.Context) ([]string, *Result) {
 	return made, nil
 }
 
-// open makes the customer, or finds the one that an earlier request of the same made.
+// open makes the customer, or finds the one that an equal request made earlier.
 func (m maker) open(ctx context.Context) (*seenCustomer, Result) {
 	params := &v1.CreateCustomerParams{IdempotencyKey: &m.key}
 	var made v1.Customer
@@ -80,11 +82,11 @@ func (m maker) open(ctx context.Context) (*seenCustomer, Result) {
 	return &seenCustomer{made, a.date}, Result{replayed: a.replayed}
 }
 
-// The refusals that tell of a token of an earlier request.
+// The codes of refusals of an old token.
 var staleToken = map[string]bool{"token_expired": true, "token_used": true}
 
-// join looks at a customer that another request opened. It reports ended when there is nothing left to do for this one, and again when the
-// customer is no more.
+// join reads a customer that another request created. It reports ended if nothing is left to do,
+// and again if the customer no longer exists.
 func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, again bool) {
 	there, r := m.customer(ctx, made.ID)
 	switch {
@@ -95,7 +97,7 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 	case complete(&there.Customer):
 		return Result{Outcome: Repeated, Status: r.Status, Customer: &there.Customer}, true, false
 	case len(m.command.Methods) > 0:
-		return Result{}, false, false // the first attachment will tell whose it is
+		return Result{}, false, false // the first attachment decides which request has the customer
 	}
 	first, failed := m.look(ctx, m.first())
 	switch {
@@ -111,9 +113,9 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 // first is the key of the first attachment.
 func (m maker) first() string { return m.key + "-method-0" }
 
-// attach gives the customer its ith payment method. It uses a new token if the one of an earlier
-// request can no longer be used. V1 stored that refusal under the key, so the new token has the
-// next.
+// attach gives the customer its ith payment method. It makes a new token if the token of an earlier
+// request is no longer valid. V1 stored that refusal under the key, so the new token uses the next
+// key.
 func (m maker) attach(ctx context.Context, customer string, i int, token string) (*v1.PaymentMethod, Result) {
 	method, r := m.attachToken(ctx, customer, i, 0, token)
 	if !staleToken[r.Code] {
@@ -126,8 +128,8 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 	return m.attachToken(ctx, customer, i, 1, r.Token.Value.Reveal())
 }
 
-// attachToken attaches the ith payment method under the nth of its keys, which uses the token up.
-// The keys of the first payment method are the same for all requests: the one that attaches it has
+// attachToken attaches the ith payment method under the nth of its keys, and uses the token. The
+// keys of the first payment method are the same for all requests. The request that attaches it has
 // the customer to itself.
 func (m maker) attachToken(ctx context.Context, customer string, i, nth int, token string) (*v1.PaymentMethod, Result) {
 	wanted, key := m.command.Methods[i], m.own+"-method-"+strconv.Itoa(i)
@@ -147,7 +149,7 @@ func (m maker) attachToken(ctx context.Context, customer string, i, nth int, tok
 	return &made, Result{}
 }
 
-// rest is the last call's body. Its metadata replaces the mark, so it is there even when it is empty.
+// rest is the body of the last call. Its metadata replaces the mark, so it is sent even when empty.
 type rest struct {
 	DefaultMethod *string           `json:"default_payment_method,omitzero"`
 	FirstName     *string           `json:"first_name,omitzero"`
@@ -159,7 +161,7 @@ type rest struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// finish gives the customer the rest and takes the mark away.
+// finish adds the other fields to the customer and removes the mark.
 func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, Result) {
 	in := m.command.Body
 	last := rest{
@@ -182,11 +184,10 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	return &whole, Result{}
 }
 
-// stop ends the making at a step that failed. If v1 refused the step, it reads the incomplete
-// customer that this request alone has, whose attachments have changed it, and deletes it. Another
-// request's completion or attachment since then keeps it. A step that v1 could not take, or whose
-// response was lost, is left to a retry. It reports true if the customer is gone and another may be
-// made.
+// stop ends the making at a step that failed. If v1 refused the step, and this request alone has
+// the customer, stop reads the incomplete customer and deletes it. Another request's completion or
+// attachment since then keeps it. If v1 was unavailable, or the response was lost, stop leaves the
+// customer to a retry. It reports true if the customer no longer exists and another may be made.
 func (m maker) stop(ctx context.Context, made *seenCustomer, r Result, ours bool) (Result, bool) {
 	switch {
 	case r.Code == CodeKeyReused:
@@ -227,8 +228,9 @@ func (m maker) contested(ctx context.Context, made *seenCustomer) (Result, bool)
 	return r, r.Outcome == NotFound
 }
 
-// completed reads a customer that another request makes: Repeated if it is complete, NotFound if it
-// is gone, else Unavailable with the customer, if it could be read.
+// completed reads a customer that another request makes. It returns Repeated if the customer is
+// complete, and NotFound if it does not exist. Else it returns Unavailable with the customer, if it
+// could be read.
 func (m maker) completed(ctx context.Context, customer string) (Result, *seenCustomer) {
 	there, r := m.customer(ctx, customer)
 	switch {

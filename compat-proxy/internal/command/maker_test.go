@@ -7,14 +7,15 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// What died with other cards stands in the way from its first card on, until nobody can be at work on it.
+// TestCreateCustomerWithOtherCardsAfterADeath: an incomplete customer blocks a request with other
+// cards once its first card is attached. It does so until it is abandoned.
 func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
 	t.Parallel()
-	const attached = 4 // list, two tokens, open, then this
+	const attached = 4 // list, two tokens, create, then this
 	for at := range 7 {
 		for _, after := range []bool{false, true} {
 			if at == 6 && after {
-				continue // it is whole then
+				continue // the customer is complete then
 			}
 			b := setupCustomers(t)
 			b.make(t, &mortal{left: at, after: after}, ana(visa, mastercard))
@@ -32,7 +33,8 @@ func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
 	}
 }
 
-// A customer without cards is not made of one that died with some of its cards.
+// An incomplete customer with attached cards does not become the customer of a request without
+// cards.
 func TestCreateCustomerWithoutCardsAfterADeath(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[int]command.Outcome{4: command.Done, 5: command.Unavailable} { // the first attachment, the second
@@ -64,7 +66,7 @@ func TestCreateCustomerADayAfterADeath(t *testing.T) {
 func TestCreateCustomerAnHourAfterADeath(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 3}, ana(visa)) // there are a token and a customer
+	b.make(t, &mortal{left: 3}, ana(visa)) // a token and a customer exist
 	b.v1.mu.Lock()
 	for name := range b.v1.tokens {
 		b.v1.tokens[name] = ""

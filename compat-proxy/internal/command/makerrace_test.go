@@ -26,8 +26,8 @@ func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
 	return m.RoundTripper.RoundTrip(r)
 }
 
-// TestCompletedCustomerIsNotDeleted has a proxy complete the customer after another has found it
-// abandoned, and before that one deletes it.
+// TestCompletedCustomerIsNotDeleted: one proxy finds the customer abandoned. Another completes it
+// before the first one deletes it.
 func TestCompletedCustomerIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
@@ -46,7 +46,7 @@ func TestCompletedCustomerIsNotDeleted(t *testing.T) {
 	b.mustKeep(t, visa, mastercard)
 }
 
-// TestRefusedStepKeepsACompletedCustomer has v1 refuse the last step of a request whose customer
+// TestRefusedStepKeepsACompletedCustomer: v1 refuses the last step of a request whose customer
 // another request has joined and completed.
 func TestRefusedStepKeepsACompletedCustomer(t *testing.T) {
 	t.Parallel()
@@ -66,8 +66,8 @@ func TestRefusedStepKeepsACompletedCustomer(t *testing.T) {
 	b.mustKeep(t)
 }
 
-// TestAgeIsOfTheClockOfV1 runs proxies an hour ahead of v1: a customer that another request has
-// just opened is not abandoned.
+// TestAgeIsOfTheClockOfV1: proxies an hour ahead of v1 do not treat a new customer of another
+// request as abandoned.
 func TestAgeIsOfTheClockOfV1(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)

@@ -12,14 +12,14 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Two customer numbers that pass for card numbers, and what both are once they are masked.
+// Two customer numbers that pass for card numbers, and their common masked form.
 const (
 	numberOfAna = "4000000123081111"
 	numberOfBo  = "4242424202021111"
 	numberOfAll = "XXXXXXXXXXXX1111"
 )
 
-// at is a request at a proxy with these deduplication secrets.
+// at sends the request through a new proxy with these deduplication secrets.
 func (b customerBundle) at(
 	t *testing.T, current, other, apiKey secret.String, c command.CreateCustomer,
 ) command.Result {
@@ -34,7 +34,7 @@ func (b customerBundle) at(
 	return x.Execute(t.Context(), apiKey, []command.Command{c})[0]
 }
 
-// identifiedBy returns the customers that one field or all of them tell apart.
+// identifiedBy returns customers with one identifying field, and one with all.
 func identifiedBy(number string) map[string]command.CreateCustomer {
 	email := number + "@example.org"
 	all := v1.CustomerInput{Reference: &number, Description: &number, Email: &email}
@@ -46,8 +46,9 @@ func identifiedBy(number string) map[string]command.CreateCustomer {
 	}
 }
 
-// TestMaskedCustomersAreApart makes customers whose fields are equal once they are masked. Each request
-// finds its own customer: at once, a day later, under a rolled API key, and while the secret rotates.
+// TestMaskedCustomersAreApart makes customers whose fields are equal after masking. Each request
+// finds its own customer: at once, a day later, under a rolled API key, and while the secret
+// rotates.
 func TestMaskedCustomersAreApart(t *testing.T) {
 	t.Parallel()
 	own, next := goldentest.Secret(), otherSecret
@@ -81,7 +82,8 @@ func TestMaskedCustomersAreApart(t *testing.T) {
 				}
 				b.v1.forget()
 			}
-			// No customer is found without the secret of its entry: a new one is made, no other is shown.
+			// No customer is found without the secret of its entry. A new one is made, and no other is
+			// returned.
 			for number := range made {
 				want := command.Done
 				if number == numberOfAll { // not masked
@@ -95,13 +97,14 @@ func TestMaskedCustomersAreApart(t *testing.T) {
 	}
 }
 
-// TestMaskedCustomersAfterADeath makes two customers whose fields are equal once they are masked. The
-// proxy dies at each call of the first; the second request, then its retry, make one customer each.
+// TestMaskedCustomersAfterADeath makes two customers whose fields are equal after masking. The
+// proxy dies at each call of the first. The second request, then the retry of the first, make one
+// customer each.
 func TestMaskedCustomersAfterADeath(t *testing.T) {
 	t.Parallel()
 	first, second := identifiedBy(numberOfAna)["all"], identifiedBy(numberOfBo)["all"]
 	second.Methods = ana(mastercard).Methods
-	for at := range 5 { // list, token, open, attachment, the rest
+	for at := range 5 { // list, token, create, attachment, update
 		for _, after := range []bool{false, true} {
 			b := setupCustomers(t)
 			b.make(t, &mortal{left: at, after: after}, first)
@@ -117,8 +120,8 @@ func TestMaskedCustomersAfterADeath(t *testing.T) {
 	}
 }
 
-// TestMaskedCustomerWhileTheSecretRotates replaces the secret between an attempt that opened the customer
-// and its retry, which goes on under the secret of the first attempt.
+// TestMaskedCustomerWhileTheSecretRotates replaces the secret between an attempt that created the
+// customer and its retry. The retry uses the secret of the first attempt.
 func TestMaskedCustomerWhileTheSecretRotates(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
@@ -132,8 +135,9 @@ func TestMaskedCustomerWhileTheSecretRotates(t *testing.T) {
 	}
 }
 
-// TestMaskedByItsOwnCard gives one customer two cards. Its reference holds the number of the first, which
-// is no card number beside the second. v1 cannot list it by both forms, so there are two customers.
+// TestMaskedByItsOwnCard gives one customer two cards. Its reference holds the number of the first,
+// which is masked differently with the second card. V1 cannot list it by both forms, so there are
+// two customers.
 func TestMaskedByItsOwnCard(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
@@ -148,8 +152,8 @@ func TestMaskedByItsOwnCard(t *testing.T) {
 	}
 }
 
-// TestMaskedIdentityIsKeyed compares the entry that tells masked customers apart: it depends on the
-// secret and on the merchant, and says nothing of the number.
+// TestMaskedIdentityIsKeyed compares the entry that distinguishes masked customers. It depends on
+// the secret and on the merchant, and does not reveal the number.
 func TestMaskedIdentityIsKeyed(t *testing.T) {
 	t.Parallel()
 	entry := func(current secret.String, number string) string {

@@ -11,33 +11,33 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Named is a command that its client can tell from all others: one that comes again under the same Name is the same one, has no effect of
-// its own and gets the first one's answer, for as long as v1 keeps it (24 hours). One with the same name that asks for something else is
-// Refused with CodeKeyReused. Only what had an effect, or may still have one, uses a name up: after a refusal the name is free again. When
-// another operation on the same payment is under way it waits for that a moment.
+// Named is a command to which the client gives a name. A later command with the same Name is a
+// retry. It has no effect and gets the first result, for as long as v1 keeps it (24 hours). A
+// different command under the same name is Refused with CodeKeyReused. Only a command that had an
+// effect, or may still have one, uses the name. After a refusal the name is free again. A Named
+// command waits briefly while another operation on the same payment runs.
 type Named struct {
 	Command Command `json:"command"`
-	// Name is one of the caller's merchant and mode, whatever API key it uses. It may hold
+	// Name is unique within the caller's merchant and mode, for all its API keys. It may hold
 	// anything: only a keyed hash leaves the proxy.
 	Name string `json:"name"`
-	// Bound ties what the request logged in with to Name, if the login does not cover it; the zero
-	// Binding ties nothing.
+	// Bound ties the login of the request to Name, if the login does not cover it. The zero Binding
+	// ties nothing.
 	Bound Binding `json:"bound,omitzero"`
-	// Evidence is what the request logged in with, if Name is the client's choice. A refusal spends it:
-	// the same bytes get the refusal again, and a retry that is signed anew may use Name. Empty spends
-	// nothing.
+	// Evidence is the login of the request, if the client chooses Name. A refusal spends it: the same
+	// bytes get the refusal again, and a retry that is signed anew may use Name. Empty spends nothing.
 	Evidence string `json:"evidence,omitzero"`
-	// Final tells that a refusal uses the name up as well, for what follows from it must not come out otherwise when it is asked again.
+	// Final makes a refusal use the name as well, where a retry must not have another result.
 	Final bool `json:"final,omitzero"`
 }
 
-// Binding is what a request logged in with, which v1 remembers with the first Name that came with
-// it, for 24 hours. The same evidence with another Name is Refused with CodeNameSpent, and so is a
-// Named command whose Name is the evidence itself.
+// Binding is the login of a request, which v1 keeps for 24 hours with the first Name that came with
+// it. The same evidence with another Name is Refused with CodeNameSpent, and so is a Named command
+// whose Name is the evidence itself.
 type Binding struct {
 	Evidence string `json:"evidence,omitempty"`
-	// Witness is the API key under whose merchant the evidence is remembered, where Name may be one
-	// of several merchants. The zero Witness stands for the caller's.
+	// Witness is the API key whose merchant stores the evidence, where Name may belong to one of
+	// several merchants. The zero Witness stands for the caller's key.
 	Witness secret.String `json:"-"`
 }
 
@@ -45,11 +45,11 @@ type Binding struct {
 func (n Named) Kind() Kind { return n.Command.Kind() }
 
 const (
-	// namedKeys is how many keys a name has: the next one is for who comes after a refusal.
+	// namedKeys is how many keys a name has. A retry after a refusal uses the next key.
 	namedKeys = 8
-	// namedFor is how long after a name's first key was used the others can still be used. A retry
-	// looks up the first key first, which v1 keeps for 24 hours. So effects under later keys are
-	// found for 24 hours minus namedFor.
+	// namedFor is how long after the use of a name's first key the others can still be used. A retry
+	// reads the first key first, which v1 keeps for 24 hours. So effects under later keys are found
+	// for 24 hours minus namedFor.
 	namedFor = time.Hour
 )
 
@@ -62,10 +62,11 @@ func (n naming) key(kind Kind, name string, nth int) string {
 	return "named-" + n.derive(parts)
 }
 
-// runNamed runs a command under the first key of its name that holds nothing but a refusal. V1
-// decides which request has a key, and a refused key stays refused: of all requests under a name,
-// at once or after a proxy died, one has an effect. A version conflict is no refusal of the
-// request: the command reads and decides again under the next key, also if it is Final.
+// runNamed runs a command under the first key of its name under which v1 stored no refusal. V1
+// decides which request has a key, and a refused key stays refused. So only one of all requests
+// under a name has an effect, even if they are concurrent or a proxy died. A version conflict does
+// not refuse the request. The command reads and decides again under the next key, also if it is
+// Final.
 func (s session) runNamed(ctx context.Context, c Named) Result {
 	s.patient = true
 	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), c.Name, 0) })
@@ -124,18 +125,18 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 }
 
 const (
-	// refusedPurpose is the purpose of the reservations that make a refusal final: of the name's key, if
-	// v1 stores nothing under it, and of the evidence.
+	// refusedPurpose is the purpose of the reservations that make a refusal final. They are of the
+	// name's key, if v1 stores nothing under it, and of the evidence.
 	refusedPurpose = "refused"
 	// retriedPurpose is the purpose of the reservation by which a request with the evidence goes on to
 	// the name's next key.
 	retriedPurpose = "retried"
-	// spentHere is in place of the next key's number: there is none for this request.
+	// spentHere stands for the next key's number if this request has no next key.
 	spentHere = -1
 )
 
-// spend makes a refusal of this request final before the client gets it. It returns spentHere, or the
-// number of the key to go on with, because another request with the same evidence went on.
+// spend makes a refusal of this request final before the client gets it. It returns spentHere. If
+// another request with the same evidence went on, it returns the number of the key to go on with.
 func (s session) spend(ctx context.Context, c Named, names naming, n int, r Result) (int, *Result) {
 	if !c.Final && c.Evidence == "" || !r.final() {
 		return spentHere, nil
@@ -156,8 +157,8 @@ func (s session) spend(ctx context.Context, c Named, names naming, n int, r Resu
 	return spentHere, nil
 }
 
-// turn reports whether a request may go on behind a refusal under the nth key: not if the refusal was
-// the response to the same bytes.
+// turn reports whether a request may go on after a refusal under the nth key. It may not if the
+// same bytes got the refusal.
 func (s session) turn(ctx context.Context, c Named, names naming, n int, u use) (bool, *Result) {
 	if c.Evidence == "" || u.conflict {
 		return true, nil
@@ -165,14 +166,14 @@ func (s session) turn(ctx context.Context, c Named, names naming, n int, u use) 
 	return s.reserve(ctx, names.refusal(c, n), retriedPurpose)
 }
 
-// refusal returns the key whose reservation decides what follows a refusal under the nth key for
-// requests with the same evidence.
+// refusal returns the key whose reservation decides the result of requests with the same evidence
+// after a refusal under the nth key.
 func (n naming) refusal(c Named, nth int) string {
 	return "refusal-" + n.derive([]string{c.Name, c.Evidence, strconv.Itoa(nth)})
 }
 
-// final reports whether r is a refusal that a retry of the same bytes must get too. A response that
-// has clients retry is none.
+// final reports whether r is a refusal that a retry of the same bytes must get too. A result that
+// makes clients retry is not.
 func (r Result) final() bool {
 	switch r.Code {
 	case CodeOperationInProgress, CodeKeyInUse, CodeKeyReused, CodeNameSpent, CodeFailed:
@@ -181,7 +182,8 @@ func (r Result) final() bool {
 	return (r.Outcome == Refused || r.Outcome == Unmet || r.Outcome == NotFound) && (r.Status == 0 || r.Status/100 == 4)
 }
 
-// spent is the refusal to one that may not try the next key: that of the same request before, or when that was another one, our own.
+// spent returns the refusal of a request that may not try the next key. That is v1's refusal, or
+// CodeNameSpent if the key belongs to another request.
 func (r Result) spent() Result {
 	if r.Code == CodeKeyReused {
 		r.Code = CodeNameSpent
@@ -189,15 +191,15 @@ func (r Result) spent() Result {
 	return r
 }
 
-// posting is what v1 said of a Named command's key.
+// posting records v1's response about the key of a Named command.
 type posting struct {
-	fresh bool // it was done now
+	fresh bool // v1 did it now
 	// stored reports that v1 keeps its refusal under the key, or repeats it for any equal request.
 	stored bool
-	taken  bool // nothing was done for this request: another has the key, or an equal one was refused under it
+	taken  bool // v1 did nothing for this request: another has the key, or an equal one was refused under it
 }
 
-// note takes down v1's last word on a request. On a nil posting it does nothing.
+// note records v1's last response to a request. On a nil posting it does nothing.
 func (p *posting) note(a answer) {
 	if p != nil {
 		p.fresh = effective(a.status) && !a.stored
@@ -206,15 +208,15 @@ func (p *posting) note(a answer) {
 	}
 }
 
-// effective reports whether a status is that of an answer to something that was done, a decline among it.
+// effective reports whether the status means that v1 did something. A decline counts.
 func effective(status int) bool { return status/100 == 2 || status == http.StatusPaymentRequired }
 
-// refusal reports whether a status is that of something that was not done and never will be.
+// refusal reports whether the status means that v1 did nothing and never will.
 func refusal(status int) bool { return status/100 == 4 && !effective(status) }
 
-// sought looks up the id of what the Named command of that name made, of the first of the kinds
-// that made anything. Without one it returns "" and the result to give: Uncertain while a command
-// is under way, and NotFound if none made anything. Before NotFound it reserves the name's next key
+// sought returns the id of the object that a Named command with the name made, for the first of the
+// kinds that made one. Without one it returns "" and the result to give: Uncertain while a command
+// is running, and NotFound if none made anything. Before NotFound it reserves the name's next key
 // of each kind at v1, so that a command that arrives later has no effect.
 func (s session) sought(ctx context.Context, name string, kinds ...Kind) (string, Result) {
 	for range namedKeys {
@@ -239,7 +241,7 @@ func (s session) sought(ctx context.Context, name string, kinds ...Kind) (string
 	return "", Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}
 }
 
-// reserveAll reserves keys for no command at all. It reports false if a command was faster.
+// reserveAll reserves keys for no command at all. It reports false if a command took one first.
 func (s session) reserveAll(ctx context.Context, keys []string) (bool, *Result) {
 	for _, key := range keys {
 		held, failed := s.reserve(ctx, key, "not found")
@@ -250,9 +252,10 @@ func (s session) reserveAll(ctx context.Context, keys []string) (bool, *Result) 
 	return true, nil
 }
 
-// made looks up the id of what the Named command of that kind and name made. Without one it returns
-// "", the key that the next command of the name would have, "" for none, and the result to give:
-// NotFound if v1 has no such command or it made nothing, Uncertain while that is not known.
+// made returns the id of the object that the Named command of that kind and name made. Without one
+// it returns "", the key that the next command of the name would have ("" for none), and the result
+// to give. That is NotFound if v1 has no such command or it made nothing, and Uncertain while it is
+// unknown.
 func (s session) made(ctx context.Context, kind Kind, name string) (made, next string, r Result) {
 	for _, names := range s.allNames() {
 		made, free, r := s.madeUnder(ctx, names, kind, name)
@@ -287,7 +290,8 @@ func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name st
 	return "", "", none
 }
 
-// ended reads what v1 knows of a key once what is done under it has ended. Else it reports false, with the result to give.
+// ended reads v1's record of a key, once the request under it has ended. Else it reports false,
+// with the result to give.
 func (s session) ended(ctx context.Context, key string) (v1.IdempotencyKeyRecord, Result, bool) {
 	for i := 0; ; i++ {
 		a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {

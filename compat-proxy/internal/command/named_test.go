@@ -10,20 +10,21 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// named is a payment of so much under one name.
+// named is a payment of that amount under one name.
 func named(amount int64) command.Named {
 	c := charge
 	c.Body.Amount = amount
 	return command.Named{Command: c, Name: "n"}
 }
 
-// result is what that proxy makes of the command.
+// result executes the command at that proxy.
 func (b onceBundle) result(t *testing.T, proxy int, c command.Command) command.Result {
 	t.Helper()
 	return b.proxies[proxy].Execute(t.Context(), key, []command.Command{c})[0]
 }
 
-// refusedFirst is a bundle whose v1 has refused a payment of 100 under the name, and refuses nothing any more.
+// refusedFirst is a bundle whose v1 has refused a payment of 100 under the name, and refuses
+// nothing from then on.
 func refusedFirst(t *testing.T) onceBundle {
 	t.Helper()
 	b := setupOnce(t, noon)
@@ -38,7 +39,7 @@ func refusedFirst(t *testing.T) onceBundle {
 	return b
 }
 
-// A refusal leaves the name to the next request, whichever proxy it comes to, and to one only.
+// After a refusal, one later request may use the name, at any proxy.
 func TestNameAfterARefusal(t *testing.T) {
 	t.Parallel()
 	b := refusedFirst(t)
@@ -66,7 +67,8 @@ func TestNameAfterARefusal(t *testing.T) {
 	}
 }
 
-// What was refused is tried again when it comes again, unless a refusal is final; what was declined is not.
+// TestTheSameAfterARefusal: a refused request is executed when it is repeated, unless the refusal
+// is final. A declined one is not.
 func TestTheSameAfterARefusal(t *testing.T) {
 	t.Parallel()
 	b := refusedFirst(t)
@@ -92,7 +94,7 @@ func TestTheSameAfterARefusal(t *testing.T) {
 	}
 }
 
-// Of many at once, equal or not, one has an effect, though a proxy dies on its way or answers are lost.
+// One of many concurrent requests has an effect, equal or not, even if responses are lost.
 func TestNameAfterARefusal_atOnce(t *testing.T) {
 	t.Parallel()
 	b := refusedFirst(t)
@@ -107,7 +109,8 @@ func TestNameAfterARefusal_atOnce(t *testing.T) {
 	}
 }
 
-// A name is refused in the end, with the code that says that nothing was done: after eight keys, and after an hour.
+// After eight keys, and after an hour, a name is refused with the code that proves that nothing was
+// done.
 func TestNameThatIsSpent(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -129,7 +132,7 @@ func TestNameThatIsSpent(t *testing.T) {
 	}
 }
 
-// What runs under a name, or may not be read, keeps all others from it.
+// A running request under a name, or a key that may not be read, blocks all others.
 func TestNameInUse(t *testing.T) {
 	t.Parallel()
 	b := refusedFirst(t)

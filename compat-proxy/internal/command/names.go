@@ -15,14 +15,14 @@ import (
 // minSecret is the shortest deduplication secret, in bytes. 32 random bytes in base64 have 44.
 const minSecret = 32
 
-// The faults of deduplication secrets.
+// The errors of deduplication secrets.
 var (
-	errNoSecret = errors.New("deduplication_secret: missing; give every proxy the same 32 random bytes, as `openssl rand -base64 32` makes them")
+	errNoSecret = errors.New("deduplication_secret: missing; give every proxy the same 32 random bytes, made by `openssl rand -base64 32`")
 	errShort    = errors.New("deduplication_secret: shorter than 32 characters; `openssl rand -base64 32` makes one")
 	errOther    = errors.New("deduplication_secret_other: shorter than 32 characters, or the same as deduplication_secret")
 )
 
-// checkSecrets rejects secrets under which names could be guessed.
+// checkSecrets rejects secrets with which names could be guessed.
 func checkSecrets(current, other secret.String) error {
 	switch {
 	case current.IsZero():
@@ -44,12 +44,11 @@ func SecretFingerprint(s secret.String) string {
 	return "fp" + hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// tenant is the merchant and the mode of an API key. Both outlive the key: every key that replaces
-// it has the same.
+// tenant is the merchant and the mode of an API key. A key that replaces it has the same.
 type tenant struct{ merchant, mode string }
 
-// naming derives the names under which v1 remembers requests: Idempotency-Keys and digests. One
-// secret and tenant give the same names at every proxy and under every API key of the tenant.
+// naming derives the names under which v1 stores requests: Idempotency-Keys and digests. One secret
+// and tenant give the same names at every proxy and under every API key of the tenant.
 type naming struct {
 	secret secret.String
 	tenant tenant
@@ -63,7 +62,7 @@ func (n naming) derive(parts ...[]string) string {
 		text = appendList(text, list)
 	}
 	mac := hmac.New(sha256.New, []byte(n.secret.Reveal()))
-	mac.Write(text) // at once: to a hash, each small piece costs more than its bytes
+	mac.Write(text) // in one call: for a hash, each small write costs more than its bytes
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(text[:0]))
 }
 
@@ -76,8 +75,8 @@ func appendList(text []byte, list []string) []byte {
 	return text
 }
 
-// prepare has the session derive names, if the command needs any. It returns the result to give if
-// v1 does not identify the API key.
+// prepare sets the session's names, if the command needs any. It returns the result to give if v1
+// does not identify the API key.
 func (s *session) prepare(ctx context.Context, c Command) *Result {
 	if !needsNames(c) {
 		return nil
@@ -93,7 +92,7 @@ func (s *session) prepare(ctx context.Context, c Command) *Result {
 	return nil
 }
 
-// needsNames reports whether a command is remembered, or looked up, under a derived name.
+// needsNames reports whether v1 stores a command, or finds it, under a derived name.
 func needsNames(c Command) bool {
 	switch c := c.(type) {
 	case Named, CreateCustomer:
@@ -119,7 +118,7 @@ const movedPurpose = "other secret"
 // chosen returns the names to run a request under; first returns the first key that they give it.
 // Without another secret it calls nothing. With one, it reserves the first key of the secret that
 // is not chosen, so that no proxy can run the request under that. If the key is in use, the request
-// ran under the other secret before, and that secret's names are returned.
+// already ran under the other secret, and chosen returns that secret's names.
 func (s session) chosen(ctx context.Context, first func(naming) string) (naming, *Result) {
 	names, others, failed := s.agreed(ctx, first)
 	if failed != nil || others == nil {
@@ -157,7 +156,7 @@ func (s session) agreed(ctx context.Context, first func(naming) string) (names n
 	return *s.otherNames, &s.names, nil
 }
 
-// allNames returns the current names, then those of the other secret.
+// allNames returns the current names, then the names of the other secret.
 func (s session) allNames() []naming {
 	if s.otherNames == nil {
 		return []naming{s.names}

@@ -17,13 +17,13 @@ var (
 	otherSecret = secret.New("another deduplication secret for tests")
 )
 
-// at is the result of one command at a proxy under an API key.
+// at executes one command at a proxy under an API key.
 func (b onceBundle) at(t *testing.T, x *command.Executor, apiKey secret.String, c command.Command) command.Result {
 	t.Helper()
 	return x.Execute(t.Context(), apiKey, []command.Command{c})[0]
 }
 
-// repeatable are the commands that v1 must carry out once, however often they come.
+// repeatable are the commands that v1 must execute once, even if they are repeated.
 func repeatable() map[string]command.Command {
 	amount, currency, method := int64(100), "usd", "card"
 	credit := command.Credit{Body: v1.RefundCreate{
@@ -44,8 +44,8 @@ func repeatable() map[string]command.Command {
 	}
 }
 
-// The API key of a login is rolled between a command whose response was lost and its retry, at this
-// proxy or another one.
+// TestRolledKeyForgetsNothing: the API key of a login is rolled between a command whose response
+// was lost and its retry, at this proxy or another one.
 func TestRolledKeyForgetsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range repeatable() {
@@ -81,7 +81,7 @@ func TestRolledKeyReversesByName(t *testing.T) {
 	}
 }
 
-// A further payment of an order, and a customer, are recognised under the rolled key as well.
+// A duplicate of a further payment, and a customer, are recognised under the rolled key too.
 func TestRolledKeyKnowsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
@@ -93,7 +93,7 @@ func TestRolledKeyKnowsOrdersAndCustomers(t *testing.T) {
 		t.Errorf("got %d further payments, want 1", payments)
 	}
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 2, after: true}, ana(visa)) // it is open, and incomplete
+	b.make(t, &mortal{left: 2, after: true}, ana(visa)) // the customer exists, and is incomplete
 	if r := b.makeWith(t, rolled, &mortal{left: immortal}, ana(visa)); r.Outcome != command.Done {
 		t.Errorf("customer: got %s, want it finished", r.Outcome)
 	}
@@ -102,7 +102,7 @@ func TestRolledKeyKnowsOrdersAndCustomers(t *testing.T) {
 	}
 }
 
-// Another merchant, and the other mode of the same one, have names of their own.
+// Another merchant, and the other mode of the same merchant, have separate names.
 func TestNamesOfAnotherTenant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []command.Command{named(100), sale(120)} {
@@ -118,8 +118,8 @@ func TestNamesOfAnotherTenant(t *testing.T) {
 	}
 }
 
-// While the deduplication secret is replaced, each proxy has both: a request named under the one is
-// recognised under the other.
+// TestReplacedSecretForgetsNothing: while the deduplication secret is replaced, each proxy has
+// both. A request named under one secret is recognised under the other.
 func TestReplacedSecretForgetsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range repeatable() {
@@ -150,8 +150,8 @@ func TestReplacedSecretForgetsNothing(t *testing.T) {
 	}
 }
 
-// A further payment of an order, and a customer, are recognised while the deduplication secret is
-// replaced.
+// A duplicate of a further payment, and a customer, are recognised while the deduplication secret
+// is replaced.
 func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
@@ -167,7 +167,7 @@ func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 		t.Errorf("further payment: got %s, want it repeated", r.Outcome)
 	}
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 2, after: true}, ana(visa)) // it is open, and incomplete
+	b.make(t, &mortal{left: 2, after: true}, ana(visa)) // the customer exists, and is incomplete
 	after, err = command.New(command.Config{
 		V1: b.server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: b.v1.clock,
 	})
@@ -182,7 +182,7 @@ func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 	}
 }
 
-// A named request is not attempted while v1 does not identify the API key: under another name it
+// A named request is not attempted while v1 does not identify the API key. Under another name it
 // could be executed twice.
 func TestNamedWithoutATenant(t *testing.T) {
 	t.Parallel()
@@ -199,7 +199,7 @@ func TestNamedWithoutATenant(t *testing.T) {
 	b.v1.down = false
 	b.at(t, b.proxies[0], key, named(100))
 	b.v1.down = true
-	b.clock.Advance(time.Hour) // long after what the key may do was last read
+	b.clock.Advance(time.Hour) // long after the scopes of the key were read
 	if r := b.at(t, b.proxies[0], key, named(100)); r.Outcome != command.Done || r.Fresh {
 		t.Errorf("an API key that was identified before: got %s, fresh %t, want the first one's result", r.Outcome, r.Fresh)
 	}

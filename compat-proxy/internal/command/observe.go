@@ -8,15 +8,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// Call is one attempt at a v1 call as a metric sees it. None of its words is a client's.
+// Call is one attempt at a v1 call, for a metric. It contains no text of a client.
 type Call struct {
 	Route   string // method and template
-	Status  int    // 0 when there was no answer
+	Status  int    // 0 without a response
 	Attempt int    // from 1
 	Took    time.Duration
 }
 
-// observed is a transport that tells of every attempt.
+// observed is a transport that reports every attempt.
 type observed struct {
 	next    http.RoundTripper
 	clock   clock.Clock

@@ -25,9 +25,9 @@ func windowedCommands(window int) map[string]command.Command {
 	}
 }
 
-// TestOnce_oldResponse: the connection to v1 breaks under the first attempt of a request whose window
-// has no equal one. V1 stored a response under the same key long before: the request is executed, and
-// its result is not that of hours ago.
+// TestOnce_oldResponse: the connection to v1 breaks under the first attempt of a request without a
+// recent duplicate. V1 stored a response under the same key long before. The request is executed,
+// and does not get that old result.
 func TestOnce_oldResponse(t *testing.T) {
 	t.Parallel()
 	outcomes := map[int]command.Outcome{
@@ -55,8 +55,8 @@ func TestOnce_oldResponse(t *testing.T) {
 	}
 }
 
-// TestOnce_oldResponseWithinASmallWindow: a window below the skew among servers of v1 bounds what
-// counts as the request's own.
+// TestOnce_oldResponseWithinASmallWindow: with a window below the skew among servers of v1, the
+// window decides whether a stored response is the request's own.
 func TestOnce_oldResponseWithinASmallWindow(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -68,8 +68,8 @@ func TestOnce_oldResponseWithinASmallWindow(t *testing.T) {
 	}
 }
 
-// TestOnce_recentResponse: in a long window, the stored response of an earlier request makes this one
-// its duplicate, also if the connection breaks.
+// TestOnce_recentResponse: in a long window, the stored response of an earlier request makes this
+// one its duplicate, even if the connection breaks.
 func TestOnce_recentResponse(t *testing.T) {
 	t.Parallel()
 	for name, c := range windowedCommands(3600) {
@@ -99,8 +99,8 @@ func (o *onPost) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestOnce_ownResponseOfAnotherServer: the server of v1 that executes the request is eight seconds
-// behind the one that sent its time, and the response to the first attempt is lost. The stored one is
-// the request's own.
+// behind the one that sent its time. The response to the first attempt is lost. The stored response
+// is the request's own.
 func TestOnce_ownResponseOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	for name, c := range windowedCommands(120) {

@@ -8,18 +8,18 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// MaxWindow is the longest deduplication window. Keys of v1 live a day, which is longer than a slot
-// and a window together.
+// MaxWindow is the longest deduplication window. V1 keeps keys for a day, which is longer than a
+// slot and a window together.
 const MaxWindow = 8 * time.Hour
 
 // Once defines which requests are equal, and for how long after one of them an equal request is a
-// duplicate: v1 has one effect, and the duplicate is Repeated. With the zero value no request is a
+// duplicate. V1 has one effect, and the duplicate is Repeated. With the zero value no request is a
 // duplicate of this one, nor this one of another.
 type Once struct {
 	// Window is the deduplication window in seconds, at most MaxWindow. With 0 the request is never a
 	// duplicate, but later requests can be duplicates of it.
 	Window int `json:"window,omitempty"`
-	// Same is what makes two requests equal, besides the caller's merchant and mode, the kind of
+	// Same are the fields that must be equal, besides the caller's merchant and mode, the kind of
 	// command, its amount and its payment source.
 	Same []string `json:"same,omitempty"`
 }
@@ -29,25 +29,25 @@ func (o Once) window() time.Duration {
 }
 
 const (
-	// slot is the length of the spans of v1's time, counted from the Unix epoch, that have chains of
-	// their own. Keys expire after a day, so a chain must end before its first key does.
+	// slot is the length of the spans of v1's time, counted from the Unix epoch, that have separate
+	// chains. Keys expire after a day, so a chain must end before its first key does.
 	slot = MaxWindow
-	// slotMargin is how far the times may differ that proxies compute for requests that reach v1 at one
-	// moment. It is well above TotalTimeout and the skew among the servers of v1.
+	// slotMargin bounds the difference between the times that proxies compute for requests that reach
+	// v1 at one moment. It is well above TotalTimeout and the skew among the servers of v1.
 	slotMargin = 5 * time.Minute
-	// serversSkew is how far the clocks of two servers of v1 differ at most while both are ready.
+	// serversSkew bounds the difference between the clocks of two servers of v1 while both are ready.
 	serversSkew = 10 * time.Second
 	// closedPurpose is the purpose of the reservation that ends a chain.
 	closedPurpose = "closed"
-	// skippedPurpose is the purpose of the reservation of a key that a request left without a use while
-	// later keys may be in use. A free key would end the chain before them.
+	// skippedPurpose is the purpose of the reservation of a key that a request left unused while later
+	// keys may be in use. A free key would end the chain before them.
 	skippedPurpose = "skipped"
 )
 
 func slotOf(t time.Time) int64 { return t.UnixNano() / int64(slot) }
 
-// chain is the sequence of Idempotency-Keys that equal requests of one slot use, one after the other.
-// A request takes the next key if no request under the earlier ones is recent. A reservation closes
+// chain is the sequence of Idempotency-Keys that equal requests of one slot use in turn. A request
+// takes the next key if no request under the earlier ones is recent. A reservation closes
 // the chain: from then on, requests take keys of the next slot's.
 type chain struct {
 	identity string
@@ -62,7 +62,7 @@ func (c chain) next() chain { return chain{c.identity, c.slot + 1} }
 
 // work is the part of a request that an equal one must not repeat.
 type work struct {
-	identity []string // what makes requests equal besides Once.Same: only what the client sent
+	identity []string // the fields that make requests equal besides Once.Same: only fields that the client sent
 	reads    bool     // do depends on objects at v1 that can change between a request and its retry
 	do       func(session) Result
 }
@@ -72,18 +72,18 @@ type windowed struct {
 	session
 	work
 
-	same   [][]string // what makes requests equal
+	same   [][]string // the parts that make requests equal
 	recent time.Time  // an equal request made after it makes this one a duplicate
-	oldest time.Time  // a payment or refund made before it is that of an earlier request
+	oldest time.Time  // a payment or refund made before it belongs to an earlier request
 }
 
-// once runs the work with keys that equal requests share, until v1 has no use of the key by an earlier
-// one or an equal request was made within the window. Only what v1 stores and v1's clock decide, so it
-// makes no difference which proxy gets a request and what time that has.
+// once runs the work under keys that equal requests share. It stops at a key that no earlier
+// request used, or at an equal request within the window. Only v1's records and v1's clock decide,
+// so neither the choice of the proxy nor its clock makes a difference.
 //
-// Where a slot begins, requests of both slots run at one time. Those of the later slot close the chain
-// of the earlier one before they take a key. So all requests take keys of one sequence, and of two
-// within the window one finds the other.
+// Where a slot begins, requests of both slots run at one time. Requests of the later slot close the
+// chain of the earlier one before they take a key. So all requests take keys of one sequence, and
+// of two within the window one finds the other.
 func (s session) once(ctx context.Context, o Once, do work) Result {
 	if len(o.Same) == 0 {
 		return do.do(s)
@@ -106,7 +106,7 @@ func (s session) once(ctx context.Context, o Once, do work) Result {
 			return r
 		}
 	}
-	if later := slotOf(now.Add(slotMargin)); later > home { // one without a window may be there
+	if later := slotOf(now.Add(slotMargin)); later > home { // a request without a window may be there
 		if r, ended := w.pass(ctx, later, false); ended {
 			return r
 		}
@@ -142,8 +142,8 @@ func (w windowed) pass(ctx context.Context, n int64, closes bool) (Result, bool)
 	return Result{}, false
 }
 
-// inSlot returns the chain of a slot that requests take keys of, and the names of the secret that it
-// is not under, none without another secret.
+// inSlot returns the chain of a slot from which requests take keys. It also returns the names of
+// the other secret, none if there is only one.
 func (w windowed) inSlot(ctx context.Context, n int64) (chain, []naming, *Result) {
 	under := func(of naming) chain { return chain{of.derive(w.same...), n} }
 	names, others, failed := w.agreed(ctx, func(of naming) string { return under(of).key(0) })
@@ -154,8 +154,8 @@ func (w windowed) inSlot(ctx context.Context, n int64) (chain, []naming, *Result
 }
 
 // take runs the request under the first key of a slot's chain that no earlier one uses. It reports
-// true if the chain is closed. Work that reads objects begins behind the chain's end: an earlier equal
-// request is found before an object that changed since can make v1 refuse this one.
+// true if the chain is closed. Work that reads objects begins after the chain's end. An earlier
+// equal request is found before an object that changed since can make v1 refuse this one.
 func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 	own, others, failed := w.inSlot(ctx, n)
 	if failed != nil {
@@ -197,7 +197,7 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 		if r, ended := seen.judge(r, w.recent); ended {
 			return r, false
 		}
-		if !seen.found { // freed since then: behind it, the request would hide from a walk
+		if !seen.found { // freed since then: under a later key, a walk would not find the request
 			continue
 		}
 		if r, ended := w.advance(ctx, end); ended || end.closed {
@@ -208,8 +208,8 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 }
 
 // owned returns r as replayed if v1 stored the response before this request began. After an attempt
-// without a response, a stored one counts as the request's own. But the key can be that of an equal
-// request of hours ago, and then this request had no effect.
+// without a response, a stored one counts as the request's own result. But the key can belong to an
+// equal request of hours ago, and then this request had no effect.
 func (w windowed) owned(ctx context.Context, r Result) Result {
 	if !r.stored || r.replayed {
 		return r
@@ -254,8 +254,8 @@ func (w windowed) close(ctx context.Context, end *chainEnd) (Result, bool) {
 	}
 }
 
-// identify completes the use of a key that the caller may not read. It finds out whether the key is
-// reserved for one of the purposes: the same reservation is replayed.
+// identify completes the use of a key that the caller may not read. It tries the reservation for
+// each purpose: v1 replays the one that exists.
 func (s session) identify(ctx context.Context, key string, u use, purposes ...string) (use, *Result) {
 	if !u.blind {
 		return u, nil
@@ -276,7 +276,7 @@ func (s session) identify(ctx context.Context, key string, u use, purposes ...st
 // closes reports whether the use closes its chain.
 func (u use) closes() bool { return u.purpose == closedPurpose }
 
-// released reports whether v1 may have freed the request's key after it had claimed it: equal
+// released reports whether v1 may have freed the request's key after it had claimed it. Equal
 // requests may have taken later keys of the chain meanwhile.
 func (r Result) released() bool {
 	return r.Outcome != Done && r.Outcome != Declined && (r.claimed || v1.FreesKey(r.Code))
@@ -290,7 +290,7 @@ func (s session) vacate(ctx context.Context, in chain, n int) {
 	}
 }
 
-// result is r, or the zero Result.
+// result returns *r, or the zero Result if r is nil.
 func result(r *Result) Result {
 	if r == nil {
 		return Result{}
@@ -306,8 +306,8 @@ type chainEnd struct {
 	closed bool // the next key closes the chain
 }
 
-// advance moves end to the chain's last request. If that moved, it goes back to the latest use that
-// is a payment, a decline or a refund, and judges it: refusals and skipped keys behind it are no
+// advance moves end to the chain's last request. If end moved, it goes back to the latest use that
+// is a payment, a decline or a refund, and judges it. Refusals and skipped keys after that are no
 // duplicates. It goes back no further than the window.
 func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 	from := end.n
@@ -333,9 +333,9 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 	return result(failed), failed != nil
 }
 
-// walk moves end to the chain's last key in use and returns the use, if it moved. Skipped keys are in
-// use, so the chain has no gaps. Walk doubles its steps and then halves the way back: a long chain
-// takes few calls.
+// walk moves end to the chain's last key in use and returns the use, if it moved. Skipped keys are
+// in use, so the chain has no gaps. Walk doubles its steps and then halves them on the way back: a
+// long chain takes few calls.
 func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 	var last use
 	step, growing := 1, true
@@ -347,7 +347,7 @@ func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 		if u.found && !u.closes() {
 			end.n, last = end.n+step, u
 		} else {
-			growing, end.closed = false, u.closes() // at last, of the key behind the end
+			growing, end.closed = false, u.closes() // in the last step, of the key after the end
 		}
 		if growing {
 			step *= 2

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// onceBundle is some proxies in front of one v1, and the clock of all.
+// onceBundle holds some proxies in front of one v1, and the clock of all.
 type onceBundle struct {
 	v1      *keyedV1
 	clock   *clock.Fake
@@ -36,7 +36,7 @@ func setupOnce(tb testing.TB, at time.Time) onceBundle {
 	return b
 }
 
-// proxy is a further one in front of the same v1.
+// proxy returns a further proxy in front of the same v1.
 func (b onceBundle) proxy(tb testing.TB, current, other secret.String) *command.Executor {
 	tb.Helper()
 	x, err := command.New(command.Config{
@@ -49,13 +49,13 @@ func (b onceBundle) proxy(tb testing.TB, current, other secret.String) *command.
 	return x
 }
 
-// noon is far from where a slot begins; midnight is where one does.
+// A slot begins at midnight, and none begins near noon.
 var (
 	noon     = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 )
 
-// sale is a payment that is the same as others within the window of so many seconds.
+// sale is a payment with a window of that many seconds. All sales are equal.
 func sale(window int, change ...func(*command.Authorize)) command.Authorize {
 	c := command.Authorize{
 		Body: v1.TransactionCreate{
@@ -184,7 +184,7 @@ func TestOnce_whileTheFirstRuns(t *testing.T) {
 	}
 }
 
-// A caller whose key may not read still never pays twice.
+// A caller whose key may not read keys still never pays twice.
 func TestOnce_withoutTheScopeToLook(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -198,7 +198,7 @@ func TestOnce_withoutTheScopeToLook(t *testing.T) {
 		{time.Minute, sale(120), command.Repeated},
 		{2 * time.Minute, sale(120), command.Done},
 		{time.Minute, sale(120), command.Repeated},
-		{time.Hour, sale(120, func(c *command.Authorize) { c.Body.Reference = new("r") }), command.Repeated}, // whose age it is not told
+		{time.Hour, sale(120, func(c *command.Authorize) { c.Body.Reference = new("r") }), command.Repeated}, // the caller does not get the age of the first
 	} {
 		b.clock.Advance(step.after)
 		if got := b.ask(t.Context(), 0, step.c); got != step.want {
@@ -226,7 +226,7 @@ func TestOnce_askedByManyAtOnce(t *testing.T) {
 	}
 }
 
-// A key shows nothing of the card: without the deduplication secret the hash cannot be computed.
+// A key reveals nothing of the card: without the deduplication secret the hash cannot be computed.
 func TestOnce_keyDependsOnTheSecret(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -245,7 +245,7 @@ func TestOnce_keyDependsOnTheSecret(t *testing.T) {
 	}
 }
 
-// A long chain is walked in few steps.
+// A walk of a long chain takes few steps.
 func TestOnce_longChain(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, midnight)

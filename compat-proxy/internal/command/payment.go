@@ -14,8 +14,8 @@ import (
 
 const contentType = "application/json"
 
-// pay makes a payment. An equal request has the same identity and is looked for before the customer is
-// read. So a customer that changed meanwhile does not make a retry another payment.
+// pay makes a payment. It looks for an equal request before it reads the customer. So a retry does
+// not become another payment because the customer changed meanwhile.
 func (s session) pay(ctx context.Context, c Authorize) Result {
 	if c.Joins != "" {
 		return s.join(ctx, c)
@@ -29,13 +29,13 @@ func (s session) pay(ctx context.Context, c Authorize) Result {
 	return r
 }
 
-// readsCustomer reports whether the payment depends on what v1 has of its customer.
+// readsCustomer reports whether the payment depends on fields of its customer at v1.
 func (c Authorize) readsCustomer() bool {
 	return c.ShipToCustomer || len(c.Takes) > 0 && c.Body.Customer != nil
 }
 
-// charge makes a payment under the session's key, with the payment method and the address that its
-// customer has now. The result has a stored payment method that was not charged.
+// charge makes a payment under the session's key, with the current payment method and address of
+// its customer. If a stored payment method was not charged, the result has it.
 func (s session) charge(ctx context.Context, c Authorize) Result {
 	if r := s.address(ctx, &c); r != nil {
 		return *r
@@ -70,8 +70,8 @@ func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Res
 	return s.follow(ctx, authorized(&t), authorized).from(a, t.CreatedAt.Time)
 }
 
-// create is the generated client's CreateTransactionWithBody, but for reading the address and styling the key anew each time: it is most of
-// what a proxy sends.
+// create is the generated client's CreateTransactionWithBody without two costs: it does not parse
+// the URL and does not format the headers. Most calls of a proxy are this one.
 func (s session) create(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.x.payments, body)
 	if err != nil {
@@ -100,7 +100,8 @@ func (s session) capture(ctx context.Context, c Capture) Result {
 	return s.captureID(ctx, c, t.ID, t, amount)
 }
 
-// captureID captures of the payment with that id, nil for all of it. t is what is known of the payment; it may be nil.
+// captureID captures an amount of the payment with that id, nil for all of it. t is the payment if
+// it was read, else nil.
 func (s session) captureID(ctx context.Context, c Capture, txn string, t *v1.Transaction, amount *int64) Result {
 	body := v1.CaptureCreate{Amount: amount, Reference: optional(c.Reference), Metadata: metadata(c.Metadata)}
 	if c.Final {
@@ -164,22 +165,22 @@ func (s session) void(ctx context.Context, c Void) Result {
 	case r.Outcome == NotFound:
 		return s.notFound(ctx, c.Target)
 	case r.Code == CodeVersionConflict:
-		r.Code = CodeNotVoidable // the decision is the caller's
+		r.Code = CodeNotVoidable // the caller decided on a version, so this does not decide again
 	}
 	return r
 }
 
-// voidRead voids a payment as it was read: with CodeVersionConflict nothing was done, because it has
-// changed since. The command then decides again, under another key.
+// voidRead voids a payment at the version that was read. CodeVersionConflict means that it has
+// changed since and nothing was done. The command then decides again, under another key.
 func (s session) voidRead(ctx context.Context, t *v1.Transaction) Result {
 	expected := t.Version
 	if t.Status == v1.TransactionStatusVoided || t.Status == v1.TransactionStatusCanceled {
-		expected-- // what the void expected that ended it: a retry sends the same body and gets its response
+		expected-- // the version that the earlier void expected: a retry sends the same body and gets its response
 	}
 	return s.voidID(ctx, t.ID, &expected)
 }
 
-// voidID voids a payment if it has the expected version; nil is any.
+// voidID voids a payment if it has the expected version. Nil accepts any version.
 func (s session) voidID(ctx context.Context, txn string, expected *int64) Result {
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
 	a, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
@@ -197,7 +198,8 @@ func (s session) voidID(ctx context.Context, txn string, expected *int64) Result
 	return s.follow(ctx, voided(&t), voided)
 }
 
-// post encodes v once and sends it until there is a last word; see call for again. It reports false when v can not be encoded.
+// post encodes v once and sends it until the response is final; see call for again. It reports
+// false if v cannot be encoded.
 func (s session) post(
 	ctx context.Context, v any, again string, send func(context.Context, *bytes.Reader) (*http.Response, error),
 ) (answer, bool) {
@@ -211,7 +213,7 @@ func (s session) post(
 			return send(ctx, bytes.NewReader(body))
 		})
 		a.claimed = before.claimed
-		// v1 keeps nothing of such a refusal under the key.
+		// V1 does not store this refusal under the key.
 		busy := s.patient && a.err.Code == CodeOperationInProgress
 		if !busy || i == busyRepeats || !wait(ctx, s.x.cfg.FollowPause<<i) {
 			s.posted.note(a)
@@ -220,11 +222,12 @@ func (s session) post(
 	}
 }
 
-// busyRepeats is how often a patient session asks again while another operation on the payment is under way.
+// busyRepeats is how often a patient session retries while another operation on the payment runs.
 const busyRepeats = 4
 
-// settled reads the answer to an operation on the payment with the id txn into made. It reports false, with the result to give, when there is
-// nothing made that fits. t is what is known of the payment; it may be nil.
+// settled reads the response to an operation on the payment with the id txn into made. It reports
+// false, with the result to give, if the response has no matching object. t is the payment if it
+// was read, else nil.
 func (a answer) settled(encoded bool, txn string, t *v1.Transaction, made any, fits func() bool) (Result, bool) {
 	switch {
 	case !encoded:
@@ -241,7 +244,8 @@ func (a answer) settled(encoded bool, txn string, t *v1.Transaction, made any, f
 	return Result{}, true
 }
 
-// check returns the amount in minor units of t's currency, nil for all of it, or the condition that does not hold.
+// check returns the amount in minor units of t's currency, nil for all of it, or the condition that
+// does not hold.
 func check(t *v1.Transaction, require Require, amount string) (*int64, Condition) {
 	if require.Currency != "" && require.Currency != t.Currency {
 		return nil, ConditionCurrency
@@ -275,7 +279,7 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	return &minor, ""
 }
 
-// kindOf is "" for a payment that was made with neither.
+// kindOf returns "" for a payment with neither.
 func kindOf(t *v1.Transaction) MethodKind {
 	switch {
 	case t.Card != nil, t.NetworkToken != nil:
@@ -286,8 +290,8 @@ func kindOf(t *v1.Transaction) MethodKind {
 	return ""
 }
 
-// endsWith reports whether what a payment was made with has a number that ends in last4. Of a short account number v1 shows less than four
-// digits, so only those can be compared.
+// endsWith reports whether the number of the payment source ends in last4. V1 shows less than four
+// digits of a short account number, so only these are compared.
 func endsWith(t *v1.Transaction, last4 string) bool {
 	switch {
 	case t.Card != nil:
@@ -300,11 +304,11 @@ func endsWith(t *v1.Transaction, last4 string) bool {
 	return false
 }
 
-// followReads is how often a payment whose outcome v1 does not know is read again.
+// followReads is how often a payment with an unknown outcome is read again.
 const followReads = 4
 
-// follow reads the payment of an uncertain result again for a while, since v1 asks the acquirer in the background, and gives what
-// judge makes of it once that is certain.
+// follow reads the payment of an uncertain result again for a while, because v1 queries the
+// acquirer in the background. It returns judge's result once that is certain.
 func (s session) follow(ctx context.Context, r Result, judge func(*v1.Transaction) Result) Result {
 	if r.Outcome != Uncertain || r.Transaction == nil {
 		return r
@@ -328,7 +332,7 @@ func (s session) follow(ctx context.Context, r Result, judge func(*v1.Transactio
 	return r
 }
 
-// authorized judges a payment that was to be authorized.
+// authorized returns the result of an authorization from the state of its payment.
 func authorized(t *v1.Transaction) Result {
 	r := Result{Outcome: Uncertain, Transaction: t}
 	switch t.Status {
@@ -336,7 +340,7 @@ func authorized(t *v1.Transaction) Result {
 		r.Outcome = Done
 	case v1.TransactionStatusDeclined:
 		r.Outcome = Declined
-	// voided: the answer was lost, so v1 reversed it; expired: it lapsed before anybody knew of it
+	// voided: the outcome was lost, so v1 reversed it; expired: it lapsed before it was known
 	case v1.TransactionStatusFailed, v1.TransactionStatusVoided, v1.TransactionStatusExpired:
 		r.Outcome, r.Code = Refused, CodeFailed
 	case v1.TransactionStatusProcessing, v1.TransactionStatusUnknown:
@@ -345,7 +349,8 @@ func authorized(t *v1.Transaction) Result {
 	return r
 }
 
-// voided judges a payment that was to be voided. Any other state may still change when the acquirer's answer comes.
+// voided returns the result of a void from the state of its payment. Any other state may still
+// change when the acquirer responds.
 func voided(t *v1.Transaction) Result {
 	if t.Status == v1.TransactionStatusVoided {
 		return Result{Outcome: Done, Transaction: t}
@@ -353,7 +358,7 @@ func voided(t *v1.Transaction) Result {
 	return Result{Outcome: Uncertain, Code: CodeOutcomeUnknown, Transaction: t}
 }
 
-// unencodable is the result of a body that can not be written as JSON; nothing was sent.
+// unencodable is the result of a body that cannot be written as JSON. Nothing was sent.
 func unencodable() Result { return Result{Outcome: Refused, Code: "unencodable_request"} }
 
 func optional(s string) *string {

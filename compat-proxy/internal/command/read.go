@@ -8,7 +8,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// get reads the transaction that the number means, or the refund or capture with the transaction that it is of, if any.
+// get reads the transaction with the number, or else the refund or capture with it and their
+// transaction, if any.
 func (s session) get(ctx context.Context, c Get) Result {
 	t, captured, r := s.payment(ctx, c.Target, c.Captures)
 	if t == nil && r.Refund != nil && r.Refund.Transaction == "" {
@@ -31,14 +32,16 @@ func (s session) get(ctx context.Context, c Get) Result {
 	return r
 }
 
-// target reads the transaction that n means. Without one it returns nil and the result to give.
+// target reads the transaction with the number n. Without one it returns nil and the result to
+// give.
 func (s session) target(ctx context.Context, n Number) (*v1.Transaction, Result) {
 	t, _, r := s.payment(ctx, n, false)
 	return t, r
 }
 
-// payment reads the transaction that n means, or where captures are allowed the capture of that number and the transaction that it is of.
-// Without a transaction it returns nil and the result to give.
+// payment reads the transaction with the number n. If captures is set, it also tries the capture
+// with that number and its transaction. Without a transaction it returns nil and the result to
+// give.
 func (s session) payment(ctx context.Context, n Number, captures bool) (*v1.Transaction, *v1.Capture, Result) {
 	txn, ok := transactionID(n)
 	if !ok {
@@ -61,7 +64,8 @@ func (s session) payment(ctx context.Context, n Number, captures bool) (*v1.Tran
 	return nil, nil, s.notFound(ctx, n)
 }
 
-// readCapture reads the capture of that number; nil with a result when it can not.
+// readCapture reads the capture with that number. It returns nil and the result to give if it
+// cannot.
 func (s session) readCapture(ctx context.Context, n Number) (*v1.Capture, Result) {
 	captured, err := id.Decimal(id.Capture, string(n))
 	if err != nil {
@@ -70,7 +74,7 @@ func (s session) readCapture(ctx context.Context, n Number) (*v1.Capture, Result
 	return s.captureOf(ctx, captured)
 }
 
-// captureOf reads one capture by its id; nil with a result when it can not.
+// captureOf reads one capture by its id. It returns nil and the result to give if it cannot.
 func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, Result) {
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCapture(ctx, captured, s.authorized)
@@ -82,7 +86,7 @@ func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, R
 	return &c, Result{}
 }
 
-// read reads one transaction by its id; nil with a result when it can not.
+// read reads one transaction by its id. It returns nil and the result to give if it cannot.
 func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result) {
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetTransaction(ctx, txn, s.authorized)
@@ -94,7 +98,8 @@ func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result)
 	return &t, Result{}
 }
 
-// notFound is the result for a number that no transaction has: it may still be a refund's, which callers refuse differently.
+// notFound is the result for a number that no transaction has. It may still belong to a refund,
+// which callers refuse differently.
 func (s session) notFound(ctx context.Context, n Number) Result {
 	r := Result{Outcome: NotFound, Status: http.StatusNotFound}
 	re, err := id.Decimal(id.Refund, string(n))
@@ -109,13 +114,13 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 	if ok {
 		r.Refund = &found
 	} else if a.status/100 == 2 {
-		return unread // it is not said that there is none
+		return unread // the refund may still exist
 	}
 	return r
 }
 
-// read reads the answer to a GET into v. It reports false, with the result to give, when there is nothing to read that fits; a lost answer
-// to a read loses nothing, so it is never Uncertain.
+// read reads the response to a GET into v. It reports false, with the result to give, if nothing in
+// it matches. A lost response to a read is never Uncertain, because a read has no effect.
 func (a answer) read(v any, fits func() bool) (Result, bool) {
 	if a.status/100 == 2 && a.holds(v, fits) {
 		return Result{}, true
@@ -127,7 +132,8 @@ func (a answer) read(v any, fits func() bool) (Result, bool) {
 	return r, false
 }
 
-// transactionID is the v1 id of the transaction with that number, and false when no id has it.
+// transactionID returns the v1 id of the transaction with that number, and false if the number is
+// invalid.
 func transactionID(n Number) (string, bool) {
 	txn, err := id.Decimal(id.Transaction, string(n))
 	return txn, err == nil

@@ -18,16 +18,16 @@ import (
 const lostPayment = `{"id":"txn_0000000000zzz","status":%q,"amount":100,"currency":"usd",` +
 	`"created_at":"2026-11-21T12:00:00.000Z"}`
 
-// recovery is the course of a payment that the acquirer never had.
+// recovery is the course of a payment that never reached the acquirer.
 type recovery struct {
-	lost     string // how the response to the first attempt is lost; "" if it shows the payment
+	lost     string // how the response to the first attempt is lost; "" if the response has the payment
 	status   string // of the payment after recovery; "" if recovery removed it
 	refusal  string // of attempts after recovery
 	recovers int    // the number of the read or repeated attempt before which v1 frees the key, from 1
 }
 
-// recoveringV1 is keyedV1 that does not know the outcome of its first payment. The key of that
-// payment stays claimed until another request has run and recovery frees it.
+// recoveringV1 is keyedV1 with a first payment of unknown outcome. The key of that payment stays
+// claimed until another request has run and recovery frees it.
 type recoveringV1 struct {
 	*keyedV1
 	recovery
@@ -59,7 +59,7 @@ func (f *recoveringV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		f.claim(key, string(body))
 		switch f.lost {
-		case "connection": // the transport sends the attempt again by itself
+		case "connection": // the transport sends the attempt again
 			panic(http.ErrAbortHandler)
 		case "gateway":
 			w.WriteHeader(http.StatusGatewayTimeout)
@@ -109,8 +109,8 @@ func (f *recoveringV1) respond(w http.ResponseWriter, r *http.Request, read bool
 }
 
 // TestOnce_gapBehindARecoveredKey: the outcome of a payment is unknown, and an equal request is
-// charged under the next key. Then v1 frees the payment's key, while the payment's own request still
-// runs. The duplicate of the other request is not charged, however the first one ended.
+// charged under the next key. Then v1 frees the payment's key, while the payment's own request
+// still runs. The duplicate of the other request is not charged, with any outcome of the first.
 func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -166,7 +166,7 @@ func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 	}
 }
 
-// mustProxy is a further proxy, in front of a server that stands before the bundle's v1.
+// mustProxy returns a further proxy, behind a server in front of the bundle's v1.
 func mustProxy(t *testing.T, server *httptest.Server, b onceBundle) *command.Executor {
 	t.Helper()
 	x, err := command.New(command.Config{

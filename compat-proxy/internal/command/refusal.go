@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Refusal takes the place of a command that the caller refuses without v1, by settings or scopes that
-// may change. It has no effect. Named, it uses up its name or its evidence as v1's refusal does: a
+// Refusal replaces a command that the caller refuses without v1, because of settings or scopes that
+// may change. It has no effect. Named, it uses its name or its evidence as v1's refusal does: a
 // later request with the same bytes is refused too. Its result is Refused with CodeNotPermitted, or
 // another if v1 did not store the refusal.
 type Refusal struct {
@@ -14,14 +14,14 @@ type Refusal struct {
 	Of Kind `json:"of"`
 }
 
-// CodeNotPermitted is ours: the result of a Refusal.
+// CodeNotPermitted is not a v1 code: it is the result of a Refusal.
 const CodeNotPermitted = "not_permitted"
 
 // Kind implements Command.
 func (r Refusal) Kind() Kind { return r.Of }
 
 // refuse reserves the key of the refused command. If another request has the key, that request
-// decides, as if v1 had refused the key to the command. Without a name there is nothing to use up.
+// decides, as if v1 had refused the key to the command. Without a name it reserves nothing.
 func (s session) refuse(ctx context.Context) Result {
 	refused := Result{Outcome: Refused, Status: http.StatusForbidden, Code: CodeNotPermitted}
 	if s.posted == nil {

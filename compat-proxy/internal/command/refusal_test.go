@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// refusing returns the named command with a Refusal of its kind in place of the payment.
+// refusing returns the named command with a Refusal of its kind instead of the payment.
 func refusing(c command.Named) command.Named {
 	c.Command = command.Refusal{Of: c.Kind()}
 	return c
@@ -21,8 +21,7 @@ func final() command.Named {
 	return c
 }
 
-// The bytes of a refused request have no effect at any proxy, also after an hour, however often the
-// refusal is repeated.
+// The bytes of a refused request have no effect at any proxy, even after an hour and many repeats.
 func TestRefusalIsFinal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]command.Named{"by evidence": final(), "by the client": sending(100, "e")} {
@@ -49,8 +48,8 @@ func TestRefusalIsFinal(t *testing.T) {
 	}
 }
 
-// A retry that is signed anew is executed once under the name of a refused request, and its own bytes
-// get its response again.
+// A retry that is signed anew is executed once under the name of a refused request. The refused
+// bytes get their response again.
 func TestRefusalLeavesTheClientsName(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
@@ -65,8 +64,8 @@ func TestRefusalLeavesTheClientsName(t *testing.T) {
 	}
 }
 
-// A refusal of bytes that were executed before, as after a scope was taken away, changes nothing of
-// their response.
+// A refusal of bytes that were executed before, as after the loss of a scope, does not change their
+// response.
 func TestRefusalAfterTheEffect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]command.Named{"by evidence": final(), "by the client": sending(100, "e")} {
@@ -85,8 +84,8 @@ func TestRefusalAfterTheEffect(t *testing.T) {
 	}
 }
 
-// Bytes that are refused after v1 refused other ones under the same name are used up too. The name's
-// next key decides.
+// TestRefusalAfterAnother: v1 refused other bytes under the same name, and then these are refused.
+// A retry of these bytes is refused too. The name's next key decides.
 func TestRefusalAfterAnother(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

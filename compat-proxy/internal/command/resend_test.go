@@ -16,7 +16,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 )
 
-// TestRepetitionsAreInTheTrace: each attempt at a call is a span of its own that says which repetition it is, and v1 continues that one.
+// TestRepetitionsAreInTheTrace: each attempt at a call has a span with its number, and v1 continues
+// that span.
 func TestRepetitionsAreInTheTrace(t *testing.T) {
 	t.Parallel()
 	to := telemetrytest.New(t)
@@ -30,7 +31,7 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 	tracer := provider.Tracer("compat-proxy")
 	f := &fakeV1{answers: map[string][]answer{create: {{status: 503}, {status: 504}, {status: 201, body: transaction("captured")}}}}
 	var mu sync.Mutex
-	var parents []string // span ids that v1 was sent
+	var parents []string // span ids that v1 received
 	server := goldentest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		parents = append(parents, strings.Split(r.Header.Get("Traceparent")+"---", "-")[2])

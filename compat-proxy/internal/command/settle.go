@@ -7,15 +7,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// earlier is the record of the attempts that were sent under one Idempotency-Key.
+// earlier is the record of the attempts under one Idempotency-Key.
 type earlier struct {
-	lost bool // one may have had an effect, or may still have one
-	ours bool // one may have had the effect that a later response describes
+	lost bool // an attempt may have had an effect, or may still have one
+	ours bool // an attempt may have had the effect that a later response describes
 	// claimed reports that v1 may have claimed the key, for one of them or for an equal request.
 	claimed bool
 }
 
-// add judges the response to the next attempt by the attempts before it, and adds it to them.
+// add updates the response to the next attempt by the attempts before it, and adds it to them.
 func (e *earlier) add(a *answer) {
 	a.replayed = a.replayed && !e.ours && !a.resent
 	e.ours = e.ours || a.resent || a.maybe && a.err.Code != CodeKeyInUse
@@ -24,9 +24,8 @@ func (e *earlier) add(a *answer) {
 	e.claimed = e.claimed || a.maybe || a.resent
 }
 
-// hadNoEffect reports whether a response that is no success proves that the attempt it is the
-// response to had no effect. A gateway's 5xx proves nothing about v1 behind it, unless it is a 503
-// with httpx.UnsentHeader.
+// hadNoEffect reports whether a response that is no success proves that its attempt had no effect.
+// A gateway's 5xx proves nothing about v1 behind it, unless it is a 503 with httpx.UnsentHeader.
 func (a answer) hadNoEffect() bool {
 	switch {
 	case a.err.Code == CodeKeyInUse:
@@ -37,7 +36,7 @@ func (a answer) hadNoEffect() bool {
 	return a.status < http.StatusInternalServerError || a.err.Code == CodeNotProcessed
 }
 
-// beforeEffect are the codes of 503 of which v1 had no effect. Any other, such as
+// beforeEffect are the codes of 503 responses that v1 sends before any effect. Any other, such as
 // store_unavailable, may come after the commit of an intent, which v1 then carries out.
 var beforeEffect = map[string]bool{
 	"overloaded": true, CodeAcquirerNotConfigured: true, CodeAcquirerUnavailable: true,

@@ -13,9 +13,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestWhatSettlesALostAttempt: after an attempt without a response, a refusal proves that nothing
-// was done only if v1 made it after it had looked the Idempotency-Key up, and refuses any equal
-// request from then on.
+// TestWhatSettlesALostAttempt: an attempt had no response, and the next one is refused. The refusal
+// proves that nothing was done only if v1 looked the Idempotency-Key up before it. V1 must also
+// refuse any equal request from then on.
 func TestWhatSettlesALostAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestWhatSettlesALostAttempt(t *testing.T) {
 }
 
 // TestSettlingRefusals: after a lost attempt, each code that v1 lists as settling ends the command
-// with its refusal. The same command again, with nothing lost, has the same result.
+// with its refusal. A repeat of the command, with nothing lost, has the same result.
 func TestSettlingRefusals(t *testing.T) {
 	t.Parallel()
 	statuses := map[string]int{
@@ -103,7 +103,7 @@ func TestSettlingRefusals(t *testing.T) {
 }
 
 // TestVersionConflictSettlesALostAttempt: v1 stores the conflict under the key, so the lost attempt
-// did nothing and never will. The void is rejected for good, whatever becomes of the payment.
+// did nothing and never will. The void stays rejected, even if the payment changes again.
 func TestVersionConflictSettlesALostAttempt(t *testing.T) {
 	t.Parallel()
 	conflict := refusalWith(command.CodeVersionConflict, transaction("captured"))
@@ -117,8 +117,9 @@ func TestVersionConflictSettlesALostAttempt(t *testing.T) {
 	}
 }
 
-// TestLateFirstAttempt: the first attempt waits on its way to v1 until the proxy has given it up.
-// V1 keeps nothing under the key of the second one. The first then finds the key free, and pays.
+// TestLateFirstAttempt: the first attempt is delayed on its way to v1 until the proxy has abandoned
+// it. V1 keeps nothing under the key of the second one. The first then finds the key free, and
+// pays.
 func TestLateFirstAttempt(t *testing.T) {
 	t.Parallel()
 	for code, status := range map[string]int{command.CodeAcquirerUnavailable: 503, "body_not_received": 400} {
@@ -171,7 +172,7 @@ func TestWhichServiceIsUnavailable(t *testing.T) {
 }
 
 // TestBusyAfterALostAttempt: a command that waits for another operation on the payment sends its
-// request again, and does not forget that an earlier attempt is lost.
+// request again. Its result still depends on the earlier lost attempt.
 func TestBusyAfterALostAttempt(t *testing.T) {
 	t.Parallel()
 	busy := answer{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
@@ -192,7 +193,7 @@ func TestBusyAfterALostAttempt(t *testing.T) {
 }
 
 // TestUnsent: a gateway's 503 means that nothing was done only if the gateway proves that it sent
-// nothing, and it proves nothing of earlier attempts.
+// nothing. It proves nothing about earlier attempts.
 func TestUnsent(t *testing.T) {
 	t.Parallel()
 	gateway := answer{status: 503, body: refusal("service_unavailable")}

@@ -2,8 +2,8 @@ package command
 
 import "context"
 
-// address puts the customer's address into the payment. It returns a result if that cannot be read or
-// the customer has none. An unknown customer is left to v1, as in stored.
+// address copies the customer's shipping address into the payment. It returns a result if it cannot
+// read the customer, or the customer has no address. V1 refuses an unknown customer, as in stored.
 func (s session) address(ctx context.Context, c *Authorize) *Result {
 	if !c.ShipToCustomer {
 		return nil

@@ -6,15 +6,15 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// sending is a payment under a name that its client chose, in a request that is told from others by
-// its evidence.
+// sending is a payment under a name that its client chose, in a request that its evidence
+// identifies.
 func sending(amount int64, evidence string) command.Named {
 	c := named(amount)
 	c.Evidence = evidence
 	return c
 }
 
-// A response that has the client retry spends nothing: the same bytes are carried out.
+// A result that makes the client retry spends nothing: the same bytes are executed.
 func TestOutageSpendsNoEvidence(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

@@ -8,9 +8,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// stored reads the customer's payment method that the payment charges, and names it in the payment. It
-// returns that method, and a result if it must not be charged. What the caller may not read, or v1
-// does not have, is left to v1: a refusal by v1 settles earlier attempts under the same key.
+// stored reads the customer's payment method that the payment charges, and names it in the payment.
+// It returns that method, and a result if it must not be charged. If the caller may not read the
+// method, or v1 does not have it, v1 decides: its refusal settles earlier attempts under the same
+// key.
 func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *Result) {
 	if len(c.Takes) == 0 || c.Body.Customer == nil {
 		return nil, nil
@@ -26,15 +27,15 @@ func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *
 	c.Body.PaymentMethod = name
 	switch {
 	case method.Card == nil:
-		c.Body.CardCvc = nil // a bank account has none
+		c.Body.CardCvc = nil // a bank account has no security code
 	case !slices.Contains(c.Takes, method.Card.Brand):
 		return method, &Result{Outcome: Unmet, Unmet: ConditionBrand, Methods: []v1.PaymentMethod{*method}}
 	}
 	return method, nil
 }
 
-// methodName returns the id of the payment method to charge: the one named, or the customer's default.
-// Without one it returns "" and the result to give, if any.
+// methodName returns the id of the payment method to charge: the named one, or the customer's
+// default. Without one it returns "" and the result to give, if any.
 func (s session) methodName(ctx context.Context, body *v1.TransactionCreate) (string, *Result) {
 	if body.PaymentMethod != "" {
 		return body.PaymentMethod, nil
@@ -46,7 +47,7 @@ func (s session) methodName(ctx context.Context, body *v1.TransactionCreate) (st
 	return text(customer.DefaultPaymentMethod), nil
 }
 
-// unread returns nil for what the caller may not read and for what v1 does not have, else r.
+// unread returns nil if the caller may not read the object or v1 does not have it, else r.
 func unread(r Result) *Result {
 	if r.Status == http.StatusForbidden || r.Outcome == NotFound {
 		return nil
@@ -54,7 +55,8 @@ func unread(r Result) *Result {
 	return &r
 }
 
-// method reads one payment method of a customer; nil with a result when it can not.
+// method reads one payment method of a customer. It returns nil and the result to give if it
+// cannot.
 func (s session) method(ctx context.Context, customer, method string) (*v1.PaymentMethod, Result) {
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetPaymentMethod(ctx, customer, method, s.authorized)

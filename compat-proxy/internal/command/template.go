@@ -2,13 +2,13 @@ package command
 
 import "strings"
 
-// literal are the segments of v1's paths that are no ids.
+// literal are the segments of v1's paths that are not ids.
 var literal = map[string]bool{
 	"": true, "v1": true, "transactions": true, "captures": true, "refunds": true, "void": true, "confirm": true, "api_keys": true, "current": true,
 	"tokens": true, "customers": true, "payment_methods": true, "idempotency_keys": true,
 }
 
-// template turns a path of v1 into its route: every segment that is not known to be literal counts as an id.
+// template converts a path of v1 to its route. A segment that is not literal counts as an id.
 func template(path string) string {
 	segments := strings.Split(path, "/")
 	for i, s := range segments {

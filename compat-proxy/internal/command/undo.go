@@ -9,30 +9,34 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// SaleKey is the entry of a payment's metadata that tells, with the value SaleMark, that its client asked for it to be captured at once
-// though it took two steps.
+// SaleKey is the metadata entry of a payment that marks a sale made in two steps. With the value
+// SaleMark, the client wanted it captured at once.
 const (
 	SaleKey  = "captured_by"
 	SaleMark = "creation"
 )
 
-// Reverse lets go of a payment of which its client has captured nothing: an authorization, or a sale that has not settled. v1's void would
-// take captures with it, so a payment that was captured later is Refused with CodeNotVoidable.
+// Reverse releases a payment of which its client has captured nothing: an authorization, or a sale
+// that has not settled. V1's void would cancel captures too. So a payment that was captured later
+// is Refused with CodeNotVoidable.
 type Reverse struct {
 	Target Number `json:"target,omitempty"`
-	// Name is that of the Named Authorize that made the payment; it counts when Target is empty.
+	// Name is that of the Named Authorize that made the payment. It counts if Target is empty.
 	Name string `json:"name,omitempty"`
-	// Amount is a canonical decimal in major units of the payment's currency; one that is not the whole payment's is Unmet. Empty means all.
+	// Amount is a canonical decimal in major units of the payment's currency. Any amount but the
+	// payment's whole amount is Unmet. Empty means all.
 	Amount  string  `json:"amount,omitempty"`
 	Require Require `json:"require,omitzero"`
 }
 
-// CancelCapture cancels one capture that has not settled, by its own number or by that of the payment whose only capture it is. v1 voids
-// whole payments, so one that has other captures, or is not captured to its end, is Refused with CodeNotVoidable. A sale's name stands for
-// all of the sale, however far it came.
+// CancelCapture cancels one capture that has not settled. Target is its number, or that of the
+// payment of which it is the only capture. V1 voids whole payments, so a payment with other
+// captures, or one not fully captured, is Refused with CodeNotVoidable. A sale's name stands for
+// the whole sale, captured or not.
 type CancelCapture struct {
 	Target Number `json:"target,omitempty"`
-	// Name is that of the Named Capture, or of the Named Authorize of a sale; it counts when Target is empty.
+	// Name is that of the Named Capture, or of the Named Authorize of a sale. It counts if Target is
+	// empty.
 	Name string `json:"name,omitempty"`
 }
 
@@ -42,7 +46,7 @@ func (Reverse) Kind() Kind { return PaymentVoid }
 // Kind implements Command.
 func (CancelCapture) Kind() Kind { return PaymentVoid }
 
-// Sale reports whether the payment was to be captured at once.
+// Sale reports whether the payment was made to be captured at once.
 func Sale(t *v1.Transaction) bool {
 	return t.Capture == v1.CaptureModeAutomatic || t.Metadata[SaleKey] == SaleMark
 }
@@ -63,7 +67,7 @@ func (s session) reverse(ctx context.Context, c Reverse) Result {
 				return r
 			}
 		}
-	default: // v1 refuses it, or has this same command's first answer
+	default: // v1 refuses it, or has the stored response to this command
 		return s.told(ctx, s.voidRead(ctx, t))
 	}
 	if !alone {
@@ -75,14 +79,14 @@ func (s session) reverse(ctx context.Context, c Reverse) Result {
 	return s.voidRead(ctx, t)
 }
 
-// unmet is the condition of c that does not hold for t.
+// unmet returns the condition of c that does not hold for t.
 func (c Reverse) unmet(t *v1.Transaction) Condition {
 	if _, unmet := check(t, c.Require, ""); unmet != "" || c.Amount == "" {
 		return unmet
 	}
 	currency, known := money.Lookup(t.Currency)
 	minor, err := money.Parse(c.Amount, currency.Exponent)
-	whole := minor == t.AmountAuthorized || c.Target == "" && minor == t.Amount // who was not answered cannot know of a partial approval
+	whole := minor == t.AmountAuthorized || c.Target == "" && minor == t.Amount // without a response, the client does not have the partial amount
 	if !known || err != nil || !whole {
 		return ConditionAmount
 	}
@@ -97,14 +101,14 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	only := true
 	switch t.Status {
 	case v1.TransactionStatusAuthorized:
-		only = c.Target == "" && Sale(t) // a sale that was cut short is undone by its name as one that was not
+		only = c.Target == "" && Sale(t) // by its name, an interrupted sale is undone like a complete one
 	case v1.TransactionStatusPartiallyCaptured:
 		only = false
 	case v1.TransactionStatusCaptured:
 		if captured, only, r = s.onlyCapture(ctx, t, captured); r.Outcome != "" {
 			return r
 		}
-	default: // v1 refuses it, or has this same command's first answer
+	default: // v1 refuses it, or has the stored response to this command
 	}
 	if !only {
 		return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t, Capture: captured}
@@ -114,8 +118,8 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	return s.told(ctx, done)
 }
 
-// onlyCapture reports whether a payment that is captured to its end has one capture, which is the given one if it is not nil. It returns
-// that capture if it is known, and a result when it cannot tell.
+// onlyCapture reports whether a fully captured payment has only one capture: the given one, if it
+// is not nil. It returns that capture if it is known, and a result if it cannot decide.
 func (s session) onlyCapture(ctx context.Context, t *v1.Transaction, captured *v1.Capture) (*v1.Capture, bool, Result) {
 	if captured != nil {
 		return captured, captured.Status == v1.CaptureStatusSucceeded && captured.Amount == t.AmountCaptured, Result{}
@@ -135,8 +139,9 @@ func (s session) onlyCapture(ctx context.Context, t *v1.Transaction, captured *v
 	return nil, false, Result{}
 }
 
-// told adds to the result on a voided payment the capture that was voided with it, where there is one that is not known yet: it makes the
-// difference between a payment that was let go of and a capture that was canceled. It is left out when v1 does not answer.
+// told adds to the result of a voided payment the capture that was voided with it, if it is not
+// there yet. It distinguishes a released payment from a canceled capture. It adds nothing if v1
+// does not respond.
 func (s session) told(ctx context.Context, r Result) Result {
 	t := r.Transaction
 	if t == nil || t.Status != v1.TransactionStatusVoided || t.Capture == v1.CaptureModeAutomatic || r.Capture != nil {
@@ -151,7 +156,8 @@ func (s session) told(ctx context.Context, r Result) Result {
 	return r
 }
 
-// captures lists those of a payment, newest first, as far as one page goes; nil with a result when it can not.
+// captures lists one page of the captures of a payment, newest first. It returns nil and the result
+// to give if it cannot.
 func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture, Result) {
 	limit := 100
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
@@ -164,8 +170,8 @@ func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture,
 	return append([]v1.Capture{}, page.Data...), Result{}
 }
 
-// authorizedAs reads the payment of that number, or else the one that the Named Authorize of that
-// name made. The name of a payment that is NotFound is used up: see sought.
+// authorizedAs reads the payment with that number, or else the one that the Named Authorize of that
+// name made. The name of a payment that is NotFound is used: see sought.
 func (s session) authorizedAs(ctx context.Context, n Number, name string) (*v1.Transaction, Result) {
 	if n != "" {
 		return s.target(ctx, n)

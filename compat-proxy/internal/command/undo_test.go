@@ -22,12 +22,12 @@ var (
 	taken     = []string{`"amount":2000`, `"amount_authorized":2000`, `"amount_captured":2000`}
 )
 
-// of makes the answer that a capture of a payment is.
+// of returns a capture as v1 returns it.
 func of(status, amount string) string {
 	return `{"id":"` + capID + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount + `,"currency":"usd"}`
 }
 
-// back makes the answer that a refund of a payment is.
+// back returns a refund as v1 returns it.
 func back(status, amount string) string {
 	return `{"id":"` + refund + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount + `,"currency":"usd"}`
 }
@@ -205,7 +205,7 @@ func TestGetOfACapture(t *testing.T) {
 	}
 }
 
-// keyOf is the key that v1 is asked for under the name.
+// keyOf returns the key that v1 gets for the command and the name.
 func keyOf(t *testing.T, c command.Command, name string) string {
 	t.Helper()
 	x, f := setup(t, map[string][]answer{
@@ -271,7 +271,7 @@ func TestWhatIsUndoneByItsName(t *testing.T) {
 	}
 }
 
-// count returns how many requests of a route came.
+// count returns the number of requests of a route.
 func (f *fakeV1) count(route string) int {
 	n := 0
 	for _, a := range f.seen() {

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// inVersion makes the response that a payment in that version is.
+// inVersion returns a payment in that version, as v1 returns it.
 func inVersion(version, status string, more ...string) string {
 	return transaction(status, append(more, `"version":`+version)...)
 }
@@ -27,7 +27,7 @@ func bodies(f *fakeV1, route string) (all, keys []string) {
 	return all, keys
 }
 
-// TestUndoingDecidesAgain changes the payment between the read and the void.
+// TestUndoingDecidesAgain: the payment changes between the read and the void.
 func TestUndoingDecidesAgain(t *testing.T) {
 	t.Parallel()
 	marked := `"metadata":{"` + command.SaleKey + `":"` + command.SaleMark + `"}`
@@ -103,8 +103,8 @@ func TestUndoingDecidesAgain(t *testing.T) {
 	}
 }
 
-// TestNameAfterAVersionConflict tests that a conflict takes up no name, also of a command whose
-// refusals are final: its retry finds the void that followed.
+// TestNameAfterAVersionConflict: a conflict does not use the name, even of a command whose refusals
+// are final. Its retry finds the void that followed.
 func TestNameAfterAVersionConflict(t *testing.T) {
 	t.Parallel()
 	reused := answer{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
@@ -116,7 +116,7 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 		learn, f := setup(t, map[string][]answer{read: reads, void: voids})
 		run(t, learn, asked)
 		_, keys := bodies(f, void)
-		record := `{"status":"completed","http_status":409,"error_code":"version_conflict","created_at":"2999-01-01T00:00:00.000Z"}` // young by any clock
+		record := `{"status":"completed","http_status":409,"error_code":"version_conflict","created_at":"2999-01-01T00:00:00.000Z"}` // recent by any clock
 		answers := map[string][]answer{
 			read: reads, void: voids, readCaps: listed(), "GET /v1/idempotency_keys/" + keys[0]: ok(record),
 		}
@@ -134,8 +134,7 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 	}
 }
 
-// TestVoidOfAnExpectedVersion tests that a caller that decided itself gets the conflict as a
-// refusal.
+// TestVoidOfAnExpectedVersion: a caller that chose the version gets the conflict as a refusal.
 func TestVoidOfAnExpectedVersion(t *testing.T) {
 	t.Parallel()
 	version := int64(1)
@@ -148,7 +147,7 @@ func TestVoidOfAnExpectedVersion(t *testing.T) {
 	}
 }
 
-// TestNotFoundByNameReservesTheName has a payment arrive after its reversal found none.
+// TestNotFoundByNameReservesTheName: a payment arrives after its reversal found none.
 func TestNotFoundByNameReservesTheName(t *testing.T) {
 	t.Parallel()
 	for name, undo := range map[string]command.Command{
@@ -174,8 +173,8 @@ func TestNotFoundByNameReservesTheName(t *testing.T) {
 	}
 }
 
-// TestNotFoundAfterARefusalReservesTheNextKey tests that a name whose first key has a refusal is
-// used up too, also at a proxy with the next deduplication secret.
+// TestNotFoundAfterARefusalReservesTheNextKey: a name whose first key has a refusal is used too,
+// even at a proxy with the next deduplication secret.
 func TestNotFoundAfterARefusalReservesTheNextKey(t *testing.T) {
 	t.Parallel()
 	for _, secrets := range [][2]secret.String{{goldentest.Secret(), otherSecret}, {otherSecret, goldentest.Secret()}} {
@@ -189,8 +188,7 @@ func TestNotFoundAfterARefusalReservesTheNextKey(t *testing.T) {
 	}
 }
 
-// TestReversalLosesTheNameToItsPayment has the payment arrive between the search and the
-// reservation.
+// TestReversalLosesTheNameToItsPayment: the payment arrives between the search and the reservation.
 func TestReversalLosesTheNameToItsPayment(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)

@@ -9,17 +9,17 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// use is the use of an Idempotency-Key, as v1 shows it.
+// use is the use of an Idempotency-Key, as v1 returns it.
 type use struct {
 	found    bool
-	running  bool      // its outcome is not known yet
-	refused  bool      // v1 refused it for good: it has no effect and never will
+	running  bool      // its outcome is unknown
+	refused  bool      // v1 refused it: it has no effect and never will
 	conflict bool      // refused because the payment had changed since it was read
 	effect   bool      // it made something: a payment, a decline, a refund
-	made     time.Time // zero when v1 does not tell this caller
+	made     time.Time // zero if v1 does not return it to this caller
 	blind    bool      // the caller may not read keys: only found is certain
 
-	resource string // the id of what it made, where that is told
+	resource string // the id of the object that it made, if v1 returned it
 	purpose  string // of a reservation; "" if it is none
 }
 
@@ -28,7 +28,7 @@ type use struct {
 func (u use) judge(r Result, recent time.Time) (Result, bool) {
 	switch {
 	case u.running:
-		// Nothing of it may be repeated until it is known, however long that takes.
+		// A running request must not be repeated, however long it takes.
 		return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, true
 	case u.effect && (u.made.IsZero() || u.made.After(recent)):
 		return Result{Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund, resource: u.resource}, true
@@ -36,8 +36,8 @@ func (u use) judge(r Result, recent time.Time) (Result, bool) {
 	return Result{}, false
 }
 
-// reveal reads the payment that r repeats, for who only named something stored does not know what was charged. One that cannot be read stays
-// unknown.
+// reveal reads the payment that r duplicates, because a client that named a stored payment method
+// does not have the charged source. Nothing changes if it cannot be read.
 func (s session) reveal(ctx context.Context, r *Result) {
 	if r.Outcome == Repeated && r.Transaction == nil && r.resource != "" {
 		r.Transaction, _ = s.read(ctx, r.resource)
@@ -48,8 +48,8 @@ func (s session) reveal(ctx context.Context, r *Result) {
 // refused the key.
 func (r Result) another() bool { return r.replayed || r.Code == CodeKeyReused }
 
-// use returns the use of the key that a replayed response describes. It reports false if the response
-// is not a replay, or does not contain what decides about a duplicate.
+// use returns the use of the key that a replayed response describes. It reports false if the
+// response is not a replay, or lacks the time that decides about a duplicate.
 func (r Result) use() (use, bool) {
 	if !r.replayed {
 		return use{}, false
@@ -60,10 +60,10 @@ func (r Result) use() (use, bool) {
 	return u, !u.effect || !u.made.IsZero()
 }
 
-// lookReads is how often a key that is in use is looked at again, since what it stands for mostly ends in a moment.
+// lookReads is how often a key in use is read again. Most requests end in a moment.
 const lookReads = 3
 
-// look asks v1 what it knows of a key, and again for a while when nobody knows yet what became of it.
+// look reads v1's record of a key, and again for a while as long as its request is running.
 func (s session) look(ctx context.Context, key string) (use, *Result) {
 	for i := 0; ; i++ {
 		u, failed := s.peek(ctx, key)
@@ -73,8 +73,9 @@ func (s session) look(ctx context.Context, key string) (use, *Result) {
 	}
 }
 
-// peek reads an Idempotency-Key at v1. A caller without the right to read keys gets a use of unknown
-// time for the key of its own last request, and no use for any other key; see DIVERGENCES.md.
+// peek reads an Idempotency-Key at v1. A caller without the right to read keys gets a use of
+// unknown time for the key of its last request. It gets no use for any other key. See
+// DIVERGENCES.md.
 func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
@@ -101,7 +102,8 @@ func (s session) peek(ctx context.Context, key string) (use, *Result) {
 	return u, nil
 }
 
-// identity is the payment itself: how much is asked of whom, and whether it is taken at once.
+// identity returns the fields of the payment: its amount, its payment source, and whether it is
+// captured at once.
 func (c Authorize) identity() []string {
 	b := c.Body
 	parts := []string{string(c.Kind()), strconv.FormatInt(b.Amount, 10), b.Currency, b.PaymentMethod}
@@ -118,7 +120,7 @@ func (c Authorize) identity() []string {
 	return append(parts, bankIdentity(b.BankAccount)...)
 }
 
-// identity is the refund itself: how much is given to whom.
+// identity returns the fields of the refund: its amount and its receiver.
 func (c Credit) identity() []string {
 	b := c.Body
 	parts := []string{string(c.Kind()), "", strconv.FormatInt(*b.Amount, 10), *b.Currency, *b.PaymentMethod}
@@ -139,11 +141,11 @@ func bankIdentity(b *v1.BankAccountInput) []string {
 	return []string{b.RoutingNumber, b.AccountNumber.Reveal()}
 }
 
-// identity is the refund itself: how much is given back of what.
+// identity returns the fields of the refund: its amount and its payment.
 func (c Refund) identity() []string {
 	last4 := c.Require.Last4
 	if c.Require.Kind == BankKind {
-		last4 = "" // the end of a short account number comes in more than one length; the target has one account
+		last4 = "" // clients send the end of a short account number in several lengths; the target has one account
 	}
 	parts := []string{string(c.Kind()), string(c.Target), c.Amount, c.Require.Currency, last4}
 	if c.Require.Customer != "" {

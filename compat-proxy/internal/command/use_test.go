@@ -7,7 +7,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// What a charge of something stored repeats is read, for only that tells what was charged; nothing else is.
+// TestOnce_revealsWhatIsStored: the executor reads the earlier payment if the command names a
+// stored payment method, because only that payment has the charged source. Otherwise it reads
+// nothing.
 func TestOnce_revealsWhatIsStored(t *testing.T) {
 	t.Parallel()
 	stored := func(c *command.Authorize) {
@@ -42,7 +44,7 @@ func TestOnce_revealsWhatIsStored(t *testing.T) {
 	}
 }
 
-// The repetition of a refund shows what it is of, also when it is known before the payment was read.
+// A duplicate of a refund has the payment, even if it is found before the payment was read.
 func TestOnce_refundAcrossTheSlots(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, midnight.Add(-time.Second))

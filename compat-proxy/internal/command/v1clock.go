@@ -9,16 +9,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// v1TimeAge is how long the proxy adds its own elapsed time to a Date of v1 before it reads
-// another.
+// v1TimeAge is how long the proxy adds its elapsed time to a Date of v1 before it reads another.
 const v1TimeAge = time.Minute
 
-// noDate is the complaint about a v1 whose responses have no valid Date header.
-const noDate = "no Date header in the responses of v1: a proxy between must not remove it"
+// noDate is logged if responses of v1 have no valid Date header.
+const noDate = "responses of v1 have no Date header: gateways must not remove it"
 
 // v1Clock derives v1's time from the Date headers of its responses. All ages of what v1 stored are
 // measured by it, because the clocks of proxies may be wrong. It is behind v1 by the latency of the
-// last response and up to a second, never ahead: a window lasts that much longer, never shorter.
+// last response and up to a second, never ahead. A window lasts that much longer, never shorter.
 type v1Clock struct {
 	own clock.Clock // measures the time since the last Date
 
@@ -27,7 +26,7 @@ type v1Clock struct {
 	at   time.Time // guarded by mu: when it arrived, by own
 }
 
-// read takes over the Date of a success. Errors may come from a program in front of v1.
+// read stores the Date of a success. Errors may come from a gateway in front of v1.
 func (c *v1Clock) read(r *http.Response) {
 	date, err := http.ParseTime(r.Header.Get("Date"))
 	if err != nil || r.StatusCode/100 != 2 {
@@ -60,7 +59,7 @@ func (d *dated) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil {
 		d.clock.read(response)
 	}
-	return response, err //nolint:wrapcheck // a transport passes the error on as it is
+	return response, err //nolint:wrapcheck // a transport returns the error unchanged
 }
 
 // now returns the present time of v1. It sends a request if no recent response had a Date, and

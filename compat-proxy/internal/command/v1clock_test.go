@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// skewed is a further proxy in front of the same v1, with a wrong clock.
+// skewed returns a further proxy in front of the same v1, with a wrong clock.
 func (b onceBundle) skewed(tb testing.TB, by time.Duration) (*command.Executor, *clock.Fake) {
 	tb.Helper()
 	own := clock.NewFake(b.clock.Now().Add(by))
@@ -70,8 +70,8 @@ func TestOnce_clockJumps(t *testing.T) {
 }
 
 // TestOnce_property: equal requests come at any times to proxies whose clocks are up to a day off,
-// and v1 refuses some of them. A request is sent to v1 exactly if none was charged within its own
-// window before it. The window may last a second longer, because a Date has whole seconds.
+// and v1 refuses some of them. V1 charges a request exactly if none was charged within its window
+// before it. The window may last a second longer, because a Date has whole seconds.
 func TestOnce_property(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -203,8 +203,8 @@ func TestOnce_laterSlot(t *testing.T) {
 	}
 }
 
-// TestOnce_blindWhereASlotBegins: without the right to read keys, an equal request of the slot before
-// counts as recent.
+// TestOnce_blindWhereASlotBegins: without the right to read keys, an equal request of the previous
+// slot counts as recent.
 func TestOnce_blindWhereASlotBegins(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, midnight.Add(-time.Second))
