@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/money"
 )
 
-// canonical writes an xs:decimal the shortest way: no plus sign, no zeros that say nothing, digits on both sides of a point. It
-// expects the text to have passed the schema.
+// canonical writes an xs:decimal in its shortest form: no plus sign, no redundant zeros, digits on
+// both sides of a point. The text must have passed the schema.
 func canonical(text string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(text, "-"); negative {
@@ -30,8 +30,8 @@ func canonical(text string) string {
 	return sign + whole + decimals
 }
 
-// decimalAmount reads an amount whose currency only the referenced transaction tells: "" when it is absent, reason 5 when it is
-// zero or negative.
+// decimalAmount reads an amount in the currency of the referenced transaction, which is not known
+// here. It returns "" for no amount, and reason 5 for zero or a negative one.
 func decimalAmount(n *wire.Node) (string, problem) {
 	if !n.Has() {
 		return "", problem{}
@@ -43,7 +43,7 @@ func decimalAmount(n *wire.Node) (string, problem) {
 	return amount, problem{}
 }
 
-// minorAmount reads an amount in a known currency. Zero is left to the caller.
+// minorAmount reads an amount in a known currency. It accepts zero.
 func minorAmount(text string, c money.Currency) (int64, problem) {
 	minor, err := money.Parse(canonical(text), c.Exponent)
 	switch {
@@ -55,8 +55,8 @@ func minorAmount(text string, c money.Currency) (int64, problem) {
 	return minor, problem{}
 }
 
-// currencyOf is the currency a request names, by its element or by the user field x_currency_code; the code is lower case. Without
-// either it returns "".
+// currencyOf returns the lower-case currency code of a request, from its element or from the user
+// field x_currency_code. Without either it returns "".
 func currencyOf(txn *wire.Node) (string, problem) {
 	code := txn.Get("currencyCode")
 	if code == "" {
@@ -81,7 +81,7 @@ func userField(txn *wire.Node, name string) string {
 	return ""
 }
 
-// decimals fills a decimal up with zeros to at least n places.
+// decimals pads a decimal with zeros to at least n decimal places.
 func decimals(text string, n int) string {
 	whole, places, _ := strings.Cut(text, ".")
 	if missing := n - len(places); missing > 0 {
@@ -90,5 +90,5 @@ func decimals(text string, n int) string {
 	return whole + "." + places
 }
 
-// majorAmount writes minor units with two decimals at least.
+// majorAmount writes minor units in major units, with at least two decimal places.
 func majorAmount(minor int64, exponent int) string { return decimals(money.Format(minor, exponent), 2) }

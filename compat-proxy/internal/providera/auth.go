@@ -14,15 +14,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Logins tells what a legacy login stands for.
+// Logins returns the grant of a legacy login.
 type Logins interface {
-	// ProviderA returns false for a name that is unknown or a key that is not its own.
+	// ProviderA returns false for an unknown name, or a transaction key that is not the login's.
 	ProviderA(ctx context.Context, name string, transactionKey secret.String) (credentials.Grant, bool)
 	// LenientOrder reports whether the elements of a login's requests may come in any order.
 	LenientOrder(name string) bool
 }
 
-// otherForms are the ways to log in that are recognised and refused.
+// otherForms are the forms of login that are recognised and refused.
 var otherForms = []struct {
 	element string
 	code    apiCode
@@ -62,7 +62,7 @@ func authenticate(ctx context.Context, logins Logins, header http.Header, auth *
 	return granted, problem{}
 }
 
-// tried returns the secret by which authenticate judges a request.
+// tried returns the secret with which a request tries to log in.
 func tried(authorization string, auth *wire.Node) secret.String {
 	if bearer, ok := bearerKey(authorization); ok {
 		return bearer
@@ -70,7 +70,7 @@ func tried(authorization string, auth *wire.Node) secret.String {
 	return secret.New(auth.Get("transactionKey"))
 }
 
-// bearerKey reads an Authorization header; false when it is not of the Bearer scheme.
+// bearerKey reads an Authorization header. It returns false if the scheme is not Bearer.
 func bearerKey(header string) (secret.String, bool) {
 	scheme, key, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") {
@@ -79,14 +79,14 @@ func bearerKey(header string) (secret.String, bool) {
 	return secret.New(strings.TrimSpace(key)), true
 }
 
-// secretInBrowser is the refusal to a secret API key with an Origin header, which only browsers send.
+// secretInBrowser refuses a secret API key with an Origin header, which only browsers send.
 var secretInBrowser = problem{
 	API:  apiAccessDenied,
 	Text: "Access denied. A secret API key came with an Origin header, so from a web page, where every visitor can read it. Roll this key.",
 }
 
-// direct returns the grant of an API key, refused if it has not the form of one or came from a web
-// page. V1 checks the key itself, and the merchant's rights.
+// direct returns the grant of an API key. It refuses a key of the wrong form, or from a web page.
+// V1 checks the key itself, and the merchant's permissions.
 func direct(key secret.String, header http.Header) (credentials.Grant, problem) {
 	switch {
 	case !credentials.IsAPIKey(key):
@@ -97,7 +97,7 @@ func direct(key secret.String, header http.Header) (credentials.Grant, problem) 
 	return credentials.Grant{APIKey: key, UnlinkedRefunds: true}, problem{}
 }
 
-// permit checks the method's scopes before anything is executed. It returns what the key is.
+// permit checks the method's scopes before anything is executed. It returns v1's record of the key.
 func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Method) (v1.APIKey, problem) {
 	info, r := x.Inspect(ctx, key)
 	switch {
@@ -120,7 +120,8 @@ func permit(ctx context.Context, x Executor, key secret.String, m catalogue.Meth
 	}
 }
 
-// commandScopes is what v1 asks of a key for each kind that moves money; a method has one scope for several of them.
+// commandScopes are the scopes that v1 requires for each kind that moves money. A method has one
+// scope for several kinds.
 var commandScopes = map[command.Kind]string{
 	command.PaymentAuthorize: "payments:authorize",
 	command.PaymentCapture:   "payments:capture",
@@ -128,7 +129,7 @@ var commandScopes = map[command.Kind]string{
 	command.PaymentRefund:    "refunds:create",
 }
 
-// covered refuses commands that v1 would refuse for want of a scope, so that it is not asked to move anything.
+// covered refuses commands that v1 would refuse for a missing scope, so that nothing is sent to v1.
 func covered(commands []command.Command, scopes []string) problem {
 	for _, c := range commands {
 		if scope, needed := commandScopes[c.Kind()]; needed && !slices.Contains(scopes, scope) {

@@ -6,13 +6,15 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/chars"
 )
 
-// validAccount reports whether v1 takes an account number. There is nothing else to check about one.
+// validAccount reports whether v1 accepts an account number, which has no check digit.
 func validAccount(number string) bool { return len(number) >= 4 && chars.Digits(number) }
 
-// leastAccountEnd is how many digits of an account number v1 shows at least: half of the shortest one.
+// leastAccountEnd is the least number of digits that v1 shows of an account number. It is half of
+// the shortest number.
 const leastAccountEnd = 2
 
-// accountEnd gives the digits at the end of an account number, in full or masked, four at most; "" for less than any answer shows.
+// accountEnd returns the last digits of a full or masked account number, at most four. It returns
+// "" for fewer digits than any response shows.
 func accountEnd(number string) string {
 	shown := strings.TrimLeft(number, "Xx")
 	if len(shown) < leastAccountEnd || len(shown) >= 4 || !chars.Digits(shown) {
@@ -21,8 +23,8 @@ func accountEnd(number string) string {
 	return shown
 }
 
-// maskedAccount shows an account number like v1 does later: of a short one never more than half. Where its end may be given alone, four digits
-// are that.
+// maskedAccount masks an account number as v1 does later: it shows at most half of a short one.
+// Four digits are a whole number if whole is set, else they may be only the end of one.
 func maskedAccount(number string, whole bool) string {
 	if chars.Digits(number) && (len(number) > 4 || whole && len(number) == 4) {
 		return masked(number[len(number)-min(4, len(number)/2):])

@@ -14,8 +14,8 @@ import (
 
 var _ rpc.Dialect = (*Handler)(nil)
 
-// Call answers a request that came by the RPC door: params is what stands under the method's name at the dialect's own. A caller with a
-// bearer key may leave merchantAuthentication out.
+// Call serves a request that came by RPC. params is the value under the method's name in the
+// dialect's JSON. A caller with a bearer key may omit merchantAuthentication.
 func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, asked rpc.Asked) (jsontext.Value, error) {
 	authorization := asked.Header.Get("Authorization")
 	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
@@ -36,7 +36,7 @@ func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, 
 	return bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil
 }
 
-// wrap is the request as the dialect's own door gets it.
+// wrap returns the request in the dialect's own form.
 func wrap(name string, params jsontext.Value, authorization string) []byte {
 	const login = `"merchantAuthentication"`
 	inside := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(params)), "{"))

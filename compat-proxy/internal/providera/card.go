@@ -13,14 +13,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// account is how the dialect takes the cards of a brand. The zero account is that of a brand it has no name for.
+// account holds the dialect's rules for the cards of a brand. The zero account is that of a brand
+// that the dialect does not have.
 type account struct {
-	name    string // as accountType shows it
-	lengths []int  // how many digits a number may have, of those the brand has
-	refused string // leading digits that the brand has and the dialect does not know; "" for none
+	name    string // the accountType of a response
+	lengths []int  // the accepted lengths of a number
+	refused string // a number prefix of the brand that the dialect does not accept; "" for none
 }
 
-// accounts are the brands of the dialect. Its UnionPay cards are Discover's.
+// accounts are the brands of the dialect. It treats UnionPay cards as Discover cards.
 var accounts = map[card.Brand]account{
 	card.Amex:       {"AmericanExpress", []int{15}, ""},
 	card.Diners:     {"DinersClub", []int{14}, "39"},
@@ -31,7 +32,7 @@ var accounts = map[card.Brand]account{
 	card.Visa:       {"Visa", []int{13, 16}, ""},
 }
 
-// brandsTaken are the brands that a stored card may be of.
+// brandsTaken are the accepted brands of stored cards.
 var brandsTaken = func() []v1.CardBrand {
 	taken := make([]v1.CardBrand, 0, len(accounts))
 	for brand := range accounts {
@@ -41,7 +42,7 @@ var brandsTaken = func() []v1.CardBrand {
 	return taken
 }()
 
-// brandOf finds the brand of a number that the dialect takes, and how it takes it; false for any other text.
+// brandOf returns the account of a number that the dialect accepts, and false for any other text.
 func brandOf(number secret.String) (account, bool) {
 	brand := card.BrandOf(number)
 	a, known := accounts[brand]
@@ -52,7 +53,8 @@ func brandOf(number secret.String) (account, bool) {
 	return a, true
 }
 
-// lastFour gives the last four digits of a card number or of its masked form, and "" when it does not end in four digits.
+// lastFour returns the last four digits of a full or masked card number, and "" if it does not end
+// in four digits.
 func lastFour(number string) string {
 	if len(number) < 4 || !chars.Digits(number[len(number)-4:]) {
 		return ""
@@ -60,10 +62,10 @@ func lastFour(number string) string {
 	return number[len(number)-4:]
 }
 
-// maskedLength is that of every masked number.
+// maskedLength is the length of every masked number.
 const maskedLength = 8
 
-// masked is how an answer shows a number that ends so; empty stays empty.
+// masked returns the masked form of a number with that end; "" for an empty end.
 func masked(end string) string {
 	if end == "" || len(end) > maskedLength {
 		return ""
@@ -71,7 +73,8 @@ func masked(end string) string {
 	return strings.Repeat("X", maskedLength-len(end)) + end
 }
 
-// expiration is a month; ok is false for text that is none. hidden is set for XXXX, which names no month.
+// expiration parses a month. It returns false for an invalid text. hidden is set for XXXX, which
+// stands for an unknown month.
 func expiration(text string) (month, year int, hidden, ok bool) {
 	if strings.EqualFold(text, "XXXX") {
 		return 0, 0, true, true
@@ -88,7 +91,8 @@ func expiration(text string) (month, year int, hidden, ok bool) {
 	return month, year, false, month >= 1 && month <= 12 && year >= 2000 && year <= 2099
 }
 
-// splitExpiration finds month and year in the forms clients send: YYYY-MM, YYYY-M, MM/YYYY, MM/YY, MM-YYYY, MM-YY, MMYY, MMYYYY.
+// splitExpiration separates month and year. Clients send YYYY-MM, YYYY-M, MM/YYYY, MM/YY, MM-YYYY,
+// MM-YY, MMYY and MMYYYY.
 func splitExpiration(text string) (month, year string) {
 	if i := strings.IndexAny(text, "-/"); i >= 0 {
 		if i == 4 {
@@ -102,8 +106,8 @@ func splitExpiration(text string) (month, year string) {
 	return "", ""
 }
 
-// checkCard returns the card of a new payment, or the problem: of its number first, then of its date,
-// then of its code. It does not reject an expired card, as cardOf.
+// checkCard returns the card of a new payment, or the problem. It checks the number first, then the
+// date, then the code. Like cardOf, it does not reject an expired card.
 func checkCard(given *wire.Node) (*v1.CardInput, problem) {
 	in, p := cardOf(secret.New(given.Get("cardNumber")), given.Get("expirationDate"))
 	if !p.none() {
@@ -119,8 +123,8 @@ func checkCard(given *wire.Node) (*v1.CardInput, problem) {
 }
 
 // cardOf returns the card with that number and date, or the problem. It does not reject an expired
-// card: v1 does, after it has looked for an earlier request. So a retry after the end of the month
-// finds the payment that was made before.
+// card: v1 does, after it has searched for an earlier request. So a retry after the end of the
+// month finds the earlier payment.
 func cardOf(number secret.String, expiry string) (*v1.CardInput, problem) {
 	if _, taken := brandOf(number); !taken {
 		return nil, because(reasonCardNumber)

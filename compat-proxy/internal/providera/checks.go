@@ -6,17 +6,17 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The letters for checks that do not apply, and for a 3-D Secure value that a test payment always passes.
+// The result codes of checks that do not apply. In test mode, a 3-D Secure value always passes.
 const (
 	avsNotApplicable = "P"
 	avsNoAddress     = "B"
 	avsMatch         = "Y"
 	cavvTestPassed   = "2"
-	cvvMissing       = "S" // declined for want of a code that could be checked
+	cvvMissing       = "S" // declined because there was no code to check
 )
 
-// avsLetters is the address verification letter by what became of the street and of the postal code, in that order. A part that was
-// not provided says nothing against the other. Pairs that are not here are unavailable, U.
+// avsLetters are the AVS codes by the results for the street and the postal code. If one of them
+// was not provided, the other decides. For pairs that are not here the code is U, unavailable.
 var avsLetters = map[[2]v1.CheckResult]string{
 	{v1.CheckResultMatch, v1.CheckResultMatch}:             avsMatch,
 	{v1.CheckResultMatch, v1.CheckResultNoMatch}:           "A",
@@ -31,7 +31,7 @@ var avsLetters = map[[2]v1.CheckResult]string{
 	{v1.CheckResultNotProcessed, v1.CheckResultNotProcessed}: avsNotApplicable,
 }
 
-// cvvLetters is the card code letter.
+// cvvLetters are the card code's result codes.
 var cvvLetters = map[v1.CheckResult]string{
 	v1.CheckResultMatch:        "M",
 	v1.CheckResultNoMatch:      "N",
@@ -40,8 +40,9 @@ var cvvLetters = map[v1.CheckResult]string{
 	v1.CheckResultNotProvided:  "P",
 }
 
-// letters are the three verification letters of a payment that reached the acquirer: the network's own where v1 has them, else those
-// that say what became of the checks. Nothing is checked of a bank account, nor of a card whose issuer had approved before.
+// letters returns the three result codes of a payment that reached the acquirer. They are the
+// network's codes if v1 has them, else they follow from v1's checks. Nothing is checked for a bank
+// account, nor for a card with a prior authorization.
 func letters(t *v1.Transaction) (avs, cvv, cavv string) {
 	if t.BankAccount != nil || t.PriorAuthorization != nil {
 		return avsNotApplicable, "", ""
@@ -55,8 +56,8 @@ func letters(t *v1.Transaction) (avs, cvv, cavv string) {
 	return avs, cvv, cavv
 }
 
-// checkLetters are the letters for v1's checks. In test mode they are what the provider's sandbox documents: an address that was not
-// given matches, and the 3-D Secure value passes.
+// checkLetters returns the result codes for v1's checks. In test mode they are as the provider's
+// sandbox documents: an address that was not provided matches, and the 3-D Secure value passes.
 func checkLetters(t *v1.Transaction) (avs, cvv, cavv string) {
 	checks := v1.Checks{
 		Cvc: v1.CheckResultNotProvided, AddressLine: v1.CheckResultNotProvided, PostalCode: v1.CheckResultNotProvided,
@@ -80,7 +81,7 @@ func checkLetters(t *v1.Transaction) (avs, cvv, cavv string) {
 	return avs, cvv, cavv
 }
 
-// sandboxAddress takes a part that was not given for one that agrees with the other.
+// sandboxAddress gives a part that was not provided the result of the other part.
 func sandboxAddress(line, postal v1.CheckResult) (v1.CheckResult, v1.CheckResult) {
 	none := v1.CheckResultNotProvided
 	switch {

@@ -8,10 +8,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// authCodeForm is what an issuer's approval looks like, once in capitals.
+// authCodeForm is the form of an issuer's authorization code in capitals.
 var authCodeForm = regexp.MustCompile(`^[0-9A-Z]{1,6}$`)
 
-// consent puts into body who has agreed to the payment: its payer, and of a captureOnlyTransaction the issuer.
+// consent adds the consent to body: the payer's, or for a captureOnlyTransaction the issuer's.
 func (d *decoder) consent(body *v1.TransactionCreate) problem {
 	if d.txn.Get("transactionType") == typeForced {
 		return d.approval(body)
@@ -24,7 +24,8 @@ func (d *decoder) consent(body *v1.TransactionCreate) problem {
 	return d.authentication(body)
 }
 
-// approval puts into body the code by which the issuer has approved already. Nothing is left to authenticate then.
+// approval adds the issuer's prior authorization code to body. Such a payment needs no
+// authentication.
 func (d *decoder) approval(body *v1.TransactionCreate) problem {
 	code := strings.ToUpper(d.txn.Get("authCode"))
 	switch {
@@ -42,7 +43,7 @@ func (d *decoder) approval(body *v1.TransactionCreate) problem {
 	return problem{}
 }
 
-// authentication puts into body what an authentication of the cardholder gave.
+// authentication adds the result of a cardholder authentication to body.
 func (d *decoder) authentication(body *v1.TransactionCreate) problem {
 	given := d.txn.Child("cardholderAuthentication")
 	if given == nil || !given.Has("authenticationIndicator") && !given.Has("cardholderAuthenticationValue") {
@@ -64,7 +65,7 @@ func (d *decoder) authentication(body *v1.TransactionCreate) problem {
 	return problem{}
 }
 
-// initiatorReasons are v1's names for why a merchant asks for a payment again.
+// initiatorReasons maps the dialect's reasons for a merchant-initiated payment to v1's.
 var initiatorReasons = map[string]v1.InitiatorReason{
 	"resubmission":    v1.InitiatorReasonResubmission,
 	"delayedCharge":   v1.InitiatorReasonDelayedCharge,
@@ -72,10 +73,10 @@ var initiatorReasons = map[string]v1.InitiatorReason{
 	"noShow":          v1.InitiatorReasonNoShow,
 }
 
-// networkIDForm is what v1 takes for the id of an earlier payment.
+// networkIDForm is the form of an earlier payment's network id that v1 accepts.
 var networkIDForm = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-// initiator puts into body who asks for the payment, and under which agreement.
+// initiator adds the initiator of the payment to body, and the agreement behind it.
 func (d *decoder) initiator(body *v1.TransactionCreate) {
 	options, again := d.txn.Child("processingOptions"), d.txn.Child("subsequentAuthInformation")
 	agreement := v1.InitiatorReasonUnscheduled

@@ -13,8 +13,10 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera"
 )
 
-// contractRows are the rows of the contract's tables of outcomes (4.3), fields by type (4.4) and situations (5.3), with what it says of refunds
-// (3.2) and test requests (3.5): what each has to answer, and the golden case that shows it. A row whose case is gone or answers otherwise fails.
+// contractRows are rows of the contract, each with its outcome and the golden case that shows it.
+// They are in the tables of outcomes (4.3), fields by type (4.4) and situations (5.3).
+// The rules for refunds (3.2) and test requests (3.5) have rows too.
+// The test fails if a case is missing or has another outcome.
 var contractRows = []struct{ table, row, outcome, golden string }{
 	{"3.2", "linked refund, card mismatch", "3/54", "refund-other-card"},
 	{"3.2", "linked refund, wrong type", "3/54", "refund-card-of-bank-account"},
@@ -82,7 +84,7 @@ var contractRows = []struct{ table, row, outcome, golden string }{
 func TestContractRows(t *testing.T) {
 	t.Parallel()
 	if *goldentest.Update {
-		return // the answers are being written
+		return // the golden files are being written
 	}
 	for _, row := range contractRows {
 		if got := outcomeOf(t, filepath.Join("testdata", row.golden)); got != row.outcome {
@@ -91,11 +93,12 @@ func TestContractRows(t *testing.T) {
 	}
 }
 
-// TestEveryCodeHasAGolden wants a case for each code that this package can give: those of 5.2 that can arise, and the envelope's of 5.1.
+// TestEveryCodeHasAGolden requires a case for each code of this package, of 5.2 and of the envelope
+// (5.1).
 func TestEveryCodeHasAGolden(t *testing.T) {
 	t.Parallel()
 	if *goldentest.Update {
-		return // the answers are being written
+		return // the golden files are being written
 	}
 	cases, err := filepath.Glob("testdata/*/case.json")
 	if err != nil {
@@ -108,7 +111,7 @@ func TestEveryCodeHasAGolden(t *testing.T) {
 		for _, code := range profileCodes(t, filepath.Dir(path)) {
 			shown[code] = true
 		}
-		if strings.Contains(o, "/") { // the envelope has its own
+		if strings.Contains(o, "/") { // the envelope's code
 			shown["I00001"], shown["E00027"] = shown["I00001"] || o[0] != '3', shown["E00027"] || o[0] == '3'
 		}
 	}
@@ -124,7 +127,8 @@ func TestEveryCodeHasAGolden(t *testing.T) {
 	}
 }
 
-// profileCodes are the codes of a case's profileResponse, whose transaction has an outcome of its own.
+// profileCodes returns the codes of a case's profileResponse, whose transaction has a separate
+// outcome.
 func profileCodes(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "response.*"))
@@ -135,14 +139,15 @@ func profileCodes(t *testing.T, dir string) []string {
 	return envelopeForm.FindAllString(string(after), -1)
 }
 
-// The places of the codes in an answer of either format.
+// The positions of the codes in a response of either format.
 var (
 	responseForm = regexp.MustCompile(`responseCode(?:>|":"?)([1-4])`)
 	reasonForm   = regexp.MustCompile(`(?:errorCode>|"errorCode":"|<message><code>|"messages":\[\{"code":"|responseReasonCode(?:>|":))([0-9]+)`)
 	envelopeForm = regexp.MustCompile(`[EI][0-9]{5}`)
 )
 
-// outcomeOf is what a case's answer comes to: "1/1", or the envelope's code where there is no transaction.
+// outcomeOf returns the outcome of a case's response: "1/1", or the envelope's code if there is no
+// transaction.
 func outcomeOf(t *testing.T, dir string) string {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(dir, "response.xml"))

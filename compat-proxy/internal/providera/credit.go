@@ -6,7 +6,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// credit is a refund that names no payment: it goes to a card or bank account given in full.
+// credit decodes an unlinked refund: it pays to a card or bank account given in full.
 func (d *decoder) credit() (command.Command, problem) {
 	if p := d.payment(); !p.none() {
 		return nil, p
@@ -30,7 +30,7 @@ func (d *decoder) credit() (command.Command, problem) {
 		return nil, because(reasonNotAccepted)
 	}
 	if payee.Card != nil {
-		payee.Card.Cvc = nil // who is paid proves nothing
+		payee.Card.Cvc = nil // a refund needs no security code
 	}
 	body := v1.RefundCreate{
 		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card, BankAccount: payee.BankAccount,
@@ -43,16 +43,17 @@ func (d *decoder) credit() (command.Command, problem) {
 	return command.Credit{Body: body, Once: d.once()}, problem{}
 }
 
-// payable reports whether a refund says in full where it goes: who shows the end of a number only has forgotten to name the payment.
+// payable reports whether a refund has a full card number or a bank account. A client that sends
+// only the end of a number has forgotten to name the payment.
 func (d *decoder) payable() bool {
 	if _, named := d.stored(); named {
-		return false // v1 would not ask whose payment method it is
+		return false // v1 would not check that it is the caller's
 	}
 	number := d.txn.Get("payment", "creditCard", "cardNumber")
 	return !d.txn.Has("payment", "creditCard") || chars.Digits(number) && len(number) > 4
 }
 
-// credited stands for the payment that a refund without one is not of, so that it can be shown like any other.
+// credited returns a payment for an unlinked refund, so that a response can show it like any other.
 func credited(r *v1.Refund) *v1.Transaction {
 	return &v1.Transaction{
 		Mode: r.Mode, Currency: r.Currency, Card: r.Card, BankAccount: r.BankAccount, PaymentMethod: value(r.PaymentMethod),

@@ -11,10 +11,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// decodeType turns the transaction of one type into its command.
+// decodeType converts a transaction of one type to its command.
 type decodeType func(d *decoder) (command.Command, problem)
 
-// transactionTypes is every type of the dialect. One that is not here is E00060.
+// transactionTypes are all types of the dialect. Any other is E00060.
 var transactionTypes = map[string]decodeType{
 	typeSale:                         (*decoder).authorize,
 	typeAuthorize:                    (*decoder).authorize,
@@ -27,19 +27,19 @@ var transactionTypes = map[string]decodeType{
 	"authCaptureContinueTransaction": notAccepted,
 }
 
-// creating are the types that make a new transaction of no other. A reference means nothing to them.
+// creating are the types that make a new transaction. They ignore a reference.
 var creating = map[string]bool{typeSale: true, typeAuthorize: true, typeForced: true}
 
-// decoder holds what decoding one createTransactionRequest needs.
+// decoder holds the state of decoding one createTransactionRequest.
 type decoder struct {
 	txn   *wire.Node // transactionRequest
-	login string     // the name of the caller
+	login string     // the caller's login name
 	refID string
 	set   setting
 	echo  echo
 }
 
-// decode turns a createTransactionRequest into a plan. It is pure.
+// decode converts a createTransactionRequest to a plan. It is pure.
 func decode(req *wire.Request, set setting) plan {
 	d := &decoder{
 		txn: req.Root.Child("transactionRequest"), login: req.Root.Child("merchantAuthentication").Get("name"), set: set,
@@ -65,7 +65,7 @@ func decode(req *wire.Request, set setting) plan {
 	return p
 }
 
-// repeat collects what every answer repeats, refusals included.
+// repeat collects the values that every response repeats, refusals included.
 func (d *decoder) repeat() {
 	if !creating[d.txn.Get("transactionType")] {
 		d.echo.Reference = d.reference()
@@ -127,7 +127,7 @@ func (d *decoder) authorize() (command.Command, problem) {
 	return c, problem{}
 }
 
-// currency is that of an amount which names no payment.
+// currency returns the currency of a request without a referenced payment.
 func (d *decoder) currency() (money.Currency, problem) {
 	code, p := currencyOf(d.txn)
 	if !p.none() {
@@ -143,7 +143,8 @@ func (d *decoder) currency() (money.Currency, problem) {
 	return currency, problem{}
 }
 
-// authorizeAmount reads the amount of a new payment. Zero is a card verification, which only an authorization may ask for.
+// authorizeAmount reads the amount of a new payment. Zero makes an authorization a card
+// verification, and is invalid for other types.
 func (d *decoder) authorizeAmount(c money.Currency) (int64, problem) {
 	n := d.txn.Child("amount")
 	if !n.Has() {
@@ -225,16 +226,16 @@ func (d *decoder) refund() (command.Command, problem) {
 	}, problem{}
 }
 
-// references reports whether a refund has the place for a payment that it is of, be it empty: who left it so has lost a number, and money
-// that leaves without one comes back to nobody's account.
+// references reports whether a refund has an element for a payment, even an empty one. An empty
+// element means that the client has lost the number, so the refund must not become an unlinked one.
 func (d *decoder) references() bool {
 	return d.txn.Child("refTransId") != nil || d.txn.Child("splitTenderId") != nil
 }
 
-// reference is the number of the transaction that the request is on, trimmed.
+// reference returns the trimmed number of the referenced transaction.
 func (d *decoder) reference() string { return d.txn.Get("refTransId") }
 
-// target is the referenced transaction's number.
+// target returns the number of the referenced transaction, or the problem.
 func (d *decoder) target() (command.Number, problem) {
 	switch ref := d.reference(); {
 	case ref == "":
@@ -246,10 +247,11 @@ func (d *decoder) target() (command.Number, problem) {
 	}
 }
 
-// number is a transaction's, without the zeros that some clients fill numbers up with.
+// number returns the number of a transaction without the leading zeros that some clients send.
 func number(given string) command.Number { return command.Number(unfilled(given)) }
 
-// unfilled is a number as answers write it. One of zeros alone is nobody's, which is not the same as none.
+// unfilled returns a number as responses write it. Zeros alone become "0", the number of no
+// transaction, which is not the same as no number.
 func unfilled(given string) string {
 	if n := strings.TrimLeft(given, "0"); n != "" || given == "" {
 		return n
@@ -257,7 +259,8 @@ func unfilled(given string) string {
 	return noID
 }
 
-// setting is the value of a transaction setting, "" when it is not given. Names the dialect does not know are ignored.
+// setting returns the value of a transaction setting, "" if it is not there. Unknown names are
+// ignored.
 func (d *decoder) setting(name string) string {
 	for _, s := range d.txn.Child("transactionSettings").All("setting") {
 		if s.Get("settingName") == name {
@@ -267,10 +270,10 @@ func (d *decoder) setting(name string) string {
 	return ""
 }
 
-// truth reads the booleans clients send.
+// truth parses the booleans that clients send.
 func truth(s string) bool { return s == "1" || strings.EqualFold(s, "true") }
 
-// text is a node's text as it was sent.
+// text returns a node's text unchanged.
 func text(n *wire.Node) string {
 	if n == nil {
 		return ""

@@ -14,13 +14,13 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// maxDescriptor is what v1 takes of a statement descriptor; card networks cut longer ones anyway.
+// maxDescriptor is v1's limit of a statement descriptor. Card networks cut longer ones anyway.
 const maxDescriptor = 22
 
-// maxLineItems is the dialect's business rule.
+// maxLineItems is the dialect's limit.
 const maxLineItems = 30
 
-// details puts everything of the request that is not the payment itself into body.
+// details adds the rest of the request to body.
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
 	body.Reference = given(d.txn.Get("order", "invoiceNumber"))
 	body.Description = given(d.txn.Get("order", "description"))
@@ -45,7 +45,7 @@ func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem 
 	return p
 }
 
-// order collects level 2 and 3 data; nil when there is none.
+// order collects level 2 and 3 data; nil if there is none.
 func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	var o v1.Order
 	amounts := []struct {
@@ -89,7 +89,7 @@ func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	return &o, problem{}
 }
 
-// v1 keeps quantities and unit prices as decimals of this size.
+// v1 stores quantities and unit prices as decimals of this size.
 var (
 	quantityForm  = regexp.MustCompile(`^[0-9]{1,10}([.][0-9]{1,4})?$`)
 	unitPriceForm = regexp.MustCompile(`^[0-9]{1,12}([.][0-9]{1,4})?$`)
@@ -118,21 +118,23 @@ func (d *decoder) lineItems() ([]v1.LineItem, problem) {
 	return items, problem{}
 }
 
-// The names of metadata that parts of the dialect's own are kept under; the first two follow an extended amount's.
+// The metadata names of values that v1 has no field for. The first two are suffixes to the name of
+// an extended amount.
 const (
 	nameKey             = "_name"
 	descriptionKey      = "_description"
 	taxAfterDiscountKey = "tax_after_discount"
-	billingEmailKey     = "billing_email" // only when it is the customer's too, which v1 has one field for
+	billingEmailKey     = "billing_email" // only if it equals the customer's e-mail address, because v1 has one field for both
 )
 
-// extendedAmounts are the amounts that come with a name and a description.
+// extendedAmounts are the amounts with a name and a description.
 var extendedAmounts = []string{"tax", "duty", "shipping", "tip", "surcharge"}
 
-// marketRetail is the type of a market where cards are present, and the default of what is said to be retail.
+// marketRetail is the market type with present cards, and the default for a retail element.
 const marketRetail = "2"
 
-// market is the market type, "" for what says nothing of it. A stripe is read where its card is.
+// market returns the market type, "" if the request does not have one. Track data means a present
+// card.
 func (d *decoder) market() string {
 	if d.txn.Has("retail") || d.txn.Has("payment", "trackData") {
 		return cmp.Or(d.txn.Get("retail", "marketType"), marketRetail)
@@ -140,7 +142,8 @@ func (d *decoder) market() string {
 	return ""
 }
 
-// metadata is what later answers must give back and v1 has no field for, under names that say nothing of the dialect.
+// metadata holds the values that later responses repeat and that v1 has no field for. Its names do
+// not mention the dialect.
 func (d *decoder) metadata() map[string]string {
 	m := d.ownMetadata()
 	add := func(name, value string) {
@@ -179,7 +182,7 @@ func (d *decoder) metadata() map[string]string {
 	return m
 }
 
-// ownMetadata is the part that every command of a request carries. It is never nil.
+// ownMetadata is the metadata of every command of a request. It is never nil.
 func (d *decoder) ownMetadata() map[string]string {
 	m := map[string]string{}
 	if d.refID != "" {
@@ -198,7 +201,7 @@ func amountText(extended *wire.Node) string {
 	return canonical(extended.Get("amount"))
 }
 
-// contact is a billTo or shipTo; nil when it says nothing.
+// contact converts a billTo or shipTo; nil if it is empty.
 func contact(n *wire.Node) *v1.Contact {
 	line1, line2 := lines(n.Get("address"))
 	address := v1.Address{
@@ -218,7 +221,7 @@ func contact(n *wire.Node) *v1.Contact {
 	return &c
 }
 
-// lines parts an address at its first line break; some clients join two lines with one.
+// lines splits an address at its first line break. Some clients join two lines with one.
 func lines(address string) (first, rest string) {
 	parts := strings.FieldsFunc(address, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i := range parts {
@@ -230,7 +233,7 @@ func lines(address string) (first, rest string) {
 	return parts[0], strings.Join(parts[1:], ", ")
 }
 
-// given is nil for what clients send when they have nothing: an empty text, or n/a.
+// given returns nil for an empty text and for n/a, which clients send without a value.
 func given(s string) *string {
 	if s == "" || strings.EqualFold(s, "n/a") {
 		return nil
@@ -249,7 +252,8 @@ func ownNumber(body *v1.TransactionCreate) secret.String {
 	return secret.String{}
 }
 
-// cut shortens s to at most n UTF-16 units, in which the dialect measures texts, between characters.
+// cut shortens s to at most n UTF-16 units, in which the dialect measures texts. It does not split
+// a character.
 func cut(s string, n int) string {
 	for i, r := range s {
 		if n -= utf16.RuneLen(r); n < 0 {

@@ -1,6 +1,8 @@
-// Package providera speaks the provider-a dialect: one request, XML or JSON, becomes commands, and their results one answer.
+// Package providera implements the provider-a dialect. A request, XML or JSON, becomes commands,
+// and their results become one response.
 //
-// Decoding and encoding are pure. A request takes this way: wire.Parse (syntax and schema), auth.go (whose key), the scopes of
-// the method catalogue, decode.go (local checks, commands), the executor, encode.go (the answer), wire again (bytes). Where this
-// differs from the real thing, and why, stands in DIVERGENCES.md.
+// Decoding and encoding are pure. A request passes through wire.Parse (syntax and schema), auth.go
+// (the login), the scopes of the method catalogue, and decode.go (local checks, commands). Then
+// come the executor, encode.go (the response) and package wire again (bytes). DIVERGENCES.md lists
+// the differences to the provider, and the reasons.
 package providera

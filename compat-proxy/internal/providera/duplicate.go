@@ -14,8 +14,9 @@ const (
 // billingParts are the fields of billTo that two requests must share to be duplicates.
 var billingParts = []string{"firstName", "lastName", "company", "address", "city", "state", "zip", "country"}
 
-// once says when a request is the duplicate of an earlier one, by the dialect's list of fields and its duplicateWindow: with 0 of none, but later
-// ones may be its. Amount, currency and what is charged are the command's own.
+// once returns the conditions under which a request is a duplicate: the dialect's list of fields,
+// and its duplicateWindow. With a window of 0 it never is, but later requests can be duplicates of
+// it. The command itself compares amount, currency and payment source.
 func (d *decoder) once(more ...string) command.Once {
 	same := []string{
 		d.login, d.txn.Get("transactionType"), d.txn.Get("poNumber"), d.txn.Get("order", "invoiceNumber"), d.txn.Get("customer", "id"),
@@ -26,7 +27,7 @@ func (d *decoder) once(more ...string) command.Once {
 	return command.Once{Window: d.window(), Same: append(same, more...)}
 }
 
-// window is the duplicateWindow in seconds. What is no number, or a negative one, is taken for not given.
+// window returns the duplicateWindow in seconds. An invalid or negative value counts as not given.
 func (d *decoder) window() int {
 	seconds, err := strconv.Atoi(d.setting("duplicateWindow"))
 	if err != nil || seconds < 0 {

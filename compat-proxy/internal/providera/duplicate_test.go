@@ -14,7 +14,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The window is 120 seconds unless the request says otherwise in a number that is none too great; 0 is one.
+// The window is 120 seconds unless the request has a valid number that is not too great. 0 is
+// valid.
 func TestDuplicateWindow(t *testing.T) {
 	t.Parallel()
 	request, _ := mustRequest(t, filepath.Join("testdata", "duplicate-window-zero"))
@@ -36,7 +37,7 @@ func TestDuplicateWindow(t *testing.T) {
 	}
 }
 
-// windowOf is the window of the payment that a request comes to.
+// windowOf returns the window of the payment that a request decodes to.
 func windowOf(t *testing.T, request string) int {
 	t.Helper()
 	seen := &goldentest.Recorder{Executor: approving{}}
@@ -52,7 +53,7 @@ func windowOf(t *testing.T, request string) int {
 	return payment.Once.Window
 }
 
-// approving does whatever it is asked.
+// approving approves everything.
 type approving struct{}
 
 // Inspect implements providera.Executor.

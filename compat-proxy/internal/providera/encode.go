@@ -16,7 +16,7 @@ const (
 	noID         = "0"
 )
 
-// transaction is a transactionResponse before it is a tree. The zero value of a field is its empty element.
+// transaction holds the fields of a transactionResponse. A zero field becomes an empty element.
 type transaction struct {
 	problem     problem
 	authCode    string
@@ -36,8 +36,8 @@ type transaction struct {
 	profile     profileIDs
 }
 
-// encode builds the answer to a plan from the results of its commands; none of them ran when the plan has a problem or is a test.
-// It is pure.
+// encode builds the response to a plan from the results of its commands. No command ran if the plan
+// has a problem or is a test. encode is pure.
 func encode(p plan, refID *string, results []command.Result) (*wire.Document, problem) {
 	outcome := p.Problem
 	var last command.Result
@@ -58,7 +58,7 @@ func encode(p plan, refID *string, results []command.Result) (*wire.Document, pr
 	return answer(respond(p, last, outcome), refID), outcome
 }
 
-// respond fills in what the outcome lets the client see.
+// respond fills in the fields that the client may see with that outcome.
 func respond(p plan, r command.Result, outcome problem) transaction {
 	class, _ := outcome.reasonMessage()
 	t := transaction{
@@ -91,7 +91,8 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 // checkAccount is the account type of a bank account.
 const checkAccount = "eCheck"
 
-// charged is what a payment was made with, as answers show it: masked, and of which kind. Empty for a payment that does not tell.
+// charged returns the masked number of the payment source and its type. Both are empty if the
+// payment does not have them.
 func charged(t *v1.Transaction) (account, kind string) {
 	switch {
 	case t == nil:
@@ -106,7 +107,7 @@ func charged(t *v1.Transaction) (account, kind string) {
 	return "", ""
 }
 
-// decided fills in what only a payment that the acquirer decided has.
+// decided fills in the fields of a payment that the acquirer decided.
 func (t *transaction) decided(transactionType string, r command.Result, why reason) {
 	paid := r.Transaction
 	if r.Refund != nil {
@@ -142,7 +143,8 @@ func (t *transaction) decided(transactionType string, r command.Result, why reas
 	}
 }
 
-// answer is the document of a judged transaction: Ok unless it failed, declines included.
+// answer builds the document of a judged transaction. Its result is Ok unless the transaction
+// failed; a decline is Ok too.
 func answer(t transaction, refID *string) *wire.Document {
 	class, message := t.problem.reasonMessage()
 	if t.test {
@@ -162,7 +164,8 @@ func answer(t transaction, refID *string) *wire.Document {
 	return document(createTransactionResponse, refID, result, problem{API: api}, t.element(class, said))
 }
 
-// element lays the transactionResponse out in schema order. Elements that may be empty are always there.
+// element builds the transactionResponse in schema order. Elements that may be empty are always
+// there.
 func (t transaction) element(class responseCode, said *wire.Element) *wire.Element {
 	test := "0"
 	if t.test {
@@ -215,7 +218,8 @@ const (
 	transactionResponse       = "transactionResponse"
 )
 
-// refusal is the document of an envelope problem: the method's own root and, for a transaction, an empty response.
+// refusal builds the document of an envelope problem: the method's root element and, for a
+// transaction, an empty response.
 func refusal(root string, refID *string, p problem) *wire.Document {
 	var own []*wire.Element
 	if root == createTransactionResponse {
@@ -231,14 +235,15 @@ func document(root string, refID *string, result string, p problem, own ...*wire
 	}
 }
 
-// supplemental is the one member that only JSON has.
+// supplemental returns the one member that only JSON has.
 func supplemental() *wire.Element {
 	e := wire.RawElement("SupplementalDataQualificationIndicator", "0")
 	e.JSONOnly = true
 	return e
 }
 
-// decimal is the number of a v1 id as a legacy client knows it; an id of another form has none.
+// decimal returns the number of a v1 id, the form in which legacy clients get it. It returns noID
+// for an id of another form.
 func decimal(p id.Prefix, v1ID string) string {
 	n, err := id.ToDecimal(p, v1ID)
 	if err != nil {

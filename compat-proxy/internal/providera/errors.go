@@ -2,10 +2,11 @@ package providera
 
 import "strconv"
 
-// apiCode is a code of the answer's envelope.
+// apiCode is a code of the response's envelope.
 type apiCode string
 
-// The envelope codes this package gives. Those that precede a method (schema and the like) are package wire's.
+// The envelope codes of this package. Package wire has the codes that precede a method, such as
+// schema faults.
 const (
 	apiOK                   apiCode = "I00001"
 	apiProcessing           apiCode = "E00001"
@@ -48,8 +49,8 @@ const (
 	detailsForbidden                = "Access denied. You do not have permissions to call the Transaction Details API."
 )
 
-// apiText gives each envelope code its constant text.
-var apiText = map[apiCode]string{ //nolint:gosec // the texts speak of credentials and are none
+// apiText holds the fixed text of each envelope code.
+var apiText = map[apiCode]string{ //nolint:gosec // the texts mention credentials and contain none
 	apiOK:                   "Successful.",
 	apiProcessing:           "An error occurred during processing. Please try again.",
 	apiMethod:               "The name of the requested API method is invalid.",
@@ -101,10 +102,10 @@ const (
 	held     responseCode = "4"
 )
 
-// reason is a reason code; reasons gives each its class and text.
+// reason is a reason code. reasons holds its class and text.
 type reason int
 
-// The reason codes this package gives.
+// The reason codes of this package.
 const (
 	reasonApproved            reason = 1
 	reasonDeclined            reason = 2
@@ -158,7 +159,7 @@ const (
 	reasonAlreadyCaptured     reason = 311
 )
 
-// reasonRow is what the contract says of one reason code.
+// reasonRow is the contract's row of one reason code.
 type reasonRow struct {
 	class responseCode
 	text  string
@@ -169,7 +170,7 @@ const (
 	textProcessing = "An error occurred during processing.  Please try again."
 )
 
-// reasons is the one table of reason codes.
+// reasons is the table of reason codes.
 var reasons = map[reason]reasonRow{
 	reasonApproved:         {approved, "This transaction has been approved."},
 	reasonDeclined:         {declined, textDeclined},
@@ -228,8 +229,9 @@ var reasons = map[reason]reasonRow{
 	reasonAlreadyCaptured: {approved, "This transaction has already been captured."},
 }
 
-// problem is why a request gets no approval: either an envelope code, when nothing of the transaction was judged, or a reason. The
-// zero value is no problem. Text replaces the table's where it depends on the request.
+// problem is the reason why a request is not approved. It is an envelope code if the transaction
+// was not judged, else a reason. The zero value is no problem. Text replaces the table's text if it
+// depends on the request.
 type problem struct {
 	API    apiCode `json:"api,omitempty"`
 	Reason reason  `json:"reason,omitempty"`
@@ -242,12 +244,12 @@ func refuse(code apiCode) problem { return problem{API: code} }
 
 func because(r reason) problem { return problem{Reason: r} }
 
-// blank is reason 33 for a field that must be given.
+// blank returns reason 33 for a required field.
 func blank(field string) problem {
 	return problem{Reason: reasonBlank, Text: field + " cannot be left blank."}
 }
 
-// apiMessage is the text of an envelope problem.
+// apiMessage returns the text of an envelope problem.
 func (p problem) apiMessage() string {
 	if p.Text != "" {
 		return p.Text
@@ -255,7 +257,7 @@ func (p problem) apiMessage() string {
 	return apiText[p.API]
 }
 
-// reasonMessage is the class and text of a reason problem.
+// reasonMessage returns the class and text of a reason problem.
 func (p problem) reasonMessage() (responseCode, string) {
 	row, known := reasons[p.Reason]
 	if !known {
@@ -267,7 +269,7 @@ func (p problem) reasonMessage() (responseCode, string) {
 	return row.class, row.text
 }
 
-// lineItemInvalid is reason 270 for the line item at that place, counted from 1.
+// lineItemInvalid returns reason 270 for the line item at that position, counted from 1.
 func lineItemInvalid(place int) problem {
 	return problem{Reason: reasonLineItem, Text: "Line item " + strconv.Itoa(place) + " is invalid."}
 }

@@ -19,19 +19,19 @@ func Expiration(text string) (month, year int, hidden, ok bool) { return expirat
 // Expired is expired, for the tests.
 func Expired(month, year int, now time.Time) bool { return expired(month, year, now) }
 
-// AccountType names the brand of a number that passes every check, and is empty for any other.
+// AccountType returns the brand's name of a number that passes every check, else "".
 func AccountType(number string) string {
 	a, _ := brandOf(secret.New(number))
 	return a.name
 }
 
-// BrandName is what answers call v1's brand, empty when the table lacks it.
+// BrandName returns the dialect's name of v1's brand, empty if the table lacks it.
 func BrandName(b v1.CardBrand) string { return accounts[card.Brand(b)].name }
 
 // Letters is letters, for the tests.
 func Letters(t *v1.Transaction) (avs, cvv, cavv string) { return letters(t) }
 
-// Judge is judge; the problem as the log shows it, "" for none.
+// Judge is judge. It returns the problem as in the log, "" for none.
 func Judge(transactionType string, r command.Result) string {
 	if p := judge(transactionType, r); !p.none() {
 		return p.String()

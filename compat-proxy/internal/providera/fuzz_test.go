@@ -22,8 +22,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// FuzzNotations wants every XML request to be answered, and its JSON form alike: from the bytes to the commands and back to the bytes, by the
-// contract's mapping rules.
+// FuzzNotations requires a response to every XML request, and the same response to its JSON form.
+// It covers the whole path, from the bytes to the commands and back, by the contract's mapping
+// rules.
 func FuzzNotations(f *testing.F) {
 	requests, err := filepath.Glob("testdata/*/request.xml")
 	if err != nil {
@@ -37,7 +38,7 @@ func FuzzNotations(f *testing.F) {
 		f.Add(body)
 	}
 	sale := goldentest.MustRead(f, filepath.Join("testdata", "x1-sale", "request.xml"))
-	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1)) // what the two notations escape in their own ways
+	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1)) // characters that the two notations escape differently
 	h := mustHandler(f, content{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		answer := ask(t, h, body)
@@ -52,7 +53,7 @@ func FuzzNotations(f *testing.F) {
 	})
 }
 
-// requoted writes the strings of a document the one way: which characters are escaped says nothing.
+// requoted returns a document with all strings escaped in one way, because the escapes may differ.
 func requoted(t *testing.T, document jsontext.Value) string {
 	t.Helper()
 	if err := document.Format(); err != nil {
@@ -71,8 +72,8 @@ func ask(t *testing.T, h *providera.Handler, body []byte) []byte {
 	return w.Body.Bytes()
 }
 
-// oneSided reports whether JSON cannot say what XML does: attributes, text beside children, equal names that stand apart, and names that are
-// not ASCII.
+// oneSided reports whether JSON cannot represent the XML. It cannot represent attributes, text
+// between children, equal names that are not adjacent, and names that are not ASCII.
 func oneSided(el *safexml.Element) bool {
 	if len(el.Attrs) > 0 || len(el.Children) > 0 && el.TextAt >= 0 || strings.ContainsFunc(el.Name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return true
@@ -87,7 +88,7 @@ func oneSided(el *safexml.Element) bool {
 	return false
 }
 
-// content is an Executor that does whatever it is asked for.
+// content is an Executor that approves everything.
 type content struct{}
 
 func (content) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {

@@ -15,14 +15,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// scenario is testdata/<case>/case.json. Beside it lie request.xml or request.json, and as golden files commands.json (what the
-// request was decoded to) and response.xml or response.json.
+// scenario is testdata/<case>/case.json. The same folder has request.xml or request.json. Its
+// golden files are commands.json, the decoded request, and response.xml or response.json.
 type scenario struct {
 	// Authorization is the request's header of that name.
 	Authorization string `json:"authorization,omitzero"`
-	// Scopes are those of the caller's key; all by default.
+	// Scopes are the scopes of the caller's key; all by default.
 	Scopes []string `json:"scopes,omitzero"`
-	// V1 is what v1 is asked, in order, and what it answers. Ids may be written as "txn:123".
+	// V1 is the requests that v1 gets, in order, and its responses. Ids may be written as "txn:123".
 	V1 []goldentest.Exchange `json:"v1,omitzero"`
 }
 
@@ -39,7 +39,7 @@ func runGolden(t *testing.T, dir string) {
 	goldentest.Compare(t, filepath.Join(dir, "response"+ext), response)
 }
 
-// mustRequest is a case's request with the ending of its file.
+// mustRequest returns a case's request and the ending of its file.
 func mustRequest(t *testing.T, dir string) (request []byte, ext string) {
 	t.Helper()
 	request, err := os.ReadFile(filepath.Join(dir, "request.xml"))
@@ -49,7 +49,7 @@ func mustRequest(t *testing.T, dir string) (request []byte, ext string) {
 	return request, ".xml"
 }
 
-// answerTo sends a case's request and returns what v1 was asked to do, and the answer.
+// answerTo sends a case's request. It returns the commands that v1 got, and the response.
 func answerTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
 	t.Helper()
 	script := goldentest.NewScript(t, s.V1, s.Scopes)

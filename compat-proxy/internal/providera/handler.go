@@ -22,46 +22,46 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Executor is what runs commands.
+// Executor runs commands.
 type Executor interface {
-	// Inspect tells what a key is and may do.
+	// Inspect returns v1's record of a key, with its scopes.
 	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	// Execute runs commands in order and stops after the first that is not done.
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
 }
 
-// Config is what a Handler needs. Executor, Logins and Clock are required.
+// Config holds the settings of a Handler. Executor, Logins and Clock are required.
 type Config struct {
 	Executor Executor
 	Logins   Logins
 	Clock    clock.Clock
-	// Currency is that of amounts whose request and login name none, lower case.
+	// Currency is the lower-case default for amounts without a currency in the request and the login.
 	Currency string
 	// MaxBytes bounds a request body.
 	MaxBytes int
-	// LenientOrder takes children in any order.
+	// LenientOrder accepts children in any order.
 	LenientOrder bool
 	// Attempts bounds how often logins can be tried. Nil bounds nothing.
 	Attempts *attempts.Limiter
-	// Observe is told of every request when it has been answered: the method's name, MethodNone when it has none of ours, and the class of
-	// what came of it. Nil means nobody is told.
+	// Observe gets every request after its response: the method's name, or MethodNone for an unknown
+	// method, and the class of the outcome. May be nil.
 	Observe func(method, class string, took time.Duration)
 }
 
-// MethodNone stands for the method of a request that names none we know.
+// MethodNone stands for the method of a request without a known method.
 const MethodNone = "none"
 
-// The classes of what came of a request.
+// The classes of the outcome of a request.
 const (
-	ClassApproved = "approved" // done as asked
+	ClassApproved = "approved" // done
 	ClassDeclined = "declined"
-	ClassFailed   = "failed"  // a transaction was asked for and not carried out, or its outcome is not known
+	ClassFailed   = "failed"  // a transaction was not executed, or its outcome is unknown
 	ClassRefused  = "refused" // with an error of the whole document
 	ClassBusy     = "busy"
 	ClassBroken   = "broken" // it ended in a panic
 )
 
-// Handler answers the dialect over HTTP, always with status 200: clients judge by the document.
+// Handler serves the dialect over HTTP. Its status is always 200: clients read the document.
 type Handler struct {
 	cfg Config
 }
@@ -76,14 +76,14 @@ func New(cfg Config) *Handler {
 	return &Handler{cfg: cfg}
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
 	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
 	method, class = h.serve(w, r)
 }
 
-// serve answers the request, and returns its method and the class of what came of it.
+// serve responds to the request, and returns its method and the class of its outcome.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class string) {
 	body, err := admission.ReadBody(w, r, int64(h.cfg.MaxBytes))
 	if err != nil {
@@ -105,12 +105,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 	return m.Name, outcome.class()
 }
 
-// reading is how documents are read.
+// reading returns the options for parsing documents.
 func (h *Handler) reading() wire.Options {
 	return wire.Options{LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: h.cfg.MaxBytes}
 }
 
-// notRead responds to a request of whose body only the start was read, and returns the class.
+// notRead responds to a request whose body was read only in part, and returns the class.
 func notRead(w http.ResponseWriter, r *http.Request, start []byte, err error) string {
 	format := formatOf(w, r, start)
 	switch {
@@ -128,11 +128,11 @@ func notRead(w http.ResponseWriter, r *http.Request, start []byte, err error) st
 	return ClassRefused
 }
 
-// oversizeWait is how long the first bytes of a body that will be refused are waited for.
+// oversizeWait bounds the wait for the first bytes of a body that will be refused.
 const oversizeWait = 500 * time.Millisecond
 
-// Options responds to a browser's preflight request. It allows no credentials: a browser takes them
-// for no wildcard origin, and a request names its login in the body.
+// Options responds to a browser's preflight request. It allows no credentials: a browser accepts
+// them for no wildcard origin, and a request has its login in the body.
 func Options(w http.ResponseWriter, _ *http.Request) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", "*")
@@ -142,17 +142,18 @@ func Options(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// Busy answers a request that there is no room for.
+// Busy responds to a request for which the server has no capacity.
 func Busy(w http.ResponseWriter, r *http.Request) {
 	plainFault(w, r, http.StatusOK, formatOf(w, r, nil), apiBusy)
 }
 
-// Broken answers a request whose handling ended in a panic. Its body is gone, so the format is a guess.
+// Broken responds to a request whose handling ended in a panic. The body is gone, so the format
+// comes from the Content-Type, which may be wrong.
 func Broken(w http.ResponseWriter, r *http.Request) {
 	plainFault(w, r, http.StatusOK, declared(r), apiProcessing)
 }
 
-// declared is the format the request says it has, which is only a guess.
+// declared returns the format of the request's Content-Type, which may be wrong.
 func declared(r *http.Request) wire.Format {
 	if strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json") {
 		return wire.JSON
@@ -162,7 +163,7 @@ func declared(r *http.Request) wire.Format {
 
 const textUnparsable = "An error occurred while parsing the XML request."
 
-// answer is everything between a schema-valid request and its document.
+// answer does everything between a schema-valid request and its document.
 func (h *Handler) answer(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
 ) (*wire.Document, problem) {
@@ -184,9 +185,9 @@ func (h *Handler) answer(
 	}})
 }
 
-// admit returns what the request's login stands for and what its API key is, or the refusal. A
-// login that is wrong counts as a refused attempt; one that was tried too often is refused in the
-// same words, without being judged.
+// admit returns the grant of the request's login and v1's record of its API key, or the refusal. A
+// wrong login counts as a refused attempt. A login that was tried too often is refused with the
+// same text, without being judged.
 func (h *Handler) admit(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
 ) (credentials.Grant, v1.APIKey, problem) {
@@ -206,7 +207,7 @@ func (h *Handler) admit(
 		attempt.Refused(ctx)
 	case apiOK, "":
 		attempt.Accepted()
-	default: // neither proof of a right login nor of a wrong one
+	default: // proves neither a right login nor a wrong one
 	}
 	return granted, holder, p
 }
@@ -222,13 +223,14 @@ func plainFault(w http.ResponseWriter, r *http.Request, status int, format wire.
 	writeStatus(w, status, f.Format, f.Bytes())
 }
 
-// formatOf tells the format by the first character of the body, of which start was read. A body that is refused unread must be
-// answered in its own format too, and clients' content types do not tell it. The first bytes are waited for briefly.
+// formatOf returns the format by the first character of the body, of which start was read. A body
+// that is refused unread needs a response in its format too, and the content types of clients may
+// be wrong. It waits briefly for the first bytes.
 func formatOf(w http.ResponseWriter, r *http.Request, start []byte) wire.Format {
-	if len(start) == 0 && r.Body != nil && r.Header.Get("Expect") == "" { // reading would ask for the body
-		_ = http.NewResponseController(w).SetReadDeadline(clock.System().Now().Add(oversizeWait)) // not to be had: the server's own holds
+	if len(start) == 0 && r.Body != nil && r.Header.Get("Expect") == "" { // reading would request the body
+		_ = http.NewResponseController(w).SetReadDeadline(clock.System().Now().Add(oversizeWait)) // if this fails, the server's own deadline holds
 		start = make([]byte, 64)
-		n, _ := io.ReadFull(r.Body, start) // a shorter body is as good
+		n, _ := io.ReadFull(r.Body, start) // a shorter body is enough
 		start = start[:n]
 	}
 	start = bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
@@ -244,14 +246,14 @@ func formatOf(w http.ResponseWriter, r *http.Request, start []byte) wire.Format 
 func write(w http.ResponseWriter, f wire.Format, body []byte) { writeStatus(w, http.StatusOK, f, body) }
 
 func writeStatus(w http.ResponseWriter, status int, f wire.Format, body []byte) {
-	w.Header().Set("Access-Control-Allow-Origin", "*") // what a preflight has promised
+	w.Header().Set("Access-Control-Allow-Origin", "*") // as the preflight response promised
 	w.Header().Set("Content-Type", wire.ContentType(f))
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client is gone; what was done stays done
+	_, _ = w.Write(body) // if the client is gone, the effect stays
 }
 
-// class is the class of the problem.
+// class returns the class of the problem.
 func (p problem) class() string {
 	if p.none() {
 		return ClassApproved
@@ -269,7 +271,7 @@ func (p problem) class() string {
 	}
 }
 
-// String names the problem for the log: an envelope code, or the outcome class and the reason.
+// String returns the problem for the log: an envelope code, or the outcome class and the reason.
 func (p problem) String() string {
 	if p.none() {
 		return string(apiOK)

@@ -10,13 +10,13 @@ import (
 
 const getTransactionDetailsResponse = "getTransactionDetailsResponse"
 
-// inquire answers a getTransactionDetailsRequest.
+// inquire serves a getTransactionDetailsRequest.
 func (h *Handler) inquire(ctx context.Context, c call) (*wire.Document, problem) {
 	results := h.cfg.Executor.Execute(ctx, c.key, []command.Command{command.Get{Target: number(c.req.Root.Get("transId"))}})
 	return details(c.req, c.set, results[0])
 }
 
-// details builds the answer to a getTransactionDetailsRequest. It is pure.
+// details builds the response to a getTransactionDetailsRequest. It is pure.
 func details(req *wire.Request, set setting, r command.Result) (*wire.Document, problem) {
 	if p := unread(r); !p.none() {
 		return refusal(getTransactionDetailsResponse, req.RefID, p), p
@@ -32,10 +32,10 @@ func details(req *wire.Request, set setting, r command.Result) (*wire.Document, 
 	return document(getTransactionDetailsResponse, req.RefID, wire.ResultOK, refuse(apiOK), own...), problem{}
 }
 
-// maxRefID is how long a refId may be; a v1 merchant's own metadata may be longer.
+// maxRefID is the dialect's limit of a refId. Metadata of a v1 merchant may be longer.
 const maxRefID = 20
 
-// unread says why there is no record to show.
+// unread returns the problem if there is no record to show.
 func unread(r command.Result) problem {
 	switch {
 	case r.Outcome == command.NotFound, r.Outcome == command.Done && nothingHappened(r.Transaction):
@@ -55,8 +55,8 @@ func unread(r command.Result) problem {
 	return refuse(apiProcessing)
 }
 
-// nothingHappened reports whether a payment that was made by other means than this dialect still waits for its payer: there is no
-// transaction yet that a client of the dialect could be told of.
+// nothingHappened reports whether a payment from another API waits for its payer's confirmation, or
+// was canceled before it. For a client of the dialect it is not a transaction yet.
 func nothingHappened(t *v1.Transaction) bool {
 	return t != nil && (t.Status == v1.TransactionStatusRequiresConfirmation ||
 		t.Status == v1.TransactionStatusCanceled)

@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// leaves are the elements of a group that has none without a value.
+// leaves are the elements of a group. Elements without a value are left out.
 type leaves []*wire.Element
 
 func (l *leaves) text(name, text string) {
@@ -34,7 +34,7 @@ func (l *leaves) list(name string, items ...*wire.Element) {
 	}
 }
 
-// first marks the members which JSON writes before the others: those of the derived type.
+// first marks the members that JSON writes before the others: the members of the derived type.
 func first(l leaves, names ...string) leaves {
 	for _, e := range l {
 		e.JSONFirst = slices.Contains(names, e.Name)

@@ -9,11 +9,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// call is a request that fits the schema, from a caller who may make it.
+// call is a schema-valid request from an authorized caller.
 type call struct {
 	req *wire.Request
 	key secret.String
-	// scopes are what the key may do.
+	// scopes are the scopes of the key.
 	scopes []string
 	set    setting
 }
@@ -21,7 +21,7 @@ type call struct {
 // method serves the calls of one method.
 type method func(h *Handler, ctx context.Context, c call) (*wire.Document, problem)
 
-// serving is what this build answers.
+// serving are the methods of this build.
 var serving = map[string]method{
 	catalogue.CreateTransaction:     (*Handler).createTransaction,
 	catalogue.GetTransactionDetails: (*Handler).inquire,
@@ -29,7 +29,8 @@ var serving = map[string]method{
 	authenticateTest.Name:           (*Handler).authenticateTest,
 }
 
-// authenticateTest is how clients check their settings. It stands for no command, so it is not in the published catalogue.
+// authenticateTest lets clients check their settings. It runs no command, so the published
+// catalogue does not have it.
 var authenticateTest = catalogue.Method{
 	Provider: catalogue.ProviderA, Name: "authenticateTestRequest", SideEffect: catalogue.ReadOnly, Scopes: []string{catalogue.UseScope},
 	Available: true,
@@ -60,7 +61,7 @@ func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document
 	return doc, outcome
 }
 
-// authenticateTest has nothing left to do: whoever gets here is logged in.
+// authenticateTest only responds, because the caller is logged in already.
 func (*Handler) authenticateTest(_ context.Context, c call) (*wire.Document, problem) {
 	return document("authenticateTestResponse", c.req.RefID, wire.ResultOK, refuse(apiOK)), problem{}
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
 )
 
-// TestBothNotations sends the request of every golden case in the other notation too. v1 must be asked the same, and the two answers must
-// agree by the contract's mapping rules, which are written out here again on purpose: the JSON answer is what the XML one maps to.
+// TestBothNotations sends the request of every golden case in the other notation too. V1 must get
+// the same commands, and the two responses must agree by the contract's mapping rules. The test
+// implements these rules again on purpose: the JSON response is the mapped XML response.
 func TestBothNotations(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("testdata/*/case.json")
@@ -51,7 +52,7 @@ func TestBothNotations(t *testing.T) {
 	}
 }
 
-// oneNotation are the cases whose request the other notation cannot say.
+// oneNotation are the cases whose request cannot be written in the other notation.
 var oneNotation = []string{"fault-malformed", "fault-no-namespace"}
 
 func mustElement(t *testing.T, document []byte) *safexml.Element {
@@ -63,7 +64,8 @@ func mustElement(t *testing.T, document []byte) *safexml.Element {
 	return el
 }
 
-// asJSON is a request in XML by the mapping rules for requests: elements of one name that follow each other are an array.
+// asJSON converts a request from XML by the mapping rules for requests. Adjacent elements of one
+// name become an array.
 func asJSON(t *testing.T, request []byte) []byte {
 	t.Helper()
 	root := mustElement(t, request)
@@ -90,7 +92,8 @@ func member(el *safexml.Element) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// asXML is a request in JSON as XML: the items of an array are elements of its name, and null is no element.
+// asXML converts a request from JSON. The items of an array become elements of its name, and null
+// becomes no element.
 func asXML(t *testing.T, request []byte) []byte {
 	t.Helper()
 	d := jsontext.NewDecoder(bytes.NewReader(request))
@@ -101,7 +104,7 @@ func asXML(t *testing.T, request []byte) []byte {
 	return []byte(strings.Replace(b.String(), ">", ` xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd">`, 1))
 }
 
-// elements writes the next value as elements of that name; the outermost object has none.
+// elements writes the next value as elements of that name. The outermost object has no name.
 func elements(d *jsontext.Decoder, name string, b *strings.Builder) error {
 	token, err := d.ReadToken()
 	if err != nil {
@@ -147,24 +150,24 @@ func tag(b *strings.Builder, open, name string) {
 	}
 }
 
-// What the contract says of answers in JSON.
+// The contract's rules for responses in JSON.
 var (
-	// flat are the wrappers whose items become an array; the messages at the top are none of them.
+	// flat are the wrappers whose items become an array, except the messages at the top.
 	flat = []string{"messages", "errors", "userFields", "splitTenderPayments", "lineItems"}
-	// lists are the flat wrappers that are there even when they are empty.
+	// lists are the flat wrappers that are there even if they are empty.
 	lists = []string{"customerPaymentProfileIdList", "customerShippingAddressIdList", "validationDirectResponseList"}
-	// bare are the numbers and booleans of details. Everything of a transactionResponse is a string.
+	// bare are the numbers and booleans of details. A transactionResponse has only strings.
 	bare = []string{
 		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining", "taxExempt",
 		"recurringBilling", "discountAmount", "taxIsAfterDiscount", "amount", "quantity", "unitPrice", "taxable",
 	}
-	// derived are the members that come before those of the base type.
+	// derived are the members that come before the members of the base type.
 	derived = map[string][]string{"order": {"purchaseOrderNumber"}, "billTo": {"phoneNumber", "faxNumber", "email"}}
-	// last are the envelope's own, which XML has at the start.
+	// last are the members of the envelope, which XML has at the start.
 	last = []string{"refId", "messages", "sessionToken"}
 )
 
-// mapped is the JSON that an answer in XML maps to.
+// mapped returns the JSON to which a response in XML maps.
 func mapped(root *safexml.Element) string {
 	var own, envelope []string
 	for _, c := range root.Children {
@@ -205,7 +208,7 @@ func withIndicator(el *safexml.Element) *safexml.Element {
 	return &safexml.Element{Name: el.Name, Children: slices.Insert(slices.Clone(el.Children), at, &safexml.Element{Name: indicator, Text: "0"})}
 }
 
-// valueOf is the JSON of an element, typed in details.
+// valueOf returns the JSON of an element. Details are typed.
 func valueOf(el *safexml.Element, typed bool) string {
 	switch {
 	case el.Name == "messages" && el.Children[0].Name == "resultCode": // of a profileResponse
@@ -240,7 +243,7 @@ func object(el *safexml.Element, typed bool) string {
 func quoted(text string) string {
 	b, err := jsontext.AppendQuote(nil, text)
 	if err != nil {
-		panic(err) // the test's own text
+		panic(err) // the text is the test's
 	}
 	return string(b)
 }

@@ -26,17 +26,18 @@ var declineReasons = map[v1.DeclineCode]reason{
 	v1.DeclineCodeProcessingError:   reasonProcessing,
 }
 
-// filterDeclines are declines of a payment that the processor had authorized: they keep its code and network id.
+// filterDeclines are declines of a payment that the processor had authorized. The response has the
+// processor's code and network id.
 var filterDeclines = map[reason]bool{reasonAddressMismatch: true, reasonCardCodeMismatch: true}
 
-// paramReasons maps the field that v1 found at fault; the first row whose prefix fits holds.
+// paramReasons maps the field that v1 refused, by the first row with a matching prefix.
 var paramReasons = []struct {
 	prefix string
 	reason reason
 }{
 	{"amount", reasonAmount},
 	{"currency", reasonCurrency},
-	{"capture", reasonNotForChecks},             // of a stored bank account, which is only taken at once
+	{"capture", reasonNotForChecks},             // of a stored bank account, which is only captured at once
 	{"prior_authorization", reasonNotForChecks}, // of a stored bank account
 	{"card.number", reasonCardNumber},
 	{"card.exp_", reasonExpiration},
@@ -55,14 +56,14 @@ var paramReasons = []struct {
 	{"", reasonField},
 }
 
-// notFoundReasons is what a number stands for that no transaction has: by the type of the request, for a refund's number.
+// notFoundReasons maps the request type to the reason if the number belongs to a refund.
 var notFoundReasons = map[string]reason{
 	typeVoid:    reasonVoidOfCredit,
 	typeCapture: reasonNotFound,
 	typeRefund:  reasonNotCreditable,
 }
 
-// judge turns a result into the problem it is for the client; none when v1 did what was asked.
+// judge converts a result to the client's problem; none if v1 executed the command.
 func judge(transactionType string, r command.Result) problem {
 	switch r.Outcome {
 	case command.Done:
@@ -92,7 +93,7 @@ func judge(transactionType string, r command.Result) problem {
 		if r.Status == http.StatusInternalServerError {
 			return refuse(apiProcessing)
 		}
-		// Never shaped like a decline: the money may have moved. See DIVERGENCES.md.
+		// Never similar to a decline: the money may have moved. See DIVERGENCES.md.
 		return because(reasonProcessing)
 	}
 	return refuse(apiProcessing)
@@ -107,7 +108,7 @@ func declineReason(t *v1.Transaction) reason {
 	return reasonDeclined
 }
 
-// unmetCodes are the conditions that have an envelope code.
+// unmetCodes are the conditions with an envelope code.
 var unmetCodes = map[command.Condition]apiCode{
 	command.ConditionSource: apiOtherProfile, command.ConditionShipping: apiNoAddress,
 }
@@ -134,7 +135,7 @@ func unmetReason(transactionType string, c command.Condition) reason {
 	return reasonAmount
 }
 
-// refused judges v1's own refusals.
+// refused converts v1's refusals.
 func refused(r command.Result) problem {
 	switch r.Code {
 	case command.CodeNotCapturable:
@@ -221,7 +222,7 @@ func notVoidable(t *v1.Transaction) reason {
 	return reasonNotFound
 }
 
-// notRefundable tells a payment that has been given back in full from one that never could be.
+// notRefundable distinguishes a fully refunded payment from one that cannot be refunded.
 func notRefundable(t *v1.Transaction) reason {
 	if t != nil && t.Settlement == v1.SettlementSettled && t.AmountRefunded > 0 {
 		return reasonOverCredit
@@ -236,7 +237,7 @@ func status(t *v1.Transaction) v1.TransactionStatus {
 	return t.Status
 }
 
-// unavailable judges a v1 that could not take the request.
+// unavailable converts the result if v1 could not take the request.
 func unavailable(r command.Result) problem {
 	switch {
 	case r.Code == command.CodeAcquirerNotConfigured:

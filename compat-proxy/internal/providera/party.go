@@ -5,7 +5,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// parties are the payer's own data.
+// parties adds the data of the payer.
 func (r record) parties(l *leaves) {
 	if r.refund != nil {
 		return
@@ -26,12 +26,12 @@ func (r record) billTo() []*wire.Element {
 	}
 	l.text("faxNumber", r.metadata["billing_fax"])
 	if b := r.payment.Billing; b != nil && (value(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
-		l.text("email", value(b.Email)) // else it is the customer's alone, and shown there
+		l.text("email", value(b.Email)) // else it is only the customer's, and shown there
 	}
 	return first(l, "phoneNumber", "faxNumber", "email")
 }
 
-// address is a contact's name and address.
+// address returns the elements of a contact's name and address.
 func address(c *v1.Contact) []*wire.Element {
 	if c == nil {
 		return nil

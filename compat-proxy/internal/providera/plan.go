@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// The transaction types; the others of the dialect are in decode.go with what refuses them.
+// The transaction types that are served. decode.go has the others.
 const (
 	typeSale      = "authCaptureTransaction"
 	typeAuthorize = "authOnlyTransaction"
@@ -16,27 +16,28 @@ const (
 	typeForced    = "captureOnlyTransaction"
 )
 
-// plan is what a request comes to: commands to run, or a problem that answers it without asking v1.
+// plan is a decoded request: commands to run, or a problem that decides the response without v1.
 type plan struct {
 	Type     string            `json:"type"`
 	Commands []command.Command `json:"commands,omitempty"`
 	Problem  problem           `json:"problem,omitzero"`
 	Echo     echo              `json:"echo"`
-	// Wish is set when a profile is to be made of the payment.
+	// Wish is set if the payment's data becomes a profile.
 	Wish *wish `json:"wish,omitempty"`
 }
 
-// echo is what the answer repeats of the request.
+// echo holds the values of the request that the response repeats.
 type echo struct {
-	// Reference is refTransId, trimmed, for the types that are on another transaction.
+	// Reference is the trimmed refTransId, for the types that refer to another transaction.
 	Reference string `json:"reference,omitempty"`
-	// Account is the masked card number, "XXXX1111"; AccountType its brand's name. Either may be empty.
+	// Account is the masked card number, "XXXX1111". AccountType is its brand's name. Either may be
+	// empty.
 	Account     string `json:"account,omitempty"`
 	AccountType string `json:"account_type,omitempty"`
-	// Test is set by the testRequest setting: local checks only, nothing is stored.
+	// Test is set by the testRequest setting: only local checks run, and nothing is stored.
 	Test       bool    `json:"test,omitempty"`
 	UserFields []field `json:"user_fields,omitempty"`
-	// Profile is the stored profile that is charged, or that was made.
+	// Profile is the stored profile that is charged, or the new one.
 	Profile profileIDs `json:"profile,omitzero"`
 }
 
@@ -46,14 +47,14 @@ type field struct {
 	Value string `json:"value"`
 }
 
-// setting is what decoding depends on besides the request.
+// setting holds the inputs of decoding besides the request.
 type setting struct {
-	// currency is that of amounts which name none.
+	// currency is the default for amounts without one.
 	currency string
-	// unlinked allows refunds that name no payment.
+	// unlinked allows refunds without a payment.
 	unlinked bool
-	// zone is the merchant's, in which answers tell local times; nil means UTC.
+	// zone is the merchant's time zone, for the local times in responses; nil means UTC.
 	zone *time.Location
-	// now is when the request came. It decides only which cards of test requests have expired.
+	// now is when the request arrived. It only decides which cards of test requests have expired.
 	now time.Time
 }

@@ -7,13 +7,13 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// prepaid is what an answer tells of a card that may hold less than is asked for.
+// prepaid holds the amounts of a response for a card that may hold less than the requested amount.
 type prepaid struct {
 	requested, approved string
-	balance             string // empty when the issuer did not tell
+	balance             string // empty if the issuer did not return it
 }
 
-// accepted is the reason of a request that v1 did: a payment may have been approved for less than it asked.
+// accepted returns the reason of a request that v1 executed: approved, or partially approved.
 func accepted(transactionType string, r command.Result) reason {
 	created := transactionType == typeSale || transactionType == typeAuthorize
 	if created && r.Transaction != nil && partial(r.Transaction) {
@@ -22,12 +22,12 @@ func accepted(transactionType string, r command.Result) reason {
 	return reasonApproved
 }
 
-// partial reports whether a payment was approved for less than it asked.
+// partial reports whether a payment was approved for less than its amount.
 func partial(t *v1.Transaction) bool { return t.AmountAuthorized > 0 && t.AmountAuthorized < t.Amount }
 
-// prepaidOf is nil for a payment with nothing to tell.
+// prepaidOf returns nil for a fully approved payment without a balance.
 func prepaidOf(t *v1.Transaction) *prepaid {
-	currency, _ := money.Lookup(t.Currency) // v1 knows no other currencies
+	currency, _ := money.Lookup(t.Currency) // v1 has no other currencies
 	balance := balanceOf(t, currency.Exponent)
 	if balance == "" && !partial(t) {
 		return nil
@@ -37,7 +37,7 @@ func prepaidOf(t *v1.Transaction) *prepaid {
 	}
 }
 
-// balanceOf is what is left on the card, "" when the issuer did not tell.
+// balanceOf returns the balance of the card, "" if the issuer did not return it.
 func balanceOf(t *v1.Transaction, exponent int) string {
 	if t.Authorization == nil || t.Authorization.Balance == nil {
 		return ""

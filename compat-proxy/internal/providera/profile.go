@@ -16,18 +16,19 @@ const (
 	maxShippingAddresses = 1 // a v1 customer has one
 )
 
-// profilePlan is what a createCustomerProfileRequest comes to: a customer to make once its payment profiles have passed their checks, or a
-// problem that answers it.
+// profilePlan is a decoded createCustomerProfileRequest. It has a customer to make after the
+// payment profiles have passed their checks, or a problem that decides the response.
 type profilePlan struct {
 	Problem problem
 	Create  command.CreateCustomer
-	// Checks are those of the validation mode, one a payment profile; none when nothing is to be validated.
+	// Checks are the checks of the validation mode, one for each payment profile; none without
+	// validation.
 	Checks []profileCheck
-	// Twice tells that two of the payment profiles are the same, which is refused once they have passed their checks.
+	// Twice reports that two of the payment profiles are equal, which is refused after their checks.
 	Twice bool
 }
 
-// decodeProfile turns a createCustomerProfileRequest into a plan. It is pure.
+// decodeProfile converts a createCustomerProfileRequest to a plan. It is pure.
 func decodeProfile(req *wire.Request, set setting) profilePlan {
 	profile, mode := req.Root.Child("profile"), req.Root.Get("validationMode")
 	customer := v1.CustomerInput{
@@ -73,7 +74,8 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 	return p
 }
 
-// whole is nil for an empty text. What tells a customer apart is taken as it is, n/a too.
+// whole returns nil for an empty text. Unlike given it keeps n/a, because these fields identify a
+// customer.
 func whole(s string) *string {
 	if s == "" {
 		return nil
@@ -87,7 +89,8 @@ func keep(m map[string]string, name, value string) {
 	}
 }
 
-// newMethod is a payment profile's means of payment as v1 stores it. What v1 cannot store is refused here, so that nothing is made in vain.
+// newMethod converts the payment of a payment profile to v1's form. It refuses a payment that v1
+// cannot store, before anything is made.
 func newMethod(payment, billTo *wire.Node, mode string) (command.NewMethod, problem) {
 	m := command.NewMethod{Billing: contact(billTo), Metadata: map[string]string{}}
 	keep(m.Metadata, "billing_fax", billTo.Get("faxNumber"))
@@ -107,7 +110,8 @@ func newMethod(payment, billTo *wire.Node, mode string) (command.NewMethod, prob
 	return m, p
 }
 
-// methodIdentity is what makes two payment profiles of one customer the same: what is charged, and the name and address it goes under.
+// methodIdentity holds the fields by which two payment profiles of one customer are equal: the
+// payment source, and the name and address.
 type methodIdentity struct {
 	number, routing string
 	month, year     int
@@ -125,8 +129,8 @@ func identityOf(given *wire.Node) methodIdentity {
 	return same
 }
 
-// storeCard puts a card into the payment profile. V1 rejects an expired one, after it has looked for a
-// customer that an earlier request made.
+// storeCard puts a card into the payment profile. V1 rejects an expired card, after it has searched
+// for a customer of an earlier request.
 func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 	text := given.Get("cardNumber")
 	number := secret.New(text)
@@ -145,7 +149,8 @@ func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 	return problem{}
 }
 
-// validated reports whether a mode has payment profiles checked, and what is wrong with a number or date told with a direct response.
+// validated reports whether a mode checks payment profiles. If so, a direct response reports an
+// invalid number or date.
 func validated(mode string) bool { return mode != "" && mode != "none" }
 
 func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
@@ -167,7 +172,7 @@ func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
 	return problem{}
 }
 
-// invalid is E00013 for a field of that name; missing is E00014.
+// invalid returns E00013 for the field of that name; missing returns E00014.
 func invalid(field string) problem {
 	return problem{API: apiFieldInvalid, Text: field + " is invalid."}
 }
@@ -176,7 +181,7 @@ func missing(field string) problem {
 	return problem{API: apiFieldMissing, Text: field + " is required."}
 }
 
-// made is what a client is told of a profile: its numbers and those of its parts.
+// made holds the numbers of a profile and its parts, for the response.
 type made struct {
 	customer  string
 	methods   []string
@@ -197,7 +202,7 @@ func newMade(r command.Result) made {
 	return m
 }
 
-// first are the numbers of a profile that has one of each part at most.
+// first returns the numbers of a profile that has at most one of each part.
 func (m made) first() profileIDs {
 	ids := profileIDs{Customer: m.customer}
 	if len(m.methods) > 0 {
@@ -209,7 +214,8 @@ func (m made) first() profileIDs {
 	return ids
 }
 
-// elements are the profile's numbers as both responses show them; the lists are there even when they are empty.
+// elements returns the profile's numbers as elements of either response. The lists are there even
+// if they are empty.
 func (m made) elements() leaves {
 	var l leaves
 	l.text("customerProfileId", m.customer)
@@ -225,7 +231,8 @@ func texts(name, item string, items []string) *wire.Element {
 	return list
 }
 
-// judgeProfile turns the result of making a customer into the problem it is for the client; none when it was made.
+// judgeProfile converts the result of making a customer to the client's problem; none if it was
+// made.
 func judgeProfile(r command.Result) problem {
 	switch r.Outcome {
 	case command.Done:
@@ -245,7 +252,7 @@ func judgeProfile(r command.Result) problem {
 	return refuse(apiProcessing)
 }
 
-// profileFields names the field that v1 found at fault.
+// profileFields maps the field that v1 refused to its name in the error text.
 var profileFields = map[string]string{
 	"card.number": "Card Number", "card.exp_month": "Expiration Date", "card.exp_year": "Expiration Date",
 	"bank_account.routing_number": "Routing Number", "bank_account.account_number": "Account Number",

@@ -10,7 +10,7 @@ import (
 
 const createCustomerProfileResponse = "createCustomerProfileResponse"
 
-// createProfile answers a createCustomerProfileRequest.
+// createProfile serves a createCustomerProfileRequest.
 func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decodeProfile(c.req, c.set)
 	if !plan.Problem.none() {
@@ -34,7 +34,7 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 	return profileAnswer(c.req.RefID, newMade(r), said, judgeProfile(r))
 }
 
-// scopes are those of v1 that the plan needs besides the method's own.
+// scopes returns the v1 scopes that the plan needs besides the method's own.
 func (p profilePlan) scopes() []string {
 	scopes := customerScopes(p.Create)
 	if p.live() {
@@ -43,7 +43,7 @@ func (p profilePlan) scopes() []string {
 	return scopes
 }
 
-// customerScopes are those that v1 wants for making a customer.
+// customerScopes returns the scopes that v1 requires for making a customer.
 func customerScopes(c command.CreateCustomer) []string {
 	scopes := []string{"customers:write", "customers:read"}
 	if len(c.Methods) > 0 {
@@ -52,7 +52,7 @@ func customerScopes(c command.CreateCustomer) []string {
 	return scopes
 }
 
-// lacking refuses before anything is made what v1 would refuse half-way.
+// lacking refuses a request with a missing scope before v1 would refuse it half-way.
 func lacking(granted, needed []string) problem {
 	for _, scope := range needed {
 		if !slices.Contains(granted, scope) {
@@ -62,9 +62,9 @@ func lacking(granted, needed []string) problem {
 	return problem{}
 }
 
-// profileAnswer is the document of a createCustomerProfileRequest.
+// profileAnswer builds the response to a createCustomerProfileRequest.
 func profileAnswer(refID *string, m made, said []string, p problem) (*wire.Document, problem) {
-	if p.API == apiBadLogin || p.API == apiInactive || p.API == apiAccessDenied { // v1's own refusal of the caller looks like ours
+	if p.API == apiBadLogin || p.API == apiInactive || p.API == apiAccessDenied { // v1's refusal of the caller looks like the proxy's own
 		return refusal(createCustomerProfileResponse, refID, p), p
 	}
 	own := append(m.elements(), texts("validationDirectResponseList", "string", said))

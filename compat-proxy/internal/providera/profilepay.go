@@ -17,7 +17,7 @@ type profileIDs struct {
 	Address  string `json:"address,omitempty"`
 }
 
-// stored is the profile that a transaction names; false when it names none.
+// stored returns the profile that a transaction names, and false if it names none.
 func (d *decoder) stored() (profileIDs, bool) {
 	profile := d.txn.Child("profile")
 	ids := profileIDs{
@@ -27,10 +27,11 @@ func (d *decoder) stored() (profileIDs, bool) {
 	return ids, ids != profileIDs{}
 }
 
-// creates reports whether the transaction's card is to be stored once it is approved.
+// creates reports whether the transaction stores its card after an approval.
 func (d *decoder) creates() bool { return truth(d.txn.Get("profile", "createProfile")) }
 
-// profile refuses what must not stand beside a stored profile, or beside the wish for one. A transaction without either passes.
+// profile refuses elements that conflict with a stored profile or with createProfile. It accepts a
+// transaction with neither.
 func (d *decoder) profile() problem {
 	ids, named := d.stored()
 	payment := d.txn.Has("payment")
@@ -62,7 +63,7 @@ func (d *decoder) profile() problem {
 	return problem{}
 }
 
-// v1 gives the ids that the numbers stand for; the method's is empty for the customer's default.
+// v1 returns the ids of the numbers. The method is empty for the customer's default.
 func (p profileIDs) v1() (customer, method string, ok bool) {
 	customer, err := id.Decimal(id.Customer, p.Customer)
 	if err != nil {
@@ -75,18 +76,19 @@ func (p profileIDs) v1() (customer, method string, ok bool) {
 	return customer, method, err == nil
 }
 
-// noProfile is the refusal of numbers that no profile has.
+// noProfile refuses numbers that no profile has.
 func noProfile() problem {
 	return problem{API: apiNoRecord, Text: "Customer Profile ID or Customer Payment Profile ID not found."}
 }
 
-// A payment that went to its customer's stored address says so under this name, for details to tell.
+// The metadata entry of a payment that is shipped to its customer's stored address. Details show
+// it.
 const (
 	shippingKey      = "shipping_address"
 	shippingCustomer = "customer"
 )
 
-// chargeProfile charges what is stored.
+// chargeProfile puts the stored profile into the payment.
 func (d *decoder) chargeProfile(body *v1.TransactionCreate, ids profileIDs) problem {
 	customer, method, ok := ids.v1()
 	if !ok {
@@ -100,7 +102,7 @@ func (d *decoder) chargeProfile(body *v1.TransactionCreate, ids profileIDs) prob
 	return problem{}
 }
 
-// refundProfile gives back to the stored profile that paid.
+// refundProfile refunds to the stored profile that paid.
 func (d *decoder) refundProfile(target command.Number, amount, currency string, ids profileIDs) (command.Command, problem) {
 	customer, method, ok := ids.v1()
 	if !ok {
@@ -113,7 +115,8 @@ func (d *decoder) refundProfile(target command.Number, amount, currency string, 
 	}, problem{}
 }
 
-// newProfile is the customer that a transaction with createProfile makes of its own data; nil when it asks for none.
+// newProfile returns the customer that a transaction with createProfile makes from its data; nil
+// without createProfile.
 func (d *decoder) newProfile() (*command.CreateCustomer, problem) {
 	if !d.creates() {
 		return nil, problem{}
@@ -134,15 +137,16 @@ func (d *decoder) newProfile() (*command.CreateCustomer, problem) {
 	return c, problem{}
 }
 
-// wish is what a transaction with createProfile asks for besides the payment.
+// wish is the createProfile part of a transaction.
 type wish struct {
 	Create  *command.CreateCustomer
 	Problem problem
 }
 
-// fulfil makes the profile of a payment that was approved, and returns the profileResponse; nil when none was asked for. Whatever comes of
-// it, the payment stands. The same request again makes what the first left undone, which may have died between the two; when there is
-// nothing left to make, its answer is that of any duplicate.
+// fulfil makes the profile of an approved payment, and returns the profileResponse; nil without
+// createProfile. Its result does not change the payment. If the proxy dies between the two, a retry
+// makes the profile. If the profile already exists, the response to a retry is that of any
+// duplicate.
 func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command.Result) *wire.Element {
 	if p.Wish == nil || len(results) == 0 {
 		return nil
@@ -176,8 +180,8 @@ func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command
 	return wire.GroupElement("profileResponse", append([]*wire.Element{said}, m.elements()...)...)
 }
 
-// repeatsApproval reports whether a request was the very same as one whose payment was approved. Of a duplicate that only shares the fields
-// which are compared v1 shows no payment.
+// repeatsApproval reports whether a request repeats one whose payment was approved. For a duplicate
+// that only shares the compared fields, v1 returns no payment.
 func repeatsApproval(r command.Result) bool {
 	if r.Outcome != command.Repeated {
 		return false
@@ -190,7 +194,7 @@ func repeatsApproval(r command.Result) bool {
 	}
 }
 
-// elements are the numbers as a transactionResponse shows them.
+// elements returns the numbers as elements of a transactionResponse.
 func (p profileIDs) elements() []*wire.Element {
 	var l leaves
 	l.text("customerProfileId", p.Customer)

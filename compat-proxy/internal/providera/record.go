@@ -13,10 +13,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// record is a payment, or a refund of it, as the dialect keeps it.
+// record is a payment, or a refund of it, in the dialect's form.
 type record struct {
 	payment  *v1.Transaction
-	refund   *v1.Refund // nil when the record is of the payment itself
+	refund   *v1.Refund // nil if the record is of the payment itself
 	metadata map[string]string
 	exponent int
 	zone     *time.Location
@@ -29,7 +29,7 @@ func newRecord(t *v1.Transaction, refund *v1.Refund, zone *time.Location) record
 	if t == nil {
 		t = credited(refund)
 	}
-	currency, _ := money.Lookup(t.Currency) // v1 knows no other currencies
+	currency, _ := money.Lookup(t.Currency) // v1 has no other currencies
 	r := record{payment: t, refund: refund, metadata: t.Metadata, exponent: currency.Exponent, zone: zone}
 	if refund != nil {
 		r.metadata = refund.Metadata
@@ -37,7 +37,7 @@ func newRecord(t *v1.Transaction, refund *v1.Refund, zone *time.Location) record
 	return r
 }
 
-// recordStatuses names a payment's state; a captured one's depends on its settlement too.
+// recordStatuses maps a payment's state. For a captured one, the settlement matters too.
 var recordStatuses = map[v1.TransactionStatus]string{
 	v1.TransactionStatusAuthorized:        "authorizedPendingCapture",
 	v1.TransactionStatusPartiallyCaptured: "capturedPendingSettlement",
@@ -46,7 +46,7 @@ var recordStatuses = map[v1.TransactionStatus]string{
 	v1.TransactionStatusExpired:           "expired",
 	v1.TransactionStatusDeclined:          "declined",
 	v1.TransactionStatusFailed:            "generalError",
-	// Not decided yet: of the names that clients know, the one which makes them ask again.
+	// Undecided. Of the statuses that clients accept, this one makes them poll again.
 	v1.TransactionStatusProcessing: "FDSPendingReview",
 	v1.TransactionStatusUnknown:    "FDSPendingReview",
 }
@@ -68,7 +68,7 @@ func (r record) status() string {
 	return name
 }
 
-// transactionType is that of the request which made the record.
+// transactionType returns the type of the request that made the record.
 func (r record) transactionType() string {
 	switch {
 	case r.refund != nil:
@@ -81,7 +81,7 @@ func (r record) transactionType() string {
 	return typeSale
 }
 
-// decision is the response code, the reason and what is said of it.
+// decision returns the response code, the reason and its description.
 func (r record) decision() (responseCode, reason, string) {
 	why := reasonApproved
 	switch r.status() {
@@ -103,7 +103,8 @@ func (r record) decision() (responseCode, reason, string) {
 	return class, why, text
 }
 
-// element is the transaction in schema order. What has no value is left out: clients with typed models cannot read empty elements.
+// element builds the transaction in schema order. It leaves out empty elements, which clients with
+// typed models cannot read.
 func (r record) element() *wire.Element {
 	number, made := decimal(id.Transaction, r.payment.ID), r.payment.CreatedAt.Time
 	var l leaves
@@ -142,7 +143,7 @@ func (r record) element() *wire.Element {
 // timeForm has up to three decimals of a second, without zeros at the end.
 const timeForm = "2006-01-02T15:04:05.999"
 
-// checks are the issuer's code and letters, of a payment that reached it.
+// checks adds the issuer's code and the result codes of a payment that reached the issuer.
 func (r record) checks(l *leaves) {
 	a := r.payment.Authorization
 	if r.refund != nil || a == nil {
@@ -191,7 +192,7 @@ func (r record) order() []*wire.Element {
 	return first(l, "purchaseOrderNumber")
 }
 
-// amounts are what was asked for, allowed and taken.
+// amounts adds the requested, authorized and captured amounts.
 func (r record) amounts(l *leaves) {
 	t := r.payment
 	if r.refund != nil {
@@ -250,7 +251,7 @@ func (r record) lineItems() []*wire.Element {
 	return items
 }
 
-// source is what was charged, masked.
+// source returns the masked payment source.
 func (r record) source() *wire.Element {
 	const hidden = "XXXX"
 	var l leaves
@@ -270,18 +271,18 @@ func (r record) source() *wire.Element {
 	return wire.GroupElement("creditCard", l...)
 }
 
-// accountKinds are the dialect's names of bank accounts.
+// accountKinds are the dialect's names of bank account types.
 var accountKinds = map[v1.BankAccountType]string{
 	v1.BankAccountTypeChecking: "checking", v1.BankAccountTypeSavings: "savings", v1.BankAccountTypeBusinessChecking: "businessChecking",
 }
 
-// amountForm is a decimal that is safe to show as a number: metadata is whatever a v1 merchant wrote there.
+// amountForm is a decimal that is safe as a number: a v1 merchant may write any metadata.
 var amountForm = regexp.MustCompile(`^[0-9]{1,15}([.][0-9]{1,4})?$`)
 
-// markets are the names of the market types; an online payment is the default.
+// markets are the names of the market types. The default is an online payment.
 var markets = map[string]string{"1": "MOTO", "2": "Retail"}
 
-// circumstances is how the payment came about.
+// circumstances adds the origin of the payment.
 func (r record) circumstances(l *leaves) {
 	market, product := markets[r.metadata["market_type"]], "Card Not Present"
 	switch market {
@@ -319,7 +320,7 @@ func (r record) circumstances(l *leaves) {
 	}
 }
 
-// profile names the stored customer that paid.
+// profile returns the numbers of the stored customer that paid.
 func (r record) profile() []*wire.Element {
 	customer := value(r.payment.Customer)
 	if customer == "" {
@@ -336,14 +337,14 @@ func (r record) profile() []*wire.Element {
 	return l
 }
 
-// extra is an extended amount that was kept as text.
+// extra adds an extended amount that is stored as text.
 func (r record) extra(l *leaves, name, key string) {
 	if amount := r.metadata[key]; amountForm.MatchString(amount) {
 		l.group(name, r.extended(name, decimals(amount, 2))...)
 	}
 }
 
-// extended is an amount with what it is called.
+// extended returns an amount with its name and description.
 func (r record) extended(name, amount string) []*wire.Element {
 	var l leaves
 	l.raw("amount", amount)
@@ -352,5 +353,5 @@ func (r record) extended(name, amount string) []*wire.Element {
 	return l
 }
 
-// amount writes minor units with two decimals at least.
+// amount writes minor units in major units, with at least two decimal places.
 func (r record) amount(minor v1.Money) string { return majorAmount(minor, r.exponent) }

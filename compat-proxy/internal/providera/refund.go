@@ -6,7 +6,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// refunded is what a linked refund says of the card or bank account that it goes to: it must be the one that paid.
+// refunded returns the conditions of a linked refund: its card or bank account must be the one that
+// paid.
 func (d *decoder) refunded() (require command.Require, expiry string, p problem) {
 	payment := d.txn.Child("payment")
 	if bank := payment.Child("bankAccount"); bank != nil {
@@ -27,7 +28,8 @@ func (d *decoder) refunded() (require command.Require, expiry string, p problem)
 	return command.Require{Kind: command.CardKind, Last4: last4}, expiry, problem{}
 }
 
-// refundedBank is the part of refunded for a bank account. A test request never finds the payment of one, which clients rely on.
+// refundedBank is the part of refunded for a bank account. A test request never finds the payment
+// of a bank account. Clients rely on that.
 func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
 	last4 := accountEnd(bank.Get("accountNumber"))
 	if last4 == "" {
@@ -39,7 +41,7 @@ func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
 	}
 	routing := bank.Get("routingNumber")
 	if !chars.Digits(routing) {
-		routing = lastFour(routing) // masked; what is hidden whole says nothing
+		routing = lastFour(routing) // masked; a number without visible digits proves nothing
 	}
 	return command.Require{Kind: command.BankKind, Last4: last4, Routing: routing}, problem{}
 }

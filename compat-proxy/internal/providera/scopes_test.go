@@ -14,11 +14,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// requestKinds are the kinds of requests there are, as JSON after the login, with the answer for each scope that they do not do without.
+// requestKinds are all kinds of requests, as JSON after the login. Each has the response for every
+// scope that it needs.
 var requestKinds = []struct {
 	name, method, members string
 	needs                 map[string]string
-	unserved              bool // what a key with every scope gets does not matter here
+	unserved              bool // the response to a key with every scope does not matter here
 }{
 	{name: "sale", method: transact, members: `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":1,` + fullCard + `}`},
 	{name: "authorize", method: transact, members: `"transactionRequest":{"transactionType":"authOnlyTransaction","amount":1,` + fullCard + `}`},
@@ -72,13 +73,14 @@ const (
 	notPermitted = "User authentication failed. You do not have the appropriate permissions."
 )
 
-// everyScope are all that a secret key may have.
+// everyScope are all scopes of a secret key.
 var everyScope = []string{
 	"payments:authorize", "payments:capture", "refunds:create", "transactions:read", "customers:write", "customers:read", "tokens:create",
 	"payments:confirm", "events:read", "webhooks:write", "keys:write", "mle:write", "compat:use",
 }
 
-// TestMissingScopes takes each scope away from each kind of request: it is refused with its code, and nothing was to be moved.
+// TestMissingScopes removes each scope from each kind of request. The request is refused with its
+// code, and nothing is sent to v1 that moves money.
 func TestMissingScopes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range requestKinds {
@@ -96,7 +98,7 @@ func TestMissingScopes(t *testing.T) {
 				got := f.answer(t, kind.method, kind.members)
 				code := map[string]string{denied: "E00011", notPermitted: "E00010"}[want]
 				if want != "" && code == "" {
-					code = "E00011" // with the text of its own
+					code = "E00011" // with a special text
 				}
 				refused := strings.Contains(got, `"code":"E00010"`) || strings.Contains(got, `"code":"E00011"`)
 				switch {
@@ -119,7 +121,7 @@ func readScope(path string) string {
 	return "transactions:read"
 }
 
-// scopedV1 has one payment, is content with everything, and keeps what it was asked to change.
+// scopedV1 has one payment, accepts everything, and records the changes that it gets.
 type scopedV1 struct {
 	scopes []string
 

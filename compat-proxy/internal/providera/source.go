@@ -11,7 +11,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// otherPayments are the payment kinds that are refused, each with the nearest code of the contract.
+// otherPayments are the kinds of payment that are refused, each with the nearest code of the
+// contract.
 var otherPayments = map[string]problem{
 	"encryptedTrackData": because(reasonNotAccepted),
 	"payPal":             because(reasonNotAccepted),
@@ -19,8 +20,8 @@ var otherPayments = map[string]problem{
 	"opaqueData":         refuse(apiOpaqueToken),
 }
 
-// source puts the payment source of a new payment into body. Of a test request, which never gets to
-// v1, it rejects an expired card.
+// source puts the payment source of a new payment into body. It rejects an expired card of a test
+// request, which never reaches v1.
 func (d *decoder) source(body *v1.TransactionCreate) problem {
 	p := d.charge(body)
 	if !p.none() || !d.echo.Test {
@@ -51,7 +52,7 @@ func (d *decoder) charge(body *v1.TransactionCreate) problem {
 	return blank("Credit card number") // payment has refused the other kinds
 }
 
-// payment refuses what cannot be charged, or given back to, whatever else is said.
+// payment refuses payment sources that can be neither charged nor refunded to.
 func (d *decoder) payment() problem {
 	if p := d.profile(); !p.none() {
 		return p
@@ -98,10 +99,10 @@ func chargeCard(body *v1.TransactionCreate, given *wire.Node) problem {
 	return problem{}
 }
 
-// base64Form is what v1 takes for a cryptogram or an authentication value.
+// base64Form is the form of a cryptogram or an authentication value that v1 accepts.
 var base64Form = regexp.MustCompile(`^[A-Za-z0-9+/_-]{1,64}=*$`)
 
-// indicator is an ECI in the two digits of v1; nil when it is none.
+// indicator returns an ECI as the two digits of v1; nil if it is invalid.
 func indicator(text string) *string {
 	if len(text) == 1 {
 		text = "0" + text
@@ -112,13 +113,13 @@ func indicator(text string) *string {
 	return &text
 }
 
-// The two tracks of a magnetic stripe, with or without their sentinels: the number, and year and month.
+// The two tracks of a magnetic stripe, with or without their sentinels: number, year and month.
 var (
 	track1Form = regexp.MustCompile(`^%?[Bb]([0-9]{12,19})\^[^^]{2,26}\^([0-9]{2})([0-9]{2})[^?]*\??.?$`)
 	track2Form = regexp.MustCompile(`^;?([0-9]{12,19})[=D]([0-9]{2})([0-9]{2})[^?]*\??.?$`)
 )
 
-// track is the card of a track, in the form that a card given in full has.
+// track returns the card of a track, in the form of a card given in full.
 func track(data *wire.Node) (number, expiry string, ok bool) {
 	form, text := track1Form, data.Get("track1")
 	if data.Child("track2") != nil {
@@ -147,7 +148,7 @@ func chargeTrack(body *v1.TransactionCreate, data *wire.Node) problem {
 	return p
 }
 
-// accountTypesIn are v1's names of bank accounts.
+// accountTypesIn maps the types of bank accounts to v1's.
 var accountTypesIn = map[string]v1.BankAccountType{
 	"":                 v1.BankAccountTypeChecking,
 	"checking":         v1.BankAccountTypeChecking,
@@ -155,7 +156,7 @@ var accountTypesIn = map[string]v1.BankAccountType{
 	"businessChecking": v1.BankAccountTypeBusinessChecking,
 }
 
-// chargeBank charges a bank account, which is only ever charged at once.
+// chargeBank charges a bank account. It is always captured at once.
 func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
 	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"), strings.TrimSpace(given.Get("nameOnAccount"))
 	kind := accountTypesIn[given.Get("accountType")]

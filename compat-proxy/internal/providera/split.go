@@ -12,10 +12,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// invoiceKey keeps the invoice number of a payment whose reference is that of its order.
+// invoiceKey holds the invoice number of a payment whose reference is the order's number.
 const invoiceKey = "own_reference"
 
-// splitTender is the number of the order that a request goes on with: that of its first payment. It is "" for any other request.
+// splitTender returns the number of the order that a request continues, which is that of its first
+// payment. It returns "" for any other request.
 func (d *decoder) splitTender() (command.Number, problem) {
 	given := d.txn.Get("splitTenderId")
 	switch n := strings.TrimLeft(given, "0"); {
@@ -30,7 +31,7 @@ func (d *decoder) splitTender() (command.Number, problem) {
 	}
 }
 
-// join puts into body the order that a further payment is for.
+// join adds the order of a further payment to body.
 func (d *decoder) join(body *v1.TransactionCreate) (command.Number, problem) {
 	first, p := d.splitTender()
 	if first == "" {
@@ -49,7 +50,8 @@ func (d *decoder) join(body *v1.TransactionCreate) (command.Number, problem) {
 	return first, problem{}
 }
 
-// groupOf is the number of the order that a payment is for: its own when it was approved for less than it asked, "" when it is for none.
+// groupOf returns the number of a payment's order. For a partially approved payment that is its own
+// number. It returns "" for a payment without an order.
 func groupOf(t *v1.Transaction) string {
 	if n := t.Metadata[command.GroupKey]; chars.Digits(n) && len(n) <= 19 {
 		return n
@@ -60,7 +62,7 @@ func groupOf(t *v1.Transaction) string {
 	return ""
 }
 
-// tender is one payment of an order, as an answer lists it.
+// tender returns one payment of an order as an element.
 func tender(t *v1.Transaction) *wire.Element {
 	class, why := approved, reasonApproved
 	switch t.Status {
@@ -75,7 +77,7 @@ func tender(t *v1.Transaction) *wire.Element {
 			class, why = held, reasonPartial
 		}
 	}
-	currency, _ := money.Lookup(t.Currency) // v1 knows no other currencies
+	currency, _ := money.Lookup(t.Currency) // v1 has no other currencies
 	account, kind := charged(t)
 	var l leaves
 	l.text("transId", decimal(id.Transaction, t.ID))

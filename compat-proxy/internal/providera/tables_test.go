@@ -22,7 +22,8 @@ func TestAccountType(t *testing.T) {
 		"": "", "4": "", "2720999999999996": "MasterCard", "2721000000000004": "", "2220999999999991": "", "36000000000000": "",
 		"9999999999999995": "", "XXXX1111": "",
 
-		// Numbers that v1 takes and this dialect does not know: Diners of 39, UnionPay of 81, Maestro, and more digits than 16.
+		// Numbers that v1 accepts and this dialect does not have: Diners of 39, UnionPay of 81, Maestro,
+		// and more digits than 16.
 		"39000000000005": "", "8100000000000002": "", "6759649826438453": "", "4000000000000000006": "", "30000000000000007": "",
 		"36070500001020": "DinersClub", "30000000000004": "DinersClub", "٤١١١١١١١١١١١١": "",
 	} {
@@ -130,7 +131,8 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// TestTablesAreComplete holds our tables against v1's enumerations: a code that v1 gains fails here, not at a client.
+// TestTablesAreComplete compares the tables with v1's enumerations. A new code of v1 fails here,
+// not at a client.
 func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range []v1.DeclineCode{
@@ -158,7 +160,7 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
-// TestReasons holds the class of every reason against the ranges of the contract's table.
+// TestReasons compares the class of every reason with the ranges of the contract's table.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	class := map[int]string{1: "1", 2: "2", 3: "2", 4: "2", 27: "2", 65: "2", 252: "4", 295: "4", 310: "1", 311: "1"}

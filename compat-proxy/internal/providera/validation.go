@@ -14,7 +14,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The validation modes that ask the issuer. Only the first wants an address.
+// The validation modes that query the issuer. Only the first requires an address.
 const (
 	modeLive    = "liveMode"
 	modeOldLive = "oldLiveMode"
@@ -22,14 +22,15 @@ const (
 
 // profileCheck is the validation of one payment profile.
 type profileCheck struct {
-	// Problem is what the local checks found; a reason has a direct response, an envelope code has none.
+	// Problem is the result of the local checks. A reason has a direct response, an envelope code has
+	// none.
 	Problem problem
-	// Verify asks the issuer; nil when the local checks are all.
+	// Verify queries the issuer; nil if there are only local checks.
 	Verify *command.Authorize
 	Said   directResponse
 }
 
-// newCheck judges a payment profile that v1 can store.
+// newCheck checks a payment profile that v1 can store.
 func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck {
 	payment, billTo := given.Child("payment"), given.Child("billTo")
 	c := profileCheck{Said: directResponse{
@@ -69,7 +70,7 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 	return c
 }
 
-// verification asks the issuer about a card and reserves nothing.
+// verification queries the issuer about a card and reserves nothing.
 func verification(card *v1.CardInput, billing *v1.Contact, currency string) *command.Authorize {
 	if known, ok := money.Lookup(currency); ok {
 		currency = known.Code
@@ -80,8 +81,9 @@ func verification(card *v1.CardInput, billing *v1.Contact, currency string) *com
 	}}
 }
 
-// validate runs the checks in order until one fails. It returns the direct responses and what failed. No issuer is asked when one of the
-// payment profiles lacks what its mode wants.
+// validate runs the checks in order until one fails. It returns the direct responses and the
+// problem. It queries no issuer if one of the payment profiles lacks a field that its mode
+// requires.
 func (h *Handler) validate(ctx context.Context, key secret.String, checks []profileCheck) ([]string, problem) {
 	for _, c := range checks {
 		if c.Problem.API != "" {
@@ -107,14 +109,15 @@ func (h *Handler) validate(ctx context.Context, key secret.String, checks []prof
 	return said, problem{}
 }
 
-// unsuccessful returns the problem of a request one of whose checks has that outcome.
+// unsuccessful returns the problem of a request with a check of that outcome.
 func unsuccessful(outcome problem) problem {
 	_, text := outcome.reasonMessage()
 	return problem{API: apiUnsuccessful, Text: text}
 }
 
-// failedCheck returns the direct responses and the problem of a request whose checks all passed, if v1
-// then refused the payment profile at a place, counted from 1, for a reason of a check.
+// failedCheck returns the direct responses and the problem if all checks passed, but v1 then
+// refused a payment profile for the reason why. place is the position of the profile, counted
+// from 1.
 func failedCheck(checks []profileCheck, said []string, place int, why reason) ([]string, problem) {
 	outcome := because(why)
 	if place < 1 || place > len(checks) || place > len(said) {
@@ -123,7 +126,8 @@ func failedCheck(checks []profileCheck, said []string, place int, why reason) ([
 	return append(said[:place-1:place-1], checks[place-1].Said.line(outcome, command.Result{})), unsuccessful(outcome)
 }
 
-// takeBack voids a verification. It reserves nothing and lapses by itself, so it does not matter if that fails.
+// takeBack voids a verification. If that fails, the verification lapses, because it reserves
+// nothing.
 func (h *Handler) takeBack(ctx context.Context, key secret.String, paid command.Result) {
 	if paid.Outcome == command.Done {
 		number := command.Number(decimal(id.Transaction, paid.Transaction.ID))
@@ -131,7 +135,7 @@ func (h *Handler) takeBack(ctx context.Context, key secret.String, paid command.
 	}
 }
 
-// live reports whether an issuer is to be asked.
+// live reports whether a check queries an issuer.
 func (p profilePlan) live() bool {
 	for _, c := range p.Checks {
 		if c.Verify != nil {
@@ -141,7 +145,8 @@ func (p profilePlan) live() bool {
 	return false
 }
 
-// directResponse is the old form of an answer: fields by their place, parted by commas that nothing escapes.
+// directResponse is the old form of a response: fields by position, separated by commas without
+// escapes.
 type directResponse struct {
 	test             bool
 	amount, method   string
@@ -151,10 +156,10 @@ type directResponse struct {
 	accountType, avs string
 }
 
-// directFields is how many fields a direct response has.
+// directFields is the number of fields of a direct response.
 const directFields = 68
 
-// line writes the response for an outcome; none means approved.
+// line returns the direct response for an outcome; none means approved.
 func (d directResponse) line(outcome problem, paid command.Result) string {
 	if outcome.none() {
 		outcome = because(reasonApproved)
