@@ -1,46 +1,46 @@
 package wire
 
-// bom begins every answer: some clients drop the first three bytes unseen.
+// bom begins every response: some clients drop the first three bytes.
 const bom = "\xef\xbb\xbf"
 
-// The two result codes of an answer; their case matters to typed clients.
+// The two result codes of a response. Clients with typed models depend on their case.
 const (
 	ResultOK    = "Ok"
 	ResultError = "Error"
 )
 
-// Kind says how JSON shows an element. XML shows all of them alike.
+// Kind is the JSON form of an element. The XML form does not depend on it.
 type Kind uint8
 
 // The kinds of elements.
 const (
 	// Text is a JSON string.
 	Text Kind = iota
-	// Raw is a JSON number or boolean: Text holds the literal as JSON wants it.
+	// Raw is a JSON number or boolean: Text holds the literal.
 	Raw
 	// Group is a JSON object of its children.
 	Group
-	// List is a JSON array of its children, whose names JSON does not show.
+	// List is a JSON array of its children, without their names.
 	List
-	// Many is an element that repeats: XML shows its children alone, JSON an array of them under its name.
+	// Many is an element that repeats. XML has only its children, JSON an array of them under its
+	// name.
 	Many
 )
 
-// Element is one element of an answer.
+// Element is one element of a response.
 //
-// Empty Text is written as `<name />` and `""`; a Group without children as
-// `<name />` and `{}`; a List without children as `<name />` and `[]`. An
-// element that does not apply must be left out of the tree, and so must an empty
-// Raw one, which clients with typed models cannot read.
+// Empty Text is written as `<name />` and `""`. A Group without children is `<name />` and `{}`. A
+// List without children is `<name />` and `[]`. Leave an element that does not apply out of the
+// tree, and an empty Raw one too: clients with typed models cannot read it.
 type Element struct {
 	Name string
 	// Text is the content of Text and Raw elements.
 	Text string
 	Kind Kind
-	// JSONOnly keeps the element out of XML (SupplementalDataQualificationIndicator).
+	// JSONOnly leaves the element out of XML (SupplementalDataQualificationIndicator).
 	JSONOnly bool
-	// JSONFirst puts the element before its siblings without the flag in JSON:
-	// members of a derived type precede those of its base there.
+	// JSONFirst puts the element before its siblings without the flag in JSON. Members of a derived
+	// type precede the members of its base there.
 	JSONFirst bool
 	Children  []*Element
 }
@@ -50,11 +50,11 @@ type Message struct {
 	Code, Text string
 }
 
-// Document is one answer, ready to be rendered in either format.
+// Document is one response, ready to be rendered in either format.
 type Document struct {
 	// Root is the root name in XML, such as "createTransactionResponse".
 	Root string
-	// RefID is echoed when it is not nil, even when empty.
+	// RefID is echoed unless it is nil, even if it is empty.
 	RefID *string
 	// ResultCode is ResultOK or ResultError.
 	ResultCode string
@@ -64,26 +64,26 @@ type Document struct {
 	Own []*Element
 }
 
-// TextElement is an element whose JSON form is a string.
+// TextElement returns an element that is a string in JSON.
 func TextElement(name, text string) *Element { return &Element{Name: name, Text: text} }
 
-// RawElement is an element whose JSON form is the literal itself.
+// RawElement returns an element that is the literal itself in JSON.
 func RawElement(name, literal string) *Element {
 	return &Element{Name: name, Text: literal, Kind: Raw}
 }
 
-// GroupElement is an element with members.
+// GroupElement returns an element with members.
 func GroupElement(name string, children ...*Element) *Element {
 	return &Element{Name: name, Kind: Group, Children: children}
 }
 
-// ListElement is a wrapper around items of one name.
+// ListElement returns a wrapper around items of one name.
 func ListElement(name string, items ...*Element) *Element {
 	return &Element{Name: name, Kind: List, Children: items}
 }
 
-// Bytes renders the document: byte order mark, no white space between elements,
-// no trailing newline.
+// Bytes renders the document: byte order mark, no white space between elements, no trailing
+// newline.
 func (d *Document) Bytes(f Format) []byte {
 	b := make([]byte, 0, 1536)
 	b = append(b, bom...)

@@ -6,7 +6,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// answer is an answer with one message.
+// answer is a response with one message.
 func answer(root, refID, result, code, text string, own ...*wire.Element) *wire.Document {
 	d := &wire.Document{
 		Root: root, ResultCode: result,
@@ -31,7 +31,7 @@ func unsuccessful(refID string, members ...*wire.Element) *wire.Document {
 	return transactionAnswer(refID, "Error", "E00027", "The transaction was unsuccessful.", members...)
 }
 
-// head is the part that every transactionResponse begins with.
+// head returns the elements with which every transactionResponse begins.
 func head(code, auth, avs, cvv, cavv, id, ref, account, brand string) []*wire.Element {
 	return texts("responseCode", code, "authCode", auth, "avsResultCode", avs, "cvvResultCode", cvv,
 		"cavvResultCode", cavv, "transId", id, "refTransID", ref, "transHash", "", "testRequest", "0",
@@ -66,7 +66,7 @@ func supplemental() *wire.Element {
 	return e
 }
 
-// documents gives the answers of the examples that reach a method.
+// documents returns the responses of the contract's examples that reach a method.
 func documents() map[string]*wire.Document {
 	docs := map[string]*wire.Document{
 		"x8-details": detailsXML(),
@@ -84,7 +84,7 @@ func documents() map[string]*wire.Document {
 	return docs
 }
 
-// transactionDocuments gives the answers of createTransaction.
+// transactionDocuments returns the responses of createTransaction.
 func transactionDocuments() map[string]*wire.Document {
 	sha := wire.TextElement("transHashSha2", "")
 	return map[string]*wire.Document{

@@ -1,6 +1,6 @@
 package wire
 
-// Shape is a schema type as the property tests need it to make valid values.
+// Shape is a schema type in the form that the property tests need to make valid values.
 type Shape struct {
 	Any, Simple   bool
 	Kind, Pattern int
@@ -12,7 +12,7 @@ type Shape struct {
 	Places        []Place
 }
 
-// Place is one place in a sequence; several fields make it a choice.
+// Place is one position in a sequence. Several fields make it a choice.
 type Place struct {
 	Min, Max int
 	Names    []string
@@ -29,7 +29,7 @@ const (
 	DigitsOnly  = digitsOnly
 )
 
-// MethodShape describes the root of that name.
+// MethodShape returns the shape of the root of that name.
 func MethodShape(name string) Shape { return shapeOf(methodType(name)) }
 
 func shapeOf(t *schemaType) Shape {

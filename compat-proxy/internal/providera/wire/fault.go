@@ -2,8 +2,8 @@ package wire
 
 import "log/slog"
 
-// The codes of the failures that precede a method. Their answers have the root
-// ErrorResponse and no refId.
+// The codes of the failures that precede a method. Their responses have the root ErrorResponse and
+// no refId.
 const (
 	CodeProcessing = "E00001"
 	CodeSchema     = "E00003"
@@ -11,8 +11,7 @@ const (
 	CodeNamespace  = "E00045"
 )
 
-// ErrorResponse is the root of an answer to a request whose method was not
-// reached.
+// ErrorResponse is the root of a response to a request that did not reach a method.
 const ErrorResponse = "ErrorResponse"
 
 const (
@@ -25,9 +24,9 @@ const (
 // Fault is the refusal of a request before its method is reached.
 type Fault struct {
 	Format Format
-	// Code is one of the Code constants; the HTTP status is 200 all the same.
+	// Code is one of the Code constants. The HTTP status is 200 for all of them.
 	Code string
-	// Text is the message for the client; secrets in it are masked already.
+	// Text is the message for the client, with secrets masked.
 	Text string
 }
 
@@ -37,7 +36,7 @@ func (f *Fault) Bytes() []byte {
 	return d.Bytes(f.Format)
 }
 
-// String shows the format and the code, never the text.
+// String returns the format and the code, never the text.
 func (f *Fault) String() string {
 	if f == nil {
 		return "<nil fault>"
@@ -56,7 +55,7 @@ func (f *Fault) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("format", f.Format.String()), slog.String("code", f.Code))
 }
 
-// malformed is the fault of a body that is no document at all.
+// malformed is the fault of a body that is not a document.
 func malformed(f Format) *Fault {
 	if f == JSON {
 		return &Fault{Format: f, Code: CodeProcessing, Text: textProcessing}

@@ -30,7 +30,7 @@ func root(name, inner string) string {
 	return "<" + name + ` xmlns="` + ns + `">` + inner + "</" + name + ">"
 }
 
-// in names an element as faults do.
+// in returns the name of an element in the form of a fault.
 func in(name string) string { return "'" + name + "' in namespace '" + ns + "'" }
 
 func expecting(names string) string {
@@ -212,8 +212,8 @@ func withKey(key string) string {
 	return root("authenticateTestRequest", "<merchantAuthentication><name>n</name><transactionKey>"+key+"</transactionKey></merchantAuthentication>")
 }
 
-// checkFault parses body and compares code and text, and looks for the text in
-// the escaped document.
+// checkFault parses body and compares code and text. It also searches the text in the escaped
+// document.
 func checkFault(t *testing.T, body, code, want string) {
 	t.Helper()
 	req, fault := wire.Parse([]byte(body), wire.Options{})
@@ -265,7 +265,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestFaultHidesAPIKeys: a login's name and key are easily swapped.
+// TestFaultHidesAPIKeys: clients easily swap a login's name and key.
 func TestFaultHidesAPIKeys(t *testing.T) {
 	t.Parallel()
 	const key = "sk_test_U9yHh0JxwZ7b5rT2kQ8mN4vC1aS6dF3gL0pXyZ12"

@@ -11,11 +11,11 @@ const (
 	reasonTotal    = "The TotalDigits constraint failed."
 )
 
-// quote stands for an apostrophe around a value. The provider escapes it inside
-// the text itself, so that XML shows it escaped twice.
+// quote stands for an apostrophe around a value. The provider escapes it in the text itself, so XML
+// escapes it twice.
 const quote = "&#39;"
 
-// named is an element as faults name it.
+// named returns the name of an element for a fault.
 func named(n *Node) string {
 	s := "'" + visible(n.Name) + "'"
 	if n.space == "" {
@@ -24,7 +24,7 @@ func named(n *Node) string {
 	return s + " in namespace '" + visible(n.space) + "'"
 }
 
-// possible is the sentence about what was expected, "" when nothing was.
+// possible returns the sentence about the expected elements, "" if there are none.
 func possible(names string) string {
 	if names == "" {
 		return ""

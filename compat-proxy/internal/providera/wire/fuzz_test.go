@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
 )
 
-// FuzzParse wants no panic, exactly one result, a fault that is a document of
-// its format, and from an accepted request the same tree again in either format.
+// FuzzParse requires exactly one result and no panic. A fault must be a document of its format. An
+// accepted request must give the same tree again in either format.
 func FuzzParse(f *testing.F) {
 	for _, name := range goldenCases(f) {
 		files, err := filepath.Glob(filepath.Join("testdata", name, "request.*"))
@@ -56,7 +56,7 @@ func same(t *testing.T, body string, o wire.Options, want *tree) {
 	t.Helper()
 	req, fault := wire.Parse([]byte(body), o)
 	if fault != nil {
-		// The notations have the same limits, and different costs.
+		// The notations have the same limits, but different costs.
 		if len(body) < wire.DefaultMaxBytes && want.measure() < 1000 && !want.oneSided() {
 			t.Fatalf("%s refused: %s", body, fault.Text)
 		}
@@ -75,8 +75,8 @@ func (t *tree) measure() int {
 	return n
 }
 
-// oneSided reports whether JSON cannot say what XML may have: equal names that
-// stand apart, and names that are not ASCII.
+// oneSided reports whether JSON cannot represent the XML: it has equal names that are not adjacent,
+// or names that are not ASCII.
 func (t *tree) oneSided() bool {
 	seen := map[string]int{}
 	for i, c := range t.children {
@@ -91,7 +91,7 @@ func (t *tree) oneSided() bool {
 	return false
 }
 
-// document wants body to be one document of the format behind a byte order mark.
+// document requires body to be one document of the format after a byte order mark.
 func document(t *testing.T, f wire.Format, body []byte) {
 	t.Helper()
 	rest, ok := bytes.CutPrefix(body, []byte("\xef\xbb\xbf"))
@@ -109,8 +109,8 @@ func document(t *testing.T, f wire.Format, body []byte) {
 	}
 }
 
-// FuzzText wants any text to come back from either format of an answer, with
-// replacement characters where a format cannot carry it.
+// FuzzText requires that any text survives in either format of a response. Characters that a format
+// cannot carry become replacement characters.
 func FuzzText(f *testing.F) {
 	f.Add("a<b>&\"'\\\r\n\t\u2028\x00\xff")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -12,9 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the code gives to the golden files")
 
-// TestGolden reads every example request of the contract and renders every
-// example answer to the byte. Folder name = case; tree.txt holds the names of
-// the parsed tree.
+// TestGolden reads every example request of the contract and renders every example response. The
+// folder's name is the case. tree.txt holds the names of the parsed tree.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	docs := documents()
@@ -41,7 +40,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// goldenCases lists the case folders.
+// goldenCases returns the names of the case folders.
 func goldenCases(tb testing.TB) []string {
 	tb.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", "[jx][0-9]*"))

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// shortSecret is the length below which a value that is too short may be
-	// quoted: no card number or key fits in it.
+	// shortSecret is the length below which a value that is too short may be quoted. No card number or
+	// key is so short.
 	shortSecret = 7
 	// tailFrom is the length from which the last four characters are shown.
 	tailFrom = 8
 	// panDigits is the shortest run of digits that may be a card number.
 	panDigits = 13
-	// maxQuote is how many bytes of a value or name a fault quotes: an answer
-	// must not grow with what it refuses.
+	// maxQuote bounds the bytes of a value or name that a fault quotes, and so the response to a long
+	// request.
 	maxQuote = 4096
 )
 
-// maskSecret hides a secret value for a fault text.
+// maskSecret masks a secret value for a fault text.
 func maskSecret(value string, tooShort bool) string {
 	runes := []rune(tail(value))
 	n := len(runes)
@@ -32,13 +32,13 @@ func maskSecret(value string, tooShort bool) string {
 	return strings.Repeat("X", n-4) + string(runes[n-4:])
 }
 
-// visible is a value or name that a client chose, fit to be quoted.
+// visible returns a value or name of a client in a form that is safe to quote.
 func visible(s string) string { return maskKeys(maskDigits(head(s))) }
 
-// apiKeyForm is a v1 API key, or what is left of one. Clients put them into the wrong field.
+// apiKeyForm is a v1 API key, or a part of one. Clients put API keys into wrong fields.
 var apiKeyForm = regexp.MustCompile(`([sp]k_(?:test|live)_)[0-9A-Za-z]+`)
 
-// maskKeys hides all of an API key but what kind it is.
+// maskKeys masks API keys, all but their prefix.
 func maskKeys(s string) string {
 	if !strings.Contains(s, "k_") {
 		return s
@@ -46,7 +46,7 @@ func maskKeys(s string) string {
 	return apiKeyForm.ReplaceAllString(s, "${1}XXXX")
 }
 
-// head gives the first maxQuote bytes of s, at the end of a character.
+// head returns the first maxQuote bytes of s, up to the end of a character.
 func head(s string) string {
 	if len(s) <= maxQuote {
 		return s
@@ -58,7 +58,7 @@ func head(s string) string {
 	return s[:end]
 }
 
-// tail gives the last maxQuote bytes of s, from the start of a character.
+// tail returns the last maxQuote bytes of s, from the start of a character.
 func tail(s string) string {
 	if len(s) <= maxQuote {
 		return s
@@ -70,8 +70,8 @@ func tail(s string) string {
 	return s[from:]
 }
 
-// maskDigits replaces all but the last four digits of every run that may be a
-// card number. Blanks, dashes and dots do not end a run.
+// maskDigits masks every run of digits that may be a card number, all but its last four digits.
+// Blanks, dashes and dots do not end a run.
 func maskDigits(s string) string {
 	if len(s) < panDigits {
 		return s
@@ -93,7 +93,7 @@ func maskDigits(s string) string {
 	return string(out)
 }
 
-// digitRun measures the run that begins at i: where it ends, how many digits.
+// digitRun returns the end and the number of digits of the run that begins at i.
 func digitRun(s string, i int) (end, digits int) {
 	end = i
 	for j := i; j < len(s); j++ {

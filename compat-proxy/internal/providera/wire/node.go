@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// Node is one element of a request, in document order. A nil *Node is an absent
-// element: every method works on it.
+// Node is one element of a request, in document order. A nil *Node is an absent element: every
+// method works on it.
 type Node struct {
 	// Name is the local element name or JSON key.
 	Name string
-	// Text is the content of an element without children, untrimmed. It may be
-	// a card number or a key.
+	// Text is the content of an element without children, untrimmed. It may be a card number or a key.
 	Text string
 	// Children holds the child elements; a JSON array is its items one by one.
 	Children []*Node
 
 	space string // namespace URI
-	attr  string // first attribute that the schema does not declare
-	// textAt is the number of children before the first non-blank text, -1 for
-	// none: the walk must meet text where the document has it.
+	attr  string // first undeclared attribute
+	// textAt is the number of children before the first non-blank text, -1 for none. The walk must
+	// meet text at its position in the document.
 	textAt int
 }
 
@@ -37,7 +36,7 @@ func (n *Node) Child(name string) *Node {
 	return nil
 }
 
-// All returns the children of that name in order, nil when there is none.
+// All returns the children of that name in order, nil if there are none.
 func (n *Node) All(name string) []*Node {
 	if n == nil {
 		return nil
@@ -51,9 +50,8 @@ func (n *Node) All(name string) []*Node {
 	return out
 }
 
-// Get returns the text at the path of first children, without leading and
-// trailing white space; "" when it is absent or has children. An empty path
-// means the node itself.
+// Get returns the text at the path of first children, without leading and trailing white space. It
+// returns "" if the element is absent or has children. An empty path means the node itself.
 func (n *Node) Get(path ...string) string {
 	n = n.at(path)
 	if n == nil {
@@ -62,8 +60,8 @@ func (n *Node) Get(path ...string) string {
 	return strings.TrimSpace(n.Text)
 }
 
-// Has reports whether the element at the path of first children is there and
-// holds a non-blank text somewhere.
+// Has reports whether the element at the path of first children, or a descendant, has non-blank
+// text.
 func (n *Node) Has(path ...string) bool {
 	return n.at(path).filled()
 }
@@ -91,7 +89,7 @@ func (n *Node) filled() bool {
 	return false
 }
 
-// String lists the names of the tree and no text.
+// String returns the names of the tree and no text.
 func (n *Node) String() string {
 	if n == nil {
 		return "<absent>"
@@ -116,14 +114,14 @@ func (n *Node) names(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// GoString is String: %#v shows no text either.
+// GoString is String, so %#v prints no text either.
 func (n *Node) GoString() string { return n.String() }
 
 // LogValue is String.
 func (n *Node) LogValue() slog.Value { return slog.StringValue(n.String()) }
 
-// Format writes String for every verb and flag. Like MarshalText it works on
-// values too, so that a copy prints no more than a pointer.
+// Format writes String for every verb and flag. Like MarshalText it works on values too, so that a
+// copy prints no more than a pointer.
 func (n Node) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(n.String())) }
 
 // MarshalText is String, so that no encoder can write the texts.

@@ -58,8 +58,8 @@ func TestAbsentNode(t *testing.T) {
 	}
 }
 
-// TestNothingPrints plants secrets and looks for them in whatever a caller
-// could print by mistake.
+// TestNothingPrints plants secrets and searches for them in everything that a caller could print by
+// mistake.
 func TestNothingPrints(t *testing.T) {
 	t.Parallel()
 	req := mustParse(t, card(dated+"<cardCode>907</cardCode>"))
@@ -67,7 +67,7 @@ func TestNothingPrints(t *testing.T) {
 	leaf := req.Root.Child("transactionRequest").Child("payment").Child("creditCard").Child("cardNumber")
 	var absent *wire.Node
 	var out bytes.Buffer
-	// The time would be a random number to find the card code in.
+	// The digits of the time could equal the card code.
 	timeless := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}

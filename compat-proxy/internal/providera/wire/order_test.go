@@ -8,9 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// TestSchemaTable holds the table to what must be true of any of its types: no
-// name twice in a sequence (the walk would not be deterministic) and bounds
-// that make sense.
+// TestSchemaTable checks all types of the table. A sequence must not have a name twice, else the
+// walk would not be deterministic. The bounds must be valid.
 func TestSchemaTable(t *testing.T) {
 	t.Parallel()
 	for _, name := range wire.Methods() {
@@ -38,7 +37,7 @@ func checkShape(t *testing.T, path string, s wire.Shape) {
 	}
 }
 
-// TestTransactionRequestOrder is the list of the contract, written out.
+// TestTransactionRequestOrder compares the table with the contract's list.
 func TestTransactionRequestOrder(t *testing.T) {
 	t.Parallel()
 	shape := wire.MethodShape("createTransactionRequest")

@@ -129,7 +129,7 @@ func TestLenientOrder(t *testing.T) {
 	}
 }
 
-// The leniency of a login is found by its name, wherever in the document that stands.
+// The leniency of a login depends on its name, at any position in the document.
 func TestLenientLogin(t *testing.T) {
 	t.Parallel()
 	lenient := func(login string) bool { return login == "lenient" }

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// TestFormatsAgree renders random valid requests in both formats and wants the
-// tree that was rendered, from either.
+// TestFormatsAgree renders random valid requests in both formats. Either must parse to the same
+// tree.
 func TestFormatsAgree(t *testing.T) {
 	t.Parallel()
 	for _, name := range wire.Methods() {
@@ -27,7 +27,7 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
-// fataler is what testing and rapid share.
+// fataler is the common part of testing.TB and rapid.TB.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -44,8 +44,8 @@ func agree(t fataler, want *tree, body string, f wire.Format) {
 	}
 }
 
-// TestOrderIsTheOnlyLenience shuffles the children of random valid requests:
-// lenient order takes every one of them.
+// TestOrderIsTheOnlyLenience shuffles the children of random valid requests. Lenient order accepts
+// every one of them.
 func TestOrderIsTheOnlyLenience(t *testing.T) {
 	t.Parallel()
 	shape := wire.MethodShape("createTransactionRequest")

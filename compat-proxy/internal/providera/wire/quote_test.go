@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// TestAnswersDoNotGrow wants short faults for long requests.
+// TestAnswersDoNotGrow requires short faults for long requests.
 func TestAnswersDoNotGrow(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ab\u20ac", 40_000)

@@ -8,8 +8,8 @@ import (
 
 const schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
 
-// sniff tells the format by the first significant byte and gives the document
-// from there on. What is neither is answered as XML.
+// sniff returns the format, by the first significant byte, and the document from that byte on. Any
+// other text counts as XML.
 func sniff(body []byte) (Format, []byte) {
 	doc := bytes.TrimLeft(bytes.TrimPrefix(body, []byte(bom)), " \t\r\n")
 	if len(doc) > 0 && (doc[0] == '{' || doc[0] == '[') {
@@ -37,7 +37,7 @@ func read(f Format, doc []byte, o Options) (*Node, *Fault) {
 	return fromXML(el, &slab{}), nil
 }
 
-// fromXML copies an XML tree; the depth is bounded by safexml.
+// fromXML copies an XML tree. safexml bounds the depth.
 func fromXML(el *safexml.Element, s *slab) *Node {
 	n := s.node()
 	n.Name, n.Text, n.space, n.textAt = el.Name, el.Text, el.Space, el.TextAt
@@ -45,7 +45,7 @@ func fromXML(el *safexml.Element, s *slab) *Node {
 	if len(el.Children) == 0 {
 		return n
 	}
-	n.Text = "" // textAt tells the walk that it was not blank
+	n.Text = "" // textAt records that it was not blank
 	n.Children = s.list(len(el.Children))
 	for i, c := range el.Children {
 		n.Children[i] = fromXML(c, s)
@@ -53,7 +53,7 @@ func fromXML(el *safexml.Element, s *slab) *Node {
 	return n
 }
 
-// undeclared names the first attribute that no schema of ours knows.
+// undeclared returns the name of the first attribute that is in no schema.
 func undeclared(attrs []safexml.Attr) string {
 	for _, a := range attrs {
 		if a.Space == schemaInstance || a.Space == "http://www.w3.org/XML/1998/namespace" {
@@ -67,7 +67,7 @@ func undeclared(attrs []safexml.Attr) string {
 	return ""
 }
 
-// slab hands out nodes and child lists from larger allocations.
+// slab allocates nodes and child lists from larger blocks.
 type slab struct {
 	nodes []Node
 	lists []*Node
@@ -82,7 +82,7 @@ func (s *slab) node() *Node {
 	return n
 }
 
-// list gives a child list of exactly n entries.
+// list returns a child list of exactly n entries.
 func (s *slab) list(n int) []*Node {
 	if len(s.lists) < n {
 		s.lists = make([]*Node, max(n, 64))

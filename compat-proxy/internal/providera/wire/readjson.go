@@ -11,16 +11,15 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/safexml"
 )
 
-// jsonReader builds a tree from JSON tokens. The decoder refuses bad UTF-8 and
-// lone surrogates by itself; a repeated key is a repeated element, which the
-// schema judges.
+// jsonReader builds a tree from JSON tokens. The decoder rejects bad UTF-8 and lone surrogates. A
+// repeated key is a repeated element, which the schema checks.
 type jsonReader struct {
 	dec   *jsontext.Decoder
 	slab  slab
 	nodes int
 }
 
-// readJSON reads {"method":{...}} and refuses everything else.
+// readJSON reads {"method":{...}} and rejects everything else.
 func readJSON(doc []byte) (*Node, *Fault) {
 	r := jsonReader{dec: jsontext.NewDecoder(bytes.NewBuffer(doc), jsontext.AllowDuplicateNames(true))}
 	var top Node
@@ -38,7 +37,7 @@ func (r *jsonReader) open(kind jsontext.Kind) bool {
 	return err == nil && tok.Kind() == kind
 }
 
-// members reads the members of an object into parent, its end included.
+// members reads the members of an object into parent, up to its end.
 func (r *jsonReader) members(parent *Node, depth int) bool {
 	var list [12]*Node
 	children := list[:0]
@@ -57,14 +56,14 @@ func (r *jsonReader) members(parent *Node, depth int) bool {
 			return false
 		}
 		var ok bool
-		// The root may not be an array: it would be several documents.
+		// The root must not be an array, which would be several documents.
 		if children, ok = r.value(children, name, depth, depth > 1); !ok {
 			return false
 		}
 	}
 }
 
-// value reads one value and appends the nodes it stands for.
+// value reads one value and appends its nodes.
 func (r *jsonReader) value(to []*Node, name string, depth int, array bool) ([]*Node, bool) {
 	tok, err := r.dec.ReadToken()
 	if r.nodes++; err != nil || r.nodes > safexml.MaxNodes || depth > safexml.MaxDepth {
@@ -89,8 +88,7 @@ func (r *jsonReader) value(to []*Node, name string, depth int, array bool) ([]*N
 	}
 }
 
-// items reads the items of an array, its end included. An array in an array
-// has no XML to stand for.
+// items reads the items of an array, up to its end. An array in an array has no XML form.
 func (r *jsonReader) items(to []*Node, name string, depth int, allowed bool) ([]*Node, bool) {
 	for allowed {
 		if r.dec.PeekKind() == jsontext.KindEndArray {
@@ -127,7 +125,7 @@ func validName(name string) bool {
 	return name != ""
 }
 
-// validText reports whether XML could carry the text too.
+// validText reports whether XML can carry the text too.
 func validText(text string) bool {
 	for _, c := range text {
 		if !safexml.Allowed(c) {

@@ -84,7 +84,7 @@ func jsonName(b []byte, name string) []byte {
 	return append(b, `":`...)
 }
 
-// jsonString quotes s. Apostrophes, slashes, `<` and `&` stay as they are.
+// jsonString quotes s. Apostrophes, slashes, `<` and `&` stay unescaped.
 func jsonString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {

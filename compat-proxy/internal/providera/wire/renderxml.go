@@ -2,7 +2,7 @@ package wire
 
 import "unicode/utf8"
 
-// prolog is the declaration; rootAttributes follow the root name.
+// prolog is the XML declaration. rootAttributes follow the root name.
 const (
 	prolog         = `<?xml version="1.0" encoding="utf-8"?>`
 	rootAttributes = ` xmlns:xsi="` + schemaInstance + `" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="` + Namespace + `">`
@@ -62,7 +62,7 @@ func (e *Element) appendXML(b []byte) []byte {
 	return append(b, '>')
 }
 
-// xmlLeaf writes an element with text; names come from our own tables.
+// xmlLeaf writes an element with text. The name must need no escapes.
 func xmlLeaf(b []byte, name, text string) []byte {
 	b = append(b, '<')
 	b = append(b, name...)
@@ -76,9 +76,9 @@ func xmlLeaf(b []byte, name, text string) []byte {
 	return append(b, '>')
 }
 
-// xmlText escapes what content must not hold. Quotes stay; a carriage return
-// would not survive the client's parser and is written as a reference; what XML
-// cannot carry becomes U+FFFD.
+// xmlText escapes the text of an element. Quotes stay. A carriage return becomes a character
+// reference, because a client's parser would drop it. Characters that XML cannot carry become
+// U+FFFD.
 func xmlText(b []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]

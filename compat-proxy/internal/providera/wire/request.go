@@ -10,7 +10,7 @@ const Namespace = "AnetApi/xml/v1/schema/AnetApiSchema.xsd"
 // DefaultMaxBytes bounds a request body when Options.MaxBytes is 0.
 const DefaultMaxBytes = 256 << 10
 
-// Format is the notation of a request; its answer has the same.
+// Format is the notation of a request and its response.
 type Format int
 
 // The two notations.
@@ -19,7 +19,7 @@ const (
 	JSON
 )
 
-// String names the format.
+// String returns the name of the format.
 func (f Format) String() string {
 	if f == JSON {
 		return "json"
@@ -27,7 +27,7 @@ func (f Format) String() string {
 	return "xml"
 }
 
-// ContentType is the Content-Type of an answer in the format.
+// ContentType returns the Content-Type of a response in the format.
 func ContentType(f Format) string {
 	if f == JSON {
 		return "application/json; charset=utf-8"
@@ -35,13 +35,13 @@ func ContentType(f Format) string {
 	return "application/xml; charset=utf-8"
 }
 
-// Options tunes Parse. The zero value is the provider's own strictness.
+// Options configures Parse. The zero value is as strict as the provider.
 type Options struct {
-	// LenientOrder tolerates children in any order. Unknown and repeated
-	// elements, choices, required elements and facets are judged as ever.
+	// LenientOrder accepts children in any order. Unknown and repeated elements, choices, required
+	// elements and facets are still checked.
 	LenientOrder bool
-	// Lenient tells whether a login is one whose children may come in any order, by the name it claims; nil means none is. The name is not
-	// proven yet: all it decides is how the document is read.
+	// Lenient reports whether the login of that name may send children in any order; nil means that no
+	// login may. The name is not authenticated yet, and only decides how the document is parsed.
 	Lenient func(login string) bool
 	// MaxBytes bounds the body; 0 means DefaultMaxBytes.
 	MaxBytes int
@@ -54,14 +54,14 @@ type Request struct {
 	Method string
 	// Root is the root element; never nil.
 	Root *Node
-	// RefID is the client's reference to echo; nil when it sent none, a pointer
-	// to "" when it sent an empty one (which is echoed empty).
+	// RefID is the client's reference to echo. It is nil if the client sent none, and a pointer to ""
+	// if it sent an empty one, which is echoed empty.
 	RefID *string
-	// ClientID is the clientId to echo where a method does so; nil when absent.
+	// ClientID is the clientId to echo if the method does so; nil if absent.
 	ClientID *string
 }
 
-// String shows the format and the method.
+// String returns the format and the method.
 func (r *Request) String() string {
 	if r == nil {
 		return "<nil request>"
@@ -80,8 +80,8 @@ func (r *Request) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("format", r.Format.String()), slog.String("method", r.Method))
 }
 
-// Parse reads a request. Exactly one of the results is nil. The fault carries
-// the format to answer in.
+// Parse reads a request. Exactly one of the results is nil. The fault has the format of the
+// response.
 func Parse(body []byte, o Options) (*Request, *Fault) {
 	format, doc := sniff(body)
 	root, fault := read(format, doc, o)
@@ -105,7 +105,7 @@ func Parse(body []byte, o Options) (*Request, *Fault) {
 	}, nil
 }
 
-// textOf gives the text of an optional element as it was sent.
+// textOf returns the text of an optional element as it was sent.
 func textOf(n *Node) *string {
 	if n == nil {
 		return nil

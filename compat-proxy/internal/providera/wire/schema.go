@@ -2,15 +2,15 @@ package wire
 
 import "math"
 
-// A schemaType describes what an element may hold: text that fits simple, or
-// children that fit content, or anything.
+// A schemaType describes the allowed content of an element: text that fits simple, or children that
+// fit content, or anything.
 type schemaType struct {
 	simple  *simpleType
 	content []particle
 	any     bool
 }
 
-// A particle is one place in a sequence. More than one field makes it a choice.
+// A particle is one position in a sequence. More than one field makes it a choice.
 type particle struct {
 	min, max int
 	fields   []field
@@ -23,10 +23,10 @@ type field struct {
 
 const unbounded = math.MaxInt32
 
-// sequence is a complex type of the given places.
+// sequence returns a complex type of the given positions.
 func sequence(places ...particle) *schemaType { return &schemaType{content: places} }
 
-// extend is base followed by more places, as a derived type has them.
+// extend returns base followed by more positions, as in a derived type.
 func extend(base *schemaType, places ...particle) *schemaType {
 	content := make([]particle, 0, len(base.content)+len(places))
 	return &schemaType{content: append(append(content, base.content...), places...)}
@@ -35,17 +35,17 @@ func extend(base *schemaType, places ...particle) *schemaType {
 func required(name string, t *schemaType) particle { return repeated(1, 1, name, t) }
 func optional(name string, t *schemaType) particle { return repeated(0, 1, name, t) }
 
-// repeated may occur from least to most times.
+// repeated is a position that may occur from least to most times.
 func repeated(least, most int, name string, t *schemaType) particle {
 	return particle{min: least, max: most, fields: []field{{name, t}}}
 }
 
-// oneOf is a choice; least is 0 when it may be left out.
+// oneOf is a choice. least is 0 if it may be omitted.
 func oneOf(least int, fields ...field) particle {
 	return particle{min: least, max: 1, fields: fields}
 }
 
-// find gives the type of the field of that name, or nil.
+// find returns the type of the field of that name, or nil.
 func (p *particle) find(name string) *schemaType {
 	for i := range p.fields {
 		if p.fields[i].name == name {
@@ -55,7 +55,7 @@ func (p *particle) find(name string) *schemaType {
 	return nil
 }
 
-// The kinds of simple types.
+// The bases of simple types.
 const (
 	stringBase = iota
 	decimalBase
@@ -71,10 +71,10 @@ const (
 	alphanumericOrBlank
 )
 
-// A simpleType is a datatype with its facets. Lengths are UTF-16 units; most is
-// -1 without a limit, and so is fraction, total for the digits of a decimal.
+// A simpleType is a datatype with its facets. Lengths are UTF-16 units. most is -1 without a limit,
+// and so are fraction and total, the limits for the digits of a decimal.
 type simpleType struct {
-	// label names the datatype in fault texts.
+	// label is the name of the datatype in fault texts.
 	label    string
 	base     int
 	pattern  int
@@ -83,9 +83,9 @@ type simpleType struct {
 	enum     []string
 	fraction int
 	total    int
-	// unsigned refuses decimals below zero.
+	// unsigned rejects decimals below zero.
 	unsigned bool
-	// secret values are masked when a fault quotes them.
+	// secret masks values that a fault quotes.
 	secret bool
 	// keyMost is the limit for a value that begins with a v1 key prefix.
 	keyMost int
@@ -96,15 +96,15 @@ const (
 	ownPrefix = Namespace + ":"
 )
 
-// text is a string of at least and at most so many characters.
+// text is a string with a least and a greatest length.
 func text(least, most int) *schemaType {
 	return &schemaType{simple: &simpleType{label: "String", least: least, most: most}}
 }
 
-// upTo is a string of at most so many characters.
+// upTo is a string with a greatest length.
 func upTo(most int) *schemaType { return text(0, most) }
 
-// secret is a string that faults must not show.
+// secret is a string that faults must mask.
 func secret(least, most int) *schemaType {
 	t := text(least, most)
 	t.simple.secret = true
@@ -116,14 +116,14 @@ func enumeration(name string, values ...string) *schemaType {
 	return &schemaType{simple: &simpleType{label: ownPrefix + name, most: -1, enum: values}}
 }
 
-// decimal has at most so many fraction and total digits.
+// decimal is a number with limits for its fraction digits and all its digits.
 func decimal(label string, unsigned bool, fraction, total int) *schemaType {
 	return &schemaType{simple: &simpleType{
 		label: label, base: decimalBase, most: -1, fraction: fraction, total: total, unsigned: unsigned,
 	}}
 }
 
-// The datatypes without facets of their own.
+// The datatypes without further facets.
 var (
 	anyType       = &schemaType{any: true}
 	plainString   = upTo(-1)

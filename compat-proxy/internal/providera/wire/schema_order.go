@@ -1,6 +1,6 @@
 package wire
 
-// Orders, line items and the amounts beside the total.
+// Orders, line items and the amounts that are part of the total.
 
 var order = sequence(
 	optional("invoiceNumber", upTo(20)),

@@ -2,7 +2,7 @@ package wire
 
 // The payment choice.
 
-// payment is exactly one means of payment, then an optional source.
+// payment is exactly one payment source, then an optional dataSource.
 var payment = sequence(
 	oneOf(
 		1,
@@ -82,7 +82,7 @@ var opaqueData = sequence(
 	optional("expirationTimeStamp", dateTime),
 )
 
-// emv leaves its three elements without a type in the provider's schema.
+// emv has three elements without a type in the provider's schema.
 var emv = sequence(
 	required("emvData", anyType),
 	required("emvDescriptor", anyType),

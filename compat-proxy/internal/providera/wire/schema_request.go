@@ -15,11 +15,11 @@ var fingerPrint = sequence(
 	optional("amount", plainString),
 )
 
-// transactionKey has room for a v1 API key where the provider has 16.
+// transactionKey allows the length of a v1 API key, where the provider allows 16 characters.
 var transactionKey = &schemaType{simple: &simpleType{label: "String", most: 16, secret: true, keyMost: 255}}
 
-// merchantAuthentication: the choice may be empty, so that a name alone reaches
-// the credential check.
+// merchantAuthentication may have an empty choice, so that a name alone reaches the credential
+// check.
 var merchantAuthentication = sequence(
 	optional("name", upTo(25)),
 	oneOf(
@@ -41,13 +41,13 @@ var baseRequest = sequence(
 	optional("refId", upTo(20)),
 )
 
-// A method is a request root that has a schema here.
+// A method is a request root with a schema.
 type method struct {
 	name string
 	typ  *schemaType
 }
 
-// methods is the whole table; any other root is E00004.
+// methods is the table of methods; any other root is E00004.
 var methods = []method{
 	{"createTransactionRequest", extend(
 		baseRequest,
@@ -65,7 +65,7 @@ var methods = []method{
 	{"authenticateTestRequest", baseRequest},
 }
 
-// methodType gives the schema of a root, or nil.
+// methodType returns the schema of a root, or nil.
 func methodType(name string) *schemaType {
 	for i := range methods {
 		if methods[i].name == name {
@@ -75,7 +75,7 @@ func methodType(name string) *schemaType {
 	return nil
 }
 
-// Methods lists the root names that Parse accepts.
+// Methods returns the root names that Parse accepts.
 func Methods() []string {
 	names := make([]string, len(methods))
 	for i := range methods {

@@ -1,6 +1,6 @@
 package wire
 
-// transactionRequest and the parts that belong to it alone.
+// transactionRequest and the parts that only it has.
 
 var transactionRequest = sequence(
 	required("transactionType", plainString),
@@ -109,7 +109,7 @@ var subsequentAuth = sequence(
 	)),
 )
 
-// networkTransID may be empty: clients send it so when they have none.
+// networkTransID may be empty: clients without one send it so.
 var networkTransID = &schemaType{simple: &simpleType{
 	label: ownPrefix + "networkTransId", pattern: alphanumericOrBlank, most: 255,
 }}

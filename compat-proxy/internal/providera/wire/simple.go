@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// xmlBlank is the white space that typed values may have around them.
+// xmlBlank is the white space that may surround typed values.
 const xmlBlank = " \t\r\n"
 
-// dateTimeLayout leaves the time zone out; fractions of a second are taken too.
+// dateTimeLayout has no time zone. time.Parse accepts fractions of a second too.
 const dateTimeLayout = "2006-01-02T15:04:05"
 
-// check judges the text of the element name; "" means that it fits.
+// check returns the fault text for the text of the element name, "" if it fits.
 func (t *simpleType) check(name, value string) string {
 	if reason := t.violation(value); reason != "" {
 		return invalidValue(name, t, value, reason)
@@ -20,7 +20,7 @@ func (t *simpleType) check(name, value string) string {
 	return ""
 }
 
-// violation gives the last sentence of the fault, or "".
+// violation returns the last sentence of the fault, or "".
 func (t *simpleType) violation(value string) string {
 	switch t.base {
 	case decimalBase:
@@ -45,7 +45,7 @@ func (t *simpleType) violation(value string) string {
 	return ""
 }
 
-// limit is the longest length for this value.
+// limit returns the greatest length for this value.
 func (t *simpleType) limit(value string) int {
 	if t.keyMost > 0 && strings.HasPrefix(value, "sk_") {
 		return t.keyMost
@@ -64,7 +64,7 @@ func units(s string) int {
 	return n
 }
 
-// matches applies a pattern; the digits one wants at least one character.
+// matches applies a pattern. digitsOnly requires at least one character.
 func matches(pattern int, s string) bool {
 	if pattern == anyChars {
 		return true
@@ -80,10 +80,10 @@ func matches(pattern int, s string) bool {
 	return s != "" || pattern != digitsOnly
 }
 
-// maxIntegerDigits is what the provider's decimal type surely holds.
+// maxIntegerDigits is a number of digits that the provider's decimal type can hold.
 const maxIntegerDigits = 28
 
-// decimal judges sign, digits and one dot, then the digit facets.
+// decimal checks sign, digits and one dot, then the digit facets.
 func (t *simpleType) decimal(s string) string {
 	unsigned, negative := s, false
 	if s != "" && (s[0] == '+' || s[0] == '-') {
@@ -128,7 +128,7 @@ func boolReason(s string) string {
 	return "The string '" + head(s) + "' is not a valid Boolean value."
 }
 
-// timeReason takes an instant in the layout, with or without a time zone.
+// timeReason accepts a time in the layout, with or without a time zone.
 func timeReason(layout, s string) string {
 	for _, zone := range [...]string{"", "Z07:00"} {
 		if _, err := time.Parse(layout+zone, s); err == nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// tree is a request as the tests make it, before it has a format.
+// tree is a request of the tests before it has a format.
 type tree struct {
 	name, text string
 	children   []*tree
 }
 
-// fromNode copies what the API shows of a parsed tree.
+// fromNode copies a parsed tree through the API.
 func fromNode(n *wire.Node) *tree {
 	t := &tree{name: n.Name, text: n.Text}
 	for _, c := range n.Children {
@@ -61,7 +61,7 @@ func (t *tree) writeXML(b *strings.Builder, attrs, indent string) {
 	b.WriteString("</" + t.name + ">")
 }
 
-// json renders the tree; pick decides freely between equal notations.
+// json renders the tree. pick chooses between equal notations.
 func (t *tree) json(pick func() bool) string {
 	var b strings.Builder
 	b.WriteString("{")
@@ -112,7 +112,7 @@ func (t *tree) writeValue(b *strings.Builder, pick func() bool) {
 	b.WriteString("}")
 }
 
-// scalar writes a text as a string, or as a literal where one reads the same.
+// scalar writes a text as a string, or as a literal of the same text.
 func scalar(text string, pick func() bool) string {
 	if text == "true" || text == "false" || plainNumber(text) {
 		if pick() {
@@ -142,7 +142,7 @@ func quoted(s string) string {
 	return b.String() + `"`
 }
 
-// drawTree makes a random valid request of the given root.
+// drawTree returns a random valid request of the given root.
 func drawTree(t *rapid.T, name string, s wire.Shape) *tree {
 	n := &tree{name: name}
 	switch {

@@ -2,13 +2,13 @@ package wire
 
 import "strings"
 
-// walker judges a tree against the schema in document order, so that the first
-// violation of the document is the one reported.
+// walker checks a tree against the schema in document order, so that it reports the first violation
+// of the document.
 type walker struct {
 	lenient bool
 }
 
-// element judges one element; it returns the fault text, or "" when all is well.
+// element checks one element. It returns the fault text, or "" if the element is valid.
 func (w *walker) element(n *Node, t *schemaType) string {
 	if t.any {
 		return ""
@@ -28,9 +28,9 @@ func (w *walker) element(n *Node, t *schemaType) string {
 	return w.inOrder(n, t)
 }
 
-// inOrder judges children that must follow the sequence.
+// inOrder checks children that must follow the sequence.
 func (w *walker) inOrder(n *Node, t *schemaType) string {
-	at, count := 0, 0 // the place in the sequence and its occurrences so far
+	at, count := 0, 0 // the position in the sequence and its occurrences so far
 	for i, c := range n.Children {
 		if n.textAt == i {
 			return cannotContainText(n, expected(t, at, count))
@@ -55,11 +55,11 @@ func (w *walker) inOrder(n *Node, t *schemaType) string {
 			return incomplete(n, expected(t, at, count))
 		}
 	}
-	n.Text = "" // blank, or it would have been refused
+	n.Text = "" // blank, or it would have been rejected
 	return ""
 }
 
-// advance finds the place that takes child c; the type is nil when none does.
+// advance finds the position of child c. The type is nil if there is none.
 func advance(t *schemaType, at, count int, c *Node) (int, *schemaType) {
 	if c.space != Namespace {
 		return at, nil
@@ -79,8 +79,8 @@ func advance(t *schemaType, at, count int, c *Node) (int, *schemaType) {
 	return at, nil
 }
 
-// expected lists what may follow: every element up to and including the next
-// required place.
+// expected returns the names that may follow: every element up to and including the next required
+// position.
 func expected(t *schemaType, at, count int) string {
 	var names []string
 	for i := at; i < len(t.content); i++ {
@@ -103,7 +103,7 @@ func appendNames(names []string, p *particle) []string {
 	return names
 }
 
-// anyOrder judges children whose order does not matter.
+// anyOrder checks children in any order.
 func (w *walker) anyOrder(n *Node, t *schemaType) string {
 	counts := make([]int, len(t.content))
 	for i, c := range n.Children {
@@ -131,7 +131,7 @@ func (w *walker) anyOrder(n *Node, t *schemaType) string {
 	return ""
 }
 
-// locate finds a place that still takes c.
+// locate finds a position that still accepts c.
 func locate(t *schemaType, counts []int, c *Node) (int, *schemaType) {
 	if c.space != Namespace {
 		return 0, nil
@@ -144,7 +144,7 @@ func locate(t *schemaType, counts []int, c *Node) (int, *schemaType) {
 	return 0, nil
 }
 
-// open lists what is still allowed, up to the next required place.
+// open returns the names that are still allowed, up to the next required position.
 func open(t *schemaType, counts []int) string {
 	var names []string
 	for i := range t.content {
