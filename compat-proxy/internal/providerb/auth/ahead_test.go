@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A token of the future is not taken, beyond what clocks may differ. One whose times are written
-// out may be in local time.
+// TestTokenOfTheFuture: a token is rejected if its time is ahead by more than clocks may differ.
+// Times written as text may be in local time.
 func TestTokenOfTheFuture(t *testing.T) {
 	t.Parallel()
 	late, soon := now.Add(5*time.Minute+time.Second).Unix(), now.Add(5*time.Minute).Unix()
@@ -35,7 +35,8 @@ func TestTokenOfTheFuture(t *testing.T) {
 	}
 }
 
-// A token with neither a creation time nor an end would be valid for ever: every login refuses it.
+// A token with neither a creation time nor an end would be valid without limit, so every login
+// refuses it.
 func TestTokenWithoutAnyTime(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), 0), pairs()
@@ -49,7 +50,7 @@ func TestTokenWithoutAnyTime(t *testing.T) {
 	}
 }
 
-// A portfolio's token that names no merchant is for the one in the header, which is not signed.
+// The merchant of a portfolio's token without one is in the header, which is not signed.
 func TestTokenOfAPortfolioIsBound(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(certified(), "  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n", "  - merchant_id: demo_merchant_2\n", 1)

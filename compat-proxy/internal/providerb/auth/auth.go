@@ -12,54 +12,57 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// ErrUnauthenticated is the only error: clients learn nothing of why. Errors wrap it with the reason, for the log.
+// ErrUnauthenticated is the only error, so that clients do not get the reason. Errors wrap it with
+// the reason, for the log.
 var ErrUnauthenticated = errors.New("provider-b: not authenticated")
 
-// The reasons. None repeats anything of the request.
+// The reasons. None repeats any text of the request.
 var (
 	errNoForm   = errors.New("no Authorization and no Signature header")
-	errForm     = errors.New("the signature is not written as it should be")
-	errList     = errors.New("the signature does not cover what it must")
-	errRepeated = errors.New("a header that counts is there more than once, or not at all")
-	errUnknown  = errors.New("no such key")
-	errMAC      = errors.New("the signature is not of this request")
-	errDigest   = errors.New("the digest is not of this body")
-	errDate     = errors.New("the date is missing, cannot be read or is too far from now")
+	errForm     = errors.New("malformed signature or token")
+	errList     = errors.New("the signature does not cover all required headers")
+	errRepeated = errors.New("a required header is missing or repeated")
+	errUnknown  = errors.New("unknown key")
+	errMAC      = errors.New("the signature does not match the request")
+	errDigest   = errors.New("the digest does not match the body")
+	errDate     = errors.New("the date is missing, invalid or too far from the current time")
 	errMerchant = errors.New("the key may not act for this merchant")
 )
 
-// Request is what is judged, as it was received.
+// Request is a request as it was received.
 type Request struct {
 	Method string
-	// Host is the Host header, which is often that of the provider.
+	// Host is the Host header, which is often the provider's.
 	Host string
-	// Target is the escaped path with its query, Prefix what our mount has before the provider's own path; "" at the root.
+	// Target is the escaped path with its query. Prefix is the mount path before the provider's path;
+	// "" at the root.
 	Target, Prefix string
 	Header         http.Header
 	Body           []byte
 }
 
-// Caller is who asks.
+// Caller is the authenticated sender of a request.
 type Caller struct {
-	// Merchant is the legacy merchant id; empty for one that came with a v1 API key.
+	// Merchant is the legacy merchant id; empty with a v1 API key.
 	Merchant string
 	Grant    credentials.Grant
 	// Login is the id of the login whose key signed the request: Merchant, or a portfolio that acts
 	// for it.
 	Login string
-	// Evidence is the same for two sendings of one request: the nonce of a JWT, or all that was
-	// signed, with the body itself but for its security codes in place of the body's digest. Empty
-	// when the way of logging in has none.
+	// Evidence is the same if one request is sent twice. It is the nonce of a JWT, or the signed
+	// content. In that, the body without its security codes replaces the body's digest. Empty for an
+	// API key.
 	Evidence string
 	// Pathless reports that the login covers the body but no path: the same bytes are valid at any
 	// path.
 	Pathless bool
-	// Witness is the API key under which Evidence is bound to Merchant if Merchant is not signed:
-	// another merchant of the same portfolio could be put in its place. Zero if Merchant is signed.
+	// Witness is the API key under which Evidence is bound to Merchant if Merchant is not signed. It
+	// prevents a recorded request from naming another merchant of the portfolio. Zero if Merchant is
+	// signed.
 	Witness secret.String
-	// MayEncrypt reports that the request may be an encrypted one: it came with a JWT.
+	// MayEncrypt reports that the request may be encrypted, because it came with a JWT.
 	MayEncrypt bool
-	// SealKID and SealKey are what the answer is to be encrypted to; nil for a plain one.
+	// SealKID and SealKey encrypt the response; nil for a plain one.
 	SealKID string
 	SealKey *rsa.PublicKey
 }
@@ -67,26 +70,26 @@ type Caller struct {
 // Direct reports whether the request came with a v1 API key.
 func (c Caller) Direct() bool { return c.Merchant == "" }
 
-// Keys tells which keys clients sign with.
+// Keys finds the keys with which clients sign.
 type Keys interface {
-	// ProviderBKey returns the key of an id, a shared secret's or a certificate's.
+	// ProviderBKey returns the key with that id, of a shared secret or a certificate.
 	ProviderBKey(ctx context.Context, id string) (credentials.KeyB, bool)
-	// ProviderBCertificate returns the key of a certificate, DER, that somebody registered.
+	// ProviderBCertificate returns the key of a registered certificate, given in DER.
 	ProviderBCertificate(ctx context.Context, der []byte) (credentials.KeyB, bool)
 }
 
-// Config is what a Verifier needs.
+// Config holds the settings of a Verifier.
 type Config struct {
 	Keys  Keys
 	Clock clock.Clock
-	// Age is how far from now the date of a signature may be, either way, unless its login has
-	// another age. Zero means any.
+	// Age bounds the difference between the date of a signature and now, either way, unless the login
+	// has another age. Zero means no bound.
 	Age time.Duration
-	// Hosts are names that clients sign in place of that of the Host header, which may have been another on their side.
+	// Hosts are names that clients may have signed instead of the Host header, which a hop can change.
 	Hosts []string
 }
 
-// Verifier judges requests. It is safe for concurrent use.
+// Verifier authenticates requests. It is safe for concurrent use.
 type Verifier struct {
 	cfg Config
 }
@@ -94,7 +97,7 @@ type Verifier struct {
 // New returns a verifier.
 func New(cfg Config) *Verifier { return &Verifier{cfg: cfg} }
 
-// Verify returns who asks. The error wraps ErrUnauthenticated.
+// Verify returns the caller. The error wraps ErrUnauthenticated.
 func (v *Verifier) Verify(ctx context.Context, r Request) (Caller, error) {
 	if len(r.Header.Values("Authorization")) > 1 || len(r.Header.Values("Signature")) > 1 {
 		return Caller{}, refuse(errRepeated)
@@ -119,7 +122,7 @@ func (r *refusal) Unwrap() []error { return []error{ErrUnauthenticated, r.reason
 
 func refuse(reason error) error { return &refusal{reason} }
 
-// Reason tells in words why Verify let nobody in, for the log. It repeats nothing of the request.
+// Reason returns why Verify rejected a request, for the log. It repeats no text of the request.
 func Reason(err error) string {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.reason.Error()
@@ -127,7 +130,7 @@ func Reason(err error) string {
 	return ""
 }
 
-// bearer judges what an Authorization header carries: a v1 API key, or a JWT.
+// bearer authenticates by the value of an Authorization header: a v1 API key, or a JWT.
 func (v *Verifier) bearer(ctx context.Context, r Request, carried string) (Caller, error) {
 	if key := secret.New(carried); credentials.IsAPIKey(key) {
 		return Caller{Grant: credentials.Grant{APIKey: key, UnlinkedRefunds: true}}, nil
@@ -135,8 +138,8 @@ func (v *Verifier) bearer(ctx context.Context, r Request, carried string) (Calle
 	return v.token(ctx, r, carried)
 }
 
-// actsFor returns the merchant of a request that key has signed, and what the key's login stands for when it acts for that merchant.
-// signed reports whether the request's signature covers the merchant.
+// actsFor returns the merchant of a request that key has signed, with the grant of the key's login
+// for that merchant. signed reports whether the request's signature covers the merchant.
 func actsFor(key credentials.KeyB, merchant string, signed bool) (Caller, error) {
 	granted, ok := key.Login.Grant(merchant)
 	if !ok {
@@ -149,7 +152,8 @@ func actsFor(key credentials.KeyB, merchant string, signed bool) (Caller, error)
 	return c, nil
 }
 
-// ageOf returns how far from now the dates of a login's requests may be; zero means any.
+// ageOf returns the bound on the difference between the dates of a login's requests and now; zero
+// means no bound.
 func (v *Verifier) ageOf(l *credentials.LoginB) time.Duration {
 	switch {
 	case l.AnyDate:

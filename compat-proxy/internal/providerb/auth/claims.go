@@ -15,18 +15,19 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// tokenSkew is by how much a client's clock may differ from ours before its tokens, which live two minutes, are refused.
+// tokenSkew is the tolerated difference between a client's clock and ours. Tokens live for two
+// minutes.
 const tokenSkew = 5 * time.Minute
 
 // maxNonce bounds a token's nonce.
 const maxNonce = 256
 
 var (
-	errExpired = errors.New("the token's time is over, or it has none")
+	errExpired = errors.New("the token has expired, is not valid yet, or has no time")
 	errClaims  = errors.New("the token is for another request")
 )
 
-// claims are what a token says of its request. Clients write the scalars in any way.
+// claims are the claims of a token about its request. Clients write the scalars in any way.
 type claims struct {
 	Digest      wire.Text `json:"digest"`
 	Algorithm   wire.Text `json:"digestAlgorithm"`
@@ -51,8 +52,8 @@ func readClaims(payload []byte) (claims, error) {
 	return c, nil
 }
 
-// fits reports whether a token is for this request and good now. Tokens of the first generation say nothing of either but the digest and when
-// they were made.
+// fits checks that a token is for this request and valid now. Tokens of the first generation
+// contain only the digest and the time when they were made.
 func (v *Verifier) fits(c claims, r Request, key credentials.KeyB, first bool) error {
 	switch {
 	case !c.digests(r.Body):
@@ -73,7 +74,7 @@ func (v *Verifier) fits(c claims, r Request, key credentials.KeyB, first bool) e
 	return nil
 }
 
-// digests reports whether the token covers the body. Without a body it need not.
+// digests reports whether the token covers the body. An empty body needs no digest.
 func (c claims) digests(body []byte) bool {
 	if a := cmp.Or(c.Algorithm, c.AlgorithmB, "SHA-256"); !strings.EqualFold(string(a), "SHA-256") {
 		return false
@@ -84,10 +85,10 @@ func (c claims) digests(body []byte) bool {
 	return sameDigest(body, string(c.Digest))
 }
 
-// timely reports whether a token may be used now: it has not ended, its end is not beyond age, it
-// was made no further from now than age, and its start is not ahead. A time that cannot be read is
-// refused, and so is a token without an end; one of the first generation may say when it was made
-// in place of that. With the age zero, when it was made and its start are not judged.
+// timely reports whether a token is valid now. Its end must not be past, nor beyond age. Its
+// creation must be within age, and its start not ahead. A time that cannot be read is rejected, and
+// so is a token without an end. A token of the first generation may have a creation time instead of
+// an end. With the age zero, creation and start are not checked.
 func (v *Verifier) timely(c claims, age time.Duration, first bool) bool {
 	if c.Expires == "" && (!first || c.IssuedAt == "") {
 		return false
@@ -105,9 +106,9 @@ func (v *Verifier) timely(c claims, age time.Duration, first bool) bool {
 	return v.nearToken(c.IssuedAt, age) && v.nearToken(c.NotBefore, age)
 }
 
-// nearToken reports whether a time of a token is no further from now than age, and not ahead of now
-// by more than clocks may differ. One that is written out may be ahead by age: some clients write
-// their local time. No time is near.
+// nearToken reports whether a time of a token is within age of now, and not ahead by more than
+// tokenSkew. A date and time as text may be ahead by age: some clients write their local time. A
+// token without the time passes.
 func (v *Verifier) nearToken(text wire.Text, age time.Duration) bool {
 	if text == "" {
 		return true
@@ -117,7 +118,7 @@ func (v *Verifier) nearToken(text wire.Text, age time.Duration) bool {
 	return ok && v.within(at, age) && (!number || !at.After(v.cfg.Clock.Now().Add(tokenSkew)))
 }
 
-// parseEpoch reads seconds since 1970.
+// parseEpoch parses seconds since 1970.
 func parseEpoch(text string) (time.Time, bool) {
 	const year5000 = 95617584000
 	s, err := strconv.ParseFloat(text, 64)
@@ -127,7 +128,7 @@ func parseEpoch(text string) (time.Time, bool) {
 	return time.Unix(int64(s), 0), true
 }
 
-// parseMade reads when a token was made, in any form we know.
+// parseMade parses the creation time of a token, in any known form.
 func parseMade(text string) (time.Time, bool) {
 	if t, ok := parseEpoch(text); ok {
 		return t, true
@@ -138,7 +139,8 @@ func parseMade(text string) (time.Time, bool) {
 	return parseDate(text)
 }
 
-// pathsOf are the paths by which a client may know that of a request, with its query and without.
+// pathsOf returns the paths that a client may have signed for the request, with its query and
+// without.
 func pathsOf(r Request) []string {
 	cut := strings.TrimPrefix(r.Target, r.Prefix)
 	bare, _, _ := strings.Cut(cut, "?")
@@ -146,7 +148,8 @@ func pathsOf(r Request) []string {
 	return []string{cut, r.Target, bare, whole}
 }
 
-// knows reports whether host is a name by which a client may know the one it sends to; some write the path of our mount after it.
+// knows reports whether host is a name that a client may have signed for this server. Some clients
+// append the mount path.
 func (v *Verifier) knows(r Request, host string) bool {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "https://"), "/")
 	for _, name := range hostsOf(r.Host, v.cfg.Hosts) {

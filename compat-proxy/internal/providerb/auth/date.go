@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// dateLayouts are the forms of dates that clients sign, beside those of HTTP.
+// dateLayouts are the forms of dates that clients sign, besides the forms of HTTP.
 var dateLayouts = []string{
 	time.RFC3339Nano,
 	"2006-01-02 15:04:05.999999999 -07:00:00",
 	"2006-01-02 15:04:05.999999999 -0700 MST",
 }
 
-// near reports whether a date was signed, and each that was can be read and is no further from now
-// than age. Zero is any age: then nothing is judged.
+// near reports whether a date was signed, and every signed date is valid and within age of now.
+// With the age zero it checks nothing.
 func (v *Verifier) near(fields map[string]string, age time.Duration) bool {
 	if age <= 0 {
 		return true
@@ -34,20 +34,20 @@ func (v *Verifier) near(fields map[string]string, age time.Duration) bool {
 	return dated
 }
 
-// within reports whether a time is no further from now than age.
+// within reports whether a time is within age of now, either way.
 func (v *Verifier) within(at time.Time, age time.Duration) bool {
 	return v.cfg.Clock.Now().Sub(at).Abs() <= age
 }
 
-// parseDate reads a date in any form we know.
+// parseDate parses a date in any known form.
 func parseDate(text string) (time.Time, bool) {
 	if t, err := http.ParseTime(text); err == nil {
 		return t, true
 	}
-	if t, err := mail.ParseDate(text); err == nil { // RFC 5322, whose zone may be a number
+	if t, err := mail.ParseDate(text); err == nil { // RFC 5322, with a numeric zone
 		return t, true
 	}
-	text, _, _ = strings.Cut(text, " m=") // a monotonic clock's reading
+	text, _, _ = strings.Cut(text, " m=") // Go's reading of a monotonic clock
 	for _, layout := range dateLayouts {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, true
@@ -56,8 +56,8 @@ func parseDate(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// secondBefore is the date one second earlier in the same form, and false when it is not one of HTTP. Some clients look at the clock once for
-// what they sign and again for what they send.
+// secondBefore returns the date one second earlier in the same form, and false for any form but
+// HTTP's. Some clients read the clock twice, for the signed date and for the sent one.
 func secondBefore(text string) (string, bool) {
 	t, err := http.ParseTime(text)
 	if err != nil {

@@ -1,3 +1,4 @@
-// Package auth tells who asks at the provider-b door: by an HTTP signature, by a JWT of either generation, or by a v1 API key as bearer. It
-// judges the bytes as they were received and knows nothing of payments.
+// Package auth authenticates requests of the provider-b dialect. The login is an HTTP signature, a
+// JWT of either generation, or a v1 API key as bearer. The package reads the bytes as they were
+// received, and does not depend on the payments in them.
 package auth

@@ -11,18 +11,18 @@ import (
 	"github.com/causeway-pay/causeway/shared/securitycode"
 )
 
-// A request without a nonce is recognised by its evidence: all that was signed. A hash of it is stored
-// for a day, so nothing in it may depend on a security code. The signed digest of the body does, and is
-// replaced by a hash of the body without its codes.
+// Evidence identifies a request without a nonce: it is the signed content. A hash of it is stored
+// for a day, so it must not depend on a security code. The signed digest of the body does, so a
+// hash of the body without its codes replaces it.
 
-// evidence returns the content that was signed with the key by a client that saw the request as c. The
-// key is identified by an HMAC: its id is not signed, and two ids can have one key.
+// evidence returns the signed content of a request that its client sent as c. The key is identified
+// by an HMAC: its id is not signed, and two ids can have one key.
 func (s signature) evidence(c candidate, key []byte, fields map[string]string, body []byte) string {
 	fields = maps.Clone(fields)
 	if _, signed := fields["digest"]; signed {
 		fields["digest"] = bodyIdentity(body)
 	}
-	content, _ := s.content(c, fields) // c has a text: its signature is right
+	content, _ := s.content(c, fields) // c has a content, because its signature is right
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("evidence"))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) + "\n" + content
@@ -31,9 +31,9 @@ func (s signature) evidence(c candidate, key []byte, fields map[string]string, b
 // digestClaim is the position of a token's digest.
 var digestClaim = jsonscan.Member{Depth: 1, Name: "digest"}
 
-// tokenEvidence returns the content that a token without a nonce signs: its decoded header and
-// payload, without the digest, and the body's identity. The signature is left out: one content has
-// several valid signatures.
+// tokenEvidence returns the signed content of a token without a nonce: its decoded header and
+// payload, without the digest, and the body's identity. It leaves the signature out, because one
+// content has several valid signatures.
 func tokenEvidence(header, payload, body []byte) string {
 	claimed, err := securitycode.Without(payload, func(m jsonscan.Member) bool { return m == digestClaim })
 	if err != nil {
@@ -54,10 +54,10 @@ func bodyIdentity(body []byte) string {
 	return string(sum[:])
 }
 
-// separators removes the characters with which some clients separate the words of names.
+// separators removes the separators that some clients put between the words of names.
 var separators = strings.NewReplacer("-", "", "_", "")
 
-// isSecurityCode reports whether a member is read as a security code, in whatever case it is written.
+// isSecurityCode reports whether a member is decoded as a security code, in upper or lower case.
 func isSecurityCode(m jsonscan.Member) bool {
 	if len(m.Name) < len("securityCode") {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 )
 
-// Whatever a Signature header says, only the right signature over the right names is let in.
+// FuzzSignature: only the right signature over the right names is accepted.
 func FuzzSignature(f *testing.F) {
 	good := vector().signed(f)
 	header := good.Header.Get("Signature")
@@ -37,7 +37,7 @@ func FuzzSignature(f *testing.F) {
 	})
 }
 
-// Only one text in an Authorization header is accepted for the request: the good token.
+// FuzzToken: only the good token is accepted for the request, in exactly one text.
 func FuzzToken(f *testing.F) {
 	good := tokenVector().signed(f)
 	token := strings.TrimPrefix(good.Header.Get("Authorization"), "Bearer ")

@@ -13,14 +13,15 @@ const (
 	maxListed = 32
 )
 
-// signature is a Signature header that was read.
+// signature is a parsed Signature header.
 type signature struct {
 	keyID string
-	names []string // what was signed, in order and lower case
+	names []string // the signed headers, in order and lower case
 	mac   []byte
 }
 
-// parseSignature reads name="value" pairs with commas between, in any order. Names that mean nothing here are ignored; none may be twice.
+// parseSignature parses name="value" pairs with commas between, in any order. It ignores unknown
+// names, and rejects repeated ones.
 func parseSignature(header string) (signature, error) {
 	if len(header) > maxHeader {
 		return signature{}, errForm
@@ -52,7 +53,8 @@ func parseSignature(header string) (signature, error) {
 	return s, nil
 }
 
-// cutPair cuts one name="value" from the front, the name in lower case; after is what follows, without space.
+// cutPair cuts one name="value" from the front, with the name in lower case. after is the rest,
+// without leading space.
 func cutPair(text string) (name, value, after string, ok bool) {
 	name, rest, found := strings.Cut(text, "=")
 	name, rest = strings.ToLower(strings.Trim(name, " \t")), strings.TrimLeft(rest, " \t")
@@ -72,7 +74,7 @@ func repeats(names []string) bool {
 	return false
 }
 
-// covers reports whether what must be signed is, for a request with or without a body.
+// covers reports whether all required headers are signed, for a request with or without a body.
 func (s signature) covers(body bool) bool {
 	target := slices.Contains(s.names, "request-target") || slices.Contains(s.names, "(request-target)")
 	return target && slices.Contains(s.names, "v-c-merchant-id") && (!body || slices.Contains(s.names, "digest"))

@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// body is that of the contract's test vectors.
+// body is the body of the contract's test vectors.
 const body = `{"clientReferenceInformation":{"code":"ORD-1001"},"processingInformation":{"capture":false,"commerceIndicator":"internet"},"paymentInformation":{"card":{"number":"4111111111111111","expirationMonth":"12","expirationYear":"2031","securityCode":"123","type":"001"}},"orderInformation":{"amountDetails":{"totalAmount":"102.21","currency":"USD"},"billTo":{"firstName":"Ana","lastName":"Lopez","address1":"1 Main St","locality":"Austin","administrativeArea":"TX","postalCode":"73301","country":"US","email":"ana@example.com"}}}`
 
 const (
@@ -50,13 +50,13 @@ const logins = `provider_b:
     api_key: sk_test_three
 `
 
-// setup is a verifier of the logins at the time of the vectors.
+// setup returns a verifier of the logins at the time of the vectors.
 func setup(tb testing.TB, ageOf time.Duration) *auth.Verifier {
 	tb.Helper()
 	return setupWith(tb, logins, ageOf)
 }
 
-// setupWith is setup with a credentials file of its own.
+// setupWith is setup with another credentials file.
 func setupWith(tb testing.TB, text string, ageOf time.Duration) *auth.Verifier {
 	tb.Helper()
 	return setupAt(tb, text, ageOf, now)
@@ -81,10 +81,10 @@ func setupAt(tb testing.TB, text string, ageOf time.Duration, at time.Time) *aut
 type message struct {
 	auth.Request
 	list, key, id string
-	signAs        map[string]string // what is signed in place of what is sent
+	signAs        map[string]string // signed values that differ from the sent ones
 }
 
-// vector is the contract's.
+// vector returns the contract's test vector.
 func vector() message {
 	return message{
 		Request: auth.Request{
@@ -100,7 +100,7 @@ func digest(body string) string {
 	return "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// value is what m says for a name in its list.
+// value returns the signed value of a name.
 func (m message) value(name string) string {
 	if as, ok := m.signAs[name]; ok {
 		return as
@@ -114,7 +114,7 @@ func (m message) value(name string) string {
 	return m.Header.Get(name)
 }
 
-// signed is the request with its signature.
+// signed returns the request with its signature.
 func (m message) signed(tb testing.TB) auth.Request {
 	tb.Helper()
 	key, err := base64.StdEncoding.DecodeString(m.key)
@@ -134,7 +134,7 @@ func (m message) signed(tb testing.TB) auth.Request {
 	return r
 }
 
-// refused checks that nobody is let in, and that nothing is told.
+// refused checks that the request is rejected, and that the error reveals no caller.
 func refused(t *testing.T, v *auth.Verifier, r auth.Request) {
 	t.Helper()
 	c, err := v.Verify(t.Context(), r)
@@ -149,7 +149,7 @@ func refused(t *testing.T, v *auth.Verifier, r auth.Request) {
 	}
 }
 
-// accepted is who asks; they must be let in as merchant.
+// accepted returns the caller. It must be authenticated as merchant.
 func accepted(t *testing.T, v *auth.Verifier, r auth.Request, merchant string) auth.Caller {
 	t.Helper()
 	c, err := v.Verify(t.Context(), r)

@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 )
 
-// signed judges an HTTP signature. An unknown key takes as long as a wrong signature by a known one.
+// signed authenticates by an HTTP signature. An unknown key takes as long as a wrong signature by a
+// known one.
 func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	s, err := parseSignature(r.Header.Get("Signature"))
 	if err != nil {
@@ -49,7 +50,8 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 	return c, err
 }
 
-// fields are the headers that were signed, by name. Each must be there once: of two, nobody knows which was meant.
+// fields returns the signed headers by name. Each must be there once, because a second value would
+// be ambiguous.
 func (s signature) fields(r Request) (map[string]string, error) {
 	fields := make(map[string]string, len(s.names))
 	for _, name := range s.names {
@@ -65,7 +67,7 @@ func (s signature) fields(r Request) (map[string]string, error) {
 	return fields, nil
 }
 
-// digestOf reports whether a Digest header is that of the body.
+// digestOf reports whether a Digest header matches the body.
 func digestOf(body []byte, header string) bool {
 	const label = "SHA-256="
 	if len(header) < len(label) || !strings.EqualFold(header[:len(label)], label) {
@@ -80,14 +82,14 @@ func sameDigest(body []byte, text string) bool {
 	return subtle.ConstantTimeCompare([]byte(base64.StdEncoding.EncodeToString(sum[:])), []byte(text)) == 1
 }
 
-// candidate is one of the ways in which a client may have seen what it signed.
+// candidate is a form of the signed values that a client may have sent.
 type candidate struct {
 	host, target, merchant string
-	earlier                bool // the date was taken a second before the one that was sent
+	earlier                bool // the signed date is a second before the sent one
 }
 
-// views are all the ways in which a client may have seen what it signed, those of each kind with the likeliest first. The digest and the method
-// bind the request in each.
+// views are all forms of the signed values that a client may have sent, the likeliest of each
+// first. In every form, the digest and the method bind the request.
 type views struct{ hosts, targets, merchants []string }
 
 func (v *Verifier) views(r Request, fields map[string]string, owner *credentials.LoginB) views {
@@ -98,15 +100,16 @@ func (v *Verifier) views(r Request, fields map[string]string, owner *credentials
 	}
 	merchants := []string{fields["v-c-merchant-id"]}
 	if _, own := owner.Grant(owner.ID); !own {
-		merchants = distinct(merchants[0], owner.ID) // what a portfolio signs for itself, where it acts for itself, is for no other merchant
+		merchants = distinct(merchants[0], owner.ID) // a portfolio that acts for itself signs its own name for no other merchant
 	}
 	return views{hostsOf(r.Host, v.cfg.Hosts), targets, merchants}
 }
 
-// count is how many candidates there are.
+// count returns the number of candidates.
 func (v views) count() int { return 2 * len(v.merchants) * len(v.targets) * len(v.hosts) }
 
-// at is one of them, the likeliest at 0: they are made one by one, as the first is nearly always the one.
+// at returns the ith candidate, the likeliest at 0. It makes them one by one, because the first is
+// nearly always right.
 func (v views) at(i int) candidate {
 	hosts, targets := len(v.hosts), len(v.targets)
 	return candidate{
@@ -115,7 +118,7 @@ func (v views) at(i int) candidate {
 	}
 }
 
-// hostsOf are the names by which a client may know the host it sends to.
+// hostsOf returns the names of the host that a client may have signed.
 func hostsOf(host string, others []string) []string {
 	bare := host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -124,7 +127,7 @@ func hostsOf(host string, others []string) []string {
 	return distinct(append([]string{host, bare}, others...)...)
 }
 
-// distinct is the list without what is empty or came before.
+// distinct returns the list without empty and repeated entries.
 func distinct(list ...string) []string {
 	out := make([]string, 0, len(list))
 	for _, s := range list {
@@ -152,7 +155,8 @@ func (s signature) search(among views, key []byte, fields map[string]string) (se
 	return candidate{}, false
 }
 
-// content is the text that is signed when the client saw the request as c; false when there is no such text.
+// content returns the signed text of a candidate. It returns false if the date has no form that is
+// one second earlier.
 func (s signature) content(c candidate, fields map[string]string) (string, bool) {
 	var b strings.Builder
 	shifted := false

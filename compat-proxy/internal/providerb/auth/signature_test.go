@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 )
 
-// The vectors are the contract's, signed by somebody else's arithmetic.
+// The vectors are the contract's, whose signatures come from another implementation.
 func TestSignatureVectors(t *testing.T) {
 	t.Parallel()
 	v := setup(t, age)
@@ -37,7 +37,7 @@ func TestSignatureVectors(t *testing.T) {
 	}
 }
 
-// What clients do differently, and is the same.
+// The variants of clients that are equivalent.
 func TestSignatureAccepted(t *testing.T) {
 	t.Parallel()
 	v := setup(t, age)
@@ -79,7 +79,7 @@ func TestSignatureAccepted(t *testing.T) {
 	}
 }
 
-// mounted sends to a mount and signs as.
+// mounted sends to a mount path and signs another target.
 func mounted(as string) func(*message) {
 	return func(m *message) {
 		m.Prefix, m.Target = "/compat/provider-b", "/compat/provider-b/pts/v2/payments"
@@ -155,7 +155,7 @@ func TestSignatureRefused(t *testing.T) {
 	}
 }
 
-// What happens to a request after it was signed.
+// Changes to a request after it was signed.
 func TestSignatureOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	v := setup(t, age)
@@ -199,7 +199,8 @@ func edit(from, to string) func(*auth.Request) {
 	}
 }
 
-// A portfolio's client sends the merchant it acts for, and signs in the portfolio's name or in the merchant's.
+// TestSignatureOfAPortfolio: a portfolio's client sends the merchant for which it acts. It signs as
+// the portfolio or as the merchant.
 func TestSignatureOfAPortfolio(t *testing.T) {
 	t.Parallel()
 	v := setup(t, age)
@@ -210,7 +211,7 @@ func TestSignatureOfAPortfolio(t *testing.T) {
 	accepted(t, v, m.signed(t), "demo_merchant_1")
 	m.Header.Set("V-C-Merchant-Id", "demo_merchant_2")
 	refused(t, v, m.signed(t))
-	m.Header.Set("V-C-Merchant-Id", "demo_portfolio") // which has no money of its own
+	m.Header.Set("V-C-Merchant-Id", "demo_portfolio") // it has no merchant account itself
 	refused(t, v, m.signed(t))
 }
 
@@ -224,8 +225,7 @@ func TestDatesWhoseClientsAreTrustedWithThem(t *testing.T) {
 	accepted(t, setup(t, age), stale.signed(t), "any_date")
 }
 
-// A login with any_date also has its dates missing or in no known form; one with an age of its own
-// has that.
+// A login with any_date accepts missing and invalid dates. A login with a separate age uses that.
 func TestDatesOfLogins(t *testing.T) {
 	t.Parallel()
 	v := setupWith(t, logins+"    signature_age: 1h\n", age)
@@ -246,7 +246,7 @@ func TestDatesOfLogins(t *testing.T) {
 `
 	v = setupWith(t, aged, age)
 	m := vector()
-	m.Header.Set("Date", now.Add(-11*time.Hour).Format(http.TimeFormat)) // a client that writes its local time for GMT
+	m.Header.Set("Date", now.Add(-11*time.Hour).Format(http.TimeFormat)) // a client that writes its local time as GMT
 	accepted(t, v, m.signed(t), "demo_merchant_1")
 	refused(t, setup(t, age), m.signed(t))
 	m.Header.Set("Date", now.Add(-11*time.Hour-30*time.Minute-time.Second).Format(http.TimeFormat))
@@ -255,8 +255,8 @@ func TestDatesOfLogins(t *testing.T) {
 	refused(t, v, m.signed(t))
 }
 
-// A request that a portfolio signs for itself is for itself: another merchant in the header is
-// refused. A portfolio without an API key of its own does not sign the merchant, and v1 binds the
+// TestMerchantOfAPortfolioIsBound: a portfolio signs a request as itself. Another merchant in the
+// header is refused. If the portfolio has no API key, the merchant is not signed, and v1 binds the
 // request to the first one.
 func TestMerchantOfAPortfolioIsBound(t *testing.T) {
 	t.Parallel()

@@ -49,8 +49,8 @@ func decoded(text string) string {
 	return string(b)
 }
 
-// A token has one spelling. Its parts are accepted under no other last character, whatever their
-// lengths: several characters stand for the same bytes if the length is not divisible by 3.
+// TestTokenHasOneSpelling: no part of a token is accepted with another last character, for parts of
+// any length. If the length is not divisible by 3, several characters stand for the same bytes.
 func TestTokenHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	v := setupWith(t, certified(), age)
@@ -74,8 +74,8 @@ func TestTokenHasOneSpelling(t *testing.T) {
 	}
 }
 
-// refuseSpellings checks that every other last character of each part is refused. It returns how many
-// of them stand for the bytes of the good token.
+// refuseSpellings checks that every other last character of each part is refused. It returns how
+// many of them stand for the bytes of the good token.
 func refuseSpellings(t *testing.T, v *auth.Verifier, good auth.Request) (same int) {
 	t.Helper()
 	for part := range 3 {
@@ -170,8 +170,8 @@ func TestEvidenceUnderAnotherKeyID(t *testing.T) {
 	}
 }
 
-// The evidence of a token without a nonce is its content: a signature of the same content at another
-// time, and the path, which is not signed, do not change it.
+// TestEvidenceOfALegacyToken: the evidence of a token without a nonce is its content. Neither a
+// later signature of the same content nor the path, which is not signed, changes it.
 func TestEvidenceOfALegacyToken(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), age), pairs()

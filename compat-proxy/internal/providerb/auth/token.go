@@ -13,21 +13,22 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 )
 
-// maxToken bounds a token; the longest that clients send carry a certificate.
+// maxToken bounds the length of a token. The longest tokens of clients contain a certificate.
 const maxToken = 16 << 10
 
-// The algorithms that each kind of key may sign with. A token of any other, "none" among them, is not read at all, and a key judges none
-// of the other kind's.
+// The algorithms of each kind of key. A token with any other algorithm, such as "none", is rejected
+// unread. A key verifies no algorithm of the other kind.
 var (
 	secretAlgorithms      = []jose.SignatureAlgorithm{jose.HS256, jose.HS384, jose.HS512}
 	certificateAlgorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
 	allAlgorithms         = slices.Concat(secretAlgorithms, certificateAlgorithms)
 )
 
-// tokenHeader is what of a token's header is looked at. All else in it, a key or where to find one, means nothing.
+// tokenHeader holds the used members of a token's header. The others have no effect, not even a key
+// or the address of one.
 type tokenHeader struct {
 	KID      string         `json:"kid"`
-	X5C      []string       `json:"x5c"` // tokens of the first generation carry their certificate
+	X5C      []string       `json:"x5c"` // tokens of the first generation contain their certificate
 	Merchant string         `json:"v-c-merchant-id"`
 	Critical jsontext.Value `json:"crit"`
 	text     []byte         // the whole header as it was signed
@@ -69,9 +70,9 @@ func (v *Verifier) token(ctx context.Context, r Request, compact string) (Caller
 }
 
 // readHeader reads the header of a token. It returns an error unless each part of the token is
-// base64url in its canonical form, so that any bytes have exactly one accepted text. The decoder
-// ignores line breaks and the unused bits of a last character. go-jose verifies the signature over an
-// encoding of its own.
+// canonical base64url, so that any bytes have exactly one accepted text. The decoder ignores line
+// breaks and the unused bits of a last character. Go-jose verifies the signature over a new
+// encoding.
 func readHeader(compact string) (h tokenHeader, err error) {
 	for i, part := range strings.Split(compact, ".") {
 		decoded, err := base64.RawURLEncoding.DecodeString(part)
@@ -86,7 +87,8 @@ func readHeader(compact string) (h tokenHeader, err error) {
 	return h, err
 }
 
-// keyOf finds the key that a token says it is signed with. A certificate in it only tells which of the registered ones is meant.
+// keyOf finds the key that a token names. A certificate in the token only selects one of the
+// registered certificates.
 func (v *Verifier) keyOf(ctx context.Context, h tokenHeader) (credentials.KeyB, error) {
 	key, known := credentials.KeyB{}, false
 	if len(h.X5C) == 0 {
@@ -103,12 +105,14 @@ func (v *Verifier) keyOf(ctx context.Context, h tokenHeader) (credentials.KeyB, 
 	return key, nil
 }
 
-// materialFor is what judges a signature of that algorithm, and false when the key's kind makes none such.
+// materialFor returns the key material that verifies that algorithm, and false if the key is of
+// another kind.
 func materialFor(key credentials.KeyB, a jose.SignatureAlgorithm) (any, bool) {
 	if key.Certificate != nil {
 		return key.Certificate.PublicKey, slices.Contains(certificateAlgorithms, a)
 	}
-	// HMAC itself fills a key up with zeros; done here, since the library takes none that is shorter than the hash, as clients' often are.
+	// HMAC pads a short key with zeros. The library rejects a key shorter than the hash, which clients
+	// often have, so this pads it first.
 	const block = 64
 	secret := []byte(key.Secret.Reveal())
 	if short := block - len(secret); short > 0 {

@@ -66,7 +66,7 @@ func encode(tb testing.TB, list []member) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("{" + strings.Join(parts, ",") + "}"))
 }
 
-// signed is the request with its token.
+// signed returns the request with its token.
 func (j jwt) signed(tb testing.TB) auth.Request {
 	tb.Helper()
 	alg := ""
@@ -101,7 +101,7 @@ func hmacWith(key []byte) func(alg, content string) []byte {
 	}
 }
 
-// tokenVector is the contract's.
+// tokenVector returns the contract's test vector.
 func tokenVector() jwt {
 	return jwt{
 		Request: auth.Request{Method: http.MethodPost, Host: host, Target: "/pts/v2/payments", Header: http.Header{}, Body: []byte(body)},
@@ -123,7 +123,7 @@ func tokenVector() jwt {
 	}
 }
 
-// The vector is the contract's, signed by somebody else's arithmetic.
+// The vector is the contract's, whose signature comes from another implementation.
 func TestTokenVector(t *testing.T) {
 	t.Parallel()
 	r := tokenVector().signed(t)
@@ -143,7 +143,8 @@ type pair struct {
 	pem string
 }
 
-// pairs are made once: of merchant 1 with a serialNumber in its subject, of merchant 2 without, and one that nobody registered.
+// pairs are made once: of merchant 1 with a serialNumber in its subject, of merchant 2 without one,
+// and one that is not registered.
 var pairs = sync.OnceValue(func() [3]pair {
 	var out [3]pair
 	for i, serial := range []string{"1700000000000123", "", "1700000000000123"} {
@@ -164,7 +165,7 @@ var pairs = sync.OnceValue(func() [3]pair {
 	return out
 })
 
-// certified is a credentials file of merchants who sign with certificates.
+// certified is a credentials file of merchants that sign with certificates.
 func certified() string {
 	p := pairs()
 	return "provider_b:\n  - merchant_id: demo_merchant_1\n    api_key: sk_test_one\n    certificates: [" + strconv.Quote(p[0].pem) + "]\n" +
@@ -187,7 +188,7 @@ func (p pair) sign(alg, content string) []byte {
 	return out
 }
 
-// legacy makes a token of the first generation of one.
+// legacy turns a token into one of the first generation.
 func legacy(j *jwt, p pair, issuedAt any) {
 	j.header = []member{{"v-c-merchant-id", "demo_merchant_1"}, {"x5c", []string{base64.StdEncoding.EncodeToString(p.der)}}, {"alg", "RS256"}}
 	j.claims = []member{{"digest", strings.TrimPrefix(digest(body), "SHA-256=")}, {"digestAlgorithm", "SHA-256"}, {"iat", issuedAt}}
@@ -309,7 +310,7 @@ func TestTokenRefused(t *testing.T) {
 	}
 }
 
-// ownKey signs with a key that the token itself carries.
+// ownKey signs with a key that the token itself contains.
 func ownKey(p pair) func(*jwt) {
 	return func(j *jwt) {
 		n, e := base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "AQAB"
@@ -370,7 +371,7 @@ func TestTokenAsksForAnEncryptedAnswer(t *testing.T) {
 	}
 }
 
-// A certificate that is over judges nothing any more.
+// An expired certificate verifies nothing.
 func TestTokenOfAnExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), 0), pairs()

@@ -8,10 +8,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Tried returns what stands for the secret by which Verify judges a request: its API key, or the id
-// or certificate of the key that signed it. A signature differs in each request, and so it cannot
-// show that two requests try the same secret. A request that names no key stands for itself: many
-// of them at once are as many attempts. Zero if the headers carry neither.
+// Tried returns the secret with which a request tries to authenticate: its API key, or the id or
+// certificate of the key that signed it. A signature differs in each request, so it cannot show
+// that two requests try the same secret. A request without a key counts as a separate attempt. Zero
+// if the headers have none of these.
 func Tried(h http.Header) secret.String {
 	carried, bearer := bearerOf(h)
 	if !bearer {
@@ -34,7 +34,7 @@ func Tried(h http.Header) secret.String {
 	return secret.New(carried)
 }
 
-// bearerOf returns what an Authorization header of the Bearer scheme carries; false for any other.
+// bearerOf returns the value of an Authorization header of the Bearer scheme; false for any other.
 func bearerOf(h http.Header) (string, bool) {
 	scheme, carried, _ := strings.Cut(h.Get("Authorization"), " ")
 	return strings.TrimSpace(carried), strings.EqualFold(scheme, "bearer")

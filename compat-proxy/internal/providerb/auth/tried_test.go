@@ -22,7 +22,7 @@ func TestTried(t *testing.T) {
 	other := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 32)))
 	both := signed("k", mac)
 	both.Set("Authorization", "Bearer sk_test_1")
-	// Requests that name no key can still try many: each stands for itself.
+	// Requests without a key count as separate attempts.
 	long := strings.Repeat("k", 16<<10+1)
 	for name, tt := range map[string]struct {
 		header http.Header
