@@ -14,12 +14,12 @@ const (
 	fieldCurrency = "orderInformation.amountDetails.currency"
 )
 
-// amountForm is an amount as clients write it: no sign, at most 19 characters.
+// amountForm is the form of amounts in requests: no sign, digits and at most one point.
 var amountForm = regexp.MustCompile(`^([0-9]+[.]?[0-9]*|[.][0-9]+)$`)
 
 var errAmount = errors.New("not an amount")
 
-// minor reads an amount in minor units. Decimals that the currency does not have are cut off.
+// minor parses an amount as minor units. It cuts off decimals that the currency does not have.
 func minor(text wire.Text, c money.Currency) (int64, error) {
 	const longest = 19
 	whole, decimals, _ := strings.Cut(string(text), ".")
@@ -46,7 +46,7 @@ func major(minor int64, currency string) string {
 	return money.Format(minor, c.Exponent)
 }
 
-// currencyOf is the currency that a request names, in any case, else the caller's own.
+// currencyOf returns the currency of a request, in upper or lower case, else the caller's default.
 func currencyOf(named wire.Text, fallback string) (money.Currency, problem) {
 	code := strings.ToLower(string(named))
 	if code == "" {
@@ -59,7 +59,7 @@ func currencyOf(named wire.Text, fallback string) (money.Currency, problem) {
 	return c, problem{}
 }
 
-// total is what a new payment asks for: the total, else the sum of the line items.
+// total returns the amount of a new payment: the total, else the sum of the line items.
 func total(o *wire.Order, c money.Currency) (int64, problem) {
 	if o.AmountDetails.TotalAmount == "" {
 		return totalOfItems(o.LineItems, c)
@@ -71,7 +71,8 @@ func total(o *wire.Order, c money.Currency) (int64, problem) {
 	return n, problem{}
 }
 
-// totalOfItems is quantity times price, and the tax, of each; a quantity that is missing is one.
+// totalOfItems returns the sum of quantity times price, plus the tax, of all items. The default
+// quantity is one.
 func totalOfItems(items []wire.LineItem, c money.Currency) (int64, problem) {
 	var sum int64
 	for i := range items {

@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// answer is what goes back: a status and a body, which is written as JSON.
+// answer is a response: a status and a body, which is written as JSON.
 type answer struct {
 	status  int
 	body    any
@@ -16,7 +16,7 @@ type answer struct {
 	seal func(text []byte) ([]byte, error)
 }
 
-// The statuses and reasons that are used in more than one place.
+// The statuses and reasons of requests that were not processed.
 const (
 	statusInvalid = "INVALID_REQUEST"
 	statusServer  = "SERVER_ERROR"
@@ -27,12 +27,12 @@ const (
 	reasonTimeout = "SERVER_TIMEOUT"
 )
 
-// message is the body of an answer outside the methods.
+// message is the body of a response outside the methods.
 type message struct {
 	Message string `json:"message"`
 }
 
-// unauthenticated is the answer to whoever cannot be told.
+// unauthenticated is the response to a request without a valid login.
 func unauthenticated() answer {
 	type response struct {
 		Message string `json:"rmsg"`
@@ -42,12 +42,12 @@ func unauthenticated() answer {
 	}{response{"Authentication Failed"}}, outcome: "unauthenticated"}
 }
 
-// plain is an answer with nothing but a message.
+// plain is a response with only a message.
 func plain(status int, text, outcome string) answer {
 	return answer{status: status, body: message{text}, outcome: outcome}
 }
 
-// refused is the answer to a request that was not processed. Without field it names none.
+// refused is the response to a request that was not processed. An empty field names none.
 func refused(now time.Time, reason, text, field string) answer {
 	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: reason, Message: text}
 	if field != "" {
@@ -60,7 +60,7 @@ func refused(now time.Time, reason, text, field string) answer {
 	return answer{status: http.StatusBadRequest, body: body, outcome: reason}
 }
 
-// failed is the answer when something behind us failed, or nobody knows what became of the request.
+// failed is the response if v1 or a hop to it failed, or the outcome is unknown.
 func failed(now time.Time, reason, text string) answer {
 	return answer{
 		status: http.StatusBadGateway, outcome: reason,

@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// accountTypes are v1's names of bank accounts.
+// accountTypes maps the types of bank accounts to v1's.
 var accountTypes = map[string]v1.BankAccountType{
 	"":  v1.BankAccountTypeChecking,
 	"C": v1.BankAccountTypeChecking,
@@ -17,7 +17,7 @@ var accountTypes = map[string]v1.BankAccountType{
 	"X": v1.BankAccountTypeBusinessChecking,
 }
 
-// chargeBank charges a bank account, which is only ever charged at once.
+// chargeBank charges a bank account. It is always captured at once.
 func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) problem {
 	in, billTo := &d.req.Payment.Bank, &d.req.Order.BillTo
 	holder := strings.TrimSpace(string(billTo.FirstName + " " + billTo.LastName))

@@ -16,8 +16,9 @@ import (
 
 var _ rpc.Dialect = (*Handler)(nil)
 
-// Call answers a request that came by the RPC door: params is the body that it has at the dialect's own, with the path's id as its member
-// "id". Who logs in by signing signs the RPC request. The result is the body of the answer, whatever its status would have been.
+// Call serves a request that came by RPC. params is the body of the dialect's own request, with the
+// id of its path as the member "id". A client that signs its requests signs the RPC request. The
+// result is the body of the response, for any status.
 func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, asked rpc.Asked) (jsontext.Value, error) {
 	start, served, class := h.cfg.Clock.Now(), OperationNone, ClassBroken
 	defer func() { h.cfg.Observe(served, class, h.cfg.Clock.Now().Sub(start)) }()
@@ -33,7 +34,7 @@ func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, 
 	return body, err
 }
 
-// called is an operation that was called by its name.
+// called runs an operation that was called by its name.
 func (h *Handler) called(ctx context.Context, op operation, params jsontext.Value, asked rpc.Asked) answer {
 	now := h.cfg.Clock.Now()
 	caller, holder, refusal, admitted := h.admit(ctx, auth.Request{

@@ -28,7 +28,8 @@ func capture(h *Handler, c call) answer {
 	return whyNoCapture(r).answer(c.now)
 }
 
-// decodeCapture reads a capture. The last one of several, or one that says so, releases what it leaves.
+// decodeCapture reads a capture. The last one of several, or one marked as final, releases the rest
+// of the authorization.
 func decodeCapture(number string, req *wire.Request) (command.Capture, problem) {
 	if f := references(req); !f.none() {
 		return command.Capture{}, f
@@ -57,7 +58,7 @@ func decodeCapture(number string, req *wire.Request) (command.Capture, problem) 
 
 const fieldOptions = "processingInformation.captureOptions."
 
-// place reads a place in a row of at most 99; 0 for none.
+// place parses a position or a count of at most 99; 0 for none.
 func place(t wire.Text, name string) (int, problem) {
 	const most = 99
 	if t == "" {
@@ -70,7 +71,7 @@ func place(t wire.Text, name string) (int, problem) {
 	return n, problem{}
 }
 
-// whyNoCapture reads v1's refusal by the state of the payment.
+// whyNoCapture converts v1's refusal, by the state of the payment.
 func whyNoCapture(r command.Result) problem {
 	t := r.Transaction
 	switch {

@@ -10,25 +10,25 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// typeCodes are the dialect's names of brands, for cards whose request names no type.
+// typeCodes are the dialect's codes of brands, for cards whose request has no type.
 var typeCodes = map[card.Brand]string{
 	card.Visa: "001", card.Mastercard: "002", card.Amex: "003", card.Discover: "004", card.Diners: "005", card.JCB: "007",
 	card.Maestro: "042", card.UnionPay: "062",
 }
 
-// typeOf is the type of a card that v1 shows; "" of a brand that the dialect has no code for.
+// typeOf returns the code of a card's brand; "" if the dialect has none.
 func typeOf(b v1.CardBrand) string { return typeCodes[card.Brand(b)] }
 
-// numbered is a card, or what stands in for one, as typed.
+// numbered is a card or network token in the form of the request.
 type numbered struct {
-	field       string // the group it is in
+	field       string // the group of its fields
 	number      secret.String
 	month, year wire.Text
 }
 
-// expiry returns the month in which the card ends, or the problem of its number or month. It does not
-// reject an expired card: v1 does, after it has looked for an earlier request. So a retry after the
-// end of the month finds the payment that was made before. V1 takes no year before 2000; a card of
+// expiry returns the month in which the card ends, or the problem of its number or month. It does
+// not reject an expired card: v1 does, after it has searched for an earlier request. So a retry
+// after the end of the month finds the earlier payment. V1 accepts no year before 2000; a card of
 // such a year has always expired.
 func (n numbered) expiry() (month, year int, p problem) {
 	if lacking := n.lacking(); len(lacking) > 0 {
@@ -72,7 +72,7 @@ func (n numbered) lacking() []string {
 
 const fieldCode = "paymentInformation.card.securityCode"
 
-// securityCode judges a security code; nil without one.
+// securityCode checks a security code; nil without one.
 func securityCode(code secret.String, brand card.Brand) (*secret.String, problem) {
 	switch {
 	case code.IsZero():
@@ -85,7 +85,7 @@ func securityCode(code secret.String, brand card.Brand) (*secret.String, problem
 	return &code, problem{}
 }
 
-// chargeCard puts a card into the payment whose number the request has.
+// chargeCard puts the card of the request into the payment.
 func chargeCard(body *v1.TransactionCreate, in *wire.Card) problem {
 	const group = "paymentInformation.card"
 	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry()

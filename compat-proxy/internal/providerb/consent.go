@@ -10,10 +10,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// authCodeForm is what an issuer's approval looks like, once in capitals.
+// authCodeForm is the form of an issuer's authorization code in capitals.
 var authCodeForm = regexp.MustCompile(`^[0-9A-Z]{1,6}$`)
 
-// consent puts into body who has agreed to the payment: its payer, and sometimes the issuer beforehand.
+// consent adds the consent to body: the payer's, and sometimes a prior authorization of the issuer.
 func (d *decoder) consent(body *v1.TransactionCreate) problem {
 	d.initiator(body)
 	if options := &d.req.Processing.AuthorizationOptions; options.VerbalAuthCode != "" {
@@ -26,7 +26,8 @@ func (d *decoder) consent(body *v1.TransactionCreate) problem {
 	return d.authentication(body)
 }
 
-// approval puts into body the code by which the issuer has approved already. Nothing is left to authenticate then.
+// approval adds the issuer's prior authorization code to body. Such a payment needs no
+// authentication.
 func (d *decoder) approval(body *v1.TransactionCreate, code string) problem {
 	switch {
 	case !authCodeForm.MatchString(code):
@@ -38,7 +39,7 @@ func (d *decoder) approval(body *v1.TransactionCreate, code string) problem {
 	return problem{}
 }
 
-// authenticationValue is what proves that the payer was authenticated, with the field that it is in.
+// authenticationValue returns the value that proves the payer's authentication, and its field.
 func (d *decoder) authenticationValue() (string, secret.String) {
 	in := &d.req.ConsumerAuthentication
 	if !in.CAVV.IsZero() {
@@ -47,7 +48,8 @@ func (d *decoder) authenticationValue() (string, secret.String) {
 	return "consumerAuthenticationInformation.ucafAuthenticationData", in.UCAFAuthenticationData.String
 }
 
-// authentication puts into body what an authentication of the payer gave. A network token has its own place for it.
+// authentication adds the result of a payer authentication to body. A network token has separate
+// fields for it.
 func (d *decoder) authentication(body *v1.TransactionCreate) problem {
 	field, value := d.authenticationValue()
 	eci, p := d.indicator()
@@ -78,10 +80,10 @@ func (d *decoder) authentication(body *v1.TransactionCreate) problem {
 	return problem{}
 }
 
-// versionForm is a version of the authentication protocol.
+// versionForm is the form of the authentication protocol's version.
 var versionForm = regexp.MustCompile(`^[0-9](\.[0-9]{1,2}){1,2}$`)
 
-// indicators are the networks' two digits for what commerceIndicator says.
+// indicators maps commerceIndicator to the networks' two-digit ECI.
 var indicators = map[string]string{
 	"vbv": "05", "vbv_attempted": "06", "vbv_failure": "07",
 	"spa": "02", "spa_attempted": "01", "spa_failure": "00",
@@ -91,7 +93,7 @@ var indicators = map[string]string{
 	"pb": "05", "pb_attempted": "06", "pb_failure": "07",
 }
 
-// indicator is the ECI in two digits, from the first field that has it; "" when none does.
+// indicator returns the ECI in two digits, from the first field that has it; "" if none does.
 func (d *decoder) indicator() (string, problem) {
 	in := &d.req.ConsumerAuthentication
 	for _, f := range []struct{ name, text string }{
@@ -112,7 +114,8 @@ func (d *decoder) indicator() (string, problem) {
 	return indicators[strings.ToLower(string(d.req.Processing.CommerceIndicator))], problem{}
 }
 
-// presumed is the ECI of an authentication value that comes with none. That there is a value means that somebody authenticated the payer.
+// presumed returns the ECI for an authentication value without one. The value itself proves that
+// the payer was authenticated.
 func (d *decoder) presumed(body *v1.TransactionCreate) string {
 	attempted := strings.EqualFold(string(d.req.ConsumerAuthentication.PARESStatus), "A")
 	mastercard := body.Card != nil && card.BrandOf(body.Card.Number) == card.Mastercard
@@ -127,7 +130,7 @@ func (d *decoder) presumed(body *v1.TransactionCreate) string {
 	return "05"
 }
 
-// initiatorReasons are v1's names for why a merchant asks for a payment again.
+// initiatorReasons maps the dialect's reasons for a merchant-initiated payment to v1's.
 var initiatorReasons = map[string]v1.InitiatorReason{
 	"1": v1.InitiatorReasonResubmission,
 	"2": v1.InitiatorReasonDelayedCharge,
@@ -135,7 +138,7 @@ var initiatorReasons = map[string]v1.InitiatorReason{
 	"4": v1.InitiatorReasonNoShow,
 }
 
-// agreements are the commerce indicators that name one.
+// agreements are the commerce indicators that imply an agreement.
 var agreements = map[string]v1.InitiatorReason{
 	"recurring":          v1.InitiatorReasonRecurring,
 	"recurring_internet": v1.InitiatorReasonRecurring,
@@ -143,10 +146,10 @@ var agreements = map[string]v1.InitiatorReason{
 	"install_internet":   v1.InitiatorReasonInstallment,
 }
 
-// networkIDForm is what v1 takes for the id of an earlier payment.
+// networkIDForm is the form of an earlier payment's network id that v1 accepts.
 var networkIDForm = regexp.MustCompile(`^[!-~]{1,64}$`)
 
-// initiator puts into body who asks for the payment, and under which agreement.
+// initiator adds the initiator of the payment to body, and the agreement behind it.
 func (d *decoder) initiator(body *v1.TransactionCreate) {
 	processing := &d.req.Processing
 	given := &processing.AuthorizationOptions.Initiator

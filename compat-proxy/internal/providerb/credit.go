@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// credit gives money without a payment before it, where the login and v1 allow that.
+// credit pays money without an earlier payment, if the login and v1 allow it.
 func credit(h *Handler, c call) answer {
 	if !c.caller.Grant.UnlinkedRefunds {
 		return h.notPermitted(c, problem{Reason: reasonNoCredit}.answer(c.now))
@@ -65,11 +65,11 @@ func decodeCredit(req *wire.Request, set setting) (v1.RefundCreate, problem) {
 		return none, f
 	case payee.NetworkToken != nil:
 		return none, unsupported("paymentInformation.tokenizedCard.number")
-	case payee.Customer != nil: // v1 would not ask whose payment method it is
+	case payee.Customer != nil: // v1 would not check that it is the caller's
 		return none, unsupported("paymentInformation.customer.id")
 	}
 	if payee.Card != nil {
-		payee.Card.Cvc = nil // who is paid proves nothing
+		payee.Card.Cvc = nil // a credit needs no security code
 	}
 	return v1.RefundCreate{
 		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card, BankAccount: payee.BankAccount,

@@ -11,43 +11,44 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// setting is what decoding depends on besides the request.
+// setting holds the inputs of decoding besides the request.
 type setting struct {
-	// currency is that of amounts which name none.
+	// currency is the default for amounts without one.
 	currency string
-	// steps allows a payment in two steps, with a look at the issuer's checks in between.
+	// steps allows a capture in a second step, after a review of the issuer's checks.
 	steps bool
 }
 
-// plan is what a payment request comes to: a v1 payment, or a problem that answers it without asking v1.
+// plan is a decoded payment request: a v1 payment, or a problem that decides the response without
+// v1.
 type plan struct {
 	Problem problem
 	Body    v1.TransactionCreate
-	// Sale is set when the money is to be taken, Steps when it is to be taken only after a look at the checks.
+	// Sale is set if the payment is captured too. Steps is set if that happens only after the review.
 	Sale, Steps bool
 	Review      review
-	// Store is set when what was paid with is to be kept.
+	// Store is set if the payment source is stored.
 	Store bool
 	Echo  echo
 }
 
-// echo is what the answer repeats of the request.
+// echo holds the values of the request that the response repeats.
 type echo struct {
 	Code, TransactionID string
-	Currency            string // as the client wrote it
-	CardType            string // as the client wrote it, else by the number; "" for neither
+	Currency            string // in the client's spelling
+	CardType            string // in the client's spelling, else by the number; "" for neither
 	Tokenized, Bank     bool
-	Customer, Method    string // ids as the client wrote them
+	Customer, Method    string // ids in the client's spelling
 	Identifier          string
 }
 
-// decoder holds what decoding one payment needs.
+// decoder holds the inputs of decoding one payment.
 type decoder struct {
 	req *wire.Request
 	set setting
 }
 
-// decode turns a payment request into a plan. It is pure.
+// decode converts a payment request to a plan. It is pure.
 func decode(req *wire.Request, set setting) plan {
 	d := &decoder{req: req, set: set}
 	p := plan{Echo: d.echo(), Review: reviewOf(&req.Processing.AuthorizationOptions), Store: d.stores()}
@@ -108,7 +109,8 @@ func (d *decoder) payment(p *plan) problem {
 	return problem{}
 }
 
-// markSale has a payment that is captured in a step of its own known for a sale, which may be reversed until it settles.
+// markSale marks a payment that is captured in a second step as a sale, which can be reversed until
+// it settles.
 func markSale(body *v1.TransactionCreate) {
 	if body.Metadata == nil {
 		body.Metadata = &v1.Metadata{}
@@ -116,12 +118,13 @@ func markSale(body *v1.TransactionCreate) {
 	(*body.Metadata)[command.SaleKey] = command.SaleMark
 }
 
-// takes reports whether the money is to be taken and not only held.
+// takes reports whether the payment is captured too, and not only authorized.
 func (d *decoder) takes() bool {
 	return bool(d.req.Processing.Capture) || strings.EqualFold(string(d.req.Processing.AuthorizationOptions.AuthType), "AUTOCAPTURE")
 }
 
-// reviewed reports whether anything is given by which the payment could be held. What was approved by telephone never is.
+// reviewed reports whether the request has data because of which the payment could be held. A
+// payment with a verbal authorization is never held.
 func (d *decoder) reviewed(p *plan) bool {
 	billTo := &d.req.Order.BillTo
 	address := billTo.Address1 != "" || billTo.PostalCode != ""
@@ -130,7 +133,7 @@ func (d *decoder) reviewed(p *plan) bool {
 		(address && !p.Review.IgnoreAVS || code && !p.Review.IgnoreCV)
 }
 
-// references judges the client's names for the request.
+// references checks the client's references of the request.
 func (d *decoder) references() problem {
 	switch ref := &d.req.ClientReference; {
 	case len([]rune(string(ref.Code))) > maxCode:
@@ -143,13 +146,13 @@ func (d *decoder) references() problem {
 
 const fieldActions = "processingInformation.actionList"
 
-// Actions that are taken, and those that ask for something which never happens here anyway.
+// The supported action, and the actions that have no effect here.
 var (
 	actionStore    = "TOKEN_CREATE"
 	actionsIgnored = []string{"DECISION_SKIP", "WATCHLIST_SKIP", ""}
 )
 
-// actions refuses what the payment is to be made with and v1 has nothing for.
+// actions refuses an action that v1 cannot do.
 func (d *decoder) actions() problem {
 	for _, a := range d.req.Processing.ActionList {
 		action := strings.ToUpper(string(a))
@@ -160,12 +163,12 @@ func (d *decoder) actions() problem {
 	return problem{}
 }
 
-// stores reports whether what is paid with is to be kept.
+// stores reports whether the payment source is stored.
 func (d *decoder) stores() bool {
 	return slices.ContainsFunc(d.req.Processing.ActionList, func(a wire.Text) bool { return strings.EqualFold(string(a), actionStore) })
 }
 
-// echo collects what every answer repeats.
+// echo collects the values that every response repeats.
 func (d *decoder) echo() echo {
 	pay := &d.req.Payment
 	e := echo{

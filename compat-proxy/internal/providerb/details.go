@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// What v1 takes of texts. What is longer is cut: none of it decides anything.
+// The limits of v1's texts. Longer texts are cut, because they decide nothing.
 const (
 	maxDescriptor  = 22
 	maxName        = 100
@@ -21,11 +21,11 @@ const (
 	maxOrderNumber = 64
 	maxKey         = 40
 	maxValue       = 500
-	maxDefined     = 40 // of 50 entries, which leaves room for our own
+	maxDefined     = 40 // of 50 entries, which leaves room for the proxy's own
 	maxLineItems   = 100
 )
 
-// details puts everything of the request that is not the payment itself into body.
+// details adds the rest of the request to body.
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
 	texts := textsOf(d.req)
 	body.Reference = texts.given(d.req.ClientReference.Code, maxCode)
@@ -42,7 +42,7 @@ func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem 
 	return p
 }
 
-// order collects level 2 and 3 data; nil when there is none.
+// order collects level 2 and 3 data; nil if there is none.
 func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	var o v1.Order
 	in := &d.req.Order
@@ -87,7 +87,8 @@ func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	return &o, problem{}
 }
 
-// unitPrice is a price as v1 keeps it: at most twelve digits and four decimals; further ones are cut off.
+// unitPrice returns a price in v1's form, with at most twelve digits and four decimals. It cuts off
+// further decimals.
 func unitPrice(text wire.Text) (string, bool) {
 	const digits, decimals = 12, 4
 	if !amountForm.MatchString(string(text)) {
@@ -104,7 +105,7 @@ func unitPrice(text wire.Text) (string, bool) {
 }
 
 // lineItems returns the line items of an order, at most maxLineItems, or the problem of the first
-// bad one.
+// invalid one.
 func (t texts) lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
 	items := make([]v1.LineItem, 0, len(in))
 	for i := range min(len(in), maxLineItems) {
@@ -134,7 +135,7 @@ func (t texts) lineItems(in []wire.LineItem) ([]v1.LineItem, problem) {
 	return items, problem{}
 }
 
-// quantity is a count; one where none is given.
+// quantity parses a count. The default is one.
 func quantity(text wire.Text) (int64, bool) {
 	if text == "" {
 		return 1, true
@@ -143,12 +144,13 @@ func quantity(text wire.Text) (int64, bool) {
 	return n, err == nil && n >= 1 && n <= 999_999_999
 }
 
-// itemField is the dotted path of a line item's field.
+// itemField returns the dotted path of a line item's field.
 func itemField(i int, name string) string {
 	return "orderInformation.lineItems." + strconv.Itoa(i) + "." + name
 }
 
-// metadata is what later answers give back, or reports look for, and v1 has no field for, under names that say nothing of the dialect.
+// metadata holds the values that later responses repeat, or reports search, and that v1 has no
+// field for. Its names do not mention the dialect.
 func (d *decoder) metadata() map[string]string {
 	m, texts := map[string]string{}, textsOf(d.req)
 	for _, e := range []struct {
@@ -172,10 +174,10 @@ func (d *decoder) metadata() map[string]string {
 	return m
 }
 
-// defined adds the fields that the merchant defined to the metadata. Keys that are equal only when
-// they are masked or cut get a number at their end, in the order of the request.
+// defined adds the merchant-defined fields to the metadata. Keys that are equal only after they are
+// masked or cut get a number at their end, in the order of the request.
 func (d *decoder) defined(m map[string]string) {
-	texts, keys := textsOf(d.req), map[string]wire.Text{} // as the client sent them, by their names at v1
+	texts, keys := textsOf(d.req), map[string]wire.Text{} // keys maps names at v1 to keys of the client
 	for _, e := range d.req.Defined[:min(len(d.req.Defined), maxDefined)] {
 		if e.Key == "" || e.Value == "" {
 			continue
@@ -189,7 +191,7 @@ func (d *decoder) defined(m map[string]string) {
 	}
 }
 
-// channel is how the order came, where the client tells one that is not the internet.
+// channel returns the order channel, if it is not the internet.
 func (d *decoder) channel() wire.Text {
 	switch c := strings.ToLower(string(d.req.Processing.CommerceIndicator)); c {
 	case "moto", "retail":

@@ -1,3 +1,5 @@
-// Package providerb translates the provider-b dialect: JSON over REST, as the provider's payments API has it. auth tells who asks, wire reads
-// and writes the shapes; here is what they mean. Decoders and encoders are pure. Differences from the real thing are in DIVERGENCES.md.
+// Package providerb implements the provider-b dialect: JSON over REST, like the provider's payments
+// API. Package auth authenticates requests, package wire has the types of their JSON, and this
+// package converts them. Decoders and encoders are pure. DIVERGENCES.md lists the differences to
+// the provider.
 package providerb

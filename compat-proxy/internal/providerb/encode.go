@@ -20,7 +20,7 @@ const (
 	statusDeclined   = "DECLINED"
 )
 
-// paid is the answer to a payment that was approved.
+// paid is the response to a payment that was approved.
 func paid(p plan, t *v1.Transaction) wire.Answer {
 	number := numberOf(t)
 	held := ""
@@ -52,7 +52,8 @@ func paid(p plan, t *v1.Transaction) wire.Answer {
 	return body
 }
 
-// paymentLinks are where to go on from a payment. A verification has nothing to capture.
+// paymentLinks returns the links to the next operations on a payment. A verification has nothing to
+// capture.
 func paymentLinks(number string, sale, verification bool) *wire.Links {
 	links := &wire.Links{Self: link(http.MethodGet, "payments", number)}
 	if sale {
@@ -66,26 +67,26 @@ func paymentLinks(number string, sale, verification bool) *wire.Links {
 	return links
 }
 
-// link is one of them: below the provider's own path, whatever we are mounted at.
+// link returns a link below the provider's path. It does not depend on the mount path.
 func link(method string, segments ...string) *wire.Link {
 	return &wire.Link{Href: "/pts/v2/" + strings.Join(segments, "/"), Method: method}
 }
 
-// numberOf is a payment's number.
+// numberOf returns a payment's number.
 func numberOf(t *v1.Transaction) string {
 	number, err := id.ToDecimal(id.Transaction, t.ID)
 	if err != nil {
-		return "" // cannot be: the id is v1's
+		return "" // not reached: the id is v1's
 	}
 	return number
 }
 
-// reconciliation is the name under which a payment, and what follows it, is settled.
+// reconciliation returns the settlement reference of a payment and its follow-up operations.
 func reconciliation(t *v1.Transaction) string { return reconciliationOf(t.ID) }
 
 func milliseconds(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }
 
-// processor is what the acquirer said; nil when it was not asked.
+// processor returns the acquirer's values; nil if it was not involved.
 func processor(t *v1.Transaction) *wire.Processor {
 	a := t.Authorization
 	if a == nil {
@@ -95,7 +96,7 @@ func processor(t *v1.Transaction) *wire.Processor {
 		ApprovalCode: text(a.Code), ResponseCode: responseCode(t),
 		NetworkTransactionID: text(a.NetworkTransactionID), TransactionID: text(a.NetworkTransactionID),
 	}
-	if t.Status == v1.TransactionStatusDeclined { // the acquirer may have said one
+	if t.Status == v1.TransactionStatusDeclined { // the acquirer may have sent one
 		out.ApprovalCode = ""
 	}
 	if letter := avsLetter(t); letter != "" {
@@ -110,7 +111,8 @@ func processor(t *v1.Transaction) *wire.Processor {
 	return out
 }
 
-// responseCode is the acquirer's, but of an approval of less than was asked for always that which clients know it by.
+// responseCode returns the acquirer's code. A partial approval always has the code that clients
+// expect.
 func responseCode(t *v1.Transaction) string {
 	const whole, part = "00", "10"
 	if t.Authorization.ResponseCode == whole && 0 < t.AmountAuthorized && t.AmountAuthorized < t.Amount {
@@ -119,7 +121,7 @@ func responseCode(t *v1.Transaction) string {
 	return t.Authorization.ResponseCode
 }
 
-// account is what was paid with, in both of the places where clients look.
+// account returns the payment source, for both places in which clients read it.
 func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentAnswer) {
 	kind := e.CardType
 	switch {
@@ -150,7 +152,7 @@ func identified(id string) *wire.IdentifiedAnswer {
 	return &wire.IdentifiedAnswer{ID: id}
 }
 
-// balance is what is left on a prepaid card; nil when nobody told.
+// balance returns the balance of a prepaid card; nil if it is unknown.
 func balance(t *v1.Transaction) *wire.AccountFeatures {
 	if t.Authorization == nil || t.Authorization.Balance == nil {
 		return nil

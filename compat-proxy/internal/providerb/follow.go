@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// follows are the operations on what there already is, and those beside them.
+// follows are the operations on existing objects, and credits.
 var follows = []operation{
 	post(catalogue.CapturePayment, "payments/{id}/captures", "payments:capture", command.PaymentCapture, capture),
 	post(catalogue.ReversePayment, "payments/{id}/reversals", "payments:authorize", command.PaymentVoid, reverse),
@@ -33,14 +33,15 @@ var follows = []operation{
 	read("getVoid", "pts/v2/voids/{id}"),
 }
 
-// read is an operation that changes nothing.
+// read returns an operation without an effect.
 func read(name, path string) operation {
 	return operation{
 		name: name, httpMethod: http.MethodGet, path: strings.Split(path, "/"), scopes: []string{"transactions:read"}, run: details,
 	}
 }
 
-// echo is the client's name for the request. One that has none gets the time of what was made, in milliseconds.
+// echo returns the client's reference of the request. The default is the time of the object, in
+// milliseconds.
 func (c call) echo(made time.Time) *wire.ClientReferenceAnswer {
 	own := c.req.ClientReference
 	return &wire.ClientReferenceAnswer{
@@ -48,8 +49,8 @@ func (c call) echo(made time.Time) *wire.ClientReferenceAnswer {
 	}
 }
 
-// declinedFollow is the answer when the acquirer would not do what was asked for, or that is known without it. Clients want a number in it, though v1 keeps nothing
-// that could have one.
+// declinedFollow is the response if the acquirer declined a follow-up operation, or certainly
+// would. Clients require a number in it, so it has a new one that v1 does not store.
 func (h *Handler) declinedFollow(c call, reason string) answer {
 	return answer{status: http.StatusCreated, body: wire.Answer{
 		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined, ClientReference: c.echo(c.now),

@@ -12,7 +12,7 @@ import (
 const reversalOfT9 = `{"clientReferenceInformation":{"transactionId":"T-9"},` +
 	`"reversalInformation":{"amountDetails":{"totalAmount":"1.00"}}}`
 
-// forbidden is a request whose refusal depends on more than its bytes.
+// forbidden is a request that is refused for a missing scope.
 type forbidden struct{ path, body, lacks string }
 
 // forbiddens returns one request for each operation with an effect and each scope that it needs.
@@ -41,8 +41,8 @@ func forbiddens() []forbidden {
 	return all
 }
 
-// A request that is refused for a missing scope has no effect after the API key got the scope, at no
-// proxy and by no login, whether its client named it or not.
+// TestForbiddenRequestIsFinal: a request was refused for a missing scope. It has no effect after
+// the API key got the scope, at any proxy and by any login, with a client's name or without.
 func TestForbiddenRequestIsFinal(t *testing.T) {
 	t.Parallel()
 	for _, f := range forbiddens() {
@@ -69,7 +69,7 @@ func TestForbiddenRequestIsFinal(t *testing.T) {
 	}
 }
 
-// A credit that the login may not give is not given after the login may.
+// A credit that the login may not make has no effect after the login may.
 func TestForbiddenCreditIsFinal(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"signature", "nonce", "token"} {
@@ -95,7 +95,7 @@ func TestForbiddenCreditIsFinal(t *testing.T) {
 	}
 }
 
-// A refusal that v1 did not store is none: the client gets an error after which it may send the same
+// A refusal that v1 did not store is not final: the client gets an error and may send the same
 // bytes again.
 func TestForbiddenRequestDuringAnOutage(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestVoidAndReversalUnderOneName(t *testing.T) {
 	}
 }
 
-// After a refusal a retry that is signed anew is executed, under its client's name too.
+// After a refusal, a retry that is signed anew is executed, even under its client's name.
 func TestForbiddenRequestSignedAnew(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"", "K-1"} {
@@ -142,7 +142,7 @@ func TestForbiddenRequestSignedAnew(t *testing.T) {
 	}
 }
 
-// requestBy returns the request with that login, under an idempotency header if it is named.
+// requestBy returns the request with that login. If named is set, it has an idempotency header.
 func (s *signer) requestBy(t *testing.T, by string, f forbidden, named bool) *http.Request {
 	t.Helper()
 	var r *http.Request
@@ -160,8 +160,7 @@ func (s *signer) requestBy(t *testing.T, by string, f forbidden, named bool) *ht
 	return r
 }
 
-// refused sends a request to that replica and returns the response's body. The status must be the
-// given one.
+// refused sends a request to that replica and returns the response's body. It checks the status.
 func (s *signer) refused(t *testing.T, replica int, r *http.Request, status int) string {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -20,7 +20,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// content is a v1 that is content with everything: it approves what it is asked.
+// content is a v1 that approves everything.
 type content struct{ providerb.Executor }
 
 func (content) Bind(context.Context, secret.String, command.Binding, []string) command.Result {
@@ -41,13 +41,14 @@ func (content) Execute(_ context.Context, _ secret.String, commands []command.Co
 	return []command.Result{{Outcome: command.Done, Transaction: &t}}
 }
 
-// The shape of every number in an answer, and of every amount.
+// The form of every number in a response, and of every amount.
 var (
 	numberForm = regexp.MustCompile(`^[0-9]{1,26}$`)
 	stampForm  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`)
 )
 
-// FuzzPayment wants every body to be answered with a status of the contract, in JSON without a null, and with numbers that are text.
+// FuzzPayment requires a response to every body, with a status of the contract. It must be JSON
+// without a null, with numbers as text.
 func FuzzPayment(f *testing.F) {
 	requests, err := filepath.Glob("testdata/*/request.json")
 	if err != nil || len(requests) == 0 {

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// willing is a v1 that does whatever is asked for, to a payment of 102.21, and finds every number.
+// willing is a v1 that does everything, to a payment of 102.21, and finds every number.
 type willing struct{ content }
 
 // Execute implements providerb.Executor.
@@ -41,7 +41,8 @@ func (w willing) Execute(ctx context.Context, key secret.String, commands []comm
 	return []command.Result{r}
 }
 
-// Whatever follows a payment is answered in a known shape, however it is written and whatever is in its path.
+// FuzzFollow requires a response of a known form to every follow-up request, with any body and
+// path.
 func FuzzFollow(f *testing.F) {
 	requests, err := filepath.Glob("testdata/*/request.json")
 	if err != nil || len(requests) == 0 {
@@ -58,7 +59,7 @@ func FuzzFollow(f *testing.F) {
 	h := mustHandler(f, willing{})
 	f.Fuzz(func(t *testing.T, at byte, number string, body []byte) {
 		if number == "" || strings.Trim(number, "0123456789abcdef_-") != "" {
-			return // a segment of a path; escapes are the server's
+			return // one path segment; the server decodes escapes
 		}
 		path := "/pts/v2/" + strings.ReplaceAll(paths[int(at)%len(paths)], "{id}", number)
 		w := httptest.NewRecorder()

@@ -21,17 +21,19 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// scenario is testdata/<case>/case.json. Beside it lie request.json, the body if there is one, and as golden files commands.json (what
-// the request was decoded to) and response.json (status and body).
+// scenario is testdata/<case>/case.json. The same folder has request.json, if the request has a
+// body. Its golden files are commands.json, the decoded request, and response.json, the status and
+// body.
 type scenario struct {
-	// Method and Path are the request's; POST /pts/v2/payments by default. Ids may be written as "cap:123" in all of the case and the body.
+	// Method and Path are the request's; POST /pts/v2/payments by default. Ids may be written as
+	// "cap:123" in the case and the body.
 	Method string `json:"method,omitzero"`
 	Path   string `json:"path,omitzero"`
-	// Headers are further headers of the request. The caller's key is in Authorization by default.
+	// Headers are further headers of the request. Authorization has the caller's key by default.
 	Headers map[string]string `json:"headers,omitzero"`
-	// Scopes are those of the caller's key; all by default.
+	// Scopes are the scopes of the caller's key; all by default.
 	Scopes []string `json:"scopes,omitzero"`
-	// V1 is what v1 is asked, in order, and what it answers.
+	// V1 is the requests that v1 gets, in order, and its responses.
 	V1 []goldentest.Exchange `json:"v1,omitzero"`
 }
 
@@ -62,7 +64,7 @@ func (b binder) Bind(ctx context.Context, key secret.String, evidence command.Bi
 	return b.executor.Bind(ctx, key, evidence, purpose)
 }
 
-// answerTo sends a case's request and returns what v1 was asked to do, and the answer.
+// answerTo sends a case's request. It returns the commands that v1 got, and the response.
 func answerTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
 	t.Helper()
 	script := goldentest.NewScript(t, s.V1, s.Scopes)
@@ -77,7 +79,7 @@ func answerTo(t *testing.T, s scenario, request []byte) (commands, response []by
 	return recorder.Commands(t), golden(t, w)
 }
 
-// request is the case's, with its body.
+// request returns the case's request with that body.
 func (s scenario) request(t *testing.T, body []byte) *http.Request {
 	t.Helper()
 	method, path := http.MethodPost, "/pts/v2/payments"
@@ -95,7 +97,7 @@ func (s scenario) request(t *testing.T, body []byte) *http.Request {
 	return r
 }
 
-// golden is the form of an answer on disk; what every answer has in its head is checked here.
+// golden returns the stored form of a response. It checks the headers that every response has.
 func golden(t *testing.T, w *httptest.ResponseRecorder) []byte {
 	t.Helper()
 	if got := w.Header().Get("Content-Type"); !strings.HasPrefix(got, "application/hal+json") {

@@ -19,9 +19,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Executor is what runs commands.
+// Executor runs commands.
 type Executor interface {
-	// Inspect tells what a key is and may do.
+	// Inspect returns v1's record of a key, with its scopes.
 	Inspect(ctx context.Context, key secret.String) (v1.APIKey, command.Result)
 	// Execute runs commands in order and stops after the first that is not done.
 	Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result
@@ -29,32 +29,32 @@ type Executor interface {
 	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }
 
-// Config is what a Handler needs. All but Openers and Observe are required.
+// Config holds the settings of a Handler. All but Openers and Observe are required.
 type Config struct {
 	Executor Executor
 	Verifier *auth.Verifier
-	// Openers open encrypted requests; nil when none can be.
+	// Openers open encrypted requests; nil accepts none.
 	Openers envelope.Keys
 	Clock   clock.Clock
-	// NewNumber makes a number, in the form of a payment's, for what v1 never had.
+	// NewNumber returns a number in the form of a payment's, for a response without a v1 object.
 	NewNumber func() string
-	// Currency is that of amounts whose request and login name none, lower case.
+	// Currency is the lower-case default for amounts without a currency in the request and the login.
 	Currency string
 	// MaxBytes bounds a request body.
 	MaxBytes int64
-	// Prefix is the path that the handler is mounted at, without a slash at its end; "" at the root.
+	// Prefix is the mount path of the handler, without a slash at its end; "" at the root.
 	Prefix string
 	// Attempts bounds how often logins can be tried. Nil bounds nothing.
 	Attempts *attempts.Limiter
-	// Observe is told of every request when it has been answered: the operation's name, OperationNone when there is none, and the class of
-	// what came of it.
+	// Observe gets every request after its response: the operation's name, or OperationNone for an
+	// unknown operation, and the class of the outcome. May be nil.
 	Observe func(method, class string, took time.Duration)
 }
 
-// OperationNone stands for the operation of a request that names none we know.
+// OperationNone stands for the operation of a request without a known operation.
 const OperationNone = "none"
 
-// Handler answers the dialect over HTTP.
+// Handler serves the dialect over HTTP.
 type Handler struct {
 	cfg Config
 }
@@ -69,17 +69,17 @@ func New(cfg Config) *Handler {
 	return &Handler{cfg: cfg}
 }
 
-// At is the same handler at another path.
+// At returns the same handler at another mount path.
 func (h *Handler) At(prefix string) *Handler {
 	other := *h
 	other.cfg.Prefix = prefix
 	return &other
 }
 
-// call is a request that may be executed.
+// call is an authenticated request.
 type call struct {
 	ctx    context.Context //nolint:containedctx // a call lives as long as its request
-	id     string          // in the path, as it came
+	id     string          // the id in the path, as it came
 	req    *wire.Request
 	caller auth.Caller
 	scopes []string
@@ -88,7 +88,8 @@ type call struct {
 	now    time.Time
 }
 
-// ServeHTTP answers one request. Who asks is judged before anything else of it.
+// ServeHTTP responds to one request. It authenticates the request before it reads anything else of
+// it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, operation := h.cfg.Clock.Now(), OperationNone
 	class := ClassBroken
@@ -119,7 +120,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, h.numbered(out))
 }
 
-// answer is everything between the body and its answer. It also returns the operation's name.
+// answer does everything between the body and the response. It also returns the operation's name.
 func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, answer) {
 	target := r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
@@ -135,9 +136,9 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 	return operation, sealed(out, caller, now)
 }
 
-// admit returns the request's caller and what its API key is, or the refusal. A login that is wrong
-// counts as a refused attempt; one that was tried too often is refused in the same words, without
-// being judged.
+// admit returns the request's caller and v1's record of its API key, or the refusal. A wrong login
+// counts as a refused attempt. A login that was tried too often is refused with the same text,
+// without being judged.
 func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (auth.Caller, v1.APIKey, answer, bool) {
 	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"), auth.Tried(r.Header))
 	if !allowed {
@@ -166,7 +167,7 @@ func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (aut
 	return caller, holder, refusal, taken
 }
 
-// known is the answer to a caller who has said who it is.
+// known returns the response to an authenticated caller.
 func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, holder v1.APIKey, now time.Time) (string, answer) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix)
 	op, id, found := find(r.Method, path)
@@ -186,7 +187,7 @@ func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, holder
 	return op.name, out
 }
 
-// run executes an operation on a request whose caller is known.
+// run executes an operation for an authenticated caller.
 func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	from.target = op.target(c.id)
 	if out, ok := h.bind(c.ctx, from, c.now); !ok {
@@ -203,8 +204,8 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 	return op.run(h, c)
 }
 
-// notPermitted makes a refusal final and returns it: the same bytes have no effect later either, when
-// the API key has the scope or the login the permission. It returns another response if v1 does not
+// notPermitted makes a refusal final and returns it. The same bytes then have no effect, even after
+// the API key got the scope or the login the permission. It returns another response if v1 does not
 // store the refusal.
 func (h *Handler) notPermitted(c call, refusal answer) answer {
 	if c.kind == "" || !c.name.final && c.name.evidence == "" {
@@ -222,7 +223,8 @@ func (h *Handler) notPermitted(c call, refusal answer) answer {
 
 const textInvalid = "Declined - One or more fields in the request contains invalid data"
 
-// inspect asks v1 what the caller's key is. It returns the refusal to a key that is none, or that nobody can tell of.
+// inspect reads v1's record of the caller's key. It returns the refusal if the key is invalid, or
+// if v1 does not respond.
 func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, answer, bool) {
 	info, r := h.cfg.Executor.Inspect(ctx, caller.Grant.APIKey)
 	httpx.EventFrom(ctx).SetTenant(info.Merchant)
@@ -240,7 +242,7 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 	return info, answer{}, true
 }
 
-// numbered is an answer whose refusal has a number, as the provider's have.
+// numbered returns the response with a number if it is a refusal, like the provider's refusals.
 func (h *Handler) numbered(a answer) answer {
 	if body, plain := a.body.(wire.Answer); plain && body.Status == statusInvalid && body.ID == "" {
 		body.ID = h.cfg.NewNumber()

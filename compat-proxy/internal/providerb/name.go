@@ -13,48 +13,51 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// The headers by which a client may name a request, the first that is there.
+// The headers that name a request. The first one that is there counts.
 var nameHeaders = []string{"V-C-Idempotency-Id", "V-C-Idempotency-Key"}
 
-// name is what makes a request the same as another: what comes again under the same name has no effect of its own. It is empty for a request
-// that nothing tells from others.
+// name identifies a request: a later request under the same name is a retry without an effect. It
+// is empty for a request without identification.
 type name struct {
 	text string
 	// reused is the refusal to another request under the same name.
 	reused problem
-	// final is set if a refusal uses the name up too. A name that the client did not choose names one
-	// sending, whatever its outcome.
+	// final is set if a refusal uses the name too. A name that the client did not choose names one
+	// sending, with any outcome.
 	final bool
-	// bound ties the request's evidence to text, if the login does not sign the header that gives
-	// text, or the merchant.
+	// bound ties the request's evidence to text, if the login does not sign the header with text, or
+	// the merchant.
 	bound command.Binding
 	// evidence is spent by a refusal under a name that the client chose.
 	evidence string
 }
 
-// transactionName is the name of a request that the client gave a transaction id of its own. Timeout reversals find the payment by it.
+// transactionName returns the name of a request with a transaction id of its client. Timeout
+// reversals find the payment by it.
 func transactionName(caller auth.Caller, transactionID string) string {
 	return "transaction/" + caller.Merchant + "/" + transactionID
 }
 
-// origin is where a request came from, besides what it asks for.
+// origin holds the parts of a request besides its body.
 type origin struct {
 	header http.Header
 	caller auth.Caller
-	// target is the operation, with the number in the path. It distinguishes requests under one header.
+	// target is the operation, with the number in the path. It distinguishes requests under one
+	// header.
 	target string
-	// place tells apart calls that came in one request, and so with one header and one login; "" for one that came alone.
+	// place distinguishes calls of one batch request, which share a header and a login. It is "" for a
+	// single call.
 	place string
 }
 
 // name returns the request's name. It binds the evidence to the name if the login does not sign the
-// header that gives the name, or the merchant. A recorded request cannot be sent under another one.
-// Evidence of a login that covers no path was bound before: see Handler.bind.
+// header with the name, or the merchant. So a recorded request cannot be sent under another one.
+// The evidence of a login that covers no path is bound already: see Handler.bind.
 func (o origin) name(req *wire.Request) name {
 	n := o.chosen(req)
 	if n.text != "" && !n.final && strings.HasPrefix(o.target, voidTarget) {
-		// A reversal under the same name is another request. Evidence covers the operation, and its
-		// name stays the one that is bound.
+		// A reversal under the same name is another request. Evidence covers the operation, so a name by
+		// evidence stays as it is.
 		n.text += "/void"
 	}
 	if o.caller.Evidence != "" && !n.final {
@@ -69,7 +72,7 @@ func (o origin) name(req *wire.Request) name {
 	return n
 }
 
-// binding returns the evidence, to be bound under the witness if the login does not sign the
+// binding returns the evidence. It is bound under the witness if the login does not sign the
 // merchant.
 func (o origin) binding() command.Binding {
 	if !o.caller.Witness.IsZero() {
@@ -78,8 +81,8 @@ func (o origin) binding() command.Binding {
 	return command.Binding{Evidence: o.evidence()}
 }
 
-// purpose is all of the request that a login does not cover if it covers no path. The calls of a
-// batch came in one body, which is covered.
+// purpose returns the parts of the request that a login does not cover if it covers no path. The
+// login of a batch covers its body, and so its calls.
 func (o origin) purpose() []string {
 	target := o.target
 	if o.place != "" {
@@ -89,7 +92,7 @@ func (o origin) purpose() []string {
 }
 
 // bind reserves the evidence of a login that covers no path for this operation. It returns false,
-// with the response, if the evidence came with another operation before, or v1 does not tell.
+// with the response, if the evidence came with another operation before, or v1 does not decide.
 func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (answer, bool) {
 	if !o.caller.Pathless {
 		return answer{}, true
@@ -119,12 +122,12 @@ func (o origin) chosen(req *wire.Request) name {
 	return name{}
 }
 
-// inHeader reports whether the request is named by a header.
+// inHeader reports whether a header names the request.
 func (o origin) inHeader(req *wire.Request) bool {
 	return req.ClientReference.TransactionID == "" && o.headerName() != ""
 }
 
-// headerName is the name by the client's header; "" without one.
+// headerName returns the name by the client's header; "" without one.
 func (o origin) headerName() string {
 	value := o.headerValue()
 	if value == "" {
@@ -133,7 +136,7 @@ func (o origin) headerName() string {
 	return "header/" + o.caller.Merchant + "/" + o.target + "/" + value + o.place
 }
 
-// headerValue is the value of the client's header, shortened; "" without one.
+// headerValue returns the value of the client's header, shortened; "" without one.
 func (o origin) headerValue() string {
 	const longest = 256
 	for _, h := range nameHeaders {
@@ -160,8 +163,9 @@ func (c call) named(do command.Command) command.Command {
 	return command.Named{Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound, Evidence: c.name.evidence}
 }
 
-// reused is the answer to a request that differs from an earlier one under its name. Some clients take the duplicate for done, so that is only
-// for a name under which something was done.
+// reused is the response to a request that differs from an earlier one under its name. Some clients
+// treat a duplicate as a success, so DUPLICATE_REQUEST requires that the earlier request had an
+// effect.
 func (c call) reused(r command.Result) answer {
 	if r.Code == command.CodeNameSpent {
 		return invalid(c.name.reused.Fields...).answer(c.now)
@@ -169,7 +173,7 @@ func (c call) reused(r command.Result) answer {
 	return c.name.reused.answer(c.now)
 }
 
-// takesName reports whether r says that the name is another request's.
+// takesName reports whether r means that the name belongs to another request.
 func takesName(r command.Result) bool {
 	return r.Code == command.CodeKeyReused || r.Code == command.CodeNameSpent
 }

@@ -6,15 +6,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// What v1 has no object for is known by the number of its payment, padded to numberWidth digits, with three more that tell what it is: too
-// long for a v1 id's, so the two are never mixed up, and whoever comes back with it is led to the payment.
+// Reversals and voids have no v1 object. Their number is the number of the payment, padded to
+// numberWidth digits, and three more digits for the kind. It is too long for the number of a v1 id,
+// so the two are never confused. It leads back to the payment.
 const (
 	numberWidth    = 19
 	suffixReversal = "901"
 	suffixVoid     = "902"
 )
 
-// decimalOf is the decimal form of a v1 id; "" for what is none of that kind.
+// decimalOf returns the decimal form of a v1 id; "" for an id of another kind.
 func decimalOf(kind id.Prefix, v1ID string) string {
 	n, err := id.ToDecimal(kind, v1ID)
 	if err != nil {
@@ -23,12 +24,12 @@ func decimalOf(kind id.Prefix, v1ID string) string {
 	return n
 }
 
-// undoingOf is the number of the reversal or void of a payment.
+// undoingOf returns the number of the reversal or void of a payment.
 func undoingOf(payment, suffix string) string {
 	return strings.Repeat("0", max(0, numberWidth-len(payment))) + payment + suffix
 }
 
-// undoing takes the number of a reversal or void apart; false for any other.
+// undoing splits the number of a reversal or void; false for any other number.
 func undoing(number string) (payment, suffix string, ok bool) {
 	if len(number) != numberWidth+len(suffixVoid) {
 		return "", "", false
@@ -37,8 +38,8 @@ func undoing(number string) (payment, suffix string, ok bool) {
 	return payment, suffix, suffix == suffixReversal || suffix == suffixVoid
 }
 
-// reconciliationOf is the name under which what has a v1 id is settled, of the length that clients know. A capture and a reversal have their
-// payment's.
+// reconciliationOf returns the settlement reference of a v1 object, with the length that clients
+// expect. Captures and reversals use their payment's.
 func reconciliationOf(v1ID string) string {
 	const length = 16
 	_, name, _ := strings.Cut(v1ID, "_")

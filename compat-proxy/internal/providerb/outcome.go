@@ -27,10 +27,10 @@ var declineReasons = map[v1.DeclineCode]string{
 	v1.DeclineCodeProcessingError:   reasonGeneralDecline,
 }
 
-// responseInvalidNumber is the acquirer's response code for a number that nobody has.
+// responseInvalidNumber is the acquirer's response code for a number without an account.
 const responseInvalidNumber = "14"
 
-// declineReason is why a payment was declined.
+// declineReason returns the reason of a declined payment.
 func declineReason(t *v1.Transaction) string {
 	switch {
 	case t == nil || t.BankAccount != nil:
@@ -46,7 +46,8 @@ func declineReason(t *v1.Transaction) string {
 	return reasonProcessorDeclined
 }
 
-// paramFields are the dialect's names of what v1 found at fault; the first row whose prefix fits holds.
+// paramFields maps the field that v1 refused to the dialect's, by the first row with a matching
+// prefix.
 var paramFields = []struct{ prefix, field string }{
 	{"amount", fieldTotal},
 	{"currency", fieldCurrency},
@@ -78,7 +79,7 @@ var paramFields = []struct{ prefix, field string }{
 	{"metadata", "merchantDefinedInformation"},
 }
 
-// fieldOf is the dialect's name of what v1 found at fault; none for what it has no name for.
+// fieldOf returns the dialect's name of the field that v1 refused; none if it has no name.
 func fieldOf(param string) []string {
 	for _, row := range paramFields {
 		if strings.HasPrefix(param, row.prefix) {
@@ -88,7 +89,8 @@ func fieldOf(param string) []string {
 	return nil
 }
 
-// refusedPayment is the problem that v1's refusal of a new payment is; the answer holds where it is none.
+// refusedPayment converts v1's refusal of a new payment to a problem. If that is none, the response
+// counts.
 func refusedPayment(r command.Result, now time.Time) (problem, answer) {
 	switch r.Code {
 	case command.CodeKeyReused:
@@ -100,7 +102,7 @@ func refusedPayment(r command.Result, now time.Time) (problem, answer) {
 	case command.CodeUnknownMethod:
 		return invalid("paymentInformation.paymentInstrument.id"), answer{}
 	case command.CodeMissingField:
-		if r.Param == "payment_method" { // of a customer who has no default
+		if r.Param == "payment_method" { // of a customer without a default
 			return missing("paymentInformation.paymentInstrument.id"), answer{}
 		}
 	case command.CodeFailed, command.CodeNotProcessed:
@@ -125,10 +127,11 @@ const (
 	textTimeout = "Error - Upstream timeout"
 )
 
-// unsure is the answer when nobody knows what became of a payment: clients then ask, or take it back by their own name for it.
+// unsure is the response if the outcome of a payment is unknown. Clients then query it, or reverse
+// it by their own name for it.
 func unsure(now time.Time) answer { return failed(now, reasonTimeout, textTimeout) }
 
-// unavailable is the answer when v1 could not take the request; nothing moved.
+// unavailable is the response if v1 could not take the request. Nothing moved.
 func unavailable(r command.Result, now time.Time) answer {
 	switch r.Code {
 	case command.CodeAcquirerNotConfigured:

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// createPayment authorizes, and takes the money where that is asked for.
+// createPayment authorizes a payment, and captures it if the request is a sale.
 func createPayment(h *Handler, c call) answer {
 	p := decode(c.req, setting{currency: h.currency(c), steps: c.maySteps()})
 	if c.caller.Grant.NoReview {
@@ -33,7 +33,7 @@ func createPayment(h *Handler, c call) answer {
 	return h.take(c, p, t)
 }
 
-// currency is that of amounts that name none.
+// currency returns the default for amounts without a currency.
 func (h *Handler) currency(c call) string {
 	if c.caller.Grant.Currency != "" {
 		return c.caller.Grant.Currency
@@ -41,7 +41,8 @@ func (h *Handler) currency(c call) string {
 	return h.cfg.Currency
 }
 
-// maySteps reports whether a payment may be captured in a step of its own: the key can, and somebody looks at the checks.
+// maySteps reports whether a payment may be captured in a second step: the key has the scope, and
+// the login wants the review.
 func (c call) maySteps() bool {
 	return !c.caller.Grant.NoReview && slices.Contains(c.scopes, "payments:capture")
 }
@@ -53,11 +54,11 @@ func (h *Handler) one(c call, do command.Command) command.Result {
 }
 
 // take captures an authorized payment that no check holds. If v1 refuses the capture, take releases
-// the authorization, because the client requested a sale. Another capture in between stands: of the
-// whole amount it is the sale, of a part it makes the outcome of the sale uncertain.
+// the authorization, because the client requested a sale. Another capture in between stands. If it
+// is of the whole amount, it is the sale; if of a part, the outcome of the sale is uncertain.
 func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 	number := command.Number(numberOf(t))
-	c.name.final = true // two at once must not see the one capture refused, and so take back what the other has captured
+	c.name.final = true // else a concurrent retry could see a refused capture, and void the first one's payment
 	r := h.one(c, command.Capture{Target: number, Final: true, Seen: true})
 	switch {
 	case r.Outcome == command.Done, captured(r.Transaction):
@@ -75,7 +76,7 @@ func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
 	return h.declined(c, p, reasonGeneralDecline, t)
 }
 
-// finish answers a payment that was approved, when what it leaves to do is done.
+// finish responds to an approved payment, after storing its payment source if requested.
 func (h *Handler) finish(c call, p plan, t *v1.Transaction) answer {
 	body := paid(p, t)
 	if p.Store {
@@ -84,13 +85,14 @@ func (h *Handler) finish(c call, p plan, t *v1.Transaction) answer {
 	return answer{status: http.StatusCreated, body: body, outcome: body.Status}
 }
 
-// captured reports whether all that was authorized is captured. A capture of a part is not the
+// captured reports whether the whole authorized amount is captured. A partial capture is not the
 // sale.
 func captured(t *v1.Transaction) bool {
 	return t != nil && t.Status == v1.TransactionStatusCaptured && t.AmountCaptured == t.AmountAuthorized
 }
 
-// refuse answers what never reached v1. A decline has a number too, though nothing is behind it.
+// refuse responds to a payment that never reached v1. A decline has a number too, without a v1
+// object.
 func (h *Handler) refuse(c call, p plan) answer {
 	if p.Problem.Declined {
 		return h.declined(c, p, p.Problem.Reason, nil)
@@ -98,7 +100,7 @@ func (h *Handler) refuse(c call, p plan) answer {
 	return p.Problem.answer(c.now)
 }
 
-// unpaid answers a payment that v1 did not make.
+// unpaid responds to a payment that v1 did not make.
 func (h *Handler) unpaid(c call, p plan, r command.Result) answer {
 	switch r.Outcome {
 	case command.Declined:
@@ -123,7 +125,7 @@ func (h *Handler) unpaid(c call, p plan, r command.Result) answer {
 	return unsure(c.now)
 }
 
-// declined is the answer to a payment that was declined; t is nil when v1 was not asked for it.
+// declined is the response to a payment that was declined; t is nil if it never reached v1.
 func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) answer {
 	body := wire.Answer{
 		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined,
@@ -134,7 +136,7 @@ func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) ans
 		made = t.CreatedAt.Time
 		body.ID, body.SubmitTimeUTC, body.ReconciliationID = numberOf(t), stamp(made), reconciliation(t)
 		body.Links = &wire.Links{Self: link(http.MethodGet, "payments", body.ID)}
-		if t.Status == v1.TransactionStatusDeclined { // else the acquirer said yes to what we took back
+		if t.Status == v1.TransactionStatusDeclined { // else the acquirer approved the payment, and it was voided here
 			body.Processor = processor(t)
 		}
 		body.Order = &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: p.Echo.Currency}}
@@ -144,7 +146,7 @@ func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) ans
 	return answer{status: http.StatusCreated, body: body, outcome: reason}
 }
 
-// reference echoes the client's name for the payment, or the one that it has by when it was made.
+// reference returns the client's reference of the payment. The default is the time of the payment.
 func (e echo) reference(made time.Time) *wire.ClientReferenceAnswer {
 	code := e.Code
 	if code == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// problem is why a request gets no payment; the zero value is none. It is either a refusal of the request (400) or a decline (201), which
-// need not have reached the issuer.
+// problem is the reason why a request makes no payment; the zero value is none. It is either a
+// refusal of the request (400) or a decline (201), which need not have reached the issuer.
 type problem struct {
 	Reason   string   `json:"reason,omitzero"`
 	Declined bool     `json:"declined,omitzero"`
@@ -18,19 +18,19 @@ type problem struct {
 
 func (p problem) none() bool { return p.Reason == "" }
 
-// missing and invalid are the two ways a field can be at fault.
+// missing and invalid are the two faults of a field.
 func missing(fields ...string) problem { return problem{Reason: reasonMissing, Fields: fields} }
 func invalid(fields ...string) problem { return problem{Reason: reasonInvalid, Fields: fields} }
 
-// unsupported refuses what v1 has nothing for.
+// unsupported refuses a feature that v1 does not have.
 func unsupported(field string) problem {
 	return problem{Reason: reasonNotSupported, Fields: []string{field}}
 }
 
-// decline is the issuer's no, or what would be one.
+// decline is a decline of the issuer, or one that is certain without it.
 func decline(reason string) problem { return problem{Reason: reason, Declined: true} }
 
-// The reasons. Those of answer.go are not repeated.
+// The further reasons of refusals and declines.
 const (
 	reasonNotSupported         = "NOT_SUPPORTED"
 	reasonDuplicate            = "DUPLICATE_REQUEST"
@@ -53,7 +53,7 @@ const (
 	reasonGeneralDecline    = "GENERAL_DECLINE"
 )
 
-// refusalTexts are the messages of refusals. Clients match some to the letter.
+// refusalTexts are the messages of refusals. Clients compare some of them literally.
 var refusalTexts = map[string]string{
 	reasonMissing:              "Declined - The request is missing one or more fields",
 	reasonInvalid:              textInvalid,
@@ -73,7 +73,7 @@ var refusalTexts = map[string]string{
 	reasonProcessorDeclined:    "Declined - General decline by the processor.",
 }
 
-// declineTexts are the messages of declines, and of what is held for review.
+// declineTexts are the messages of declines, and of payments held for review.
 var declineTexts = map[string]string{
 	reasonAVSFailed:         "Decline - Address check did not match",
 	reasonCVFailed:          "Decline - Card verification number did not match",
@@ -90,7 +90,8 @@ var declineTexts = map[string]string{
 	reasonGeneralDecline:    "Decline - General decline by the processor.",
 }
 
-// answer is a refusal's answer. Each of its fields is told, with the one of the two reasons that fields have.
+// answer returns the response of a refusal. It lists each field, with one of the two reasons of
+// fields.
 func (p problem) answer(now time.Time) answer {
 	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: p.Reason, Message: refusalTexts[p.Reason]}
 	detail := reasonInvalid

@@ -15,7 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/money"
 )
 
-// amountAnswer is what a payment's answer says of money.
+// amountAnswer holds the amounts of a payment's response.
 type amountAnswer struct {
 	Status string `json:"status"`
 	Order  struct {
@@ -25,8 +25,8 @@ type amountAnswer struct {
 	} `json:"orderInformation"`
 }
 
-// TestAmounts asks for amounts in currencies of every kind: what is approved is what was asked for, cut to the currency's decimals, and has
-// exactly these.
+// TestAmounts pays random amounts in currencies with different exponents. The approved amount is
+// the requested one, cut to the currency's decimals, and has exactly these.
 func TestAmounts(t *testing.T) {
 	t.Parallel()
 	h := mustHandler(t, content{})

@@ -9,7 +9,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// refund gives back of a payment, or of a capture: clients use the numbers of both at either path.
+// refund refunds a payment or a capture. Clients use the numbers of both at either path.
 func refund(h *Handler, c call) answer {
 	asked, f := decodeRefund(c.id, c.req)
 	if !f.none() {
@@ -38,7 +38,8 @@ func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
 	}, problem{}
 }
 
-// whyNoRefund reads the refusal by v1 or the acquirer. Some clients know of no declined refunds, so none is answered as one.
+// whyNoRefund converts the refusal of v1 or the acquirer. Some clients do not handle declined
+// refunds, so none is a decline.
 func whyNoRefund(r command.Result) problem {
 	t := r.Transaction
 	switch {
@@ -53,7 +54,7 @@ func whyNoRefund(r command.Result) problem {
 	case captureVoided(t, r.Capture):
 		return problem{Reason: reasonCaptureVoided}
 	case t.AmountCaptured > 0 && (r.Capture == nil || r.Capture.Status == v1.CaptureStatusSucceeded):
-		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldTotal}} // all of it was given back
+		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldTotal}} // all of it was refunded
 	}
 	return problem{Reason: reasonInvalid}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/money"
 )
 
-// The reasons with which what follows a payment is refused. Some clients take "already" ones for done, so each must be exact.
+// The reasons for refusing follow-up operations. Some clients treat "already" ones as a success, so
+// each must be exact.
 const (
 	reasonExceedsAuth     = "EXCEEDS_AUTH_AMOUNT"
 	reasonReversed        = "AUTH_ALREADY_REVERSED"
@@ -22,14 +23,14 @@ const (
 	reasonNoCredit        = "ACCOUNT_NOT_ALLOWED_CREDIT"
 )
 
-// The fields that are found at fault.
+// The fields in refusals.
 const (
 	fieldReversal      = "reversalInformation.amountDetails.totalAmount"
 	fieldTransactionID = "clientReferenceInformation.transactionId"
 )
 
-// followFault tells why a command on something that there already is was not done, as far as it is the same for all of them. It returns
-// false when what there is decides it.
+// followFault returns the response to a failed follow-up command, if it is the same for all
+// operations. It returns false if the response depends on the state of the payment.
 func (c call) followFault(r command.Result, amountField string) (answer, bool) {
 	switch r.Outcome {
 	case command.Uncertain:
@@ -52,7 +53,7 @@ func unmet(condition command.Condition, amountField string) problem {
 	return invalid(amountField)
 }
 
-// refusedByCode answers v1's refusals that are not about the state of the payment.
+// refusedByCode responds to v1's refusals that do not depend on the state of the payment.
 func (c call) refusedByCode(r command.Result) (answer, bool) {
 	switch {
 	case takesName(r):
@@ -64,18 +65,18 @@ func (c call) refusedByCode(r command.Result) (answer, bool) {
 	case r.Code == command.CodeUnlinkedRefunds:
 		return problem{Reason: reasonNoCredit}.answer(c.now), true
 	case r.Status == http.StatusForbidden:
-		return forbidden("transactions:read"), true // the operation's own was checked before
+		return forbidden("transactions:read"), true // the operation's scope was checked before
 	case r.Status == http.StatusUnauthorized:
-		return unauthenticated(), true // rolled or revoked since it was asked for
+		return unauthenticated(), true // rolled or revoked since the check
 	}
 	return answer{}, false
 }
 
-// references judges the client's names for the request.
+// references checks the client's references of the request.
 func references(req *wire.Request) problem { return (&decoder{req: req}).references() }
 
-// followAmount reads the amount of a request on something that there already is, in the currency of that unless the request names one.
-// Decimals that a named currency does not have are cut off.
+// followAmount reads the amount of a follow-up request. Its default currency is the payment's. If
+// the request names a currency, decimals that the currency does not have are cut off.
 func followAmount(a wire.AmountDetails, field string) (amount, currency string, f problem) {
 	const longest = 19
 	text := string(a.TotalAmount)
@@ -101,7 +102,7 @@ func followAmount(a wire.AmountDetails, field string) (amount, currency string, 
 	return amount, currency, problem{}
 }
 
-// shown is the currency as the request wrote it, else as the dialect writes that of the payment.
+// shown returns the currency in the request's spelling, else the payment's in the dialect's.
 func shown(requested wire.Text, currency string) string {
 	return cmp.Or(string(requested), strings.ToUpper(currency))
 }

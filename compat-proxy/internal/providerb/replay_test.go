@@ -17,7 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// take sends a request; the answer must be that something was done.
+// take sends a request, which must succeed.
 func (s *signer) take(t *testing.T, r *http.Request) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -27,13 +27,14 @@ func (s *signer) take(t *testing.T, r *http.Request) {
 	}
 }
 
-// token returns an Authorization value for the body, with the members that are required and no others.
+// token returns an Authorization value for the body, with only the required members.
 func (s *signer) token(t *testing.T, body, nonce string) string {
 	t.Helper()
 	return s.tokenOf(t, body, nonce, nil)
 }
 
-// tokenOf returns an Authorization value for the body whose token has further members in its header.
+// tokenOf returns an Authorization value for the body whose token has further members in its
+// header.
 func (s *signer) tokenOf(t *testing.T, body, nonce string, header map[jose.HeaderKey]any) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
@@ -61,7 +62,7 @@ func (s *signer) tokenOf(t *testing.T, body, nonce string, header map[jose.Heade
 	return "Bearer " + compact
 }
 
-// tokened is a request with that token.
+// tokened returns a request with that token.
 func tokened(t *testing.T, path, body, authorization string) *http.Request {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
@@ -70,7 +71,7 @@ func tokened(t *testing.T, path, body, authorization string) *http.Request {
 	return r
 }
 
-// logins are the ways to log in that leave evidence, each with a request by it.
+// logins are the logins with evidence, each with a request.
 func (s *signer) logins() map[string]func(*testing.T) *http.Request {
 	return map[string]func(*testing.T) *http.Request{
 		"signature": func(t *testing.T) *http.Request { t.Helper(); return s.request(t.Context(), signedBody) },
@@ -85,9 +86,8 @@ func (s *signer) logins() map[string]func(*testing.T) *http.Request {
 	}
 }
 
-// A recorded request is sent again, at once and later, at this proxy and at another one: it has one
-// effect, for its client gets no second one by it, however often it comes and whatever response was
-// delivered.
+// TestRecordedRequest: a recorded request is sent again, at once and later, at this proxy and at
+// another one. It has one effect, for any number of repeats and any response.
 func TestRecordedRequest(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {
@@ -107,9 +107,9 @@ func TestRecordedRequest(t *testing.T) {
 	}
 }
 
-// The header that names a request is not signed. A request recorded under one header, or under
-// none, is refused under every other one and moves nothing, also at a proxy that never had the
-// first one.
+// TestRecordedRequestUnderAnotherHeader: the header that names a request is not signed. A request
+// recorded under one header, or without one, is refused under every other one. That also holds at a
+// proxy that never had the first one.
 func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {
@@ -141,7 +141,7 @@ func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	}
 }
 
-// An application that retries signs anew, under the same header: the retry is the same request.
+// A client that retries signs anew, under the same header: the retry is the same request.
 func TestRetryUnderItsHeader(t *testing.T) {
 	t.Parallel()
 	s := mustSigner(t)
@@ -156,8 +156,8 @@ func TestRetryUnderItsHeader(t *testing.T) {
 	}
 }
 
-// A portfolio's client signs the portfolio's id, so the merchant is not signed. A recorded request
-// is not accepted for another merchant.
+// TestRecordedRequestForAnotherMerchant: a portfolio's client signs the portfolio's id, so the
+// merchant is not signed. A recorded request is not accepted for another merchant.
 func TestRecordedRequestForAnotherMerchant(t *testing.T) {
 	t.Parallel()
 	for name, named := range map[string]string{"by evidence": "", "by header": "K-1", "by transaction": "T-1"} {
@@ -187,7 +187,8 @@ func TestRecordedRequestForAnotherMerchant(t *testing.T) {
 	}
 }
 
-// What was recorded when it was refused has one effect at most when it would no longer be, and none if v1 remembers the refusal.
+// TestRecordedRefusal: a request is recorded that was refused, and would now be accepted. It has at
+// most one effect, and none if v1 stored the refusal.
 func TestRecordedRefusal(t *testing.T) {
 	t.Parallel()
 	s := mustSigner(t)
@@ -230,7 +231,7 @@ func TestRecordedRefusal(t *testing.T) {
 
 const followBody = `{"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
 
-// Whatever is recorded has one effect, however often it comes.
+// A recorded request of any kind has one effect, for any number of repeats.
 func TestRecordedRequestOfEachKind(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
@@ -241,7 +242,7 @@ func TestRecordedRequestOfEachKind(t *testing.T) {
 			t.Parallel()
 			bySignature, byToken := mustSigner(t), mustSigner(t)
 			token := byToken.token(t, body, "")
-			for range 3 { // as long as the token lives
+			for range 3 { // within the lifetime of the token
 				bySignature.take(t, bySignature.requestTo(t.Context(), path, body))
 				byToken.take(t, tokened(t, path, body, token))
 				bySignature.clock.Advance(121 * time.Second)
@@ -256,8 +257,9 @@ func TestRecordedRequestOfEachKind(t *testing.T) {
 	}
 }
 
-// A token without a nonce covers no path. Another spelling of the path, or the other path of the
-// same operation, is the same request. The same operation on another payment is refused.
+// TestTokenAtAnotherPath: a token without a nonce covers no path. Another spelling of the path, or
+// the other path of the same operation, is the same request. The same operation on another payment
+// is refused.
 func TestTokenAtAnotherPath(t *testing.T) {
 	t.Parallel()
 	s := mustSigner(t)
@@ -279,8 +281,8 @@ func TestTokenAtAnotherPath(t *testing.T) {
 	}
 }
 
-// Another security code makes no other name, and no name has the digest of a body with one in it.
-// All else of the body still distinguishes requests.
+// TestNamesWithoutSecurityCodes: names do not depend on a security code, and contain no digest of a
+// body with one. Every other part of the body still distinguishes requests.
 func TestNamesWithoutSecurityCodes(t *testing.T) {
 	t.Parallel()
 	for _, member := range []string{`"securityCode":"123"`, `"SECURITY_CODE":"123"`, `"securit\u0079Code":123`} {

@@ -15,16 +15,16 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// The classes of what came of a request.
+// The classes of the outcome of a request.
 const (
-	ClassApproved = "approved" // done as asked
+	ClassApproved = "approved" // done
 	ClassDeclined = "declined"
-	ClassFailed   = "failed"  // not carried out for a fault behind us, or its outcome is not known
-	ClassRefused  = "refused" // the request itself was at fault, or who sent it
+	ClassFailed   = "failed"  // not executed because v1 or a hop to it failed, or its outcome is unknown
+	ClassRefused  = "refused" // an invalid request or login
 	ClassBroken   = "broken"  // it ended in a panic
 )
 
-// class is the class of the answer.
+// class returns the class of the response.
 func (a answer) class() string {
 	body, _ := a.body.(wire.Answer)
 	switch {
@@ -38,7 +38,7 @@ func (a answer) class() string {
 	return ClassFailed
 }
 
-// lost is the answer to a request that names no operation.
+// lost is the response to a request without a known operation.
 func lost(status int) answer {
 	if status == http.StatusMethodNotAllowed {
 		return plain(status, "The method is not allowed here.", "method_not_allowed")
@@ -67,7 +67,7 @@ func denied(text string) answer {
 	}{[]fault{{"FORBIDDEN", text}}, text}, outcome: "forbidden"}
 }
 
-// Busy answers requests that there is no room for. Nothing was executed.
+// Busy responds to requests for which the server has no capacity. Nothing was executed.
 func Busy(c clock.Clock) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		httpx.EventFrom(r.Context()).SetOutcome(httpx.OutcomeBusy)
@@ -84,7 +84,7 @@ func tooBusy(now time.Time) answer {
 	return out
 }
 
-// Broken answers a request that ended in a panic. Nobody knows what became of it, so it is no refusal.
+// Broken responds to a request that ended in a panic. The outcome is unknown, so it is no refusal.
 func Broken(c clock.Clock) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		correlate(w, r)
@@ -94,7 +94,7 @@ func Broken(c clock.Clock) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// correlate gives the answer the request's correlation id, or a new one.
+// correlate gives the response the request's correlation id, or a new one.
 func correlate(w http.ResponseWriter, r *http.Request) {
 	const header, longest = "V-C-Correlation-Id", 128
 	if w.Header().Get(header) != "" {
@@ -115,12 +115,12 @@ func correlate(w http.ResponseWriter, r *http.Request) {
 func write(w http.ResponseWriter, a answer) {
 	body, err := json.Marshal(a.body, json.Deterministic(true))
 	if err != nil {
-		body = []byte(`{"message":"Something went wrong."}`) // cannot be: the types are our own
+		body = []byte(`{"message":"Something went wrong."}`) // not reached: the types are fixed
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/hal+json;charset=utf-8")
 	if a.seal != nil {
-		if text, err := a.seal(body); err == nil { // else it goes out plain, which every client takes: what was done has to be told
+		if text, err := a.seal(body); err == nil { // else it is sent in plain text, which every client accepts: the client must get the outcome
 			body = text
 			header.Set("Content-Type", "application/json")
 		}
@@ -128,8 +128,8 @@ func write(w http.ResponseWriter, a answer) {
 	header.Set("Cache-Control", "no-cache, no-store")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(body) // the client is gone; the effect stays
+	_, _ = w.Write(body) // if the client is gone, the effect stays
 }
 
-// stamp is a time as the dialect writes it.
+// stamp returns a time in the dialect's form.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

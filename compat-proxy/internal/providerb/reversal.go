@@ -17,20 +17,20 @@ func reverse(h *Handler, c call) answer {
 	return h.reversal(c, h.one(c, asked))
 }
 
-// reverseNamed is the form for who was not answered: it names the payment by the transactionId of its request.
+// reverseNamed is a timeout reversal: it names the payment by the transactionId of its request.
 func reverseNamed(h *Handler, c call) answer {
 	if c.req.ClientReference.TransactionID == "" {
 		return missing(fieldTransactionID).answer(c.now)
 	}
 	asked, f := decodeReversal(c.req)
-	if !f.none() && f.Reason != reasonMissing { // who was not answered may leave the amount out
+	if !f.none() && f.Reason != reasonMissing { // a client without a response may omit the amount
 		return f.answer(c.now)
 	}
 	asked.Name = transactionName(c.caller, string(c.req.ClientReference.TransactionID))
 	return h.reversal(c, h.one(c, asked))
 }
 
-// decodeReversal reads a reversal but for what it is of.
+// decodeReversal reads a reversal, except its target.
 func decodeReversal(req *wire.Request) (command.Reverse, problem) {
 	if f := references(req); !f.none() {
 		return command.Reverse{}, f
@@ -55,7 +55,7 @@ func (h *Handler) reversal(c call, r command.Result) answer {
 	return c.whyNoReversal(r).answer(c.now)
 }
 
-// whyNoReversal reads v1's refusal by the state of the payment.
+// whyNoReversal converts v1's refusal, by the state of the payment.
 func (c call) whyNoReversal(r command.Result) problem {
 	t := r.Transaction
 	switch {

@@ -8,14 +8,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// review says which of the issuer's checks hold an approved payment.
+// review decides which of the issuer's checks hold an approved payment.
 type review struct {
 	IgnoreAVS, IgnoreCV bool
-	// Letters are those of the address check that hold.
+	// Letters are the AVS codes that hold the payment.
 	Letters []string
 }
 
-// heldLetters are the letters that hold when the request names none: neither line nor postal code match, in this country or another.
+// heldLetters are the AVS codes that hold by default: neither line nor postal code match, for a
+// domestic or a foreign card.
 var heldLetters = []string{"N", "C"}
 
 func reviewOf(options *wire.AuthorizationOptions) review {
@@ -29,7 +30,7 @@ func reviewOf(options *wire.AuthorizationOptions) review {
 	return r
 }
 
-// holds is why an approved payment is held; "" when it is not.
+// holds returns the reason why an approved payment is held; "" if it is not.
 func (r review) holds(t *v1.Transaction) string {
 	switch {
 	case !r.IgnoreAVS && slices.Contains(r.Letters, avsLetter(t)):
@@ -40,7 +41,8 @@ func (r review) holds(t *v1.Transaction) string {
 	return ""
 }
 
-// addressLetters are the letters of an address check whose own letter is not told, by its results for line and postal code.
+// addressLetters are the AVS codes by the results for line and postal code, if the acquirer sent no
+// code.
 var addressLetters = map[[2]v1.CheckResult]string{
 	{v1.CheckResultMatch, v1.CheckResultMatch}:             "Y",
 	{v1.CheckResultMatch, v1.CheckResultNoMatch}:           "A",
@@ -54,7 +56,7 @@ var addressLetters = map[[2]v1.CheckResult]string{
 	{v1.CheckResultNotProvided, v1.CheckResultNotProvided}: "",
 }
 
-// avsLetter is the letter of the address check; "" when no address was given.
+// avsLetter returns the AVS code; "" if no address was provided.
 func avsLetter(t *v1.Transaction) string {
 	if t.Authorization != nil && t.Authorization.AvsResultCode != nil {
 		return *t.Authorization.AvsResultCode
@@ -69,12 +71,12 @@ func avsLetter(t *v1.Transaction) string {
 	return letter
 }
 
-// codeLetters are those of a security code check whose own letter is not told.
+// codeLetters are the CVV codes by the result of the check, if the acquirer sent no code.
 var codeLetters = map[v1.CheckResult]string{
 	v1.CheckResultMatch: "M", v1.CheckResultNoMatch: "N", v1.CheckResultNotProcessed: "P", v1.CheckResultUnavailable: "U",
 }
 
-// codeLetter is the letter of the security code check; "" when no code was given.
+// codeLetter returns the CVV code; "" if no security code was provided.
 func codeLetter(t *v1.Transaction) string {
 	if t.Authorization != nil && t.Authorization.CvcResultCode != nil {
 		return *t.Authorization.CvcResultCode

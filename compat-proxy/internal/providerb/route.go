@@ -10,33 +10,35 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// segmentID is the segment of a path that an id takes.
+// segmentID is the path segment that stands for an id.
 const segmentID = "{id}"
 
 // voidTarget begins the target of each operation that voids a payment.
 const voidTarget = "voids/"
 
-// operation is one thing the dialect can be asked for. Those beside the catalogue's four are what clients call next.
+// operation is an operation of the dialect. The catalogue has four of them; clients call the others
+// next.
 type operation struct {
 	name       string
 	httpMethod string
-	path       []string // under the mount; "{id}" stands for one segment
+	path       []string // below the mount path; "{id}" stands for one segment
 	scopes     []string
 	kind       command.Kind // of the command that has its effect; "" if it has none
 	run        run
 }
 
-// run executes a call and returns its answer.
+// run executes a call and returns its response.
 type run func(*Handler, call) answer
 
-// operations is the table of what is served. Nothing changes it.
+// operations are the served operations. They never change.
 var operations = append([]operation{
 	post(catalogue.CreatePayment, "payments", "payments:authorize", command.PaymentAuthorize, createPayment),
 }, follows...)
 
-// find returns the operation of a request and the id in its escaped path. One slash at the end makes no difference, nor a second one at the
-// beginning, where some clients put the mount and their own path together. What is escaped is in an id or nowhere. The status is 200, 405 when
-// the path is one of ours and the method is not, and else 404.
+// find returns the operation of a request and the id in its escaped path. It ignores one slash at
+// the end. It also ignores a second slash at the start, which some clients make when they join the
+// mount path and theirs. Only an id may have escapes. The status is 200, 405 if the path exists
+// with another method, and else 404.
 func find(httpMethod, path string) (op operation, id string, status int) {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "/"), "/")
 	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
@@ -54,13 +56,13 @@ func find(httpMethod, path string) (op operation, id string, status int) {
 	return operation{}, "", status
 }
 
-// route is the operation's pattern for the log.
+// route returns the operation's pattern for the log.
 func (o operation) route(prefix string) string {
 	return o.httpMethod + " " + prefix + "/" + strings.Join(o.path, "/")
 }
 
-// target returns what a request does, with the number in its path. It is the same at the paths of a
-// payment and of a capture, where clients use the numbers of both.
+// target returns the effect of a request, with the number in its path. It is the same at the paths
+// of a payment and of a capture, where clients use the numbers of both.
 func (o operation) target(id string) string {
 	what := o.path[len(o.path)-1]
 	if o.name == "voidRefund" || o.name == "voidCredit" {
@@ -69,7 +71,7 @@ func (o operation) target(id string) string {
 	return what + "/" + id
 }
 
-// match reports whether the path is the operation's, with the id in it.
+// match reports whether the path is the operation's. It returns the id in the path.
 func (o operation) match(segments []string) (id string, same bool) {
 	if len(segments) != len(o.path) {
 		return "", false
@@ -87,7 +89,7 @@ func (o operation) match(segments []string) (id string, same bool) {
 	return id, true
 }
 
-// unescaped is the id that a segment of a path stands for; "" when it is none.
+// unescaped returns the id of a path segment; "" if it is invalid.
 func unescaped(segment string) string {
 	id, err := url.PathUnescape(segment)
 	if err != nil || id == "." || id == ".." || strings.Contains(id, "/") {
@@ -96,7 +98,7 @@ func unescaped(segment string) string {
 	return id
 }
 
-// missing returns the first scope that the operation needs and granted has not; "" for none.
+// missing returns the first required scope that is not granted; "" for none.
 func (o operation) missing(granted []string) string {
 	for _, s := range append(slices.Clone(o.scopes), catalogue.UseScope) {
 		if !slices.Contains(granted, s) {
@@ -106,7 +108,7 @@ func (o operation) missing(granted []string) string {
 	return ""
 }
 
-// post is an operation at a path of the payments API.
+// post returns an operation at a path of the payments API.
 func post(name, path, scope string, kind command.Kind, do run) operation {
 	return operation{
 		name: name, httpMethod: http.MethodPost, path: strings.Split("pts/v2/"+path, "/"), scopes: []string{scope},

@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// A path is ours when it is written as ours, but for one slash at its end and a second one where the mount ends.
+// TestPaths: a path must match exactly, except for one slash at its end and a second one after the
+// mount path.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	const none = http.StatusNotFound

@@ -16,7 +16,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// limited is a v1 whose key has some scopes, and that must be asked for nothing else.
+// limited is a v1 whose key has some scopes, and that must get no other call.
 type limited struct {
 	providerb.Executor
 
@@ -33,7 +33,8 @@ func (l limited) Execute(_ context.Context, _ secret.String, commands []command.
 	return []command.Result{{Outcome: command.Unavailable}}
 }
 
-// Every method of the catalogue is served where it says, and without one of its scopes nothing is executed.
+// Every method of the catalogue is served at its path, and executes nothing without one of its
+// scopes.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	served := 0

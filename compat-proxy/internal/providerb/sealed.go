@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/envelope"
 )
 
-// opened is a body as it was before its client encrypted it, if it did. False when it cannot be opened, or came with a login that does not go
-// with encryption; the refusal is the same for all.
+// opened returns the body, decrypted if the client encrypted it. It returns false if the body
+// cannot be decrypted, or the login does not allow encryption. The refusal is the same for both.
 func (h *Handler) opened(ctx context.Context, caller auth.Caller, body []byte) ([]byte, bool) {
 	compact, wrapped := envelope.Wrapped(body)
 	if !wrapped {
@@ -23,7 +23,8 @@ func (h *Handler) opened(ctx context.Context, caller auth.Caller, body []byte) (
 	return text, err == nil
 }
 
-// sealed is an answer encrypted to its client, if the client asked for that with a key that we know. Whoever is not let in gets a plain one.
+// sealed encrypts a response to its client, if the client requested that with a registered key. A
+// client that is not authenticated gets a plain response.
 func sealed(out answer, caller auth.Caller, now time.Time) answer {
 	if caller.SealKey == nil || out.status == http.StatusUnauthorized {
 		return out

@@ -23,12 +23,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// desk is a handler whose merchant may encrypt what it sends, and be answered in kind.
+// desk is a handler whose merchant may encrypt its requests, and get encrypted responses.
 type desk struct {
 	handler *providerb.Handler
 	store   *credentials.Store
 	secret  []byte
-	to      string // certificate to encrypt to
+	to      string // the certificate for encryption
 }
 
 // letIn is a v1 that accepts the merchant's key and every reservation.
@@ -49,7 +49,7 @@ func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 	}
 	d.to = pair.Certificate
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
-	// The merchant's answers are encrypted to the same pair, so that the test can read them.
+	// The responses are encrypted to the same pair, so that the test can decrypt them.
 	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + goldentest.APIKey + "\n    keys: [{id: key, shared_secret: " + base64.StdEncoding.EncodeToString(d.secret) +
 		"}]\n    response_keys: [{kid: answers, certificate: " + strconv.Quote(pair.Certificate) + "}]\nprovider_b_encryption:\n  - {key: " +
 		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) + ", kid: requests}\n  - {key: " +
@@ -68,7 +68,7 @@ func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 	return d
 }
 
-// post sends a payment with a token, and asks for an answer under a kid.
+// post sends a payment with a token, and requests a response encrypted under a kid.
 func (d *desk) post(t *testing.T, body, kid string) *httptest.ResponseRecorder {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
@@ -102,7 +102,7 @@ func (d *desk) send(t *testing.T, body, authorization string) *httptest.Response
 	return w
 }
 
-// wrapped is a body encrypted to a key of the proxy.
+// wrapped returns a body encrypted to a key of the proxy.
 func (d *desk) wrapped(t *testing.T, text, kid string) string {
 	t.Helper()
 	key, ok := d.store.ProviderBOpener(t.Context(), "requests")
@@ -125,7 +125,7 @@ func TestEncryptedRequest(t *testing.T) {
 	t.Parallel()
 	d := mustDesk(t, letIn)
 	good := d.wrapped(t, nothing, "requests")
-	// What was inside is missing a field: it was read.
+	// The refusal is of the decrypted content: a field is missing.
 	if got := d.post(t, good, ""); got.Code != http.StatusBadRequest || !strings.Contains(got.Body.String(), "MISSING_FIELD") {
 		t.Errorf("an encrypted request: %d %s, want that a field is missing inside", got.Code, got.Body)
 	}
@@ -166,7 +166,7 @@ func TestEncryptedAnswer(t *testing.T) {
 	}
 }
 
-// A key that v1 no longer knows lets nobody in: the answer is as plain as to anybody else.
+// A revoked key gets a plain response, like any unauthenticated request.
 func TestAnswerToARevokedKeyIsPlain(t *testing.T) {
 	t.Parallel()
 	d := mustDesk(t, func(w http.ResponseWriter, _ *http.Request) {

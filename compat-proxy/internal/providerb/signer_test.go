@@ -27,29 +27,28 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// signer sends requests with an HTTP signature, all in the same second, and keeps the names that
-// their commands had. It executes them as v1 does: evidence bound to a name is refused under
-// another.
+// signer sends requests with an HTTP signature, all in the same second, and records the names of
+// their commands. It executes them as v1 does: it refuses evidence that is bound to another name.
 type signer struct {
 	content
 
 	handler *providerb.Handler
 	clock   *clock.Fake
 	secret  []byte
-	// replicas are further proxies in front of the same v1, each with no memory of the others.
+	// replicas are further proxies in front of the same v1. They share no memory.
 	replicas []*providerb.Handler
 
 	mu    sync.Mutex
 	bound map[string]string // guarded by mu: evidence to the name that came with it
 	names []string          // guarded by mu
-	// purposes has what evidence is reserved for; guarded by mu.
+	// purposes maps evidence to the purpose of its reservation; guarded by mu.
 	purposes map[string]string
-	finals   []bool // whether a refusal would have used up each name
-	refuses  bool   // as long as v1 refuses, and remembers nothing of it
-	// lacks is the scope that the API key lacks, "" for none; spent has the requests that were refused
-	// for good; guarded by mu.
+	finals   []bool // whether a refusal would have used each name
+	refuses  bool   // while v1 refuses without a record
+	// lacks is the scope that the API key lacks, "" for none. spent has the requests with a final
+	// refusal. Both are guarded by mu.
 	lacks string
-	down  bool // as long as v1 is not available
+	down  bool // while v1 is unavailable
 	spent map[string]bool
 }
 
@@ -67,7 +66,8 @@ func (s *signer) Inspect(context.Context, secret.String) (v1.APIKey, command.Res
 	return v1.APIKey{Merchant: "mer_1", Scopes: scopes}, command.Result{Outcome: command.Done}
 }
 
-// final refuses a Refusal, and after it the same bytes, as a command.Executor does. The caller holds mu.
+// final refuses a Refusal, and from then on the same bytes, like a command.Executor. The caller
+// holds mu.
 func (s *signer) final(n command.Named) *command.Result {
 	request := strings.Join([]string{string(n.Kind()), n.Name, n.Evidence}, "\n")
 	if _, refusal := n.Command.(command.Refusal); refusal {
@@ -113,7 +113,7 @@ func (s *signer) Execute(ctx context.Context, key secret.String, commands []comm
 	return results
 }
 
-// Bind keeps what evidence is reserved for, as v1 does.
+// Bind stores the purpose of evidence, as v1 does.
 func (s *signer) Bind(_ context.Context, _ secret.String, b command.Binding, purpose []string) command.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *signer) Bind(_ context.Context, _ secret.String, b command.Binding, pur
 	return command.Result{Outcome: command.Done}
 }
 
-// binds keeps what a name is bound to, as v1 does: evidence belongs to the first name that came
+// binds stores the evidence of a name, as v1 does. Evidence belongs to the first name that came
 // with it, or is a name itself. The caller holds mu.
 func (s *signer) binds(n command.Named) bool {
 	if s.bound == nil {
@@ -146,7 +146,7 @@ func (s *signer) binds(n command.Named) bool {
 	return true
 }
 
-// distinct is how many different payments v1 would have made.
+// distinct returns how many different payments v1 would have made.
 func (s *signer) distinct() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +163,8 @@ func mustSigner(t *testing.T) *signer {
 	return s
 }
 
-// proxy returns a further proxy in front of the same v1, at which the shop may give credits or not.
+// proxy returns a further proxy in front of the same v1. credits decides whether the shop may give
+// credits.
 func (s *signer) proxy(t *testing.T, credits bool) *providerb.Handler {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
@@ -185,7 +186,7 @@ func (s *signer) proxy(t *testing.T, credits bool) *providerb.Handler {
 	})
 }
 
-// request is a signed one; whatever else is equal, its body makes it another.
+// request returns a signed request. Requests with different bodies are different requests.
 func (s *signer) request(ctx context.Context, body string) *http.Request {
 	return s.requestTo(ctx, "/pts/v2/payments", body)
 }
@@ -194,7 +195,7 @@ func (s *signer) requestTo(ctx context.Context, path, body string) *http.Request
 	return s.signedAs(ctx, "key", "shop", path, body)
 }
 
-// signedAs is a request that the key signs for that merchant, or portfolio.
+// signedAs returns a request that the key signs for that merchant or portfolio.
 func (s *signer) signedAs(ctx context.Context, key, merchant, path, body string) *http.Request {
 	const host, date = "apitest.cybersource.com", "Sat, 21 Nov 2026 09:30:00 GMT"
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
@@ -214,7 +215,7 @@ func (s *signer) signedAs(ctx context.Context, key, merchant, path, body string)
 const signedBody = `{"clientReferenceInformation":{"code":"A"},"paymentInformation":{"card":{"number":"4111111111111111",` +
 	`"expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
 
-// send sends the body; the response must be an approval.
+// send sends the body, which must be approved.
 func (s *signer) send(t *testing.T, body string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -224,8 +225,8 @@ func (s *signer) send(t *testing.T, body string) {
 	}
 }
 
-// A name that the client chose has precedence over its evidence: first the transactionId, whatever
-// else differs.
+// A name of the client has precedence over its evidence. The transactionId comes first, even if the
+// rest differs.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	withID := strings.Replace(signedBody, `"code":"A"`, `"code":"A","transactionId":"T-1"`, 1)

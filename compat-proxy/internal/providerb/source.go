@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// closed refuses what can only be opened, or charged, by the provider itself.
+// closed refuses payment sources that only the provider can decrypt or charge.
 func closed(req *wire.Request) problem {
 	pay := &req.Payment
 	for _, f := range []struct {
@@ -35,7 +35,7 @@ func closed(req *wire.Request) problem {
 	return problem{}
 }
 
-// source puts into body what a new payment charges.
+// source puts the payment source of a new payment into body.
 func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	pay := &d.req.Payment
 	if p := closed(d.req); !p.none() {
@@ -61,10 +61,10 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	return numbered{"paymentInformation.card", secret.String{}, pay.Card.ExpirationMonth, pay.Card.ExpirationYear}.none()
 }
 
-// none refuses a request that says of nothing it could be charged to.
+// none refuses a request without a payment source.
 func (n numbered) none() problem { return missing(n.lacking()...) }
 
-// chargeStored charges a customer's payment method, the default one where none is named.
+// chargeStored charges a customer's payment method. The default is the customer's default.
 func (d *decoder) chargeStored(body *v1.TransactionCreate, customer wire.Text) problem {
 	pay := &d.req.Payment
 	if customer != "" {
@@ -95,7 +95,7 @@ func (d *decoder) chargeStored(body *v1.TransactionCreate, customer wire.Text) p
 	return p
 }
 
-// stored is a v1 id, given as such or in its decimal form.
+// stored returns a v1 id, given as such or in its decimal form.
 func stored(prefix id.Prefix, text string) (string, bool) {
 	const longest = 64
 	if strings.HasPrefix(text, string(prefix)+"_") {
@@ -106,13 +106,14 @@ func stored(prefix id.Prefix, text string) (string, bool) {
 }
 
 var (
-	// base64Form is what v1 takes for a cryptogram or an authentication value.
+	// base64Form is the form of a cryptogram or an authentication value that v1 accepts.
 	base64Form = regexp.MustCompile(`^[A-Za-z0-9+/_-]{1,64}=*$`)
-	// requestorForm is what a network calls those it gives tokens to.
+	// requestorForm is the form of a network's id of a token requestor.
 	requestorForm = regexp.MustCompile(`^[0-9]{11}$`)
 )
 
-// chargeToken charges a network's stand-in for a card. Older clients give its cryptogram as an authentication value.
+// chargeToken charges a network token. Older clients send its cryptogram as an authentication
+// value.
 func (d *decoder) chargeToken(body *v1.TransactionCreate) problem {
 	const group = "paymentInformation.tokenizedCard"
 	in := &d.req.Payment.TokenizedCard

@@ -11,8 +11,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// spellings returns the Authorization value with every last character in its token's header, the
-// value itself first.
+// spellings returns the Authorization value with every possible last character of its token's
+// header. The value itself comes first.
 func spellings(authorization string) []string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	header, rest, _ := strings.Cut(authorization, ".")
@@ -23,8 +23,9 @@ func spellings(authorization string) []string {
 	return all
 }
 
-// A recorded token without a nonce has one effect under every last character of its header, whatever
-// the header's length, under other idempotency headers, and at other payments.
+// TestRecordedTokenInOtherSpellings: a recorded token without a nonce has one effect under every
+// last character of its header, for any length of it. That holds under other idempotency headers,
+// and at other payments.
 func TestRecordedTokenInOtherSpellings(t *testing.T) {
 	t.Parallel()
 	for remainder, kind := range []string{"JWT", "J", "JW"} {

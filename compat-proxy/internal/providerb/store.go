@@ -9,10 +9,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// storeScopes are what a key needs besides the payment's to keep what was paid with.
+// storeScopes are the scopes that a key needs, besides the payment's, to store the payment source.
 var storeScopes = []string{"customers:write", "customers:read", "tokens:create"}
 
-// cannotStore is the scope that the caller's key lacks for keeping what is paid with; "" for none.
+// cannotStore returns the scope that the caller's key lacks for storing the payment source; "" for
+// none.
 func (c call) cannotStore() string {
 	for _, scope := range storeScopes {
 		if !slices.Contains(c.scopes, scope) {
@@ -22,7 +23,8 @@ func (c call) cannotStore() string {
 	return ""
 }
 
-// storable judges the wish to keep what is paid with: a card or a bank account that is given whole, for a customer of its own.
+// storable refuses to store any payment source but a full card or bank account without a stored
+// customer.
 func (d *decoder) storable(body *v1.TransactionCreate) problem {
 	pay := &d.req.Payment
 	if body.Card == nil && body.BankAccount == nil || pay.Customer.ID != "" || pay.Customer.CustomerID != "" {
@@ -31,8 +33,9 @@ func (d *decoder) storable(body *v1.TransactionCreate) problem {
 	return problem{}
 }
 
-// keep makes a customer of who paid, with what was paid with as the default payment method. The payment's number is part of what tells the
-// customer apart, so the same payment never makes two. One that cannot be made takes nothing from the payment.
+// keep makes a customer from the payer, with the payment source as the default payment method. The
+// payment's number is one of the identifying fields, so the same payment never makes two customers.
+// A failure does not change the payment.
 func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
 	number := numberOf(t)
 	description := "Stored with payment " + number
@@ -56,7 +59,7 @@ func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
 	return kept(c.req.Processing.ActionTokenTypes, r.Customer)
 }
 
-// kept names what was stored, as far as the client asked for it; all of it when it asked for nothing in particular.
+// kept returns the stored objects of the requested types; all of them by default.
 func kept(types []wire.Text, customer *v1.Customer) *wire.TokenAnswer {
 	wants := func(name string) bool {
 		return len(types) == 0 || slices.ContainsFunc(types, func(t wire.Text) bool { return strings.EqualFold(string(t), name) })

@@ -18,7 +18,7 @@ func textsOf(req *wire.Request) texts {
 	return texts{req.Payment.Card.Number.String, req.Payment.TokenizedCard.Number.String}
 }
 
-// contact returns the contact that a billTo or shipTo describes, or nil if it is empty.
+// contact converts a billTo or shipTo. It returns nil if it is empty.
 func (t texts) contact(in *wire.Person) *v1.Contact {
 	address := v1.Address{
 		Line1: t.given(in.Address1, maxLine), Line2: t.given(in.Address2, maxLine), City: t.given(in.Locality, maxName),
@@ -47,7 +47,7 @@ func (t texts) given(text wire.Text, n int) *string {
 	return &s
 }
 
-// descriptor returns the statement descriptor, which the cardholder reads, or nil if it is blank.
+// descriptor returns the statement descriptor, or nil if it is blank. The cardholder reads it.
 func (t texts) descriptor(name wire.Text) *string {
 	s := strings.TrimSpace(t.cut(strings.TrimSpace(chars.Printable(string(name))), maxDescriptor))
 	if s == "" {
@@ -56,8 +56,8 @@ func (t texts) descriptor(name wire.Text) *string {
 	return &s
 }
 
-// cut shortens s to at most n bytes, between characters. It masks card numbers first, the request's
-// own among them, because the rest of a number that is cut is not recognized any more.
+// cut shortens s to at most n bytes, between characters. It first masks card numbers, the request's
+// own among them, because the rest of a cut number would not be recognised.
 func (t texts) cut(s string, n int) string {
 	s = card.MaskText(s, t...)
 	if len(s) <= n {

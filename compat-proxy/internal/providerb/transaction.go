@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// details tells what became of whatever has the number.
+// details returns the present state of the object with the number.
 func details(h *Handler, c call) answer {
 	number := c.id
 	payment, suffix, undone := undoing(number)
@@ -33,23 +33,23 @@ func details(h *Handler, c call) answer {
 		return c.undone(r, number, suffix)
 	case r.Refund != nil:
 		return c.found(refundRecord(r))
-	case r.Capture != nil && decimalOf(id.Capture, r.Capture.ID) == number: // of a voided payment there is a capture too
+	case r.Capture != nil && decimalOf(id.Capture, r.Capture.ID) == number: // a voided payment has a capture too
 		return c.found(captureRecord(r))
 	}
 	return c.found(paymentRecord(r))
 }
 
-// record is what details are made of.
+// record holds the content of a details response.
 type record struct {
-	number, root string // root is the number of the payment it is of
+	number, root string // root is the number of its payment
 	reconciled   string
 	made         time.Time
 	reference    *string
-	applications []string // old names of what was done
+	applications []string // the provider's old names of the operations
 	status       string
-	reason       string // of what did not go through
+	reason       string // of an operation that failed
 	amounts      wire.Amounts
-	paid         *v1.Transaction // nil of a refund without a payment
+	paid         *v1.Transaction // nil for a refund without a payment
 	card         *v1.Card
 }
 
@@ -85,7 +85,7 @@ func detailsLink(number string) wire.Link {
 	return wire.Link{Href: "/tss/v2/transactions/" + number, Method: http.MethodGet}
 }
 
-// application is the part in which older clients look.
+// application returns the part that older clients read.
 func (r record) application() *wire.Application {
 	out := &wire.Application{Status: r.status, ReasonCode: "100", RCode: "1", RFlag: "SOK"}
 	if r.reason != "" {
@@ -111,7 +111,7 @@ const (
 	serviceVoid     = "ics_void"
 )
 
-// ofPayment is a record of what there is of a payment, or of it itself.
+// ofPayment returns a record of a payment, or of an object that belongs to it.
 func ofPayment(t *v1.Transaction) record {
 	r := record{reconciled: reconciliation(t), root: numberOf(t), made: t.CreatedAt.Time, reference: t.Reference, paid: t, card: t.Card}
 	r.number = r.root
@@ -154,14 +154,14 @@ func paymentStatus(t *v1.Transaction, captureVoided bool) string {
 		return statusCancelled
 	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured:
 		switch {
-		case !command.Sale(t): // its captures have records of their own
+		case !command.Sale(t): // its captures have separate records
 			return statusAuthorized
 		case t.Settlement == v1.SettlementSettled:
 			return statusTransmitted
 		}
 		return statusPending
 	case v1.TransactionStatusAuthorized:
-		if command.Sale(t) { // a look at the checks has kept it from being captured
+		if command.Sale(t) { // a review has stopped the capture
 			return statusReview
 		}
 		return statusAuthorized
@@ -215,7 +215,7 @@ func refundRecord(r command.Result) record {
 	return out
 }
 
-// undone tells of a reversal or void, which there is when its payment was undone so.
+// undone returns the record of a reversal or void, if its payment was undone in that way.
 func (c call) undone(r command.Result, payment, suffix string) answer {
 	t := r.Transaction
 	if t == nil || numberOf(t) != payment {
@@ -226,7 +226,7 @@ func (c call) undone(r command.Result, payment, suffix string) answer {
 	if suffix == suffixVoid {
 		wanted, service = statusVoided, serviceVoid
 	}
-	// A sale may be undone by either, and v1 does not know by which.
+	// Both operations can undo a sale, and v1 does not record which one did.
 	if t.Status != v1.TransactionStatusVoided || status == statusReversed && wanted == statusVoided {
 		return lost(http.StatusNotFound)
 	}
@@ -236,7 +236,7 @@ func (c call) undone(r command.Result, payment, suffix string) answer {
 	return c.found(out)
 }
 
-// reasonNumbers are the reasons as older clients know them.
+// reasonNumbers are the reason codes for older clients.
 var reasonNumbers = map[string]string{
 	reasonAVSFailed: "200", reasonContactProcessor: "201", reasonExpiredCard: "202", reasonProcessorDeclined: "203", reasonInsufficientFund: "204",
 	reasonStolenLost: "205", reasonUnauthorizedCard: "208", reasonCVNMismatch: "209", reasonExceedsLimit: "210", reasonInvalidCVN: "211",

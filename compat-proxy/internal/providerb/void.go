@@ -11,12 +11,12 @@ import (
 
 const statusVoided = "VOIDED"
 
-// void cancels a sale or a capture: clients use the numbers of both at either path.
+// void cancels a sale or a capture. Clients use the numbers of both at either path.
 func void(h *Handler, c call) answer {
 	return h.cancel(c, command.CancelCapture{Target: command.Number(c.id)})
 }
 
-// voidNamed is the form for who was not answered: it names the sale or capture by the transactionId of its request.
+// voidNamed is a timeout void: it names the sale or capture by the transactionId of its request.
 func voidNamed(h *Handler, c call) answer {
 	if c.req.ClientReference.TransactionID == "" {
 		return missing(fieldTransactionID).answer(c.now)
@@ -24,7 +24,7 @@ func voidNamed(h *Handler, c call) answer {
 	return h.cancel(c, command.CancelCapture{Name: transactionName(c.caller, string(c.req.ClientReference.TransactionID))})
 }
 
-// voidRefund refuses: v1 cannot take a refund back.
+// voidRefund refuses, because v1 cannot void a refund.
 func voidRefund(h *Handler, c call) answer {
 	r := h.one(c, command.Get{Target: command.Number(c.id)})
 	if out, done := c.followFault(r, ""); done {
@@ -50,7 +50,7 @@ func (h *Handler) cancel(c call, do command.CancelCapture) answer {
 	return c.whyNoVoid(r).answer(c.now)
 }
 
-// whyNoVoid reads v1's refusal by the state of the payment.
+// whyNoVoid converts v1's refusal, by the state of the payment.
 func (c call) whyNoVoid(r command.Result) problem {
 	t := r.Transaction
 	switch {
