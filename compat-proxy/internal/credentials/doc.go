@@ -1,7 +1,8 @@
-// Package credentials maps the way a legacy client logs in to the API key its calls are made with.
+// Package credentials maps the login of a legacy client to the API key for its calls.
 //
-// The mapping is a credentials file, which a person edits, and the folder of the same name with ".d"
-// appended. The folder has one file for each login that the credentials commands write. A change
-// replaces or removes one whole file, so that changes made at once do not undo each other. Files are
-// read again when one of them changes. A fault in one leaves the last good logins in force.
+// The mapping is a credentials file, which a person edits, and the folder of the same name with
+// ".d" appended. The folder has one file for each login that the credentials commands write. A
+// change replaces or removes one whole file, so that concurrent changes do not undo each other. The
+// package reads the files again if one of them changes. A fault in one leaves the last valid logins
+// in force.
 package credentials

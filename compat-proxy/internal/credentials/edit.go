@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Entry is a provider-a login to write into a file. The file has no secret: of the transaction key
-// only the hash, of the API key only the environment variable or file that holds it.
+// Entry is a provider-a login for a file. The file has no secret: only the hash of the transaction
+// key, and the environment variable or file of the API key.
 type Entry struct {
 	Name            string
 	TransactionKey  secret.String
@@ -27,25 +27,26 @@ type Entry struct {
 	UnlinkedRefunds bool
 }
 
-var errLooksLikeAPIKey = errors.New("begins like an API key, and would be taken for one")
+var errLooksLikeAPIKey = errors.New(`begins with "sk_" and would be read as an API key`)
 
-// keyLetters make a transaction key: 16 of them hold 95 bits.
+// keyLetters are the characters of a transaction key. 16 of them hold 95 bits.
 const keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// NewTransactionKey makes a transaction key of the length that every client can send.
+// NewTransactionKey returns a random transaction key of a length that every client can send.
 func NewTransactionKey() secret.String {
 	key := make([]byte, 0, maxTransactionKey)
 	for len(key) < maxTransactionKey {
 		var b [1]byte
 		_, _ = rand.Read(b[:])                        // it never fails
-		if n := int(b[0]) & 63; n < len(keyLetters) { // what is beyond would make some letters likelier
+		if n := int(b[0]) & 63; n < len(keyLetters) { // a greater n would make some letters likelier
 			key = append(key, keyLetters[n])
 		}
 	}
 	return secret.New(string(key))
 }
 
-// check refuses what the proxy would not read, or could never log in. Where the API key stands is not looked at: that is where the proxy runs.
+// check rejects an entry that the proxy could not read, or that could never log in. It does not
+// read the API key, which may be on another machine.
 func (e Entry) check() error {
 	key := e.TransactionKey.Reveal()
 	_, known := money.Lookup(e.Currency)

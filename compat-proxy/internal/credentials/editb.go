@@ -12,14 +12,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// EntryB is a provider-b login to write into a file. The file has no secret, only the environment
-// variable or file that holds it. Certificates are public, so the file has them whole.
+// EntryB is a provider-b login for a file. The file has no secret, only its environment variable or
+// file. Certificates are public, so the file has them whole.
 type EntryB struct {
 	MerchantID  string
 	KeyID       string // with one of the next two; empty for none
 	SecretEnv   string
 	SecretFile  string
-	Certificate string // PEM; empty for none. Answers can be encrypted to it, too
+	Certificate string // PEM; empty for none. Responses can be encrypted to it, too
 	Portfolio   []string
 	APIKeyEnv   string // one of the two, unless it is a portfolio's
 	APIKeyFile  string
@@ -31,7 +31,8 @@ type EntryB struct {
 
 var errNoLoginKey = errors.New("credentials: a login needs a key or a certificate")
 
-// check refuses what the proxy would not read. Where secrets stand is not looked at: that is where the proxy runs.
+// check rejects an entry that the proxy could not read. It does not read the secrets, which may be
+// on another machine.
 func (e EntryB) check() error {
 	if err := identifier("merchant_id", e.MerchantID, maxMerchant); err != nil {
 		return fmt.Errorf("credentials: %w", err)
@@ -107,8 +108,8 @@ func (e EntryB) list() List { return ListB }
 
 func (e EntryB) key() string { return e.MerchantID }
 
-// EncryptionCertificate returns the first certificate that clients encrypt requests to, PEM, of the
-// credentials file at path and the files beside it. Returns "" without one.
+// EncryptionCertificate returns the first certificate, in PEM, to which clients encrypt requests.
+// It reads the credentials file at path and the login files. It returns "" without one.
 func EncryptionCertificate(path string) (string, error) {
 	s, err := loadAll(path)
 	if err != nil || len(s.encryption) == 0 {

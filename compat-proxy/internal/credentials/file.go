@@ -7,24 +7,25 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are known on machines without them, too
+	_ "time/tzdata" // time zones for machines without their files
 
 	"github.com/causeway-pay/causeway/shared/config"
 	"github.com/causeway-pay/causeway/shared/money"
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The longest that a provider-a client can send; several refuse to carry more.
+// The greatest lengths that provider-a clients can send.
 const (
 	maxName           = 25
 	maxTransactionKey = 16
 )
 
-// file is the shape of the credentials file, and of each login file beside it.
+// file is the structure of the credentials file, and of each login file.
 type file struct {
 	ProviderA []entryA `yaml:"provider_a"`
 	ProviderB []entryB `yaml:"provider_b"`
-	// ProviderBEncryption has the key that clients encrypt requests to, and those before it, which may still be in use.
+	// ProviderBEncryption has the key pair to which clients encrypt requests, and earlier ones that
+	// may still be in use.
 	ProviderBEncryption []encryptionB `yaml:"provider_b_encryption"`
 }
 
@@ -32,35 +33,35 @@ type file struct {
 type entryA struct {
 	Name           string        `yaml:"name"`
 	TransactionKey config.Secret `yaml:"transaction_key"`
-	// TransactionKeySHA256 stands in for the key itself, so that the file holds nothing a client could log in with.
+	// TransactionKeySHA256 replaces the key itself, so that the file holds no secret of the client.
 	TransactionKeySHA256 string        `yaml:"transaction_key_sha256"`
 	APIKey               config.Secret `yaml:"api_key"`
 	Currency             string        `yaml:"currency"`
 	TimeZone             string        `yaml:"time_zone"`
 	LenientOrder         bool          `yaml:"lenient_order"`
-	// UnlinkedRefunds is dangerous in the wrong hands, so it is off unless the entry says so.
+	// UnlinkedRefunds is dangerous if the login is stolen, so it is off by default.
 	UnlinkedRefunds bool `yaml:"unlinked_refunds"`
 }
 
-// The faults of an entry; errors wrap them with the key at fault and never repeat a value.
+// The faults of an entry. Errors wrap them with the key in the file, and never repeat a value.
 var (
 	errMissing  = errors.New("is required")
 	errTooLong  = errors.New("is longer than clients can send")
 	errNoAPIKey = errors.New("is not a secret API key (sk_…)")
 	errCurrency = errors.New("is not an ISO 4217 code in lower case")
-	errBoth     = errors.New("stands in for transaction_key: give one of them")
+	errBoth     = errors.New("and transaction_key are both set: set one of them")
 	errHash     = errors.New("is not a SHA-256 hash in hexadecimal")
 	errZone     = errors.New("is not a time zone's name, such as America/Los_Angeles")
-	errTwice    = errors.New("names a login that an earlier entry has")
+	errTwice    = errors.New("is already used by an earlier entry")
 )
 
-// table has the logins of files without a fault.
+// table holds the logins of valid files.
 type table struct {
 	a map[string]login
 	b tableB
 }
 
-// read loads and checks the files at paths. Its errors begin with the file and the key at fault.
+// read loads and checks the files at paths. Its errors begin with the file and the key in it.
 func read(paths []string) (*table, error) {
 	s, err := load(paths)
 	if err != nil {
@@ -76,7 +77,8 @@ func read(paths []string) (*table, error) {
 	return t, nil
 }
 
-// buildA checks the entries of provider-a and resolves their secrets. Its errors begin with the key at fault.
+// buildA checks the entries of provider-a and resolves their secrets. Its errors begin with the key
+// in the file.
 func (s set) buildA() (map[string]login, error) {
 	logins := make(map[string]login, len(s.a))
 	for _, e := range s.a {
@@ -92,7 +94,7 @@ func (s set) buildA() (map[string]login, error) {
 	return logins, nil
 }
 
-// login checks an entry and resolves its secrets. Its errors begin with the key at fault.
+// login checks an entry and resolves its secrets. Its errors begin with the key in the file.
 func (e entryA) login() (login, error) {
 	switch {
 	case e.Name == "":
@@ -123,7 +125,7 @@ func (e entryA) login() (login, error) {
 	}}, nil
 }
 
-// keyHash is the hash of the transaction key, which is given in one of two ways.
+// keyHash returns the hash of the transaction key. The entry has the key or its hash.
 func (e entryA) keyHash() (sum [sha256.Size]byte, err error) {
 	if e.TransactionKeySHA256 != "" {
 		if !e.TransactionKey.IsZero() {
@@ -146,7 +148,7 @@ func (e entryA) keyHash() (sum [sha256.Size]byte, err error) {
 	return hash(key.Reveal()), nil
 }
 
-// zoneOf finds a time zone by its name; "" is UTC.
+// zoneOf returns the time zone of that name; "" is UTC.
 func zoneOf(name string) (*time.Location, error) {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
@@ -166,7 +168,8 @@ func resolve(key string, s config.Secret) (secret.String, error) {
 	return text, nil
 }
 
-// IsAPIKey reports whether s has the form of a secret API key. Anything else must not reach an HTTP header.
+// IsAPIKey reports whether s has the form of a secret API key. Any other text must not reach an
+// HTTP header.
 func IsAPIKey(s secret.String) bool {
 	rest, ok := strings.CutPrefix(s.Reveal(), "sk_")
 	if !ok || rest == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The bounds of what identifies a provider-b client, and of its secret.
+// The bounds of a provider-b client's ids and secret.
 const (
 	maxMerchant = 64
 	maxKeyID    = 128
@@ -29,7 +29,7 @@ type entryB struct {
 	Keys         []keyEntryB     `yaml:"keys"`
 	Certificates []config.Secret `yaml:"certificates"` // no secrets, but given in the same three ways
 	ResponseKeys []responseB     `yaml:"response_keys"`
-	// Portfolio has the merchants that the login acts for; each is an entry of its own.
+	// Portfolio has the merchants for which the login acts. Each needs a separate entry.
 	Portfolio       []string      `yaml:"portfolio"`
 	APIKey          config.Secret `yaml:"api_key"`
 	Currency        string        `yaml:"currency"`
@@ -49,30 +49,30 @@ type responseB struct {
 	Certificate config.Secret `yaml:"certificate"`
 }
 
-// encryptionB is a key pair that clients encrypt requests to.
+// encryptionB is a key pair to which clients encrypt requests.
 type encryptionB struct {
 	KID         string        `yaml:"kid"`
 	Key         config.Secret `yaml:"key"`
 	Certificate config.Secret `yaml:"certificate"`
 }
 
-// MaxSignatureAge is how far from now the date of a signature may be at most, either way. A
-// signature is accepted for 23 hours in all, and v1 remembers the request that it named for 24.
+// MaxSignatureAge bounds the difference between the date of a signature and now, either way. A
+// signature is accepted for 23 hours in all, and v1 stores its name for 24.
 const MaxSignatureAge = 11*time.Hour + 30*time.Minute
 
-// The faults of a provider-b entry, as those of provider-a.
+// The faults of a provider-b entry, like the faults of provider-a.
 var (
 	errNoKeys      = errors.New("or certificates is required")
 	errSecret      = errors.New("is not base64 of at least 16 bytes")
-	errKeyTwice    = errors.New("is the id of a key that stands earlier")
-	errNoMember    = errors.New("is the merchant_id of no entry with an api_key")
-	errReview      = errors.New("is neither on nor off")
-	errAge         = errors.New("is not between 0s and 11h30m; any_date takes every date")
+	errKeyTwice    = errors.New("repeats the id of an earlier key")
+	errNoMember    = errors.New("is not the merchant_id of an entry with an api_key")
+	errReview      = errors.New(`is not "on" or "off"`)
+	errAge         = errors.New("is not between 0s and 11h30m; any_date accepts every date")
 	errPrintable   = errors.New("has characters other than letters, digits and . _ -")
-	errKeyMismatch = errors.New("is of another key")
+	errKeyMismatch = errors.New("does not match the key")
 )
 
-// buildB checks all entries and resolves their secrets. Its errors begin with the key at fault.
+// buildB checks all entries and resolves their secrets. Its errors begin with the key in the file.
 func (s set) buildB() (tableB, error) {
 	t := tableB{keys: map[string]KeyB{}, leaves: map[[sha256.Size]byte]KeyB{}, openers: map[string]*rsa.PrivateKey{}}
 	logins := make(map[string]*LoginB, len(s.b))
@@ -140,7 +140,7 @@ func (e entryB) login(t *tableB) (*LoginB, error) {
 	return l, nil
 }
 
-// grant gives the login what it may do in its own name; a portfolio need not have one.
+// grant sets the login's own grant. A portfolio need not have one.
 func (e entryB) grant(l *LoginB) error {
 	if _, known := money.Lookup(e.Currency); e.Currency != "" && !known {
 		return fmt.Errorf("currency %w", errCurrency)
@@ -181,7 +181,7 @@ func (k keyEntryB) add(t *tableB, l *LoginB) error {
 	return nil
 }
 
-// decodeSecret reads base64 as clients do: white space in it, and missing padding, make no difference.
+// decodeSecret decodes base64 as clients do: it ignores white space and missing padding.
 func decodeSecret(text secret.String) (secret.String, error) {
 	clean := strings.TrimRight(strings.Join(strings.FieldsFunc(text.Reveal(), unicode.IsSpace), ""), "=")
 	b, err := base64.RawStdEncoding.DecodeString(clean)
@@ -216,7 +216,7 @@ func (r responseB) add(to map[string]*rsa.PublicKey) error {
 	if _, twice := to[kid]; twice {
 		return fmt.Errorf("kid %w", errKeyTwice)
 	}
-	to[kid], _ = cert.PublicKey.(*rsa.PublicKey) // certificate made sure of it
+	to[kid], _ = cert.PublicKey.(*rsa.PublicKey) // certificate checked the type
 	return nil
 }
 

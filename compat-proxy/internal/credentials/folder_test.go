@@ -62,7 +62,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFolderIgnoresOtherFiles: editors and the commands themselves leave such files for a moment.
+// TestFolderIgnoresOtherFiles: editors and the commands themselves briefly leave such files.
 func TestFolderIgnoresOtherFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -93,7 +93,7 @@ func TestBrokenFileInFolderKeepsTheOldOnes(t *testing.T) {
 	b.wantKeys(t, map[[2]string]string{{"file1", "new"}: "sk_test_file1"})
 }
 
-// TestFolderNamesTheFileAtFault has a fault between two files.
+// TestFolderNamesTheFileAtFault: the fault is between two files.
 func TestFolderNamesTheFileAtFault(t *testing.T) {
 	t.Parallel()
 	keys := "keys: [{id: one, shared_secret: " + secretB + "}]"
@@ -127,8 +127,8 @@ func TestFolderNamesTheFileAtFault(t *testing.T) {
 	}
 }
 
-// TestFolderChangesWhileRead adds and removes logins while the store reads: a file that vanishes
-// between two steps is a login removed, not a fault.
+// TestFolderChangesWhileRead adds and removes logins while the store reads. A file that vanishes
+// between two steps is a removed login, not a fault.
 func TestFolderChangesWhileRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

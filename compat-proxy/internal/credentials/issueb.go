@@ -22,21 +22,22 @@ import (
 const (
 	keyBits         = 2048
 	certificateLife = 10 * 365 * 24 * time.Hour
-	clockSkew       = time.Hour // certificates are valid from a little before now, for clocks that differ
-	// encryptionName is by which clients find the certificate to encrypt requests to.
+	clockSkew       = time.Hour // certificates are valid from a little before now, because clocks differ
+	// encryptionName is the name by which clients find the certificate for encrypting requests.
 	encryptionName = "CyberSource_SJC_US"
 )
 
-var errNotPEM = errors.New("credentials: the encryption certificate is not one in PEM")
+var errNotPEM = errors.New("credentials: the encryption certificate is not in PEM")
 
-// NewSharedSecretB makes the id and the shared secret of a provider-b key, both as clients are told them.
+// NewSharedSecretB returns the id and the shared secret of a new provider-b key, in the client's
+// form.
 func NewSharedSecretB() (id string, sharedSecret secret.String) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return NewKeyID(), secret.New(base64.StdEncoding.EncodeToString(b[:]))
 }
 
-// NewKeyID is a random UUID in lower case.
+// NewKeyID returns a random UUID in lower case.
 func NewKeyID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
@@ -45,15 +46,15 @@ func NewKeyID() string {
 	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
 }
 
-// CertificateB is a provider-b client's certificate, with the file that the client reads its key from.
+// CertificateB is a provider-b client's certificate, with the client's key file.
 type CertificateB struct {
 	Certificate string // PEM
 	P12         []byte
 	Password    secret.String // of the P12
 }
 
-// NewCertificateB makes a key and a certificate for a merchant. The file also holds the certificate that requests are encrypted to, unless
-// encryption, PEM, is empty.
+// NewCertificateB makes a key and a certificate for a merchant. The file also holds encryption, the
+// PEM certificate for encrypting requests, unless that is empty.
 func NewCertificateB(merchant, encryption string, now time.Time) (CertificateB, error) {
 	if err := identifier("merchant_id", merchant, maxMerchant); err != nil {
 		return CertificateB{}, fmt.Errorf("credentials: %w", err)
@@ -86,8 +87,8 @@ func certificateB(key *rsa.PrivateKey, merchant, encryption string, now time.Tim
 	return CertificateB{Certificate: encodePEM("CERTIFICATE", der), P12: file, Password: password}, nil
 }
 
-// NewPairB makes a merchant's certificate and what its requests are encrypted to. The keys are made side by side: each takes a good tenth of a
-// second, or several.
+// NewPairB makes a merchant's certificate and the key pair for encrypting its requests. It
+// generates both keys concurrently, because each takes from a tenth of a second to several seconds.
 func NewPairB(merchant string, now time.Time) (CertificateB, EncryptionB, error) {
 	var encryption EncryptionB
 	var failed error
@@ -102,13 +103,13 @@ func NewPairB(merchant string, now time.Time) (CertificateB, EncryptionB, error)
 	return own, encryption, err
 }
 
-// EncryptionB is a key pair that clients encrypt requests to, both in PEM.
+// EncryptionB is a key pair to which clients encrypt requests, both in PEM.
 type EncryptionB struct {
 	Key         secret.String
 	Certificate string
 }
 
-// NewEncryptionB makes a key pair under the name by which clients look for it.
+// NewEncryptionB makes a key pair under the name that clients expect.
 func NewEncryptionB(now time.Time) (EncryptionB, error) {
 	key, err := newKeyB()
 	if err != nil {
@@ -133,9 +134,10 @@ func newKeyB() (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// selfSigned certifies a key by itself. Clients go by the serialNumber of its subject, which is a decimal number.
+// selfSigned returns a self-signed certificate. Clients use the serialNumber of its subject as the
+// key id. It is a decimal number.
 func selfSigned(key *rsa.PrivateKey, name string, usage x509.KeyUsage, now time.Time) ([]byte, error) {
-	least := new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil) // 22 digits, none of them a leading zero
+	least := new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil) // 22 digits, without a leading zero
 	serial, err := rand.Int(rand.Reader, new(big.Int).Mul(least, big.NewInt(9)))
 	if err != nil {
 		return nil, fmt.Errorf("credentials: choose a serial: %w", err)

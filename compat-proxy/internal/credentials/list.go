@@ -15,7 +15,7 @@ import (
 
 // List is one of the two lists of logins.
 type List struct {
-	member, prefix string // of a file, and of the names of login files
+	member, prefix string // the key of the list in a file, and the prefix of the login files
 }
 
 // The lists.
@@ -31,16 +31,16 @@ type Login interface {
 	yaml() ([]byte, error)
 }
 
-// The faults of a change.
+// The errors of a change.
 var (
-	ErrExists      = errors.New("credentials: there is a login of that name")
-	ErrNoLogin     = errors.New("credentials: there is no login of that name")
-	ErrHandWritten = errors.New("credentials: the login is not in a file of its own; change it by hand in")
-	errOneKey      = errors.New("credentials: name one of an environment variable and a file for each secret")
+	ErrExists      = errors.New("credentials: a login of that name exists")
+	ErrNoLogin     = errors.New("credentials: no login of that name exists")
+	ErrHandWritten = errors.New("credentials: the login shares its file; edit it by hand in")
+	errOneKey      = errors.New("credentials: each secret needs either an environment variable or a file")
 )
 
-// Names returns the names of the logins of a list: those of the credentials file at path in its order,
-// then those of the files beside it.
+// Names returns the names of the logins of a list. The credentials file at path comes first, in its
+// order, then the login files.
 func Names(path string, l List) ([]string, error) {
 	s, err := loadAll(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func Names(path string, l List) ([]string, error) {
 	return names, nil
 }
 
-// Check reads the credentials file at path and the files beside it as the proxy would, secrets included.
+// Check reads the credentials file at path and the login files like the proxy, secrets included.
 func Check(path string) error {
 	paths, _, err := files(path)
 	if err != nil {
@@ -63,9 +63,9 @@ func Check(path string) error {
 	return err
 }
 
-// Add writes a login into a file of its own, in the folder of the credentials file at path. It creates
-// the credentials file and the folder if they are missing. Returns ErrExists if there is a login of
-// that name, unless replace is set. Returns ErrHandWritten if the login to replace shares its file.
+// Add writes a login into a new login file. It creates the credentials file at path and its folder
+// if they are missing. It returns ErrExists if a login of that name exists, unless replace is set.
+// It returns ErrHandWritten if the login to replace shares its file.
 func Add(path string, e Login, replace bool) error {
 	text, err := e.yaml()
 	if err != nil {
@@ -86,7 +86,7 @@ func Add(path string, e Login, replace bool) error {
 	}
 	own, put := e.list().file(path, e.key()), durable.WriteFile
 	if missing {
-		put = durable.CreateFile // of two that run at once, one fails
+		put = durable.CreateFile // of two concurrent commands, one fails
 	}
 	if err := put(own, text, mode); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w, or another login in %s", ErrExists, own)
@@ -96,7 +96,7 @@ func Add(path string, e Login, replace bool) error {
 	return nil
 }
 
-// Remove removes the file of a login. Returns ErrNoLogin if there is no login of that name, and
+// Remove removes the file of a login. It returns ErrNoLogin if no login of that name exists, and
 // ErrHandWritten if its file has other entries.
 func Remove(path string, l List, name string) error {
 	if err := findOwn(path, l, name); err != nil {
@@ -108,13 +108,14 @@ func Remove(path string, l List, name string) error {
 	return nil
 }
 
-// file returns the path of the file that Add writes a login to.
+// file returns the path of the login file for a name.
 func (l List) file(path, name string) string {
 	return filepath.Join(folder(path), l.prefix+url.PathEscape(name)+".yaml")
 }
 
-// findOwn returns nil if the login has a file of its own, ErrNoLogin if there is no login of that name,
-// and ErrHandWritten if it is in the credentials file or its file has other entries.
+// findOwn returns nil if the login has a login file, and ErrNoLogin if no login of that name
+// exists. It returns ErrHandWritten if the login is in the credentials file, or its file has other
+// entries.
 func findOwn(path string, l List, name string) error {
 	s, err := loadAll(path)
 	if err != nil {
@@ -159,8 +160,9 @@ func (s set) logins(l List) []located[string] {
 	return names
 }
 
-// prepare creates the credentials file and its folder if they are missing. It returns the mode for
-// login files, that of the credentials file: the proxy, which may be another user, must read both.
+// prepare creates the credentials file and its folder if they are missing. It returns the mode of
+// the credentials file, which login files get too: the proxy may be another user, and must read
+// both.
 func prepare(path string) (fs.FileMode, error) {
 	f, err := durable.OpenFile(path, os.O_RDONLY, 0o600)
 	if err != nil {
@@ -177,7 +179,7 @@ func prepare(path string) (fs.FileMode, error) {
 		return mode, nil
 	}
 	if err == nil {
-		err = os.Chmod(folder(path), enter) // whatever the umask
+		err = os.Chmod(folder(path), enter) // without the umask
 	}
 	if err == nil {
 		err = durable.SyncFolder(filepath.Dir(path))

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/config"
 )
 
-// The sizes of RSA keys that are taken: smaller ones are weak, larger ones cost the proxy more than a client should be able to ask for.
+// The accepted sizes of RSA keys. Smaller ones are weak, and larger ones cost the proxy too much.
 const (
 	minBits = 2048
 	maxBits = 8192
@@ -21,7 +21,7 @@ var (
 	errPrivateKey  = errors.New("is not an RSA private key in PEM of 2048 to 8192 bits, without a password")
 )
 
-// certificate reads the first certificate of a PEM text.
+// certificate parses the first certificate of a PEM text.
 func certificate(from config.Secret) (*x509.Certificate, error) {
 	if from.IsZero() {
 		return nil, errMissing
@@ -45,7 +45,7 @@ func certificate(from config.Secret) (*x509.Certificate, error) {
 	return c, nil
 }
 
-// privateKey reads the first private key of a PEM text, in either of its forms.
+// privateKey parses the first private key of a PEM text, in either of its forms.
 func privateKey(from config.Secret) (*rsa.PrivateKey, error) {
 	if from.IsZero() {
 		return nil, errMissing
@@ -62,7 +62,7 @@ func privateKey(from config.Secret) (*rsa.PrivateKey, error) {
 	}
 	private, ok := key.(*rsa.PrivateKey)
 	if err != nil || !ok || private.N.BitLen() < minBits || private.N.BitLen() > maxBits {
-		return nil, errPrivateKey // the library's words may quote the key
+		return nil, errPrivateKey // the library's error may quote the key
 	}
 	return private, nil
 }
@@ -77,7 +77,8 @@ func find(text []byte, kind string) *pem.Block {
 	}
 }
 
-// kidsOf are the names that a certificate goes by: the serialNumber of its subject, or else its own serial, in either notation.
+// kidsOf returns the key ids of a certificate: the serialNumber of its subject, or else its serial
+// number in either notation.
 func kidsOf(c *x509.Certificate) []string {
 	if c.Subject.SerialNumber != "" {
 		return []string{c.Subject.SerialNumber}

@@ -24,11 +24,11 @@ type located[E any] struct {
 	is       E
 }
 
-// folder returns the path of the folder with login files that belongs to the credentials file at path.
+// folder returns the path of the folder for the login files of the credentials file at path.
 func folder(path string) string { return path + ".d" }
 
-// files returns the credentials file at path, then the login files of its folder in the order of their
-// names, and a fingerprint that changes when one of them does.
+// files returns the credentials file at path, then the login files of its folder in the order of
+// their names. It also returns a fingerprint that changes if one of them does.
 func files(path string) (paths []string, state string, err error) {
 	entries, err := os.ReadDir(folder(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +55,7 @@ func files(path string) (paths []string, state string, err error) {
 	return paths, all.String(), nil
 }
 
-// load reads the files at paths, unchecked. Of them, the first must exist.
+// load reads the files at paths, unchecked. The first one must exist.
 func load(paths []string) (set, error) {
 	var s set
 	for i, path := range paths {
@@ -74,7 +74,7 @@ func load(paths []string) (set, error) {
 	return s, nil
 }
 
-// loadAll reads the credentials file at path and the login files beside it, unchecked.
+// loadAll reads the credentials file at path and the login files, unchecked.
 func loadAll(path string) (set, error) {
 	paths, _, err := files(path)
 	if err != nil {

@@ -13,32 +13,32 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// checkEvery is the least time between two looks at the files for a change.
+// checkEvery is the least time between two checks of the files for a change.
 const checkEvery = time.Second
 
-// Grant is what a login stands for.
+// Grant holds the rights and settings of a login.
 type Grant struct {
-	// APIKey is the v1 key its calls are made with.
+	// APIKey is the v1 key for its calls.
 	APIKey secret.String
-	// Currency is that of its amounts when a request names none, lower case; empty means the proxy's default.
+	// Currency is the lower-case default for amounts without one; empty means the proxy's default.
 	Currency string
-	// LenientOrder takes the elements of its requests in any order.
+	// LenientOrder accepts the elements of its requests in any order.
 	LenientOrder bool
-	// UnlinkedRefunds allows it to give money back without the payment it came by.
+	// UnlinkedRefunds allows refunds without a payment.
 	UnlinkedRefunds bool
-	// NoReview has payments captured whatever the checks of address and card code say.
+	// NoReview captures payments with any result of the checks of address and security code.
 	NoReview bool
-	// Zone is where the merchant's clocks hang; nil means UTC.
+	// Zone is the time zone of the merchant; nil means UTC.
 	Zone *time.Location
 }
 
-// login is one entry, ready for comparison: the legacy secret itself is not kept.
+// login is one entry, ready for comparison. The legacy secret itself is not kept.
 type login struct {
 	keyHash [sha256.Size]byte
 	granted Grant
 }
 
-// Store answers which API key a legacy login stands for. It is safe for concurrent use.
+// Store maps legacy logins to grants. It is safe for concurrent use.
 type Store struct {
 	path   string
 	clock  clock.Clock
@@ -46,14 +46,14 @@ type Store struct {
 	loaded func(error)
 	table  atomic.Pointer[table]
 
-	mu      sync.Mutex // held while the files are looked at
+	mu      sync.Mutex // held while the files are checked
 	checked time.Time  // guarded by mu
-	seen    string     // guarded by mu: the fingerprint of the files last read, good or bad
+	seen    string     // guarded by mu: the fingerprint of the files last read, valid or not
 }
 
-// Open reads the credentials file at path and the login files beside it. An empty path means no logins.
-// The error names the file and the key at fault. loaded is called after every later attempt to read
-// them, with nil if it succeeded; loaded may be nil.
+// Open reads the credentials file at path and the login files. An empty path means no logins. The
+// error names the file and the key in it. loaded is called after every later attempt to read them,
+// with nil if it succeeded; loaded may be nil.
 func Open(path string, c clock.Clock, log *slog.Logger, loaded func(error)) (*Store, error) {
 	s := &Store{path: path, clock: c, log: log, loaded: func(error) {}}
 	s.table.Store(&table{})
@@ -69,7 +69,8 @@ func Open(path string, c clock.Clock, log *slog.Logger, loaded func(error)) (*St
 	return s, nil
 }
 
-// ProviderA returns what the login stands for, and false when the name is unknown or the key is not its own. Both take the same time.
+// ProviderA returns the grant of the login. It returns false for an unknown name or a wrong key;
+// both take the same time.
 func (s *Store) ProviderA(ctx context.Context, name string, transactionKey secret.String) (Grant, bool) {
 	s.refresh(ctx)
 	l, known := s.table.Load().a[name]
@@ -81,11 +82,11 @@ func (s *Store) ProviderA(ctx context.Context, name string, transactionKey secre
 	return l.granted, true
 }
 
-// LenientOrder reports whether a login is one whose elements may come in any order. It proves nothing of who asks.
+// LenientOrder reports whether a login may send elements in any order. It authenticates nothing.
 func (s *Store) LenientOrder(name string) bool { return s.table.Load().a[name].granted.LenientOrder }
 
-// Reload reads the files now, changed or not: secrets that they name may have changed. An error leaves
-// the logins as they were.
+// Reload reads the files, changed or not, because the secrets that they name may have changed. An
+// error leaves the logins as they were.
 func (s *Store) Reload() error {
 	if s.path == "" {
 		return nil
@@ -101,8 +102,8 @@ func (s *Store) Reload() error {
 	return s.load(paths, state)
 }
 
-// refresh reads the files if they changed, looking at most once a second. While one request looks,
-// others use the logins in force.
+// refresh reads the files if they changed. It checks at most once a second. While one request
+// checks, the others use the logins in force.
 func (s *Store) refresh(ctx context.Context) {
 	if s.path == "" || !s.mu.TryLock() {
 		return
@@ -137,7 +138,7 @@ func (s *Store) complain(ctx context.Context, err error, seen string) {
 	s.seen = seen
 }
 
-// load puts the logins of the files into force if all files are good. The caller holds mu.
+// load puts the logins of the files into force if all files are valid. The caller holds mu.
 func (s *Store) load(paths []string, state string) error {
 	s.seen = state
 	t, err := read(paths)
@@ -149,7 +150,7 @@ func (s *Store) load(paths []string, state string) error {
 	return nil
 }
 
-// count is how many logins there are.
+// count returns the number of logins.
 func (t *table) count() int {
 	logins := map[*LoginB]bool{}
 	for _, k := range t.b.keys {

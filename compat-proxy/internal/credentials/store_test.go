@@ -20,7 +20,7 @@ const good = `provider_a:
   - {name: other, transaction_key: two, api_key: {file: %s}}
 `
 
-// bundle is a store on a file of its own, with a clock and a log to look at.
+// bundle is a store on a separate file, with its clock and log.
 type bundle struct {
 	path  string
 	clock *clock.Fake
@@ -50,7 +50,7 @@ func mustWrite(t *testing.T, path, text string) {
 	}
 }
 
-// key is what the login stands for, "" when it is refused.
+// key returns the API key of the login, "" if it is refused.
 func (b bundle) key(t *testing.T, name, transactionKey string) string {
 	t.Helper()
 	granted, ok := b.store.ProviderA(t.Context(), name, secret.New(transactionKey))

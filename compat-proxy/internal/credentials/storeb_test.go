@@ -18,7 +18,7 @@ import (
 
 const secretB = "c2l4dGVlbiBieXRlcyEhIQ=="
 
-// issued are a certificate of a client's and a key pair of the proxy's, made once.
+// issued returns a client's certificate and a key pair of the proxy, made once.
 var issued = sync.OnceValues(func() (credentials.CertificateB, credentials.EncryptionB) {
 	e, err := credentials.NewEncryptionB(time.Unix(1000, 0))
 	if err != nil {
