@@ -12,31 +12,31 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-//nolint:gosec // it speaks of credentials and holds none
-const credentialsUsage = `compat-proxy credentials maps legacy logins to API keys. It writes one file for each login into the folder FILE.d
-beside the credentials file, and leaves the credentials file to the person who edits it. A proxy that serves from
-that file uses a change within a second; nothing needs a restart.
+//nolint:gosec // the text mentions credentials and contains none
+const credentialsUsage = `compat-proxy credentials maps legacy logins to API keys. It writes one file for each login into the folder FILE.d,
+next to the credentials file FILE, which it leaves to people. A proxy that uses FILE applies a change within a second,
+without a restart.
 
 Usage:
   compat-proxy credentials issue  --name NAME (--api-key-env VAR | --api-key-file PATH) [flags]
-        makes a login with a fresh transaction key, and shows that key once
+        makes a login with a new transaction key, and shows the key once
   compat-proxy credentials map    --name NAME (--transaction-key-env VAR | --transaction-key-file PATH)
                                   (--api-key-env VAR | --api-key-file PATH) [flags]
-        takes up a login that a client already has, so that the client changes nothing but where it points
+        adds the login that a client already has, so that the client changes only the host name
   compat-proxy credentials list   [--provider NAME]
   compat-proxy credentials revoke --name NAME [--provider NAME]
-        removes the file of the login: the client is refused from then on; its API key goes on to exist
+        removes the file of the login. The client is refused from then on. Its API key stays valid
   compat-proxy credentials check
-        reads all files as the proxy would, and says what is wrong
+        reads all files like the proxy, and reports the first error
 
-The same for clients of provider-b, whose name is their merchant id:
+For clients of provider-b, the name is the merchant id:
   compat-proxy credentials issue  --provider provider-b --name MERCHANT [--secret-file PATH] [--p12 PATH] (--api-key-env VAR | --api-key-file PATH)
-        makes a key id with a shared secret, which is written to one new file, or a certificate in a P12, which is another, or both
+        makes a key id with a shared secret in a new file, or a certificate in a new P12 file, or both
   compat-proxy credentials map    --provider provider-b --name MERCHANT (--api-key-env VAR | --api-key-file PATH)
                                   [--key-id ID (--secret-env VAR | --secret-file PATH)] [--certificate-file PATH]
-        takes up a key, a certificate or both that a client already has
+        adds the key, the certificate or both that a client already has
 
-No secret is written into these files: of a transaction key only a hash, of an API key and a shared secret only where they stand.
+These files contain no secrets: only the hash of a transaction key, and the variable or file of an API key or a shared secret.
 
 Examples:
   compat-proxy credentials issue --name shop-eu --api-key-env SHOP_EU_API_KEY --currency eur
@@ -46,7 +46,7 @@ Examples:
 
 Exit codes:
   0  done
-  1  not done; the files are as they were
+  1  failed; the files are unchanged
   2  wrong flags
 
 Flags:
@@ -61,7 +61,8 @@ type credentialsFlags struct {
 	b                     loginB
 }
 
-// Credentials runs a credentials command. The error is program.ErrUsage when the flags were wrong and that was said.
+// Credentials runs a credentials command. It returns program.ErrUsage after it has reported wrong
+// flags.
 func (m *Main) Credentials(args []string) error {
 	command := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -74,7 +75,7 @@ func (m *Main) Credentials(args []string) error {
 	}
 	of, known := map[string]credentials.List{"provider-a": credentials.ListA, "provider-b": credentials.ListB}[f.provider]
 	if !known {
-		return m.misused("there is no provider %q", f.provider)
+		return m.misused("unknown provider %q: use provider-a or provider-b", f.provider)
 	}
 	switch command {
 	case "issue", "map":
@@ -98,29 +99,29 @@ func (m *Main) Credentials(args []string) error {
 		if err := credentials.Check(f.file); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintln(m.Stdout, "the files are good")
+		_, _ = fmt.Fprintln(m.Stdout, "the files are valid")
 		return nil
 	case "":
-		return m.misused("say which: issue, map, list, revoke or check")
+		return m.misused("no command: use issue, map, list, revoke or check")
 	}
-	return m.misused("there is no command %q", command)
+	return m.misused("unknown command %q: use issue, map, list, revoke or check", command)
 }
 
 func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs := program.Flags(name+" credentials", out, credentialsUsage)
 	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml", "the credentials `file`; it and its folder are created if they are missing")
-	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters; of provider-b its merchant id")
-	fs.StringVar(&f.provider, "provider", "provider-a", "whose clients' logins: provider-a or provider-b, the `dialect`")
+	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters; for provider-b the merchant id")
+	fs.StringVar(&f.provider, "provider", "provider-a", "`dialect` of the client: provider-a or provider-b")
 	f.b.set(fs)
-	fs.StringVar(&f.entry.APIKeyEnv, "api-key-env", "", "environment `variable` that has the API key where the proxy runs")
-	fs.StringVar(&f.entry.APIKeyFile, "api-key-file", "", "`file` that has the API key where the proxy runs")
-	fs.StringVar(&f.keyEnv, "transaction-key-env", "", "map: environment `variable` that has the client's transaction key now")
-	fs.StringVar(&f.keyFile, "transaction-key-file", "", "map: `file` that has the client's transaction key now")
-	fs.StringVar(&f.entry.Currency, "currency", "", "`code` of the currency of amounts that name none (default that of the proxy)")
-	fs.StringVar(&f.entry.TimeZone, "time-zone", "", "`name` of where the merchant's clocks hang, such as America/Los_Angeles (default UTC)")
-	fs.BoolVar(&f.entry.LenientOrder, "lenient-order", false, "take the elements of its requests in any order")
-	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false, "let it refund a card without naming the payment; of provider-b a credit")
-	fs.BoolVar(&f.replace, "replace", false, "issue, map: take the place of a login of that name")
+	fs.StringVar(&f.entry.APIKeyEnv, "api-key-env", "", "environment `variable` with the API key, on the proxy's machine")
+	fs.StringVar(&f.entry.APIKeyFile, "api-key-file", "", "`file` with the API key, on the proxy's machine")
+	fs.StringVar(&f.keyEnv, "transaction-key-env", "", "map: environment `variable` with the client's present transaction key")
+	fs.StringVar(&f.keyFile, "transaction-key-file", "", "map: `file` with the client's present transaction key")
+	fs.StringVar(&f.entry.Currency, "currency", "", "currency `code` for amounts without one (default the proxy's)")
+	fs.StringVar(&f.entry.TimeZone, "time-zone", "", "`name` of the merchant's time zone, such as America/Los_Angeles (default UTC)")
+	fs.BoolVar(&f.entry.LenientOrder, "lenient-order", false, "accept the elements of requests in any order")
+	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false, "allow refunds to a card without a payment; for provider-b, credits")
+	fs.BoolVar(&f.replace, "replace", false, "issue, map: replace the login of that name")
 	return fs
 }
 
@@ -134,7 +135,7 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	given := f.keyEnv != "" || f.keyFile != ""
 	switch {
 	case command == "issue" && given:
-		return m.misused("issue makes the transaction key itself; map takes one that a client has")
+		return m.misused("--transaction-key-env and --transaction-key-file are only for map; issue makes a new key")
 	case command == "map" && (f.keyEnv == "") == (f.keyFile == ""):
 		return m.misused("give one of --transaction-key-env and --transaction-key-file")
 	case command == "issue":
@@ -157,15 +158,15 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	return nil
 }
 
-// warn prints a warning if a proxy would refuse the files, for it uses all of them or none. A secret
-// that only the proxy's machine has is the harmless case.
+// warn prints a warning if a proxy would reject the files, because it uses all of them or none. The
+// warning is harmless if only the proxy's machine has a secret.
 func (m *Main) warn(file string) {
 	if err := credentials.Check(file); err != nil {
-		_, _ = fmt.Fprintf(m.Stderr, "warning: a proxy that ran here would refuse these files and keep the last good ones: %v\n", err)
+		_, _ = fmt.Fprintf(m.Stderr, "warning: a proxy on this machine would reject these files and keep the last valid logins: %v\n", err)
 	}
 }
 
-// transactionKey reads the key that a client has.
+// transactionKey reads the client's existing key.
 func transactionKey(env, file string) (secret.String, error) {
 	if env != "" {
 		key := os.Getenv(env)
@@ -192,7 +193,7 @@ func (m *Main) listCredentials(file string, of credentials.List) error {
 	return nil
 }
 
-// wrong says what is wrong with the command line.
+// misused reports a wrong command line.
 func (m *Main) misused(format string, args ...any) error {
 	return program.Misused(m.Stderr, name+" credentials", format, args...)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// run runs a credentials command on a file and returns what it showed, and what it complained of.
+// run runs a credentials command on a file and returns its output and its error output.
 func run(t *testing.T, file string, args ...string) (out, complaint string, err error) {
 	t.Helper()
 	m := main.NewMain()
@@ -27,7 +27,7 @@ func run(t *testing.T, file string, args ...string) (out, complaint string, err 
 	return stdout.String(), stderr.String(), err
 }
 
-// opened is whose API key a login is given, "" when it is refused.
+// opened returns the API key of a login, "" if it is refused.
 func opened(t *testing.T, file, name, key string) string {
 	t.Helper()
 	store, err := credentials.Open(file, clock.System(), nil, nil)
@@ -54,7 +54,7 @@ func mustRead(t *testing.T, path string) string {
 	return string(b)
 }
 
-// mustBeMissing wants neither the credentials file nor its folder.
+// mustBeMissing checks that neither the credentials file nor its folder exists.
 func mustBeMissing(t *testing.T, file string) {
 	t.Helper()
 	for _, path := range []string{file, file + ".d"} {
@@ -64,7 +64,7 @@ func mustBeMissing(t *testing.T, file string) {
 	}
 }
 
-// starts are credentials files that logins are added beside: none, and some written by hand.
+// starts are credentials files to which logins are added: none, and some written by hand.
 var starts = map[string]string{
 	"none":  "",
 	"empty": "# nothing yet\n",
@@ -84,7 +84,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// written returns the texts of the login files beside a credentials file.
+// written returns the texts of the login files of a credentials file.
 func written(t *testing.T, file string) string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(file+".d", "*"))
@@ -100,7 +100,8 @@ func written(t *testing.T, file string) string {
 
 var keyLine = regexp.MustCompile(`(?m)^transaction key: ([A-Za-z0-9]{16})$`)
 
-// testCredentials issues, maps, replaces and revokes logins beside a file that is start, and stays so.
+// testCredentials issues, maps, replaces and revokes logins. The credentials file is start, and
+// must not change.
 func testCredentials(t *testing.T, start string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -201,7 +202,7 @@ func TestCredentials_refused(t *testing.T) {
 	}
 }
 
-// What the proxy would not read is not written.
+// An entry that the proxy could not read is not written.
 func TestCredentials_badEntries(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

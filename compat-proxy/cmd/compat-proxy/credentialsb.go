@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/durable"
 )
 
-// loginB are the flags of provider-b alone.
+// loginB holds the flags that only provider-b has.
 type loginB struct {
 	keyID, secretEnv, secretFile, certificateFile, p12, portfolio string
 	noReview, anyDate                                             bool
@@ -22,15 +22,15 @@ type loginB struct {
 }
 
 func (b *loginB) set(fs *flag.FlagSet) {
-	fs.StringVar(&b.keyID, "key-id", "", "provider-b, map: the `id` of the key that the client has now")
-	fs.StringVar(&b.secretEnv, "secret-env", "", "provider-b, map: environment `variable` that has the shared secret where the proxy runs")
-	fs.StringVar(&b.secretFile, "secret-file", "", "provider-b: `file` of the shared secret where the proxy runs; issue makes it")
-	fs.StringVar(&b.certificateFile, "certificate-file", "", "provider-b, map: `file` of the client's certificate, PEM")
-	fs.StringVar(&b.p12, "p12", "", "provider-b, issue: `file` to make, with a key and a certificate for the client")
-	fs.StringVar(&b.portfolio, "portfolio", "", "provider-b: merchant `ids` that it may act for, with commas between; it needs no API key then")
-	fs.BoolVar(&b.noReview, "no-review", false, "provider-b: capture payments whatever the bank says of address and card code")
-	fs.DurationVar(&b.age, "signature-age", 0, "provider-b: how far from now the dates of its signatures may be, at most 11h30m (default that of the proxy)")
-	fs.BoolVar(&b.anyDate, "any-date", false, "provider-b: take its signatures whatever their date")
+	fs.StringVar(&b.keyID, "key-id", "", "provider-b, map: the `id` of the client's present key")
+	fs.StringVar(&b.secretEnv, "secret-env", "", "provider-b, map: environment `variable` with the shared secret, on the proxy's machine")
+	fs.StringVar(&b.secretFile, "secret-file", "", "provider-b: `file` with the shared secret, on the proxy's machine; issue creates it")
+	fs.StringVar(&b.certificateFile, "certificate-file", "", "provider-b, map: `file` with the client's certificate in PEM")
+	fs.StringVar(&b.p12, "p12", "", "provider-b, issue: new `file` for a key and a certificate of the client")
+	fs.StringVar(&b.portfolio, "portfolio", "", "provider-b: comma-separated merchant `ids` for which the login may act; it then needs no API key")
+	fs.BoolVar(&b.noReview, "no-review", false, "provider-b: capture payments with any result of the address and security code checks")
+	fs.DurationVar(&b.age, "signature-age", 0, "provider-b: greatest difference between a signature's date and now, at most 11h30m (default the proxy's)")
+	fs.BoolVar(&b.anyDate, "any-date", false, "provider-b: accept signatures of any date")
 }
 
 // addCredentialsB issues or maps a login of provider-b.
@@ -54,12 +54,12 @@ func (m *Main) addCredentialsB(command string, f credentialsFlags) error {
 	return m.issueB(f, e)
 }
 
-// mapB takes up what a client has.
+// mapB maps the existing keys of a client.
 func (m *Main) mapB(f credentialsFlags, e credentials.EntryB) error {
 	secrets := (f.b.secretEnv != "") != (f.b.secretFile != "")
 	switch {
 	case f.b.p12 != "":
-		return m.misused("issue makes a P12; map takes a certificate that a client has")
+		return m.misused("--p12 is only for issue; give map the client's --certificate-file")
 	case f.b.keyID == "" && f.b.certificateFile == "":
 		return m.misused("give --key-id, --certificate-file or both")
 	case (f.b.keyID != "") != secrets:
@@ -81,10 +81,11 @@ func (m *Main) mapB(f credentialsFlags, e credentials.EntryB) error {
 	return nil
 }
 
-// issueB makes a key, a certificate or both. Their files are there before the login is: a proxy that reads it must find them.
+// issueB makes a key, a certificate or both. It writes their files before the login, because a
+// proxy that reads the login must find them.
 func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 	if f.b.keyID != "" || f.b.secretEnv != "" || f.b.certificateFile != "" {
-		return m.misused("issue makes keys and certificates itself; map takes those that a client has")
+		return m.misused("--key-id, --secret-env and --certificate-file are only for map; issue makes new keys")
 	}
 	if f.b.secretFile == "" && f.b.p12 == "" {
 		return m.misused("give --secret-file, --p12 or both")
@@ -93,7 +94,7 @@ func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 	defer func() {
 		for _, path := range made {
 			if err != nil {
-				_ = os.Remove(path) // nobody has seen it
+				_ = os.Remove(path) // the failed command has not shown it
 			}
 		}
 	}()
@@ -125,8 +126,8 @@ func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 	return nil
 }
 
-// newCertificate makes a certificate in a P12, with the one that requests are encrypted to if the
-// credentials have one.
+// newCertificate makes a certificate in a P12. If the credentials have a certificate for encrypting
+// requests, the P12 has it too.
 func newCertificate(file, merchant string) (credentials.CertificateB, error) {
 	encryption, err := credentials.EncryptionCertificate(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -142,7 +143,7 @@ func writeNew(path string, content []byte, made *[]string) error {
 		*made = append(*made, path)
 	}
 	if err != nil {
-		return fmt.Errorf("make a secret file: %w", err)
+		return fmt.Errorf("create a secret file: %w", err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// openedB is whose API key a provider-b key stands for, when it acts for a merchant; "" when it may not.
+// openedB returns the API key of a provider-b key for a merchant, "" if it may not act for it.
 func openedB(t *testing.T, file, keyID, merchant string) string {
 	t.Helper()
 	store, err := credentials.Open(file, clock.System(), nil, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
 )
 
-// TestCredentials_atOnce issues logins at the same time: none of them removes another.
+// TestCredentials_atOnce issues logins concurrently: none of them removes another.
 func TestCredentials_atOnce(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "c.yaml")
@@ -37,7 +37,8 @@ func TestCredentials_atOnce(t *testing.T) {
 	}
 }
 
-// TestCredentials_mode issues a login beside a file that other users may read. The proxy is one of them.
+// TestCredentials_mode issues a login if other users may read the credentials file. The proxy is
+// one of them.
 func TestCredentials_mode(t *testing.T) {
 	t.Parallel()
 	for _, want := range []fs.FileMode{0o600, 0o640, 0o644} {
@@ -75,21 +76,21 @@ func TestCredentials_mode(t *testing.T) {
 	}
 }
 
-// TestCredentials_badFile revokes a login beside one that a proxy refuses: it keeps the last good logins.
+// TestCredentials_badFile revokes a login while another file is invalid. A proxy keeps the last
+// valid logins.
 func TestCredentials_badFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	mustWrite(t, file, "provider_a:\n  - {name: bad, transaction_key: b, api_key: pk_test_c}\n")
 	for _, args := range [][]string{{"issue", "--name", "a", "--api-key-env", "KEY"}, {"revoke", "--name", "a"}} {
 		_, complaint, err := run(t, file, args...)
-		if err != nil || !strings.Contains(complaint, "keep the last good ones") {
+		if err != nil || !strings.Contains(complaint, "keep the last valid logins") {
 			t.Errorf("%v: got %q and error %v, want a warning", args, complaint, err)
 		}
 	}
 }
 
-// TestCredentials_unreadable issues a login beside a file that no proxy reads. It cannot be known
-// whether the name is free.
+// TestCredentials_unreadable issues a login while a file cannot be read, so the name may be in use.
 func TestCredentials_unreadable(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -114,7 +115,8 @@ func TestCredentials_unreadable(t *testing.T) {
 	}
 }
 
-// TestCredentials_handWritten changes logins that share a file: the commands leave it to its author.
+// TestCredentials_handWritten changes logins that share a file. The commands leave it to its
+// author.
 func TestCredentials_handWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -149,7 +151,7 @@ func TestCredentials_handWritten(t *testing.T) {
 	}
 }
 
-// TestCredentials_names issues logins whose names are no file names.
+// TestCredentials_names issues logins with names that are not valid file names.
 func TestCredentials_names(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -173,7 +175,7 @@ func TestCredentials_names(t *testing.T) {
 	}
 }
 
-// TestCredentials_oneName issues one login several times at once: one command succeeds.
+// TestCredentials_oneName issues one login several times concurrently: one command succeeds.
 func TestCredentials_oneName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

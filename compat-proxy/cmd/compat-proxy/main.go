@@ -18,10 +18,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-// name is what the program is called, in logs and traces too.
+// name is the name of the program, in logs and traces too.
 const name = "compat-proxy"
 
-// operators is where operators look, and what container runtimes ask.
+// operators is the default address of the operators' port and the path of the probe.
 var operators = probe.Program{Name: name, Admin: "127.0.0.1:9081", Path: "/health"}
 
 func main() {
@@ -32,21 +32,22 @@ func main() {
 	os.Exit(program.Main(name, m.Stderr, func(ctx context.Context) error { return m.Command(ctx, os.Args[1:]) }))
 }
 
-// Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it as the command line does.
+// Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it like the command
+// line.
 type Main struct {
 	Config Config
-	// Stdout receives what a command shows, Stderr the log and what is wrong.
+	// Stdout receives the output of a command, Stderr the log and errors.
 	Stdout, Stderr io.Writer
-	// Ready is called with the address once requests are taken. It may be nil.
+	// Ready is called with the address once the proxy accepts requests. It may be nil.
 	Ready func(net.Addr)
 	// AdminReady is called before Ready with the address of the operators' port. It may be nil.
 	AdminReady func(net.Addr)
 }
 
-// NewMain returns the program with nothing configured.
+// NewMain returns the program without a configuration.
 func NewMain() *Main { return &Main{Stdout: os.Stdout, Stderr: os.Stderr} }
 
-// Command does what the command line says: serve, or edit the credentials file.
+// Command runs the command line: it serves, or edits the credentials.
 func (m *Main) Command(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == "credentials" {
 		return m.Credentials(args[1:])
@@ -58,7 +59,7 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 	return m.Run(ctx)
 }
 
-// Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
+// Run serves until ctx ends, then finishes the open requests. It returns nil after a clean stop.
 func (m *Main) Run(ctx context.Context) (err error) {
 	frame, err := program.Open(ctx, program.Config{
 		Name: name, Stderr: m.Stderr, Drain: m.Config.Drain, Notice: &httpx.Notice{For: m.Config.Notice, Health: []string{"/health"}},
@@ -96,7 +97,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// serve waits for ctx to end and reloads the credentials on SIGHUP meanwhile.
+// serve waits for ctx to end. It reloads the credentials on SIGHUP.
 func (m *Main) serve(ctx context.Context, proxy *compatproxy.Proxy, log *slog.Logger) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)

@@ -124,8 +124,9 @@ func TestHelpIsNoError(t *testing.T) {
 
 const deduplicationSecret = "a deduplication secret for tests only"
 
-// The secrets come from the file, or else from the environment. None of several proxies starts
-// without one: it would recognise no retry of a request that came to another.
+// TestDeduplicationSecrets: the secrets come from the file, or else from the environment. A proxy
+// without one does not start, because it could not recognise the retry of a request to another
+// proxy.
 func TestDeduplicationSecrets(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "secret")
