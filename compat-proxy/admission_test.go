@@ -14,8 +14,8 @@ import (
 // endpoints are the endpoints of all dialects.
 func endpoints() []string { return []string{path, pathB, "/compat/rpc"} }
 
-// TestUnfinishedBodiesStopNoSale: more unfinished bodies without a login than requests are handled
-// at a time, at every endpoint, stop no sale of either dialect, and no health probe.
+// TestUnfinishedBodiesStopNoSale: every endpoint gets more unfinished bodies without a login than
+// the proxy handles concurrent requests. They stop no sale of either dialect, and no health probe.
 func TestUnfinishedBodiesStopNoSale(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.Concurrency, c.BodyGrace = 2, time.Hour })
@@ -37,8 +37,8 @@ func TestUnfinishedBodiesStopNoSale(t *testing.T) {
 	}
 }
 
-// TestShareOfUnfinishedBodies: one address may have 512 unfinished bodies, whatever their endpoint.
-// One more is refused in the words of its dialect. Other addresses are served.
+// TestShareOfUnfinishedBodies: one address may have 512 unfinished bodies, at any endpoints. One
+// more gets an error of its dialect. Other addresses are served.
 func TestShareOfUnfinishedBodies(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.BodyGrace = time.Hour })
@@ -60,7 +60,7 @@ func TestShareOfUnfinishedBodies(t *testing.T) {
 	}
 }
 
-// TestSlowBodies: a body that does not arrive is ended with 408, in the words of its dialect.
+// TestSlowBodies: a body that does not arrive ends with 408, in the form of its dialect.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	s := &v1{}

@@ -34,7 +34,7 @@ func (b *syncBuffer) String() string {
 	return b.log.String()
 }
 
-// knowing is v1 that refuses an API key which is wrong.
+// knowing is a v1 that refuses a wrong API key.
 func knowing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("Authorization"), "wrong") {
@@ -46,8 +46,8 @@ func knowing(next http.Handler) http.Handler {
 	})
 }
 
-// A login is tried from one address until that is blocked, by every way to log in, and its client
-// is served at another one all the while. The address is in the log and the attempts are counted.
+// TestLoginAttempts: wrong logins from one address block it, in every form of login, while the
+// client is served at another address. The log has the address, and the attempts are counted.
 func TestLoginAttempts(t *testing.T) {
 	t.Parallel()
 	const hop = "0123456789012345678901234567890123456789abc="

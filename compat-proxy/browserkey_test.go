@@ -8,8 +8,9 @@ import (
 	compatproxy "github.com/causeway-pay/causeway/compat-proxy"
 )
 
-// A secret API key with an Origin header comes from a web page. Every dialect refuses it wherever
-// it can stand, as v1 does, and moves nothing. A login of a legacy provider is no such key.
+// TestSecretKeyInBrowser: a secret API key with an Origin header comes from a web page. Every
+// dialect refuses it in every form of login, as v1 does, and moves nothing. Legacy logins are
+// accepted.
 func TestSecretKeyInBrowser(t *testing.T) {
 	t.Parallel()
 	const (

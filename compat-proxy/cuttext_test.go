@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// recordingV1 keeps the body of every request.
+// recordingV1 records the body of every request.
 type recordingV1 struct {
 	v1
 	mu     sync.Mutex
@@ -35,9 +35,9 @@ func (s *recordingV1) got() string {
 	return s.bodies.String()
 }
 
-// TestCutTextsHoldNoOwnNumber: v1 gets no part of the request's card number in a text that the
-// dialect cuts in the middle of it. The number follows on letters, so only the request's own number
-// is recognized there.
+// TestCutTextsHoldNoOwnNumber: the dialect cuts a text in the middle of the request's card number.
+// V1 gets no part of the number. It follows letters, so only the request's own number is recognised
+// there.
 func TestCutTextsHoldNoOwnNumber(t *testing.T) {
 	t.Parallel()
 	glued := func(before int) string { return strings.Repeat("x", before) + pan }

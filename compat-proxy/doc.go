@@ -1,6 +1,7 @@
-// Package compatproxy takes the requests of legacy payment clients and turns them into v1 calls, so that those clients reach
-// Causeway unchanged.
+// Package compatproxy converts the requests of legacy payment clients to v1 calls, so that existing
+// clients can use Causeway unchanged.
 //
-// The proxy keeps no truth: everything it knows is in the request, in its configuration, or in v1. Kill it at any moment or run
-// ten of them, and no payment is lost, moved twice or forgotten.
+// The proxy has no persistent state. All it needs is in the request, in its configuration, or in
+// v1. Any number of proxies may run, and each may be killed at any moment. No payment is lost or
+// made twice.
 package compatproxy

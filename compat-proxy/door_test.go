@@ -31,7 +31,8 @@ const (
 	approvedJSON = `"responseCode":"1"`
 )
 
-// TestClients sends a sale the way that each client of the contract's table does: its content type, prolog and headers.
+// TestClients sends a sale like each client of the contract's table: with its content type, prolog
+// and headers.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.DropInPaths = true })
@@ -80,7 +81,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestExpectContinue: a client that asks first is told to go on, and then answered.
+// TestExpectContinue: a client that waits for 100 Continue gets it, and then the response.
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -117,7 +118,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// TestOddities sends what the contract says that clients send and that must be taken.
+// TestOddities sends the variants that the contract requires a server to accept.
 func TestOddities(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -154,7 +155,7 @@ func TestOddities(t *testing.T) {
 	}
 }
 
-// TestReferenceWithSpaces: a refTransId is trimmed before it is judged, and before it is echoed.
+// TestReferenceWithSpaces: a refTransId is trimmed before it is used, and before it is echoed.
 func TestReferenceWithSpaces(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -165,7 +166,8 @@ func TestReferenceWithSpaces(t *testing.T) {
 	}
 }
 
-// bombs are documents that cost a careless parser more than they are worth. Each fits the limit for a body.
+// bombs are short documents that are expensive for a careless parser. Each fits the limit for a
+// body.
 var bombs = map[string]string{
 	"entities in entities": `<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">` +
 		`<!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;">]><a>&d;&d;&d;</a>`,
@@ -191,9 +193,9 @@ var bombs = map[string]string{
 	"one long number":      `{"createTransactionRequest":` + strings.Repeat("9", 250<<10) + `}`,
 }
 
-// TestBombs is not parallel: it counts the memory that each document costs.
+// TestBombs is not parallel, because it measures the memory for each document.
 func TestBombs(t *testing.T) {
-	const most, longest = 24 << 20, 20 * time.Second // of the processor's time, of which a slow machine needs more
+	const most, longest = 24 << 20, 20 * time.Second // CPU time; a slow machine needs more
 	s := &v1{}
 	upstream := goldentest.Serve(t, s)
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL})
@@ -213,7 +215,7 @@ func TestBombs(t *testing.T) {
 		p.Handler().ServeHTTP(w, r)
 		took := worked(t) - began
 		runtime.ReadMemStats(&after)
-		// E00001 is what the contract has seen for JSON that cannot be parsed.
+		// E00001 is the contract's code for JSON that cannot be parsed.
 		refused := func(got string) bool {
 			return strings.Contains(got, "E00003") || body[0] == '{' && strings.Contains(got, "E00001")
 		}
@@ -229,7 +231,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// worked is how long this process has had a processor.
+// worked returns the CPU time of this process.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

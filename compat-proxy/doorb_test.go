@@ -26,13 +26,13 @@ const (
 	messageB    = `"message":"`
 )
 
-// asB puts what every provider-b request here has on it.
+// asB sets the headers of every provider-b request of these tests.
 func asB(r *http.Request) {
 	r.Header.Set("Authorization", "Bearer "+apiKey)
 	r.Header.Set("Content-Type", "application/json;charset=utf-8")
 }
 
-// TestDoorB has every way to the provider-b door, and every answer before its methods.
+// TestDoorB covers every path of the provider-b endpoints, and every response before their methods.
 func TestDoorB(t *testing.T) {
 	t.Parallel()
 	with := func(change func(*http.Request)) func(*http.Request) {
@@ -94,7 +94,7 @@ func checkHeadB(t *testing.T, resp reply) {
 	}
 }
 
-// Without the switch the provider's own paths are nobody's.
+// Without DropInPaths the provider's own paths do not exist.
 func TestDoorB_noDropIn(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -104,7 +104,7 @@ func TestDoorB_noDropIn(t *testing.T) {
 	}
 }
 
-// What the client calls its request comes back, unless it is too long to.
+// The response has the client's correlation id, unless that is too long.
 func TestDoorB_correlation(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -139,7 +139,7 @@ func TestDoorB_tooLarge(t *testing.T) {
 	}
 }
 
-// Some clients read nothing before they have sent all.
+// Some clients read nothing before they have sent the whole body.
 func TestDoorB_tooLargeByFar(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
@@ -167,7 +167,7 @@ func TestDoorB_tooLargeByFar(t *testing.T) {
 	}
 }
 
-// A server that is full says so in the dialect, and executes nothing.
+// A full server responds in the dialect's form, and executes nothing.
 func TestDoorB_busy(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
@@ -196,7 +196,7 @@ type panicking struct{}
 
 func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic(pan) }
 
-// A panic is answered in the dialect, and what it holds is in no log.
+// The response to a panic has the dialect's form, and no log has the text of the panic.
 func TestDoorB_panic(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -220,7 +220,7 @@ func TestDoorB_panic(t *testing.T) {
 	}
 }
 
-// The log tells the operation and what came of it, and nothing of the payer.
+// The log has the operation and its outcome, and nothing of the payer.
 func TestDoorB_log(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -243,7 +243,7 @@ func TestDoorB_log(t *testing.T) {
 	}
 }
 
-// What came of a request is counted by its method and class.
+// A request is counted by its method and the class of its outcome.
 func TestDoorB_metrics(t *testing.T) {
 	t.Parallel()
 	upstream := goldentest.Serve(t, &v1{})
@@ -271,7 +271,7 @@ func TestDoorB_metrics(t *testing.T) {
 	}
 }
 
-// TestDoorB_http2 comes as OkHttp and libcurl do: by HTTP/2, with another's name for ours.
+// TestDoorB_http2 sends requests like OkHttp and libcurl: by HTTP/2, with the provider's host name.
 func TestDoorB_http2(t *testing.T) {
 	t.Parallel()
 	upstream := goldentest.Serve(t, &v1{})
@@ -299,7 +299,7 @@ func TestDoorB_http2(t *testing.T) {
 	}
 }
 
-// TestRPC_providerB runs a payment by the other door, alone and in a batch.
+// TestRPC_providerB makes a payment by RPC, alone and in a batch.
 func TestRPC_providerB(t *testing.T) {
 	t.Parallel()
 	s := &v1{}

@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// TestClientsThatHangUp: a request whose client went away is logged with status 499 and no error,
-// also while v1 cannot be reached. One whose client is there is an error.
+// TestClientsThatHangUp: a request whose client has hung up is logged with status 499 and no error,
+// even while v1 cannot be reached. If its client is there, it is an error.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -8,22 +8,26 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// ProviderBKeys are all that a provider-b client can log in with, and what the credentials file needs to know of it.
+// ProviderBKeys holds all keys with which a provider-b client can log in, and their counterparts
+// for the credentials file.
 type ProviderBKeys struct {
 	// KeyID and SharedSecret are for HTTP signatures and for JWTs with a shared secret.
 	KeyID        string
 	SharedSecret secret.String
-	// P12 is the client's key file for JWTs with a certificate. It also has the certificate that the client encrypts requests to.
+	// P12 is the client's key file for JWTs with a certificate. It also has the certificate to which
+	// the client encrypts requests.
 	P12         []byte
 	P12Password secret.String
-	// Certificate is the client's own, PEM: it judges its JWTs, and answers can be encrypted to it.
+	// Certificate is the client's, in PEM. It verifies the client's JWTs, and responses can be
+	// encrypted to it.
 	Certificate string
-	// EncryptionKey and EncryptionCertificate are the proxy's, PEM: they open what clients encrypt.
+	// EncryptionKey and EncryptionCertificate are the proxy's, in PEM. They decrypt requests.
 	EncryptionKey         secret.String
 	EncryptionCertificate string
 }
 
-// NewProviderBKeys makes keys for the client of a merchant and an encryption key of the proxy's own.
+// NewProviderBKeys makes keys for the client of a merchant, and an encryption key pair for the
+// proxy.
 func NewProviderBKeys(merchant string, now time.Time) (ProviderBKeys, error) {
 	client, encryption, err := credentials.NewPairB(merchant, now)
 	if err != nil {

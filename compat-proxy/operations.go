@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/health"
 )
 
-// Operations serves what only operators should reach, on a port of its own: what the proxy counts at /metrics in Prometheus' text form, and
-// /health, which is 200 while v1 can be reached and takes payments, and else 503.
+// Operations returns the handler of the operators' port. It serves /metrics in Prometheus' text
+// form, and /health, which is 200 while v1 can be reached and accepts payments, and else 503.
 func (p *Proxy) Operations() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", p.metrics.Handler())
@@ -17,5 +17,5 @@ func (p *Proxy) Operations() http.Handler {
 	return mux
 }
 
-// Gatherer is what the proxy counts, without what belongs to the process, for a program that shows it with other things.
+// Gatherer returns the metrics of the proxy without the process's, for a program that adds others.
 func (p *Proxy) Gatherer() prometheus.Gatherer { return p.metrics.Gatherer() }

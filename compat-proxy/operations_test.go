@@ -41,7 +41,7 @@ func mustOperate(t *testing.T, upstream http.Handler, change func(*compatproxy.C
 	return operated{p, front.URL, back.URL}
 }
 
-// wantSeries wants each line, a regular expression, among the metrics.
+// wantSeries checks that the metrics have each line, a regular expression.
 func (o operated) wantSeries(t *testing.T, lines ...string) {
 	t.Helper()
 	_, series := send(t, http.MethodGet, o.operations+"/metrics", nil, nil)
@@ -135,7 +135,7 @@ func TestMetricsOfReloads(t *testing.T) {
 	o.wantSeries(t, reloads+`"ok"\} 1`, reloads+`"failed"\} 2`)
 }
 
-// TestHealth is v1's, as the proxy reaches it.
+// TestHealth: the health is v1's, as the proxy reaches it.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	var ill atomic.Bool

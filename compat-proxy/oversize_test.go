@@ -14,7 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// endless is a body that counts what is read of it.
+// endless is a body that counts the bytes read of it.
 type endless struct{ read atomic.Int64 }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -63,7 +63,8 @@ func TestBodyIsNotReadPastItsLimit(t *testing.T) {
 	}
 }
 
-// TestOversizeIsNotWaitedFor: a body that announces too much is answered with what has come of it. It was waited for, half a minute.
+// TestOversizeIsNotWaitedFor: a body with too great a Content-Length gets a response after its
+// first bytes. The proxy once waited half a minute for the rest.
 func TestOversizeIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := &v1{}

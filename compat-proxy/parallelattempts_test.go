@@ -19,7 +19,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// gathering is v1 that identifies API keys only after release is closed, and counts those requests.
+// gathering is a v1 that identifies API keys only after release is closed. It counts those
+// requests.
 type gathering struct {
 	next    http.Handler
 	release chan struct{}
@@ -37,10 +38,10 @@ func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 const parallelHop = "0123456789012345678901234567890123456789abc="
 
-// together sends n login attempts as "shop" from one address, all at once. The transactionKey of
-// attempt i is key(i), and its Authorization header has bearer(i). "" leaves either out. V1 identifies
-// no key until each attempt has arrived there or got its response. together returns how many were
-// accepted by provider-a.
+// together sends n concurrent login attempts as "shop" from one address. The transactionKey of
+// attempt i is key(i), and its Authorization header has bearer(i). "" leaves either out. V1
+// identifies no key until each attempt has arrived there or got its response. together returns how
+// many provider-a accepted.
 func (g *gathering) together(t *testing.T, url string, n int, key, bearer func(int) string) int {
 	t.Helper()
 	xml := `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication>` +
@@ -77,14 +78,14 @@ func (g *gathering) together(t *testing.T, url string, n int, key, bearer func(i
 	return int(accepted.Load())
 }
 
-// each returns a key of its own for each attempt.
+// each returns a different key for each attempt.
 func each(form string) func(int) string { return func(i int) string { return fmt.Sprintf(form, i) } }
 
 func always(text string) func(int) string { return func(int) string { return text } }
 
-// TestParallelLoginAttempts: of many wrong secrets for one login that arrive at once, ten are judged.
-// Requests with the right secret that arrive at once are all served. So are those with right API keys
-// of many merchants behind one address: the login beside an API key is free text.
+// TestParallelLoginAttempts: of many concurrent wrong secrets for one login, ten are judged.
+// Concurrent requests with the right secret are all served. So are requests with right API keys of
+// many merchants from one address, because the login of an API key is free text.
 func TestParallelLoginAttempts(t *testing.T) {
 	t.Parallel()
 	const requests = 40
@@ -124,8 +125,8 @@ func TestParallelLoginAttempts(t *testing.T) {
 	}
 }
 
-// TestParallelWrongAPIKeys: as many wrong API keys from one address are judged at once as the proxy
-// handles requests at once. Then the address has to wait, whatever login it names.
+// TestParallelWrongAPIKeys: concurrent wrong API keys from one address are judged up to the number
+// of concurrent requests of the proxy. Then the address must wait, with any login.
 func TestParallelWrongAPIKeys(t *testing.T) {
 	t.Parallel()
 	const concurrency, requests = 64, 100

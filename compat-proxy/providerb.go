@@ -8,19 +8,20 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// prefixB is where the provider-b dialect is mounted.
+// prefixB is the mount path of the provider-b dialect.
 const prefixB = "/compat/provider-b"
 
-// IsDropIn reports whether a path is one of the legacy providers' own, which are served with Config.DropInPaths.
+// IsDropIn reports whether a path is one of the legacy providers' own, which are served with
+// Config.DropInPaths.
 func IsDropIn(path string) bool {
 	return path == dropInA || strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
 }
 
-// dropInA is provider-a's one path.
+// dropInA is provider-a's only path.
 const dropInA = "/xml/v1/request.api"
 
-// doors serves provider-b, whose handler finds its paths itself: the mux would redirect some, and legacy clients follow no redirect. All
-// other paths are next's.
+// doors serves the endpoints of provider-b and passes all other paths to next. It bypasses the mux,
+// which would redirect some paths: legacy clients follow no redirect.
 func (p *Proxy) doors(next http.Handler) http.Handler {
 	mounted, root := p.doorB(prefixB), p.doorB("")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +36,7 @@ func (p *Proxy) doors(next http.Handler) http.Handler {
 	})
 }
 
-// doorB is the provider-b dialect at one path.
+// doorB is the endpoint of the provider-b dialect at one mount path.
 func (p *Proxy) doorB(prefix string) http.Handler {
 	served := p.limited(providerb.Busy(p.cfg.Clock), p.providerB.At(prefix))
 	return httpx.Recover(providerb.Broken(p.cfg.Clock), p.cfg.Log, served)

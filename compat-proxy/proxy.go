@@ -38,52 +38,59 @@ import (
 
 // Config configures a Proxy. V1 and DeduplicationSecret are required.
 type Config struct {
-	// V1 is the base URL of v1, as "https://core.internal:8443"; its paths begin with /v1.
+	// V1 is the base URL of v1, such as "https://core.internal:8443". Its paths begin with /v1.
 	V1 string
-	// Transport carries the calls to v1. Nil means one that keeps 256 idle connections and uses no proxy of the environment.
+	// Transport sends the calls to v1. Nil means a transport that keeps 256 idle connections and
+	// ignores proxies of the environment.
 	Transport http.RoundTripper
-	// Hop is the hop secret: the hop in front shows it with the client address, and v1 gets it with
-	// the address that goes on. Zero uses the peer's address and forwards none.
+	// Hop is the hop secret. The hop in front sends it with the client address, and v1 gets it with
+	// the forwarded address. Zero uses the peer's address and forwards none.
 	Hop secret.String
-	// DeduplicationSecret is what names of requests are derived under, at least 32 bytes: the same
-	// for all proxies in front of one v1. It outlives API keys, so that a rolled key forgets no
-	// payment.
+	// DeduplicationSecret, at least 32 bytes, is the key from which names of requests are derived. It
+	// must be the same for all proxies in front of one v1. It outlives API keys, so a payment is still
+	// recognised after its key was rolled.
 	DeduplicationSecret secret.String
-	// DeduplicationSecretOther is the one before or after it while it is replaced. Zero means none.
+	// DeduplicationSecretOther is the previous or next secret during a rotation. Zero means none.
 	DeduplicationSecretOther secret.String
-	// Credentials is the path of the file that maps legacy logins to API keys. Empty means none: clients log in with API keys.
+	// Credentials is the path of the file that maps legacy logins to API keys. Empty means no file:
+	// clients log in with API keys.
 	Credentials string
-	// DropInPaths also serves the legacy providers' own paths, for clients that can change nothing but a host.
+	// DropInPaths also serves the legacy providers' own paths, for clients that can only change a
+	// host.
 	DropInPaths bool
-	// Currency is that of amounts when neither request nor login names one, lower case. Empty means "usd".
+	// Currency is the lower-case default for amounts without a currency in the request and the login.
+	// Empty means "usd".
 	Currency string
-	// LenientOrder takes the elements of a provider-a request in any order.
+	// LenientOrder accepts the elements of a provider-a request in any order.
 	LenientOrder bool
-	// SignatureAge is how far from now the date of a provider-b client's signature may be, either
-	// way, at most 11 and a half hours: v1 remembers what a signature named for longer. Zero means
-	// 15 minutes, less than zero any date. A login may have its own.
+	// SignatureAge bounds the difference between the date of a provider-b client's signature and now,
+	// either way. It is at most 11 and a half hours, because v1 must store the name of the signature
+	// for longer. Zero means 15 minutes, and a negative value no bound. A login may have another age.
 	SignatureAge time.Duration
-	// SignatureHosts are names that provider-b clients sign as their host, beside that of the Host header and the provider's own.
+	// SignatureHosts are host names that provider-b clients sign, besides the Host header and the
+	// provider's names.
 	SignatureHosts []string
-	// CallTimeout bounds one attempt at a v1 call, TotalTimeout all of one request. Zero means 30
-	// and 50 seconds.
+	// CallTimeout bounds one attempt at a v1 call, and TotalTimeout a whole request. Zero means 30 and
+	// 50 seconds.
 	CallTimeout, TotalTimeout time.Duration
-	// Concurrency is how many requests are handled at a time; what comes on top is answered "busy". Zero means 512.
+	// Concurrency bounds how many requests are handled at a time. Further ones get "busy". Zero means
+	// 512.
 	Concurrency int
-	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means 5 s.
+	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means
+	// 5 s.
 	BodyGrace time.Duration
-	// Log receives one event for every request. Nil means nothing is logged.
+	// Log receives one event for every request. Nil discards them.
 	Log *slog.Logger
-	// Tracer makes the spans. Nil means none.
+	// Tracer makes the spans. Nil makes none.
 	Tracer *telemetry.Tracer
-	// Clock tells the time. Nil means the machine's.
+	// Clock returns the time. Nil means the system's.
 	Clock clock.Clock
 }
 
 // maxBody bounds every legacy request.
 const maxBody = 256 << 10
 
-// Proxy is the translation, ready to serve. It is safe for concurrent use.
+// Proxy serves the legacy dialects. It is safe for concurrent use.
 type Proxy struct {
 	cfg       Config
 	logins    *credentials.Store
@@ -92,17 +99,17 @@ type Proxy struct {
 	providerB *providerb.Handler
 	metrics   *metrics.Metrics
 	admission *admission.Limiter
-	idle      func() // closes what a transport of our own keeps open
+	idle      func() // closes the idle connections of a transport that New made
 }
 
 var (
 	errV1       = errors.New("is not an absolute http or https URL without a path")
-	errAge      = errors.New("is longer than 11h30m; v1 remembers a signature for 24 hours")
+	errAge      = errors.New("is longer than 11h30m: v1 stores signatures for 24 hours")
 	errCurrency = errors.New("is not an ISO 4217 code in lower case")
 )
 
-// New reads the credentials and returns a proxy. It does not call v1: either may start first. The error names the setting at
-// fault.
+// New reads the credentials and returns a proxy. It does not call v1, so either may start first.
+// The error names the invalid setting.
 func New(cfg Config) (*Proxy, error) {
 	p := &Proxy{idle: func() {}, metrics: metrics.New()}
 	if cfg.Transport == nil {
@@ -149,10 +156,10 @@ func New(cfg Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Handler serves the compatibility endpoints with our HTTP habits around them.
+// Handler serves the compatibility endpoints, with request ids, logs, traces and security headers.
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
-	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil)) // of this program alone: all proxies have one v1, and none is better than another
+	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil)) // of this program alone: all proxies have one v1, so a balancer gains nothing by leaving one
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
 	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send GET.", "GET, HEAD"))
 	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)
@@ -173,7 +180,7 @@ func (p *Proxy) Handler() http.Handler {
 	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
 }
 
-// limited bounds the requests of next, which count towards one bound for all dialects.
+// limited bounds the requests of next. They count towards one bound for all dialects.
 func (p *Proxy) limited(busy, next http.Handler) http.Handler {
 	return p.admission.Handler(p.metrics.Busy(busy), p.metrics.Served(next))
 }
@@ -187,10 +194,10 @@ func (p *Proxy) timed(next http.Handler) http.Handler {
 	})
 }
 
-// rpcDoor is where every method of the catalogue can be called by its RPC name.
+// rpcDoor is the path at which every method of the catalogue can be called by its RPC name.
 const rpcDoor = "/compat/rpc"
 
-// rpc is the RPC door to the dialects.
+// rpc is the RPC endpoint of the dialects.
 func (p *Proxy) rpc() http.Handler {
 	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA, catalogue.ProviderB: p.providerB}
 	door := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody, MayBegin: p.executor.MayBegin}
@@ -200,11 +207,11 @@ func (p *Proxy) rpc() http.Handler {
 	return door
 }
 
-// Reload reads the credentials file again, with the secrets it names, also when the file itself did not change. An error leaves
-// the logins as they were.
+// Reload reads the credentials file and the secrets that it names, even if the file did not change.
+// An error leaves the logins as they were.
 func (p *Proxy) Reload() error { return p.logins.Reload() }
 
-// Close lets go of idle connections. Requests under way are not cut.
+// Close closes the idle connections. It does not interrupt requests.
 func (p *Proxy) Close() { p.idle() }
 
 // route registers h and puts the pattern into the request's log event.
@@ -215,7 +222,7 @@ func (p *Proxy) route(mux *http.ServeMux, pattern string, h http.Handler) {
 	})
 }
 
-// refuse answers a request that reaches no dialect, and so no dialect's error shape: in v1's.
+// refuse responds in v1's error form to a request that reaches no dialect.
 func refuse(status int, code, message, allow string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		httpx.EventFrom(r.Context()).SetOutcome(code)
@@ -228,14 +235,15 @@ func refuse(status int, code, message, allow string) http.Handler {
 			RequestID: httpx.RequestIDFrom(r.Context()),
 		}})
 		if err != nil {
-			body = nil // cannot be: the type is our own
+			body = nil // not reached: the type is fixed
 		}
 		w.WriteHeader(status)
-		_, _ = w.Write(body) // a client that is gone loses nothing
+		_, _ = w.Write(body) // if the client is gone, nothing is lost
 	})
 }
 
-// onlyClean keeps paths with empty or dotted segments from the mux, which would redirect them: legacy clients follow none.
+// onlyClean rejects paths with empty or dotted segments. The mux would redirect them, and legacy
+// clients follow no redirect.
 func onlyClean(next http.Handler) http.Handler {
 	wrong := refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", "")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -258,10 +266,10 @@ func methods(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // a client that is gone loses nothing
+	_, _ = w.Write(body) // if the client is gone, nothing is lost
 }
 
-// check refuses settings that could only fail later.
+// check rejects settings that would fail later.
 func (c Config) check() error {
 	u, err := url.Parse(c.V1)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") {
@@ -276,8 +284,9 @@ func (c Config) check() error {
 	return nil
 }
 
-// newTransport keeps many connections to its one host and ignores proxies of the environment: card numbers go to v1 and nowhere
-// else. It also returns what closes the idle ones.
+// newTransport keeps many connections to its one host and ignores proxies of the environment,
+// because card numbers must only go to v1. It also returns a function that closes the idle
+// connections.
 func newTransport(cfg Config) (http.RoundTripper, func()) {
 	dial := (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	if strings.HasPrefix(strings.ToLower(cfg.V1), "http://") {
@@ -286,14 +295,14 @@ func newTransport(cfg Config) (http.RoundTripper, func()) {
 	}
 	secure := &http.Transport{
 		DialContext:           dial,
-		TLSClientConfig:       tlspolicy.Client(nil), // SSL_CERT_FILE names other authorities than the system's
+		TLSClientConfig:       tlspolicy.Client(nil), // SSL_CERT_FILE replaces the system's authorities
 		MaxIdleConns:          256,
 		MaxIdleConnsPerHost:   256,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   5 * time.Second,
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true,
-		ResponseHeaderTimeout: 0, // one attempt has its own bound
+		ResponseHeaderTimeout: 0, // CallTimeout bounds each attempt
 	}
 	return secure, secure.CloseIdleConnections
 }

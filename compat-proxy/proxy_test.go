@@ -40,7 +40,7 @@ const (
 // v1 approves every payment and counts them.
 type v1 struct {
 	creates atomic.Int64
-	hold    chan struct{} // when not nil, creating waits for it to be closed
+	hold    chan struct{} // unless nil, a create waits until it is closed
 	arrived chan struct{}
 }
 
@@ -54,7 +54,7 @@ func (s *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Reference jsontext.Value `json:"reference"`
 	}
 	body, _ := io.ReadAll(r.Body)
-	_ = json.Unmarshal(body, &asked) // what cannot be read is answered without it
+	_ = json.Unmarshal(body, &asked) // an unreadable body gets a response without it
 	if asked.Reference == nil {
 		asked.Reference = jsontext.Value("null")
 	}
@@ -91,11 +91,11 @@ func mustProxyOf(t *testing.T, s http.Handler, change func(*compatproxy.Config))
 	return server
 }
 
-// reply is an answer that was read to its end.
+// reply is a response that was read to its end.
 type reply struct {
 	status int
 	header http.Header
-	length int64 // as announced, -1 when it was not
+	length int64 // the Content-Length, -1 without one
 }
 
 func send(t *testing.T, method, url string, body io.Reader, change func(*http.Request)) (reply, string) {
@@ -181,7 +181,7 @@ func TestPreflight(t *testing.T) {
 	for _, p := range []string{path, dropIn} {
 		resp, _ := send(t, http.MethodOptions, proxy.URL+p, nil, nil)
 		preflight(t, resp)
-		for _, body := range []string{sale, "{", ""} { // what follows a preflight must be readable too
+		for _, body := range []string{sale, "{", ""} { // the response after a preflight must be readable too
 			resp, _ = send(t, http.MethodPost, proxy.URL+p, strings.NewReader(body), nil)
 			if got, want := resp.header.Get("Access-Control-Allow-Origin"), "*"; got != want {
 				t.Errorf("%s %q: origin: got %q, want %q", p, body, got, want)
@@ -244,7 +244,7 @@ func TestBusy(t *testing.T) {
 	first.Wait()
 }
 
-// TestHangUp shows that a client which goes away does not stop its payment half-way.
+// TestHangUp: a client that hangs up does not stop its payment half-way.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
@@ -274,7 +274,7 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// dropNumbers keeps out of the log what may hold any three digits by chance.
+// dropNumbers removes log attributes that may contain any three digits by chance.
 func dropNumbers(_ []string, a slog.Attr) slog.Attr {
 	switch a.Key {
 	case slog.TimeKey, "duration_ms", "request_id", "bytes":

@@ -19,8 +19,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// monthlyV1 looks an Idempotency-Key up before it rejects an expired card, as v1 does, and stores that
-// refusal under the key. It counts the payments and refunds that it made.
+// monthlyV1 looks an Idempotency-Key up before it rejects an expired card, as v1 does. It stores
+// that refusal under the key. It counts the payments and refunds that it made.
 type monthlyV1 struct {
 	clock *clock.Fake
 
@@ -124,20 +124,20 @@ func (f *monthlyV1) look(w http.ResponseWriter, key string) {
 		key, use.status, use.resource, purpose, use.at.UTC().Format(timestampForm))
 }
 
-// payments is how many payments and refunds were made.
+// payments returns the number of payments and refunds.
 func (f *monthlyV1) payments() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.made
 }
 
-// expiring is a request by a card that expires with November 2026.
+// expiring is a request with a card that expires at the end of November 2026.
 type expiring struct {
 	path, body string
 	change     func(*http.Request)
-	done       string // in the response to one that was carried out
+	done       string // in the response to an executed request
 	retried    string // in the response to its retry; "" is the same response
-	expired    string // in the response to one whose card has expired
+	expired    string // in the response to a request with an expired card
 }
 
 const (
@@ -151,7 +151,7 @@ const (
 		`"orderInformation":{"amountDetails":{"totalAmount":"24.50","currency":"USD"}}}`
 )
 
-// expiringRequests are a request for each way in which a card with an expiry comes, in both dialects.
+// expiringRequests has a request for each form of a card with an expiry, in both dialects.
 func expiringRequests() map[string]expiring {
 	a := func(old, replacement string) expiring {
 		body := strings.Replace(expiringA, old, replacement, 1)
@@ -177,9 +177,9 @@ func expiringRequests() map[string]expiring {
 	}
 }
 
-// TestRetryOverTheEndOfAMonth sends a request by a card in its last month, whose response is lost. The
-// clocks pass the end of the month, and the same request again finds the first one: nothing is paid
-// twice. A further request by the card is then rejected, as is its own retry.
+// TestRetryOverTheEndOfAMonth sends a request with a card in its last month, whose response is
+// lost. The clocks pass the end of the month. A retry finds the first request, so nothing is paid
+// twice. A further request with the card is then rejected, as is its retry.
 func TestRetryOverTheEndOfAMonth(t *testing.T) {
 	t.Parallel()
 	for name, c := range expiringRequests() {

@@ -110,7 +110,7 @@ func TestRPC(t *testing.T) {
 	}
 }
 
-// A notification gets no answer, so it must not move money.
+// A notification has no response, so it must not move money.
 func TestRPC_notification(t *testing.T) {
 	t.Parallel()
 	s := &v1{}
@@ -126,8 +126,8 @@ func TestRPC_notification(t *testing.T) {
 	}
 }
 
-// TestRPC_batchThatTakesTooLong: the first call of a batch takes all the time that there is for the
-// request. The response comes in that time, and marks the other calls as not executed.
+// TestRPC_batchThatTakesTooLong: the first call of a batch takes the whole time of the request. The
+// response arrives within that time, and marks the other calls as not executed.
 func TestRPC_batchThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 64)}

@@ -17,8 +17,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// A signature is good for 15 minutes either way, unless its login has another age, and for longer
-// than v1 remembers it for no login.
+// A signature is valid for 15 minutes either way, unless its login has another age. No age may
+// exceed the time for which v1 stores the signature's name.
 func TestDefaultSignatureAge(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
