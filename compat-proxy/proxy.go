@@ -159,7 +159,9 @@ func New(cfg Config) (*Proxy, error) {
 // Handler serves the compatibility endpoints, with request ids, logs, traces and security headers.
 func (p *Proxy) Handler() http.Handler {
 	mux := http.NewServeMux()
-	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil)) // of this program alone: all proxies have one v1, so a balancer gains nothing by leaving one
+	// This is the health of this program alone. All proxies have one v1, so a balancer gains nothing
+	// by leaving one.
+	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil))
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
 	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send GET.", "GET, HEAD"))
 	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)

@@ -61,7 +61,7 @@ func (s session) leave(ctx context.Context, in chain, n int, r Result) {
 //
 // A request that took a key while another one ran under the key before fills that key afterwards.
 // The other one looks at the next key after v1 freed its own (vacate). At least one of the two
-// looks comes after both events, so the freed key does not stay a gap.
+// reads comes after both events, so the freed key does not stay a gap.
 func (s session) fill(ctx context.Context, in chain, n int) {
 	for ; n >= 0; n-- {
 		u, failed := s.peek(ctx, in.key(n))

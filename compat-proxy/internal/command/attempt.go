@@ -28,8 +28,8 @@ type answer struct {
 	// resent reports that the transport sent the request twice. It does that when a kept connection
 	// breaks under a request with an Idempotency-Key. The outcome of the first time is unknown.
 	resent bool
-	// replayed reports that v1 stored the response to an earlier request under the same key, which
-	// none of these attempts can have been.
+	// replayed reports that the response is the stored one to an earlier request under the same key.
+	// None of these attempts can be that request.
 	replayed bool
 	// stored reports that v1 had stored the response before the last attempt, for any request.
 	stored bool
@@ -139,7 +139,7 @@ func readAll(resp *http.Response) ([]byte, error) {
 	if resp.ContentLength > maxAnswer {
 		return nil, upstream.ErrTooLarge
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) //nolint:wrapcheck // the caller adds the context
+	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) //nolint:wrapcheck // the caller only checks which error it is
 }
 
 // retryAfter reads the header's seconds. V1 never sends the date form.

@@ -11,7 +11,8 @@ import (
 
 // bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name.
 // Without a witness, a command whose name is the evidence itself runs under that same key. bind
-// returns the result to give if the evidence came with another name before, or v1 does not decide.
+// returns the result to give if the evidence came with another name before, or the reservation
+// fails.
 func (s session) bind(ctx context.Context, c Named) *Result {
 	if c.Bound.Evidence == "" {
 		return nil
@@ -51,7 +52,7 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 }
 
 // bindTo reserves the key for the purpose. It returns the result to give if the key has another
-// purpose, or v1 does not decide.
+// purpose, or the reservation fails.
 func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []string) *Result {
 	names, failed := s.chosen(ctx, key)
 	if failed != nil {

@@ -60,7 +60,8 @@ const (
 	maxReference         = 255 // v1's limit
 )
 
-// findable returns in with a field by which v1 can list it, if in has any identifying field.
+// findable returns in with a field by which v1 can list it. A description that is too long for a
+// reference is none.
 func findable(in v1.CustomerInput) v1.CustomerInput {
 	if in.Reference != nil || in.Email != nil || utf8.RuneCountInString(text(in.Description)) > maxReference {
 		return in

@@ -117,7 +117,8 @@ func (g *group) admits(currency string, digests []string, recent time.Time) (Res
 	rest, pending := g.rest()
 	switch {
 	case currency != g.payments[0].Currency:
-		return Result{Outcome: Unmet, Unmet: ConditionCurrency}, false // amounts of another currency cannot be compared with the rest
+		// Amounts of another currency cannot be compared with the rest.
+		return Result{Outcome: Unmet, Unmet: ConditionCurrency}, false
 	case rest <= 0:
 		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}, false
 	case rest <= pending:

@@ -37,7 +37,8 @@ func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
 // cards.
 func TestCreateCustomerWithoutCardsAfterADeath(t *testing.T) {
 	t.Parallel()
-	for at, want := range map[int]command.Outcome{4: command.Done, 5: command.Unavailable} { // the first attachment, the second
+	// The proxy dies at the first attachment, then at the second.
+	for at, want := range map[int]command.Outcome{4: command.Done, 5: command.Unavailable} {
 		b := setupCustomers(t)
 		b.make(t, &mortal{left: at}, ana(visa, mastercard))
 		if r := b.whole(t, ana()); r.Outcome != want {

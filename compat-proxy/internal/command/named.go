@@ -21,19 +21,20 @@ type Named struct {
 	// Name is unique within the caller's merchant and mode, for all its API keys. It may hold
 	// anything: only a keyed hash leaves the proxy.
 	Name string `json:"name"`
-	// Bound ties the login of the request to Name, if the login does not cover it. The zero Binding
-	// ties nothing.
+	// Bound ties the evidence of the request's login to Name, if the login does not cover it. The
+	// zero Binding ties nothing.
 	Bound Binding `json:"bound,omitzero"`
-	// Evidence is the login of the request, if the client chooses Name. A refusal spends it: the same
-	// bytes get the refusal again, and a retry that is signed anew may use Name. Empty spends nothing.
+	// Evidence is the nonce or signature of the request's login, if the client chooses Name. A refusal
+	// spends it: the same bytes get the refusal again, and a retry that is signed anew may use Name.
+	// Empty spends nothing.
 	Evidence string `json:"evidence,omitzero"`
 	// Final makes a refusal use the name as well, where a retry must not have another result.
 	Final bool `json:"final,omitzero"`
 }
 
-// Binding is the login of a request, which v1 keeps for 24 hours with the first Name that came with
-// it. The same evidence with another Name is Refused with CodeNameSpent, and so is a Named command
-// whose Name is the evidence itself.
+// Binding is the evidence of a request's login, its nonce or signature. V1 keeps it for 24 hours
+// with the first Name that came with it. The same evidence with another Name is Refused with
+// CodeNameSpent, and so is a Named command whose Name is the evidence itself.
 type Binding struct {
 	Evidence string `json:"evidence,omitempty"`
 	// Witness is the API key whose merchant stores the evidence, where Name may belong to one of
@@ -63,7 +64,7 @@ func (n naming) key(kind Kind, name string, nth int) string {
 }
 
 // runNamed runs a command under the first key of its name under which v1 stored no refusal. V1
-// decides which request has a key, and a refused key stays refused. So only one of all requests
+// decides which request has a key, and a refused key stays refused. So at most one of all requests
 // under a name has an effect, even if they are concurrent or a proxy died. A version conflict does
 // not refuse the request. The command reads and decides again under the next key, also if it is
 // Final.

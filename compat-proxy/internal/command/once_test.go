@@ -198,7 +198,8 @@ func TestOnce_withoutTheScopeToLook(t *testing.T) {
 		{time.Minute, sale(120), command.Repeated},
 		{2 * time.Minute, sale(120), command.Done},
 		{time.Minute, sale(120), command.Repeated},
-		{time.Hour, sale(120, func(c *command.Authorize) { c.Body.Reference = new("r") }), command.Repeated}, // the caller does not get the age of the first
+		// The caller does not get the age of the first request.
+		{time.Hour, sale(120, func(c *command.Authorize) { c.Body.Reference = new("r") }), command.Repeated},
 	} {
 		b.clock.Advance(step.after)
 		if got := b.ask(t.Context(), 0, step.c); got != step.want {

@@ -86,7 +86,8 @@ func (c Reverse) unmet(t *v1.Transaction) Condition {
 	}
 	currency, known := money.Lookup(t.Currency)
 	minor, err := money.Parse(c.Amount, currency.Exponent)
-	whole := minor == t.AmountAuthorized || c.Target == "" && minor == t.Amount // without a response, the client does not have the partial amount
+	// Without a response, the client does not have the partial amount.
+	whole := minor == t.AmountAuthorized || c.Target == "" && minor == t.Amount
 	if !known || err != nil || !whole {
 		return ConditionAmount
 	}

@@ -116,7 +116,8 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 		learn, f := setup(t, map[string][]answer{read: reads, void: voids})
 		run(t, learn, asked)
 		_, keys := bodies(f, void)
-		record := `{"status":"completed","http_status":409,"error_code":"version_conflict","created_at":"2999-01-01T00:00:00.000Z"}` // recent by any clock
+		// The record is recent by any clock.
+		record := `{"status":"completed","http_status":409,"error_code":"version_conflict","created_at":"2999-01-01T00:00:00.000Z"}`
 		answers := map[string][]answer{
 			read: reads, void: voids, readCaps: listed(), "GET /v1/idempotency_keys/" + keys[0]: ok(record),
 		}

@@ -124,7 +124,8 @@ const (
 	nameKey             = "_name"
 	descriptionKey      = "_description"
 	taxAfterDiscountKey = "tax_after_discount"
-	billingEmailKey     = "billing_email" // only if it equals the customer's e-mail address, because v1 has one field for both
+	// Only if it equals the customer's e-mail address, because v1 has one field for both.
+	billingEmailKey = "billing_email"
 )
 
 // extendedAmounts are the amounts with a name and a description.

@@ -38,7 +38,8 @@ func FuzzNotations(f *testing.F) {
 		f.Add(body)
 	}
 	sale := goldentest.MustRead(f, filepath.Join("testdata", "x1-sale", "request.xml"))
-	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1)) // characters that the two notations escape differently
+	// The two notations escape these characters differently.
+	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1))
 	h := mustHandler(f, content{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		answer := ask(t, h, body)

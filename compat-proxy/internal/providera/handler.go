@@ -228,7 +228,8 @@ func plainFault(w http.ResponseWriter, r *http.Request, status int, format wire.
 // be wrong. It waits briefly for the first bytes.
 func formatOf(w http.ResponseWriter, r *http.Request, start []byte) wire.Format {
 	if len(start) == 0 && r.Body != nil && r.Header.Get("Expect") == "" { // reading would request the body
-		_ = http.NewResponseController(w).SetReadDeadline(clock.System().Now().Add(oversizeWait)) // if this fails, the server's own deadline holds
+		// If this fails, the server's own deadline holds.
+		_ = http.NewResponseController(w).SetReadDeadline(clock.System().Now().Add(oversizeWait))
 		start = make([]byte, 64)
 		n, _ := io.ReadFull(r.Body, start) // a shorter body is enough
 		start = start[:n]

@@ -64,7 +64,8 @@ func lacking(granted, needed []string) problem {
 
 // profileAnswer builds the response to a createCustomerProfileRequest.
 func profileAnswer(refID *string, m made, said []string, p problem) (*wire.Document, problem) {
-	if p.API == apiBadLogin || p.API == apiInactive || p.API == apiAccessDenied { // v1's refusal of the caller looks like the proxy's own
+	// V1's refusal of the caller looks like the proxy's own.
+	if p.API == apiBadLogin || p.API == apiInactive || p.API == apiAccessDenied {
 		return refusal(createCustomerProfileResponse, refID, p), p
 	}
 	own := append(m.elements(), texts("validationDirectResponseList", "string", said))

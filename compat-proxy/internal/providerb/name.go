@@ -92,7 +92,7 @@ func (o origin) purpose() []string {
 }
 
 // bind reserves the evidence of a login that covers no path for this operation. It returns false,
-// with the response, if the evidence came with another operation before, or v1 does not decide.
+// with the response, if the evidence came with another operation before, or the reservation fails.
 func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (answer, bool) {
 	if !o.caller.Pathless {
 		return answer{}, true

@@ -120,7 +120,9 @@ func write(w http.ResponseWriter, a answer) {
 	header := w.Header()
 	header.Set("Content-Type", "application/hal+json;charset=utf-8")
 	if a.seal != nil {
-		if text, err := a.seal(body); err == nil { // else it is sent in plain text, which every client accepts: the client must get the outcome
+		// If this fails, the body is sent in plain text, which every client accepts. The client must get
+		// the outcome.
+		if text, err := a.seal(body); err == nil {
 			body = text
 			header.Set("Content-Type", "application/json")
 		}

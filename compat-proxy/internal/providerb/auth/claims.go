@@ -163,7 +163,8 @@ func (v *Verifier) knows(r Request, host string) bool {
 // caller returns the caller of a verified token. evidence identifies a token without a nonce.
 func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, evidence string) (Caller, error) {
 	merchant, signed := cmp.Or(string(c.Merchant), h.Merchant, key.Login.ID), true
-	if _, own := key.Login.Grant(merchant); !own && merchant == key.Login.ID { // a portfolio, whose clients name the merchant in the header
+	// A portfolio's clients name the merchant in the header.
+	if _, own := key.Login.Grant(merchant); !own && merchant == key.Login.ID {
 		merchant, signed = r.Header.Get("V-C-Merchant-Id"), false
 	}
 	out, err := actsFor(key, merchant, signed)

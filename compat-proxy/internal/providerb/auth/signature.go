@@ -100,7 +100,8 @@ func (v *Verifier) views(r Request, fields map[string]string, owner *credentials
 	}
 	merchants := []string{fields["v-c-merchant-id"]}
 	if _, own := owner.Grant(owner.ID); !own {
-		merchants = distinct(merchants[0], owner.ID) // a portfolio that acts for itself signs its own name for no other merchant
+		// A portfolio that acts for itself signs its own name for no other merchant.
+		merchants = distinct(merchants[0], owner.ID)
 	}
 	return views{hostsOf(r.Host, v.cfg.Hosts), targets, merchants}
 }
