@@ -29,23 +29,24 @@ func New() *Metrics {
 	m := &Metrics{
 		Set: metrics.New("causeway_compat"),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_compat_request_seconds", Help: "Time to answer a legacy request, by method and class of outcome.",
+			Name:    "causeway_compat_request_seconds",
+			Help:    "Time to respond to a legacy request, by method and class of outcome.",
 			Buckets: metrics.Latencies(),
 		}, []string{"method", "outcome"}),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "causeway_compat_v1_call_seconds",
-			Help:    "Time until v1 answered an attempt at a call, by route, status (none: no answer) and which attempt it was.",
+			Help:    "Time until v1 responded to an attempt at a call, by route, status (none: no response) and attempt.",
 			Buckets: metrics.Latencies(),
 		}, []string{"route", "status", "attempt"}),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_compat_credentials_reloads_total",
-			Help: "Attempts to read the credentials files again: ok, or failed, which keeps the last good logins.",
+			Help: "Attempts to read the credentials files again: ok, or failed, which keeps the last valid logins.",
 		}, []string{"outcome"}),
 	}
 	m.secret = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "causeway_compat_deduplication_secret_info",
-		Help: "1, with the fingerprint of the deduplication secret: proxies that show different ones recognise no retry " +
-			"of each other's requests.",
+		Help: "1, with the fingerprint of the deduplication secret: proxies with different fingerprints do not recognise " +
+			"retries of each other's requests.",
 	}, []string{"fingerprint"})
 	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "causeway_compat_login_attempts_total",

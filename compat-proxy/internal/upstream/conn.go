@@ -64,7 +64,7 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	}
 	text, err := readBody(answer)
 	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
+		return nil, fmt.Errorf("read response: %w", err)
 	}
 	body := &whole{}
 	body.Reset(text)
@@ -77,7 +77,7 @@ func (c *conn) header(r *http.Request) (*http.Response, error) {
 	for range maxInformed + 1 {
 		answer, err := http.ReadResponse(c.in, r)
 		if err != nil {
-			return nil, fmt.Errorf("read answer: %w", err)
+			return nil, fmt.Errorf("read response: %w", err)
 		}
 		if answer.StatusCode == http.StatusSwitchingProtocols {
 			break
@@ -124,7 +124,7 @@ func (w writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-var errSpoken = errors.New("upstream: something came that nobody asked for")
+var errSpoken = errors.New("upstream: data on an idle connection")
 
 // alive reports whether the other side has kept the connection open and quiet, by the bytes and
 // events that have arrived.

@@ -46,8 +46,8 @@ var _ http.RoundTripper = (*Transport)(nil)
 // Errors of RoundTrip, besides errors of net and of the request's context.
 var (
 	ErrScheme   = errors.New("upstream: not an http URL")
-	ErrTooLarge = errors.New("upstream: answer too large")
-	ErrProtocol = errors.New("upstream: answer not understood")
+	ErrTooLarge = errors.New("upstream: response too large")
+	ErrProtocol = errors.New("upstream: malformed response")
 )
 
 // New returns a transport that has no connections yet.
