@@ -23,8 +23,8 @@ func accountEnd(number string) string {
 	return shown
 }
 
-// maskedAccount masks an account number as v1 does later: it shows at most half of a short one.
-// Four digits are a whole number if whole is set, else they may be only the end of one.
+// maskedAccount masks an account number as v1 does later: it shows at most half of a short one. If
+// whole is set, the number is never only the end of one, so four digits are a short number.
 func maskedAccount(number string, whole bool) string {
 	if chars.Digits(number) && (len(number) > 4 || whole && len(number) == 4) {
 		return masked(number[len(number)-min(4, len(number)/2):])

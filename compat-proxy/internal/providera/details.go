@@ -124,7 +124,7 @@ const (
 	nameKey             = "_name"
 	descriptionKey      = "_description"
 	taxAfterDiscountKey = "tax_after_discount"
-	// Only if it equals the customer's e-mail address, because v1 has one field for both.
+	// Set only if it equals the customer's e-mail address, because v1 has one field for both.
 	billingEmailKey = "billing_email"
 )
 

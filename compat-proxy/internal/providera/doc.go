@@ -4,5 +4,5 @@
 // Decoding and encoding are pure. A request passes through wire.Parse (syntax and schema), auth.go
 // (the login), the scopes of the method catalogue, and decode.go (local checks, commands). Then
 // come the executor, encode.go (the response) and package wire again (bytes). DIVERGENCES.md lists
-// the differences to the provider, and the reasons.
+// the differences from the provider, and the reasons.
 package providera

@@ -61,7 +61,8 @@ const (
 	ClassBroken   = "broken" // it ended in a panic
 )
 
-// Handler serves the dialect over HTTP. Its status is always 200: clients read the document.
+// Handler serves the dialect over HTTP. Its status is 200, or 408 for a slow body: clients read the
+// document.
 type Handler struct {
 	cfg Config
 }

@@ -46,7 +46,8 @@ func major(minor int64, currency string) string {
 	return money.Format(minor, c.Exponent)
 }
 
-// currencyOf returns the currency of a request, in upper or lower case, else the caller's default.
+// currencyOf returns the currency of a request, else the caller's default. The request may write it
+// in upper or lower case.
 func currencyOf(named wire.Text, fallback string) (money.Currency, problem) {
 	code := strings.ToLower(string(named))
 	if code == "" {

@@ -88,8 +88,8 @@ type call struct {
 	now    time.Time
 }
 
-// ServeHTTP responds to one request. It authenticates the request before it reads anything else of
-// it.
+// ServeHTTP responds to one request. It authenticates the request before it interprets its path and
+// body.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, operation := h.cfg.Clock.Now(), OperationNone
 	class := ClassBroken
