@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ask is what a request's header fields say about encryption.
+// ask holds the encryption that a request's header fields demand.
 type ask struct {
 	jose     bool // the body is a JWE
-	response bool // the answer must be one
+	response bool // the response must be a JWE
 	kid      string
 }
 
@@ -19,7 +19,8 @@ func present(f Fields) bool {
 	return isJOSE(f) || len(f.Values(FieldMLE)) > 0 || len(f.Values(FieldResponse)) > 0 || len(f.Values(FieldResponseKID)) > 0
 }
 
-// readAsk reads the fields of the protocol. What it cannot make sense of is refused, never taken for a request in the clear.
+// readAsk reads the fields of the protocol. It rejects values that it does not recognize, so that
+// such a request never passes as one in the clear.
 func readAsk(head RequestHead) (a ask, p *Problem) {
 	a.jose = isJOSE(head.Fields)
 	versions := head.Fields.Values(FieldMLE)
@@ -55,7 +56,7 @@ func readAsk(head RequestHead) (a ask, p *Problem) {
 	return a, nil
 }
 
-// isJOSE reports whether any Content-Type is application/jose; parameters, which it has none of, change nothing.
+// isJOSE reports whether any Content-Type is application/jose. Parameters are ignored.
 func isJOSE(f Fields) bool {
 	for _, value := range f.Values(fieldType) {
 		if mediaTypeOf(value) == typeJOSE {
@@ -65,7 +66,7 @@ func isJOSE(f Fields) bool {
 	return false
 }
 
-// wellFormed reports whether the parameters of a media type can be read; what they say changes nothing.
+// wellFormed reports whether the parameters of a media type can be parsed.
 func wellFormed(value string) bool {
 	_, _, err := mime.ParseMediaType(value)
 	return err == nil

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 )
 
-// Begin judges a request by its head. Nothing of it may be forwarded before; when it is not a problem, the answer can be encrypted if that
-// was asked for.
+// Begin judges a request by its head. A shell may forward no part of the request before Begin
+// returns. If Begin returns no problem, the response can be encrypted if the client demanded it.
 func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*Exchange, *Problem) {
 	x := &Exchange{engine: e, head: head}
 	if e.rule(head, "").Request == policy.Off {
@@ -41,8 +41,8 @@ func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*E
 	return x, nil
 }
 
-// TakesNone refuses a request that asks for any encryption where there is none: its body would not be understood, or its answer go out in the
-// clear.
+// TakesNone rejects a request that demands encryption on a route without encryption. Otherwise core
+// would receive a body that it cannot parse, or the response would go out in the clear.
 func TakesNone(f Fields) *Problem {
 	if !present(f) {
 		return nil
@@ -50,12 +50,13 @@ func TakesNone(f Fields) *Problem {
 	return problem(CodeNotSupported, "off", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.")
 }
 
-// rule is what holds for a request.
+// rule returns the rule for a request: the policy's, made stricter by the level of its route.
 func (e *Engine) rule(head RequestHead, merchant string) policy.Rule {
 	return e.policy.Rule(head.Method, head.Path, merchant).Combine(head.Level)
 }
 
-// obey refuses what the policy does. A request without a body needs no encryption where its method goes without one.
+// obey rejects a request that does not meet the rule. A request without a body needs no encryption
+// if its method allows one without.
 func (x *Exchange) obey(rule policy.Rule) *Problem {
 	carries := x.head.Body
 	switch x.head.Method {
@@ -71,7 +72,7 @@ func (x *Exchange) obey(rule policy.Rule) *Problem {
 	return nil
 }
 
-// checkBody refuses an encrypted body that is known to be too large, or to be none.
+// checkBody rejects an encrypted body that its header fields show to be too large or missing.
 func (x *Exchange) checkBody() *Problem {
 	if !x.ask.jose {
 		return nil
@@ -85,7 +86,8 @@ func (x *Exchange) checkBody() *Problem {
 	return nil
 }
 
-// resolveReply finds the key to encrypt the answer with, before anything is carried out whose answer could then not be given.
+// resolveReply finds the key that encrypts the response. It runs before the request is forwarded,
+// so that core executes nothing whose response could not be sent.
 func (x *Exchange) resolveReply(ctx context.Context) *Problem {
 	if !x.ask.response {
 		return nil
@@ -107,7 +109,7 @@ func (x *Exchange) resolveReply(ctx context.Context) *Problem {
 	return nil
 }
 
-// retryKeys is how many seconds to wait when keys cannot be had.
+// retryKeys is the Retry-After in seconds if the keys cannot be read.
 const retryKeys = 5
 
 func tooLarge() *Problem {
@@ -118,7 +120,7 @@ func failed(reason jwe.Reason, hint string) *Problem {
 	return problem(CodeDecryptFailed, string(reason), hint)
 }
 
-// passOps are the changes to a request that is not unwrapped.
+// passOps returns the changes to a request whose body is not decrypted.
 func (x *Exchange) passOps() []HeaderOp {
 	ops := append(inside(x.head.Names), dels(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID)...)
 	ops = x.appendHopOps(ops)
@@ -138,7 +140,8 @@ func (x *Exchange) appendHopOps(ops []HeaderOp) []HeaderOp {
 	return append(ops, Set(FieldClientAddress, x.head.ClientAddress), Set(FieldHop, x.engine.hop.Reveal()))
 }
 
-// internal is what core is told: what was encrypted, for whom, and whether the answer is.
+// internal returns the value of FieldInternal for core: the key, the merchant, and whether the
+// response will be encrypted.
 func (x *Exchange) internal() string {
 	value := version
 	if x.kid != "" {

@@ -12,9 +12,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// BenchmarkOracle compares how long it takes to refuse a content key that the private key cannot read with how long it takes to refuse a tag that
-// is wrong: the ratios of the 5th percentiles and of the medians, over pairs measured in turn. They are 1 where a client learns nothing from time.
-// The body is large, as it is where go-jose's own early return shows most.
+// BenchmarkOracle compares how long two rejections take: of a content key that the private key
+// cannot decrypt, and of a wrong tag. It reports the ratios of the 5th percentiles and of the
+// medians, measured in turn. A ratio of 1 reveals nothing to a client. The body is large, because
+// go-jose's own early return then shows most.
 func BenchmarkOracle(b *testing.B) {
 	for _, alg := range []engine.Alg{engine.RSAOAEP256, engine.ECDHESA256KW} {
 		b.Run(string(alg), func(b *testing.B) {

@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
-// TestCases runs the shared cases on the engine alone, by a shell that has no transport.
+// TestCases runs the shared cases on the engine alone, through a shell without a transport.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -90,7 +90,8 @@ func apply(h http.Header, ops []engine.HeaderOp) {
 	}
 }
 
-// TestFlipsAreTold is the rest of row 15: what only the private key can tell is answered in the same bytes whatever it was.
+// TestFlipsAreTold is the rest of row 15. If only the private key can detect a fault, the response
+// has the same bytes for every fault.
 func TestFlipsAreTold(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -101,7 +102,7 @@ func TestFlipsAreTold(t *testing.T) {
 		tokens = append(tokens, enginetest.Flip{Name: "a wrong content key", Token: enginetest.Forge{Key: key, CEK: make([]byte, 16)}.Seal(t, "{}")})
 		for i, flip := range tokens {
 			if key.Alg == engine.ECDHESA256KW && i == len(tokens)-1 {
-				continue // its length is seen without the key
+				continue // the engine rejects the length without the key
 			}
 			got := exchange(t, e, enginetest.Request{Method: "POST", Path: enginetest.Path, Body: flip.Token, Fields: []enginetest.Field{
 				{Name: "Content-Type", Value: "application/jose"}, {Name: "X-SVC-MLE", Value: "v1"},

@@ -11,30 +11,31 @@ import (
 	"github.com/causeway-pay/causeway/shared/turns"
 )
 
-// Policy says what must be encrypted. *policy.Table is one.
+// Policy decides which bodies must be encrypted. *policy.Table implements it.
 type Policy interface {
 	Rule(method, path, merchant string) policy.Rule
 	// ByMerchant reports whether a rule can depend on the merchant.
 	ByMerchant() bool
 }
 
-// Caller finds out whose request it is. It is called only where that matters, and at most once for an exchange. A problem, when the request
-// is nobody's or that cannot be found out, goes to the client as it is.
+// Caller returns the merchant of a request. The engine calls it only if the merchant matters, and
+// at most once for an exchange. A problem, such as an invalid API key, goes to the client
+// unchanged.
 type Caller func(ctx context.Context) (merchant string, problem *Problem)
 
-// Config is what an engine is made of. Settings may be the zero value.
+// Config holds the parts of an engine. Settings may be the zero value.
 type Config struct {
 	Settings
 	Keys   Keys
 	Policy Policy
 	Clock  clock.Clock
-	// Secret goes with every request, for a core that takes none without it: what came by another way was not judged. Zero for none.
+	// Secret proves to core that the request passed this filter. Zero sends no proof.
 	Secret secret.String
 	// Hop authenticates the client address that core receives. Zero forwards no address.
 	Hop secret.String
 }
 
-// Engine decides. It is safe for concurrent use.
+// Engine makes the decisions. It is safe for concurrent use.
 type Engine struct {
 	settings Settings
 	keys     Keys
@@ -45,7 +46,7 @@ type Engine struct {
 	hop      secret.String
 }
 
-// New makes an engine.
+// New returns an engine, or an error if a setting is invalid or a part is missing.
 func New(cfg Config) (*Engine, error) {
 	settings, err := cfg.Complete()
 	if err != nil {
@@ -67,38 +68,40 @@ func New(cfg Config) (*Engine, error) {
 	}, nil
 }
 
-// Settings are what the engine goes by, defaults filled in. A shell reads no more of a body than they say.
+// Settings returns the engine's settings with the defaults filled in. A shell reads no body beyond
+// their limits.
 func (e *Engine) Settings() Settings { return e.settings }
 
-// Exchange is one request on its way through. It belongs to one goroutine at a time.
+// Exchange is one request and its response. Only one goroutine at a time may use it.
 type Exchange struct {
 	engine   *Engine
 	head     RequestHead
 	ask      ask
 	merchant string
 	ops      []HeaderOp
-	reply    *jwe.Recipient // nil when the answer goes in the clear
+	reply    *jwe.Recipient // nil if the response goes in the clear
 	answer   ResponseHead
 	kid      string
 	alg      Alg
 }
 
-// NeedsBody reports whether the request's body is a JWE: the shell then reads all of it, and calls Unwrap.
+// NeedsBody reports whether the request's body is a JWE. If so, the shell reads all of it and calls
+// Unwrap.
 func (x *Exchange) NeedsBody() bool { return x.ask.jose }
 
-// Ops are the changes to the request's header fields when it is not unwrapped.
+// Ops returns the changes to the header fields of a request whose body is not decrypted.
 func (x *Exchange) Ops() []HeaderOp { return x.ops }
 
-// Merchant is whose request it is, "" when that did not matter.
+// Merchant returns the merchant of the request, or "" if the engine did not need it.
 func (x *Exchange) Merchant() string { return x.merchant }
 
-// Key is which key the request was encrypted for, "" until it is unwrapped.
+// Key returns the key that the request was encrypted for, or "" before Unwrap.
 func (x *Exchange) Key() (kid string, alg Alg) { return x.kid, x.alg }
 
-// WrapsResponse reports whether the answer was asked for encrypted.
+// WrapsResponse reports whether the client demanded an encrypted response.
 func (x *Exchange) WrapsResponse() bool { return x.reply != nil }
 
-// rsaShare is how many times fewer bodies are decrypted at a time with RSA keys than with others:
-// half of the processors, by default. An RSA operation takes milliseconds whatever was sent. The
-// other half is for all else.
+// rsaShare divides the slots for decryption with RSA keys. By default they use at most half of the
+// processors, and the other half stays free for all else. An RSA operation takes milliseconds even
+// if the body is garbage.
 const rsaShare = 4

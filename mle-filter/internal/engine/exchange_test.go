@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGolden pins what each case is told, word for word.
+// TestGolden compares the complete response to each case with a golden file.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -112,7 +112,7 @@ func TestCaller(t *testing.T) {
 	}
 }
 
-// TestAnswers: what core must never be able to bring about by its answer.
+// TestAnswers checks the responses of core that the engine must not pass on.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -151,7 +151,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestResponseKeysThatCannotBeUsed: such a key is refused before the request goes on.
+// TestResponseKeysThatCannotBeUsed checks that an unusable response key is rejected before the
+// request is forwarded.
 func TestResponseKeysThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
@@ -177,7 +178,7 @@ func TestResponseKeysThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestProblems walks the table.
+// TestProblems checks the table of codes and the form of an error body.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	codes := engine.Codes()

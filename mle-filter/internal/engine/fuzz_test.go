@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 )
 
-// fuzzKeys are always the same, so that what was found once opens again.
+// fuzzKeys returns the same keys each time, so that the messages of the corpus still open.
 func fuzzKeys(tb testing.TB) (ec, rsa enginetest.Key) {
 	tb.Helper()
 	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), bytes.Repeat([]byte{7}, 32))
@@ -40,7 +40,8 @@ func fuzzKeys(tb testing.TB) (ec, rsa enginetest.Key) {
 	return ec, rsa
 }
 
-// TestCorpus: the right messages of the corpus open, so that the others are refused for what is wrong with them, and not for their key.
+// TestCorpus checks that the valid messages of the corpus open. So the other messages are rejected
+// for their own faults, and not for their key.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	ec, rsa := fuzzKeys(t)
@@ -55,7 +56,7 @@ func TestCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, p := x.Unwrap(t.Context(), []byte(token))
-		if name == "ec-apu" { // made without the apu that its header has, so that it shows that apu counts
+		if name == "ec-apu" { // encrypted without the apu of its header, so apu must count
 			if p == nil || p.Reason != string(jwe.ReasonDecrypt) {
 				t.Errorf("%s: got %+v, want what cannot be decrypted", name, p)
 			}
@@ -67,8 +68,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// FuzzUnwrap looks for a body that makes the engine panic, that it refuses in a way of its own, or that it takes though there is another
-// way to write it. Its corpus holds messages for the keys above.
+// FuzzUnwrap looks for a body that makes the engine panic, that gets an unexpected rejection, or
+// that is accepted in a non-canonical encoding. The messages of its corpus are for fuzzKeys.
 func FuzzUnwrap(f *testing.F) {
 	ec, rsa := fuzzKeys(f)
 	ring := &enginetest.Ring{}

@@ -9,68 +9,73 @@ import (
 
 // Fields are the header fields of a message. http.Header is one.
 type Fields interface {
-	// Values returns the values of a field, whatever the case of its name, in order.
+	// Values returns the values of a field in order. It ignores the case of the name.
 	Values(name string) []string
 }
 
-// RequestHead is what is known of a request before its body.
+// RequestHead is a request without its body.
 type RequestHead struct {
 	Method string
 	Path   string // as sent, without the query
 	Fields Fields
-	Names  iter.Seq[string] // of all the fields that came, in any case
-	Body   bool             // whether a body follows; one that is known to be empty does not
-	Length int64            // what it is said to measure; -1 when that is not said
-	// ClientAddress is the client's IP address, authenticated by the shell; "" if it is not known.
+	Names  iter.Seq[string] // of all fields, in any case
+	Body   bool             // false if there is none, or if it is certainly empty
+	Length int64            // of the body in bytes; -1 if unknown
+	// ClientAddress is the client's IP address, authenticated by the shell; "" if unknown.
 	ClientAddress string
-	// Level is what whoever routes the request says of its route, beside the policy; "" for nothing. The stricter holds.
+	// Level is the level of the route, set by the proxy that routes the request; "" for none. The
+	// stricter of it and the policy holds.
 	Level policy.Level
 }
 
-// ResponseHead is what is known of an answer before its body.
+// ResponseHead is a response without its body.
 type ResponseHead struct {
 	Status int
 	Fields Fields
-	Names  iter.Seq[string] // of all the fields that came, in any case
-	Body   bool             // whether a body follows; one that is known to be empty does not
-	Length int64            // what it is said to measure; -1 when that is not said
+	Names  iter.Seq[string] // of all fields, in any case
+	Body   bool             // false if there is none, or if it is certainly empty
+	Length int64            // of the body in bytes; -1 if unknown
 }
 
-// HeaderOp is a change to header fields: it sets one, in place of all of that name, or deletes it.
+// HeaderOp is a change to header fields. It replaces all fields of that name with one, or deletes
+// them.
 type HeaderOp struct {
 	Name  string // in lower case
 	Value string
 	Del   bool
 }
 
-// Set makes a field have one value.
+// Set returns the change that gives a field one value.
 func Set(name, value string) HeaderOp { return HeaderOp{Name: name, Value: value} }
 
-// Del takes a field away.
+// Del returns the change that deletes a field.
 func Del(name string) HeaderOp { return HeaderOp{Name: name, Del: true} }
 
-// Body is a body to send on in place of the one that came, and the changes to the header fields that go with it, to be made in order.
+// Body replaces a message's body. Ops are the changes to its header fields, applied in order.
 type Body struct {
 	Bytes []byte
 	Ops   []HeaderOp
 }
 
-// The header fields of the protocol, and those around it.
+// The header fields of the protocol, and the others that the engine reads or changes.
 const (
 	FieldMLE         = "x-svc-mle"
 	FieldResponse    = "x-svc-mle-response"
 	FieldResponseKID = "x-svc-mle-response-kid"
 	FieldIdempotency = "idempotency-key"
-	// FieldInternal tells core what was encrypted. A client's own never gets through.
+	// FieldInternal reports to core how the request was encrypted. A client's field never reaches
+	// core.
 	FieldInternal = "x-svc-int-mle"
-	// FieldProof tells core that a request came through here. A client's own never gets through either.
+	// FieldProof proves to core that the request passed this filter. A client's field never reaches
+	// core.
 	FieldProof = "x-svc-int-proof"
 
 	// FieldClientAddress forwards the client address to core, and FieldHop authenticates it.
 	FieldClientAddress = "x-svc-int-client-address"
 	FieldHop           = "x-svc-int-hop"
 
-	// internal begins the names of what the filter and core tell each other. Nobody else says such things, or is told them.
+	// internal is the prefix of the fields between mle-filter and core. They are deleted from
+	// messages of clients, and from core's responses to clients.
 	internal = "x-svc-int-"
 
 	version   = "v1"
@@ -83,21 +88,23 @@ const (
 	fieldCode = "content-encoding"
 )
 
-// unasked are the request fields that core must not see when the answer is to be encrypted: they would have it compress, answer in parts, or
-// not answer at all.
+// unasked are the request fields that core must not receive if the response will be encrypted. With
+// them core could compress the response, send part of it, or send 304.
 var unasked = []string{"accept-encoding", "range", "if-range", "if-none-match", "if-modified-since"}
 
-// ofCiphertext are the request fields that are about the body as it was sent.
+// ofCiphertext are the request fields that describe the body as the client sent it.
 var ofCiphertext = []string{fieldCode, "content-digest", "repr-digest", "digest", "content-md5"}
 
-// ofPlaintext are the response fields that are about the body as core sent it, give away what is in it, or have somebody keep it. They do not go
-// with an answer that is encrypted, nor with the head of one. A list of what may go would hold only for what Envoy's forward_rules show us.
+// ofPlaintext are the response fields that describe the plaintext, reveal its content, or make a
+// client or cache store it. An encrypted response does not have them, nor does the head of one.
+// This is a list of forbidden fields, because Envoy's forward_rules can hide fields from the
+// filter.
 var ofPlaintext = []string{
 	"etag", "last-modified", fieldCode, "content-digest", "repr-digest", "digest", "content-md5", "accept-ranges", "content-range",
 	"content-language", "content-location", "content-disposition", "link", "signature", "signature-input", "set-cookie",
 }
 
-// inside deletes what only the filter and core say to each other of a message that came.
+// inside deletes the fields between mle-filter and core from a received message.
 func inside(names iter.Seq[string]) (ops []HeaderOp) {
 	if names == nil {
 		return nil

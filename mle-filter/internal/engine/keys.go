@@ -12,22 +12,25 @@ import (
 // Alg is a key management algorithm of JWE. Every key is bound to one.
 type Alg = jwe.Alg
 
-// The algorithms there are; all else is refused before any key is touched.
+// The supported algorithms. A message with another one is rejected before any key is read.
 const (
 	RSAOAEP256   = jwe.RSAOAEP256   // RSA keys of 2048 to 4096 bits
 	ECDHESA256KW = jwe.ECDHESA256KW // P-256
 )
 
-// ErrNoKey is returned for a key that does not exist, is another merchant's, has retired or was revoked: callers are not told which.
+// ErrNoKey reports that the merchant has no usable key with that id. The key is missing, belongs to
+// another merchant, has retired or was revoked; the error does not distinguish these cases.
 var ErrNoKey = errors.New("mle: no such key")
 
-// Keys are what the engine may use. Implementations are safe for concurrent use, and answer by what holds when they are asked.
+// Keys returns the keys that the engine may use now. Implementations are safe for concurrent use.
 type Keys interface {
-	// Private returns the private key with that key id, *rsa.PrivateKey, *ecdsa.PrivateKey or, which saves an operation on the curve for each
-	// request, *ecdh.PrivateKey, and the algorithm it is bound to, if it is the merchant's and still decrypts. The error is ErrNoKey, or that
-	// the keys cannot be had now.
+	// Private returns the merchant's private key with that key id and the algorithm that it is
+	// bound to. The key is an *rsa.PrivateKey, *ecdsa.PrivateKey or *ecdh.PrivateKey; the last one
+	// saves an operation on the curve for each request. The error is ErrNoKey, or reports that the
+	// keys cannot be read now.
 	Private(ctx context.Context, merchant, kid string) (private any, alg Alg, err error)
-	// Response returns the public key to wrap answers to a merchant with: the one with that key id, or the newest when kid is empty. The error
-	// is ErrNoKey, or that the keys cannot be had now.
+	// Response returns the public key that encrypts responses to a merchant: the one with that key
+	// id, or the newest if kid is empty. The error is ErrNoKey, or reports that the keys cannot be
+	// read now.
 	Response(ctx context.Context, merchant, kid string) (jose.JSONWebKey, error)
 }

@@ -40,9 +40,9 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestTurnsOfDecryptions checks that the RSA operation of a client waits for one operation of another
-// client, however many of these wait. The publishable keys of a merchant are another client than its
-// secret keys.
+// TestTurnsOfDecryptions checks that the RSA operation of a client waits for only one operation of
+// another client, however many of these are queued. The publishable keys of a merchant count as
+// another client than its secret keys.
 func TestTurnsOfDecryptions(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -85,7 +85,7 @@ func TestTurnsOfDecryptions(t *testing.T) {
 		}
 		before++
 	}
-	if before > 8 { // one, and some whose order on the channel is by chance
+	if before > 8 { // one, and some whose order on the channel is random
 		t.Errorf("an operation waited for %d of another client", before)
 	}
 }
@@ -148,7 +148,8 @@ func TestKeysThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// A key that is not one of its algorithm is our fault, not the client's.
+// TestKeysThatCannotBeUsed checks that a key unfit for its algorithm is our fault, not the
+// client's.
 func TestKeysThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
@@ -196,7 +197,7 @@ func TestSettings(t *testing.T) {
 		"a byte beyond":           {MaxBody: 265_599, MaxPlaintext: 192 << 10},
 	} {
 		w := enginetest.NewWorld(t)
-		w.Config.Settings = s // all else is right
+		w.Config.Settings = s // the other parts are valid
 		if _, err := engine.New(w.Config); err == nil {
 			t.Errorf("%s: got an engine", name)
 		}
@@ -209,7 +210,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestLimitsFit: whatever limit is left out goes by the one that is set.
+// TestLimitsFit checks that a limit without a value is derived from the one that is set.
 func TestLimitsFit(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[engine.Settings]engine.Settings{
@@ -228,7 +229,8 @@ func TestLimitsFit(t *testing.T) {
 	}
 }
 
-// TestLargestPlaintext: by default the limit of plaintexts is one that can be reached, with a header as large as it may be.
+// TestLargestPlaintext checks that the default limit of plaintexts can be reached with a header of
+// the largest size.
 func TestLargestPlaintext(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -248,7 +250,7 @@ func TestLargestPlaintext(t *testing.T) {
 	}
 }
 
-// TestSmallerLimits: limits are those that are set.
+// TestSmallerLimits checks that the limits of the settings hold exactly.
 func TestSmallerLimits(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)

@@ -21,10 +21,10 @@ const (
 	CodeInternal      = "internal_error"
 )
 
-// ReasonBusy is the reason of a problem that is no fault: other decryptions run.
+// ReasonBusy is the reason of a problem that all decryption slots were in use. It is not a fault.
 const ReasonBusy = "busy"
 
-// kinds is THE table from code to type and status.
+// kinds is the only table from code to type and status.
 var kinds = map[string]struct {
 	kind   v1.ErrorType
 	status int
@@ -49,17 +49,17 @@ func Codes() []string {
 	return codes
 }
 
-// Problem is a refusal on its way to the client, in the terms of the v1 error body. It is always answered in the clear, and holds nothing of
-// the request and nothing that a private key decided.
+// Problem is a rejection, sent to the client as a v1 error body. It is always sent in the clear. So
+// it contains nothing of the request and nothing that depends on a private key.
 type Problem struct {
 	Status     int
 	Type       v1.ErrorType
 	Code       string
 	Message    string
 	Param      string // the header field at fault, or ""
-	RetryAfter int    // seconds; 0 for no such field
-	Reason     string // one of a few words, for logs and metrics
-	Cause      error  // for the log only; nil unless the fault is ours
+	RetryAfter int    // seconds; 0 sends no Retry-After
+	Reason     string // a short word for logs and metrics
+	Cause      error  // for the log only; nil unless the fault is on our side
 }
 
 func problem(code, reason, message string) *Problem {
@@ -72,7 +72,7 @@ func (p *Problem) at(param string) *Problem {
 	return p
 }
 
-// Body is the problem as the body of an answer, application/json.
+// Body returns the problem as the body of a response, application/json.
 func (p *Problem) Body(requestID string) []byte {
 	e := v1.Error{Type: p.Type, Code: p.Code, Message: p.Message, Status: p.Status, RequestID: requestID}
 	if p.Param != "" {
@@ -85,7 +85,7 @@ func (p *Problem) Body(requestID string) []byte {
 	return append(body, '\n')
 }
 
-// Ops are the header fields of the response, applied to none.
+// Ops are the changes that give an empty response the header fields of the problem.
 func (p *Problem) Ops(body []byte) []HeaderOp {
 	ops := []HeaderOp{
 		Set("content-type", "application/json"), Set("content-length", strconv.Itoa(len(body))), Set("cache-control", "no-store"),
@@ -99,14 +99,14 @@ func (p *Problem) Ops(body []byte) []HeaderOp {
 	return ops
 }
 
-// unavailable is a problem of ours that passes.
+// unavailable returns a temporary problem on our side.
 func unavailable(reason string, seconds int, cause error) *Problem {
 	p := problem(CodeUnavailable, reason, "Encrypted requests cannot be taken at the moment. Nothing was changed; try again.")
 	p.RetryAfter, p.Cause = seconds, cause
 	return p
 }
 
-// broken is a problem after core has answered: what core did stays done.
+// broken returns a problem that occurred after core's response. Core's work is not undone.
 func broken(reason string, cause error) *Problem {
 	p := problem(CodeInternal, reason, "The answer could not be encrypted. The request may have been carried out: send it again with the same Idempotency-Key.")
 	p.Cause = cause

@@ -9,19 +9,21 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 )
 
-// Settings are the engine's part of the configuration file, which says what each means. Zero stands for the default.
+// Settings are the engine's part of the configuration file, which explains each of them. Zero
+// stands for the default.
 type Settings struct {
 	MaxBody      int           `yaml:"max_body"`      // of an encrypted request as sent, in bytes
-	MaxPlaintext int           `yaml:"max_plaintext"` // of what is in it
-	MaxHeader    int           `yaml:"max_header"`    // of its protected header, decoded
-	MaxResponse  int           `yaml:"max_response"`  // of an answer to encrypt
+	MaxPlaintext int           `yaml:"max_plaintext"` // of the request after decryption, in bytes
+	MaxHeader    int           `yaml:"max_header"`    // of the protected header, decoded, in bytes
+	MaxResponse  int           `yaml:"max_response"`  // of a response before encryption, in bytes
 	RequireIAT   bool          `yaml:"require_iat"`
-	MaxAge       time.Duration `yaml:"max_age"` // how far iat may be from now, either way; under maxAgeLimit
+	MaxAge       time.Duration `yaml:"max_age"` // the largest difference between iat and now, in either direction; below maxAgeLimit
 	Concurrency  int           `yaml:"decryptions"`
 	Queue        time.Duration `yaml:"decryption_wait"`
 }
 
-// The defaults of Settings. The largest plaintext fits into the largest body whatever header and key it has.
+// The defaults of Settings. The largest plaintext fits into the largest body with any header and
+// any key.
 const (
 	defaultMaxBody      = 256 << 10
 	defaultMaxPlaintext = 188 << 10
@@ -31,15 +33,14 @@ const (
 	defaultQueue        = 100 * time.Millisecond
 )
 
-// maxAgeLimit bounds MaxAge. Between the first and the last moment at which a message is accepted
-// pass up to two MaxAge. In less than 24 hours core still has the Idempotency-Key, so a replay
-// changes nothing.
+// maxAgeLimit bounds MaxAge. A message is accepted for up to twice MaxAge. Core keeps the
+// Idempotency-Key for 24 hours, so a replay in that time changes nothing.
 const maxAgeLimit = 12 * time.Hour
 
-// maxSize is above what any limit can sensibly be, and keeps sums of them from overflowing.
+// maxSize is above every reasonable limit. Sums of limits below it cannot overflow.
 const maxSize = 64 << 20
 
-// Complete fills in the defaults and checks what was set.
+// Complete fills in the defaults and validates the settings.
 func (s Settings) Complete() (Settings, error) {
 	for _, size := range []struct {
 		value    *int
@@ -72,7 +73,8 @@ func (s Settings) Complete() (Settings, error) {
 	return s, nil
 }
 
-// completeBody sets the limits of a body and of what is in it by each other, or refuses a plaintext that no body could reach.
+// completeBody derives the limit of a body from the limit of its plaintext, or the other way round.
+// It rejects a plaintext limit that no body can reach.
 func (s *Settings) completeBody() error {
 	needs := jwe.MaxSize(s.MaxHeader, s.MaxPlaintext)
 	if s.MaxBody == 0 {

@@ -21,8 +21,8 @@ func newSlots(n int, patience time.Duration) *turns.Turns[string] {
 	})
 }
 
-// client returns the client of a request whose merchant is known. The publishable keys of a
-// merchant, which every payer can read, are another client than its secret keys.
+// client returns the client of a request with a known merchant. The publishable keys of a merchant,
+// which every payer can read, count as another client than its secret keys.
 func (x *Exchange) client() string {
 	for _, value := range x.head.Fields.Values("authorization") {
 		if _, key, _ := strings.Cut(value, " "); strings.HasPrefix(strings.TrimSpace(key), "pk_") {

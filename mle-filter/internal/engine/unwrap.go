@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/turns"
 )
 
-// Unwrap decrypts the request's body, all of it. The cheap tests come first: what is sent here costs its sender nothing, and the private
-// operation is the dearest thing the filter does.
+// Unwrap decrypts the whole body of the request. It runs the cheap checks first, because garbage
+// costs its sender nothing, and the private operation is the most expensive work of the filter.
 func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	e := x.engine
 	if len(sent) > e.settings.MaxBody {
@@ -29,7 +29,7 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	if p := x.bind(ctx, message); p != nil {
 		return nil, p
 	}
-	slots := e.slots[message.Header.Alg] // Bind let no other alg through
+	slots := e.slots[message.Header.Alg] // bind rejects every other alg
 	turn, err := slots.Take(ctx, turns.Work[string]{Caller: x.client()})
 	if err != nil {
 		return nil, unavailable(ReasonBusy, retryBusy, nil)
@@ -43,10 +43,10 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	return &Body{Bytes: plaintext, Ops: x.unwrapOps(len(plaintext))}, nil
 }
 
-// retryBusy is how many seconds to wait when too much is being decrypted.
+// retryBusy is the Retry-After in seconds if no decryption slot became free.
 const retryBusy = 1
 
-// judge applies the rules on a header that are not those of JWE.
+// judge checks the rules of the protocol on the protected header, in addition to the rules of JWE.
 func (x *Exchange) judge(h *jwe.Header) *Problem {
 	if h.KID == "" {
 		return failed(jwe.ReasonKID, "The protected header has no kid.")
@@ -67,8 +67,8 @@ func (x *Exchange) judge(h *jwe.Header) *Problem {
 	return x.judgeIdempotency(h)
 }
 
-// judgeResponse rejects a request whose demand for an encrypted response was removed or changed on
-// its way: rsp is the client's demand.
+// judgeResponse rejects a request if an intermediary removed or changed the client's demand for an
+// encrypted response, which rsp repeats.
 func (x *Exchange) judgeResponse(to string) *Problem {
 	switch {
 	case to == "":
@@ -134,7 +134,7 @@ func (x *Exchange) bind(ctx context.Context, message *jwe.Message) *Problem {
 	return nil
 }
 
-// refused is what a client is told of a message that package jwe refuses.
+// refused returns the problem for a message that package jwe rejects.
 func refused(err error) *Problem {
 	refusal := &jwe.Error{Reason: jwe.ReasonDecrypt}
 	errors.As(err, &refusal)
@@ -144,10 +144,10 @@ func refused(err error) *Problem {
 	return failed(refusal.Reason, refusal.Hint)
 }
 
-// dropped are the changes that every unwrapped request needs.
+// dropped are the changes to every request whose body is decrypted.
 var dropped = slices.Concat(dels(FieldMLE, FieldResponse, FieldResponseKID), dels(ofCiphertext...), dels(unasked...))
 
-// unwrapOps are the changes to a request that is unwrapped.
+// unwrapOps returns the changes to a request whose body is decrypted.
 func (x *Exchange) unwrapOps(length int) []HeaderOp {
 	ops := x.appendHopOps(append(inside(x.head.Names), dropped...))
 	return append(ops, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))

@@ -13,8 +13,9 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
-// TestWycheproof sends the vectors of package jwe through the engine, each with its key in the ring: none has the kid that we ask for, so that
-// all are refused, and none with any other code than the three. That the right two open is package jwe's test.
+// TestWycheproof sends the vectors of package jwe through the engine, each with its key in the
+// ring. None has the kid that the engine requires, so each is rejected with one of three codes.
+// Package jwe tests that the two valid vectors open.
 func TestWycheproof(t *testing.T) {
 	t.Parallel()
 	var vectors struct {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// ResponseHandling is how a response is changed.
+// ResponseHandling is the decision on how to change a response.
 type ResponseHandling struct {
-	Wrap bool       // its body, all of it, goes through Wrap
-	Ops  []HeaderOp // else these are the changes to its header fields
+	Wrap bool       // pass the whole body through Wrap
+	Ops  []HeaderOp // otherwise, apply these changes to the header fields
 }
 
-// BeginResponse judges an answer by its head.
+// BeginResponse judges a response by its head.
 func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem) {
 	x.answer = head
 	plain := ResponseHandling{Ops: append(inside(head.Names), Del(FieldMLE))}
@@ -24,7 +24,7 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 	}
 	if bodiless(x.head.Method, head) {
 		plain.Ops = append(plain.Ops, x.answerOps()...)
-		if x.head.Method == "HEAD" || head.Status == 304 { // what it says of a length is the plaintext's
+		if x.head.Method == "HEAD" || head.Status == 304 { // the length would be that of the plaintext
 			plain.Ops = append(plain.Ops, Del(fieldSize))
 		}
 		return plain, nil
@@ -43,12 +43,13 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 	return ResponseHandling{Wrap: true}, nil
 }
 
-// bodiless reports whether there is nothing to encrypt.
+// bodiless reports whether the response has no body to encrypt.
 func bodiless(method string, head ResponseHead) bool {
 	return method == "HEAD" || head.Status < 200 || head.Status == 204 || head.Status == 304 || !head.Body
 }
 
-// Wrap encrypts an answer's body. After a problem nothing of the answer may be sent.
+// Wrap encrypts the body of a response. If it returns a problem, the shell must send no part of the
+// response.
 func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 	if x.reply == nil {
 		return nil, broken("key", errors.New("mle: nobody asked for this answer to be encrypted"))
@@ -69,7 +70,7 @@ func (x *Exchange) responseTooLong() *Problem {
 	return broken("response_size", errors.New("mle: core's answer is larger than max_response"))
 }
 
-// contentType is the media type of core's answer without its parameters, "" when it has none.
+// contentType returns the media type of core's response without parameters, or "" if there is none.
 func (x *Exchange) contentType() string {
 	values := x.answer.Fields.Values(fieldType)
 	if len(values) == 0 {
@@ -78,7 +79,8 @@ func (x *Exchange) contentType() string {
 	return mediaTypeOf(values[0])
 }
 
-// answerOps keep an answer that belongs to one key out of caches, and what tells of its plaintext out of it.
+// answerOps keep the response out of caches, because it belongs to one key, and delete the fields
+// that describe its plaintext.
 func (x *Exchange) answerOps() []HeaderOp {
 	vary := append([]string{}, x.answer.Fields.Values(fieldVary)...)
 	vary = append(vary, "X-SVC-MLE", "X-SVC-MLE-Response")
