@@ -8,60 +8,60 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Field is a header field as it is sent.
+// Field is a header field of a message.
 type Field struct{ Name, Value string }
 
-// Request is what a client sends.
+// Request is a request from a client.
 type Request struct {
 	Method string
 	Path   string
 	Fields []Field
 	Body   string
-	// NoLength sends the body without saying how long it is.
+	// NoLength sends the body without a Content-Length.
 	NoLength bool
-	// Caller is whose it is; Merchant when empty.
+	// Caller is the merchant of the request; Merchant if empty.
 	Caller string
 }
 
-// Reply is what core answers.
+// Reply is core's response.
 type Reply struct {
 	Status int
 	Fields []Field
 	Body   string
 }
 
-// Case is a request, what core answers if it gets it, and what must come of both.
+// Case is a request, core's response to it, and the required outcome.
 type Case struct {
-	Row     int // of the abuse list in the contract's section 5; 0 for the ways of honest clients
+	Row     int // of the abuse list in the contract's section 5; 0 for honest clients
 	Name    string
 	Request Request
-	Reply   Reply // 200 with a small JSON body when its Status is 0
+	Reply   Reply // 200 with a small JSON body if its Status is 0
 
-	// A refusal: what the client gets. Core is not reached, unless AfterCore is set.
+	// The response to a rejected request. Core is not reached, unless AfterCore is set.
 	Status    int
 	Code      string
 	AfterCore bool
 
-	// Else what core gets.
+	// For an accepted request, the request at core and the response to the client.
 	Core    string   // the body
-	Has     []Field  // header fields with one value each
-	HasNot  []string // header fields that are not there
-	Wrapped *Key     // the answer is encrypted for it; else it is core's answer as it is
-	CTY     string   // then the cty of it
-	Gone    []string // fields of core's answer that the client does not get
+	Has     []Field  // header fields with exactly one value
+	HasNot  []string // absent header fields
+	Wrapped *Key     // the response is encrypted for it; nil for core's response unchanged
+	CTY     string   // the cty of an encrypted response
+	Gone    []string // fields of core's response that the client does not receive
 }
 
-// Outcome is what came of a request.
+// Outcome is the outcome of a request.
 type Outcome struct {
-	Reached int         // how often core was reached
-	Core    http.Header // what core got at last
+	Reached int         // the number of requests at core
+	Core    http.Header // the last request at core
 	Body    string
-	Status  int // what the client got
+	Status  int // of the response to the client
 	Fields  http.Header
 	Answer  string
 }
 
-// core is the answer of the case's core.
+// core returns core's response of the case.
 func (c Case) core() Reply {
 	if c.Reply.Status == 0 {
 		return Reply{Status: 200, Fields: []Field{{"Content-Type", "application/json"}}, Body: `{"id":"txn_0000000000001"}`}
@@ -69,7 +69,8 @@ func (c Case) core() Reply {
 	return c.Reply
 }
 
-// Run runs all cases. do sends a request through a shell around the world's engine to a core that gives that reply.
+// Run runs all cases. do sends a request through a shell around the world's engine, to a core that
+// sends the given response.
 func Run(t *testing.T, w *World, do func(t *testing.T, r Request, core Reply) Outcome) {
 	t.Helper()
 	for _, c := range Cases(t, w) {
@@ -173,13 +174,13 @@ func (c Case) checkAnswer(t *testing.T, got Outcome) {
 	}
 }
 
-// InternalReply is an answer in the clear with words that are for the filter alone.
+// InternalReply is a response in the clear with fields for the filter only.
 var InternalReply = Reply{
 	Status: 200, Body: "{}",
 	Fields: []Field{{"Content-Type", "application/json"}, {"X-Svc-Int-Mle", "v1"}, {"x-svc-int-note", "a"}, {"X-Svc-Interval", "b"}},
 }
 
-// CheckInternal wants them to have been kept from the client, and nothing else.
+// CheckInternal requires that the client did not receive these fields, but received all others.
 func CheckInternal(t *testing.T, out Outcome) {
 	t.Helper()
 	if out.Status != 200 || out.Answer != "{}" || out.Fields.Get("X-Svc-Interval") != "b" {
@@ -192,7 +193,7 @@ func CheckInternal(t *testing.T, out Outcome) {
 	}
 }
 
-// Open decrypts what was encrypted for the key.
+// Open decrypts a message to the key.
 func (k Key) Open(t *testing.T, token string) (header jose.Header, text string) {
 	t.Helper()
 	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM})

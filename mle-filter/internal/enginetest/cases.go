@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// plaintext is what most cases encrypt.
+// plaintext is the plaintext of most cases.
 const plaintext = `{"amount":1000,"currency":"usd","payment_method":"card"}`
 
-// unseen are header fields that core never gets with a request that was unwrapped.
+// unseen are header fields that core never receives with a decrypted request.
 var unseen = []string{
 	"X-SVC-MLE", "X-SVC-MLE-Response", "X-SVC-MLE-Response-Kid", "Accept-Encoding", "Range", "If-None-Match", "Content-Digest",
 }
 
-// Cases are all of them.
+// Cases returns all cases.
 func Cases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	all := slices.Concat(
@@ -36,19 +36,19 @@ func Cases(tb testing.TB, w *World) []Case {
 	return all
 }
 
-// sent is a request with an encrypted body.
+// sent returns a request with an encrypted body.
 func sent(body string, more ...Field) Request {
 	return Request{Method: "POST", Path: Path, Body: body, Fields: append([]Field{
 		{"Content-Type", "application/jose"}, {"X-SVC-MLE", "v1"},
 	}, more...)}
 }
 
-// failed is a case whose body cannot be decrypted.
+// failed returns a case whose body cannot be decrypted.
 func failed(row int, name, body string) Case {
 	return Case{Row: row, Name: name, Request: sent(body), Status: 400, Code: "mle_decrypt_failed"}
 }
 
-// passed is a case whose body gets through.
+// passed returns a case whose body reaches core.
 func passed(row int, name string, r Request, core string) Case {
 	return Case{Row: row, Name: name, Request: r, Core: core, HasNot: unseen, Has: []Field{
 		{"Content-Type", "application/json"}, {"Content-Length", strconv.Itoa(len(core))},
@@ -94,7 +94,7 @@ func honestCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// answerCases are row 28 of the list: what core may answer to somebody who wants it encrypted.
+// answerCases are row 28 of the list: core's responses to a client that demands encryption.
 func answerCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	answered := func(name string, core Reply) Case {
@@ -168,7 +168,7 @@ func answerCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// policyCases are rows 19 and 21, as far as they are about routes and merchants.
+// policyCases are the parts of rows 19 and 21 about routes and merchants.
 func policyCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	sealed := Forge{Key: w.EC}.Seal(tb, plaintext)

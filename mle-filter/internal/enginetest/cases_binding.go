@@ -18,7 +18,7 @@ func bindingCases(tb testing.TB, w *World) []Case {
 	return slices.Concat(responseBindingCases(tb, w), idempotencyBindingCases(tb, w))
 }
 
-// bound is a request whose protected header has these members.
+// bound returns a request whose protected header has these members.
 func bound(tb testing.TB, w *World, members map[string]any, fields ...Field) Request {
 	tb.Helper()
 	header := map[string]any{"iat": Noon.Unix()}

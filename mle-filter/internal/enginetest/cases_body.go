@@ -19,8 +19,8 @@ func encodingCases(tb testing.TB, w *World) []Case {
 		return failed(row, name, Forge{Key: w.EC, Parts: change}.Seal(tb, plaintext))
 	}
 	constant := func(s string) func(string) string { return func(string) string { return s } }
-	long := Forge{Key: w.EC}.Seal(tb, "12345") // the last character has two bits that belong to no byte
-	short := Forge{Key: w.EC}.Seal(tb, "1234") // and here four
+	long := Forge{Key: w.EC}.Seal(tb, "12345") // two bits of the last character belong to no byte
+	short := Forge{Key: w.EC}.Seal(tb, "1234") // here four bits
 	return []Case{
 		text(8, "a line break in a segment", func(s string) string { return s[:9] + "\r\n" + s[9:] }),
 		text(8, "a line break at the end", func(s string) string { return s + "\n" }),
@@ -59,7 +59,7 @@ func encodingCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// segment puts another text in place of a segment's first characters, as many as it has over what a segment of whole groups would have.
+// segment replaces a segment with another text.
 func segment(token string, at int, text string) string {
 	parts := strings.Split(token, ".")
 	parts[at] = text
@@ -156,7 +156,7 @@ func epkCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// moved gives y a byte of x: the point is the same.
+// moved moves a byte from x to y. The concatenated point stays the same.
 func moved(tb testing.TB, header string) string {
 	tb.Helper()
 	var h map[string]any
@@ -192,10 +192,11 @@ func flipCases(tb testing.TB, w *World) []Case {
 	return out
 }
 
-// Flip is a message that only its private key can tell from a right one.
+// Flip is a message whose fault only the private key can detect.
 type Flip struct{ Name, Token string }
 
-// Flips are right messages with one bit of one segment turned. In the header it is one of a member that nobody reads.
+// Flips returns valid messages with one bit of one segment flipped. In the header it is a bit of an
+// ignored member.
 func Flips(tb testing.TB, k Key, text string) []Flip {
 	tb.Helper()
 	forge := Forge{Key: k, Header: map[string]any{"x": "a"}}

@@ -77,7 +77,7 @@ func fieldCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// sizeCases are row 23. What HTTP itself refuses, a Content-Length that lies for one, is not among them.
+// sizeCases are row 23, without the faults that net/http rejects, such as a wrong Content-Length.
 func sizeCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	const limit = MaxBody
@@ -87,7 +87,8 @@ func sizeCases(tb testing.TB, w *World) []Case {
 		return c
 	}
 	over := strings.Repeat("A", limit+1)
-	// A header that is longer by three bytes makes the message longer by four, so that one of these comes out even.
+	// Three more bytes in the header make the message four bytes longer, so one of these has the
+	// exact length.
 	padded := func(n int) Forge { return Forge{Key: w.EC, Header: map[string]any{"x": strings.Repeat("x", n)}} }
 	text := strings.Repeat(" ", (limit-1500)/4*3)
 	var exact string

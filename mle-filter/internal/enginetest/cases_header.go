@@ -31,7 +31,7 @@ func algCases(tb testing.TB, w *World) []Case {
 		failed(3, "RSA with the kid of an elliptic key", Forge{Key: back}.Seal(tb, plaintext)))
 }
 
-// label is a value as the name of a case.
+// label returns a value as the name of a case.
 func label(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -81,7 +81,7 @@ func headerCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// deflated is so many zeros, packed.
+// deflated returns n zero bytes, compressed.
 func deflated(tb testing.TB, n int) string {
 	tb.Helper()
 	var out bytes.Buffer
@@ -141,7 +141,7 @@ func jsonCases(tb testing.TB, w *World) []Case {
 	}
 }
 
-// pad makes a header n bytes long.
+// pad returns a function that pads a header to n bytes.
 func pad(n int) func(string) string {
 	return func(h string) string {
 		const more = `,"pad":""}`

@@ -1,7 +1,9 @@
-// Package enginetest holds what the tests of the engine and of both shells share: keys, messages made by hand, and the cases that must come
-// out the same whatever carries them. It is for tests only.
+// Package enginetest holds the shared parts of the tests of the engine and of both shells. They are
+// keys, forged messages, and cases with the same outcome over every transport.
 //
-// A shell's test makes a World, puts its shell around World.Engine, and gives Run a function that sends a request through it to a core which
-// gives a certain reply, and tells what came of it: what reached core, and what the client got. Run does the rest, for every row of the abuse list
-// that a shell can see. What is of one transport alone (lying lengths, lost streams, killed processes) is in the tests of that shell.
+// A shell's test makes a World and puts its shell around World.Engine. Then it gives Run a
+// function. The function sends a request through the shell to a core with a given response. It
+// returns the request at core, and the response to the client. Run does this for every row of the
+// abuse list that a shell can see. The tests of each shell add the cases of its transport: wrong
+// lengths, lost streams and killed processes.
 package enginetest

@@ -29,19 +29,19 @@ const (
 	SegmentTag
 )
 
-// Forge makes a JWE by hand, from Go's primitives alone, so that it can be wrong in any way. The zero fields make a right one with the smallest
-// header there is.
+// Forge makes a JWE from Go's primitives alone, so it can have any fault. With zero fields it makes
+// a valid one with the smallest header.
 type Forge struct {
 	Key    Key
-	Header map[string]any             // on top of alg, enc, kid and epk; nil as a value leaves a member out
-	Raw    func(header string) string // changes the header's text before anything is computed over it
-	CEK    []byte                     // 32 random bytes
-	IVSize int                        // 12
+	Header map[string]any             // added to alg, enc, kid and epk; the value nil omits a member
+	Raw    func(header string) string // changes the header's text before it is encrypted or authenticated
+	CEK    []byte                     // default 32 random bytes
+	IVSize int                        // default 12
 	Parts  func(parts *[5][]byte)     // changes the segments after encryption, before encoding
-	Text   func(token string) string  // changes what comes out
+	Text   func(token string) string  // changes the token
 }
 
-// Seal encrypts a text as the forge says.
+// Seal encrypts a text.
 func (f Forge) Seal(tb testing.TB, plaintext string) string {
 	tb.Helper()
 	cek := f.CEK
@@ -79,7 +79,7 @@ func (f Forge) Seal(tb testing.TB, plaintext string) string {
 func (f Forge) encrypt(tb testing.TB, cek []byte, plaintext string, parts *[5][]byte) {
 	tb.Helper()
 	block, err := aes.NewCipher(cek)
-	if err != nil { // no key of AES: nobody gets far enough to notice
+	if err != nil { // not an AES key: the message is rejected earlier
 		block, _ = aes.NewCipher(random(32))
 	}
 	size := f.IVSize
@@ -97,7 +97,7 @@ func (f Forge) encrypt(tb testing.TB, cek []byte, plaintext string, parts *[5][]
 	parts[SegmentCiphertext], parts[SegmentTag] = sealed[:border:border], sealed[border:]
 }
 
-// wrap encrypts the content key, and adds the ephemeral key to the header where there is one.
+// wrap encrypts the content key. For ECDH it adds the ephemeral key to the header.
 func (f Forge) wrap(tb testing.TB, cek []byte, header map[string]any) []byte {
 	tb.Helper()
 	if key, ok := f.Key.Private.(*rsa.PrivateKey); ok {
@@ -123,7 +123,7 @@ func (f Forge) wrap(tb testing.TB, cek []byte, header map[string]any) []byte {
 	return keyWrap(tb, secret, cek)
 }
 
-// JWK is a public key of P-256 as a header holds it.
+// JWK returns a P-256 public key as a header member.
 func JWK(key *ecdh.PublicKey) map[string]any {
 	point := key.Bytes()
 	return map[string]any{"kty": "EC", "crv": "P-256", "x": encode(point[1:33]), "y": encode(point[33:])}

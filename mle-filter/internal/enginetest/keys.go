@@ -23,23 +23,23 @@ const (
 	Other    = "mer_0000000000002"
 )
 
-// ErrDown is the error of keys that cannot be had.
+// ErrDown is the error of keys that cannot be read.
 var ErrDown = errors.New("enginetest: the keys cannot be had")
 
-// Key is a private key of the filter, or one of a merchant to read answers with.
+// Key is a private key of the filter, or a private response key of a merchant.
 type Key struct {
 	KID     string
 	Alg     engine.Alg
 	Private crypto.PrivateKey
 }
 
-// Public is the key as its owner publishes it.
+// Public returns the public key as its owner publishes it.
 func (k Key) Public() jose.JSONWebKey {
 	public := k.Private.(interface{ Public() crypto.PublicKey }).Public()
 	return jose.JSONWebKey{Key: public, KeyID: k.KID, Algorithm: string(k.Alg), Use: "enc"}
 }
 
-// NewKey makes a key, of P-256 or of RSA with so many bits.
+// NewKey makes a P-256 key, or an RSA key of that many bits.
 func NewKey(tb testing.TB, alg engine.Alg, bits int) Key {
 	tb.Helper()
 	k := Key{Alg: alg}
@@ -61,7 +61,7 @@ func NewKey(tb testing.TB, alg engine.Alg, bits int) Key {
 	return k
 }
 
-// Ring is engine.Keys from memory. It counts what is asked of it.
+// Ring is an engine.Keys in memory. It counts the reads of private keys.
 type Ring struct {
 	mu       sync.Mutex
 	private  map[string]Key               // by merchant and kid; guarded by mu
@@ -72,7 +72,7 @@ type Ring struct {
 
 var _ engine.Keys = (*Ring)(nil)
 
-// Add makes a key one of a merchant's that decrypts.
+// Add gives a merchant a key that decrypts.
 func (r *Ring) Add(merchant string, k Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,14 +82,14 @@ func (r *Ring) Add(merchant string, k Key) {
 	r.private[merchant+" "+k.KID] = k
 }
 
-// Remove makes a key one that does not exist, any more or at all.
+// Remove removes a key, if it exists.
 func (r *Ring) Remove(merchant, kid string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.private, merchant+" "+kid)
 }
 
-// AddResponse registers a key to encrypt answers with.
+// AddResponse registers a response key.
 func (r *Ring) AddResponse(merchant string, k jose.JSONWebKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,21 +99,21 @@ func (r *Ring) AddResponse(merchant string, k jose.JSONWebKey) {
 	r.response[merchant] = append(r.response[merchant], k)
 }
 
-// Fail makes the keys one cannot have, or gives them back.
+// Fail makes reads of the keys fail, or succeed again.
 func (r *Ring) Fail(down bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.down = down
 }
 
-// Asked is how often a private key was asked for.
+// Asked returns the number of reads of private keys.
 func (r *Ring) Asked() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked
 }
 
-// Private is for the engine.
+// Private implements engine.Keys.
 func (r *Ring) Private(_ context.Context, merchant, kid string) (any, engine.Alg, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +128,7 @@ func (r *Ring) Private(_ context.Context, merchant, kid string) (any, engine.Alg
 	return k.Private, k.Alg, nil
 }
 
-// Response is for the engine.
+// Response implements engine.Keys.
 func (r *Ring) Response(_ context.Context, merchant, kid string) (jose.JSONWebKey, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

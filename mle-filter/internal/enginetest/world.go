@@ -11,37 +11,37 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Noon is when the cases happen.
+// Noon is the time of the cases.
 var Noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// The endpoints of the cases, by what the policy wants of them.
+// The endpoints of the cases, by their policy.
 const (
 	Path             = "/v1/transactions" // optional
 	PathRequired     = "/v1/tokens"
-	PathResponse     = "/v1/customers" // required of the answer
+	PathResponse     = "/v1/customers" // required for the response
 	PathOff          = "/v1/health"
-	PathStrictForOne = "/v1/refunds" // optional, but the Strict merchant wants all of its requests encrypted
+	PathStrictForOne = "/v1/refunds" // optional, except for the merchant Strict
 )
 
-// MaxBody is how large an encrypted body of the cases may be: one that an elliptic key can fill.
+// MaxBody is the limit of an encrypted body in the cases. A message to a P-256 key can reach it.
 const MaxBody = 240 << 10
 
-// Strict is a merchant that demands encryption of all its own requests.
+// Strict is a merchant whose policy requires encryption in both directions.
 const Strict = "mer_0000000000003"
 
-// World is what the cases are about: keys and an engine for them.
+// World holds the keys of the cases and the configuration of their engine.
 type World struct {
 	Ring    *Ring
-	EC      Key // of Merchant, as are all up to Foreign
+	EC      Key // of Merchant, as are all before Foreign
 	RSA     Key
 	Gone    Key // no longer decrypts
 	Foreign Key // decrypts for Other
-	Reply   Key // of Merchant: the newest to encrypt answers with
-	Older   Key // the one before, RSA
+	Reply   Key // the newest response key of Merchant
+	Older   Key // its previous response key, RSA
 	Config  engine.Config
 }
 
-// keys are made once for all worlds of a test binary: RSA keys take their time.
+// keys are made once for all worlds of a test binary, because RSA keys are slow to make.
 var keys = sync.OnceValue(func() (w World) {
 	tb := panics{}
 	w.EC, w.RSA = NewKey(tb, engine.ECDHESA256KW, 0), NewKey(tb, engine.RSAOAEP256, 2048)
@@ -50,7 +50,7 @@ var keys = sync.OnceValue(func() (w World) {
 	return w
 })
 
-// panics is a testing.TB for what is made once and is no one test's.
+// panics is a testing.TB for code that runs once for all tests.
 type panics struct{ testing.TB }
 
 func (panics) Helper()           {}
@@ -78,7 +78,7 @@ func NewWorld(tb testing.TB) *World {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w.Config = engine.Config{Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon), Settings: engine.Settings{MaxBody: MaxBody, Queue: time.Minute}} // what a busy machine decrypts waits for its turn
+	w.Config = engine.Config{Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon), Settings: engine.Settings{MaxBody: MaxBody, Queue: time.Minute}} // Queue is long, because the machine may be busy
 	return &w
 }
 
@@ -92,7 +92,7 @@ func (w *World) Engine(tb testing.TB) *engine.Engine {
 	return e
 }
 
-// Call is a caller that is a merchant.
+// Call returns a caller with that merchant.
 func Call(merchant string) engine.Caller {
 	return func(context.Context) (string, *engine.Problem) { return merchant, nil }
 }
