@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
 )
 
-// TestCases runs the cases of the engine through the processor, by an Envoy that is none but goes by Envoy's rules, and through the HTTP hop:
-// both must do the same.
+// TestCases runs the engine's cases through the processor, with a fake Envoy that keeps Envoy's
+// rules, and through the HTTP hop. Both shells must do the same.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -38,7 +38,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestInternalAnswerFields: what core says to the filter goes no further, also where nothing is encrypted.
+// TestInternalAnswerFields checks that the fields from core to the filter do not reach the client,
+// even if nothing is encrypted.
 func TestInternalAnswerFields(t *testing.T) {
 	t.Parallel()
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, enginetest.NewWorld(t).Engine(t), nil)))}
@@ -54,7 +55,7 @@ func messageOf(r enginetest.Reply) *message {
 	return &message{fields: append(fields, r.Fields...), body: r.Body}
 }
 
-// byHop is what comes of a request by the other shell.
+// byHop returns the outcome of a request through the other shell.
 func byHop(t *testing.T, cfg *httphop.Config, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
 	cfg.Core = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +88,7 @@ func byHop(t *testing.T, cfg *httphop.Config, r enginetest.Request, reply engine
 	return out
 }
 
-// compare wants two shells to have done the same.
+// compare requires the same outcome from both shells.
 func compare(t *testing.T, got, other enginetest.Outcome) {
 	t.Helper()
 	if got.Reached != other.Reached || got.Body != other.Body || got.Status != other.Status {
@@ -101,7 +102,7 @@ func compare(t *testing.T, got, other enginetest.Outcome) {
 	same(t, "the client's", got.Fields, other.Fields, "Content-Length", "Request-Id", "Date", "Connection")
 }
 
-// same wants two heads to be the same but for what the transports say themselves.
+// same requires two heads to be equal, except for the fields that the transports add.
 func same(t *testing.T, whose string, got, other http.Header, but ...string) {
 	t.Helper()
 	got, other = canonical(got, but), canonical(other, but)
@@ -120,7 +121,7 @@ func canonical(h http.Header, but []string) http.Header {
 	return out
 }
 
-// idless is an error body without the id of its request.
+// idless returns an error body without the id of its request.
 func idless(body string) string {
 	at := strings.Index(body, `"request_id":"`)
 	if at < 0 {

@@ -1,7 +1,9 @@
-// Package extproc is Envoy's shell around the engine: an external processor over gRPC on a unix socket. It is the only package that knows
-// Envoy's types. The engine decides, this package carries: no rule of the protocol is here.
+// Package extproc is Envoy's shell around the engine: an external processor over gRPC on a unix
+// socket. Only this package uses Envoy's types. The engine makes the decisions, and this package
+// executes them: no rule of the protocol is here.
 //
-// It stands or falls by what Envoy makes of a stream. A message has one answer, in order; a stream that the server ends well ends the
-// processing, and Envoy lets the request go on as it came: so the server never ends one well that Envoy has not ended. What it cannot answer
-// it ends with an error, which Envoy, told failure_mode_allow: false, answers with one of its own.
+// Envoy expects one response to each message, in order. If the server ends a stream without an
+// error, Envoy stops processing and forwards the request unchanged. So the server never does that
+// before Envoy has ended the stream. If it cannot respond to a message, it ends the stream with an
+// error. With failure_mode_allow: false, Envoy then sends the client an error.
 package extproc

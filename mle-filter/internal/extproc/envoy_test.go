@@ -38,7 +38,8 @@ func josed(body string, more ...enginetest.Field) enginetest.Request {
 	}, more...)}
 }
 
-// TestEnvoyMatrix is policy by request by answer, through a real Envoy. The policy is the word of Envoy's route.
+// TestEnvoyMatrix combines policies, requests and responses, through a real Envoy. The level of
+// Envoy's route is the policy.
 func TestEnvoyMatrix(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -113,7 +114,8 @@ func checkRow(t *testing.T, w *enginetest.World, out enginetest.Outcome, code st
 	}
 }
 
-// TestEnvoyLimits: what Envoy does not hold is refused by Envoy, in its own words, and reaches nobody.
+// TestEnvoyLimits checks that Envoy rejects a body beyond its buffer, with its own error, and that
+// the body does not reach core.
 func TestEnvoyLimits(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -160,7 +162,8 @@ func TestEnvoyLargeInTheClear(t *testing.T) {
 		listener{Name: "bounded", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s", MaxBody: bounded},
 	)
 	large := strings.Repeat("x", 2_000_000)
-	// More than a connection by HTTP/1.1 may hold, by per_connection_buffer_limit_bytes, and than a stream of HTTP/2, by its window of 16 MiB.
+	// Longer than the buffers of one connection. per_connection_buffer_limit_bytes bounds HTTP/1.1,
+	// and a window of 16 MiB bounds a stream of HTTP/2.
 	over := map[*http.Transport]string{h1: strings.Repeat("x", 2_400_000), h2: strings.Repeat("x", 18_000_000)}
 	for name, tt := range map[string]struct {
 		to            string
@@ -192,13 +195,15 @@ func TestEnvoyLargeInTheClear(t *testing.T) {
 	}
 }
 
-// bounded is what a listener with the buffer filter takes; tooLarge stands for more than Envoy holds by the protocol.
+// bounded is the limit of the listener with the buffer filter. tooLarge stands for a body beyond
+// Envoy's buffer of the protocol.
 const (
 	bounded  = 262144
 	tooLarge = "too large"
 )
 
-// TestEnvoyPaths: no spelling of a path gets to v1 by a route on which the processor is off.
+// TestEnvoyPaths checks that no spelling of a path reaches v1 through a route on which the
+// processor is off.
 func TestEnvoyPaths(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -217,13 +222,13 @@ func TestEnvoyPaths(t *testing.T) {
 		"/compat/..%5cv1/x":       {400, 0},
 		"/compat/x/../../v1/x":    {400, 0},
 		"//v1/x":                  {400, 0},
-		"/compat//../v1/x":        {200, 1}, // below /compat still, by RFC 3986
+		"/compat//../v1/x":        {200, 1}, // still below /compat, by RFC 3986
 		"/V1/x":                   {400, 0},
 		"/compatible/../v1/x":     {400, 0},
 		"/compatx":                {400, 0},
 		"/v1":                     {400, 0},
 		"/%76%31/x":               {400, 0},
-		"/compat/%252e%252e/v1/x": {200, 1}, // escaped twice: a folder of that name
+		"/compat/%252e%252e/v1/x": {200, 1}, // escaped twice: a folder with that name
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()

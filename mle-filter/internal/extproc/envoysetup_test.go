@@ -16,7 +16,7 @@ import (
 
 const bootstrapFile = "testdata/envoy/bootstrap.yaml"
 
-// processors are what an Envoy has listeners for.
+// processors are the listeners of one Envoy and their surroundings.
 type processors struct {
 	Processors []listener
 	Levels     []string
@@ -28,7 +28,7 @@ type processors struct {
 type listener struct {
 	Name, Socket, Timeout string
 	Normalize             bool
-	MaxBody               int // 0 for no filter that bounds it
+	MaxBody               int // 0 for no buffer filter
 }
 
 // realEnvoy is a running Envoy.
@@ -71,7 +71,7 @@ func launchEnvoy(t *testing.T, start func(testing.TB, string, ...string) *envoyt
 	return e
 }
 
-// answers is how many answers Envoy has had of its processors.
+// answers returns the number of messages that Envoy has received from its processors.
 func (e *realEnvoy) answers(t *testing.T) (sum int) {
 	t.Helper()
 	var told struct {
@@ -88,7 +88,7 @@ func (e *realEnvoy) answers(t *testing.T) (sum int) {
 	return sum
 }
 
-// answered waits until it is that many.
+// answered waits until that number is at least n.
 func (e *realEnvoy) answered(t *testing.T, n int) {
 	t.Helper()
 	e.Wait(t, "was not answered", func() bool { return e.answers(t) >= n })

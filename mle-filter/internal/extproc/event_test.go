@@ -31,7 +31,7 @@ const (
 	coreID      = "req_0000000000001"
 )
 
-// watched is a processor with what stands around it in the filter.
+// watched is a processor with the filter's middleware around it.
 type watched struct {
 	envoy *fakeEnvoy
 	spans *tracetest.SpanRecorder
@@ -62,7 +62,7 @@ func watch(t *testing.T, e *engine.Engine, bounds admission.Config, identify she
 	return w
 }
 
-// tell says when everything else around a request is done.
+// tell signals the end of a request, after the rest of its middleware.
 func tell(ended chan<- struct{}, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
@@ -70,7 +70,7 @@ func tell(ended chan<- struct{}, h http.Handler) http.Handler {
 	})
 }
 
-// event is the one event of a request that has ended, as it stands in the log.
+// event returns the only event of a request that has ended, from the log.
 func (w *watched) event(t *testing.T) (event map[string]any) {
 	t.Helper()
 	<-w.ended
@@ -101,7 +101,8 @@ func wantEvent(t *testing.T, got map[string]any, want map[string]any) {
 	}
 }
 
-// TestEvent: a request has one event and one span, as by the HTTP hop, and neither shows what was in it.
+// TestEvent checks that a request has one event and one span, as with the HTTP hop, and that
+// neither reveals its content.
 func TestEvent(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -141,7 +142,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// TestEventOfTheUnanswered: what comes to no answer has an event too.
+// TestEventOfTheUnanswered checks that a request without a response also has an event.
 func TestEventOfTheUnanswered(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -174,13 +175,13 @@ func TestEventOfTheUnanswered(t *testing.T) {
 	})
 }
 
-// begin has a request in the clear judged, and leaves it there.
+// begin sends the head of a request in the clear and stops there.
 func (f *fakeEnvoy) begin(ctx context.Context, t *testing.T) {
 	t.Helper()
 	f.mustBegin(ctx, t, plain("POST", enginetest.Path, "{}"))
 }
 
-// mustBegin has the processor judge the head of a request, which must not be refused.
+// mustBegin sends the head of a request, which the processor must not reject.
 func (f *fakeEnvoy) mustBegin(ctx context.Context, t *testing.T, r enginetest.Request) {
 	t.Helper()
 	if refused := f.judge(ctx, t, r); refused != nil {
@@ -188,8 +189,8 @@ func (f *fakeEnvoy) mustBegin(ctx context.Context, t *testing.T, r enginetest.Re
 	}
 }
 
-// judge has the processor judge the head of a request. It returns the refusal, or nil and leaves the
-// stream open.
+// judge sends the head of a request to the processor. It returns the rejection, or returns nil and
+// leaves the stream open.
 func (f *fakeEnvoy) judge(ctx context.Context, t *testing.T, r enginetest.Request) *extprocv3.ImmediateResponse {
 	t.Helper()
 	stream, err := f.client.Process(ctx)
@@ -205,7 +206,8 @@ func (f *fakeEnvoy) judge(ctx context.Context, t *testing.T, r enginetest.Reques
 	return answer.GetImmediateResponse()
 }
 
-// TestLimit: no more requests are under way than the limit says. What comes on top is told to come again, and the place of one that ended is free.
+// TestLimit checks that at most concurrency requests are in progress. A further request gets 503
+// with Retry-After, and the slot of an ended request is free again.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -240,8 +242,8 @@ func TestForwardedRequestsNeedNoSlot(t *testing.T) {
 	}
 }
 
-// TestUnfinishedEncryptedBodies: an encrypted body that arrives at Envoy holds no slot, and bytes of
-// the unfinished bodies as long as it arrives. Envoy keeps it in memory.
+// TestUnfinishedEncryptedBodies checks that an encrypted body that arrives at Envoy holds no slot.
+// Envoy keeps it in memory, so it holds bytes of the unfinished bodies meanwhile.
 func TestUnfinishedEncryptedBodies(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -259,7 +261,7 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 		}
 		<-seen.ended
 	}
-	wantOverloaded(unknown) // it may be as long as any
+	wantOverloaded(unknown) // its body can be as long as max_body
 	wantOverloaded(josed(strings.Repeat("a", 2*unit+1)))
 	taken := func() {
 		t.Helper()

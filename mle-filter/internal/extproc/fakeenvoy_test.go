@@ -19,23 +19,23 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
-// fakeEnvoy does with a processor what Envoy does, and lets nothing pass that Envoy would not.
+// fakeEnvoy treats a processor as Envoy does, and rejects everything that Envoy would reject.
 type fakeEnvoy struct {
 	client extprocv3.ExternalProcessorClient
-	// fixed takes no mode of the processor, as an Envoy without allow_mode_override.
+	// fixed ignores the processor's mode override, as an Envoy without allow_mode_override.
 	fixed bool
 }
 
-// errBroken is a rule of Envoy's that the processor broke.
+// errBroken reports that the processor broke a rule of Envoy.
 var errBroken = errors.New("fake Envoy")
 
 func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errBroken}, args...)...)
 }
 
-// message is a message on its way through.
+// message is a request or a response between client and core.
 type message struct {
-	fields []enginetest.Field // with the pseudo ones
+	fields []enginetest.Field // with the pseudo-headers
 	body   string
 }
 
@@ -57,15 +57,15 @@ func (m *message) proto() *corev3.HeaderMap {
 	return out
 }
 
-// call is a stream.
+// call is one stream to the processor.
 type call struct {
 	stream extprocv3.ExternalProcessor_ProcessClient
 	sent   bool
-	fixed  bool                     // as of fakeEnvoy
-	mode   *filterv3.ProcessingMode // of the processor; nil for the configuration's
+	fixed  bool                     // as in fakeEnvoy
+	mode   *filterv3.ProcessingMode // the processor's override; nil for the configured mode
 }
 
-// ask sends a message and waits for its one answer.
+// ask sends a message and returns its only response.
 func (c *call) ask(r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingResponse, error) {
 	if !c.sent {
 		r.ProtocolConfig = &extprocv3.ProtocolConfiguration{
@@ -73,13 +73,13 @@ func (c *call) ask(r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingRespons
 		}
 		c.sent = true
 	}
-	if err := c.stream.Send(r); err != nil && !errors.Is(err, io.EOF) { // the end of a stream is told by Recv, with its status
+	if err := c.stream.Send(r); err != nil && !errors.Is(err, io.EOF) { // Recv returns the end of a stream, with its status
 		return nil, err
 	}
 	return c.stream.Recv()
 }
 
-// exchange takes a request to core and back. The error is what Envoy would answer 500 for.
+// exchange takes a request to core and its response back. Envoy would send 500 for an error.
 func (f *fakeEnvoy) exchange(ctx context.Context, r enginetest.Request, core func(*message) *message) (out enginetest.Outcome, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // as Envoy ends streams
@@ -119,14 +119,14 @@ func local(out enginetest.Outcome, r *extprocv3.ImmediateResponse) enginetest.Ou
 	return out
 }
 
-// messages make and take apart the messages of one way.
+// messages create and read the messages of one direction.
 type messages struct {
 	head func(*extprocv3.HttpHeaders) *extprocv3.ProcessingRequest
 	body func(*extprocv3.HttpBody) *extprocv3.ProcessingRequest
-	// answers to them; nil when it is another kind
+	// The responses to them; nil if the response has another type.
 	headers func(*extprocv3.ProcessingResponse) *extprocv3.HeadersResponse
 	bodies  func(*extprocv3.ProcessingResponse) *extprocv3.BodyResponse
-	// mode of their bodies
+	// The mode of their bodies.
 	mode func(*filterv3.ProcessingMode) filterv3.ProcessingMode_BodySendMode
 }
 
@@ -152,7 +152,7 @@ var responseMessages = messages{
 	(*filterv3.ProcessingMode).GetResponseBodyMode,
 }
 
-// through takes a message past the processor, which changes it or answers in place of core.
+// through passes a message through the processor, which changes it or responds instead of core.
 func (c *call) through(m *message, body bool, kind messages) (*extprocv3.ImmediateResponse, error) {
 	answer, err := c.ask(kind.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: !body}))
 	if err != nil || answer.GetImmediateResponse() != nil {
@@ -165,7 +165,7 @@ func (c *call) through(m *message, body bool, kind messages) (*extprocv3.Immedia
 	if mode := answer.GetModeOverride(); mode != nil && !c.fixed {
 		c.mode = mode
 	}
-	answer.ModeOverride = nil // of heads alone
+	answer.ModeOverride = nil // only heads may have one
 	body = body && (c.mode == nil || kind.mode(c.mode) != filterv3.ProcessingMode_NONE)
 	if err := errors.Join(c.unusual(nil, answer), change(m, head.GetResponse(), body)); err != nil || !body {
 		return nil, err
@@ -180,7 +180,7 @@ func (c *call) through(m *message, body bool, kind messages) (*extprocv3.Immedia
 	return nil, errors.Join(c.unusual(nil, answer), change(m, kind.bodies(answer).GetResponse(), false))
 }
 
-// unusual refuses what an answer of ours never holds.
+// unusual rejects parts that the processor never sends.
 func (c *call) unusual(err error, a *extprocv3.ProcessingResponse) error {
 	switch {
 	case err != nil:
@@ -191,7 +191,7 @@ func (c *call) unusual(err error, a *extprocv3.ProcessingResponse) error {
 	return nil
 }
 
-// change makes what the processor wants changed. With more to come the length is not looked at yet.
+// change applies the processor's changes. If more is true, the length is not checked yet.
 func change(m *message, r *extprocv3.CommonResponse, more bool) error {
 	if r.GetStatus() != extprocv3.CommonResponse_CONTINUE || r.GetTrailers() != nil || r.GetClearRouteCache() {
 		return broken("%v", r)
@@ -235,7 +235,7 @@ func apply(m *message, h *extprocv3.HeaderMutation) error {
 	return nil
 }
 
-// forbidden are the fields that the edge's mutation_rules keep from a processor.
+// forbidden reports the fields that the edge's mutation_rules do not let a processor change.
 func forbidden(name string) bool {
 	return name == "" || name != strings.ToLower(name) || name[0] == ':' || name == "host" || name == "authorization" || name == "cookie" ||
 		strings.HasPrefix(name, "x-forwarded-") || strings.HasPrefix(name, "x-envoy-")

@@ -18,7 +18,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
-// What is sent on a broken stream, and must not be seen on the other side of it.
+// The content sent on a broken stream. It must not arrive on the other side.
 const (
 	ciphertext = "ciphertext-of-the-client"
 	cleartext  = "cleartext-of-core"
@@ -34,7 +34,7 @@ const (
 
 var steps = []string{"request head", "request body", "response head", "response body"}
 
-// kinds are how a message of each step is answered well.
+// kinds wrap a valid response to the message of each step.
 var kinds = []func(*extprocv3.CommonResponse) *extprocv3.ProcessingResponse{
 	func(c *extprocv3.CommonResponse) *extprocv3.ProcessingResponse {
 		return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_RequestHeaders{RequestHeaders: &extprocv3.HeadersResponse{Response: c}}}
@@ -50,7 +50,7 @@ var kinds = []func(*extprocv3.CommonResponse) *extprocv3.ProcessingResponse{
 	},
 }
 
-// well is the answer to a message of a step by a processor that works.
+// well returns the response of a working processor to the message of a step.
 func well(step int) *extprocv3.ProcessingResponse {
 	c := &extprocv3.CommonResponse{}
 	if step == atRequestBody || step == atResponseBody {
@@ -67,7 +67,8 @@ func set(name, value string) *extprocv3.HeaderMutation {
 	}}}
 }
 
-// faults are what a processor may do in place of a good answer. The error ends the stream; errWell ends it well.
+// faults are the faults of a processor at a step. The error ends the stream; errWell ends it
+// without an error.
 var (
 	errWell = errors.New("the stream ends well")
 	errKill = errors.New("the processor dies")
@@ -102,7 +103,7 @@ var faults = map[string]func(step int, stream extprocv3.ExternalProcessor_Proces
 	},
 }
 
-// faulty is a processor that answers well up to a step.
+// faulty is a processor that responds correctly up to a step.
 type faulty struct {
 	extprocv3.UnimplementedExternalProcessorServer
 	step int
@@ -142,7 +143,7 @@ func (f *faulty) Process(s extprocv3.ExternalProcessor_ProcessServer) error {
 	}
 }
 
-// serveFaulty serves a faulty processor and returns where.
+// serveFaulty serves a faulty processor and returns the path of its socket.
 func serveFaulty(t *testing.T, f *faulty) string {
 	t.Helper()
 	path := filepath.Join(folder(t), "s")
@@ -155,12 +156,12 @@ func serveFaulty(t *testing.T, f *faulty) string {
 	f.kill = tracked.cut
 	server := grpc.NewServer()
 	extprocv3.RegisterExternalProcessorServer(server, f)
-	go func() { _ = server.Serve(tracked) }() // it says that it was stopped
+	go func() { _ = server.Serve(tracked) }() // it returns an error after Stop
 	t.Cleanup(server.Stop)
 	return path
 }
 
-// tracking is a listener whose connections can be cut, as the kernel does with those of a process that dies.
+// tracking is a listener that can cut its connections, as the kernel does if a process dies.
 type tracking struct {
 	net.Listener
 	conns chan net.Conn
@@ -186,11 +187,12 @@ func (l *tracking) cut() {
 	}
 }
 
-// bodiless are the faults that only the answer to a body can have: before, the length is not looked at.
+// bodiless are the faults that only the response to a body can have: Envoy does not check the
+// length before.
 var bodiless = map[string]bool{"a wrong length": true}
 
-// TestEnvoyFaults: whatever a processor does wrong but one thing, a real Envoy lets nothing through: not the request as it came, and not core's
-// answer.
+// TestEnvoyFaults checks that with every fault but one, a real Envoy forwards neither the unchanged
+// request nor core's response.
 func TestEnvoyFaults(t *testing.T) {
 	t.Parallel()
 	all := []listener{{Name: "gone", Socket: filepath.Join(folder(t), "s"), Timeout: "12s"}}
@@ -229,9 +231,10 @@ func TestEnvoyFaults(t *testing.T) {
 	}
 }
 
-// TestEnvoyEndedWell: the one thing. A stream that its server ends well has Envoy let go of the request, in spite of failure_mode_allow: false.
-// This is why Process never does it, and why core takes nothing without the proof, which nobody put on. When it fails, Envoy has become
-// stricter: then it belongs to the faults.
+// TestEnvoyEndedWell is about that one fault. If the server ends a stream without an error, Envoy
+// forwards the request, despite failure_mode_allow: false. So Process never does it, and core
+// rejects requests without the proof. If this test fails, Envoy has become stricter: add the case
+// to faults.
 func TestEnvoyEndedWell(t *testing.T) {
 	t.Parallel()
 	var all []listener

@@ -14,10 +14,10 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 )
 
-// script is a stream on which messages come in some order, and which then ends.
+// script is a stream with a fixed list of messages.
 type script struct {
 	grpc.ServerStream
-	ctx     context.Context //nolint:containedctx // a stream has one
+	ctx     context.Context //nolint:containedctx // each stream has one
 	sent    []*extprocv3.ProcessingRequest
 	read    int
 	answers []*extprocv3.ProcessingResponse
@@ -38,8 +38,9 @@ func (s *script) Send(r *extprocv3.ProcessingResponse) error {
 	return nil
 }
 
-// FuzzOrder sends messages in any order. A stream ends well only when its client has ended it and every message has its answer; nothing is
-// answered after a refusal; and a body that is a JWE is never let through as it is.
+// FuzzOrder sends messages in any order. A stream may end without an error only after its client
+// has ended it and every message has a response. No message gets a response after a rejection. A
+// JWE body must never pass unchanged.
 func FuzzOrder(f *testing.F) {
 	w := enginetest.NewWorld(f)
 	p, err := extproc.New(extproc.Config{Engine: w.Engine(f), Identify: byField})
@@ -86,8 +87,8 @@ func FuzzOrder(f *testing.F) {
 
 func (s *script) judge(t *testing.T, order []byte) {
 	t.Helper()
-	wanted := false        // an encrypted request was taken
-	opened, sealed := 0, 0 // bodies of requests and of responses that were taken
+	wanted := false        // an encrypted request was accepted
+	opened, sealed := 0, 0 // request bodies decrypted, and response bodies encrypted
 	for i, a := range s.answers {
 		if a.GetImmediateResponse() != nil && i != len(s.answers)-1 {
 			t.Fatalf("%q: answered after a refusal", order)

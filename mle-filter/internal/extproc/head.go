@@ -14,9 +14,9 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 )
 
-// head is a message's head as Envoy tells it.
+// head is the head of a message from Envoy.
 type head struct {
-	pseudo map[string]string // :method and the like
+	pseudo map[string]string // the pseudo-headers, such as :method
 	fields http.Header
 	body   bool
 	length int64
@@ -29,7 +29,7 @@ func readHead(h *extprocv3.HttpHeaders) head {
 		switch {
 		case strings.HasPrefix(name, ":"):
 			out.pseudo[name] = value
-		case name == "content-type": // Envoy writes those that were sent twice into one
+		case name == "content-type": // Envoy joins repeated fields into one
 			for part := range strings.SplitSeq(value, ",") {
 				out.fields.Add(name, strings.TrimSpace(part))
 			}
@@ -43,7 +43,7 @@ func readHead(h *extprocv3.HttpHeaders) head {
 	return out
 }
 
-// valueOf reads RawValue, which Envoy sends. Value is what it sent once.
+// valueOf returns RawValue, which current versions of Envoy send, or else Value.
 func valueOf(field *corev3.HeaderValue) string {
 	if raw := field.GetRawValue(); len(raw) > 0 {
 		return string(raw)
@@ -56,13 +56,14 @@ func (h head) request() engine.RequestHead {
 	return engine.RequestHead{Method: h.pseudo[":method"], Path: path, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length}
 }
 
-// response is ok only with a status: what forward_rules keep from us would otherwise be guessed.
+// response returns false if the status is missing: forward_rules can hide it.
 func (h head) response() (out engine.ResponseHead, ok bool) {
 	code, err := strconv.Atoi(h.pseudo[":status"])
 	return engine.ResponseHead{Status: code, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length}, err == nil
 }
 
-// requestOf is the request that a stream is about, by its first message, as far as what stands around all requests of ours looks at one.
+// requestOf returns the request of a stream, from its first message, in the form that the
+// middleware needs.
 func requestOf(ctx context.Context, first *extprocv3.ProcessingRequest) *http.Request {
 	head := readHead(first.GetRequestHeaders())
 	in := head.request()

@@ -8,7 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// TestEventHasTheIDsOfCore: the request line names the API key and the objects that core has sent.
+// TestEventHasTheIDsOfCore checks that the request's event has the API key and the objects from
+// core's response.
 func TestEventHasTheIDsOfCore(t *testing.T) {
 	t.Parallel()
 	key, addressed, object := id.Format(id.APIKey, 7), id.Format(id.Transaction, 8), id.Format(id.Refund, 9)

@@ -17,22 +17,23 @@ import (
 	"github.com/causeway-pay/causeway/shared/envoytest"
 )
 
-// killing is the program behind a real Envoy, which is never started again.
+// killing is the program behind a real Envoy that is never restarted.
 type killing struct {
 	*program
 	envoy *realEnvoy
 	body  string // an encrypted request
 }
 
-// request is one by an API key, encrypted both ways.
+// request returns a request with an API key, encrypted in both directions.
 func (k *killing) request(key string) enginetest.Request {
 	return josed(k.body, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}, enginetest.Field{Name: "Authorization", Value: "Bearer " + apiKeyOf + key})
 }
 
-// moments are when something befalls the program: befall arranges for it, and returns the body to send.
+// moments are the points at which the program is struck. befall arranges for it, and returns the
+// body to send.
 var moments = []struct {
 	name    string
-	reaches int // how often core is reached
+	reaches int // the number of requests at core
 	befall  func(t *testing.T, k *killing, key string, strike func()) io.Reader
 }{
 	{"request head", 0, func(_ *testing.T, k *killing, key string, strike func()) io.Reader {
@@ -65,7 +66,7 @@ var moments = []struct {
 	}},
 }
 
-// first is a reader of nothing that does something when it is read.
+// first is an empty reader that calls a function when it is read.
 type first func()
 
 func (f first) Read([]byte) (int, error) {
@@ -80,8 +81,8 @@ func (s *stage) pause(t *testing.T, p pauses) {
 	s.pauses[t.Name()] = p
 }
 
-// TestEnvoyProgram kills, stops and replaces the program itself, at every message of a stream. Nothing gets through meanwhile, and once it is
-// back the same Envoy serves by it again.
+// TestEnvoyProgram kills, stops and replaces the program at every message of a stream. No content
+// passes meanwhile. Once the program is back, the same Envoy uses it again.
 func TestEnvoyProgram(t *testing.T) {
 	t.Parallel()
 	k := &killing{program: newProgram(t)}
@@ -100,7 +101,7 @@ func TestEnvoyProgram(t *testing.T) {
 		})
 		k.strike(t, "hung at the "+at.name, at.reaches, http.StatusGatewayTimeout, at.befall, k.hang, func(*testing.T) { k.goOn() })
 	}
-	t.Run("replaced", func(t *testing.T) { // the old one answers what it has, while the new one has the socket
+	t.Run("replaced", func(t *testing.T) { // the old program ends its requests while the new one has the socket
 		old := k.running()
 		k.envoy.core.pause(t, pauses{before: func() {
 			old.Signal(syscall.SIGTERM)
@@ -116,8 +117,8 @@ func TestEnvoyProgram(t *testing.T) {
 	t.Run("after that", k.serves)
 }
 
-// strike sends a request in which something befalls the program, and wants nothing of it to get through; then it mends the program, and wants
-// it to serve.
+// strike sends a request during which the program is struck, and requires that no content passes.
+// Then it restores the program, and requires that it serves.
 func (k *killing) strike(t *testing.T, name string, reaches, status int, befall func(*testing.T, *killing, string, func()) io.Reader, what func(), mend func(*testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -137,7 +138,7 @@ func (k *killing) strike(t *testing.T, name string, reaches, status int, befall 
 	})
 }
 
-// serves wants a request to go through, encrypted both ways.
+// serves requires that a request passes, encrypted in both directions.
 func (k *killing) serves(t *testing.T) {
 	t.Helper()
 	out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Reply{Status: 201, Body: cleartext})
@@ -149,13 +150,13 @@ func (k *killing) serves(t *testing.T) {
 	}
 }
 
-// TestEnvoySocketMode: a socket that Envoy may not open lets nothing through.
+// TestEnvoySocketMode checks that nothing passes if Envoy may not open the socket.
 func TestEnvoySocketMode(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	var all []listener
 	start, want := envoytest.Start, map[string]int{"0000": 503, "0666": 201}
-	if os.Geteuid() == 0 { // else the tests cannot be two users
+	if os.Geteuid() == 0 { // otherwise the tests cannot use two users
 		start, want["0600"], want["0660"] = envoytest.StartAsNobody, 503, 503
 	}
 	modes := map[string]fs.FileMode{"0000": 0, "0600": 0o600, "0660": 0o660, "0666": 0o666}

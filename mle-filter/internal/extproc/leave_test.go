@@ -14,7 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 )
 
-// TestLeave: before its end it tells Envoys that look after its health to go elsewhere, and goes on answering.
+// TestLeave checks that the server reports to Envoy's health checks that it will stop, and still
+// serves requests.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)

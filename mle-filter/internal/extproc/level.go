@@ -9,8 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 )
 
-// MetadataPolicy is the gRPC metadata by which a route of Envoy's says how much encryption it needs, as the tables of policies do: off, optional
-// or required. The stricter of it and the filter's own table holds. A route that says nothing needs it.
+// MetadataPolicy is the gRPC metadata that holds the level of an Envoy route: off, optional or
+// required, as in the policy tables. The stricter of it and the filter's own table applies. A route
+// without it requires encryption.
 const MetadataPolicy = "x-mle-policy"
 
 var errLevel = errors.New("extproc: x-mle-policy is off, optional or required, once")

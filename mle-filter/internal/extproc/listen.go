@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// pingsApart is how often Envoy may ask whether the connection lives.
+	// pingsApart is the shortest time between two keepalive pings of Envoy.
 	pingsApart = 5 * time.Second
 )
 
@@ -30,15 +30,16 @@ type Server struct {
 	done  chan error
 }
 
-// Listen serves p on a socket, which it makes for Envoy's group, until Stop. Streams that are under way then have as long as drain (0: 10 s) to end.
+// Listen serves p on a unix socket until Stop. Envoy's group can open the socket. After Stop,
+// streams in progress have the time drain to end; 0 stands for 10 s.
 func Listen(ctx context.Context, p *Processor, path string, drain time.Duration) (*Server, error) {
 	listener, err := socket.Listen(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("extproc: %w", err)
 	}
 	s := &Server{well: health.NewServer(), drain: cmp.Or(drain, 10*time.Second), done: make(chan error, 1), grpc: grpc.NewServer(
-		grpc.MaxRecvMsgSize(math.MaxInt32),        // Envoy sends no more than it was told to hold; a stream that we end on it is an empty 503, after core has answered
-		grpc.MaxConcurrentStreams(math.MaxUint32), // one for each request under way; what must be bounded is, in the engine
+		grpc.MaxRecvMsgSize(math.MaxInt32),        // Envoy sends at most its buffer limit; an error here would be an empty 503 after core has responded
+		grpc.MaxConcurrentStreams(math.MaxUint32), // one for each request in progress; the engine and the admission bound them
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingsApart, PermitWithoutStream: true}),
 	)}
 	extprocv3.RegisterExternalProcessorServer(s.grpc, p)
@@ -47,10 +48,11 @@ func Listen(ctx context.Context, p *Processor, path string, drain time.Duration)
 	return s, nil
 }
 
-// Leave says, to Envoys that ask for its health, that it is about to stop, and serves all the same.
+// Leave reports to the health checks of Envoy that the server will stop. It still serves requests.
 func (s *Server) Leave() { s.well.Shutdown() }
 
-// Stop takes no more requests and waits for those under way, but not for longer than the drain. It is called once.
+// Stop accepts no more requests and waits for the requests in progress, at most for the drain time.
+// It is called once.
 func (s *Server) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.drain)
 	defer cancel()
@@ -68,7 +70,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		late = errors.New("extproc: requests were cut that did not end in time")
 	}
 	err := <-s.done
-	if errors.Is(err, grpc.ErrServerStopped) { // before it had begun
+	if errors.Is(err, grpc.ErrServerStopped) { // before Serve began
 		err = nil
 	}
 	return errors.Join(late, err)

@@ -7,8 +7,9 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 )
 
-// mutation makes Envoy's changes of ours. Only RawValue is set: Envoy leaves Value out, and takes both for an error. An Envoy that is not told
-// what to do with a field that is there adds to it.
+// mutation converts changes into Envoy's form. It sets only RawValue, because Envoy rejects a
+// header with both RawValue and Value. It sets the append action, because by default Envoy adds to
+// an existing field.
 func mutation(ops []engine.HeaderOp) *extprocv3.HeaderMutation {
 	m := &extprocv3.HeaderMutation{}
 	for _, op := range ops {
@@ -24,7 +25,8 @@ func mutation(ops []engine.HeaderOp) *extprocv3.HeaderMutation {
 	return m
 }
 
-// common is what heads and bodies are answered with: changes to the head, and another body unless it is nil.
+// common returns the response to a head or a body: changes to the head, and a new body unless body
+// is nil.
 func common(ops []engine.HeaderOp, body *engine.Body) *extprocv3.CommonResponse {
 	c := &extprocv3.CommonResponse{Status: extprocv3.CommonResponse_CONTINUE}
 	if body != nil {

@@ -16,13 +16,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// apiKeyOf is a merchant's key. Any that begins so is the same merchant's: the program asks about each once.
+// apiKeyOf is the prefix of one merchant's keys. The program looks each key up only once, so tests
+// use different ones.
 const apiKeyOf = "sk_test_"
 
-// whose stands for v1 where the program asks whose a key is.
+// whose stands in for core, where the program looks up the merchant of a key.
 type whose struct {
 	mu     sync.Mutex
-	before map[string]func() // by key, what happens before it is told; guarded by mu
+	before map[string]func() // by key: called before the response; guarded by mu
 }
 
 func (w *whose) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -37,13 +38,13 @@ func (w *whose) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`)
 }
 
-// program is mle-filter itself, on a socket that stays the same whenever it is started.
+// program is mle-filter itself, on the same socket after each start.
 type program struct {
 	file, dir, socket, config string
 	whose                     *whose
-	http                      string // where its HTTP port is
+	http                      string // the address of its HTTP port
 
-	mu  sync.Mutex           // what befalls the program does so where a request is sent or answered
+	mu  sync.Mutex           // for handlers that strike the program while it serves a request
 	now *programtest.Program // guarded by mu
 }
 
@@ -88,10 +89,10 @@ func (p *program) running() *programtest.Program {
 	return p.now
 }
 
-// kill ends the program as the kernel does.
+// kill ends the program by SIGKILL.
 func (p *program) kill() { p.running().Kill() }
 
-// hang stops the program until it is told to go on.
+// hang pauses the program until goOn.
 func (p *program) hang() { p.running().Pause() }
 
 func (p *program) goOn() { p.running().Resume() }
@@ -108,7 +109,8 @@ func (p *program) run(t *testing.T, in string, args ...string) string {
 	return out
 }
 
-// sealed is a text encrypted to the program's key. It registers a key for answers first, which opened knows.
+// sealed encrypts a text to the program's key. First it registers a response key, which opened
+// uses.
 func (p *program) sealed(t *testing.T, text string) string {
 	t.Helper()
 	p.run(t, "", "keys", "new", "--out", filepath.Join(p.dir, "mine"))

@@ -12,13 +12,13 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 )
 
-// reply is the answer to a request that a stream is about, as what stands around all requests of ours sees it: one that is written here goes to
-// Envoy, in place of core's; of core's it is only told.
+// reply is the http.ResponseWriter of a stream's request, for the middleware. A response that the
+// filter writes goes to Envoy instead of core's. Of core's response, it only counts the bytes.
 type reply struct {
 	header http.Header
 	status int
 	body   []byte
-	told   bool // the answer is another's
+	told   bool // the response is not the filter's own
 	code   string
 }
 
@@ -38,7 +38,8 @@ func (w *reply) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// immediate has Envoy answer with what was written here. It is nil when nothing was.
+// immediate returns the message that makes Envoy send the written response, or nil if none was
+// written.
 func (w *reply) immediate() *extprocv3.ProcessingResponse {
 	if w.told || w.status == 0 {
 		return nil

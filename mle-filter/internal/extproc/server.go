@@ -16,14 +16,14 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// Config is what a Processor is made of.
+// Config holds the parts of a Processor.
 type Config = shell.Config
 
-// Processor is the shell. It is safe for concurrent use.
+// Processor is the shell for Envoy. It is safe for concurrent use.
 type Processor struct {
 	extprocv3.UnimplementedExternalProcessorServer
 	cfg  Config
-	full http.Handler // serves a stream that is in the request's context
+	full http.Handler // serves the stream in the request's context
 }
 
 // New returns a processor.
@@ -45,18 +45,18 @@ func New(cfg Config) (*Processor, error) {
 	return s, nil
 }
 
-// errInternal is all that Envoy is told of a fault of ours.
+// errInternal is the only error that Envoy gets for a fault of the filter.
 var errInternal = status.Error(codes.Internal, "mle-filter: internal error")
 
-// Process serves one request of a client of Envoy's. It returns nil only after Envoy has ended the stream: to return it earlier would let the
-// request through as it is.
+// Process serves one request of Envoy's client. It returns nil only after Envoy has ended the
+// stream: an earlier nil would make Envoy forward the request unchanged.
 func (s *Processor) Process(stream extprocv3.ExternalProcessor_ProcessServer) (err error) {
 	defer func() {
 		switch v := recover(); v {
 		case nil:
-		case http.ErrAbortHandler: // told in the log
+		case http.ErrAbortHandler: // already logged
 			err = errInternal
-		default: // the value may hold anything
+		default: // the value can hold card data
 			s.cfg.Log.ErrorContext(stream.Context(), "mle-filter: panic", slog.String("type", fmt.Sprintf("%T", v)))
 			err = errInternal
 		}
@@ -95,7 +95,8 @@ func (s *Processor) rest(t *trip) error {
 	}
 }
 
-// serve answers the messages of a stream until nothing more is to come, or we answer the request ourselves.
+// serve responds to the messages of a stream until no more are expected, or until the filter itself
+// has responded to the request.
 func (s *Processor) serve(w http.ResponseWriter, r *http.Request) {
 	ctx, t := r.Context(), tripFrom(r.Context())
 	t.writer, t.request = w, r
@@ -128,11 +129,12 @@ func (s *Processor) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// statusGone is what the log has for a request whose stream Envoy ended before there was an answer: its client has gone, or it waited for us for too
-// long.
+// statusGone is the status in the log of a request whose stream Envoy ended before a response: its
+// client disconnected, or message_timeout expired.
 const statusGone = 499
 
-// end is what Process returns of the end of a stream: nil only when Envoy ended it. Canceled is how Envoy does, as a rule.
+// end returns the error of Process for the end of a stream: nil only if Envoy ended it without an
+// error. Envoy mostly cancels it.
 func end(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -140,7 +142,7 @@ func end(err error) error {
 	return err
 }
 
-// fault says in the log what is wrong between Envoy and us, and gives what Envoy is told.
+// fault logs a fault of the stream between Envoy and the filter, and returns the error for Envoy.
 func (s *Processor) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()

@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// callerField tells whose a request is.
+// callerField holds the merchant of a request.
 const callerField = "X-Caller"
 
 func byField(_ context.Context, h http.Header) (string, *engine.Problem) {
@@ -29,7 +29,7 @@ func byField(_ context.Context, h http.Header) (string, *engine.Problem) {
 	return h.Get(callerField), nil
 }
 
-// folder is one with a short name: that of a socket must not be long.
+// folder returns a directory with a short path, because the path of a socket must be short.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // t.TempDir's name is too long
@@ -44,7 +44,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// withID gives requests an id, as what stands around them in the filter does.
+// withID gives requests an id, as the filter's middleware does.
 func withID(h http.Handler) http.Handler {
 	return httpx.RequestID(h)
 }
@@ -62,7 +62,7 @@ func processor(t *testing.T, e *engine.Engine, change func(*extproc.Config)) *ex
 	return p
 }
 
-// serve serves a processor and returns where.
+// serve serves a processor and returns the path of its socket.
 func serve(t *testing.T, p *extproc.Processor) string {
 	t.Helper()
 	path := filepath.Join(folder(t), "s")
@@ -93,7 +93,7 @@ func dial(t *testing.T, path string) extprocv3.ExternalProcessorClient {
 	return extprocv3.NewExternalProcessorClient(conn)
 }
 
-// told is a context in which the route says something.
+// told returns a context with levels of the route.
 func told(t *testing.T, level ...string) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,10 +11,10 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
-// caseField tells which test a request is of.
+// caseField names the test of a request.
 const caseField = "X-Case"
 
-// stage is the core of all tests at once: each request says which it is of.
+// stage is the core of all tests at once. Each request names its test.
 type stage struct {
 	mu      sync.Mutex
 	replies map[string]enginetest.Reply // by test; guarded by mu
@@ -22,7 +22,8 @@ type stage struct {
 	pauses  map[string]pauses
 }
 
-// pauses are what happens while core answers: before it does, and with half of the body sent. Nil is nothing.
+// pauses are called while core responds: before the response, and after half of its body. Nil does
+// nothing.
 type pauses struct{ before, within func() }
 
 func newStage() *stage {
@@ -41,7 +42,7 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.Reached++
 	out.Core, out.Body = r.Header.Clone(), string(body)
 	if r.ContentLength > 0 {
-		out.Core.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // net/http keeps it elsewhere
+		out.Core.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // net/http removes it from the fields
 	}
 	pause := s.pauses[name]
 	s.mu.Unlock()
@@ -55,7 +56,7 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add(f.Name, f.Value)
 	}
 	if w.Header().Get("Content-Type") == "" {
-		w.Header()["Content-Type"] = nil // net/http guesses one otherwise
+		w.Header()["Content-Type"] = nil // otherwise net/http guesses one
 	}
 	if reply.Status == 0 {
 		reply.Status = http.StatusOK
@@ -63,7 +64,7 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(reply.Status)
 	if half := len(reply.Body) / 2; pause.within != nil {
 		_, _ = io.WriteString(w, reply.Body[:half])
-		_ = http.NewResponseController(w).Flush() // who does not get it gets no second half either
+		_ = http.NewResponseController(w).Flush() // a client that misses this half misses the second one too
 		pause.within()
 		reply.Body = reply.Body[half:]
 	}
@@ -80,7 +81,7 @@ func transport(two bool) *http.Transport {
 	return &http.Transport{Protocols: p, DisableCompression: true}
 }
 
-// send sends a request to one of Envoy's listeners and tells what came of it.
+// send sends a request to one of Envoy's listeners and returns the outcome.
 func (e *realEnvoy) send(t *testing.T, by *http.Transport, to string, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
 	var body io.Reader = strings.NewReader(r.Body)
@@ -90,7 +91,7 @@ func (e *realEnvoy) send(t *testing.T, by *http.Transport, to string, r enginete
 	return e.sendBody(t, by, to, r, body, reply)
 }
 
-// sendBody sends a request with that body.
+// sendBody sends a request with the given body.
 func (e *realEnvoy) sendBody(
 	t *testing.T, by *http.Transport, to string, r enginetest.Request, body io.Reader, reply enginetest.Reply,
 ) (out enginetest.Outcome) {

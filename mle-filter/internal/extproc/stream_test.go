@@ -31,7 +31,8 @@ func plain(method, path, body string, more ...enginetest.Field) enginetest.Reque
 	}
 }
 
-// TestLevel: what a route says holds beside the table, the stricter of both, and a route that says nothing requires.
+// TestLevel checks that the stricter of the route's level and the table applies, and that a route
+// without a level requires encryption.
 func TestLevel(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -46,7 +47,7 @@ func TestLevel(t *testing.T) {
 	for name, tt := range map[string]struct {
 		level []string
 		r     enginetest.Request
-		code  string // "" when core is reached
+		code  string // "" if core is reached
 	}{
 		"nothing said, in the clear":        {nil, clear, "mle_required"},
 		"nothing said, encrypted":           {nil, sealed, ""},
@@ -89,7 +90,8 @@ func wantStatus(t *testing.T, err error, want codes.Code) {
 	}
 }
 
-// TestOrder sends messages as no Envoy does that is set up right. Every stream must end badly: one that ended well would let the request through.
+// TestOrder sends messages in an order that no correct Envoy uses. Every stream must end with an
+// error: otherwise the request would pass.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -145,12 +147,13 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// clone is for the cases that share messages, into which the first of a stream gets the mode written.
+// clone copies a message for cases that share it, because call.ask writes the mode into the first
+// message of a stream.
 func clone(r *extprocv3.ProcessingRequest) *extprocv3.ProcessingRequest {
 	return &extprocv3.ProcessingRequest{Request: r.GetRequest(), ObservabilityMode: r.GetObservabilityMode()}
 }
 
-// TestMode refuses to work where bodies do not come whole.
+// TestMode checks that the processor rejects every mode in which bodies do not arrive whole.
 func TestMode(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -175,7 +178,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// TestFault: a fault of ours ends the stream badly, and tells nobody what it was.
+// TestFault checks that a fault of the filter ends the stream with an error that reveals no cause.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -190,7 +193,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestEnd: a stream that Envoy ends is over, and no fault.
+// TestEnd checks that a stream ended by Envoy is not a fault.
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -203,7 +206,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestObserve counts what was encrypted, and what was refused.
+// TestObserve counts encrypted and rejected requests.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -229,7 +232,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestListen: the socket lets the group in and nobody else, is taken over from the dead and not from the living, and goes at the end.
+// TestListen checks that only the owner and the group can open the socket. A new server replaces
+// the socket of a dead process, but not of a running one, and removes it at the end.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -238,7 +242,7 @@ func TestListen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead.SetUnlinkOnClose(false) // what a dead process left
+	dead.SetUnlinkOnClose(false) // as a dead process does
 	if err := dead.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +267,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestSuccessor: while requests are under way on a server that stops, the next one has the socket, and keeps it.
+// TestSuccessor checks that the next server can take the socket, and keeps it, while a stopping
+// server still has requests in progress.
 func TestSuccessor(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
@@ -277,7 +282,7 @@ func TestSuccessor(t *testing.T) {
 	stopped := make(chan error)
 	go func() { stopped <- first.Stop(t.Context()) }()
 	var second *extproc.Server
-	for second == nil { // until the first one takes no more
+	for second == nil { // until the first server accepts no more
 		second, _ = extproc.Listen(t.Context(), p, path, time.Minute)
 	}
 	end()
@@ -292,7 +297,8 @@ func TestSuccessor(t *testing.T) {
 	}
 }
 
-// TestStopCuts: a stream that does not end is cut when the drain is over, and Envoy is told that it went wrong.
+// TestStopCuts checks that an unfinished stream is cut after the drain time, with an error for
+// Envoy.
 func TestStopCuts(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)

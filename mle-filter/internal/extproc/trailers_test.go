@@ -63,7 +63,7 @@ func (e *exchange) begin(t *testing.T, r enginetest.Request) (*call, *filterv3.P
 	return c, c.must(t, head).GetModeOverride()
 }
 
-// TestTrailersAlone sends trailers in place of the body of an encrypted request.
+// TestTrailersAlone sends trailers instead of the body of an encrypted request.
 func TestTrailersAlone(t *testing.T) {
 	t.Parallel()
 	e := newExchange(t)
@@ -135,7 +135,7 @@ func TestTrailersLate(t *testing.T) {
 	}
 }
 
-// TestTrailersOrder sends trailers as no Envoy does.
+// TestTrailersOrder sends trailers in an order that no Envoy uses.
 func TestTrailersOrder(t *testing.T) {
 	t.Parallel()
 	e := newExchange(t)
@@ -200,7 +200,7 @@ func TestEnvoyTrailers(t *testing.T) {
 		"a body of unknown length in parts": {"POST", none, []string{sealed[:9], sealed[9:]}, 201},
 	} {
 		for _, when := range []string{"at once", "after the head was judged"} {
-			t.Run(name+", "+when, func(t *testing.T) { //nolint:paralleltest // it counts the answers
+			t.Run(name+", "+when, func(t *testing.T) { //nolint:paralleltest // it counts Envoy's messages
 				before := envoy.answers(t)
 				c := dialHTTP2(t, envoy.at["mle"])
 				c.head(t, tt.method, tt.length, hpack.HeaderField{Name: strings.ToLower(caseField), Value: t.Name()})
@@ -228,8 +228,8 @@ func TestEnvoyTrailers(t *testing.T) {
 	}
 }
 
-// TestEnvoyResponseTrailers has core send trailers over HTTP/2. Trailers in place of a body must not
-// make the head of a response pass that the client demands encrypted.
+// TestEnvoyResponseTrailers has core send trailers over HTTP/2. If trailers replace the body, the
+// head of a response must not pass if the client demanded it encrypted.
 func TestEnvoyResponseTrailers(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// phase is what of a request Envoy has told.
+// phase is the progress of a request: the messages that Envoy has sent.
 type phase int
 
 const (
@@ -25,27 +25,27 @@ const (
 	requestJudged
 	requestDone
 	responseJudged
-	responsePasses // to the client, without us
+	responsePasses // Envoy sends it to the client unchanged
 	responseDone
-	ended // answered by us
+	ended // the filter has responded
 )
 
-// trip is a request on its way. It belongs to the goroutine that serves its stream.
+// trip is one request with its response. It belongs to the goroutine that serves its stream.
 type trip struct {
 	shell    *Processor
 	stream   extprocv3.ExternalProcessor_ProcessServer
 	first    *extprocv3.ProcessingRequest
 	reply    *reply
-	writer   http.ResponseWriter // reply, by way of what stands around it
+	writer   http.ResponseWriter // reply, wrapped by the middleware
 	request  *http.Request
 	level    policy.Level
 	phase    phase
 	exchange *engine.Exchange
-	cut      bool  // the request's body comes only in part if it is too long
-	trailers bool  // Envoy has trailers of the request, which follow its body
-	status   int   // core's
-	over     bool  // the stream is to end, with err
-	err      error // nil only when Envoy has ended it
+	cut      bool  // the request's body arrives incomplete if it is too long
+	trailers bool  // trailers follow the body of the request
+	status   int   // of core's response
+	over     bool  // the stream must end with err
+	err      error // nil only if Envoy has ended the stream
 }
 
 type tripKey struct{}
@@ -61,7 +61,7 @@ var (
 	errForward = errors.New("extproc: forward_rules keep :method, :path or :status back")
 )
 
-// answer answers one message. An error ends the stream.
+// answer returns the response to one message. An error ends the stream.
 func (t *trip) answer(ctx context.Context, r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingResponse, error) {
 	if r.GetObservabilityMode() {
 		return nil, errMode
@@ -88,7 +88,7 @@ func (t *trip) requestHead(
 		return nil, errOrder
 	}
 	if mode.GetRequestBodyMode() != filterv3.ProcessingMode_BUFFERED || mode.GetResponseBodyMode() != filterv3.ProcessingMode_BUFFERED {
-		return nil, errMode // a body would go on as it is, or be cut
+		return nil, errMode // otherwise a body would pass unchanged, or arrive incomplete
 	}
 	read := readHead(h)
 	head := read.request()
@@ -137,9 +137,9 @@ func (t *trip) sizeOf(head engine.RequestHead) int64 {
 	return int64(t.shell.cfg.Engine.Settings().MaxBody)
 }
 
-// modeOf makes Envoy hold the bodies that the engine decrypts or encrypts, and pass the others on as
-// they arrive. Core admits the clients of these. It also makes Envoy send the trailers that follow a
-// held body: if they follow the head instead, Envoy sends no message of a body.
+// modeOf makes Envoy hold the bodies that the engine decrypts or encrypts. Envoy passes the others
+// on as they arrive, and core admits their clients. modeOf also makes Envoy send the trailers after
+// a held body. If they follow the head directly, Envoy sends no message of a body.
 func modeOf(x *engine.Exchange) *filterv3.ProcessingMode {
 	m := &filterv3.ProcessingMode{
 		RequestHeaderMode: filterv3.ProcessingMode_SEND, ResponseHeaderMode: filterv3.ProcessingMode_SEND,
@@ -160,14 +160,14 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 	}
 	t.phase = requestDone
 	if !t.exchange.NeedsBody() {
-		return requestBody(nil), nil // an Envoy that takes no mode of ours
+		return requestBody(nil), nil // this Envoy ignores the mode override
 	}
 	if err := admission.Arrived(ctx); err != nil {
 		t.refuse(ctx, shell.Unread(err))
 		return nil, nil
 	}
 	more := !b.GetEndOfStream()
-	if t.cut && more && len(b.GetBody()) > leastPart { // core would get the rest in the clear
+	if t.cut && more && len(b.GetBody()) > leastPart { // core would receive the rest in the clear
 		t.refuse(ctx, shell.Problem(shell.CodeTooLarge))
 		return nil, nil
 	}
@@ -177,8 +177,8 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 		return nil, nil
 	}
 	if t.cut && more {
-		// If Envoy's buffers are smaller than README.md demands, the rest of the body follows. Core must
-		// not read it as another request.
+		// If Envoy's buffers are smaller than the README requires, the rest of the body follows.
+		// Core must not read it as another request.
 		body.Ops = slices.DeleteFunc(body.Ops, func(op engine.HeaderOp) bool { return op.Name == "content-length" })
 	}
 	shell.Unwrapped(ctx, t.exchange)
@@ -194,7 +194,7 @@ const leastPart = 64<<10 - 1
 // as an empty body.
 func (t *trip) requestTrailers(ctx context.Context) (*extprocv3.ProcessingResponse, error) {
 	if t.phase == requestJudged && t.exchange.NeedsBody() {
-		return t.requestBody(ctx, &extprocv3.HttpBody{EndOfStream: true}) // which is no JWE
+		return t.requestBody(ctx, &extprocv3.HttpBody{EndOfStream: true}) // an empty body is not a JWE
 	}
 	if !t.trailers {
 		return nil, errOrder
@@ -206,12 +206,12 @@ func (t *trip) requestTrailers(ctx context.Context) (*extprocv3.ProcessingRespon
 func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local bool) (*extprocv3.ProcessingResponse, error) {
 	unseen := t.phase == begun || t.phase == requestJudged && t.exchange.NeedsBody()
 	if t.phase > requestDone || unseen && !local {
-		return nil, errOrder // core can have answered only what was judged
+		return nil, errOrder // core cannot have responded to a request that was not judged
 	}
 	read := readHead(h)
 	head, ok := read.response()
 	t.status = head.Status
-	if t.exchange == nil { // Envoy would not have the request at all
+	if t.exchange == nil { // Envoy rejected the request before the filter saw it
 		t.pass(read.body)
 		return responseHead(nil), nil
 	}
@@ -248,9 +248,9 @@ func (t *trip) responseBody(ctx context.Context, b *extprocv3.HttpBody) (*extpro
 	return responseBody(body), nil
 }
 
-// late answers a message that follows the response, or returns nil if no such message may. An Envoy
-// that takes no mode of ours sends the body of a response that passes. Trailers follow an encrypted
-// response, or a request to which Envoy itself has responded.
+// late returns the response to a message that follows core's response, or nil if no such message is
+// allowed. An Envoy that ignores the mode override sends the body of a response in the clear.
+// Trailers follow an encrypted response, or a request to which Envoy itself has responded.
 func (t *trip) late(r *extprocv3.ProcessingRequest) *extprocv3.ProcessingResponse {
 	switch {
 	case t.phase == responsePasses && r.GetResponseBody() != nil:
@@ -265,20 +265,20 @@ func (t *trip) late(r *extprocv3.ProcessingRequest) *extprocv3.ProcessingRespons
 	return nil
 }
 
-// fromEnvoy reports whether an answer is one of Envoy's own, which it has us look at too: a path that it does not take, a core that it does not
-// reach. It says so where response_attributes ask for it.
+// fromEnvoy reports whether Envoy itself wrote a response, for example if it rejects a path or
+// cannot reach core. Envoy processes these too, and marks them if response_attributes requests it.
 func fromEnvoy(attributes map[string]*structpb.Struct) bool {
 	details := attributes["envoy.filters.http.ext_proc"].GetFields()["response.code_details"].GetStringValue()
 	return details != "" && details != "via_upstream"
 }
 
-// refuse has Envoy answer with a problem.
+// refuse makes Envoy send a problem to the client.
 func (t *trip) refuse(ctx context.Context, p *engine.Problem) {
 	p = shell.Of(ctx, p)
 	t.phase, t.reply.code = ended, p.Code
 	shell.LogCause(ctx, t.shell.cfg.Log, p)
 	t.count(p)
-	if given := httpx.RequestIDFrom(ctx); given != "" { // core's, once it has answered
+	if given := httpx.RequestIDFrom(ctx); given != "" { // core's id, if core has responded
 		t.writer.Header().Set("Request-Id", given)
 	}
 	shell.SendProblem(t.writer, t.request, p)
@@ -286,7 +286,8 @@ func (t *trip) refuse(ctx context.Context, p *engine.Problem) {
 
 func (t *trip) count(p *engine.Problem) { t.shell.cfg.Observe(shell.ExchangeOf(t.exchange, p)) }
 
-// pass ends the trip of a response in the clear at its head. Envoy passes its body on to the client.
+// pass ends the trip of a response in the clear after its head. Envoy passes its body on to the
+// client.
 func (t *trip) pass(body bool) {
 	t.tell(nil)
 	if body {
@@ -299,10 +300,10 @@ func (t *trip) pass(body bool) {
 func (t *trip) tell(body []byte) {
 	t.phase, t.reply.told = responseDone, true
 	t.writer.WriteHeader(t.status)
-	_, _ = t.writer.Write(body) // it is only counted
+	_, _ = t.writer.Write(body) // it only counts the bytes
 }
 
-// give ends the stream with an error, or with nil when Envoy has ended it.
+// give ends the stream with an error, or with nil if Envoy has ended it.
 func (t *trip) give(ctx context.Context, err error, status int, outcome string) {
 	t.over, t.err, t.reply.told = true, err, true
 	httpx.EventFrom(ctx).SetOutcome(outcome)
