@@ -13,16 +13,16 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// maxHeld is how many tenants are kept in memory.
+// maxHeld is the largest number of tenants in memory.
 const maxHeld = 20_000
 
-// errAway: the store cannot be asked whether a key is still good.
+// errAway reports that the store cannot be read, so a key in memory may have ended.
 var errAway = errors.New("keyring: the store cannot be asked whether what is in memory still holds")
 
-// held is what is in memory of a tenant. It does not change.
+// held is the cached state of a tenant. It is immutable.
 type held struct {
 	revision int64
-	keys     []*heldKey    // that may decrypt
+	keys     []*heldKey    // the keys that may decrypt
 	response []responseKey // the active ones, the newest first
 }
 
@@ -55,7 +55,7 @@ func (h *held) find(alg engine.Alg, s State, now time.Time) *heldKey {
 	return nil
 }
 
-// of returns what there is of a tenant: not older than the moment of the call.
+// of returns the state of a tenant, at least as new as the start of the call.
 func (r *Keyring) of(ctx context.Context, tenant string) (*held, error) {
 	revision, err := r.asked.now(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *Keyring) of(ctx context.Context, tenant string) (*held, error) {
 	if h != nil {
 		return h, nil
 	}
-	if h, err = r.read(ctx, tenant); err == nil && h.revision < revision { // another request had begun to read before this one came
+	if h, err = r.read(ctx, tenant); err == nil && h.revision < revision { // a concurrent read had begun before this call
 		h, err = r.readNow(ctx, tenant)
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *Keyring) of(ctx context.Context, tenant string) (*held, error) {
 	return h, nil
 }
 
-// catchUp forgets what was changed in the store since a revision, by this filter or another.
+// catchUp drops the tenants from memory that any filter has changed in the store since a revision.
 func (r *Keyring) catchUp(ctx context.Context, seen, revision int64) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -101,7 +101,7 @@ func (r *Keyring) catchUp(ctx context.Context, seen, revision int64) error {
 	return nil
 }
 
-// read reads a tenant from the store, once for all who want it at the same time.
+// read reads a tenant from the store. Concurrent callers share one read.
 func (r *Keyring) read(ctx context.Context, tenant string) (*held, error) {
 	v, err, _ := r.load.Do(tenant, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
@@ -121,7 +121,7 @@ func (r *Keyring) read(ctx context.Context, tenant string) (*held, error) {
 func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
 	for {
 		before := r.sealer.last.Load().generation
-		revision, err := r.db.Revision(ctx) // first: what is read then may be newer, never older
+		revision, err := r.db.Revision(ctx) // read first: the rest may be newer than it, never older
 		if err != nil {
 			return nil, err
 		}
@@ -133,27 +133,27 @@ func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
 		if err != nil {
 			return nil, err
 		}
-		by, err := r.sealer.follow(r.db.Keyset(ctx)) // last: it knows by what they were encrypted
+		by, err := r.sealer.follow(r.db.Keyset(ctx)) // read last: it must hold the keys that encrypted the rest
 		if err != nil {
 			return nil, err
 		}
 		if by.generation != before {
-			continue // unless what they were encrypted by was dropped in between
+			continue // the keyset changed meanwhile, and a key that encrypted the rest may be gone
 		}
 		h := &held{revision: revision}
 		return h, h.fill(by, keys, response)
 	}
 }
 
-// hold keeps in memory what was read of a tenant.
+// hold keeps the state of a tenant in memory.
 func (r *Keyring) hold(tenant string, h *held) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h.revision < r.seen {
-		return // it may lack what was changed since, and nobody would notice
+		return // a later change of the tenant would go unnoticed
 	}
 	if len(r.held) >= maxHeld {
-		for t := range r.held { // any one
+		for t := range r.held { // an arbitrary one
 			delete(r.held, t)
 			break
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
 )
 
-// TestNoKeyEndsByAClockThatIsAhead tests that a clock that is set a year ahead, while filters run
-// or before one starts, wipes no private key that still decrypts and forgets no stored response.
-// Once the clock has stayed for an hour, a key that has long retired is removed.
+// TestNoKeyEndsByAClockThatIsAhead tests a clock that is set a year ahead, while filters run or
+// before one starts. It wipes no private key that still decrypts, and deletes no stored response.
+// Once the clock has stayed for an hour, a key that retired long ago is removed.
 func TestNoKeyEndsByAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// List returns the keys of a tenant, the oldest first, with those that have been over for less than 30 days; of all tenants for "". It reads
-// the store.
+// List returns the keys of a tenant, the oldest first, or of all tenants for "". It includes the
+// keys that ended less than 30 days ago. It reads the store.
 func (r *Keyring) List(ctx context.Context, tenant string) ([]Key, error) {
 	tenants := []string{tenant}
 	if tenant == "" {
@@ -38,15 +38,17 @@ func (r *Keyring) List(ctx context.Context, tenant string) ([]Key, error) {
 	return out, nil
 }
 
-// Revoke ends a key at once and for good: what is encrypted to it can never be read again. If it is current, the next key takes its place,
-// or a new one; the other way round there would be none to encrypt to. Done already, it changes nothing. The error is engine.ErrNoKey for a
-// key that there is not.
+// Revoke ends a key immediately and irreversibly: requests encrypted to it can never be read again.
+// If it is the current key, the next key or a new one replaces it. Otherwise merchants would have
+// no key to encrypt to. Repeating the call changes nothing. The error is engine.ErrNoKey if there
+// is no such key.
 func (r *Keyring) Revoke(ctx context.Context, kid string) (Rotated, error) {
 	return r.end(ctx, "", kid, r.revoke)
 }
 
-// Retire ends a previous key of a tenant before its time, of any tenant for ""; of the current and the next key it refuses to: ErrState.
-// Done already, it changes nothing. The error is engine.ErrNoKey for a key that there is not.
+// Retire ends a previous key early. The key must belong to the tenant; "" allows any tenant. For a
+// current or next key the error is ErrState. Repeating the call changes nothing. The error is
+// engine.ErrNoKey if there is no such key.
 func (r *Keyring) Retire(ctx context.Context, tenant, kid string) (Rotated, error) {
 	return r.end(ctx, tenant, kid, func(tx *keystore.Tx, k *keystore.Key, _ []*keystore.Key) (*keystore.Key, error) {
 		switch stateOf(k, tx.Now) {
@@ -62,7 +64,7 @@ func (r *Keyring) Retire(ctx context.Context, tenant, kid string) (Rotated, erro
 	})
 }
 
-// end ends a key, after which another one may be current.
+// end ends a key and returns the key that is current afterwards.
 func (r *Keyring) end(ctx context.Context, tenant, kid string, how func(*keystore.Tx, *keystore.Key, []*keystore.Key) (*keystore.Key, error)) (Rotated, error) {
 	found, err := r.db.Key(ctx, kid)
 	if errors.Is(err, keystore.ErrNotFound) || err == nil && tenant != "" && found.Tenant != tenant {
@@ -103,7 +105,7 @@ func (r *Keyring) revoke(tx *keystore.Tx, k *keystore.Key, keys []*keystore.Key)
 	}
 	if was == Current {
 		cur, err = r.replace(tx, k.Tenant, alg, keys, 0)
-		if errors.Is(err, ErrNotReady) { // no spare RSA key: the next one that is made will be current
+		if errors.Is(err, ErrNotReady) { // no spare RSA key: the next one becomes current
 			supersede(k, tx.Now, 0)
 			cur, err, gap = nil, nil, tx.Now
 		}
@@ -112,7 +114,7 @@ func (r *Keyring) revoke(tx *keystore.Tx, k *keystore.Key, keys []*keystore.Key)
 		}
 	}
 	if c := find(keys, alg, Current, tx.Now); was == Next && c != nil {
-		c.DueAt = later(tx.Now, c.RotateAt.Add(-r.cfg.Schedule.PublishAhead)) // another one is to be published
+		c.DueAt = later(tx.Now, c.RotateAt.Add(-r.cfg.Schedule.PublishAhead)) // so that another next key is published
 		if err := tx.UpdateKey(c); err != nil {
 			return nil, err
 		}

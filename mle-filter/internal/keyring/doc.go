@@ -1,13 +1,16 @@
-// Package keyring owns the keys of message-level encryption: every merchant's own, of which it holds the private half, and those that
-// merchants register for answers to be encrypted to.
+// Package keyring owns the keys of message-level encryption. It makes key pairs for each merchant,
+// and stores the public keys that merchants register for encrypted responses.
 //
-// A key is next (published, and decrypts already), current (the one to encrypt to), previous (decrypts for a while) and then retired, or was
-// revoked. A merchant has at most one next and one current key of each algorithm. Test and live mode are two tenants with keys of their own,
-// as everywhere in v1: what this package calls a tenant, engine.Keys calls a merchant.
+// A key is in one of five states. It is next (published, and decrypts already), current (clients
+// encrypt to it), previous (still decrypts for a while), retired, or revoked. A merchant has at
+// most one next and one current key of each algorithm. Test and live mode are two tenants with
+// separate keys, as everywhere in v1. A tenant of this package is a merchant in engine.Keys.
 //
-// Several filters share one store. Writes happen one after the other, and a rotation names the key that it replaces, so two that rotate at
-// once make one rotation. Each filter answers from memory, but at every use it asks the store for its revision, which counts the writes, and
-// reads anew what was changed: so a new key works everywhere from the moment it can be seen, and what was revoked, retired or deleted is used
-// by no request that comes after that was answered, in any filter. Requests that come at the same time share one question. A filter that cannot
-// ask uses no key: it cannot know which of them are still good.
+// Several filters share one store. Writes are serialized, and a rotation names the key that it
+// replaces, so two concurrent rotations become one. Each filter keeps the keys in memory. At every
+// use it reads the revision of the store, which counts the writes, and reloads the tenants that
+// have changed. So a new key works in every filter as soon as it is visible. A key that was
+// revoked, retired or deleted serves no request that starts after the response to that change.
+// Concurrent requests share one query of the revision. A filter that cannot query the store uses no
+// key, because the key may have ended.
 package keyring

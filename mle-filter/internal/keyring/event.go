@@ -13,7 +13,7 @@ import (
 // EventRotated is the type of the event about a rotation.
 const EventRotated = "mle.key.rotated"
 
-// eventKey is the object of an event about a rotation: the key that is current now, and the one that it replaced.
+// eventKey is the object of a rotation event: the new current key, and the key that it replaced.
 type eventKey struct {
 	Object      string         `json:"object"`
 	Kid         string         `json:"kid"`
@@ -31,7 +31,8 @@ type eventPrevious struct {
 	ExpiresAt v1.Time `json:"expires_at"`
 }
 
-// announce has the merchant told of a rotation, in the write that makes it. A key becomes current once, so its id names the event.
+// announce writes the event of a rotation to the outbox, in the transaction of the rotation. A key
+// becomes current only once, so its id identifies the event.
 func (r *Keyring) announce(tx *keystore.Tx, cur, previous *keystore.Key) error {
 	shown := r.shown(cur, tx.Now)
 	body, err := json.Marshal(eventKey{

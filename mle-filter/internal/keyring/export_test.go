@@ -2,7 +2,8 @@ package keyring
 
 import "context"
 
-// ReadSlowly reads a tenant as a request does, lets something happen, and only then keeps in memory what it has read.
+// ReadSlowly reads a tenant as a request does, calls meanwhile, and only then keeps the tenant in
+// memory.
 func (r *Keyring) ReadSlowly(ctx context.Context, tenant string, meanwhile func()) error {
 	h, err := r.readNow(ctx, tenant)
 	if err != nil {
@@ -13,12 +14,12 @@ func (r *Keyring) ReadSlowly(ctx context.Context, tenant string, meanwhile func(
 	return nil
 }
 
-// Inquiry returns a query that all callers that wait share.
+// Inquiry returns a query that all waiting callers share.
 func Inquiry(revision func(context.Context) (int64, error)) func(context.Context) (int64, error) {
 	return newInquiry(revision).now
 }
 
-// Opens reads a tenant's keys from the store, however long that takes, and opens one.
+// Opens reads a tenant's keys from the store, without a time limit, and opens one.
 func (r *Keyring) Opens(ctx context.Context, tenant, kid string) error {
 	h, err := r.readNow(ctx, tenant)
 	if err != nil {

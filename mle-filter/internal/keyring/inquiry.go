@@ -12,7 +12,7 @@ import (
 const askTimeout = 2 * time.Second
 
 // inquiry queries the revision of the store, once for all callers that wait. A caller that arrives
-// while a query runs waits for the next one, because its revision must not be older than the call. So
+// during a query waits for the next one, because its revision must not be older than the call. So
 // each use of a key sees every write that was acknowledged before the use began.
 type inquiry struct{ queue batch.Queue[*int64] }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestEndedEverywhere: while requests come at every filter, no use that begins after a key was ended, in whatever way, has the key.
+// TestEndedEverywhere ends keys in each way while requests arrive at every filter. No use that
+// begins afterwards may get the key.
 func TestEndedEverywhere(t *testing.T) {
 	t.Parallel()
 	none := time.Duration(0)
@@ -73,7 +74,7 @@ func endUnderUse(t *testing.T, a filter, users []filter, end func(*testing.T, fi
 	wg.Wait()
 }
 
-// TestInquiryGivesUp: a caller whose context ends does not wait for a slow store.
+// TestInquiryGivesUp checks that a caller whose context ends does not wait for a slow store.
 func TestInquiryGivesUp(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -101,7 +102,8 @@ func TestInquiryGivesUp(t *testing.T) {
 	}
 }
 
-// BenchmarkPrivate is what a use of a key costs that is in memory: the question to the store, mostly.
+// BenchmarkPrivate measures the use of a key that is in memory. Its main cost is the query of the
+// store's revision.
 func BenchmarkPrivate(b *testing.B) {
 	for _, e := range storetest.Engines() {
 		b.Run(e.Name, func(b *testing.B) {

@@ -12,9 +12,9 @@ type Secret struct {
 	Name   string    // its kind: "key-encryption key"
 	Alg    string    // "AES-256-GCM"
 	ID     string    // its key id, "" without one
-	Tenant string    // whose it is, "" for the service's own
+	Tenant string    // its owner, "" for the service itself
 	Use    string    // its purpose
-	Since  time.Time // from when on it is in use; zero if that is not recorded
+	Since  time.Time // start of its use; zero if not recorded
 	Next   time.Time // when the schedule replaces or ends it; zero if only an operator does
 }
 
@@ -27,8 +27,8 @@ const (
 	nameResponse = "response key"
 )
 
-// Inventory lists every key in the store that is in use: the service's own, those of each merchant,
-// and the public keys that responses are encrypted to.
+// Inventory lists every key in use in the store. They are keys of the service, keys of merchants,
+// and public keys for responses.
 func (r *Keyring) Inventory(ctx context.Context) ([]Secret, error) {
 	stored, err := r.db.Keyset(ctx)
 	if err != nil {
@@ -94,19 +94,19 @@ func (r *Keyring) appendTenants(ctx context.Context, out []Secret) ([]Secret, er
 	return out, nil
 }
 
-// Ages say how old the keys are, for an alert. They are zero until the schedule was looked at.
+// Ages are the ages of the keys, for an alert. They are zero until Maintain has read the times.
 type Ages struct {
-	Overdue time.Duration // how long ago the schedule should have replaced a current key, 0 if none is late
+	Overdue time.Duration // time since the schedule should have replaced a current key, 0 if none is late
 	Keyset  time.Duration // of the newest key of the keyset
-	KEK     time.Duration // how long the key-encryption key has encrypted the keyset
+	KEK     time.Duration // time since the key-encryption key first encrypted the keyset
 }
 
-// since are the times that Ages are counted from.
+// since holds the start times of Ages.
 type since struct {
 	rotateAt, keyset, kek time.Time
 }
 
-// lookAtAges reads the times that Ages are counted from.
+// lookAtAges reads the start times of Ages from the store.
 func (r *Keyring) lookAtAges(ctx context.Context) error {
 	rotateAt, err := r.db.FirstRotation(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *Keyring) lookAtAges(ctx context.Context) error {
 	return nil
 }
 
-// Ages returns how old the keys are.
+// Ages returns the ages of the keys.
 func (r *Keyring) Ages() Ages {
 	s := r.ages.Load()
 	if s == nil {

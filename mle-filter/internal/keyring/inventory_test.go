@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestInventory: each key in the store is listed once, with the time since when it is in use and
-// the one at which the schedule replaces it.
+// TestInventory checks that each key in the store is listed once. Its entry must have the start of
+// its use and the time of its replacement by the schedule.
 func TestInventory(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -57,7 +57,7 @@ func TestInventory(t *testing.T) {
 	}
 }
 
-// TestAges: a current key is overdue from the time at which the schedule should have replaced it.
+// TestAges checks that a current key is overdue from the time of its scheduled replacement on.
 func TestAges(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -72,7 +72,7 @@ func TestAges(t *testing.T) {
 			f.current(t, ec)
 			c.Advance(80 * day) // the next key is published late, to become current on the 94th day
 			f.must(t, f.Maintain)
-			f.must(t, f.Maintain) // it reads what the first has published
+			f.must(t, f.Maintain) // it reads the key that the first call published
 			want := keyring.Ages{Keyset: 80 * day, KEK: 80 * day}
 			if got := f.Ages(); got != want {
 				t.Errorf("in time: got %+v, want %+v", got, want)
@@ -81,12 +81,12 @@ func TestAges(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Advance(14*day + time.Hour)
-			late := f.Ages() // the schedule has not been looked at since
+			late := f.Ages() // Maintain has not run since
 			if want := (keyring.Ages{Overdue: time.Hour, Keyset: 94*day + time.Hour, KEK: 94*day + time.Hour}); late != want {
 				t.Errorf("late: got %+v, want %+v", late, want)
 			}
 			f.must(t, f.Maintain)
-			f.must(t, f.Maintain) // it reads what the first has rotated
+			f.must(t, f.Maintain) // it reads the rotation of the first call
 			if got, want := f.Ages(), (keyring.Ages{Keyset: 94*day + time.Hour, KEK: 14*day + time.Hour}); got != want {
 				t.Errorf("after the schedule: got %+v, want %+v", got, want)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// by gives a filter key-encryption keys: the one that encrypts, and the one before it, 0 for none.
+// by configures the key-encryption key and the previous one, 0 for none.
 func by(now, old byte) func(*keyring.Config) {
 	return func(c *keyring.Config) {
 		if c.KEK = kek(now); old != 0 {
@@ -23,7 +23,7 @@ func by(now, old byte) func(*keyring.Config) {
 }
 
 // TestKEKOverlap replaces the key-encryption key while several filters share the store. At each
-// moment a filter that starts anew opens the keys, and all that run go on.
+// step a new filter opens the keys, and all running filters continue.
 func TestKEKOverlap(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -45,7 +45,7 @@ func TestKEKOverlap(t *testing.T) {
 				}
 			}
 			serve("with the old key")
-			for range 2 { // done again, it changes nothing
+			for range 2 { // the second time changes nothing
 				if err := keyring.Rewrap(t.Context(), both.db, kek(1), kek(2)); err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +56,7 @@ func TestKEKOverlap(t *testing.T) {
 			if older, err := r.Run(t.Context()); err != nil || older != 0 {
 				t.Fatalf("rotation of the keyset: got %d, %v", older, err)
 			}
-			running = append(running[1:], open(t, source, c, by(2, 0))) // the one with the old key alone is done
+			running = append(running[1:], open(t, source, c, by(2, 0))) // the filter with only the old key ends
 			serve("after a rotation of the keyset")
 			db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open, Clock: c})
 			if err != nil {
@@ -70,8 +70,9 @@ func TestKEKOverlap(t *testing.T) {
 	}
 }
 
-// TestOnceSurvivesRotation: neither a rotation of the keyset nor a new key-encryption key forgets
-// which requests were done, and the store holds neither Idempotency-Key nor its plain hash.
+// TestOnceSurvivesRotation checks that retries are still recognized after a rotation of the keyset
+// and after a new key-encryption key. The store holds neither the Idempotency-Key nor its plain
+// hash.
 func TestOnceSurvivesRotation(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -126,7 +127,8 @@ func TestOnceSurvivesRotation(t *testing.T) {
 	}
 }
 
-// plainNames returns names of an Idempotency-Key that a correct guess of the key yields.
+// plainNames returns the names that an attacker could compute from an Idempotency-Key without a
+// secret.
 func plainNames(key string) map[string]string {
 	sum := sha256.Sum256([]byte(key))
 	return map[string]string{"itself": key, "its hash": hex.EncodeToString(sum[:])}

@@ -17,31 +17,31 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Errors besides engine.ErrNoKey.
+// Errors in addition to engine.ErrNoKey.
 var (
-	// ErrNotReady: a key cannot be given out yet, since making one takes a moment. Trying again helps.
+	// ErrNotReady reports that the key is still being made. The caller can retry.
 	ErrNotReady = errors.New("keyring: the key is being made")
-	// ErrState: the key is not in a state that allows it.
+	// ErrState reports that the key's state does not allow the operation.
 	ErrState = errors.New("keyring: not in this state of the key")
-	// ErrKeyReused: the Idempotency-Key was used with another request.
+	// ErrKeyReused reports that the Idempotency-Key belongs to another request.
 	ErrKeyReused = errors.New("keyring: the idempotency key was used with another request")
 )
 
-// Config is what a keyring is made of. Store and KEK are required.
+// Config holds the parts of a keyring. Store and KEK are required.
 type Config struct {
 	Store *keystore.DB
-	KEK   []byte // the key-encryption key, KEKSize bytes; all filters on a store have the same
-	// OldKEK is the key-encryption key before KEK, while it is being replaced: a keyset under either
+	KEK   []byte // the key-encryption key, KEKSize bytes; the same for all filters on a store
+	// OldKEK is the previous key-encryption key, during its rotation: a keyset under either key
 	// opens. Empty for none.
 	OldKEK []byte
-	// Existing refuses a store that no filter has used yet: keystore.ErrNoStore.
+	// Existing rejects a store that no filter has used yet, with keystore.ErrNoStore.
 	Existing bool
-	Clock    clock.Clock // nil for the system's
+	Clock    clock.Clock // nil for the system clock
 	Log      *slog.Logger
 
-	Schedule Schedule // zero fields for the usual times
-	RSABits  int      // of new RSA keys; 3072
-	Spares   int      // how many RSA keys are kept ready; 4
+	Schedule Schedule // zero fields stand for the defaults
+	RSABits  int      // size of new RSA keys; default 3072
+	Spares   int      // number of RSA keys made in advance; default 4
 }
 
 // Keyring implements engine.Keys. It is safe for concurrent use.
@@ -49,22 +49,22 @@ type Keyring struct {
 	cfg    Config
 	db     *keystore.DB
 	clock  clock.Clock
-	guard  *clock.Guard // by which keys and responses end for ever
+	guard  *clock.Guard // keys and stored responses end by its confirmed time
 	log    *slog.Logger
 	sealer *sealer
-	fill   chan struct{} // holds one wish for spare keys
+	fill   chan struct{} // a signal to make spare keys
 	asked  *inquiry
 	load   singleflight.Group
-	ages   atomic.Pointer[since] // nil until they were read
+	ages   atomic.Pointer[since] // nil before the first read
 
 	mu   sync.RWMutex
 	held map[string]*held // guarded by mu; by tenant
-	seen int64            // guarded by mu; the revision that held is not behind
+	seen int64            // guarded by mu; held is at least as new as this revision
 }
 
 var _ engine.Keys = (*Keyring)(nil)
 
-// Open returns a keyring on a store. Run keeps it going.
+// Open returns a keyring on a store. Run executes its schedule.
 func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
@@ -95,19 +95,19 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	return r, nil
 }
 
-// newGuard returns the guard of a clock that it does not believe yet: a filter keeps no confirmed
-// time, so nothing ends for ever in the first hour after its start.
+// newGuard returns a guard that has not confirmed the clock yet. A filter stores no confirmed time,
+// so no key or response is deleted in the first hour after its start.
 func newGuard(c clock.Clock) *clock.Guard {
 	g := clock.NewGuard(c)
 	g.Resume(clock.GuardState{Highest: time.Unix(0, 0)})
-	g.Read() // the hour begins
+	g.Read() // starts the hour
 	return g
 }
 
-// minKeep is how long a replaced key must be kept at least: clients may keep what they were told of keys for an hour.
+// minKeep is the shortest overlap of a replaced key: clients may cache the keys for an hour.
 const minKeep = time.Hour
 
-// validate refuses times that would make a rotation fail requests.
+// validate rejects times with which a rotation would make requests fail.
 func (c *Config) validate() error {
 	s := c.Schedule
 	switch {
@@ -123,22 +123,22 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Schedule returns how long keys live.
+// Schedule returns the lifetimes of keys.
 func (r *Keyring) Schedule() Schedule { return r.cfg.Schedule }
 
-// Ping returns an error if the keyset cannot be read from the store, or has keys that this filter
-// cannot open.
+// Ping returns an error if the keyset cannot be read from the store, or if this filter cannot open
+// it.
 func (r *Keyring) Ping(ctx context.Context) error {
 	_, err := r.sealer.follow(r.db.Keyset(ctx))
 	return err
 }
 
-// IsUnavailable reports whether err says that the store could not be reached just now.
+// IsUnavailable reports whether err means that the store cannot be reached now.
 func (r *Keyring) IsUnavailable(err error) bool {
 	return errors.Is(err, errAway) || r.db.IsUnavailable(err)
 }
 
-// Run keeps the keyring going until ctx ends: it rotates by schedule and makes spare keys.
+// Run rotates by schedule and makes spare keys until ctx ends.
 func (r *Keyring) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { r.every(ctx, nil, "rotate keys", r.Maintain) })
@@ -146,7 +146,7 @@ func (r *Keyring) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// every does something now, whenever it is wished for, and at an interval.
+// every calls do now, at each signal, and at an interval.
 func (r *Keyring) every(ctx context.Context, wish <-chan struct{}, what string, do func(context.Context) error) {
 	tick := time.NewTicker(maintainEvery)
 	defer tick.Stop()
@@ -163,7 +163,7 @@ func (r *Keyring) every(ctx context.Context, wish <-chan struct{}, what string, 
 	}
 }
 
-// notReady is err, or ErrNotReady for a key that is not there.
+// notReady returns ErrNotReady for a missing key, or else err.
 func notReady(err error) error {
 	if errors.Is(err, keystore.ErrNotFound) {
 		return ErrNotReady

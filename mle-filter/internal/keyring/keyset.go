@@ -16,28 +16,30 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// resealAtOnce is how many private keys one write encrypts anew. Others wait for it, some milliseconds.
+// resealAtOnce is the number of private keys that one write encrypts again. Other writes wait for
+// it some milliseconds.
 const resealAtOnce = 100
 
-// ErrLeft says that some private keys do not open, so they are still encrypted by a key that was to be replaced.
+// ErrLeft reports that some private keys do not open. They are still encrypted by an old key.
 var ErrLeft = errors.New("keyring: private keys were left that do not open, and the old keys with them")
 
-// KeysetRotation encrypts all private keys anew by a fresh key, while filters serve: they follow. What an earlier rotation has left unfinished,
-// whose process died, is finished in place of a new one. Two at once do each other no harm.
+// KeysetRotation encrypts all private keys again by a fresh key. Running filters adopt the new
+// keyset. If an earlier rotation was interrupted, it completes that one and adds no key. Two
+// concurrent rotations are safe.
 type KeysetRotation struct {
 	Store *keystore.DB
 	KEK   []byte
-	// Drop removes the older keys once nothing is encrypted by them.
+	// Drop removes the old keys of the keyset once they encrypt no private key.
 	Drop bool
-	// Progress is told how many private keys are encrypted by the newest key, of how many; Complain the ids of those that do not open. Both are
-	// required.
+	// Progress receives the number of private keys under the newest key, and of all. Complain
+	// receives the id of each key that does not open. Both are required.
 	Progress func(done, all int)
 	Complain func(kid string)
 
 	sealer *sealer
 }
 
-// Run rotates, and returns how many older keys are kept.
+// Run rotates and returns the number of old keys that remain.
 func (r *KeysetRotation) Run(ctx context.Context) (older int, err error) {
 	if r.sealer, err = openSealer(ctx, r.Store, true, r.KEK); err != nil {
 		return 0, err
@@ -61,7 +63,8 @@ func (r *KeysetRotation) Run(ctx context.Context) (older int, err error) {
 	return len(o.older()), err
 }
 
-// begin has a fresh key seal from now on, unless there is something left to do for the one that does.
+// begin adds a fresh primary key, unless some private keys are not yet encrypted by the present
+// one.
 func (r *KeysetRotation) begin(tx *keystore.Tx) error {
 	o, err := r.sealer.follow(tx.Keyset())
 	if err != nil {
@@ -80,7 +83,8 @@ func (r *KeysetRotation) begin(tx *keystore.Tx) error {
 	})
 }
 
-// resealAll goes over the private keys until none is left but those that do not open, and returns how many those are.
+// resealAll encrypts private keys again until only the ones that do not open are left. It returns
+// their number.
 func (r *KeysetRotation) resealAll(ctx context.Context) (left int, err error) {
 	bad := map[string]bool{}
 	for after := ""; ; {
@@ -98,7 +102,7 @@ func (r *KeysetRotation) resealAll(ctx context.Context) (left int, err error) {
 	}
 }
 
-// reseal encrypts some private keys anew, and reports how far it got.
+// reseal encrypts one batch of private keys again, and returns the last one.
 func (r *KeysetRotation) reseal(tx *keystore.Tx, after string, bad map[string]bool) (last string, more bool, err error) {
 	o, err := r.sealer.follow(tx.Keyset())
 	if err != nil {
@@ -130,12 +134,12 @@ func (r *KeysetRotation) reseal(tx *keystore.Tx, after string, bad map[string]bo
 	all, left, err := tx.CountSealed(o.prefix())
 	r.Progress(all-left, all)
 	if len(keys) < resealAtOnce {
-		after = "" // once more from the start, should another rotation have made a newer key meanwhile
+		after = "" // from the start again, because another rotation may have added a newer key
 	}
 	return after, left > len(bad), err
 }
 
-// drop removes all keys but the one that seals.
+// drop removes all keys except the primary one.
 func (r *KeysetRotation) drop(tx *keystore.Tx) error {
 	o, err := r.sealer.follow(tx.Keyset())
 	if err != nil {
@@ -154,8 +158,8 @@ func (r *KeysetRotation) drop(tx *keystore.Tx) error {
 	})
 }
 
-// change writes a changed keyset, with the time at which its newest key was made, or the zero time
-// if that stays as it was.
+// change writes a changed keyset. rotated is the creation time of its newest key, or the zero time
+// if that key is unchanged.
 func (r *KeysetRotation) change(tx *keystore.Tx, rotated time.Time, fn func(*keyset.Manager) error) error {
 	stored, err := tx.Keyset()
 	if err != nil {
@@ -183,12 +187,13 @@ func (r *KeysetRotation) change(tx *keystore.Tx, rotated time.Time, fn func(*key
 	return tx.ReplaceKeyset(stored, changed)
 }
 
-// prefix is what all begins with that the newest key has encrypted: as Tink writes it, a one and the number of the key.
+// prefix returns the first bytes of all ciphertexts of the newest key. In Tink's format that is a
+// one and the id of the key.
 func (o *opened) prefix() []byte {
 	return binary.BigEndian.AppendUint32([]byte{1}, o.handle.KeysetInfo().GetPrimaryKeyId())
 }
 
-// older are the numbers of the keys that open and do not seal any more.
+// older returns the ids of the keys that only decrypt.
 func (o *opened) older() (out []uint32) {
 	info := o.handle.KeysetInfo()
 	for _, k := range info.GetKeyInfo() {
@@ -231,8 +236,8 @@ func writeKeyset(h *keyset.Handle, wrap tink.AEAD) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Rewrap encrypts the keyset, and the key of names, by another key-encryption key. Filters that run
-// go on; at their next start they need the new one. It changes nothing if it was done already.
+// Rewrap encrypts the keyset and the key of names by another key-encryption key. Running filters
+// continue, but need the new key at their next start. Repeating the call changes nothing.
 func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
 	from, err := wrapping(old)
 	if err != nil {

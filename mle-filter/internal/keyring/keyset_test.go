@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// rotateKeyset rotates what private keys are encrypted by, and returns how many older keys are kept.
+// rotateKeyset rotates the keyset and returns the number of old keys that remain.
 func (f filter) rotateKeyset(ctx context.Context, drop bool, progress func(done, all int)) (int, error) {
 	r := keyring.KeysetRotation{Store: f.db, KEK: kek(1), Drop: drop, Progress: progress, Complain: func(string) {}}
 	return r.Run(ctx)
@@ -21,7 +21,8 @@ func (f filter) rotateKeyset(ctx context.Context, drop bool, progress func(done,
 
 func quiet(int, int) {}
 
-// TestKeysetRotation: while filters serve and rotate, the keyset is rotated again and again and its old keys dropped: nothing is lost.
+// TestKeysetRotation rotates the keyset repeatedly and drops its old keys, while filters serve and
+// rotate. No key is lost.
 func TestKeysetRotation(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -31,7 +32,7 @@ func TestKeysetRotation(t *testing.T) {
 			a, b, operator := open(t, source, c), open(t, source, c), open(t, source, c)
 			a.must(t, a.Fill)
 			first, stop := []keyring.Key{a.current(t, ec).Current, a.current(t, rsa).Current}, make(chan struct{})
-			a.must(t, a.Fill) // a spare key has to come through as well
+			a.must(t, a.Fill) // a spare key must survive as well
 			var wg sync.WaitGroup
 			for _, f := range []filter{a, b} {
 				wg.Go(func() {
@@ -70,7 +71,8 @@ func TestKeysetRotation(t *testing.T) {
 	}
 }
 
-// TestKeysetResumed: a rotation that was interrupted is finished by the next one, which makes no other key.
+// TestKeysetResumed checks that the next rotation completes an interrupted one, without another
+// key.
 func TestKeysetResumed(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -89,7 +91,7 @@ func TestKeysetResumed(t *testing.T) {
 		if done = append(done, n); all != keys {
 			t.Errorf("got %d keys, want %d", all, keys)
 		}
-		kill() // the write under way does not come to its end
+		kill() // the write in progress does not commit
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
@@ -116,7 +118,8 @@ func TestKeysetResumed(t *testing.T) {
 	}
 }
 
-// TestKeysetLeft: a private key that does not open keeps its old key in the keyset, and is named.
+// TestKeysetLeft checks that a private key that does not open is reported, and that its old key
+// stays in the keyset.
 func TestKeysetLeft(t *testing.T) {
 	t.Parallel()
 	source := storetest.SQLite(t)
@@ -137,8 +140,8 @@ func TestKeysetLeft(t *testing.T) {
 	}
 }
 
-// TestKeysetMoved: a filter with the key-encryption key of before goes on after the keyset was rewrapped, and makes nothing that would be lost
-// once the keyset has other keys as well.
+// TestKeysetMoved checks that a filter with the old key-encryption key continues after a rewrap.
+// Once the keyset also has other keys, it makes no key that would be lost.
 func TestKeysetMoved(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))

@@ -9,8 +9,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestKeysetDroppedMeanwhilePostgreSQL: a filter has read private keys, and before it reads the keyset they are encrypted anew and the old key is dropped:
-// it reads them again.
+// TestKeysetDroppedMeanwhilePostgreSQL changes the keyset while a filter reads. After it has read
+// the private keys, they are encrypted again and the old key is dropped. The filter must read them
+// again.
 func TestKeysetDroppedMeanwhilePostgreSQL(t *testing.T) {
 	t.Parallel()
 	source, c := pgtest.Schema(t), clock.NewFake(birth)
@@ -25,7 +26,7 @@ func TestKeysetDroppedMeanwhilePostgreSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := held.ExecContext(t.Context(), "LOCK TABLE mle_response_keys"); err != nil { // which are read after the private ones
+	if _, err := held.ExecContext(t.Context(), "LOCK TABLE mle_response_keys"); err != nil { // read after the private keys
 		t.Fatal(err)
 	}
 	opened := make(chan error, 1)

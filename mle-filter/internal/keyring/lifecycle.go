@@ -7,31 +7,32 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// State is where a key stands in its life.
+// State is the state of a key.
 type State string
 
-// The states. A key is next, current, previous and retired in this order; it can be revoked from any of them.
+// The states. A key is next, current, previous and retired, in this order. It can be revoked in
+// each of them.
 const (
 	Next     State = "next"     // published; decrypts
-	Current  State = "current"  // the one to encrypt to
-	Previous State = "previous" // decrypts until its time is over
+	Current  State = "current"  // clients encrypt to it
+	Previous State = "previous" // decrypts until the end of the overlap
 	Retired  State = "retired"  // refused
 	Revoked  State = "revoked"  // refused
 )
 
-// Decrypts reports whether a key in this state is good for anything.
+// Decrypts reports whether a key in this state decrypts requests.
 func (s State) Decrypts() bool { return s == Next || s == Current || s == Previous }
 
-// Schedule is how long keys live.
+// Schedule holds the lifetimes of keys.
 type Schedule struct {
-	RotateEvery  time.Duration // how long a key is current; 90 days
-	PublishAhead time.Duration // how long a key can be seen before it becomes current; 14 days
-	KeepPrevious time.Duration // how long a superseded key decrypts; 30 days
+	RotateEvery  time.Duration // time for which a key is current; 90 days
+	PublishAhead time.Duration // time for which a key is published before it becomes current; 14 days
+	KeepPrevious time.Duration // time for which a replaced key still decrypts; 30 days
 }
 
 const day = 24 * time.Hour
 
-// stateOf is the state of a stored key at that time. Of all its changes only the end of the overlap happens by itself.
+// stateOf returns the state of a stored key. Only the end of the overlap needs no write.
 func stateOf(k *keystore.Key, now time.Time) State {
 	switch {
 	case !k.RevokedAt.IsZero():
@@ -46,7 +47,7 @@ func stateOf(k *keystore.Key, now time.Time) State {
 	return Retired
 }
 
-// find returns the key of an algorithm in a state, of which there is one at most: next or current.
+// find returns the key of an algorithm in state Next or Current. There is at most one.
 func find(keys []*keystore.Key, alg engine.Alg, s State, now time.Time) *keystore.Key {
 	for _, k := range keys {
 		if k.Alg == string(alg) && stateOf(k, now) == s {
@@ -62,7 +63,7 @@ func (s Schedule) activate(k *keystore.Key, now time.Time) {
 	k.DueAt = k.RotateAt.Add(-s.PublishAhead)
 }
 
-// supersede ends k as the current key and has it decrypt for keep.
+// supersede ends k as the current key. It still decrypts for the time keep.
 func supersede(k *keystore.Key, now time.Time, keep time.Duration) {
 	k.SupersededAt, k.RetireAt = now, now.Add(keep)
 	k.DueAt = k.RetireAt
@@ -71,5 +72,5 @@ func supersede(k *keystore.Key, now time.Time, keep time.Duration) {
 	}
 }
 
-// wipe forgets the private key for good. Nobody has to look at the key again.
+// wipe deletes the private key permanently. The schedule has no more work with it.
 func wipe(k *keystore.Key) { k.Sealed, k.DueAt = nil, time.Time{} }

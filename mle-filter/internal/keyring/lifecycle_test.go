@@ -11,7 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestFirstKeys: a merchant has a P-256 key when it first asks, an RSA key from those made ahead, and a key is its own.
+// TestFirstKeys checks that a merchant gets a P-256 key at its first request and an RSA key from
+// the spares. Merchants share no keys.
 func TestFirstKeys(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -56,7 +57,8 @@ func TestFirstKeys(t *testing.T) {
 	}
 }
 
-// TestSchedule walks a key through its life to the millisecond, seen by the filter that does the work and by one that does nothing.
+// TestSchedule checks the states of a key to the millisecond, in the filter that runs the schedule
+// and in one that does not.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -105,7 +107,7 @@ func TestSchedule(t *testing.T) {
 			}
 			a.clock.Set(birth.Add(120*day - time.Millisecond))
 			states(keyring.Previous, keyring.Current)
-			a.clock.Set(birth.Add(120 * day)) // nobody has done anything
+			a.clock.Set(birth.Add(120 * day)) // without Maintain
 			states(keyring.Retired, keyring.Current)
 			at(120 * day)
 			states(keyring.Retired, keyring.Current)
@@ -120,7 +122,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestScheduleLate: when nobody has looked for long, a merchant has its two weeks to see the next key all the same.
+// TestScheduleLate checks that a merchant still gets two weeks with the next key if the schedule
+// has not run for long.
 func TestScheduleLate(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -138,7 +141,7 @@ func TestScheduleLate(t *testing.T) {
 	}
 }
 
-// TestScheduleRSA: a rotation that needs an RSA key waits for one, and is made when there is one.
+// TestScheduleRSA checks that a rotation without a spare RSA key waits until there is one.
 func TestScheduleRSA(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -146,7 +149,7 @@ func TestScheduleRSA(t *testing.T) {
 	f.current(t, ec)
 	first := f.current(t, rsa)
 	f.clock.Advance(76 * day)
-	f.must(t, f.Maintain) // no spare: P-256 goes on
+	f.must(t, f.Maintain) // no spare, but P-256 rotates
 	if f.current(t, ec).Next == nil || f.current(t, rsa).Next != nil {
 		t.Error("want a next P-256 key, and no RSA key")
 	}

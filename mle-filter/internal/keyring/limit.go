@@ -10,23 +10,25 @@ import (
 )
 
 const (
-	// MaxLive is how many keys of one algorithm may decrypt at a time, if a tenant makes them by rotating.
+	// MaxLive is the largest number of keys of one algorithm that decrypt, if the tenant rotates.
 	MaxLive = 10
-	// MaxRotations is how often a tenant may rotate the keys of one algorithm within RotationWindow.
+	// MaxRotations is the number of rotations per algorithm that a tenant may request within
+	// RotationWindow.
 	MaxRotations = 10
-	// RotationWindow is what rotations are counted in.
+	// RotationWindow is the period in which rotations are counted.
 	RotationWindow = day
-	// spareWindow is for how long who has taken an RSA key leaves half of those that are ready to others.
+	// spareWindow is the time during which a tenant that took an RSA key may not take one of the
+	// last half of the spares.
 	spareWindow = time.Hour
 )
 
-// Errors about rotations, in a LimitError.
+// The reasons in a LimitError.
 var (
 	ErrTooManyKeys = errors.New("keyring: too many keys that decrypt")
 	ErrTooOften    = errors.New("keyring: rotated too often")
 )
 
-// LimitError is why a tenant may not rotate now, and after how long it may.
+// LimitError reports that a tenant may not rotate now, and the time after which it may.
 type LimitError struct {
 	Reason error
 	After  time.Duration
@@ -37,8 +39,8 @@ func (e *LimitError) Error() string { return e.Reason.Error() }
 // Unwrap returns the reason.
 func (e *LimitError) Unwrap() error { return e.Reason }
 
-// allow refuses a rotation that a tenant asks for beyond the limits. What rotates by schedule, or by an operator, is not asked,
-// and takes none of the rotations that a tenant has.
+// allow rejects a rotation beyond the limits of a tenant. Rotations by the schedule or an operator
+// are not limited, and do not count.
 func (r *Keyring) allow(tx *keystore.Tx, in Rotate, keys []*keystore.Key, keep time.Duration) error {
 	mine := slices.DeleteFunc(slices.Clone(keys), func(k *keystore.Key) bool { return k.Alg != string(in.Alg) })
 	if err := tooOften(mine, tx.Now); err != nil {
@@ -73,7 +75,8 @@ func tooOften(keys []*keystore.Key, now time.Time) error {
 	return &LimitError{ErrTooOften, at[MaxRotations-1].Add(RotationWindow).Sub(now)}
 }
 
-// tooMany refuses what would make one key more than may be: a fresh one is made, or the one that it replaces is kept.
+// tooMany rejects a rotation that would exceed MaxLive: one that makes a fresh key and keeps the
+// old one.
 func tooMany(keys []*keystore.Key, now time.Time, fresh, kept bool) error {
 	live, first := 0, time.Time{}
 	for _, k := range keys {

@@ -26,7 +26,8 @@ func (f filter) wantLimit(t *testing.T, err, reason error, after time.Duration) 
 	}
 }
 
-// TestRotationsADay: ten within 24 hours, to the millisecond, and each merchant, mode and algorithm by itself.
+// TestRotationsADay checks the limit of ten rotations within 24 hours to the millisecond. Each
+// merchant, mode and algorithm has a separate limit.
 func TestRotationsADay(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -47,9 +48,9 @@ func TestRotationsADay(t *testing.T) {
 				t.Errorf("another merchant: %v", err)
 			}
 			for range 2 * keyring.MaxRotations {
-				a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none}) // an operator may
+				a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none}) // operators have no limit
 			}
-			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, until) // which changes nothing for the merchant
+			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, until) // and do not change the merchant's
 			a.clock.Advance(until - time.Millisecond)
 			a.wantLimit(t, a.ask(t, shop, ec, &none), keyring.ErrTooOften, time.Millisecond)
 			a.clock.Advance(time.Millisecond)
@@ -60,7 +61,8 @@ func TestRotationsADay(t *testing.T) {
 	}
 }
 
-// TestOperatorsRotateBeside: what operators rotate and revoke, and what the schedule does, takes none of a merchant's ten.
+// TestOperatorsRotateBeside checks that rotations and revocations by operators, and rotations by
+// the schedule, do not count for a merchant's limit.
 func TestOperatorsRotateBeside(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -88,7 +90,8 @@ func TestOperatorsRotateBeside(t *testing.T) {
 	}
 }
 
-// TestLiveKeys: ten keys decrypt at a time. One that is not kept, or was ended, makes room.
+// TestLiveKeys checks that at most ten keys decrypt. A key that is not kept, or has ended, does not
+// count.
 func TestLiveKeys(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -117,7 +120,8 @@ func TestLiveKeys(t *testing.T) {
 	}
 }
 
-// TestSparesAreShared: who has just taken an RSA key leaves half of those that are ready to others.
+// TestSparesAreShared checks that a merchant that has just taken an RSA key leaves half of the
+// spares to others.
 func TestSparesAreShared(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth), func(c *keyring.Config) { c.Spares = 4 })
@@ -138,7 +142,7 @@ func TestSparesAreShared(t *testing.T) {
 	}
 }
 
-// TestForgotten: a key that is over can be listed for 30 days, and then its row goes. What is in use stays.
+// TestForgotten checks that an ended key is listed for 30 days and then deleted. Keys in use stay.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

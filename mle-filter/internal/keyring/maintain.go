@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	maintainEvery = time.Minute // how often the schedule is looked at
-	rememberEnded = 30 * day    // how long keys can still be listed that are over
+	maintainEvery = time.Minute // the interval of the schedule
+	rememberEnded = 30 * day    // time for which ended keys are still listed
 )
 
-// Maintain does the work that the schedule makes due: it publishes next keys, rotates, wipes the
-// private halves of keys that have retired, and later removes these keys. Any number of filters may
-// do it at once. It wipes and removes by the confirmed time of clock.Guard, which a clock that is
-// set ahead does not move.
+// Maintain does the work that is due by the schedule. It publishes next keys, rotates, wipes the
+// private halves of retired keys, and later removes these keys. Several filters may run it at the
+// same time. It wipes and removes by the confirmed time of clock.Guard, so a clock that is set
+// ahead ends no key.
 func (r *Keyring) Maintain(ctx context.Context) error {
 	due, err := r.db.Due(ctx, r.clock.Now())
 	if err != nil {
@@ -38,7 +38,8 @@ func (r *Keyring) Maintain(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// maintain does what is due of one tenant. It decides by what it reads inside the write, so that a second filter finds nothing left to do.
+// maintain does the work that is due for one tenant. It decides by data that it reads in the same
+// transaction, so a second filter finds no work left.
 func (r *Keyring) maintain(tx *keystore.Tx, tenant string) error {
 	keys, err := tx.Keys(tenant)
 	if err != nil {
@@ -58,7 +59,7 @@ func (r *Keyring) maintain(tx *keystore.Tx, tenant string) error {
 		err := r.schedule(tx, tenant, alg, keys)
 		switch {
 		case errors.Is(err, ErrNotReady):
-			r.fillSoon() // it stays due, and what else was due is kept
+			r.fillSoon() // the rotation stays due, and the other writes are kept
 		case err != nil:
 			return err
 		}
@@ -82,7 +83,7 @@ func (r *Keyring) schedule(tx *keystore.Tx, tenant string, alg engine.Alg, keys 
 	if err != nil {
 		return err
 	}
-	// Late, when nobody looked for long: the merchant has its time to see the key all the same.
+	// The schedule may be late. The merchant still gets the full time to fetch the next key.
 	k.NotBefore = later(cur.RotateAt, tx.Now.Add(r.cfg.Schedule.PublishAhead))
 	k.DueAt, cur.DueAt = k.NotBefore, time.Time{}
 	if err := tx.InsertKey(k); err != nil {
@@ -91,7 +92,7 @@ func (r *Keyring) schedule(tx *keystore.Tx, tenant string, alg engine.Alg, keys 
 	return tx.UpdateKey(cur)
 }
 
-// fillGap makes a key current where one was revoked while there was none to take its place.
+// fillGap makes a key current if the current key was revoked while no other key was ready.
 func (r *Keyring) fillGap(tx *keystore.Tx, tenant string, alg engine.Alg, keys []*keystore.Key) error {
 	for _, k := range keys {
 		if k.Alg != string(alg) || k.RevokedAt.IsZero() || k.DueAt.IsZero() {
@@ -113,17 +114,16 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fillSoon has spare keys made.
+// fillSoon requests new spare keys from Run.
 func (r *Keyring) fillSoon() {
 	select {
 	case r.fill <- struct{}{}:
-	default: // it is wished for already
+	default: // already requested
 	}
 }
 
-// Fill makes RSA keys until as many as are to be kept ready are there, which takes the better part
-// of a second for each. It first removes those that do not open: none of them could ever be given
-// out.
+// Fill makes RSA keys until the configured number is ready. Each takes most of a second. First it
+// removes the spare keys that do not open, because no merchant could use them.
 func (r *Keyring) Fill(ctx context.Context) error {
 	const alg = engine.RSAOAEP256
 	if err := r.dropDamagedSpares(ctx); err != nil {
@@ -155,7 +155,7 @@ func (r *Keyring) dropDamagedSpares(ctx context.Context) error {
 	if !slices.ContainsFunc(spares, func(k *keystore.Key) bool { return !opens(k) }) {
 		return nil
 	}
-	return r.db.Update(ctx, func(tx *keystore.Tx) error { // by the keyset as it is now
+	return r.db.Update(ctx, func(tx *keystore.Tx) error { // checks again with the stored keyset
 		if spares, err = tx.SpareKeys(); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (r *Keyring) dropDamagedSpares(ctx context.Context) error {
 }
 
 func (r *Keyring) makeSpare(ctx context.Context, alg engine.Alg) error {
-	k, der, err := r.newKey(alg) // outside the write, which others wait for
+	k, der, err := r.newKey(alg) // outside the transaction, because other writes wait for it
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (r *Keyring) makeSpare(ctx context.Context, alg engine.Alg) error {
 	})
 }
 
-// Ready reports whether an RSA key can be given out at once.
+// Ready reports whether an RSA key is available now.
 func (r *Keyring) Ready(ctx context.Context) (bool, error) {
 	n, err := r.db.Spares(ctx, string(engine.RSAOAEP256))
 	return n > 0 || r.cfg.Spares == 0, err

@@ -16,10 +16,10 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// Algs are the algorithms that a merchant can have keys for, the usual one first.
+// Algs returns the algorithms of merchants' keys, the default first.
 func Algs() []engine.Alg { return []engine.Alg{engine.ECDHESA256KW, engine.RSAOAEP256} }
 
-// generate makes a key pair. For RSA that takes the better part of a second: never while a request waits.
+// generate makes a key pair. RSA takes most of a second, so no request may wait for it.
 func (r *Keyring) generate(alg engine.Alg) (private crypto.Signer, err error) {
 	if alg == engine.RSAOAEP256 {
 		private, err = rsa.GenerateKey(rand.Reader, r.cfg.RSABits)
@@ -32,7 +32,7 @@ func (r *Keyring) generate(alg engine.Alg) (private crypto.Signer, err error) {
 	return private, nil
 }
 
-// newKey makes a key, which has yet to be sealed for somebody, and its private half.
+// newKey makes a key that is not sealed yet, and returns its private half in der.
 func (r *Keyring) newKey(alg engine.Alg) (k *keystore.Key, der []byte, err error) {
 	private, err := r.generate(alg)
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Keyring) newKey(alg engine.Alg) (k *keystore.Key, der []byte, err error
 	return k, der, nil
 }
 
-// seal seals a key for a tenant, or as a spare one for "", inside the write that stores it: so it is by the key that seals then. It forgets
-// the private half.
+// seal encrypts a private key for a tenant, or as a spare key for "". It runs in the transaction
+// that stores the key, so it uses the keyset of that moment. It clears der.
 func (r *Keyring) seal(tx *keystore.Tx, k *keystore.Key, der []byte, tenant string) error {
 	defer clear(der)
 	o, err := r.sealer.follow(tx.Keyset())
@@ -65,7 +65,7 @@ func (r *Keyring) seal(tx *keystore.Tx, k *keystore.Key, der []byte, tenant stri
 	return err
 }
 
-// Thumbprint is the id of a key: that of RFC 7638, by SHA-256.
+// Thumbprint returns the id of a key: its RFC 7638 thumbprint by SHA-256.
 func Thumbprint(jwk jose.JSONWebKey) (string, error) {
 	sum, err := jwk.Thumbprint(crypto.SHA256)
 	if err != nil {
@@ -74,7 +74,8 @@ func Thumbprint(jwk jose.JSONWebKey) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum), nil
 }
 
-// obtain gets a new key for a tenant inside a write: a fresh one for P-256, a spare one for RSA, or ErrNotReady when there is none.
+// obtain returns a new key for a tenant: a fresh one for P-256, or a spare one for RSA. It returns
+// ErrNotReady if there is no spare key.
 func (r *Keyring) obtain(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
 	if alg != engine.RSAOAEP256 {
 		k, der, err := r.newKey(alg)
@@ -92,8 +93,8 @@ func (r *Keyring) obtain(tx *keystore.Tx, tenant string, alg engine.Alg) (*keyst
 	return k, nil
 }
 
-// takeSpare takes a spare key and seals its private half for the tenant. For one that does not open
-// it returns ErrNotReady: Fill, which runs at once, removes it and makes another.
+// takeSpare takes a spare key and seals its private half for the tenant. If the key does not open,
+// it returns ErrNotReady, and Fill removes the key and makes another.
 func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*keystore.Key, error) {
 	k, err := tx.TakeSpare(string(alg))
 	r.fillSoon()
@@ -111,12 +112,12 @@ func (r *Keyring) takeSpare(tx *keystore.Tx, tenant string, alg engine.Alg) (*ke
 	return k, r.seal(tx, k, der, tenant)
 }
 
-// parse reads a private key back. One of P-256 comes as what agrees on keys: made from an *ecdsa.PrivateKey at each use, that would take an
-// operation on the curve more.
+// parse parses a private key. A P-256 key becomes an *ecdh.PrivateKey, because an *ecdsa.PrivateKey
+// would need one more operation on the curve at each use.
 func parse(der []byte) (any, error) {
 	private, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		return nil, errSealed // the cause may speak of the key
+		return nil, errSealed // the cause can contain parts of the key
 	}
 	if elliptic, ok := private.(*ecdsa.PrivateKey); ok {
 		agrees, err := elliptic.ECDH()

@@ -17,8 +17,8 @@ const nameKeySize = 32
 // nameBinding is the associated data of the encrypted key of names.
 var nameBinding = []byte("causeway/mle.names")
 
-// newNameKey makes the key of names and encrypts it. A new one would forget which requests were
-// done, so rotations of the keyset and rewraps keep it. A name made with it lives for 24 hours.
+// newNameKey makes the key of names and encrypts it. Rotations of the keyset and rewraps keep this
+// key: with a new one, retries would be executed again. A name lives for 24 hours.
 func newNameKey(wrap tink.AEAD) ([]byte, error) {
 	key := make([]byte, nameKeySize)
 	_, _ = rand.Read(key) // it never fails
@@ -49,9 +49,8 @@ func rewrapNameKey(sealed []byte, from, to tink.AEAD) ([]byte, error) {
 	return sealNameKey(key, to)
 }
 
-// name returns the values that the store keeps of a request that is done once, in place of its
-// Idempotency-Key and fingerprint: either may be guessed, or hold text that must not be readable
-// there.
+// name returns the values that the store keeps instead of the Idempotency-Key and the fingerprint.
+// Either could be guessed, or contain confidential text.
 func (o *opened) name(once Once) (key string, fingerprint []byte) {
 	mac := func(what byte, value []byte) []byte {
 		h := hmac.New(sha256.New, o.nameKey)

@@ -10,8 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestPing: the health check fails if a keyring cannot use the stored keyset. It succeeds while the
-// keys in memory are those of the store, whatever key-encryption key encrypts them.
+// TestPing checks that the health check fails if a keyring cannot use the stored keyset. It
+// succeeds while the keys in memory are the stored ones, under any key-encryption key.
 func TestPing(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// ChallengeLifetime is how long a challenge can be answered.
+	// ChallengeLifetime is the time within which the merchant must send the plaintext of a
+	// challenge.
 	ChallengeLifetime = 10 * time.Minute
-	// MaxResponseKeys is how many response keys a tenant can have, those that have yet to be proven included.
+	// MaxResponseKeys is the largest number of response keys of a tenant, including unproven ones.
 	MaxResponseKeys = 20
 	challengeSize   = 32
 )
@@ -31,23 +32,23 @@ var (
 	ErrChallenge = errors.New("keyring: not what the challenge holds, or too late")
 )
 
-// ResponseKey is a merchant's own key that answers are encrypted to.
+// ResponseKey is a merchant's public key for encrypted responses.
 type ResponseKey struct {
 	Kid       string
 	Alg       engine.Alg
 	JWK       jose.JSONWebKey
-	Active    bool // it was proven
-	Default   bool // it is the one that is used unless another is asked for
+	Active    bool // the merchant has proven it
+	Default   bool // used unless the request names another key
 	CreatedAt time.Time
 	ActiveAt  time.Time
-	// Challenge is a JWE to the key, in the answer that makes it only. Its text is to be sent back, which proves that the private key is the
-	// merchant's.
+	// Challenge is a JWE to the key, only in the response to Register. Sending its plaintext back
+	// proves that the merchant has the private key.
 	Challenge   string
-	ChallengeBy time.Time // until when
+	ChallengeBy time.Time // end of its lifetime
 }
 
-// Register takes in a public key that was checked, whose KeyID is its thumbprint, and makes a challenge. A key that has yet to be proven
-// can be registered again, for another challenge.
+// Register stores a validated public key, whose KeyID is its thumbprint, and makes a challenge. An
+// unproven key can be registered again to get another challenge.
 func (r *Keyring) Register(ctx context.Context, tenant string, jwk jose.JSONWebKey, o Once, show func(ResponseKey) StoredResponse) (StoredResponse, error) {
 	challenge, hash, err := newChallenge(jwk)
 	if err != nil {
@@ -101,7 +102,8 @@ func register(tx *keystore.Tx, k *keystore.ResponseKey) error {
 	return nil
 }
 
-// newChallenge makes a text that only the owner of the private key can read, and the hash by which its answer is known.
+// newChallenge encrypts a random text to the key, and returns the ciphertext and the hash of the
+// text.
 func newChallenge(jwk jose.JSONWebKey) (challenge string, hash []byte, err error) {
 	random := make([]byte, challengeSize)
 	if _, err := rand.Read(random); err != nil {
@@ -128,8 +130,8 @@ func hashOf(text string) []byte {
 	return sum[:]
 }
 
-// Prove makes a response key active, and the default, if answer is what its challenge holds. The errors are engine.ErrNoKey, ErrKeyExists
-// when it is active, and ErrChallenge.
+// Prove makes a response key active and the default if the text is the plaintext of its challenge.
+// The errors are engine.ErrNoKey, ErrKeyExists if the key is already active, and ErrChallenge.
 func (r *Keyring) Prove(ctx context.Context, tenant, kid, answer string, o Once, show func(ResponseKey) StoredResponse) (StoredResponse, error) {
 	var out StoredResponse
 	err := r.db.Update(ctx, func(tx *keystore.Tx) (err error) {
@@ -185,7 +187,7 @@ func (r *Keyring) ResponseKeys(ctx context.Context, tenant string) ([]ResponseKe
 	var out []ResponseKey
 	for i, k := range keys {
 		if k.ProvenAt.IsZero() && !now.Before(k.ChallengeExpiresAt) {
-			continue // it will never be proven
+			continue // it can never be proven
 		}
 		shown, err := storedResponse(k, i == 0 && !k.ProvenAt.IsZero())
 		if err != nil {
@@ -196,7 +198,8 @@ func (r *Keyring) ResponseKeys(ctx context.Context, tenant string) ([]ResponseKe
 	return out, nil
 }
 
-// DeleteResponseKey deletes a response key. Nothing is encrypted to it any more. The error is engine.ErrNoKey when there is none.
+// DeleteResponseKey deletes a response key. No later response is encrypted to it. The error is
+// engine.ErrNoKey if there is no such key.
 func (r *Keyring) DeleteResponseKey(ctx context.Context, tenant, kid string) error {
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error { return tx.DeleteResponseKey(tenant, kid) })
 	if errors.Is(err, keystore.ErrNotFound) {

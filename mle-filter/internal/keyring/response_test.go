@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/storetest"
 )
 
-// merchantKey is a key that a merchant made.
+// merchantKey is a key pair of a merchant.
 type merchantKey struct {
 	private *ecdsa.PrivateKey
 	jwk     jose.JSONWebKey
@@ -35,7 +35,7 @@ func newMerchantKey(t *testing.T) merchantKey {
 	return merchantKey{private, jwk}
 }
 
-// register registers a key and returns what its challenge holds.
+// register registers a key and returns the plaintext of its challenge.
 func (f filter) register(t *testing.T, k merchantKey) string {
 	t.Helper()
 	var shown keyring.ResponseKey
@@ -52,7 +52,7 @@ func (f filter) prove(t *testing.T, k merchantKey, answer string) error {
 	return err
 }
 
-// wantResponse checks which key answers are encrypted to; "" for none.
+// wantResponse checks the key that responses are encrypted to; "" for none.
 func (f filter) wantResponse(t *testing.T, tenant, kid, want string) {
 	t.Helper()
 	got, err := f.Response(t.Context(), tenant, kid)
@@ -61,14 +61,15 @@ func (f filter) wantResponse(t *testing.T, tenant, kid, want string) {
 	}
 }
 
-// TestResponseShared: a key that was proven at one filter is used by another at once, and one that was deleted is not any more after a refresh.
+// TestResponseShared checks that a proven key is immediately used by another filter, and a deleted
+// key no more.
 func TestResponseShared(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			a, b := two(t, e.Source(t))
-			b.wantResponse(t, shop, "", "") // it is in memory that there is none
+			b.wantResponse(t, shop, "", "") // memory holds that the tenant has none
 			one, two := newMerchantKey(t), newMerchantKey(t)
 			answer := a.register(t, one)
 			b.wantResponse(t, shop, "", "")
@@ -101,7 +102,7 @@ func TestResponseShared(t *testing.T) {
 	}
 }
 
-// TestProveTogether: of several that answer a challenge at once one makes the key active.
+// TestProveTogether checks that only one of several concurrent proofs makes the key active.
 func TestProveTogether(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

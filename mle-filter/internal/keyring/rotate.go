@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// Once is a request that is carried out once however often it is sent. With the zero Key it is carried out each time.
+// Once identifies a request that is executed once, however often it is sent. With an empty Key it
+// is executed each time.
 type Once struct {
 	Key         string // its Idempotency-Key
 	Fingerprint []byte
@@ -23,28 +24,30 @@ type StoredResponse struct {
 	Replayed bool
 }
 
-// Rotate is what to rotate and how.
+// Rotate describes a rotation.
 type Rotate struct {
 	Tenant string
 	Alg    engine.Alg
-	// From is the key id of the current key that is to be replaced. If it is not current any more, nothing is done. "" for the key that is
-	// current when the request comes, so that of two at once one rotates.
+	// From is the id of the current key to replace. If that key is no longer current, nothing
+	// changes. "" stands for the key that is current at the call, so of two concurrent calls one
+	// rotates.
 	From string
-	// Keep is for how long the replaced key decrypts; nil for as long as planned.
+	// Keep is the time for which the replaced key still decrypts; nil for Schedule.KeepPrevious.
 	Keep *time.Duration
-	// Limited holds the rotation to the limits of what tenants may ask for: a *LimitError, or ErrNotReady, beyond them.
+	// Limited applies the limits of tenants. Beyond them the error is a *LimitError or ErrNotReady.
 	Limited bool
 	Once    Once
 }
 
-// Rotated is what a rotation came to.
+// Rotated is the result of a rotation.
 type Rotated struct {
 	Current  Key
-	Previous *Key // the key that was replaced; nil when none was
+	Previous *Key // the replaced key; nil if none was replaced
 }
 
-// Rotate puts another key in the place of the current one: the next one if there is one, else a new one. show makes the answer, inside the
-// write. The error is engine.ErrNoKey when From is no key of the tenant's, ErrNotReady, or a *LimitError.
+// Rotate replaces the current key with the next one, or with a new one if there is no next key. It
+// calls show inside the transaction to make the response. The error is engine.ErrNoKey if From is
+// not a key of the tenant, ErrNotReady, or a *LimitError.
 func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) StoredResponse) (StoredResponse, error) {
 	if in.From == "" {
 		keys, err := r.db.Keys(ctx, in.Tenant)
@@ -114,7 +117,7 @@ func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
 			return Rotated{}, err
 		}
 		if cur != nil {
-			cur.AskedAt = tx.Now // written with its end
+			cur.AskedAt = tx.Now // saved when the key is superseded
 		}
 	}
 	next, err := r.replace(tx, in.Tenant, in.Alg, keys, keep)
@@ -124,7 +127,7 @@ func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
 	return r.rotated(tx, next, cur)
 }
 
-// replace supersedes the current key, if there is one, and makes another one current.
+// replace supersedes the current key, if any, and makes another one current.
 func (r *Keyring) replace(tx *keystore.Tx, tenant string, alg engine.Alg, keys []*keystore.Key, keep time.Duration) (*keystore.Key, error) {
 	cur, next := find(keys, alg, Current, tx.Now), find(keys, alg, Next, tx.Now)
 	fresh := next == nil
@@ -153,12 +156,12 @@ func (r *Keyring) replace(tx *keystore.Tx, tenant string, alg engine.Alg, keys [
 		cur = last(keys, alg)
 	}
 	if cur == nil {
-		return next, nil // the first one: nobody knew another
+		return next, nil // the first key replaces none
 	}
 	return next, r.announce(tx, next, cur)
 }
 
-// last is the key that was current last and is not any more, nil when none was.
+// last returns the most recent of the former current keys, or nil if there is none.
 func last(keys []*keystore.Key, alg engine.Alg) (out *keystore.Key) {
 	for _, k := range keys {
 		if k.Alg == string(alg) && !k.SupersededAt.IsZero() && (out == nil || k.SupersededAt.After(out.SupersededAt)) {
@@ -177,7 +180,7 @@ func (r *Keyring) rotated(tx *keystore.Tx, cur, previous *keystore.Key) (out Rot
 	return out, err
 }
 
-// stored shows a key as it was read.
+// stored converts a key that was read from the store.
 func (r *Keyring) stored(k *keystore.Key, now time.Time) (Key, error) {
 	out := r.shown(k, now)
 	return out, out.JWK.UnmarshalJSON(k.JWK)

@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestRotateNow: a new key works in a filter that has never heard of it, and the one before goes on for as long as was said.
+// TestRotateNow checks that a filter can use a new key that it has not read yet. The replaced key
+// must work for the requested time.
 func TestRotateNow(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -52,7 +53,7 @@ func TestRotateNow(t *testing.T) {
 	}
 }
 
-// TestRotateTheNext: a rotation on demand takes the key that merchants have seen already.
+// TestRotateTheNext checks that a rotation on demand activates the key that is already published.
 func TestRotateTheNext(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -70,7 +71,8 @@ func TestRotateTheNext(t *testing.T) {
 	}
 }
 
-// TestRotateTogether: however many rotate at once, by schedule or on demand, there is one rotation and one event.
+// TestRotateTogether checks that concurrent rotations, by schedule or on demand, result in one
+// rotation and one event.
 func TestRotateTogether(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -117,7 +119,7 @@ func TestRotateTogether(t *testing.T) {
 			}
 			wg.Wait()
 			keys, err := a.List(t.Context(), shop)
-			if err != nil || len(keys) != 2 { // the first one has been over for 74 days, and is forgotten
+			if err != nil || len(keys) != 2 { // the first one ended 74 days ago and was deleted
 				t.Errorf("got %d keys, %v, want 2", len(keys), err)
 			}
 			if n, err := a.db.Undelivered(t.Context()); err != nil || n != 2 {
@@ -127,7 +129,7 @@ func TestRotateTogether(t *testing.T) {
 	}
 }
 
-// TestFirstTogether: of all filters that meet a merchant at once, one makes its key.
+// TestFirstTogether checks that of all filters that first meet a merchant, one makes its key.
 func TestFirstTogether(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -157,7 +159,8 @@ func TestFirstTogether(t *testing.T) {
 	}
 }
 
-// TestRotateUnderUse: while keys rotate again and again, what was encrypted to the key that was current can always be read, in all filters.
+// TestRotateUnderUse rotates keys repeatedly. Requests encrypted to a key that was current can
+// always be read, in all filters.
 func TestRotateUnderUse(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -197,7 +200,8 @@ func TestRotateUnderUse(t *testing.T) {
 	}
 }
 
-// TestRotateOnce: a request that is sent again under its Idempotency-Key is answered as it was, and another one under it is refused.
+// TestRotateOnce checks that a retry with the same Idempotency-Key gets the same response, and that
+// another request with that key is rejected.
 func TestRotateOnce(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -241,7 +245,8 @@ func TestRotateOnce(t *testing.T) {
 	}
 }
 
-// TestRevoke: a revoked key is refused in all filters once the call has returned, and another one takes its place.
+// TestRevoke checks that after the call returns, all filters reject the revoked key and another one
+// is current.
 func TestRevoke(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -282,7 +287,7 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-// TestRevokeNext: another key is published in the place of a next key that was revoked.
+// TestRevokeNext checks that after a next key was revoked, another one is published.
 func TestRevokeNext(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -300,7 +305,7 @@ func TestRevokeNext(t *testing.T) {
 	}
 }
 
-// TestRevokeRSA: where no RSA key is ready, there is none until one was made.
+// TestRevokeRSA checks that without a spare, there is no RSA key until one is made.
 func TestRevokeRSA(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
@@ -345,7 +350,8 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// TestReadWhileRotating: what was read before a rotation does not come into memory after a refresh that has seen it.
+// TestReadWhileRotating checks that data read before a rotation does not enter memory after a later
+// read.
 func TestReadWhileRotating(t *testing.T) {
 	t.Parallel()
 	a, b := two(t, storetest.SQLite(t))
@@ -353,7 +359,7 @@ func TestReadWhileRotating(t *testing.T) {
 	none := time.Duration(0)
 	err := b.ReadSlowly(t.Context(), shop, func() {
 		a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none})
-		b.current(t, ec) // it has seen the rotation
+		b.current(t, ec) // it reads the rotation
 	})
 	if err != nil {
 		t.Fatal(err)

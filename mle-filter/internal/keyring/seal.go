@@ -18,24 +18,25 @@ import (
 // KEKSize is the length of the key-encryption key in bytes.
 const KEKSize = 32
 
-// binding is the associated data of the encrypted keyset: nothing else that this key-encryption key encrypts passes for one.
+// binding is the associated data of the encrypted keyset. Other ciphertexts of the key-encryption
+// key do not open as a keyset.
 var binding = []byte("causeway/mle.keyset")
 
-// errSealed: the private key does not open.
+// errSealed reports that a private key does not open.
 var errSealed = errors.New("keyring: a private key does not open: another keyset, or a row that was changed or moved")
 
-// errMoved: the keyset was changed since this filter has read it, under a key-encryption key that it does not have.
+// errMoved reports that the stored keyset has changed, and that this filter lacks its
+// key-encryption key.
 var errMoved = errors.New("keyring: the keyset has other keys now, and another key-encryption key: start this filter again with that one")
 
-// sealer encrypts private keys under the keyset, which is in the store, encrypted by the
-// key-encryption key. It follows changes of the keyset: at each write that needs it, and whenever
-// keys are read.
+// sealer encrypts private keys by the keyset, which the store holds encrypted by the key-encryption
+// key. It adopts changes of the keyset at each write that needs it, and whenever keys are read.
 type sealer struct {
-	wraps []tink.AEAD // by the key-encryption key, which encrypts, and then by the one before, if given
+	wraps []tink.AEAD // of the key-encryption key, which encrypts, and of the previous one, if configured
 	last  atomic.Pointer[opened]
 }
 
-// opened is a keyset that was read.
+// opened is a decrypted keyset.
 type opened struct {
 	generation int64
 	handle     *keyset.Handle
@@ -43,8 +44,8 @@ type opened struct {
 	nameKey    []byte
 }
 
-// openSealer reads the keyset, or makes one if there is none and existing is false. keks are the
-// key-encryption key and, during its rotation, the one before.
+// openSealer reads the keyset. If there is none, it makes one, or returns keystore.ErrNoStore if
+// existing is true. keks are the key-encryption key and, during its rotation, the previous one.
 func openSealer(ctx context.Context, db *keystore.DB, existing bool, keks ...[]byte) (*sealer, error) {
 	s := &sealer{}
 	for _, kek := range keks {
@@ -60,7 +61,7 @@ func openSealer(ctx context.Context, db *keystore.DB, existing bool, keks ...[]b
 			return nil, keystore.ErrNoStore
 		}
 		if err = makeKeyset(ctx, db, s.wraps[0]); err == nil || errors.Is(err, keystore.ErrConflict) {
-			stored, err = db.Keyset(ctx) // what another filter has made first is what counts
+			stored, err = db.Keyset(ctx) // if two filters make one, the first wins
 		}
 	}
 	if err != nil {
@@ -74,7 +75,7 @@ func openSealer(ctx context.Context, db *keystore.DB, existing bool, keks ...[]b
 	return s, nil
 }
 
-// read opens a stored keyset by any of the key-encryption keys.
+// read opens a stored keyset by one of the key-encryption keys.
 func (s *sealer) read(stored keystore.Keyset) (o *opened, err error) {
 	for _, wrap := range s.wraps {
 		if o, err = readBy(stored, wrap); err == nil {
@@ -100,8 +101,8 @@ func readBy(stored keystore.Keyset, wrap tink.AEAD) (*opened, error) {
 	return &opened{stored.Generation, h, a, names}, nil
 }
 
-// follow returns the keyset as it is stored. It is read anew when its keys are others: encrypted by another key-encryption key alone, it holds
-// the same, and a filter goes on that does not have that one yet.
+// follow returns the stored keyset. It decrypts it only if its keys have changed. After a rewrap
+// alone they are the same, so a filter without the new key-encryption key can continue.
 func (s *sealer) follow(stored keystore.Keyset, err error) (*opened, error) {
 	if err != nil {
 		return nil, err
@@ -128,8 +129,8 @@ func wrapping(kek []byte) (tink.AEAD, error) {
 	return wrap, nil
 }
 
-// place is the associated data of a private key: it opens as the key of this tenant, with this id and for this algorithm, and as nothing
-// else. None of its parts contains the separator. A spare key's tenant is "".
+// place is the associated data of a private key: it opens only for this tenant, id and algorithm.
+// No part contains the separator. The tenant of a spare key is "".
 func place(tenant, kid string, alg engine.Alg) []byte {
 	return []byte(tenant + "|" + kid + "|" + string(alg))
 }

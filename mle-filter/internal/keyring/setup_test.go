@@ -63,7 +63,7 @@ func open(tb testing.TB, source string, c *clock.Fake, change ...func(*keyring.C
 	return filter{r, db, c}
 }
 
-// two starts two filters that share a store and see the same time.
+// two starts two filters that share a store and a clock.
 func two(t *testing.T, source string) (a, b filter) {
 	t.Helper()
 	c := clock.NewFake(birth)
@@ -86,7 +86,7 @@ func (f filter) must(t *testing.T, do func(context.Context) error) {
 	}
 }
 
-// rotate rotates and returns what came of it.
+// rotate rotates and returns the result.
 func (f filter) rotate(t *testing.T, in keyring.Rotate) keyring.Rotated {
 	t.Helper()
 	var out keyring.Rotated
@@ -96,7 +96,7 @@ func (f filter) rotate(t *testing.T, in keyring.Rotate) keyring.Rotated {
 	return out
 }
 
-// works reports whether what is encrypted to a key can be read: nil, or why not.
+// works returns nil if a message encrypted to the key can be read, or else the error.
 func (f filter) works(t *testing.T, tenant string, k keyring.Key) error {
 	t.Helper()
 	private, alg, err := f.Private(t.Context(), tenant, k.Kid)
@@ -135,7 +135,7 @@ func opened(tb testing.TB, jwe string, private any) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if agrees, ok := private.(*ecdh.PrivateKey); ok { // which go-jose does not know
+	if agrees, ok := private.(*ecdh.PrivateKey); ok { // go-jose does not support it
 		if private, err = ecdsa.ParseRawPrivateKey(elliptic.P256(), agrees.Bytes()); err != nil {
 			tb.Fatal(err)
 		}

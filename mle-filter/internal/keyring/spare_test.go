@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestDamagedSpare: a spare key that does not open keeps no merchant from its key: it is removed,
-// and another one made.
+// TestDamagedSpare checks that a spare key that does not open is removed and replaced, so that the
+// merchant gets a key.
 func TestDamagedSpare(t *testing.T) {
 	t.Parallel()
 	source := storetest.SQLite(t)

@@ -17,7 +17,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestRestart: keys outlive the process, open under the key-encryption key alone, and it can be changed.
+// TestRestart checks that keys outlive the process and open only under the key-encryption key,
+// which can be changed.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -54,7 +55,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestMovedKey: a private key opens for its merchant, id and algorithm, and a row that was changed opens nothing.
+// TestMovedKey checks that a private key opens only for its merchant, id and algorithm, and not
+// after a change of its row.
 func TestMovedKey(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
@@ -78,7 +80,7 @@ func TestMovedKey(t *testing.T) {
 	}
 }
 
-// TestAtRest: no private key is in the files, and none of what was wiped stays there.
+// TestAtRest checks that the files contain no private key, and no trace of a wiped one.
 func TestAtRest(t *testing.T) {
 	t.Parallel()
 	source := storetest.SQLite(t)
@@ -90,7 +92,7 @@ func TestAtRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.current(t, rsa)
-	if _, err := f.Current(t.Context(), other, ec); err != nil { // a neighbour in the file
+	if _, err := f.Current(t.Context(), other, ec); err != nil { // another row in the same file
 		t.Fatal(err)
 	}
 	if _, err := f.Revoke(t.Context(), k.Kid); err != nil {
@@ -105,7 +107,7 @@ func TestAtRest(t *testing.T) {
 		for what, text := range map[string][]byte{
 			"a PKCS #8 key":        {0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01},
 			"an RSA PKCS #8 key":   {0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01},
-			"what was wiped":       stored.Sealed[len(stored.Sealed)/2:][:16], // what lies around it may be written over
+			"what was wiped":       stored.Sealed[len(stored.Sealed)/2:][:16], // only this part: the page may be overwritten around it
 			"the key of the store": kek(1),
 		} {
 			if bytes.Contains(b, text) {
@@ -119,7 +121,8 @@ func TestAtRest(t *testing.T) {
 	}
 }
 
-// TestStoreAway: a filter that cannot ask whether a key is still good does not use it, and says that it is the store.
+// TestStoreAway checks that a filter without its store does not use a key, and that the error names
+// the store.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -160,7 +163,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestNewerSchema: an older build leaves a store alone that a newer one has changed.
+// TestNewerSchema checks that an older build does not touch a store of a newer schema.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {

@@ -39,7 +39,7 @@ func (r *Keyring) Response(ctx context.Context, tenant, kid string) (jose.JSONWe
 	return jose.JSONWebKey{}, engine.ErrNoKey
 }
 
-// UsualResponse returns the id of the response key that is used unless another is asked for, or engine.ErrNoKey.
+// UsualResponse returns the id of the default response key, or engine.ErrNoKey.
 func (r *Keyring) UsualResponse(ctx context.Context, tenant string) (string, error) {
 	h, err := r.of(ctx, tenant)
 	if err != nil {
@@ -60,26 +60,27 @@ func (h *held) responseKey(kid string) (jose.JSONWebKey, bool) {
 	return jose.JSONWebKey{}, false
 }
 
-// Key is a key of ours as merchants may see it. Times that do not apply are zero.
+// Key is a key of the service, as merchants see it. Times that do not apply are zero.
 type Key struct {
 	Tenant, Kid string
 	Alg         engine.Alg
 	State       State
 	JWK         jose.JSONWebKey
 	CreatedAt   time.Time
-	NotBefore   time.Time // from when on it is to be encrypted to
-	RotateAfter time.Time // from when on another is current
-	ExpiresAt   time.Time // from when on it does not decrypt any more
+	NotBefore   time.Time // clients encrypt to it from this time on
+	RotateAfter time.Time // another key is current from this time on
+	ExpiresAt   time.Time // it no longer decrypts from this time on
 }
 
-// Pair is the key to encrypt to, and the one that will be after it, if it is published.
+// Pair holds the current key and, if published, the next one.
 type Pair struct {
 	Current Key
 	Next    *Key
 }
 
-// Current returns the key that a tenant is to encrypt to. The first time it makes one: at once for P-256; an RSA key is taken from those
-// made ahead, and the error is ErrNotReady while there is none.
+// Current returns the key that a tenant's clients must encrypt to. The first call for a tenant
+// makes one. A P-256 key is made immediately. An RSA key is taken from the spares, and without one
+// the error is ErrNotReady.
 func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (Pair, error) {
 	h, err := r.of(ctx, tenant)
 	if err != nil {
@@ -96,7 +97,7 @@ func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (P
 		now = r.clock.Now()
 	}
 	k := h.find(alg, Current, now)
-	if k == nil { // revoked in this moment
+	if k == nil { // it was just revoked
 		return Pair{}, ErrNotReady
 	}
 	p := Pair{Current: r.show(k, now)}
@@ -108,7 +109,7 @@ func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (P
 	return p, nil
 }
 
-// first makes a tenant's first key, unless another filter just did.
+// first makes a tenant's first key, unless another filter has made it.
 func (r *Keyring) first(ctx context.Context, tenant string, alg engine.Alg) error {
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
 		keys, err := tx.Keys(tenant)
@@ -121,7 +122,8 @@ func (r *Keyring) first(ctx context.Context, tenant string, alg engine.Alg) erro
 	return err
 }
 
-// Keys returns all keys of a tenant that decrypt, the usual algorithm first, and of each the current one, the next and the previous ones.
+// Keys returns all keys of a tenant that decrypt: the default algorithm first, and for each
+// algorithm the current, next and previous keys.
 func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
 	h, err := r.of(ctx, tenant)
 	if err != nil {
@@ -147,7 +149,7 @@ func (r *Keyring) show(k *heldKey, now time.Time) Key {
 	return out
 }
 
-// shown is a key without its JWK.
+// shown converts a key without its JWK.
 func (r *Keyring) shown(k *keystore.Key, now time.Time) Key {
 	s := r.cfg.Schedule
 	out := Key{
