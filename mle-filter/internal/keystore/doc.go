@@ -1,3 +1,4 @@
-// Package keystore keeps keys, what is to be said of them, and what was answered about them: in SQLite for one filter or several on one
-// machine, in PostgreSQL for filters on many. It knows rows and no keys: what it is given is encrypted already.
+// Package keystore stores keys, the announcements about them, and the responses to requests of the
+// key API. SQLite serves filters on one machine, PostgreSQL filters on several. The package stores
+// rows and cannot read keys, because private keys arrive encrypted.
 package keystore

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Key is a key of ours. Times that have not come are zero.
+// Key is a key of the service. Times that have not come are zero.
 type Key struct {
 	Kid, Tenant, Alg string
 	JWK              []byte // the public key
-	Sealed           []byte // the private key; nil when it was wiped
+	Sealed           []byte // the encrypted private key; nil after it was wiped
 
 	CreatedAt    time.Time
-	NotBefore    time.Time // when a next key is due to become current
-	RotateAt     time.Time // when a current key is due to be superseded
+	NotBefore    time.Time // when a next key becomes current
+	RotateAt     time.Time // when a current key is replaced
 	ActivatedAt  time.Time
 	SupersededAt time.Time
-	RetireAt     time.Time // from when on a superseded key is refused
+	RetireAt     time.Time // when a replaced key stops decrypting
 	RevokedAt    time.Time
-	AskedAt      time.Time // when its merchant asked for another one in its place; not when an operator or the schedule did
-	DueAt        time.Time // when somebody has to look at it
+	AskedAt      time.Time // when its merchant requested its replacement; zero if an operator or the schedule replaced it
+	DueAt        time.Time // when the schedule must check it
 }
 
 const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at, retire_at, revoked_at, asked_at, due_at`
@@ -38,43 +38,44 @@ func scanKey(r scanner) (*Key, error) {
 
 const keysOf = `SELECT ` + keyColumns + ` FROM mle_keys WHERE tenant = ? ORDER BY created_at, kid`
 
-// Keys lists a tenant's keys, the oldest first, those that are over included.
+// Keys lists a tenant's keys, the oldest first, including ended ones.
 func (db *DB) Keys(ctx context.Context, tenant string) ([]*Key, error) {
 	rows, err := db.read.QueryContext(ctx, db.sql(keysOf), tenant)
 	return collect(rows, err, scanKey)
 }
 
-// Keys is DB.Keys inside the write.
+// Keys is DB.Keys inside the transaction.
 func (tx *Tx) Keys(tenant string) ([]*Key, error) {
 	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(keysOf), tenant)
 	return collect(rows, err, scanKey)
 }
 
-// Key reads one key, else ErrNotFound.
+// Key returns one key, or ErrNotFound.
 func (db *DB) Key(ctx context.Context, kid string) (*Key, error) {
 	return found(scanKey(db.read.QueryRowContext(ctx, db.sql(`SELECT `+keyColumns+` FROM mle_keys WHERE kid = ?`), kid)))
 }
 
-// Tenants lists all that have keys.
+// Tenants lists all tenants that have keys.
 func (db *DB) Tenants(ctx context.Context) ([]string, error) {
 	rows, err := db.read.QueryContext(ctx, `SELECT DISTINCT tenant FROM mle_keys ORDER BY tenant`)
 	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
 }
 
-// Due lists the tenants of which a key is due to be looked at.
+// Due lists the tenants with a key that the schedule must check.
 func (db *DB) Due(ctx context.Context, now time.Time) ([]string, error) {
 	rows, err := db.read.QueryContext(ctx, db.sql(`SELECT DISTINCT tenant FROM mle_keys WHERE due_at > 0 AND due_at <= ?`), millis(now))
 	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
 }
 
-// InsertKey writes a key. ErrConflict when the tenant has one in that place, or the key is there already.
+// InsertKey writes a key. It returns ErrConflict if the key exists, or if the tenant already has a
+// key in that state.
 func (tx *Tx) InsertKey(k *Key) error {
 	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		k.Kid, k.Tenant, k.Alg, k.JWK, k.Sealed, millis(k.CreatedAt), millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt),
 		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision)
 }
 
-// UpdateKey writes what may change of a key: its times, and that the private key was wiped.
+// UpdateKey writes the mutable columns of a key: its times, and the wiped private key.
 func (tx *Tx) UpdateKey(k *Key) error {
 	return tx.one(`UPDATE mle_keys SET sealed = ?, not_before = ?, rotate_at = ?, activated_at = ?, superseded_at = ?, retire_at = ?,
 		revoked_at = ?, asked_at = ?, due_at = ?, revision = ? WHERE kid = ? AND tenant = ?`,
@@ -82,7 +83,8 @@ func (tx *Tx) UpdateKey(k *Key) error {
 		millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
 }
 
-// Purge removes keys of ours that were over before that time, and nobody has to look at, and keys of merchants that were deleted before.
+// Purge removes keys that ended before that time and that the schedule need not check. It also
+// removes response keys that were deleted before it.
 func (db *DB) Purge(ctx context.Context, before time.Time) error {
 	at := millis(before)
 	_, err := db.write.ExecContext(ctx, db.sql(`DELETE FROM mle_keys WHERE sealed IS NULL AND due_at = 0 AND created_at < ?
@@ -96,8 +98,8 @@ func (db *DB) Purge(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// FirstRotation returns the earliest time at which a current key is due to be superseded: when the
-// next key becomes current, if it is published. It returns zero without a current key.
+// FirstRotation returns the earliest time at which a current key must be replaced. That is when its
+// next key becomes current, if one is published. It returns zero if there is no current key.
 func (db *DB) FirstRotation(ctx context.Context) (time.Time, error) {
 	var at int64
 	err := db.read.QueryRowContext(ctx, `SELECT COALESCE(MIN(COALESCE(next.not_before, current.rotate_at)), 0)
@@ -123,7 +125,7 @@ func (db *DB) SpareKeys(ctx context.Context) ([]*Key, error) {
 	return collect(rows, err, scanSpare)
 }
 
-// SpareKeys is DB.SpareKeys inside the write.
+// SpareKeys is DB.SpareKeys inside the transaction.
 func (tx *Tx) SpareKeys() ([]*Key, error) {
 	rows, err := tx.tx.QueryContext(tx.ctx, spareKeys)
 	return collect(rows, err, scanSpare)
@@ -140,18 +142,18 @@ func (db *DB) Spares(ctx context.Context, alg string) (n int, err error) {
 	return found(n, err)
 }
 
-// Spares is DB.Spares inside the write.
+// Spares is DB.Spares inside the transaction.
 func (tx *Tx) Spares(alg string) (n int, err error) {
 	err = tx.row(`SELECT COUNT(*) FROM mle_spares WHERE alg = ?`, alg).Scan(&n)
 	return found(n, err)
 }
 
-// InsertSpare writes a key that is nobody's yet.
+// InsertSpare writes a key without a tenant.
 func (tx *Tx) InsertSpare(k *Key) error {
 	return tx.one(`INSERT INTO mle_spares (kid, alg, jwk, sealed, created_at) VALUES (?, ?, ?, ?, ?)`, k.Kid, k.Alg, k.JWK, k.Sealed, millis(tx.Now))
 }
 
-// TakeSpare takes the oldest spare key out, else ErrNotFound.
+// TakeSpare removes and returns the oldest spare key, or returns ErrNotFound.
 func (tx *Tx) TakeSpare(alg string) (*Key, error) {
 	k := &Key{Alg: alg}
 	row := tx.row(`DELETE FROM mle_spares WHERE kid = (SELECT kid FROM mle_spares WHERE alg = ? ORDER BY created_at, kid LIMIT 1)

@@ -13,7 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// TestKeys: what was written is read, in whole milliseconds, by whoever has the store open, and a tenant's place is for one key.
+// TestKeys checks that a key is read as it was written, in whole milliseconds, by every process. A
+// tenant has at most one key in each of the states next and current.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -53,7 +54,8 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// TestChanges: a write counts, also one that changes nothing, and tells whose keys it has changed.
+// TestChanges checks that each transaction increases the revision, even without a change, and that
+// the changed tenants are listed.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -89,7 +91,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestWritersTakeTurns: of two processes that replace the same key at once one does, and the other sees that it was done.
+// TestWritersTakeTurns checks that of two processes that replace the same key concurrently, one
+// does, and the other reads the result.
 func TestWritersTakeTurns(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -126,7 +129,7 @@ func TestWritersTakeTurns(t *testing.T) {
 	})
 }
 
-// TestSpares: a spare key is taken once, the oldest first, however many want it.
+// TestSpares checks that each spare key is taken once, the oldest first, by concurrent takers.
 func TestSpares(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -175,7 +178,8 @@ func TestSpares(t *testing.T) {
 	})
 }
 
-// TestPurge: what has been over for long enough goes, to the millisecond; what is in use, or waits for something, stays.
+// TestPurge checks that ended keys are removed after their time, to the millisecond. Keys that are
+// in use or due for the schedule stay.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Keyset encrypts the private keys. It is encrypted itself, by the key-encryption key.
+// Keyset encrypts the private keys. The key-encryption key encrypts it.
 type Keyset struct {
 	Sealed     []byte
-	Generation int64     // counts the changes of the keys in it
-	RotatedAt  time.Time // when its newest key was made
-	WrappedAt  time.Time // since when the key-encryption key encrypts it
+	Generation int64     // counts the changes of its keys
+	RotatedAt  time.Time // creation time of its newest key
+	WrappedAt  time.Time // time of its first encryption by the key-encryption key
 	NameKey    []byte    // the encrypted key of the names of Idempotency-Keys
 }
 
@@ -24,12 +24,12 @@ func scanKeyset(r scanner) (Keyset, error) {
 	return found(k, err)
 }
 
-// Keyset reads the keyset, else ErrNotFound.
+// Keyset returns the keyset, or ErrNotFound.
 func (db *DB) Keyset(ctx context.Context) (Keyset, error) {
 	return scanKeyset(db.read.QueryRowContext(ctx, keysetOf))
 }
 
-// Keyset is DB.Keyset inside the write.
+// Keyset is DB.Keyset inside the transaction.
 func (tx *Tx) Keyset() (Keyset, error) { return scanKeyset(tx.row(keysetOf)) }
 
 // MakeKeyset writes the first keyset, made and wrapped now. It returns ErrConflict if there is one.
@@ -39,19 +39,20 @@ func (tx *Tx) MakeKeyset(sealed, nameKey []byte) error {
 		sealed, now, now, nameKey)
 }
 
-// ReplaceKeyset replaces the keyset that was read. It returns ErrConflict if that one is not stored
-// any more.
+// ReplaceKeyset replaces the keyset that was read. It returns ErrConflict if another one is stored
+// now.
 func (tx *Tx) ReplaceKeyset(old, k Keyset) error {
 	return tx.one(`UPDATE mle_keyset SET sealed = ?, generation = ?, rotated_at = ?, wrapped_at = ?, name_key = ?
 		WHERE sealed = ?`,
 		k.Sealed, k.Generation, millis(k.RotatedAt), millis(k.WrappedAt), k.NameKey, old.Sealed)
 }
 
-// sealed are all encrypted private keys; those that are nobody's yet have no tenant.
+// sealed selects all encrypted private keys. Spare keys have no tenant.
 const sealed = `(SELECT kid, tenant, alg, sealed FROM mle_keys WHERE sealed IS NOT NULL
 	UNION ALL SELECT kid, '' AS tenant, alg, sealed FROM mle_spares) AS all_sealed`
 
-// Sealed lists private keys by their ids, from behind one on: those that do not begin with prefix, which tells by what they are encrypted.
+// Sealed lists encrypted private keys by id, after the given id. It omits the ones that begin with
+// prefix, which identifies the encrypting key.
 func (tx *Tx) Sealed(after string, prefix []byte, limit int) ([]*Key, error) {
 	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(`SELECT kid, tenant, alg, sealed FROM `+sealed+`
 		WHERE kid > ? AND substr(sealed, 1, 5) <> ? ORDER BY kid LIMIT ?`), after, prefix, limit)
@@ -61,14 +62,15 @@ func (tx *Tx) Sealed(after string, prefix []byte, limit int) ([]*Key, error) {
 	})
 }
 
-// CountSealed counts the private keys, and those of them that do not begin with prefix.
+// CountSealed counts the encrypted private keys, and the ones among them that do not begin with
+// prefix.
 func (tx *Tx) CountSealed(prefix []byte) (all, others int, err error) {
 	err = tx.row(`SELECT COUNT(*), COUNT(CASE WHEN substr(sealed, 1, 5) <> ? THEN 1 END) FROM `+sealed, prefix).Scan(&all, &others)
 	all, err = found(all, err)
 	return all, others, err
 }
 
-// Reseal writes a private key that was encrypted anew.
+// Reseal writes a private key that was encrypted again.
 func (tx *Tx) Reseal(k *Key) error {
 	if k.Tenant == "" {
 		return tx.one(`UPDATE mle_spares SET sealed = ? WHERE kid = ?`, k.Sealed, k.Kid)

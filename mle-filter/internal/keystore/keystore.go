@@ -12,41 +12,42 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// ErrNotFound says that there is no such row.
+// ErrNotFound reports a row that does not exist.
 var ErrNotFound = errors.New("keystore: not found")
 
-// ErrConflict says that somebody else was first, or the row is not in the state that the change needs.
+// ErrConflict reports a concurrent change, or a row whose state does not allow the change.
 var ErrConflict = errors.New("keystore: conflict")
 
-// Config is where the store is.
+// Config locates the store.
 type Config struct {
 	// Source is the path of an SQLite file, or a postgres:// URL.
 	Source string
-	// PostgreSQL opens the latter. Nil for a program that has no such engine linked.
+	// PostgreSQL opens a postgres:// URL. Nil in a program without the driver.
 	PostgreSQL Opener
-	// Existing refuses to make a store where there is none: ErrNoStore.
+	// Existing makes Open return ErrNoStore if there is no store, instead of creating one.
 	Existing bool
-	Clock    clock.Clock // nil for the system's
+	Clock    clock.Clock // nil for the system clock
 }
 
-// Opener opens an engine that has this build's schema, or with existing refuses to make one: ErrNoStore.
+// Opener opens a database and migrates its schema to this build's version. With existing it returns
+// ErrNoStore instead of creating a store.
 type Opener func(ctx context.Context, source string, existing bool) (*Engine, error)
 
-// ErrNoStore says that no filter has kept keys there.
+// ErrNoStore reports a source without a key store.
 var ErrNoStore = errors.New("keystore: no filter has kept keys there")
 
-// Engine is what a store stands on, and what engines differ in.
+// Engine is a database, with the differences between SQLite and PostgreSQL.
 type Engine struct {
 	Write, Read *sql.DB // may be the same
 	Numbered    bool    // parameters are $1, not ?
 	Duplicate   func(error) bool
 	Unavailable func(error) bool
-	// Verify returns an error if the database would lose a write by its settings, which query
-	// reads. Nil where they cannot change.
+	// Verify returns an error if the database's settings could lose a write. query reads a setting.
+	// Nil if the settings cannot change.
 	Verify func(query func(text string) *sql.Row) error
 }
 
-// DB is the store. It is safe for concurrent use, and several processes may have it open.
+// DB is the store. It is safe for concurrent use, and several processes may open it.
 type DB struct {
 	write, read *sql.DB
 	engine      *Engine
@@ -57,12 +58,13 @@ var errNoPostgres = errors.New("keystore: this program keeps keys in a file, and
 
 var errDSN = errors.New("keystore: where keys are kept looks like a database, and not like a file: a database is postgres://user:password@host:port/database")
 
-// isDSN reports whether a source is meant for a database, though it is no postgres:// URL. Taken for a file it would be one with keys of its own.
+// isDSN reports whether a source looks like a database, but is not a postgres:// URL. As a file
+// name it would create an empty key store.
 func isDSN(source string) bool {
 	return strings.Contains(source, "://") || strings.Contains(source, "host=") || strings.Contains(source, "dbname=")
 }
 
-// Open opens the store and brings its schema up to this build's.
+// Open opens the store and migrates its schema to this build's version.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
@@ -73,7 +75,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 			return nil, errNoPostgres
 		}
 	} else if isDSN(cfg.Source) {
-		return nil, errDSN // it has a password, maybe, and is not shown
+		return nil, errDSN // it can contain a password, so the error omits it
 	}
 	e, err := open(ctx, cfg.Source, cfg.Existing)
 	if err != nil {
@@ -90,35 +92,37 @@ func (db *DB) Close() error {
 	return errors.Join(db.read.Close(), db.write.Close())
 }
 
-// Ping says whether the store can be reached.
+// Ping returns an error if the store cannot be read.
 func (db *DB) Ping(ctx context.Context) error {
 	_, err := db.Revision(ctx)
 	return err
 }
 
-// IsUnavailable reports whether err says that the store could not be reached or written just now, so that trying again may help.
+// IsUnavailable reports whether err means that the store cannot be read or written now, so that a
+// retry can succeed.
 func (db *DB) IsUnavailable(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, sql.ErrConnDone) || db.engine.Unavailable(err)
 }
 
-// Tx is one write. Only a Tx writes keys; writes happen one after the other, in all processes.
+// Tx is one transaction. Only a Tx writes keys, and transactions of all processes are serialized.
 type Tx struct {
-	Now      time.Time // of the write, in whole milliseconds
+	Now      time.Time // of the transaction, in whole milliseconds
 	revision int64
 	tx       *sql.Tx
 	ctx      context.Context //nolint:containedctx // a Tx lives as long as the call that made it
 	db       *DB
 }
 
-// patience is how long one write may take. What is not answered by then, nobody knows the outcome of: a server may wait for a standby.
+// patience bounds one transaction. After it, the outcome of the transaction is unknown: the server
+// may be waiting for its standby.
 const patience = 10 * time.Second
 
-// Update runs fn in one write, which is kept if fn returns nil.
+// Update runs fn in one transaction, and commits it if fn returns nil.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err := db.update(ctx, fn)
-	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // it was rolled back since ctx ended, and only that is said
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // ctx ended, but the driver only reports the rollback
 		return fmt.Errorf("%w: %w", err, ctx.Err())
 	}
 	return err
@@ -139,7 +143,7 @@ func (db *DB) update(ctx context.Context, fn func(tx *Tx) error) error {
 	if err := tx.row(`UPDATE mle_revision SET revision = revision + 1 RETURNING revision`).Scan(&tx.revision); err != nil {
 		return fmt.Errorf("keystore: begin: %w", err)
 	}
-	tx.Now = db.clock.Now().UTC().Truncate(time.Millisecond) // once it is this write's turn
+	tx.Now = db.clock.Now().UTC().Truncate(time.Millisecond) // after the lock, so times follow the order of transactions
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -149,7 +153,7 @@ func (db *DB) update(ctx context.Context, fn func(tx *Tx) error) error {
 	return nil
 }
 
-// Revision counts the writes. While it stays, nothing has changed.
+// Revision counts the transactions. While it stays the same, no key has changed.
 func (db *DB) Revision(ctx context.Context) (n int64, err error) {
 	if err := db.read.QueryRowContext(ctx, `SELECT revision FROM mle_revision`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("keystore: revision: %w", err)
@@ -157,14 +161,15 @@ func (db *DB) Revision(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// ChangedSince lists the tenants of which anything was changed by a write later than revision.
+// ChangedSince lists the tenants with a change after that revision.
 func (db *DB) ChangedSince(ctx context.Context, revision int64) ([]string, error) {
 	rows, err := db.read.QueryContext(ctx, db.sql(`SELECT tenant FROM mle_keys WHERE revision > ?
 		UNION SELECT tenant FROM mle_response_keys WHERE revision > ?`), revision, revision)
 	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
 }
 
-// sql writes the parameters of a statement the engine's way. No statement has a question mark elsewhere.
+// sql converts the placeholders of a statement for the engine. No statement has another question
+// mark.
 func (db *DB) sql(statement string) string {
 	if !db.engine.Numbered {
 		return statement
@@ -185,7 +190,7 @@ func (tx *Tx) row(statement string, args ...any) *sql.Row {
 	return tx.tx.QueryRowContext(tx.ctx, tx.db.sql(statement), args...)
 }
 
-// exec runs a statement and returns how many rows it changed.
+// exec runs a statement and returns the number of changed rows.
 func (tx *Tx) exec(statement string, args ...any) (int64, error) {
 	r, err := tx.tx.ExecContext(tx.ctx, tx.db.sql(statement), args...)
 	if err != nil {
@@ -197,7 +202,7 @@ func (tx *Tx) exec(statement string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// one is exec for a statement that must change one row, else ErrConflict.
+// one runs a statement that must change one row, or returns ErrConflict.
 func (tx *Tx) one(statement string, args ...any) error {
 	n, err := tx.exec(statement, args...)
 	if err == nil && n != 1 {
@@ -212,7 +217,7 @@ func collect[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) ([
 	if err != nil {
 		return nil, fmt.Errorf("keystore: read: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // what it could say, rows.Err says
+	defer rows.Close() //nolint:errcheck // rows.Err returns the same error
 	var out []T
 	for rows.Next() {
 		v, err := scan(rows)
@@ -237,7 +242,7 @@ func found[T any](v T, err error) (T, error) {
 	return v, nil
 }
 
-// millis writes a time, 0 for none.
+// millis converts a time, 0 for none.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

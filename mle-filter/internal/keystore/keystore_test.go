@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestExisting: where no store is wanted, none is made, and one that is there is opened.
+// TestExisting checks that with Existing no store is created, and that an existing store opens.
 func TestExisting(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -26,7 +26,7 @@ func TestExisting(t *testing.T) {
 				}
 				return db.Close()
 			}
-			for range 2 { // the first time has made nothing
+			for range 2 { // the first call must create nothing
 				if err := existing(); !errors.Is(err, keystore.ErrNoStore) {
 					t.Errorf("got %v", err)
 				}
@@ -42,7 +42,8 @@ func TestExisting(t *testing.T) {
 	}
 }
 
-// TestKeyset: the first keyset is made once, and one is replaced by who has read it.
+// TestKeyset checks that the first keyset is made once, and that only a process that has read a
+// keyset replaces it.
 func TestKeyset(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -78,7 +79,7 @@ func TestKeyset(t *testing.T) {
 	})
 }
 
-// TestAway: what says that the store is not there now can be told from what says that something is wrong.
+// TestAway checks that IsUnavailable distinguishes an unreachable store from other errors.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -99,7 +100,8 @@ func TestAway(t *testing.T) {
 	})
 }
 
-// TestResponseKeys: a key is registered, proven and deleted once each, and the newest proven one comes first.
+// TestResponseKeys checks that a key is registered, proven and deleted once each, and that the
+// newest proven key comes first.
 func TestResponseKeys(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -132,7 +134,7 @@ func TestResponseKeys(t *testing.T) {
 				t.Errorf("deleted: got %v, want %v", err, want)
 			}
 		}
-		if err := errors.Join(put("a"), put("late")); err != nil { // a deleted one may come back, to be proven
+		if err := errors.Join(put("a"), put("late")); err != nil { // a deleted key can be registered again
 			t.Fatal(err)
 		}
 		w.clock.Advance(2e9)
@@ -143,14 +145,15 @@ func TestResponseKeys(t *testing.T) {
 	})
 }
 
-// TestEndedWrite: a write whose context ends fails with that, also where all that is left of it by then is that it was rolled back.
+// TestEndedWrite checks that a transaction whose context ends returns the context's error, even if
+// the driver only reports the rollback.
 func TestEndedWrite(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
 		ctx, cancel := context.WithCancel(w.Context())
 		err := w.a.Update(ctx, func(*keystore.Tx) error {
 			cancel()
-			return w.b.Update(w.Context(), func(*keystore.Tx) error { return nil }) // which waits until the first is rolled back
+			return w.b.Update(w.Context(), func(*keystore.Tx) error { return nil }) // it waits until the first is rolled back
 		})
 		if !errors.Is(err, context.Canceled) {
 			w.Errorf("got %v, want it to be cancelled", err)

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// longestPause is longer than an announcement is claimed or postponed for. One that is due later
-// was written by a clock that was ahead.
+// longestPause is longer than any claim or postponement. An announcement that is due later was
+// written by a clock that was ahead.
 const longestPause = 15 * time.Minute
 
-// Announcement is what a merchant is to be told once.
+// Announcement is an event for a merchant, delivered once.
 type Announcement struct {
 	ID, Tenant, Type string
 	Body             []byte
 	CreatedAt        time.Time
-	NextAt           time.Time // when it is tried (again)
+	NextAt           time.Time // when it is sent, or sent again
 	Attempts         int
 }
 
-// Announce writes an announcement, in the write of what it tells.
+// Announce writes an announcement, in the transaction of the change that it reports.
 func (tx *Tx) Announce(a Announcement) error {
 	return tx.one(`INSERT INTO mle_outbox (id, tenant, type, body, created_at, next_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		a.ID, a.Tenant, a.Type, a.Body, millis(tx.Now), millis(tx.Now))
 }
 
-// ClaimAnnouncement takes the announcement that has waited longest, for that long: until then no
-// other filter gets it. An announcement that a clock wrote while it was ahead is due at once. It
+// ClaimAnnouncement claims the announcement that has waited longest, for the time lease: no other
+// filter gets it meanwhile. An announcement of a clock that was ahead is due immediately. It
 // returns ErrNotFound if none is due.
 func (db *DB) ClaimAnnouncement(ctx context.Context, lease time.Duration) (*Announcement, error) {
 	now := db.clock.Now()
@@ -43,7 +43,7 @@ func (db *DB) ClaimAnnouncement(ctx context.Context, lease time.Duration) (*Anno
 			a.Attempts, a.NextAt = a.Attempts+1, until
 			return a, nil
 		}
-		if !errors.Is(err, ErrConflict) { // another filter was first: look for the next one
+		if !errors.Is(err, ErrConflict) { // if another filter was first, try the next one
 			return nil, err
 		}
 	}
@@ -60,7 +60,7 @@ func (db *DB) dueAnnouncement(ctx context.Context, now time.Time) (*Announcement
 	return found(a, err)
 }
 
-// Delivered ends an announcement. Done twice, it changes nothing.
+// Delivered ends an announcement. Repeating the call changes nothing.
 func (db *DB) Delivered(ctx context.Context, id string) error {
 	err := db.change(ctx, `UPDATE mle_outbox SET delivered_at = ? WHERE id = ? AND delivered_at = 0`, millis(db.clock.Now()), id)
 	if errors.Is(err, ErrConflict) {
@@ -74,18 +74,18 @@ func (db *DB) Delivered(ctx context.Context, id string) error {
 func (db *DB) Postpone(ctx context.Context, id string, attempts int, at time.Time) error {
 	err := db.change(ctx, `UPDATE mle_outbox SET next_at = ? WHERE id = ? AND attempts = ? AND delivered_at = 0`, millis(at), id, attempts)
 	if errors.Is(err, ErrConflict) {
-		return nil // somebody else has it by now
+		return nil // another filter has claimed it
 	}
 	return err
 }
 
-// Undelivered counts what waits to be announced.
+// Undelivered counts the waiting announcements.
 func (db *DB) Undelivered(ctx context.Context) (n int, err error) {
 	err = db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM mle_outbox WHERE delivered_at = 0`).Scan(&n)
 	return found(n, err)
 }
 
-// Forget removes what was announced, and answers that were given, before that time.
+// Forget removes delivered announcements and stored responses from before that time.
 func (db *DB) Forget(ctx context.Context, before time.Time) error {
 	for _, statement := range []string{`DELETE FROM mle_answers WHERE created_at < ?`, `DELETE FROM mle_outbox WHERE delivered_at > 0 AND delivered_at < ?`} {
 		if _, err := db.write.ExecContext(ctx, db.sql(statement), millis(before)); err != nil {
@@ -95,7 +95,8 @@ func (db *DB) Forget(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// change runs one statement that must change one row, else ErrConflict. It touches no keys, so it needs no Tx.
+// change runs one statement that must change one row, or returns ErrConflict. It changes no keys,
+// so it needs no Tx.
 func (db *DB) change(ctx context.Context, statement string, args ...any) error {
 	r, err := db.write.ExecContext(ctx, db.sql(statement), args...)
 	if err != nil {

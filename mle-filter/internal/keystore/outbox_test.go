@@ -10,7 +10,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// TestMadeAndAnnounced: a key and what is said of it are written both or neither, wherever the process dies.
+// TestMadeAndAnnounced checks that a key and its announcement are written both or neither, wherever
+// the process dies.
 func TestMadeAndAnnounced(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -62,7 +63,8 @@ func TestMadeAndAnnounced(t *testing.T) {
 	})
 }
 
-// TestAnnouncedOnce: however many processes deliver, each announcement is taken by one at a time, and is over once core has it.
+// TestAnnouncedOnce checks that of many processes, only one at a time holds an announcement, and
+// that a delivered one is not sent again.
 func TestAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -95,7 +97,7 @@ func TestAnnouncedOnce(t *testing.T) {
 						if _, twice := taken.LoadOrStore(fmt.Sprint(a.ID, "/", a.Attempts), a); twice {
 							t.Errorf("%s was taken twice", a.ID)
 						}
-						if a.ID != "0" && a.ID != "1" { // these two processes die before core has answered
+						if a.ID != "0" && a.ID != "1" { // for these two, the process dies before core's response
 							if err := db.Delivered(t.Context(), a.ID); err != nil {
 								t.Error(err)
 							}
@@ -118,7 +120,7 @@ func TestAnnouncedOnce(t *testing.T) {
 			t.Fatal("what was not delivered was not taken again")
 		}
 		claimed := first.(*keystore.Announcement)
-		if err := w.a.Postpone(t.Context(), claimed.ID, claimed.Attempts, birth); err != nil { // its first holder comes back late
+		if err := w.a.Postpone(t.Context(), claimed.ID, claimed.Attempts, birth); err != nil { // the first claim returns late
 			t.Error(err)
 		}
 		if _, err := w.b.ClaimAnnouncement(t.Context(), time.Minute); !errors.Is(err, keystore.ErrNotFound) {
@@ -140,7 +142,8 @@ func left(t *testing.T, w world, want int) {
 	}
 }
 
-// TestForget: answers and what was announced go by their time; what has yet to be announced never does.
+// TestForget checks that stored responses and delivered announcements are removed after their time.
+// Undelivered announcements stay.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
@@ -169,7 +172,7 @@ func TestForget(t *testing.T) {
 		}
 		kept(keystore.ErrNotFound)
 		left(t, w, 1)
-		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) }) // nothing of it was left
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) }) // the first one was removed
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.StoreResponse(shop, "k", answer) })
 		w.clock.Advance(keystore.ResponseLifetime - time.Millisecond)
 		kept(nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// TestPathsThatAreNoURI: the file is the one that the path names, whatever the path holds.
+// TestPathsThatAreNoURI checks that any path names exactly that file.
 func TestPathsThatAreNoURI(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a?b", "a#b", "a%41", "a?mode=memory&b", "a b'ü"} {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// ResponseKey is a merchant's own public key. It is active once it was proven and until it is deleted.
+// ResponseKey is a merchant's public key. It is active after its proof, until it is deleted.
 type ResponseKey struct {
 	Tenant, Kid, Alg   string
 	JWK                []byte
 	CreatedAt          time.Time
 	ProvenAt           time.Time
-	Order              int64 // of two active keys the newer has the higher one
+	Order              int64 // of two active keys, the newer one has the higher value
 	DeletedAt          time.Time
-	Challenge          []byte // the hash of what has to be shown, nil when nothing has
+	Challenge          []byte // the hash of the expected proof; nil if none is expected
 	ChallengeExpiresAt time.Time
 }
 
@@ -38,7 +38,7 @@ func (db *DB) ResponseKeys(ctx context.Context, tenant string) ([]*ResponseKey, 
 	return collect(rows, err, scanResponseKey)
 }
 
-// ResponseKeys is DB.ResponseKeys inside the write.
+// ResponseKeys is DB.ResponseKeys inside the transaction.
 func (tx *Tx) ResponseKeys(tenant string) ([]*ResponseKey, error) {
 	rows, err := tx.tx.QueryContext(tx.ctx, tx.db.sql(responseKeysOf), tenant)
 	return collect(rows, err, scanResponseKey)
@@ -51,7 +51,8 @@ func (db *DB) ResponseTenants(ctx context.Context) ([]string, error) {
 	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
 }
 
-// PutResponseKey writes a response key that has yet to be proven, in the place of one that was deleted or was not proven either.
+// PutResponseKey writes an unproven response key. It replaces a key with that id that was deleted
+// or is unproven.
 func (tx *Tx) PutResponseKey(k *ResponseKey) error {
 	return tx.one(`INSERT INTO mle_response_keys (tenant, kid, alg, jwk, created_at, challenge, challenge_expires_at, revision)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -61,13 +62,14 @@ func (tx *Tx) PutResponseKey(k *ResponseKey) error {
 		k.Tenant, k.Kid, k.Alg, k.JWK, millis(k.CreatedAt), k.Challenge, millis(k.ChallengeExpiresAt), tx.revision)
 }
 
-// ProveResponseKey makes a response key active, the newest. ErrConflict unless it waited for that.
+// ProveResponseKey makes an unproven response key active, as the newest. It returns ErrConflict if
+// there is no such key.
 func (tx *Tx) ProveResponseKey(tenant, kid string) error {
 	return tx.one(`UPDATE mle_response_keys SET proven_at = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, revision = ?
 		WHERE tenant = ? AND kid = ? AND proven_at = 0 AND deleted_at = 0`, millis(tx.Now), tx.revision, tx.revision, tenant, kid)
 }
 
-// DeleteResponseKey deletes a response key. ErrNotFound when there is none.
+// DeleteResponseKey deletes a response key. It returns ErrNotFound if there is none.
 func (tx *Tx) DeleteResponseKey(tenant, kid string) error {
 	n, err := tx.exec(`UPDATE mle_response_keys SET deleted_at = ?, challenge = NULL, revision = ? WHERE tenant = ? AND kid = ? AND deleted_at = 0`,
 		millis(tx.Now), tx.revision, tenant, kid)

@@ -27,8 +27,8 @@ func refused(text string) []string {
 	return out
 }
 
-// TestMigrationsBesideOlder: filters on one server are replaced one by one, so a migration only
-// adds. A later release removes, with a line `-- rolling: why` in the migration.
+// TestMigrationsBesideOlder checks that migrations only add, because filters on one server are
+// replaced one by one. A later release removes, with a line `-- rolling: why` in the migration.
 func TestMigrationsBesideOlder(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("migration/postgres/*.sql")

@@ -20,7 +20,7 @@ const (
 	ec    = "ECDH-ES+A256KW"
 )
 
-// world is one store that two processes have open, who see the same time.
+// world is one store, opened by two processes with the same clock.
 type world struct {
 	*testing.T
 	a, b  *keystore.DB
@@ -53,7 +53,7 @@ func MustOpen(t *testing.T, source string, c clock.Clock) *keystore.DB {
 	return db
 }
 
-// MustUpdate runs one write.
+// MustUpdate runs one transaction.
 func MustUpdate(t *testing.T, db *keystore.DB, fn func(*keystore.Tx) error) {
 	t.Helper()
 	if err := db.Update(t.Context(), fn); err != nil {
@@ -61,7 +61,7 @@ func MustUpdate(t *testing.T, db *keystore.DB, fn func(*keystore.Tx) error) {
 	}
 }
 
-// current is a key that is current since a time.
+// current returns a key that is current from that time on.
 func current(kid, tenant string, at time.Time) *keystore.Key {
 	return &keystore.Key{
 		Kid: kid, Tenant: tenant, Alg: ec, JWK: []byte("jwk " + kid), Sealed: []byte("sealed " + kid), CreatedAt: at, NotBefore: at, ActivatedAt: at,

@@ -18,7 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
 
-// TestSourcesThatAreNoFile: what is meant for a database is never the name of a file with keys of its own, and is not shown.
+// TestSourcesThatAreNoFile checks that a mistyped database source does not create a file of that
+// name, and that the error does not show it.
 func TestSourcesThatAreNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -39,7 +40,7 @@ func TestSourcesThatAreNoFile(t *testing.T) {
 	}
 }
 
-// TestURLsOfPostgreSQL: keys are not lost, and texts not spoiled, by a setting of the URL.
+// TestURLsOfPostgreSQL checks that no setting in the URL can lose keys or corrupt text.
 func TestURLsOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
@@ -60,8 +61,8 @@ func TestURLsOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestServerThatLosesKeys: a server that would lose registered keys is refused, and a write under a
-// reload of its configuration too.
+// TestServerThatLosesKeys checks that Open rejects a server that could lose keys. A transaction
+// after a reload of its configuration must also fail.
 func TestServerThatLosesKeys(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -95,8 +96,8 @@ func TestServerThatLosesKeys(t *testing.T) {
 	}
 }
 
-// TestFileWithoutSharedMemory is refused: SQLite keeps another journal mode there and returns no
-// error.
+// TestFileWithoutSharedMemory checks that Open rejects such a file: SQLite then uses another
+// journal mode and returns no error.
 func TestFileWithoutSharedMemory(t *testing.T) {
 	t.Parallel()
 	e, err := keystore.OpenOn(t.Context(), filepath.Join(t.TempDir(), "x.db"), "unix-dotfile")
@@ -108,7 +109,8 @@ func TestFileWithoutSharedMemory(t *testing.T) {
 	}
 }
 
-// TestEncodingOfTheDatabase: one that cannot keep every text is refused.
+// TestEncodingOfTheDatabase checks that a database whose encoding cannot store every text is
+// rejected.
 func TestEncodingOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	at, err := url.Parse(pgtest.Schema(t))

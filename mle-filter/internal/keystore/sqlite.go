@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/pressly/goose/v3"
-	"modernc.org/sqlite" // pure Go, so a fresh checkout needs Go alone
+	"modernc.org/sqlite" // pure Go, so a build needs no C compiler
 
 	"github.com/causeway-pay/causeway/shared/sqlitewal"
 )
@@ -21,7 +21,7 @@ func openSQLite(ctx context.Context, path string, existing bool) (*Engine, error
 	return openSQLiteOn(ctx, path, "", existing)
 }
 
-// openSQLiteOn is openSQLite for a file on a VFS, "" for that of the system.
+// openSQLiteOn opens a file on a VFS; "" is the system's.
 func openSQLiteOn(ctx context.Context, path, vfs string, existing bool) (*Engine, error) {
 	prepare := sqlitewal.Create
 	if existing {
@@ -46,7 +46,8 @@ func connect(dsn string) *sql.DB {
 	return sql.OpenDB(sqlitewal.Connector{SQLite: &sqlite.Driver{}, DSN: dsn})
 }
 
-// lookFor refuses a file that is not there, or is not one of ours, and leaves it as it is.
+// lookFor returns ErrNoStore if the file does not exist or is not a key store. It does not change
+// the file.
 func lookFor(ctx context.Context, path string) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return ErrNoStore

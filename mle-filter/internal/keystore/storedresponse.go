@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ResponseLifetime is how long responses are stored for retries, as v1 stores them.
+// ResponseLifetime is the time for which responses are stored for retries, the same as in v1.
 const ResponseLifetime = 24 * time.Hour
 
 // StoredResponse is the response to a request with an Idempotency-Key.
@@ -23,9 +23,9 @@ func (tx *Tx) StoredResponse(tenant, key string) (*StoredResponse, error) {
 		tenant, key, millis(tx.Now.Add(-ResponseLifetime))).Scan(&a.Fingerprint, &a.Status, &a.Body))
 }
 
-// StoreResponse stores a response, in the write of the effect that it shows.
+// StoreResponse stores a response, in the transaction of the change that it shows.
 func (tx *Tx) StoreResponse(tenant, key string, a StoredResponse) error {
-	_, err := tx.exec(`DELETE FROM mle_answers WHERE tenant = ? AND key = ?`, tenant, key) // one that is too old
+	_, err := tx.exec(`DELETE FROM mle_answers WHERE tenant = ? AND key = ?`, tenant, key) // an expired one
 	return errors.Join(err, tx.one(`INSERT INTO mle_answers (tenant, key, fingerprint, status, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		tenant, key, a.Fingerprint, a.Status, a.Body, millis(tx.Now)))
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestWriteThatNoStandbyHas: while no standby confirms a write, nobody is told that it took place and nobody sees it, whoever ceases to wait for it: it would
-// be lost with the primary. Once one does, it is there.
+// TestWriteThatNoStandbyHas checks a write that no standby has confirmed, which would be lost with
+// the primary. It must neither succeed nor be visible, even if its caller gives up. After a
+// confirmation it is visible.
 func TestWriteThatNoStandbyHas(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
