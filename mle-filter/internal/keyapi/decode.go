@@ -21,7 +21,7 @@ import (
 // maxBody is the longest body in bytes.
 const maxBody = 64 << 10
 
-// decode reads the body strictly into v, as core does, and the request's Idempotency-Key.
+// decode parses the body strictly into v, as core does, and reads the request's Idempotency-Key.
 func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) (keyring.Once, *engine.Problem) {
 	if r.URL.RawQuery != "" {
 		return keyring.Once{}, problem(codeUnknownParameter)
@@ -70,7 +70,8 @@ func unmarshal(body []byte, v any) *engine.Problem {
 	return problem(codeInvalidJSON)
 }
 
-// nullIn names the first null of a body that was decoded. No field takes one, and json reads it as absent.
+// nullIn rejects a body with a null, because no field takes one. The JSON decoder treats null as
+// absent.
 func nullIn(body []byte) *engine.Problem {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for token, err := d.ReadToken(); err == nil; token, err = d.ReadToken() {
@@ -99,12 +100,12 @@ func fingerprint(method, path string, body []byte) []byte {
 	sum := sha256.New()
 	for _, part := range [][]byte{[]byte(method), []byte(path), idempotency.Canonical(body)} {
 		sum.Write(part)
-		sum.Write([]byte{0}) // none of the parts contains it, so no two triples run together
+		sum.Write([]byte{0}) // no part contains it, so different triples cannot be equal
 	}
 	return sum.Sum(nil)
 }
 
-// answer writes what a request came to, or came to before.
+// answer writes the response to a request, or the stored response to its first attempt.
 func (a *API) answer(w http.ResponseWriter, out keyring.StoredResponse, err error) *engine.Problem {
 	if err != nil {
 		return a.problemOf(err)

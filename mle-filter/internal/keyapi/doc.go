@@ -1,6 +1,8 @@
-// Package keyapi serves /v1/mle/*: the keys to encrypt to, their rotation, and the keys that merchants register for answers. It speaks as v1
-// does: its errors, its Idempotency-Key, its 401.
+// Package keyapi serves /v1/mle/*: the keys that clients encrypt to, their rotation, and the
+// response keys that merchants register. It has the same errors, Idempotency-Key and 401 response
+// as v1.
 //
-// A publishable key may read the current key and nothing else here: who makes tokens in a browser has to encrypt to it, and it is public by
-// nature. All else takes a secret key; what changes something takes the scope mle:write, and core is asked anew what the key is.
+// A publishable key may only read the current key, which is public: a browser that creates tokens
+// needs it. All other requests need a secret key, and changes also the scope mle:write. Core is
+// queried for the API key at each request.
 package keyapi

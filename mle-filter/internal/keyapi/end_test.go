@@ -9,7 +9,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestEndKey: a merchant ends its own previous key, once or again, and neither the current one nor another's.
+// TestEndKey checks that a merchant ends its own previous key, once or repeatedly. It cannot end
+// its current key, or a key of another merchant.
 func TestEndKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -44,7 +45,8 @@ func TestEndKey(t *testing.T) {
 	}
 }
 
-// TestRotationLimits: what is too much had no effect, says when to come back, and is not kept under the Idempotency-Key.
+// TestRotationLimits checks that a rotation beyond a limit has no effect and gets Retry-After. Its
+// response is not stored for the Idempotency-Key.
 func TestRotationLimits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

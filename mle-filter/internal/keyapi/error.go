@@ -11,7 +11,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The codes of this API: v1's, and those about response keys.
+// The codes of this API: the codes of v1, and codes about response keys.
 const (
 	codePublishableKey        = "publishable_key_not_allowed"
 	codeInsufficientScope     = "insufficient_scope"
@@ -40,7 +40,7 @@ const (
 	codeInternal              = "internal_error"
 )
 
-// codes is THE table from code to type, status and what is said.
+// codes is the only table from code to type, status and message.
 var codes = map[string]engine.Problem{
 	codePublishableKey:    {Type: v1.ErrorTypePermissionError, Status: 403, Message: "Publishable keys read the current key here, and nothing else. Use a secret key."},
 	codeInsufficientScope: {Type: v1.ErrorTypePermissionError, Status: 403, Message: "This API key lacks the scope mle:write."},
@@ -84,7 +84,7 @@ func problem(code string) *engine.Problem {
 	return &p
 }
 
-// at is a problem with one field or parameter, whose name may be the client's own words.
+// at returns a problem with one field or parameter. Its name can be input of the client.
 func at(code, param string) *engine.Problem {
 	p := problem(code)
 	p.Param = safeParam(param)
@@ -97,8 +97,8 @@ func invalid(param, message string) *engine.Problem {
 	return p
 }
 
-// safeParam is param unless it could hold what must not be repeated: a client that builds its JSON wrongly may send a key as the name of a
-// field.
+// safeParam returns param, or a placeholder if it can contain a secret. A client with a faulty JSON
+// encoder can send a key as the name of a field.
 func safeParam(param string) string {
 	digits := 0
 	for i := range len(param) {
@@ -112,7 +112,8 @@ func safeParam(param string) string {
 	return param
 }
 
-// problemOf turns an error of the keyring into what is answered. What is not known is internal, and its text goes to the log only.
+// problemOf converts an error of the keyring into a response. An unknown error becomes an internal
+// one, and only the log gets its text.
 func (a *API) problemOf(err error) *engine.Problem {
 	var jwk *jwkcheck.MemberError
 	if errors.As(err, &jwk) {
@@ -144,7 +145,7 @@ func (a *API) problemOf(err error) *engine.Problem {
 	return p
 }
 
-// later says when trying again helps, where the error knows.
+// later sets the Retry-After of a LimitError.
 func later(p *engine.Problem, err error) *engine.Problem {
 	var limit *keyring.LimitError
 	if errors.As(err, &limit) {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// TestClientsThatHangUp: a request whose client went away leaves no error line, whatever it waited
-// for.
+// TestClientsThatHangUp checks that a request whose client disconnected logs no error.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -32,8 +31,8 @@ func TestClientsThatHangUp(t *testing.T) {
 	}
 }
 
-// TestReplayWhateverChanged: a request under an Idempotency-Key is replayed after its object has
-// changed or ended.
+// TestReplayWhateverChanged checks that a retry with the same Idempotency-Key gets the first
+// response, even after its object has changed or ended.
 func TestReplayWhateverChanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -20,10 +20,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// cached is how long a client may keep what it was told of keys: far less than a next key is published ahead, or a previous one is kept.
+// cached lets clients cache keys for an hour. That is far less than the time for which a next key
+// is published, or a previous key kept.
 const cached = "private, max-age=3600, must-revalidate"
 
-// mleKey is a key as merchants see it.
+// mleKey is a key in responses to merchants.
 type mleKey struct {
 	Object      string         `json:"object"`
 	Kid         string         `json:"kid"`
@@ -39,7 +40,7 @@ type mleKey struct {
 	ResponseKey *responseRef   `json:"response_key,omitempty"`
 }
 
-// deleted is the answer to a DELETE.
+// deleted is the response to a DELETE.
 type deleted struct {
 	Kid     string `json:"kid"`
 	Object  string `json:"object"`
@@ -60,7 +61,7 @@ type previousKey struct {
 }
 
 type responseRef struct {
-	Kid *string `json:"kid"` // null when none is active
+	Kid *string `json:"kid"` // null if none is active
 }
 
 func show(k keyring.Key) mleKey {
@@ -90,7 +91,7 @@ func (a *API) getCurrent(w http.ResponseWriter, r *http.Request, tenant string) 
 	return nil
 }
 
-// usual is the response key that is used unless another is asked for.
+// usual returns the default response key.
 func (a *API) usual(ctx context.Context, tenant string) (*responseRef, error) {
 	kid, err := a.Keys.UsualResponse(ctx, tenant)
 	if errors.Is(err, engine.ErrNoKey) {
@@ -99,9 +100,9 @@ func (a *API) usual(ctx context.Context, tenant string) (*responseRef, error) {
 	return &responseRef{&kid}, err
 }
 
-// algOf reads the query: which algorithm, P-256's unless another is named.
+// algOf reads the algorithm from the query. The default is ECDH-ES+A256KW.
 func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
-	q, err := url.ParseQuery(r.URL.RawQuery) // URL.Query leaves out what it cannot read, and so would give the other key
+	q, err := url.ParseQuery(r.URL.RawQuery) // URL.Query drops parts that it cannot parse, and the default would apply
 	if err != nil {
 		p := problem(codeUnknownParameter)
 		p.Message = "The query string cannot be read."
@@ -115,7 +116,7 @@ func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
 	if !q.Has("alg") {
 		return engine.ECDHESA256KW, nil
 	}
-	return knownAlg(engine.Alg(strings.ReplaceAll(q.Get("alg"), " ", "+"))) // ?alg=ECDH-ES+A256KW, as it is written by hand; no alg has a space
+	return knownAlg(engine.Alg(strings.ReplaceAll(q.Get("alg"), " ", "+"))) // an unescaped + in the query decodes to a space
 }
 
 func knownAlg(alg engine.Alg) (engine.Alg, *engine.Problem) {
@@ -125,7 +126,7 @@ func knownAlg(alg engine.Alg) (engine.Alg, *engine.Problem) {
 	return alg, nil
 }
 
-// listKeys answers the JWKS of all keys that decrypt. A merchant that has none yet gets its first.
+// listKeys responds with the JWKS of all keys that decrypt. It makes the first key of a merchant.
 func (a *API) listKeys(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
 	if r.URL.RawQuery != "" {
 		return problem(codeUnknownParameter)
@@ -147,7 +148,8 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request, tenant string) *e
 	return nil
 }
 
-// cacheable answers what the client may keep to itself for a while, or that what it has kept is still right.
+// cacheable responds with a body that the client may cache, or with 304 if the cached one is
+// current.
 func cacheable(w http.ResponseWriter, r *http.Request, mediaType string, body []byte) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
@@ -171,7 +173,7 @@ func cacheable(w http.ResponseWriter, r *http.Request, mediaType string, body []
 type rotateBody struct {
 	Alg       *engine.Alg `json:"alg"`
 	Kid       *string     `json:"kid"`        // the key to replace
-	ExpiresIn *int64      `json:"expires_in"` // for how many seconds it decrypts
+	ExpiresIn *int64      `json:"expires_in"` // in seconds, for the replaced key
 }
 
 func (a *API) rotate(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
@@ -210,7 +212,7 @@ func showRotated(done keyring.Rotated) keyring.StoredResponse {
 	return keyring.StoredResponse{Status: http.StatusOK, Body: encode(out)}
 }
 
-// endKey ends a previous key before its time.
+// endKey ends a previous key early.
 func (a *API) endKey(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
 	if r.URL.RawQuery != "" {
 		return problem(codeUnknownParameter)
@@ -224,11 +226,11 @@ func (a *API) endKey(w http.ResponseWriter, r *http.Request, tenant string) *eng
 	return nil
 }
 
-// encode writes what can always be written: our own types.
+// encode marshals the types of this package, which cannot fail.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a year with five digits; the request is answered 500
+		panic(err) // a year with five digits; the client gets 500
 	}
 	return b
 }

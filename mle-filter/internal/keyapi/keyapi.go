@@ -16,10 +16,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// Root is what every path of this package begins with.
+// Root is the prefix of the paths of this package.
 const Root = "/v1/mle/"
 
-// Config is what the API is made of. All fields are required.
+// Config holds the parts of the API. All fields are required.
 type Config struct {
 	Keys     *keyring.Keyring
 	Identity *identity.Resolver
@@ -32,14 +32,14 @@ type API struct {
 	mux *http.ServeMux
 }
 
-// route is one line of the contract.
+// route is one endpoint of the contract.
 type route struct {
 	method, path string
 	who          access
 	handle       func(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem
 }
 
-// access is who may use a route.
+// access is the API key that a route requires.
 type access int
 
 const (
@@ -50,7 +50,7 @@ const (
 
 const scopeWrite = "mle:write"
 
-// New returns the API. What stands around it gives requests their ids and log events.
+// New returns the API. Its middleware gives requests their ids and log events.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux()}
 	paths := map[string]methods{}
@@ -67,8 +67,8 @@ func New(cfg Config) *API {
 	return a
 }
 
-// methods are the handlers of one path. ServeMux knows no methods here: for it keys/current and DELETE keys/{kid} would be each as special as the
-// other.
+// methods are the handlers of one path. ServeMux gets no methods, because it would reject the
+// patterns keys/current and DELETE keys/{kid} as ambiguous.
 type methods map[string]http.Handler
 
 func (a *API) byMethod(w http.ResponseWriter, r *http.Request, its methods) {
@@ -84,8 +84,8 @@ func (a *API) byMethod(w http.ResponseWriter, r *http.Request, its methods) {
 	a.refuse(w, r, problem(codeMethodNotAllowed))
 }
 
-// ServeHTTP serves a request whose path begins with Root. ServeMux would redirect a path with empty or
-// dotted segments, by a page of HTML.
+// ServeHTTP serves a request whose path begins with Root. It rejects a path with empty or dotted
+// segments, which ServeMux would redirect with an HTML page.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		a.refuse(w, r, problem(codeRouteNotFound))
@@ -107,8 +107,8 @@ func (a *API) routes() []route {
 	}
 }
 
-// admitted lets requests through that may use the route. It asks core about the API key each time:
-// a key that core has ended reads nothing here any more.
+// admitted passes requests that may use the route. It queries core for the API key each time, so an
+// ended key has no access.
 func (a *API) admitted(rt route) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +131,7 @@ func (a *API) admitted(rt route) http.Handler {
 	})
 }
 
-// refuse responds with a problem, and logs the cause of one of ours.
+// refuse responds with a problem. It logs the cause of a fault on our side.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	p = shell.Of(r.Context(), p)
 	if p.Status >= http.StatusInternalServerError && p.Cause != nil {
@@ -157,5 +157,5 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // nobody is left to tell
+	_, _ = w.Write(body) // the client may have disconnected
 }

@@ -27,7 +27,7 @@ import (
 
 var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// The API keys that the tests' core knows, and what it says of them.
+// apiKeys are the API keys of the test core, with its response to each.
 var apiKeys = map[string]string{
 	"sk":     `"mode":"live","kind":"secret","scopes":["mle:write"]`,
 	"test":   `"mode":"test","kind":"secret","scopes":["mle:write"]`,
@@ -93,7 +93,7 @@ type reply struct {
 	body   string
 }
 
-// do sends a request as the holder of an API key. Headers are name and value in turn.
+// do sends a request with an API key. header alternates names and values.
 func (b bench) do(t *testing.T, as, method, path, body string, header ...string) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, b.server.URL+path, strings.NewReader(body))
@@ -132,7 +132,7 @@ func MustDecode[T any](t *testing.T, r reply, status int) (out T) {
 	return out
 }
 
-// wantContract checks that an answer is what the contract says, and has nothing more.
+// wantContract checks that a response has only fields of the contract.
 func wantContract[T any](t *testing.T, r reply) {
 	t.Helper()
 	var v T
@@ -156,7 +156,7 @@ func wantRefusal(t *testing.T, r reply, status int, code, param string) {
 	}
 }
 
-// key is what the tests read of a key.
+// key has the fields of a key that the tests read.
 type key struct {
 	Object, Kid, Alg, Status string
 	JWK                      jose.JSONWebKey
@@ -245,7 +245,8 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
-// TestCurrentQuery: a query that cannot be read names no algorithm, and so gets no key, least of all another one than was meant.
+// TestCurrentQuery checks that an invalid query gets no key, and not the key of the default
+// algorithm.
 func TestCurrentQuery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -266,7 +267,7 @@ func TestCurrentQuery(t *testing.T) {
 	} {
 		wantRefusal(t, b.do(t, "sk", "GET", current+"?"+query, ""), 400, want[0], want[1])
 	}
-	for range 40 { // each refusal names the first fault, in whichever order a map has them
+	for range 40 { // each rejection names the first fault, in any order of the map
 		wantRefusal(t, b.do(t, "sk", "GET", current+"?y&x", ""), 400, "unknown_parameter", "x")
 	}
 	for _, query := range []string{"?", "?alg=ECDH-ES+A256KW", "?alg=ECDH-ES%2BA256KW", "?&alg=ECDH-ES+A256KW&"} {
@@ -311,7 +312,7 @@ func TestAccess(t *testing.T) {
 	}
 	wantRefusal(t, b.do(t, "sk", "GET", current+"?alg=none", ""), 400, "invalid_value", "alg")
 	wantRefusal(t, b.do(t, "sk", "GET", current+"?alg=ECDH-ES", ""), 400, "invalid_value", "alg")
-	for _, spelt := range []string{"ECDH-ES%2BA256KW", "ECDH-ES+A256KW", "ECDH-ES%20A256KW"} { // a bare + is a space
+	for _, spelt := range []string{"ECDH-ES%2BA256KW", "ECDH-ES+A256KW", "ECDH-ES%20A256KW"} { // an unescaped + is a space
 		if got := MustDecode[key](t, b.do(t, "sk", "GET", current+"?alg="+spelt, ""), 200); got.Alg != "ECDH-ES+A256KW" {
 			t.Errorf("%s: got %+v", spelt, got)
 		}
@@ -320,8 +321,8 @@ func TestAccess(t *testing.T) {
 	wantRefusal(t, b.do(t, "sk", "GET", all+"?alg=x", ""), 400, "unknown_parameter", "")
 }
 
-// TestSecretKeyInABrowser: a secret key with an Origin header is refused on every route and changes
-// nothing. A publishable key reads the current key from a page of any origin.
+// TestSecretKeyInABrowser checks that a secret key with an Origin header is rejected on every route
+// and changes nothing. A publishable key reads the current key from a page of any origin.
 func TestSecretKeyInABrowser(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,13 +11,13 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// mleResponseKey is a merchant's own key.
+// mleResponseKey is a merchant's public key in responses.
 type mleResponseKey struct {
 	Object    string         `json:"object"`
 	Kid       string         `json:"kid"`
 	Alg       engine.Alg     `json:"alg"`
 	Status    string         `json:"status"`  // pending or active
-	Default   bool           `json:"default"` // it is used unless another is asked for
+	Default   bool           `json:"default"` // used unless the request names another key
 	CreatedAt v1.Time        `json:"created_at"`
 	ActiveAt  *v1.Time       `json:"active_at,omitempty"`
 	JWK       jsontext.Value `json:"jwk"`
@@ -25,7 +25,7 @@ type mleResponseKey struct {
 }
 
 type challenge struct {
-	JWE       string  `json:"jwe,omitempty"` // in the answer that makes it only
+	JWE       string  `json:"jwe,omitempty"` // only in the response that creates it
 	ExpiresAt v1.Time `json:"expires_at"`
 }
 

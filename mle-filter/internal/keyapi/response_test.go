@@ -34,7 +34,7 @@ func (k *responseKey) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(k), json.MatchCaseInsensitiveNames(true))
 }
 
-// newKey makes a merchant's key: the private one, and the body that registers the public one.
+// newKey makes a merchant's key pair, and the body that registers its public key.
 func newKey(t *testing.T) (*ecdsa.PrivateKey, string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -85,7 +85,7 @@ func TestResponseKeys(t *testing.T) {
 		}
 		wantContract[v1.MLEResponseKey](t, made)
 		wantContract[v1.MLEResponseKeyList](t, b.do(t, "sk", "GET", response, ""))
-		noKey(k.Kid) // it was not proven
+		noKey(k.Kid) // it is unproven
 		path := response + "/" + k.Kid + "/challenge"
 		wantRefusal(t, b.do(t, "sk", "POST", path, `{"answer":"guess"}`), 400, "mle_challenge_failed", "answer")
 		wantRefusal(t, b.do(t, "test", "POST", path, solve(t, k, private)), 404, "not_found", "kid")
@@ -143,13 +143,14 @@ func TestChallengeExpires(t *testing.T) {
 	if r := b.do(t, "sk", "DELETE", response+"/"+k.Kid, ""); r.status != 200 {
 		t.Fatal(r)
 	}
-	again := MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201) // deleted keys can come back, with proof
+	again := MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201) // deleted keys can be registered again, with proof
 	if again.Status != "pending" {
 		t.Errorf("got %+v", again)
 	}
 }
 
-// TestRegisterExponent: the largest exponent that can be encrypted with is taken, and one more is not.
+// TestRegisterExponent checks that the largest usable RSA exponent is accepted, and a larger one
+// rejected.
 func TestRegisterExponent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -183,6 +184,6 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 	_, body := newKey(t)
 	wantRefusal(t, b.do(t, "sk", "POST", response, body), 409, "mle_response_key_limit", "")
-	b.clock.Advance(10*time.Minute + time.Millisecond) // what was not proven in time makes room
+	b.clock.Advance(10*time.Minute + time.Millisecond) // expired unproven keys do not count
 	MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201)
 }

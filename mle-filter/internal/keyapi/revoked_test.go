@@ -2,8 +2,8 @@ package keyapi_test
 
 import "testing"
 
-// TestRevokedAPIKey: an API key that core has ended reads and changes nothing from that moment on,
-// also if the filter has just seen it valid.
+// TestRevokedAPIKey checks that an API key that core has ended immediately loses access, even if
+// the filter has just seen it valid.
 func TestRevokedAPIKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
