@@ -15,12 +15,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// lookEvery is how often the files of the certificate are read, while clients connect.
+// lookEvery is the interval between reads of the certificate files, while clients connect.
 const lookEvery = time.Second
 
-// certificate is that of the listener, which follows its files: a pair that is put in their place serves the connections that come then. What is
-// no pair, as when one file of two was replaced, leaves the one before. Authorities of their own are as welcome as any: who connects here is the
-// operator's.
+// certificate is the listener's certificate, which follows its files. New connections get the pair
+// that is in the files. If the files hold no valid pair, because only one was replaced, the
+// previous pair stays. Any authority is accepted, because the operator chooses the clients.
 type certificate struct {
 	chain, key string // paths
 	clock      clock.Clock
@@ -28,11 +28,11 @@ type certificate struct {
 	present    atomic.Pointer[tls.Certificate]
 
 	mu     sync.Mutex
-	read   [][]byte  // guarded by mu; what the files held last
+	read   [][]byte  // guarded by mu; the last content of the files
 	looked time.Time // guarded by mu
 }
 
-// openCertificate reads the files. It is nil when there are to be none, for plain HTTP.
+// openCertificate reads the files. It returns nil for plain HTTP, if no files are configured.
 func openCertificate(chain, key string, c clock.Clock, log *slog.Logger) (*certificate, error) {
 	if chain == "" && key == "" {
 		return nil, nil
@@ -44,7 +44,7 @@ func openCertificate(chain, key string, c clock.Clock, log *slog.Logger) (*certi
 	return p, nil
 }
 
-// policy is nil for plain HTTP.
+// policy returns nil for plain HTTP.
 func (p *certificate) policy() *tls.Config {
 	if p == nil {
 		return nil
@@ -52,7 +52,8 @@ func (p *certificate) policy() *tls.Config {
 	return tlspolicy.Server(p.get)
 }
 
-// get is asked at every handshake. One of those that come at the same time looks at the files, and the others do not wait for it.
+// get is called for every handshake. One of several concurrent calls reads the files; the others do
+// not wait for it.
 func (p *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if p.mu.TryLock() {
 		defer p.mu.Unlock()
@@ -69,12 +70,13 @@ func (p *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return p.present.Load(), nil
 }
 
-// look reads the files, and takes what they hold if that is something else than the last time. The error comes once for each content.
+// look reads the files, and uses the pair if it has changed. It returns an error only once for each
+// content.
 func (p *certificate) look() (changed bool, err error) {
 	chain, err := os.ReadFile(p.chain)
 	key, wrong := os.ReadFile(p.key)
 	if err = errors.Join(err, wrong); err != nil {
-		chain, key = []byte(err.Error()), nil // what stands for files that are not there
+		chain, key = []byte(err.Error()), nil // stands for the content of the missing files
 	}
 	content := [][]byte{chain, key}
 	if slices.EqualFunc(content, p.read, slices.Equal) {

@@ -18,8 +18,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// TestCertificateFollowsItsFiles: who connects after a second gets the pair that was put there, and until then, or after something that is no
-// pair, the one before. What is wrong is logged once.
+// TestCertificateFollowsItsFiles checks that connections after a second get the new pair. Until
+// then, or if the files hold no pair, the previous pair stays. An error is logged once.
 func TestCertificateFollowsItsFiles(t *testing.T) {
 	t.Parallel()
 	present, next := MustPair(t), MustPair(t)
@@ -53,7 +53,7 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 	changed := leafOf(t, fresh.policy())
 	put(next.chain, present.chain)
 	c.Advance(time.Second - time.Millisecond)
-	serves(old) // it was not looked at yet
+	serves(old) // not read yet
 	c.Advance(time.Millisecond)
 	serves(old) // half of a pair
 	c.Advance(time.Second)
@@ -77,7 +77,7 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 	}
 }
 
-// pairFiles are where a certificate and its key are.
+// pairFiles are the paths of a certificate and its key.
 type pairFiles struct{ chain, key string }
 
 func MustPair(t *testing.T) pairFiles {
@@ -90,7 +90,7 @@ func MustPair(t *testing.T) pairFiles {
 	return pairFiles{m.Config.Certificate, m.Config.PrivateKey}
 }
 
-// leafOf connects, and returns the certificate that is shown.
+// leafOf connects, and returns the server's certificate.
 func leafOf(t *testing.T, policy *tls.Config) []byte {
 	t.Helper()
 	near, far := net.Pipe()
@@ -98,7 +98,7 @@ func leafOf(t *testing.T, policy *tls.Config) []byte {
 	served := make(chan error, 1)
 	go func() { served <- tls.Server(far, policy).HandshakeContext(t.Context()) }()
 	cfg := tlspolicy.Client(nil)
-	cfg.InsecureSkipVerify = true // whose it is, the test looks at itself
+	cfg.InsecureSkipVerify = true // the test checks the certificate itself
 	client := tls.Client(near, cfg)
 	if err := client.HandshakeContext(t.Context()); err != nil {
 		t.Fatal(err)

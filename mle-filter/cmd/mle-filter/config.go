@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Config is the configuration file; configs/mle-filter.yaml says what each key means. Flags that are given win over it.
+// Config is the configuration file; configs/mle-filter.yaml explains each key. Flags override it.
 type Config struct {
 	Listen       string           `yaml:"listen"`
 	Certificate  string           `yaml:"certificate"`
@@ -37,14 +37,15 @@ type Config struct {
 	Notice       time.Duration    `yaml:"notice"`
 }
 
-// Rotation is how long keys live.
+// Rotation holds the lifetimes of keys.
 type Rotation struct {
 	Every        time.Duration `yaml:"every"`
 	PublishAhead time.Duration `yaml:"publish_ahead"`
 	KeepPrevious time.Duration `yaml:"keep_previous"`
 }
 
-// The variables that hold what is secret, unless the file names others; with _FILE behind it each names a file.
+// The variables that hold secrets, unless the file names others. With the suffix _FILE, each names
+// a file that holds the secret.
 const (
 	kekVariable    = "CAUSEWAY_MLE_KEK"
 	oldVariable    = "CAUSEWAY_MLE_OLD_KEK"
@@ -53,7 +54,7 @@ const (
 	keysVariable   = "CAUSEWAY_MLE_KEYS"
 )
 
-// keysFile is where keys are kept unless anything says otherwise.
+// keysFile is the default key store.
 const keysFile = "mle.db"
 
 const usage = `mle-filter stands in front of the v1 service and takes message-level encryption off: JWE bodies come in, plain v1 goes on, and the
@@ -95,12 +96,12 @@ Exit codes:
 Flags:
 `
 
-// defaults are what holds where neither the file nor a flag says otherwise.
+// defaults returns the default settings.
 func defaults() Config {
 	return Config{Listen: "127.0.0.1:8082", V1: "http://127.0.0.1:8080"}
 }
 
-// source is where keys are kept. It may hold a password.
+// source returns the key store's path or URL, which can contain a password.
 func (c *Config) source() (string, error) {
 	at, err := c.Keys.ResolveOr(os.Getenv, keysVariable)
 	if err != nil {
@@ -109,7 +110,8 @@ func (c *Config) source() (string, error) {
 	return cmp.Or(at.Reveal(), keysFile), nil
 }
 
-// ParseFlags reads the command line and the file it names. It returns flag.ErrHelp when help was asked for and shown.
+// ParseFlags parses the command line and the configuration file. It returns flag.ErrHelp after
+// showing the help.
 func (m *Main) ParseFlags(args []string) error {
 	m.Config = defaults()
 	c, fs := &m.Config, program.Flags(name, m.Stderr, usage)
@@ -125,13 +127,14 @@ func (m *Main) ParseFlags(args []string) error {
 	return program.LoadConfig(fs, *file, c)
 }
 
-// keysFlag is --keys. It is on the command line for all to see, and a secret from here on.
+// keysFlag is the flag --keys. Its value is visible on the command line, but kept as a secret
+// afterwards.
 type keysFlag struct {
 	to    *config.Secret
 	given string
 }
 
-// String implements flag.Value: what was given is set once more over what the file says.
+// String implements flag.Value. program.LoadConfig sets the returned value again over the file's.
 func (k *keysFlag) String() string { return k.given }
 
 // Set implements flag.Value.
@@ -140,7 +143,7 @@ func (k *keysFlag) Set(at string) error {
 	return nil
 }
 
-// misused says what is wrong with the command line.
+// misused reports a wrong command line.
 func (m *Main) misused(format string, args ...any) error {
 	return program.Misused(m.Stderr, name, format, args...)
 }

@@ -1,2 +1,3 @@
-// Command mle-filter serves message-level encryption in front of a v1 service, and lets a merchant try it by hand. Run it with --help.
+// Command mle-filter serves message-level encryption in front of a v1 service. Its other commands
+// let a merchant encrypt and decrypt by hand. Run it with --help.
 package main

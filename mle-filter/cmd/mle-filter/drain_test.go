@@ -11,7 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestDrain stops the program with a request under way: it is answered, and the stop is a clean one.
+// TestDrain stops the program during a request. The request gets its response, and the stop is
+// clean.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	arrived, hold := make(chan struct{}), make(chan struct{})
@@ -30,7 +31,7 @@ func TestDrain(t *testing.T) {
 	<-arrived
 	stopped := make(chan struct{})
 	go func() { stop(); close(stopped) }()
-	for { // until nobody listens any more
+	for { // until the listener is closed
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, public+"/v1/mle/x", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +40,7 @@ func TestDrain(t *testing.T) {
 		if err != nil {
 			break
 		}
-		_ = answer.Body.Close() // it came before the stop
+		_ = answer.Body.Close() // it was accepted before the stop
 	}
 	select {
 	case <-stopped:

@@ -56,7 +56,7 @@ func dayOr(t time.Time, none string) string {
 	return t.Format("2006-01-02")
 }
 
-// inventory lists what the settings name: the secrets that are set, and the certificates.
+// inventory lists the configured secrets and certificates.
 func (c *Config) inventory() (out []keyring.Secret, err error) {
 	for _, s := range []struct {
 		name, use, variable string

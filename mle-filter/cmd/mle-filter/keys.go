@@ -44,14 +44,14 @@ Exit codes:
 Flags:
 `
 
-// keysFlags are the flags of all the commands.
+// keysFlags are the flags of all commands.
 type keysFlags struct {
 	alg, out, private, v1, apiKeyEnv string
 	merchant, config, keys           string
 	kid                              string
 }
 
-// keysCommand is one of the commands: how many words and which flags it takes.
+// keysCommand is a command: the number of its arguments and the names of its flags.
 type keysCommand struct {
 	words int
 	flags []string
@@ -71,7 +71,7 @@ func (m *Main) keysCommands() map[string]keysCommand {
 	}
 }
 
-// Keys runs a command on keys.
+// Keys runs a keys command.
 func (m *Main) Keys(ctx context.Context, args []string) error {
 	name := ""
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
@@ -109,13 +109,13 @@ func (m *Main) Keys(ctx context.Context, args []string) error {
 	return command.run(ctx, f)
 }
 
-// tenant is a merchant and its mode.
+// tenant matches a merchant and its mode.
 var tenant = regexp.MustCompile(`^mer_[0-9a-z]+/(test|live)$`)
 
-// dashed is a key id that looks like a flag: one in sixty-four begins with a dash.
+// dashed matches a key id that looks like a flag: one in 64 begins with a dash.
 var dashed = regexp.MustCompile(`^-[A-Za-z0-9_-]{42}$`)
 
-// words reads flags and words in any order, and refuses more words than the command takes.
+// words parses flags and arguments in any order, and rejects more than atMost arguments.
 func (m *Main) words(fs *flag.FlagSet, args []string, atMost int) (words []string, err error) {
 	var rest []string
 	for _, a := range args {

@@ -17,7 +17,7 @@ import (
 
 const shop = "mer_01jd8m3k2q4r5/test"
 
-// operator is somebody with the keys of a filter, and what they say on the command line.
+// operator runs commands on the key store of a filter.
 type operator struct {
 	ring   *keyring.Keyring
 	keys   string   // the store
@@ -53,8 +53,8 @@ func newOperator(t *testing.T) operator {
 	return o
 }
 
-// TestInventoryCommand: the inventory names keys and secrets, and shows nothing of a secret. It is
-// not parallel, since commands read the environment.
+// TestInventoryCommand checks that the inventory names keys and secrets without their content. It
+// is not parallel, because commands read the environment.
 func TestInventoryCommand(t *testing.T) {
 	o := newOperator(t)
 	kid := o.current(t)
@@ -72,7 +72,7 @@ func TestInventoryCommand(t *testing.T) {
 	for _, want := range []string{
 		`key-encryption key +AES-256-GCM +- +- +\d{4}-\d\d-\d\d +by an operator`, `keyset key +AES-256-GCM +\d+ `, `name key +HMAC-SHA-256 `,
 		`current key +ECDH-ES\+A256KW +` + regexp.QuoteMeta(kid) + ` +` + shop + ` +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +decrypts requests`,
-		`certificate +ECDSA +[0-9a-f]{16} +- +not recorded +2100-01-01 +authenticates the filter`, // as MustPair made it
+		`certificate +ECDSA +[0-9a-f]{16} +- +not recorded +2100-01-01 +authenticates the filter`, // MustPair made it
 		`filter secret +random +- +- +not recorded +by an operator`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want).MatchString(shown) {
@@ -93,7 +93,7 @@ func (o operator) current(t *testing.T) string {
 	return p.Current.Kid
 }
 
-// says runs a command that is to fail, and returns what it complained of.
+// says runs a command that must fail, and returns its error.
 func says(t *testing.T, input string, code int, args ...string) string {
 	t.Helper()
 	var out, complaint bytes.Buffer
@@ -104,7 +104,7 @@ func says(t *testing.T, input string, code int, args ...string) string {
 	return complaint.String()
 }
 
-// TestKeysForNobody: a command makes no store, and no keys of a merchant that there is not.
+// TestKeysForNobody checks that a command creates no store, and no keys for an unknown merchant.
 func TestKeysForNobody(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
@@ -159,7 +159,7 @@ func TestKeysForNobody(t *testing.T) {
 	}
 }
 
-// TestKeysAnyOrder: flags stand before or behind the key, which may begin with a dash.
+// TestKeysAnyOrder checks that flags may precede or follow the key id, which may begin with a dash.
 func TestKeysAnyOrder(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
@@ -182,7 +182,7 @@ func TestKeysAnyOrder(t *testing.T) {
 	}
 }
 
-// TestOpenRefusal: what the service refused is shown, as an error.
+// TestOpenRefusal checks that open shows an error of the service as an error.
 func TestOpenRefusal(t *testing.T) {
 	t.Parallel()
 	mine := filepath.Join(t.TempDir(), "mine.jwk")

@@ -35,7 +35,7 @@ Exit codes:
 Flags:
 `
 
-// Keyset runs a command on what the private keys are encrypted by.
+// Keyset runs a keyset command.
 func (m *Main) Keyset(ctx context.Context, args []string) error {
 	var f keysFlags
 	fs := program.Flags(name+" keyset", m.Stderr, keysetUsage)
@@ -74,7 +74,7 @@ func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop b
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	tell := func(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) } // nobody is left to tell
+	tell := func(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) } // stderr may be closed
 	r := keyring.KeysetRotation{
 		Store: db, KEK: kek, Drop: drop,
 		Progress: func(done, all int) { tell("encrypted anew: %d of %d", done, all) },

@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 )
 
-// TestKeyset rotates what the private keys are encrypted by, and then the key-encryption key. It is not parallel, since commands read the
-// environment.
+// TestKeyset rotates the keyset, and then the key-encryption key. It is not parallel, because
+// commands read the environment.
 func TestKeyset(t *testing.T) {
 	o := newOperator(t)
 	kid := o.current(t)
@@ -23,7 +23,7 @@ func TestKeyset(t *testing.T) {
 		if got := must(t, "", append(append([]string{"keyset"}, strings.Fields(args)...), o.common...)...); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", args, got, want)
 		}
-		if args == "rotate" { // whatever came before
+		if args == "rotate" { // in any state of the keyset
 			must(t, "", append([]string{"keyset", "rotate", "--drop-old"}, o.common...)...)
 		}
 		works()
@@ -41,7 +41,7 @@ func TestKeyset(t *testing.T) {
 	if got := must(t, "", append([]string{"keys", "list"}, store...)...); !strings.Contains(got, kid) {
 		t.Errorf("by the new key-encryption key: got %s", got)
 	}
-	says(t, "", 1, append([]string{"keys", "list"}, o.common...)...) // by the one in the file
+	says(t, "", 1, append([]string{"keys", "list"}, o.common...)...) // with the key in the file
 	for _, args := range []string{"", "burn", "rewrap --drop-old", "rotate now"} {
 		says(t, "", 2, append([]string{"keyset"}, strings.Fields(args)...)...)
 	}

@@ -23,10 +23,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// name is what the program is called, in logs and traces too.
+// name is the name of the program, also in logs and traces.
 const name = "mle-filter"
 
-// operators is where operators look, and what container runtimes ask.
+// operators is the health endpoint on the operators' port, which container runtimes probe.
 var operators = probe.Program{Name: name, Admin: "127.0.0.1:9082", Path: "/health"}
 
 func main() {
@@ -37,22 +37,23 @@ func main() {
 	os.Exit(program.Main(name, m.Stderr, func(ctx context.Context) error { return m.Command(ctx, os.Args[1:]) }))
 }
 
-// Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it as the command line does.
+// Main is the program: NewMain, ParseFlags (or set Config), Run. Tests start it like the command
+// line does.
 type Main struct {
 	Config Config
-	// Stdin is what a command reads, Stdout receives what it shows, Stderr the log and what is wrong.
+	// Commands read Stdin and write results to Stdout. Stderr receives the log and errors.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Ready is called with the address once requests are taken. It may be nil.
+	// Ready is called with the address when the program accepts requests. It may be nil.
 	Ready func(net.Addr)
 	// AdminReady is called before Ready with the address of the operators' port. It may be nil.
 	AdminReady func(net.Addr)
 }
 
-// NewMain returns the program with nothing configured.
+// NewMain returns the program without a configuration.
 func NewMain() *Main { return &Main{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr} }
 
-// Command does what the command line says: serve, or one of the commands.
+// Command serves, or runs the command that the arguments name.
 func (m *Main) Command(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -73,7 +74,8 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 	return m.Run(ctx)
 }
 
-// Run serves until ctx ends, then finishes the requests under way. The error is nil after a clean stop.
+// Run serves until ctx ends, and then completes the requests in progress. The error is nil after a
+// clean stop.
 func (m *Main) Run(ctx context.Context) (err error) {
 	frame, err := program.Open(ctx, program.Config{
 		Name: name, Stderr: m.Stderr, Drain: m.Config.Drain,
@@ -110,7 +112,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// filterConfig is the filter's part of the configuration, with its secrets read.
+// filterConfig returns the configuration of the filter, with its secrets read.
 func (m *Main) filterConfig() (mlefilter.Config, error) {
 	c := m.Config
 	kek, err := c.KEK.ResolveOr(os.Getenv, kekVariable)
@@ -153,7 +155,7 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 	}, nil
 }
 
-// transport is nil unless core has a certificate of an authority of its own.
+// transport returns nil unless core's certificate has a private authority.
 func (m *Main) transport() (http.RoundTripper, error) {
 	if m.Config.V1CA == "" {
 		return nil, nil
@@ -169,14 +171,14 @@ func (m *Main) transport() (http.RoundTripper, error) {
 	return httphop.NewTransport(tlspolicy.Client(trusted)), nil
 }
 
-// serveEnvoy starts the external processor, if there is to be one.
+// serveEnvoy starts the external processor, if one is configured.
 func (m *Main) serveEnvoy(ctx context.Context, filter *mlefilter.Filter, frame *program.Frame) error {
 	if m.Config.ExtProc == "" {
 		return nil
 	}
 	processor, err := extproc.New(filter.Shell())
 	if err != nil {
-		return err // says extproc itself
+		return err // its text names extproc
 	}
 	server, err := extproc.Listen(ctx, processor, m.Config.ExtProc, m.Config.Drain)
 	if err != nil {

@@ -72,7 +72,8 @@ func TestShippedConfiguration(t *testing.T) {
 	stop()
 }
 
-// TestExtProc: the socket is there while the program runs, for the group and nobody else.
+// TestExtProc checks that the socket exists while the program runs, and that only its group has
+// access.
 func TestExtProc(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "x") //nolint:usetesting // the name of a socket must not be long
@@ -100,7 +101,7 @@ func TestExtProc(t *testing.T) {
 	}
 }
 
-// service is a v1 that knows one merchant.
+// service is a v1 with one merchant.
 func service(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +118,7 @@ func service(t *testing.T) *httptest.Server {
 	return s
 }
 
-// run runs the program and returns where it is, and what stops it.
+// run runs the program. It returns its addresses and a function that stops it.
 func run(t *testing.T, m *Main) (public, operators string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -155,7 +156,7 @@ func status(t *testing.T, url string) int {
 	return answer.StatusCode
 }
 
-// command runs a command and returns what it showed.
+// command runs a command and returns its output.
 func command(t *testing.T, input string, args ...string) (string, error) {
 	t.Helper()
 	var out, complaint bytes.Buffer
@@ -176,8 +177,8 @@ func must(t *testing.T, input string, args ...string) string {
 	return out
 }
 
-// TestByHand goes the way of a merchant with the commands and nothing else, and then that of an operator. It is not parallel, since commands
-// read the environment.
+// TestByHand runs the commands of a merchant, and then the commands of an operator. It is not
+// parallel, because commands read the environment.
 func TestByHand(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("SHOP_KEY", "sk_test_1")
@@ -235,7 +236,7 @@ func TestByHand(t *testing.T) {
 	}
 	operate(t, keys)
 	sealed = must(t, `{}`, "seal", "--key", current)
-	if got := pay(t, public, sealed); !strings.Contains(got, "mle_kid_unknown") { // the command has answered, so it holds in the filter too
+	if got := pay(t, public, sealed); !strings.Contains(got, "mle_kid_unknown") { // revoked before the command ended
 		t.Errorf("a revoked key: got %s", got)
 	}
 }

@@ -27,7 +27,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// newKey makes a pair for answers.
+// newKey makes a response key pair.
 func (m *Main) newKey(_ context.Context, f keysFlags) error {
 	if f.out == "" {
 		return m.misused("keys new: --out is required")
@@ -63,7 +63,7 @@ func (m *Main) newKey(_ context.Context, f keysFlags) error {
 	return err
 }
 
-// currentKey shows the key to encrypt to.
+// currentKey shows the key that clients encrypt to.
 func (m *Main) currentKey(ctx context.Context, f keysFlags) error {
 	body, err := m.call(ctx, f, http.MethodGet, "keys/current?alg="+url.QueryEscape(f.alg), nil)
 	if err == nil {
@@ -72,7 +72,7 @@ func (m *Main) currentKey(ctx context.Context, f keysFlags) error {
 	return err
 }
 
-// registerKey registers a key for answers, and reads the challenge with its private half.
+// registerKey registers a response key, and decrypts the challenge with its private half.
 func (m *Main) registerKey(ctx context.Context, f keysFlags) error {
 	if f.private == "" {
 		return m.misused("keys register: --private is required")
@@ -126,7 +126,7 @@ func read(key jose.JSONWebKey, token string) (string, error) {
 	return string(text), err
 }
 
-// call calls /v1/mle. An error is also an answer that is not a success.
+// call calls /v1/mle. A response with an error status is an error.
 func (m *Main) call(ctx context.Context, f keysFlags, method, path string, body []byte) ([]byte, error) {
 	key := os.Getenv(f.apiKeyEnv)
 	if f.apiKeyEnv == "" || key == "" {

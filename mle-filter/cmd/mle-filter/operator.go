@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// settings are those of the filter on the keys.
+// settings returns the settings of the filter that owns the keys.
 func (f *keysFlags) settings() (Config, error) {
 	c := defaults()
 	if f.config != "" {
@@ -62,11 +62,11 @@ func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) 
 	return fn(ring)
 }
 
-// openStore opens a store that a filter has made: a mistyped path makes no other one.
+// openStore opens the key store of a filter. It creates none for a mistyped path.
 func openStore(ctx context.Context, source string) (*keystore.DB, error) {
 	db, err := keystore.Open(ctx, keystore.Config{Source: source, PostgreSQL: postgres.Open, Existing: true})
 	switch {
-	case errors.Is(err, keystore.ErrNoStore) && strings.Contains(source, "://"): // it may hold a password
+	case errors.Is(err, keystore.ErrNoStore) && strings.Contains(source, "://"): // the source can contain a password
 		return nil, errors.New("--keys: no filter has kept keys in that database; serving makes them")
 	case errors.Is(err, keystore.ErrNoStore):
 		return nil, fmt.Errorf("--keys: no filter has kept keys in %s; serving makes them", source)
@@ -92,7 +92,7 @@ func readKEK(s config.Secret, variable string) ([]byte, error) {
 	return kek, nil
 }
 
-// keysOf lists the keys of a merchant that has some, or of all for "".
+// keysOf lists the keys of a merchant, which must have some, or of all merchants for "".
 func keysOf(ctx context.Context, ring *keyring.Keyring, merchant string) ([]keyring.Key, error) {
 	keys, err := ring.List(ctx, merchant)
 	if err == nil && merchant != "" && len(keys) == 0 {
@@ -131,7 +131,7 @@ func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
 			return fmt.Errorf("--alg: %s has no key for %s; its first one is made when it asks the service for it", f.merchant, alg)
 		}
 		if alg == engine.RSAOAEP256 {
-			if err := ring.Fill(ctx); err != nil { // a filter makes them ahead; here somebody waits
+			if err := ring.Fill(ctx); err != nil { // a filter makes them in advance; here the operator waits
 				return err
 			}
 		}
@@ -177,7 +177,7 @@ func (m *Main) revokeKey(ctx context.Context, f keysFlags) error {
 	})
 }
 
-// ended says what has become of a key.
+// ended reports the end of a key.
 func (m *Main) ended(kid string, err error) error {
 	if errors.Is(err, engine.ErrNoKey) {
 		return fmt.Errorf("there is no key %s", kid)

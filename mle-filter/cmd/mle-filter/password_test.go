@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestPasswordRotated: a filter whose password is no longer the server's says so once it needs new connections, and goes on by itself when the new URL is in
-// the file that its configuration names.
+// TestPasswordRotated changes the server's password. The filter becomes unhealthy when it needs new
+// connections. It recovers without a restart once the configured file has the new URL.
 func TestPasswordRotated(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Own(t)
@@ -62,7 +62,7 @@ func TestPasswordRotated(t *testing.T) {
 	wantHealth(t, operators, 200)
 }
 
-// wantHealth waits until a filter's health is so.
+// wantHealth waits until a filter's health has that status.
 func wantHealth(t *testing.T, operators string, want int) {
 	t.Helper()
 	programtest.WaitFor(t, fmt.Sprint("health is ", want), func() bool { return status(t, operators+"/health") == want })

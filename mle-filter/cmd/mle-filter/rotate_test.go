@@ -14,7 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-// TestRotateWhileServing: an operator rotates by the command while clients pay by either algorithm, and no request fails.
+// TestRotateWhileServing rotates by the command while clients pay, with either algorithm. No
+// request fails.
 func TestRotateWhileServing(t *testing.T) {
 	t.Parallel()
 	for _, alg := range []string{mle.ECDHESA256KW, mle.RSAOAEP256} {
@@ -23,7 +24,7 @@ func TestRotateWhileServing(t *testing.T) {
 			o := newOperator(t)
 			public, _, stop := run(t, &Main{Stderr: io.Discard, Config: Config{
 				Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: config.Literal(secret.New(o.keys)), KEK: kek, RSABits: 2048, SpareKeys: 1,
-				Limits: mlefilter.Limits{Queue: time.Minute}, // for a machine with too much to do
+				Limits: mlefilter.Limits{Queue: time.Minute}, // the machine may be busy
 			}})
 			defer stop()
 			if err := o.ring.Fill(t.Context()); err != nil {
@@ -60,7 +61,7 @@ func TestRotateWhileServing(t *testing.T) {
 	}
 }
 
-// wantPaid pays, encrypted, and wants what was sent back.
+// wantPaid sends an encrypted payment and requires its response.
 func wantPaid(t *testing.T, client *http.Client, public string) {
 	t.Helper()
 	const body = `{"amount":1}`

@@ -46,10 +46,10 @@ The file holds the private JWK that the answer was encrypted to; mle-filter keys
 Flags:
 `
 
-// maxInput bounds what the commands read.
+// maxInput bounds the input of the commands.
 const maxInput = 8 << 20
 
-// Seal encrypts what stands on standard input.
+// Seal encrypts standard input.
 func (m *Main) Seal(args []string) error {
 	fs := program.Flags(name+" seal", m.Stderr, sealUsage)
 	path := fs.String("key", "", "`file` with the key to encrypt to: a JWK, or the response of GET /v1/mle/keys/current")
@@ -87,7 +87,7 @@ func (m *Main) Seal(args []string) error {
 	return err
 }
 
-// Open decrypts what stands on standard input.
+// Open decrypts standard input.
 func (m *Main) Open(args []string) error {
 	fs := program.Flags(name+" open", m.Stderr, openUsage)
 	path := fs.String("private", "", "`file` with the private JWK")
@@ -129,8 +129,9 @@ func (m *Main) Open(args []string) error {
 	return err
 }
 
-// inTheClear is what is said of JSON where a message was to be opened: an error of the service's, most likely, which is shown. It goes the
-// way of an error, since nobody has signed it.
+// inTheClear returns an error for JSON that is not a message. It is most likely an error of the
+// service, and the text shows it. It is never written to standard output, because it is
+// unauthenticated.
 func inTheClear(text []byte) error {
 	var told v1.ErrorBody
 	if err := json.Unmarshal(text, &told); err == nil && told.Error.Code != "" {
@@ -150,7 +151,7 @@ func (m *Main) input() ([]byte, error) {
 	return b, nil
 }
 
-// readKey reads a JWK, or what holds one as its jwk.
+// readKey reads a JWK, or an object with a JWK as its member jwk.
 func readKey(path string) (jose.JSONWebKey, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -168,7 +169,7 @@ func parseKey(name string, text []byte) (jose.JSONWebKey, error) {
 	}
 	var key jose.JSONWebKey
 	if err := key.UnmarshalJSON(text); err != nil || !key.Valid() || key.KeyID == "" || !jwe.Alg(key.Algorithm).Known() {
-		return jose.JSONWebKey{}, fmt.Errorf("%s: not a JWK with kid and alg", name) // the error of the library repeats the file
+		return jose.JSONWebKey{}, fmt.Errorf("%s: not a JWK with kid and alg", name) // the library's error would repeat the file
 	}
 	return key, nil
 }

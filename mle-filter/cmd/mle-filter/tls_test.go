@@ -63,13 +63,13 @@ func TestRunRefusesAKeyThatNobodyCouldUse(t *testing.T) {
 	m, _ := overTLS(t, key)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	m.Ready = func(net.Addr) { stop() } // were it to start
+	m.Ready = func(net.Addr) { stop() } // if it starts
 	if err := m.Run(ctx); !errors.Is(err, tlspolicy.ErrKey) {
 		t.Errorf("got %v, want %v", err, tlspolicy.ErrKey)
 	}
 }
 
-// overTLS returns a filter with a certificate of this key, and who trusts it.
+// overTLS returns a filter with a certificate for this key, and a pool that trusts it.
 func overTLS(t *testing.T, key crypto.Signer) (*Main, *x509.CertPool) {
 	t.Helper()
 	template := &x509.Certificate{
