@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// settings are what the configuration file holds.
+// settings are the settings of the configuration file that a Filter has.
 type settings struct {
 	engine.Settings `yaml:",inline"`
 	Policy          policy.Config `yaml:"policy"`
@@ -33,7 +33,7 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-// TestPostgresNotLinked: where there is no driver, a URL is not taken for the name of a file.
+// TestPostgresNotLinked checks that without the driver, a URL is not used as a file name.
 func TestPostgresNotLinked(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"postgres://nowhere/x", "postgresql://nowhere/x"} {

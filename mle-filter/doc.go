@@ -1,3 +1,4 @@
-// Package mlefilter stands in front of core and takes message-level encryption off: JWE bodies come in, plain v1 JSON goes on to core, and
-// the answers are wrapped again for whoever asked. It owns the private keys; core never sees a key or a JWE.
+// Package mlefilter removes message-level encryption in front of core. It decrypts JWE bodies and
+// forwards plain v1 JSON to core. It encrypts the responses for clients that demand it. It owns the
+// private keys; core never receives a key or a JWE.
 package mlefilter

@@ -31,62 +31,70 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// Policy is the table of what must be encrypted, as it stands in the configuration file.
+// Policy is the table of required encryption in the configuration file.
 type Policy = policy.Config
 
-// Limits bound what is encrypted, as they stand in the configuration file.
+// Limits are the engine's limits in the configuration file.
 type Limits = engine.Settings
 
-// Schedule is how long keys live.
+// Schedule holds the lifetimes of keys.
 type Schedule = keyring.Schedule
 
-// Config says what a Filter stands on. Required are Keys, KEK, and one of V1 and Core.
+// Config holds the settings and parts of a Filter. Keys, KEK, and one of V1 and Core are required.
 type Config struct {
-	// V1 is the base URL of core, as "https://core.internal:8443"; its paths begin with /v1.
+	// V1 is the base URL of core, such as "https://core.internal:8443". Its paths begin with /v1.
 	V1 string
-	// Transport carries requests to V1. Nil for one that keeps 256 idle connections and uses no proxy of the environment.
+	// Transport carries requests to V1. Nil stands for one with up to 256 idle connections and
+	// without the environment's proxy.
 	Transport http.RoundTripper
-	// Core is core in the same process, in place of V1. What is not encrypted goes straight to it.
+	// Core is core in the same process, instead of V1. Requests in the clear go directly to it.
 	Core http.Handler
-	// Secret goes to core with every request; see CAUSEWAY_FILTER_SECRET there. Zero for none.
+	// Secret is the filter secret, sent to core with every request; see CAUSEWAY_FILTER_SECRET.
+	// Zero for none.
 	Secret secret.String
-	// Hop is the hop secret: the hop in front shows it with the client address, and core gets it with
-	// the address that goes on. Zero uses the peer's address and forwards none.
+	// Hop is the hop secret. The program in front sends it with the client address, and the filter
+	// sends it to core with the forwarded address. With zero, the peer's address counts, and none
+	// is forwarded.
 	Hop secret.String
-	// Keys is where keys are kept: the path of an SQLite file, or a postgres:// URL that several filters share.
+	// Keys is the key store: the path of an SQLite file, or a postgres:// URL that filters can
+	// share.
 	Keys string
-	// PostgreSQL opens such a URL. Nil for a program that keeps keys in a file only, and so needs no driver.
+	// PostgreSQL opens such a URL. Nil in a program without the driver.
 	PostgreSQL keystore.Opener
-	// KEK encrypts what keeps the private keys: 32 bytes in base64.
+	// KEK is the key-encryption key: 32 bytes in base64.
 	KEK secret.String
-	// OldKEK is the key-encryption key before KEK, while it is being replaced: the keys open by
-	// either. Zero for none.
+	// OldKEK is the previous key-encryption key, during its rotation: the keys open under either
+	// one. Zero for none.
 	OldKEK   secret.String
 	Schedule Schedule
-	// Operator is the base URL of core's operators' port, to which rotations are sent as events.
-	// Empty sends none. FilterToken is core's token with the role filter-identify: it authenticates
-	// these events, and requests for the merchant of a publishable key. With a zero token
-	// publishable keys cannot be used with encryption.
+	// Operator is the base URL of core's operators' API, which receives an event for each rotation.
+	// Empty sends none. FilterToken is core's token with the role filter-identify. It authenticates
+	// these events, and requests for the merchant of a publishable key. With a zero token,
+	// publishable keys cannot use encryption.
 	Operator    string
 	FilterToken secret.String
-	// Operations are what Operator serves, of a core in the same process, in place of it.
+	// Operations is the operators' API of a core in the same process, instead of Operator.
 	Operations http.Handler
-	// Lazily has a filter that has no keys yet make RSA keys ahead only once somebody uses encryption: making them takes seconds of a processor.
+	// Lazily makes a filter without keys postpone its background work until the first use of
+	// encryption. Spare RSA keys take seconds of processor time.
 	Lazily bool
-	// RSABits is the size of new RSA keys, 0 for 3072; Spares how many of them are made ahead, 0 for 4.
+	// RSABits is the size of new RSA keys; 0 stands for 3072. Spares is the number of RSA keys made
+	// in advance; 0 stands for 4.
 	RSABits, Spares int
 	Policy          Policy
 	Limits          Limits
-	// Concurrency is how many requests are handled at a time. Further ones are refused with 503. Zero
-	// means 512. A request in the clear does not count while core handles it.
+	// Concurrency is the largest number of requests handled at the same time; further ones get 503.
+	// Zero stands for 512. A request in the clear does not count while core handles it.
 	Concurrency int
-	// BodyGrace is the time that the body of a request gets before a minimum rate applies. Zero means 5 s.
+	// BodyGrace is the time before a minimum rate applies to the body of a request. Zero stands for
+	// 5 s.
 	BodyGrace time.Duration
-	// Log receives one event for every request but those that go straight to Core. Nil means nothing is logged.
+	// Log receives one event for each request, except requests that go directly to Core. Nil
+	// discards them.
 	Log *slog.Logger
-	// Tracer makes the spans. Nil means none.
+	// Tracer makes the spans. Nil for none.
 	Tracer *telemetry.Tracer
-	// Clock tells the time. Nil means the machine's.
+	// Clock is the source of time. Nil for the system clock.
 	Clock clock.Clock
 }
 
@@ -101,11 +109,11 @@ type Filter struct {
 	keys      http.Handler
 	metrics   *metrics.Metrics
 	admission *admission.Limiter
-	reach     http.RoundTripper // core, for what the filter itself asks
-	idle      func()            // closes what a transport of our own keeps open
+	reach     http.RoundTripper // core, for the filter's own requests
+	idle      func()            // closes the idle connections of the filter's own transport
 
 	stop  context.CancelFunc
-	wake  func() // starts what goes on in the background, once
+	wake  func() // starts the background work, once
 	ended sync.WaitGroup
 	close sync.Once
 	err   error
@@ -120,8 +128,8 @@ var (
 	errKEK  = errors.New("the key-encryption key is not 32 bytes in base64, such as `openssl rand -base64 32` gives")
 )
 
-// New opens the keys and returns a filter, which keeps and rotates them until Close. It does not call v1: either may start first. The error
-// names the setting at fault.
+// New opens the keys and returns a filter, which keeps and rotates them until Close. It does not
+// call v1, so either program may start first. An error names the faulty setting.
 func New(ctx context.Context, cfg Config) (*Filter, error) {
 	if len(cfg.Policy.Merchants) > 0 && cfg.FilterToken.IsZero() {
 		return nil, errStrict
@@ -131,7 +139,7 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 	}
 	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
 	f.admission = admission.New(admission.Config{Slots: f.cfg.Concurrency, Grace: f.cfg.BodyGrace, Refused: f.metrics.Shed})
-	table, err := policy.New(cfg.Policy) // by itself first: what is wrong is named as it is counted there
+	table, err := policy.New(cfg.Policy) // alone first, so an error counts only the operator's routes
 	if err == nil {
 		table, err = policy.New(withOwnRoutes(cfg.Policy))
 	}
@@ -155,7 +163,7 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 	return f, nil
 }
 
-// start looks after the keys from now on, or from their first use.
+// start starts the background work now, or at the first use of encryption.
 func (f *Filter) start(ctx context.Context) error {
 	tenants, err := f.db.Tenants(ctx)
 	if err != nil {
@@ -175,7 +183,8 @@ func (f *Filter) start(ctx context.Context) error {
 	return nil
 }
 
-// announcer tells merchants of rotations, through core. It is nil when there is no way to.
+// announcer returns the sender of rotation events to merchants, through core. It is nil if no
+// operators' API or token is configured.
 func (f *Filter) announcer() *announce.Announcer {
 	cfg := announce.Config{Store: f.db, Core: f.cfg.Operator, Token: f.cfg.FilterToken, Clock: f.cfg.Clock, Log: f.cfg.Log}
 	if f.cfg.Operations != nil {
@@ -198,14 +207,15 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// withOwnRoutes has the paths of the keys take no encryption: who has no key yet must be able to use them.
+// withOwnRoutes turns encryption off for the paths of the keys: a client needs them before it has a
+// key.
 func withOwnRoutes(p Policy) Policy {
 	own := policy.Route{Path: keyapi.Root + "**", MLE: policy.Off}
 	p.Routes = append([]policy.Route{own}, p.Routes...)
 	return p
 }
 
-// connect makes the way to core.
+// connect prepares the transport to core, and returns its URL, or nil for a core in this process.
 func (f *Filter) connect() (*url.URL, error) {
 	if f.cfg.Core != nil {
 		if f.cfg.V1 != "" {
@@ -228,13 +238,13 @@ func (f *Filter) connect() (*url.URL, error) {
 	return u, nil
 }
 
-// proven is a transport for what the filter itself asks of core.
+// proven returns the transport of the filter's own requests to core.
 func (f *Filter) proven(next http.RoundTripper) http.RoundTripper {
 	if f.cfg.Secret.IsZero() && f.cfg.Hop.IsZero() {
 		return next
 	}
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		r = r.Clone(r.Context()) // a transport must not change the request
+		r = r.Clone(r.Context()) // a transport must not change its argument
 		if !f.cfg.Secret.IsZero() {
 			r.Header.Set(engine.FieldProof, f.cfg.Secret.Reveal())
 		}
@@ -279,7 +289,7 @@ func decodeKEK(text secret.String) ([]byte, error) {
 	return kek, nil
 }
 
-// assemble puts the parts together.
+// assemble connects the parts of the filter.
 func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	var err error
 	f.engine, err = engine.New(engine.Config{Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret, Hop: f.cfg.Hop})
@@ -300,8 +310,8 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	return nil
 }
 
-// identify returns the tenant of the API key of a request, and puts the id of the key into the
-// request's log line.
+// identify returns the tenant of a request's API key, and adds the id of the key to the request's
+// log line.
 func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.Problem) {
 	f.wake()
 	who, p := f.who.Resolve(ctx, h)
@@ -315,7 +325,7 @@ func (f *Filter) identify(ctx context.Context, h http.Header) (string, *engine.P
 	return who.Tenant(), shell.Unread(err)
 }
 
-// around is what every request of the filter's own has around it.
+// around returns h with the middleware of every request: an id, an event, a span and the limit.
 func (f *Filter) around(h http.Handler) http.Handler {
 	h = f.admit(f.metrics.Served(h))
 	h = httpx.Recover(shell.Broken, f.cfg.Log, h)
@@ -324,7 +334,7 @@ func (f *Filter) around(h http.Handler) http.Handler {
 	return httpx.RequestID(h)
 }
 
-// admit bounds the requests of next. Core's health is outside every limit, as at core.
+// admit bounds the requests in next. Core's health endpoint is outside every limit, as in core.
 func (f *Filter) admit(next http.Handler) http.Handler {
 	limited := f.admission.Handler(http.HandlerFunc(shell.Overloaded), next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -336,7 +346,8 @@ func (f *Filter) admit(next http.Handler) http.Handler {
 	})
 }
 
-// Handler serves /v1/mle/* itself, and takes encryption off and puts it on for all else, which core answers.
+// Handler serves /v1/mle/* itself. It decrypts and encrypts all other requests and responses, and
+// forwards them to core.
 func (f *Filter) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, keyapi.Root) {
@@ -348,11 +359,12 @@ func (f *Filter) Handler() http.Handler {
 	})
 }
 
-// Clear serves next, which is beside core and takes no encryption: requests that ask for any are refused. Who asked for an encrypted answer never
-// gets one in the clear.
+// Clear serves next, which takes no encryption and is not core. Requests that demand any encryption
+// are rejected, so a client that demands an encrypted response gets none in the clear.
 func (f *Filter) Clear(next http.Handler) http.Handler { return f.hop.Clear(next) }
 
-// Close ends the rotation and closes the keys. Stop the HTTP server first. It is safe to call twice.
+// Close ends the background work and closes the keys. Stop the HTTP server first. Close may be
+// called twice.
 func (f *Filter) Close() error {
 	f.close.Do(func() {
 		f.stop()

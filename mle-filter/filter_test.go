@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/v1/mle"
 )
 
-// ready waits until an RSA key can be given out: they are made ahead, by themselves.
+// ready waits until a spare RSA key exists.
 func (f *filter) ready(t *testing.T) {
 	t.Helper()
 	for f.send(t, f.Client(), "GET", "/v1/mle/keys/current?alg=RSA-OAEP-256", "").status == http.StatusServiceUnavailable {
@@ -29,7 +29,8 @@ func (f *filter) ready(t *testing.T) {
 	}
 }
 
-// TestClient: the Go client goes through the filter, by both algorithms and both ways to core.
+// TestClient runs the Go client through the filter, with both algorithms and both transports to
+// core.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*mlefilter.Config){"over HTTP": nil, "in process": inProcess} {
@@ -72,10 +73,11 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// patient has requests wait for their turn to be decrypted, on a machine with too much to do.
+// patient makes requests wait for a decryption slot, because the machine may be busy.
 func patient(c *mlefilter.Config) { c.Limits.Queue = time.Minute }
 
-// TestRotationUnderLoad rotates while clients pay: no request fails, also when the old key ends at once.
+// TestRotationUnderLoad rotates while clients pay. No request fails, even if the old key ends
+// immediately.
 func TestRotationUnderLoad(t *testing.T) {
 	t.Parallel()
 	const clients, payments, rotations = 8, 8, 10
@@ -108,7 +110,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 }
 
-// TestPreviousKey works until its time and not after.
+// TestPreviousKey checks that a previous key works until its end and not later.
 func TestPreviousKey(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
@@ -133,7 +135,7 @@ func TestPreviousKey(t *testing.T) {
 	}
 }
 
-// kept keeps the last body that was sent.
+// kept records the last body that was sent.
 type kept struct {
 	next http.RoundTripper
 	body string
@@ -156,7 +158,8 @@ func (k *kept) RoundTrip(r *http.Request) (*http.Response, error) {
 	return k.next.RoundTrip(r)
 }
 
-// TestKeyPaths: the paths of the keys take no encryption themselves, and never answer in the clear what was asked for encrypted.
+// TestKeyPaths checks that the paths of the keys accept no encryption. If the client demands an
+// encrypted response, they do not respond in the clear.
 func TestKeyPaths(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
@@ -179,7 +182,7 @@ func TestOperations(t *testing.T) {
 	port := httptest.NewServer(f.Operations())
 	t.Cleanup(port.Close)
 	at := &filter{Server: port}
-	programtest.WaitFor(t, "all checks pass", func() bool { // a check on a busy machine may take more than its two seconds
+	programtest.WaitFor(t, "all checks pass", func() bool { // on a busy machine, a check can exceed its two seconds
 		g := at.send(t, port.Client(), "GET", "/health", "")
 		return g.status == 200 && g.body == `{"status":"ok","checks":{"keys":"ok","v1":"ok"}}`
 	})
@@ -202,7 +205,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestHealthWithoutKeyset: a filter whose keyset is lost after its start is not healthy.
+// TestHealthWithoutKeyset checks that a filter is unhealthy after its keyset was lost.
 func TestHealthWithoutKeyset(t *testing.T) {
 	t.Parallel()
 	var keys string
@@ -222,8 +225,8 @@ func TestHealthWithoutKeyset(t *testing.T) {
 	}
 }
 
-// TestWarnsWithoutSecret: a start without the filter secret is a warning in the log and in the
-// health document.
+// TestWarnsWithoutSecret checks that a start without the filter secret logs a warning, and that the
+// health document lists it.
 func TestWarnsWithoutSecret(t *testing.T) {
 	t.Parallel()
 	for name, given := range map[string]secret.String{"without": {}, "with": secret.New(proof)} {
@@ -240,7 +243,8 @@ func TestWarnsWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestBusy: what comes on top is refused at once, and what was before is answered.
+// TestBusy checks that a request beyond the limit is rejected immediately, and that earlier
+// requests complete.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 1 })
@@ -259,8 +263,9 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestForwardedRequestsNeedNoSlot: requests in the clear that wait for core hold no slot. Core shares
-// its own between merchants, which this filter does not know.
+// TestForwardedRequestsNeedNoSlot checks that requests in the clear hold no slot while they wait
+// for core. The filter has not looked up their merchants, and core shares its slots between
+// merchants.
 func TestForwardedRequestsNeedNoSlot(t *testing.T) {
 	t.Parallel()
 	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 1 })
@@ -284,7 +289,8 @@ func TestForwardedRequestsNeedNoSlot(t *testing.T) {
 	}
 }
 
-// TestShareOfSlots: the encrypted requests of one merchant hold only a share of the slots.
+// TestShareOfSlots checks that the encrypted requests of one merchant hold only a share of the
+// slots.
 func TestShareOfSlots(t *testing.T) {
 	t.Parallel()
 	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 2 })
@@ -303,8 +309,8 @@ func TestShareOfSlots(t *testing.T) {
 	}
 }
 
-// TestUnfinishedBodiesStopNoRequest: more unfinished bodies than requests are handled at a time, in
-// the clear and encrypted, stop no request of another client, and no health probe.
+// TestUnfinishedBodiesStopNoRequest sends more unfinished bodies than there are slots, in the clear
+// and encrypted. They must stop no request of another client, and no health probe.
 func TestUnfinishedBodiesStopNoRequest(t *testing.T) {
 	t.Parallel()
 	f := open(t, func(c *mlefilter.Config) { c.Concurrency, c.BodyGrace = 2, time.Hour })
@@ -323,7 +329,7 @@ func TestUnfinishedBodiesStopNoRequest(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a body that does not arrive is ended with 408.
+// TestSlowBody checks that a body that does not arrive gets 408.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
@@ -333,7 +339,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestHealthWithoutASlot: a probe passes the filter while all slots are in use.
+// TestHealthWithoutASlot checks that a probe passes while all slots are in use.
 func TestHealthWithoutASlot(t *testing.T) {
 	t.Parallel()
 	f := open(t, func(c *mlefilter.Config) { c.Concurrency = 1 })
@@ -373,7 +379,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestPolicyLineIsCounted: a line that is wrong is named as the operator counts it, whatever we put in front.
+// TestPolicyLineIsCounted checks that an error names the route by its position in the operator's
+// file, without the filter's own route.
 func TestPolicyLineIsCounted(t *testing.T) {
 	t.Parallel()
 	_, err := mlefilter.New(t.Context(), mlefilter.Config{
@@ -385,7 +392,8 @@ func TestPolicyLineIsCounted(t *testing.T) {
 	}
 }
 
-// TestRotationIsTold: core's operator's API gets an event of each rotation, with the operator's token.
+// TestRotationIsTold checks that core's operators' API receives an event for each rotation, with
+// the filter token.
 func TestRotationIsTold(t *testing.T) {
 	t.Parallel()
 	told := make(chan string, 8)
@@ -402,7 +410,7 @@ func TestRotationIsTold(t *testing.T) {
 	})
 	f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
 	f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", "{}")
-	got := <-told // within seconds
+	got := <-told // arrives within seconds
 	for _, want := range []string{"Bearer operator ", "/admin/v1/merchants/mer_01jd8m3k2q4r5/events", `"mle.key.rotated"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s in it", got, want)

@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/health"
 )
 
-// Operations serves operators, on a port of its own: /metrics in Prometheus' text form, and
-// /health, which is 200 while v1 can be reached and the keyset can be used, else 503, and names settings that
+// Operations serves the operators' port: /metrics in Prometheus' text format, and /health. /health
+// is 200 if v1 can be reached and the keyset can be used, or else 503. It also lists settings that
 // weaken the filter.
 func (f *Filter) Operations() http.Handler {
 	mux := http.NewServeMux()
@@ -20,7 +20,7 @@ func (f *Filter) Operations() http.Handler {
 	return mux
 }
 
-// warnings name the settings that weaken the filter.
+// warnings lists the settings that weaken the filter.
 func (f *Filter) warnings() []string {
 	if f.cfg.Secret.IsZero() {
 		return []string{health.FilterSecretNotSet}
@@ -36,5 +36,5 @@ func (f *Filter) warn(ctx context.Context) {
 	}
 }
 
-// Gatherer is what the filter counts, without what belongs to the process, for a program that shows it with other things.
+// Gatherer returns the filter's metrics without process metrics, for a program that adds others.
 func (f *Filter) Gatherer() prometheus.Gatherer { return f.metrics.Gatherer() }

@@ -19,7 +19,8 @@ import (
 
 const day = 24 * time.Hour
 
-// fleet is two filters that share their keys, and a third one that has no clients and does what is due.
+// fleet is two filters that share their keys. The third keyring has no clients and runs the
+// schedule.
 type fleet struct {
 	a, b  *filter
 	third *keyring.Keyring
@@ -54,7 +55,7 @@ func newFleet(t *testing.T) fleet {
 	return f
 }
 
-// fill has a spare RSA key there, and maintain does what is due.
+// fill makes spare RSA keys.
 func (f fleet) fill(t *testing.T) {
 	t.Helper()
 	if err := f.third.Fill(t.Context()); err != nil {
@@ -69,7 +70,8 @@ func (f fleet) maintain(t *testing.T) {
 	}
 }
 
-// rotations are the ways of a rotation: what comes before it while nobody pays, and the rotation, which returns until when the old key works.
+// rotations are the kinds of rotation. prepare runs before the payments. rotate rotates and returns
+// the end of the old key.
 var rotations = map[string]struct {
 	prepare func(*testing.T, fleet)
 	rotate  func(*testing.T, fleet, string) time.Time
@@ -89,7 +91,7 @@ var rotations = map[string]struct {
 			t.Helper()
 			f.fill(t)
 			f.a.clock.Advance(76 * day)
-			f.maintain(t) // the next key can be seen
+			f.maintain(t) // publishes the next key
 			f.a.clock.Advance(14 * day)
 		},
 		func(t *testing.T, f fleet, _ string) time.Time {
@@ -100,8 +102,8 @@ var rotations = map[string]struct {
 	},
 }
 
-// TestRotationInFleet rotates while clients pay at two filters, by either algorithm and each way: no request fails, and the old key works
-// until its time in both and not after.
+// TestRotationInFleet rotates in each way while clients pay at two filters, with both algorithms.
+// No request fails. In both filters the old key works until its end and not later.
 func TestRotationInFleet(t *testing.T) {
 	t.Parallel()
 	for name, way := range rotations {
@@ -131,7 +133,7 @@ func TestRotationInFleet(t *testing.T) {
 	}
 }
 
-// current is the key to encrypt to.
+// current returns the key that clients encrypt to.
 func (f fleet) current(t *testing.T, alg string) jose.JSONWebKey {
 	t.Helper()
 	g := f.a.send(t, f.a.Client(), "GET", "/v1/mle/keys/current?alg="+url.QueryEscape(alg), "")
@@ -150,7 +152,7 @@ type payer struct {
 	client *http.Client
 }
 
-// payers are clients that have not paid yet.
+// payers returns clients that have not paid yet.
 func (f fleet) payers(t *testing.T, alg string, own *jose.JSONWebKey) (out []payer) {
 	t.Helper()
 	for _, at := range []*filter{f.a, f.b, f.a, f.b, f.a, f.b} {
@@ -159,7 +161,8 @@ func (f fleet) payers(t *testing.T, alg string, own *jose.JSONWebKey) (out []pay
 	return out
 }
 
-// payWhile has all pay again and again, and does something once all have begun. It returns how many payments there were.
+// payWhile lets all payers pay repeatedly, and calls do once all have begun. It returns the number
+// of payments.
 func (f fleet) payWhile(t *testing.T, payers []payer, do func()) int {
 	t.Helper()
 	const payments = 8
@@ -168,7 +171,7 @@ func (f fleet) payWhile(t *testing.T, payers []payer, do func()) int {
 		begun.Add(1)
 		pay.Go(func() {
 			started := sync.OnceFunc(begun.Done)
-			defer started() // a request without an answer ends this
+			defer started() // if a request gets no response, this ends the wait
 			for i := range payments {
 				if g := p.at.send(t, p.client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
 					t.Errorf("got %d %s", g.status, g.body)
@@ -185,7 +188,8 @@ func (f fleet) payWhile(t *testing.T, payers []payer, do func()) int {
 	return len(payers) * payments
 }
 
-// wantUntil wants a replaced key to work until its time and not after, at both filters. It returns how many payments there were.
+// wantUntil requires that a replaced key works until its end and not later, at both filters. It
+// returns the number of payments.
 func (f fleet) wantUntil(t *testing.T, key jose.JSONWebKey, ends time.Time) (paid int) {
 	t.Helper()
 	e, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(key.Algorithm), Key: key.Key, KeyID: key.KeyID}, nil)

@@ -36,9 +36,9 @@ const (
 	answer = `{"id":"txn_0000000000001","object":"transaction"}`
 )
 
-// core stands for v1. It takes nothing without the filter's proof.
+// core stands in for v1. It rejects requests without the filter's proof.
 type core struct {
-	arrived, hold chan struct{} // when not nil, payments say that they are there, and wait
+	arrived, hold chan struct{} // if not nil, payments signal their arrival and wait
 
 	mu     sync.Mutex
 	bodies []string // of payments; guarded by mu
@@ -83,7 +83,7 @@ func (c *core) got() []string {
 	return append([]string{}, c.bodies...)
 }
 
-// filter is one in front of a core.
+// filter is a filter in front of a core.
 type filter struct {
 	*httptest.Server
 	*mlefilter.Filter
@@ -118,7 +118,7 @@ func open(t *testing.T, change func(*mlefilter.Config)) *filter {
 	return f
 }
 
-// inProcess has the filter call its core without a connection.
+// inProcess makes the filter call a core in the same process.
 func inProcess(c *mlefilter.Config) { c.V1, c.Core = "", &core{} }
 
 type got struct {
@@ -127,7 +127,7 @@ type got struct {
 	body   string
 }
 
-// send sends a request by a client, with more fields in pairs.
+// send sends a request with additional header fields: names and values alternate.
 func (f *filter) send(t *testing.T, client *http.Client, method, path, body string, more ...string) got {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, f.URL+path, strings.NewReader(body))
@@ -150,7 +150,7 @@ func (f *filter) send(t *testing.T, client *http.Client, method, path, body stri
 	return got{a.StatusCode, a.Header, string(text)}
 }
 
-// register makes a pair for answers and registers it.
+// register makes and registers a response key.
 func (f *filter) register(t *testing.T) *jose.JSONWebKey {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -191,7 +191,7 @@ func (f *filter) register(t *testing.T) *jose.JSONWebKey {
 	return &key
 }
 
-// client is a merchant's, which encrypts.
+// client returns an HTTP client that encrypts.
 func (f *filter) client(t *testing.T, alg string, private *jose.JSONWebKey) *http.Client {
 	t.Helper()
 	return &http.Client{Transport: mle.New(mle.Config{Alg: alg, Private: private, Clock: f.clock, Next: f.Client().Transport})}

@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 )
 
-// TestShell: what goes by Envoy is judged by the same engine, keys and identities as what goes by the hop.
+// TestShell checks that the shells for Envoy and HTTP share engine, keys and identities.
 func TestShell(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
@@ -73,7 +73,8 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// judged sends a head of a GET, with fields in pairs, and returns what is to be done with it.
+// judged sends the head of a GET with header fields: names and values alternate. It returns the
+// decision.
 func judged(t *testing.T, conn *grpc.ClientConn, pairs ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(t.Context(), "x-mle-policy", "optional"))
@@ -83,7 +84,7 @@ func judged(t *testing.T, conn *grpc.ClientConn, pairs ...string) string {
 		t.Fatal(err)
 	}
 	head := &corev3.HeaderMap{}
-	pairs = append([]string{":method", "GET", ":path", "/v1/transactions"}, pairs...) // a later one wins
+	pairs = append([]string{":method", "GET", ":path", "/v1/transactions"}, pairs...) // a later value replaces an earlier one
 	for i := 0; i < len(pairs); i += 2 {
 		head.Headers = append(head.Headers, &corev3.HeaderValue{Key: pairs[i], RawValue: []byte(pairs[i+1])})
 	}

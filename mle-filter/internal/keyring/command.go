@@ -105,7 +105,7 @@ func (r *Keyring) revoke(tx *keystore.Tx, k *keystore.Key, keys []*keystore.Key)
 	}
 	if was == Current {
 		cur, err = r.replace(tx, k.Tenant, alg, keys, 0)
-		if errors.Is(err, ErrNotReady) { // no spare RSA key: the next one becomes current
+		if errors.Is(err, ErrNotReady) { // no spare RSA key: the next one made becomes current
 			supersede(k, tx.Now, 0)
 			cur, err, gap = nil, nil, tx.Now
 		}
