@@ -177,7 +177,7 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 		return nil, nil
 	}
 	if t.cut && more {
-		// If Envoy's buffers are smaller than the README requires, the rest of the body follows.
+		// If Envoy's buffers are smaller than docs/envoy.md requires, the rest of the body follows.
 		// Core must not read it as another request.
 		body.Ops = slices.DeleteFunc(body.Ops, func(op engine.HeaderOp) bool { return op.Name == "content-length" })
 	}
@@ -186,7 +186,7 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 	return requestBody(body), nil
 }
 
-// leastPart is the least size of Envoy's buffers; see README.md. A part of a body is longer. So a
+// leastPart is the least size of Envoy's buffers; see docs/envoy.md. A part of a body is longer. So a
 // shorter body that does not end the stream is whole, and trailers follow.
 const leastPart = 64<<10 - 1
 

@@ -12,10 +12,10 @@ import (
 )
 
 // metadataPolicy is the metadata key by which a route sets the encryption that mle-filter requires;
-// see its README. A route without it requires encryption.
+// see mle-filter/docs/envoy.md. A route without it requires encryption.
 const metadataPolicy = "x-mle-policy"
 
-// extProc configures the external processor as mle-filter's README demands.
+// extProc configures the external processor as mle-filter/docs/envoy.md requires.
 func (b *builder) extProc() *extprocv3.ExternalProcessor {
 	return &extprocv3.ExternalProcessor{
 		GrpcService: &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
