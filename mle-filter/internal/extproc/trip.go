@@ -186,8 +186,8 @@ func (t *trip) requestBody(ctx context.Context, b *extprocv3.HttpBody) (*extproc
 	return requestBody(body), nil
 }
 
-// leastPart is the least size of Envoy's buffers; see docs/envoy.md. A part of a body is longer. So a
-// shorter body that does not end the stream is whole, and trailers follow.
+// leastPart is the smallest allowed size of Envoy's buffers; see docs/envoy.md. A part of a body is
+// longer. So a shorter body that does not end the stream is whole, and trailers follow.
 const leastPart = 64<<10 - 1
 
 // requestTrailers passes the trailers of a decrypted body on. It rejects trailers without a body,
