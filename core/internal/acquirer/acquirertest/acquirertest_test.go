@@ -111,8 +111,8 @@ func TestMisreports(t *testing.T) {
 	}
 }
 
-// TestScriptedAcquirer: the acquirer of core's tests reports no request as without an effect that
-// had one, whatever its hooks return.
+// TestScriptedAcquirer checks the acquirer of core's tests. With any hooks, it must not report a
+// request as without an effect if it had one.
 func TestScriptedAcquirer(t *testing.T) {
 	t.Parallel()
 	fail := func(context.Context, coretest.Call) error { return acquirer.ErrUnavailable }
