@@ -45,8 +45,8 @@ func (m *Main) merchants(ctx context.Context, args []string) error {
 	return m.misused("merchants takes create NAME, list, update mer_…, disable mer_… or enable mer_…")
 }
 
-// verbLast moves the first of the verbs behind the flags, where package flag wants it, so that both `vault rotate --drop-old` and
-// `vault --drop-old rotate` work.
+// verbLast moves the first verb behind the flags, because package flag stops at the first argument.
+// So both `vault rotate --drop-old` and `vault --drop-old rotate` work.
 func verbLast(args []string, verbs ...string) []string {
 	for i, a := range args {
 		if slices.Contains(verbs, a) {
@@ -59,7 +59,7 @@ func verbLast(args []string, verbs ...string) []string {
 // opener opens the store: admin.Open, or admin.Create for a command that may be the first.
 type opener func(context.Context, datadir.Config) (*admin.Admin, error)
 
-// administer runs fn on the store, which must be there, and prints its result.
+// administer runs fn on the existing store, and prints its result.
 func (m *Main) administer(ctx context.Context, at *place, fn func(*admin.Admin) (string, error)) error {
 	return m.administerBy(ctx, admin.Open, at, fn)
 }
@@ -106,7 +106,7 @@ func (m *Main) listMerchants(ctx context.Context, at *place) error {
 	})
 }
 
-// orService shows a merchant's period in days, "-" for that of the service.
+// orService formats a merchant's period in days, or "-" for the service's period.
 func orService(days int) string {
 	if days == 0 {
 		return "-"
@@ -114,7 +114,7 @@ func orService(days int) string {
 	return fmt.Sprintf("%dd", days)
 }
 
-// look runs fn on the opened store with a writer that aligns what tabs separate.
+// look runs fn on the opened store, with a writer that aligns tab-separated columns.
 func (m *Main) look(ctx context.Context, at *place, fn func(*admin.Admin, io.Writer) error) (err error) {
 	cfg, err := at.config()
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
-// dayFlags adds the flags that say when a merchant's day ends, and returns what reads them. What is not given stays as it is.
+// dayFlags adds the flags for the end of a merchant's day. The returned function reads them; a flag
+// that is not set changes nothing.
 func dayFlags(f *flag.FlagSet) func() (admin.Day, error) {
 	zone := f.String("time-zone", "", "IANA time zone")
 	cutoff := f.String("cutoff", "", "when the day ends, HH:MM")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// needStore are the commands that work on a store that is there, without their --data.
+// needStore lists the commands that need an existing store, without their --data.
 func needStore(backup string) [][]string {
 	return [][]string{
 		{"merchants", "list"},
@@ -25,7 +25,7 @@ func needStore(backup string) [][]string {
 	}
 }
 
-// TestNoStoreIsMadeInPassing: a mistyped --data is told, and leaves nothing behind.
+// TestNoStoreIsMadeInPassing checks that a mistyped --data is reported and creates nothing.
 func TestNoStoreIsMadeInPassing(t *testing.T) {
 	t.Parallel()
 	backup := filepath.Join(t.TempDir(), "backup")
@@ -49,7 +49,8 @@ func TestNoStoreIsMadeInPassing(t *testing.T) {
 	}
 }
 
-// TestStandalonesFolder: who names the folder of a standalone is told where its store is, and no second one is made there.
+// TestStandalonesFolder checks the folder of a standalone as --data. The error names the folder of
+// its store, and no second store is created.
 func TestStandalonesFolder(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -68,7 +69,7 @@ func TestStandalonesFolder(t *testing.T) {
 	MustPrint(t, "backup", "--data", store, "--to", filepath.Join(t.TempDir(), "backup"))
 }
 
-// TestStoreIsMadeByWhatMayBeFirst: these start from nothing.
+// TestStoreIsMadeByWhatMayBeFirst checks that these commands create the store.
 func TestStoreIsMadeByWhatMayBeFirst(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"migrate"}, {"merchants", "create", "Shop"}} {

@@ -15,7 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
 
-// inventory prints what core holds of secrets and keys, never a secret itself: a table, or JSON.
+// inventory prints the secrets and keys of core without their values, as a table or JSON.
 func (m *Main) inventory(ctx context.Context, at *place, asJSON bool) error {
 	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		all, err := a.Inventory(ctx, os.Getenv)

@@ -97,7 +97,7 @@ func moment(t *v1.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-// words parses flags wherever they stand and returns what is between them.
+// words parses flags and arguments in any order, and returns the arguments.
 func (m *Main) words(f *flag.FlagSet, args []string) ([]string, error) {
 	var words []string
 	for {

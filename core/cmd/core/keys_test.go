@@ -8,7 +8,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// keyID finds the id of the key with a name in what `keys list` prints.
+// keyID returns the id of the key with that name from the output of `keys list`.
 func keyID(t *testing.T, data, merchant, name string) string {
 	t.Helper()
 	code, stdout, stderr := run(t, "keys", "list", "--data", data, "--merchant", merchant)
@@ -24,7 +24,7 @@ func keyID(t *testing.T, data, merchant, name string) string {
 	return ""
 }
 
-// wantSoon waits until a payment under a key is answered with a status.
+// wantSoon waits until a payment with the key gets that status.
 func wantSoon(t *testing.T, url, key string, want int) {
 	t.Helper()
 	programtest.WaitFor(t, fmt.Sprint("a payment gets ", want), func() bool {
@@ -32,7 +32,7 @@ func wantSoon(t *testing.T, url, key string, want int) {
 	})
 }
 
-// TestLifeOfAKey rolls and revokes keys beside a running service, which notices within a second.
+// TestLifeOfAKey rolls and revokes keys during a running service, which applies it within a second.
 func TestLifeOfAKey(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

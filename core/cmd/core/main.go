@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-// usage is what help prints.
+// usage is the text of help.
 var usage = strings.ReplaceAll(`core serves Causeway's v1, and manages its merchants and API keys.
 
   core merchants create "My shop"              make a merchant; prints mer_…
@@ -114,7 +114,7 @@ Environment, each one also with _FILE behind it, for a file that holds it:
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `, "RATE", strconv.Itoa(core.DefaultRateLimit))
 
-// operators is where operators look, and what container runtimes ask.
+// operators is the health endpoint on the operators' port, which container runtimes probe.
 var operators = probe.Program{Name: "core", Admin: "127.0.0.1:9080", Path: "/v1/health"}
 
 // Main is the program; tests call Run.
@@ -132,7 +132,7 @@ func main() {
 	os.Exit(program.Main("core", m.Stderr, m.run))
 }
 
-// Run carries out the command line and returns the exit code.
+// Run runs the command line and returns the exit code.
 func (m *Main) Run(ctx context.Context) int { return program.ExitCode("core", m.Stderr, m.run(ctx)) }
 
 func (m *Main) run(ctx context.Context) error {
@@ -157,18 +157,18 @@ func (m *Main) run(ctx context.Context) error {
 }
 
 func (m *Main) misused(why string) error {
-	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usage) // nobody is left to tell
+	_, _ = fmt.Fprintf(m.Stderr, "core: %s\n\n%s", why, usage) // stderr may be closed
 	return program.ErrUsage
 }
 
-// flags returns a flag set that explains itself by the usage text.
+// flags returns a flag set without its own help: the usage text explains the flags.
 func (m *Main) flags(name string) (*flag.FlagSet, *place) {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	return f, placeFlags(f)
 }
 
-// parse reads args and returns what is left, wanting exactly n.
+// parse parses the flags and returns the arguments, which must be exactly n.
 func (m *Main) parse(f *flag.FlagSet, args []string, n int) ([]string, error) {
 	words, err := m.parseSome(f, args)
 	if err == nil && len(words) != n {
@@ -177,7 +177,7 @@ func (m *Main) parse(f *flag.FlagSet, args []string, n int) ([]string, error) {
 	return words, err
 }
 
-// parseSome reads the flags at the beginning of args and returns what follows.
+// parseSome parses the flags at the beginning of args and returns the other arguments.
 func (m *Main) parseSome(f *flag.FlagSet, args []string) ([]string, error) {
 	err := f.Parse(args)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// run carries out a command line and returns its exit code and what it printed.
+// run runs a command line and returns its exit code and output.
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	out, err := &programtest.Log{}, &programtest.Log{}
@@ -25,7 +25,7 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// MustPrint is the one line a command prints.
+// MustPrint returns the only line that a command prints.
 func MustPrint(t *testing.T, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := run(t, args...)
@@ -44,7 +44,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpTellsTheRateLimit: the service's own default, which core's tests hold against its README and its answers.
+// TestHelpTellsTheRateLimit checks that help names the default rate limit. core's tests compare
+// that default with the README and the responses.
 func TestHelpTellsTheRateLimit(t *testing.T) {
 	t.Parallel()
 	_, help, _ := run(t, "help")
@@ -76,7 +77,7 @@ func TestWrongUsage(t *testing.T) {
 		{"serve", "--keep-events", "1"},
 		{"serve", "--keep-events", "59"},
 		{"serve", "--keep-events", "36526"},
-		{"serve", "--keep-events", "213580"}, // 76 days, if it is multiplied
+		{"serve", "--keep-events", "213580"}, // 76 days after an integer overflow
 		{"migrate", "x"},
 		{"backup"},
 		{"backup", "--to", "a", "b"},
@@ -88,7 +89,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// TestKeepEvents at its bounds.
+// TestKeepEvents tests the bounds.
 func TestKeepEvents(t *testing.T) {
 	t.Parallel()
 	for days, want := range map[int]time.Duration{0: 0, 60: core.LeastKeepEvents, 61: 61 * 24 * time.Hour, 36525: 876600 * time.Hour} {
@@ -120,7 +121,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestFromNothingToAPayment walks the way of the README, with the keys made while the service runs.
+// TestFromNothingToAPayment follows the README, and makes the keys while the service runs.
 func TestFromNothingToAPayment(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -172,11 +173,11 @@ func send(t *testing.T, url, key, body string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = resp.Body.Close() }() // its status was read
+	defer func() { _ = resp.Body.Close() }() // only its status was read
 	return resp.StatusCode
 }
 
-// TestShippedCatalogue: the file that a person edits is the one that is built in, and it loads.
+// TestShippedCatalogue checks that the file for users equals the built-in one, and that it loads.
 func TestShippedCatalogue(t *testing.T) {
 	t.Parallel()
 	shipped, err := os.ReadFile("../../../configs/simulator.yaml")

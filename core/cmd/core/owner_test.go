@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOwnerOfTheDataFolder: commands of root leave all files of the data folder to its owner, who
-// is the user of the service.
+// TestOwnerOfTheDataFolder checks that commands of root leave all files of the data folder to its
+// owner, the user of the service.
 func TestOwnerOfTheDataFolder(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -23,7 +23,7 @@ func TestOwnerOfTheDataFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range mustList(t, data) {
-		if strings.HasSuffix(path, ".lock") { // as in a folder where no command ran yet
+		if strings.HasSuffix(path, ".lock") { // as in a folder before its first command
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
@@ -46,8 +46,8 @@ func TestOwnerOfTheDataFolder(t *testing.T) {
 	}
 }
 
-// TestOwnerOfTheFirstFiles: a command of root that comes before the first start of the service
-// leaves all files to the owner of the folder above.
+// TestOwnerOfTheFirstFiles checks a command of root before the first start of the service. All its
+// files belong to the owner of the folder above.
 func TestOwnerOfTheFirstFiles(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// place is where a command finds the store.
+// place locates the store of a command.
 type place struct{ data, store string }
 
-// placeFlags adds the flags that name one.
+// placeFlags adds the flags that locate the store.
 func placeFlags(f *flag.FlagSet) *place {
 	p := &place{}
 	f.StringVar(&p.data, "data", "./data", "data folder")
@@ -31,7 +31,7 @@ func (p *place) config() (cfg datadir.Config, err error) {
 	return cfg, err
 }
 
-// url is that of the store, which the command line gives or the environment.
+// url returns the URL of the store from the command line, or else from the environment.
 func (p *place) url() (secret.String, error) {
 	if p.store != "" {
 		return secret.New(p.store), nil
@@ -39,7 +39,7 @@ func (p *place) url() (secret.String, error) {
 	return postgres.URL(os.Getenv)
 }
 
-// errServer refuses to copy a server as a folder.
+// errServer reports that a PostgreSQL store cannot be copied as a folder.
 var errServer = errors.New("backup and restore are for a data folder. Back up a PostgreSQL store by its own means, such as pg_basebackup and its log " +
 	"of writes, and keep the key-encryption key apart from it: the rows are worth nothing without it")
 

@@ -15,7 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-// serveFlags are what the command line of serve says.
+// serveFlags are the flags of serve.
 type serveFlags struct {
 	listen, admin                      string
 	limit, merchantLimit               int
@@ -58,7 +58,8 @@ func (m *Main) serve(ctx context.Context, args []string) error {
 	return m.serveUntil(ctx, s, cfg)
 }
 
-// limits puts the rate limit and the periods into the configuration. An error is one of usage.
+// limits writes the rate limits and the periods into the configuration. Its errors are usage
+// errors.
 func (s serveFlags) limits(cfg *core.Config) error {
 	if s.listen == "" {
 		return errors.New("--listen: want host:port")
@@ -107,7 +108,7 @@ func readSecrets(cfg *core.Config) (err error) {
 	return err
 }
 
-// serveUntil serves until ctx ends, then finishes the requests under way.
+// serveUntil serves until ctx ends, and then completes the requests in progress.
 func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (err error) {
 	frame, err := program.Open(ctx, program.Config{
 		Name: "core", Stderr: m.Stderr, Notice: &httpx.Notice{For: s.notice, Health: []string{"/v1/health"}},
@@ -125,7 +126,7 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 	if err := frame.Listen(ctx, program.Listener{Name: "listen", Address: s.listen, Handler: c.Handler()}); err != nil {
 		return fmt.Errorf("--listen %s: %w", s.listen, err)
 	}
-	// Last, so that a core that answers here takes requests.
+	// This is last: a core whose operators' port responds accepts requests.
 	if err := frame.Operators(ctx, s.admin, c.Operations(), nil); err != nil {
 		return fmt.Errorf("--admin %s: %w", s.admin, err)
 	}
@@ -133,10 +134,10 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 	return nil
 }
 
-// mostDays are a hundred years: many more would be so long that they are counted as a few.
+// mostDays is a hundred years. Far more days would overflow a time.Duration.
 const mostDays = 36525
 
-// keepDays is a flag that counts days, for which 0 keeps for good.
+// keepDays converts a flag in days. 0 keeps data without a limit.
 func keepDays(name string, days int, shortest time.Duration) (time.Duration, error) {
 	const day = 24 * time.Hour
 	if least := int(shortest / day); days != 0 && (days < least || days > mostDays) {
@@ -157,7 +158,7 @@ func (m *Main) migrate(ctx context.Context, args []string) error {
 	return admin.Migrate(ctx, cfg)
 }
 
-// relax has garbage collected less often: by far where the store is in other processes.
+// relax makes garbage collection less frequent, and even less if the store is another process.
 func relax(cfg core.Config) {
 	if cfg.Database == nil {
 		gc.Relax(os.Getenv)

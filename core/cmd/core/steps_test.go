@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/coretest"
 )
 
-// TestSteps: an operator lists, shows and resolves a refund without an outcome at the command line;
-// the books and the audit record have it.
+// TestSteps lists, shows and resolves a refund without an outcome by the command line. The books
+// and the audit record must contain the result.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -23,8 +23,8 @@ func TestSteps(t *testing.T) {
 		SELECT 7, id, 0, 'pending', 100, 'usd', 1, 1, 9, '203.0.113.7' FROM merchants`); err != nil {
 		t.Fatal(err)
 	}
-	// A payment, a confirmation and a void without an outcome, each of a transaction that all three
-	// clients have written to.
+	// A payment, a confirmation and a void without an outcome. All three clients have written to
+	// each transaction.
 	for _, row := range []string{"1, 'unknown', '', 0, 0", "2, 'unknown', '', 0, 1", "3, 'authorized', 'void', 4, 1"} {
 		if _, err := db.ExecContext(t.Context(), `INSERT INTO transactions (id, status, operation, operation_id, attempt, merchant_id, live,
 				auto_capture, amount, currency, payment_method, details, created_at, updated_at, api_key_id, client_address,
@@ -70,7 +70,7 @@ func TestSteps(t *testing.T) {
 	}
 	const written = "SELECT state_before || state_after FROM audit_records WHERE action = 'steps.resolve' AND outcome = 'done'"
 	if err := inspect.QueryRowContext(t.Context(), written).Scan(&audit); err != nil || !strings.Contains(audit, "line 7") ||
-		strings.Contains(audit, "203.0.113.7") { // of the client: an erasure cannot reach it
+		strings.Contains(audit, "203.0.113.7") { // the client's address: an erasure cannot reach it
 		t.Errorf("audit record: got %q, %v", audit, err)
 	}
 	if code, got, _ := run(t, "steps", "list", "--data", data); code != 0 || strings.Contains(got, refund) {

@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/admin"
 )
 
-// changeFlags adds the flags that say what to change of a merchant, and returns what reads them.
+// changeFlags adds the flags that change a merchant. The returned function reads them.
 func changeFlags(f *flag.FlagSet) func() (admin.MerchantChange, error) {
 	day, unlinked := dayFlags(f), unlinkedFlag(f)
 	name := f.String("name", "", "its new name")
@@ -23,10 +23,10 @@ func changeFlags(f *flag.FlagSet) func() (admin.MerchantChange, error) {
 	}
 }
 
-// notGiven is the value of a flag for days that is not on the command line.
+// notGiven is the value of a flag for days that is not set.
 const notGiven = -1
 
-// given returns a value that is on the command line, else nil.
+// given returns the value of a flag, or nil if it is not set.
 func given(days int) *int {
 	if days == notGiven {
 		return nil
@@ -34,7 +34,8 @@ func given(days int) *int {
 	return &days
 }
 
-// unlinkedFlag adds the flag that says whether a merchant may refund what it was never paid, and returns what reads it: nil for no change.
+// unlinkedFlag adds the flag that allows or forbids refunds without a payment. The returned
+// function reads it; nil changes nothing.
 func unlinkedFlag(f *flag.FlagSet) func() (*bool, error) {
 	word := f.String("unlinked-refunds", "", "on or off")
 	return func() (*bool, error) {

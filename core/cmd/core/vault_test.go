@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// mainVariable makes the test binary be the program, for a test that has to kill it.
+// mainVariable makes the test binary run the program, for a test that must kill it.
 const mainVariable = "CAUSEWAY_TEST_MAIN"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // MustTokens makes n tokens in a data folder and returns their values. It serves the folder only
-// meanwhile.
+// during the call.
 func MustTokens(t *testing.T, data, key string, n int) []string {
 	t.Helper()
 	var ids []string
@@ -80,8 +80,8 @@ func post(t *testing.T, url, key, body string) (status int, answer string) {
 	return resp.StatusCode, text
 }
 
-// TestKilledRotation kills a rotation after its first commit, again and again: the next one goes on with the same new key, and in the end
-// everything opens and the old key can be dropped.
+// TestKilledRotation kills a rotation after its first commit, repeatedly. The next rotation
+// continues with the same new key. At the end every secret opens, and the old key can be dropped.
 func TestKilledRotation(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -99,7 +99,7 @@ func TestKilledRotation(t *testing.T) {
 	for _, want := range []int64{200, 400} {
 		c := exec.CommandContext(t.Context(), os.Args[0], "vault", "rotate", "--data", data)
 		c.Env = append(os.Environ(), mainVariable+"=1")
-		c.Stderr = fullPipe(t) // so that it stands still at its first word
+		c.Stderr = fullPipe(t) // so that it blocks at its first output
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestKilledRotation(t *testing.T) {
 	})
 }
 
-// fullPipe is the writing end of a pipe that takes nothing more.
+// fullPipe returns the write end of a pipe that is full.
 func fullPipe(t *testing.T) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
