@@ -120,12 +120,12 @@ type Filter struct {
 }
 
 var (
-	errV1     = errors.New("v1 is not an absolute http or https URL without a path")
-	errTwo    = errors.New("one of v1 and a core in the same process is needed, and not both")
-	errStrict = errors.New("mle-filter: policy: merchants: whose a publishable key is core tells by its filter token only, " +
-		"so without filter_token no such key of any merchant could be used: set it, or name no merchants")
-	errRoom = errors.New("mle-filter: concurrency is negative")
-	errKEK  = errors.New("the key-encryption key is not 32 bytes in base64, such as `openssl rand -base64 32` gives")
+	errV1     = errors.New("v1: want an absolute http or https URL without a path")
+	errTwo    = errors.New("want either v1 or a core in the same process")
+	errStrict = errors.New("mle-filter: policy: merchants: set filter_token, or remove the merchants. " +
+		"Without the token core does not return the merchant of a publishable key")
+	errRoom = errors.New("mle-filter: concurrency: want 0 or more")
+	errKEK  = errors.New("the key-encryption key is not 32 bytes in base64: make one with `openssl rand -base64 32`")
 )
 
 // New opens the keys and returns a filter, which keeps and rotates them until Close. It does not
@@ -265,7 +265,7 @@ func (f *Filter) openKeys(ctx context.Context) error {
 	var old []byte
 	if !f.cfg.OldKEK.IsZero() {
 		if old, err = decodeKEK(f.cfg.OldKEK); err != nil {
-			return fmt.Errorf("the old one: %w", err)
+			return fmt.Errorf("old_kek: %w", err)
 		}
 	}
 	if f.db, err = keystore.Open(ctx, keystore.Config{Source: f.cfg.Keys, PostgreSQL: f.cfg.PostgreSQL, Clock: f.cfg.Clock}); err != nil {

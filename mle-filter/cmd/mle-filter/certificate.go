@@ -61,7 +61,7 @@ func (p *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) 
 			p.looked = now
 			switch changed, err := p.look(); {
 			case err != nil:
-				p.log.ErrorContext(hello.Context(), "mle-filter: the new certificate is not taken, the one before goes on", slog.Any("error", err))
+				p.log.ErrorContext(hello.Context(), "mle-filter: the new certificate was rejected, the previous one stays", slog.Any("error", err))
 			case changed:
 				p.log.InfoContext(hello.Context(), "mle-filter: new certificate", slog.Time("until", p.present.Load().Leaf.NotAfter))
 			}

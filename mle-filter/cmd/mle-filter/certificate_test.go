@@ -58,7 +58,7 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 	serves(old) // half of a pair
 	c.Advance(time.Second)
 	serves(old)
-	if got := strings.Count(log.String(), "not taken"); got != 1 {
+	if got := strings.Count(log.String(), "was rejected"); got != 1 {
 		t.Errorf("half of a pair was said %d times: %s", got, log.String())
 	}
 	put(next.key, present.key)
@@ -72,7 +72,7 @@ func TestCertificateFollowsItsFiles(t *testing.T) {
 		c.Advance(time.Second)
 		serves(changed)
 	}
-	if got := strings.Count(log.String(), "not taken"); got != 2 || strings.Contains(log.String(), "PRIVATE") {
+	if got := strings.Count(log.String(), "was rejected"); got != 2 || strings.Contains(log.String(), "PRIVATE") {
 		t.Errorf("a file that is gone: got %s", log.String())
 	}
 }

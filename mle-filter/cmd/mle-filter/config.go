@@ -57,40 +57,40 @@ const (
 // keysFile is the default key store.
 const keysFile = "mle.db"
 
-const usage = `mle-filter stands in front of the v1 service and takes message-level encryption off: JWE bodies come in, plain v1 goes on, and the
-answers are encrypted for whoever asked. What is not encrypted passes through. It serves /v1/mle/* itself, and keeps the private keys.
+const usage = `mle-filter adds message-level encryption to the v1 service. It decrypts JWE bodies and forwards plain v1 to core. It encrypts
+the responses for clients that demand it. Requests without encryption pass through. It owns the private keys and serves /v1/mle/*.
 
 Usage:
   mle-filter [flags]                 serve
-  mle-filter seal|open [flags]       encrypt a request, decrypt an answer, by hand
-  mle-filter keys COMMAND [flags]    make and register a merchant's keys; list, rotate and end those of the service
-  mle-filter keyset rotate|rewrap    encrypt the private keys anew where they are kept
-  mle-filter health [--admin ADDR]   ask a running one whether it is well, on its port for operators (127.0.0.1:9082)
+  mle-filter seal|open [flags]       encrypt a request or decrypt a response by hand
+  mle-filter keys COMMAND [flags]    make and register a merchant's keys; list, rotate and end the service's keys
+  mle-filter keyset rotate|rewrap    encrypt the private keys in the store by other keys
+  mle-filter health [--admin ADDR]   check the health of a running mle-filter, on its operators' port (127.0.0.1:9082)
   mle-filter version
 
 Examples:
   CAUSEWAY_MLE_KEK=$(openssl rand -base64 32) mle-filter --v1 http://127.0.0.1:8080 --keys ./mle.db
-        keys in a file, encrypted under a key-encryption key that must be the same at the next start
+        keys in a file; the next start needs the same key-encryption key
   mle-filter --config configs/mle-filter.yaml --listen :9090
-        settings from the file, but this address
+        settings from the file, except the address
   mle-filter seal --help
   mle-filter keys --help
   mle-filter keyset --help
 
 Signals:
-  SIGTERM, SIGINT  give notice, stop listening, finish the requests under way, exit; a second one: exit
+  SIGTERM, SIGINT  give notice, stop listening, complete the requests in progress, exit; a second signal exits immediately
 
-Environment, each one also with _FILE behind it, for a file that holds it:
-  CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64. Filters that share keys have the same one
-  CAUSEWAY_MLE_OLD_KEK    the one before it, while it is being replaced: the keys open by either (none)
-  CAUSEWAY_MLE_KEYS       where keys are kept, unless --keys or the file says it: a postgres:// URL has a password
-  CAUSEWAY_FILTER_SECRET  what core wants to see on every request when it stands behind a filter (none)
+Environment; each variable also with the suffix _FILE, for a file that holds the value:
+  CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64, the same for all filters on one store
+  CAUSEWAY_MLE_OLD_KEK    the previous key-encryption key, during its rotation (none)
+  CAUSEWAY_MLE_KEYS       the key store, unless --keys or the file names it: a postgres:// URL has a password
+  CAUSEWAY_FILTER_SECRET  proves to core that a request passed mle-filter; core has the same secret (none)
   CAUSEWAY_HOP_SECRET     authenticates the client address between the programs, the same for all of them (none)
-  CAUSEWAY_FILTER_TOKEN   core's, with which merchants are told of rotations; see operator in the configuration file (none)
+  CAUSEWAY_FILTER_TOKEN   core's token for rotation events to merchants; see operator in the configuration file (none)
 
 Exit codes:
-  0  stopped as asked, or done
-  1  could not start, could not finish the requests under way, or not done
+  0  stopped cleanly, or success
+  1  the start, the stop or the command failed
   2  wrong flags
 
 Flags:
@@ -115,12 +115,12 @@ func (c *Config) source() (string, error) {
 func (m *Main) ParseFlags(args []string) error {
 	m.Config = defaults()
 	c, fs := &m.Config, program.Flags(name, m.Stderr, usage)
-	file := fs.String("config", "", "configuration `file`; every key in it is explained in configs/mle-filter.yaml")
+	file := fs.String("config", "", "configuration `file`; configs/mle-filter.yaml explains every key")
 	fs.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on; port 0 picks one")
-	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
-	fs.StringVar(&c.ExtProc, "extproc", c.ExtProc, "unix `socket` to serve Envoy's external processing on (default none)")
+	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` of the operators' port: Prometheus metrics at /metrics, and /health (default none)")
+	fs.StringVar(&c.ExtProc, "extproc", c.ExtProc, "unix `socket` of the external processor for Envoy (default none)")
 	fs.StringVar(&c.V1, "v1", c.V1, "base `URL` of the v1 service")
-	fs.Var(&keysFlag{to: &c.Keys}, "keys", "where keys are kept: an SQLite `file`, or a postgres:// URL that several filters share (default "+keysFile+")")
+	fs.Var(&keysFlag{to: &c.Keys}, "keys", "key store: an SQLite `file`, or a postgres:// URL that filters can share (default "+keysFile+")")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func certificateIn(path string) (keyring.Secret, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return keyring.Secret{}, errors.New(path + ": no certificate in it")
+		return keyring.Secret{}, errors.New(path + ": contains no certificate")
 	}
 	c, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

@@ -12,33 +12,33 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-const keysUsage = `mle-filter keys makes and registers a merchant's keys, and manages those of the service.
+const keysUsage = `mle-filter keys makes and registers a merchant's keys, and manages the keys of the service.
 
 Usage, for merchants:
   mle-filter keys new --out FILE [--alg ALG]
-        makes a pair for answers: the private JWK into a new file, the public one shown
+        makes a key pair for responses: writes the private JWK to a new file, and shows the public JWK
   mle-filter keys current --v1 URL --api-key-env VAR [--alg ALG]
-        shows the key to encrypt requests to
+        shows the key that requests must be encrypted to
   mle-filter keys register --v1 URL --api-key-env VAR --private FILE
-        registers the public half of a pair for answers, and proves that the private half is there
+        registers the public half of a response key pair, and proves possession of the private half
 
-Usage, for operators, on the same store as a filter and with its CAUSEWAY_MLE_KEK; running filters follow at once.
-A merchant's first key is made when it first asks the service for one, never here:
+Usage, for operators, with the store and the CAUSEWAY_MLE_KEK of a filter. Changes apply immediately in running filters.
+These commands never make a merchant's first key: the service makes it at the merchant's first request for one.
   mle-filter keys inventory
-        lists every secret, key and certificate: what it does, since when, and when it is replaced
+        lists every secret, key and certificate, with its use, its start and its replacement
   mle-filter keys list   [--merchant mer_…/test]
   mle-filter keys rotate --merchant mer_…/test [--alg ALG]
-        makes another key current; the old one decrypts for as long as planned
+        makes another key current; the old key decrypts until the end of the overlap
   mle-filter keys retire KID
-        ends a previous key before its time
+        ends a previous key early
   mle-filter keys revoke KID
-        ends any key at once and for good
+        ends any key immediately and permanently
 
 ALG is ECDH-ES+A256KW, the default, or RSA-OAEP-256.
 
 Exit codes:
-  0  done
-  1  not done
+  0  success
+  1  failure
   2  wrong flags
 
 Flags:
@@ -85,17 +85,17 @@ func (m *Main) Keys(ctx context.Context, args []string) error {
 		return err
 	}
 	if !known {
-		return m.misused("keys: say which: new, current, register, inventory, list, rotate, retire or revoke")
+		return m.misused("keys: want new, current, register, inventory, list, rotate, retire or revoke")
 	}
 	if len(words) < command.words {
-		return m.misused("keys %s: say which key", name)
+		return m.misused("keys %s: want a key id", name)
 	}
 	f.kid = strings.Join(words, "")
 	if alg := engine.Alg(f.alg); !alg.Known() {
-		return m.misused("--alg is ECDH-ES+A256KW or RSA-OAEP-256")
+		return m.misused("--alg: want ECDH-ES+A256KW or RSA-OAEP-256")
 	}
 	if f.merchant != "" && !tenant.MatchString(f.merchant) {
-		return m.misused("--merchant is a merchant and its mode, since either mode has keys of its own: mer_…/test or mer_…/live")
+		return m.misused("--merchant: want a merchant and its mode: mer_…/test or mer_…/live")
 	}
 	var strange error
 	fs.Visit(func(g *flag.Flag) {
@@ -143,12 +143,12 @@ func (m *Main) words(fs *flag.FlagSet, args []string, atMost int) (words []strin
 func (f *keysFlags) set(out io.Writer) *flag.FlagSet {
 	fs := program.Flags(name+" keys", out, keysUsage)
 	fs.StringVar(&f.alg, "alg", string(engine.ECDHESA256KW), "new, current, rotate: the `algorithm` of the key")
-	fs.StringVar(&f.out, "out", "", "new: the `file` to make")
+	fs.StringVar(&f.out, "out", "", "new: the `file` to create")
 	fs.StringVar(&f.private, "private", "", "register: the `file` that new made")
 	fs.StringVar(&f.v1, "v1", "http://127.0.0.1:8082", "current, register: base `URL` of the service")
 	fs.StringVar(&f.apiKeyEnv, "api-key-env", "", "current, register: environment `variable` with the API key")
-	fs.StringVar(&f.merchant, "merchant", "", "list, rotate: whose keys, a `merchant` and its mode")
+	fs.StringVar(&f.merchant, "merchant", "", "list, rotate: the `merchant` and its mode")
 	fs.StringVar(&f.config, "config", "", "inventory, list, rotate, retire, revoke: the filter's configuration `file`")
-	fs.StringVar(&f.keys, "keys", "", "inventory, list, rotate, retire, revoke: where keys are kept, as for the filter: a `file` or URL. It must be there")
+	fs.StringVar(&f.keys, "keys", "", "inventory, list, rotate, retire, revoke: the filter's key store: an existing `file`, or a URL")
 	return fs
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/causeway-pay/causeway/shared/program"
 )
 
-const keysetUsage = `mle-filter keyset encrypts the private keys anew where they are kept, while filters on them serve.
+const keysetUsage = `mle-filter keyset encrypts the private keys in the store by other keys, while filters serve.
 
-The private keys are encrypted by keys of the store, the keyset; that is encrypted by the key-encryption key.
+A keyset in the store encrypts the private keys. The key-encryption key encrypts the keyset.
 
-Usage, with the CAUSEWAY_MLE_KEK of the filters, or the one of their configuration file:
+Usage, with the CAUSEWAY_MLE_KEK of the filters, or with their configuration file:
   mle-filter keyset rotate [--drop-old]
-        adds a fresh key to the keyset and encrypts every private key by it. One that was interrupted is run again, and goes on where it was
+        adds a key to the keyset and encrypts every private key by it. If interrupted, run it again: it continues
   mle-filter keyset rewrap
         encrypts the keyset by CAUSEWAY_MLE_KEK instead of by CAUSEWAY_MLE_OLD_KEK
 
 To replace the key-encryption key while filters serve:
-  1. start each filter anew with the new one in CAUSEWAY_MLE_KEK and the present one in CAUSEWAY_MLE_OLD_KEK: it opens the keys by either
-  2. mle-filter keyset rewrap, with the same two
-  3. start each filter anew without CAUSEWAY_MLE_OLD_KEK, and destroy the old one
-Whoever had the old one may have read the keyset with it: then also mle-filter keyset rotate --drop-old, and rotate the merchants' keys.
+  1. restart each filter with the new key in CAUSEWAY_MLE_KEK and the present key in CAUSEWAY_MLE_OLD_KEK: it accepts both
+  2. run mle-filter keyset rewrap with the same two variables
+  3. restart each filter without CAUSEWAY_MLE_OLD_KEK, and destroy the old key
+If the old key has leaked, the keyset may have leaked too: then run mle-filter keyset rotate --drop-old, and rotate the merchants' keys.
 
 Exit codes:
-  0  done
-  1  not done, or some private keys do not open
+  0  success
+  1  failure, or some private keys do not open
   2  wrong flags
 
 Flags:
@@ -40,15 +40,15 @@ func (m *Main) Keyset(ctx context.Context, args []string) error {
 	var f keysFlags
 	fs := program.Flags(name+" keyset", m.Stderr, keysetUsage)
 	fs.StringVar(&f.config, "config", "", "the filter's configuration `file`")
-	fs.StringVar(&f.keys, "keys", "", "where keys are kept, as for the filter: a `file` or URL. It must be there")
-	drop := fs.Bool("drop-old", false, "rotate: remove the old keys of the keyset once nothing is encrypted by them")
+	fs.StringVar(&f.keys, "keys", "", "the filter's key store: an existing `file`, or a URL")
+	drop := fs.Bool("drop-old", false, "rotate: then remove the old keys from the keyset")
 	words, err := m.words(fs, args, 1)
 	if err != nil {
 		return err
 	}
 	verb := strings.Join(words, "")
 	if verb != "rotate" && (verb != "rewrap" || *drop) {
-		return m.misused("keyset: say which: rotate, with --drop-old or without, or rewrap")
+		return m.misused("keyset: want rotate, with or without --drop-old, or rewrap")
 	}
 	c, err := f.settings()
 	if err != nil {
@@ -84,7 +84,7 @@ func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop b
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(m.Stdout, "every private key is encrypted by the newest key; %d older ones are kept\n", older)
+	_, err = fmt.Fprintf(m.Stdout, "every private key is encrypted by the newest key; %d older keys are kept\n", older)
 	return err
 }
 

@@ -120,7 +120,7 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		return mlefilter.Config{}, err
 	}
 	if kek.IsZero() {
-		return mlefilter.Config{}, fmt.Errorf("%s is not set: the key-encryption key, such as `openssl rand -base64 32` gives; keep it", kekVariable)
+		return mlefilter.Config{}, fmt.Errorf("%s is not set: set the key-encryption key, made with `openssl rand -base64 32`, and keep it", kekVariable)
 	}
 	old, err := c.OldKEK.ResolveOr(os.Getenv, oldVariable)
 	if err != nil {

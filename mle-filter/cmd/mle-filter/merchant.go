@@ -96,7 +96,7 @@ func (m *Main) registerKey(ctx context.Context, f keysFlags) error {
 		} `json:"challenge"`
 	}
 	if err := json.Unmarshal(body, &made); err != nil {
-		return fmt.Errorf("answer: %w", err)
+		return fmt.Errorf("response: %w", err)
 	}
 	text, err := read(key, made.Challenge.JWE)
 	if err != nil {
@@ -130,7 +130,7 @@ func read(key jose.JSONWebKey, token string) (string, error) {
 func (m *Main) call(ctx context.Context, f keysFlags, method, path string, body []byte) ([]byte, error) {
 	key := os.Getenv(f.apiKeyEnv)
 	if f.apiKeyEnv == "" || key == "" {
-		return nil, m.misused("--api-key-env is required, and the variable that it names")
+		return nil, m.misused("--api-key-env: want the name of a variable that holds the API key")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -67,9 +67,9 @@ func openStore(ctx context.Context, source string) (*keystore.DB, error) {
 	db, err := keystore.Open(ctx, keystore.Config{Source: source, PostgreSQL: postgres.Open, Existing: true})
 	switch {
 	case errors.Is(err, keystore.ErrNoStore) && strings.Contains(source, "://"): // the source can contain a password
-		return nil, errors.New("--keys: no filter has kept keys in that database; serving makes them")
+		return nil, errors.New("--keys: no key store in that database: start mle-filter once to create it")
 	case errors.Is(err, keystore.ErrNoStore):
-		return nil, fmt.Errorf("--keys: no filter has kept keys in %s; serving makes them", source)
+		return nil, fmt.Errorf("--keys: no key store in %s: start mle-filter once to create it", source)
 	case err != nil:
 		return nil, fmt.Errorf("--keys: %w", err)
 	}
@@ -83,7 +83,7 @@ func readKEK(s config.Secret, variable string) ([]byte, error) {
 		return nil, err
 	}
 	if text.IsZero() {
-		return nil, fmt.Errorf("%s is not set: the key-encryption key of the filters on these keys", variable)
+		return nil, fmt.Errorf("%s is not set: set the key-encryption key of the filters on this store", variable)
 	}
 	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
 	if err != nil {
@@ -96,7 +96,7 @@ func readKEK(s config.Secret, variable string) ([]byte, error) {
 func keysOf(ctx context.Context, ring *keyring.Keyring, merchant string) ([]keyring.Key, error) {
 	keys, err := ring.List(ctx, merchant)
 	if err == nil && merchant != "" && len(keys) == 0 {
-		err = fmt.Errorf("--merchant: %s has no keys here; its first one is made when it asks the service for it", merchant)
+		err = fmt.Errorf("--merchant: %s has no keys: its first request for a key makes one", merchant)
 	}
 	return keys, err
 }
@@ -119,7 +119,7 @@ func (m *Main) listKeys(ctx context.Context, f keysFlags) error {
 
 func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
 	if f.merchant == "" {
-		return m.misused("keys rotate: --merchant is required, a merchant and its mode: mer_…/test or mer_…/live")
+		return m.misused("keys rotate: --merchant is required: mer_…/test or mer_…/live")
 	}
 	return m.ring(ctx, f, func(ring *keyring.Keyring) error {
 		keys, err := keysOf(ctx, ring, f.merchant)
@@ -128,7 +128,7 @@ func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
 		}
 		alg := engine.Alg(f.alg)
 		if !slices.ContainsFunc(keys, func(k keyring.Key) bool { return k.Alg == alg }) {
-			return fmt.Errorf("--alg: %s has no key for %s; its first one is made when it asks the service for it", f.merchant, alg)
+			return fmt.Errorf("--alg: %s has no key for %s: its first request for one makes it", f.merchant, alg)
 		}
 		if alg == engine.RSAOAEP256 {
 			if err := ring.Fill(ctx); err != nil { // a filter makes them in advance; here the operator waits
@@ -158,7 +158,7 @@ func (m *Main) retireKey(ctx context.Context, f keysFlags) error {
 	return m.ring(ctx, f, func(ring *keyring.Keyring) error {
 		_, err := ring.Retire(ctx, "", f.kid)
 		if errors.Is(err, keyring.ErrState) {
-			return fmt.Errorf("%s is current, or will be: rotate first, and then it can be retired; or revoke it", f.kid)
+			return fmt.Errorf("%s is a current or next key: rotate first and then retire it, or revoke it", f.kid)
 		}
 		return m.ended(f.kid, err)
 	})

@@ -18,15 +18,15 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-const sealUsage = `mle-filter seal encrypts a request body: plain JSON from standard input, a compact JWE to standard output, without a line break after it.
+const sealUsage = `mle-filter seal encrypts a request body. It reads JSON from standard input and writes a compact JWE to standard output, without a line break.
 
 Usage:
   mle-filter seal --key FILE [flags] < body.json > body.jwe
 
-The flags other than --key bind the body to one request: the service refuses it with any other path, response key or
-Idempotency-Key. An intermediary can then neither remove the demand for an encrypted response nor send the body again.
+The flags other than --key bind the body to one request: the service rejects it with another path, response key or
+Idempotency-Key. So an intermediary can neither remove the demand for an encrypted response nor replay the body.
 
-Example, with the key as the service gives it, and with the answer asked for encrypted:
+Example, with the service's current key and an encrypted response:
   curl -sS $BASE/v1/mle/keys/current -H "Authorization: Bearer $KEY" > current.json
   echo '{"amount": 1250, "currency": "usd", "payment_method": "card"}' | mle-filter seal --key current.json \
     --path /v1/transactions --response required --idempotency-key order-1 > body.jwe
@@ -36,12 +36,12 @@ Example, with the key as the service gives it, and with the answer asked for enc
 Flags:
 `
 
-const openUsage = `mle-filter open decrypts an answer: a compact JWE from standard input, what was in it to standard output.
+const openUsage = `mle-filter open decrypts a response. It reads a compact JWE from standard input and writes the plaintext to standard output.
 
 Usage:
-  mle-filter open --private FILE < answer.jwe
+  mle-filter open --private FILE < response.jwe
 
-The file holds the private JWK that the answer was encrypted to; mle-filter keys new makes one.
+The file holds the private JWK of the response key; mle-filter keys new makes one.
 
 Flags:
 `
@@ -55,7 +55,7 @@ func (m *Main) Seal(args []string) error {
 	path := fs.String("key", "", "`file` with the key to encrypt to: a JWK, or the response of GET /v1/mle/keys/current")
 	var to jwe.Binding
 	fs.StringVar(&to.Path, "path", "", "bind to the `path` of the request, such as /v1/transactions, and to --method")
-	fs.StringVar(&to.Method, "method", http.MethodPost, "the `method` that --path goes with")
+	fs.StringVar(&to.Method, "method", http.MethodPost, "the `method` of the request, bound with --path")
 	fs.StringVar(&to.ResponseTo, "response", "", "bind to the demand for an encrypted response: \"required\", or the `id` of the response key")
 	fs.StringVar(&to.IdempotencyKey, "idempotency-key", "", "bind to this Idempotency-Key of the request")
 	if err := program.Parse(fs, args, 0); err != nil {
@@ -102,7 +102,7 @@ func (m *Main) Open(args []string) error {
 		return err
 	}
 	if key.IsPublic() {
-		return fmt.Errorf("%s: a public key opens nothing", *path)
+		return fmt.Errorf("%s: want a private key, not a public one", *path)
 	}
 	token, err := m.input()
 	if err != nil {
@@ -116,7 +116,7 @@ func (m *Main) Open(args []string) error {
 		return err
 	}
 	if message.Header.KID != key.KeyID {
-		return fmt.Errorf("the message is for the key %s, which this is not", message.Header.KID)
+		return fmt.Errorf("the message is encrypted to another key: %s", message.Header.KID)
 	}
 	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
 		return err
@@ -135,9 +135,9 @@ func (m *Main) Open(args []string) error {
 func inTheClear(text []byte) error {
 	var told v1.ErrorBody
 	if err := json.Unmarshal(text, &told); err == nil && told.Error.Code != "" {
-		return fmt.Errorf("not encrypted, so nothing was opened: the service answered %d %s: %s\n%s", told.Error.Status, told.Error.Code, told.Error.Message, text)
+		return fmt.Errorf("the input is not encrypted: the service responded %d %s: %s\n%s", told.Error.Status, told.Error.Code, told.Error.Message, text)
 	}
-	return fmt.Errorf("not encrypted, so nothing was opened:\n%s", text)
+	return fmt.Errorf("the input is not encrypted:\n%s", text)
 }
 
 func (m *Main) input() ([]byte, error) {
@@ -146,7 +146,7 @@ func (m *Main) input() ([]byte, error) {
 		return nil, fmt.Errorf("standard input: %w", err)
 	}
 	if len(b) > maxInput {
-		return nil, errors.New("standard input: too long")
+		return nil, errors.New("standard input: longer than 8 MiB")
 	}
 	return b, nil
 }

@@ -55,7 +55,7 @@ func (a *Announcer) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := a.Deliver(ctx); err != nil && ctx.Err() == nil {
-			a.Log.ErrorContext(ctx, "announce", slog.Any("error", err))
+			a.Log.ErrorContext(ctx, "mle-filter: sending rotation events failed", slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():

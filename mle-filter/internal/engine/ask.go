@@ -26,31 +26,31 @@ func readAsk(head RequestHead) (a ask, p *Problem) {
 	versions := head.Fields.Values(FieldMLE)
 	switch {
 	case len(versions) > 1 || len(versions) == 1 && versions[0] != version:
-		return a, mediaType("X-SVC-MLE", "X-SVC-MLE must be v1, once.")
+		return a, mediaType("X-SVC-MLE", "Send X-SVC-MLE: v1 exactly once.")
 	case a.jose && len(versions) == 0:
-		return a, mediaType("X-SVC-MLE", "A body of application/jose must come with X-SVC-MLE: v1.")
+		return a, mediaType("X-SVC-MLE", "With a body of application/jose, send X-SVC-MLE: v1.")
 	case a.jose && len(head.Fields.Values(fieldType)) > 1:
 		return a, mediaType("Content-Type", "Send one Content-Type.")
 	case a.jose && len(head.Fields.Values(fieldCode)) > 0:
-		return a, mediaType("Content-Encoding", "A body of application/jose must not be packed.")
+		return a, mediaType("Content-Encoding", "Send a body of application/jose without Content-Encoding.")
 	case a.jose && !wellFormed(head.Fields.Values(fieldType)[0]):
-		return a, mediaType("Content-Type", "The parameters of Content-Type cannot be read. Leave them out: application/jose has none.")
+		return a, mediaType("Content-Type", "The parameters of Content-Type are invalid. Omit them: application/jose has none.")
 	case !a.jose && len(versions) > 0 && head.Body:
 		return a, mediaType("Content-Type", "With X-SVC-MLE: v1 the body must be application/jose.")
 	}
 	responses, kids := head.Fields.Values(FieldResponse), head.Fields.Values(FieldResponseKID)
 	if !a.jose && len(versions) > 0 && len(responses) == 0 {
-		return a, mediaType("Content-Type", "X-SVC-MLE: v1 without a body goes with X-SVC-MLE-Response: required; nothing else of it could be encrypted.")
+		return a, mediaType("Content-Type", "With X-SVC-MLE: v1 and no body, send X-SVC-MLE-Response: required. Otherwise there is nothing to encrypt.")
 	}
 	if len(responses) > 1 || len(responses) == 1 && responses[0] != required {
-		return a, invalid("X-SVC-MLE-Response", "X-SVC-MLE-Response must be required, once, or not be sent.")
+		return a, invalid("X-SVC-MLE-Response", "Send X-SVC-MLE-Response: required exactly once, or omit it.")
 	}
 	if a.response = len(responses) == 1; len(kids) > 1 || len(kids) == 1 && !a.response {
-		return a, invalid("X-SVC-MLE-Response-Kid", "X-SVC-MLE-Response-Kid goes once, and with X-SVC-MLE-Response: required.")
+		return a, invalid("X-SVC-MLE-Response-Kid", "Send X-SVC-MLE-Response-Kid once, and only with X-SVC-MLE-Response: required.")
 	}
 	if len(kids) == 1 {
 		if a.kid = kids[0]; a.kid == "" {
-			return a, invalid("X-SVC-MLE-Response-Kid", "X-SVC-MLE-Response-Kid is empty. Leave it out for the newest key.")
+			return a, invalid("X-SVC-MLE-Response-Kid", "X-SVC-MLE-Response-Kid is empty. Omit it to use the newest key.")
 		}
 	}
 	return a, nil

@@ -64,10 +64,10 @@ func (x *Exchange) obey(rule policy.Rule) *Problem {
 		carries = true
 	}
 	if rule.Request == policy.Required && carries && !x.ask.jose {
-		return problem(CodeRequired, "request", "This endpoint takes encrypted bodies only: application/jose with X-SVC-MLE: v1.")
+		return problem(CodeRequired, "request", "An encrypted body is required: send application/jose with X-SVC-MLE: v1.")
 	}
 	if rule.Response == policy.Required && !x.ask.response {
-		return problem(CodeRequired, "response", "The answer must be asked for encrypted: X-SVC-MLE-Response: required.").at("X-SVC-MLE-Response")
+		return problem(CodeRequired, "response", "An encrypted response is required: send X-SVC-MLE-Response: required.").at("X-SVC-MLE-Response")
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (x *Exchange) checkBody() *Problem {
 		return nil
 	}
 	if !x.head.Body {
-		return failed(jwe.ReasonEncoding, "The body is empty; a compact JWE was announced.")
+		return failed(jwe.ReasonEncoding, "The body is empty. Send a compact JWE.")
 	}
 	if x.head.Length > int64(x.engine.settings.MaxBody) {
 		return tooLarge()
@@ -104,7 +104,7 @@ func (x *Exchange) resolveReply(ctx context.Context) *Problem {
 		if x.ask.kid != "" {
 			param = "X-SVC-MLE-Response-Kid"
 		}
-		return problem(CodeKIDUnknown, "response_key", "There is no such response key, or none at all; register one first.").at(param)
+		return problem(CodeKIDUnknown, "response_key", "The response key does not exist, or none is registered. Register one first.").at(param)
 	}
 	return nil
 }

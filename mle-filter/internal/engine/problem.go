@@ -101,14 +101,14 @@ func (p *Problem) Ops(body []byte) []HeaderOp {
 
 // unavailable returns a temporary problem on our side.
 func unavailable(reason string, seconds int, cause error) *Problem {
-	p := problem(CodeUnavailable, reason, "Encrypted requests cannot be taken at the moment. Nothing was changed; try again.")
+	p := problem(CodeUnavailable, reason, "Encrypted requests cannot be processed at the moment. Nothing was changed. Retry.")
 	p.RetryAfter, p.Cause = seconds, cause
 	return p
 }
 
 // broken returns a problem that occurred after core's response. Core's work is not undone.
 func broken(reason string, cause error) *Problem {
-	p := problem(CodeInternal, reason, "The answer could not be encrypted. The request may have been carried out: send it again with the same Idempotency-Key.")
+	p := problem(CodeInternal, reason, "The response could not be encrypted. The request may have been carried out: send it again with the same Idempotency-Key.")
 	p.Cause = cause
 	return p
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -43,16 +42,21 @@ const maxSize = 64 << 20
 // Complete fills in the defaults and validates the settings.
 func (s Settings) Complete() (Settings, error) {
 	for _, size := range []struct {
+		name     string
 		value    *int
 		standard int
 	}{
-		{&s.MaxHeader, defaultMaxHeader}, {&s.MaxResponse, defaultMaxResponse}, {&s.Concurrency, 2 * runtime.GOMAXPROCS(0)}, {&s.MaxBody, 0}, {&s.MaxPlaintext, 0},
+		{"max_header", &s.MaxHeader, defaultMaxHeader},
+		{"max_response", &s.MaxResponse, defaultMaxResponse},
+		{"decryptions", &s.Concurrency, 2 * runtime.GOMAXPROCS(0)},
+		{"max_body", &s.MaxBody, 0},
+		{"max_plaintext", &s.MaxPlaintext, 0},
 	} {
 		if *size.value == 0 {
 			*size.value = size.standard
 		}
 		if *size.value < 0 || *size.value > maxSize {
-			return s, errors.New("mle: a limit is negative, or above 64 MiB")
+			return s, fmt.Errorf("mle: %s: %d is not allowed: want 0 to %d", size.name, *size.value, maxSize)
 		}
 	}
 	if err := s.completeBody(); err != nil {
@@ -84,7 +88,7 @@ func (s *Settings) completeBody() error {
 	case s.MaxPlaintext == 0:
 		s.MaxPlaintext = min(defaultMaxPlaintext, s.MaxBody)
 	case needs > s.MaxBody:
-		return fmt.Errorf("mle: max_plaintext cannot be reached: one of %d bytes is up to %d as it is sent, and max_body is %d", s.MaxPlaintext, needs, s.MaxBody)
+		return fmt.Errorf("mle: max_plaintext: a plaintext of %d bytes needs a body of up to %d, and max_body is %d", s.MaxPlaintext, needs, s.MaxBody)
 	}
 	return nil
 }

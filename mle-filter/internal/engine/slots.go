@@ -10,7 +10,7 @@ import (
 )
 
 // errBusy is the error of a decryption without a slot.
-var errBusy = errors.New("mle: too many decryptions wait")
+var errBusy = errors.New("mle: no decryption slot became free in time")
 
 // newSlots returns the slots of the private operations with keys of one alg. Each alg has separate
 // slots, so cheap operations do not wait for expensive ones. Clients with waiting operations take

@@ -20,7 +20,7 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 		return plain, nil
 	}
 	if head.Status == 101 {
-		return ResponseHandling{}, broken("upgrade", errors.New("mle: core changed the protocol"))
+		return ResponseHandling{}, broken("upgrade", errors.New("mle: core responded with 101 Switching Protocols"))
 	}
 	if bodiless(x.head.Method, head) {
 		plain.Ops = append(plain.Ops, x.answerOps()...)
@@ -31,11 +31,11 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 	}
 	for _, value := range head.Fields.Values(fieldCode) {
 		if !strings.EqualFold(value, "identity") {
-			return ResponseHandling{}, broken("encoding", errors.New("mle: core packed an answer, which nobody asked it to"))
+			return ResponseHandling{}, broken("encoding", errors.New("mle: core compressed the response, although the request did not accept that"))
 		}
 	}
 	if x.contentType() == "text/event-stream" {
-		return ResponseHandling{}, broken("stream", errors.New("mle: core answered with a stream"))
+		return ResponseHandling{}, broken("stream", errors.New("mle: core responded with an event stream, which cannot be encrypted"))
 	}
 	if head.Length > int64(x.engine.settings.MaxResponse) {
 		return ResponseHandling{}, x.responseTooLong()
@@ -52,7 +52,7 @@ func bodiless(method string, head ResponseHead) bool {
 // response.
 func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 	if x.reply == nil {
-		return nil, broken("key", errors.New("mle: nobody asked for this answer to be encrypted"))
+		return nil, broken("key", errors.New("mle: the client did not demand an encrypted response"))
 	}
 	if len(received) > x.engine.settings.MaxResponse {
 		return nil, x.responseTooLong()
@@ -67,7 +67,7 @@ func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 }
 
 func (x *Exchange) responseTooLong() *Problem {
-	return broken("response_size", errors.New("mle: core's answer is larger than max_response"))
+	return broken("response_size", errors.New("mle: core's response is larger than max_response"))
 }
 
 // contentType returns the media type of core's response without parameters, or "" if there is none.

@@ -14,7 +14,7 @@ import (
 // without it requires encryption.
 const MetadataPolicy = "x-mle-policy"
 
-var errLevel = errors.New("extproc: x-mle-policy is off, optional or required, once")
+var errLevel = errors.New("extproc: x-mle-policy: want off, optional or required, exactly once")
 
 func levelOf(ctx context.Context) (policy.Level, error) {
 	sent := metadata.ValueFromIncomingContext(ctx, MetadataPolicy)

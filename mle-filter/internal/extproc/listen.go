@@ -67,7 +67,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		s.grpc.Stop()
 		<-drained
-		late = errors.New("extproc: requests were cut that did not end in time")
+		late = errors.New("extproc: cut requests that did not end within the drain time")
 	}
 	err := <-s.done
 	if errors.Is(err, grpc.ErrServerStopped) { // before Serve began

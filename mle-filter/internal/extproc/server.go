@@ -29,7 +29,7 @@ type Processor struct {
 // New returns a processor.
 func New(cfg Config) (*Processor, error) {
 	if cfg.Engine == nil || cfg.Identify == nil {
-		return nil, errors.New("extproc: an engine and a way to identify are needed")
+		return nil, errors.New("extproc: Engine and Identify are required")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -147,6 +147,6 @@ func (s *Processor) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()
 	}
-	s.cfg.Log.ErrorContext(ctx, "mle-filter: Envoy's stream cannot be served", slog.Any("error", err))
+	s.cfg.Log.ErrorContext(ctx, "mle-filter: rejected a stream from Envoy", slog.Any("error", err))
 	return status.Error(codes.FailedPrecondition, err.Error())
 }

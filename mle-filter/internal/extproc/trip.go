@@ -56,9 +56,9 @@ func tripFrom(ctx context.Context) *trip {
 }
 
 var (
-	errOrder   = errors.New("extproc: Envoy sent a message out of turn")
-	errMode    = errors.New("extproc: processing_mode must be BUFFERED for both bodies, with both headers sent, and not observability_mode")
-	errForward = errors.New("extproc: forward_rules keep :method, :path or :status back")
+	errOrder   = errors.New("extproc: Envoy sent a message out of order")
+	errMode    = errors.New("extproc: processing_mode: want BUFFERED for both bodies and SEND for both headers, without observability_mode")
+	errForward = errors.New("extproc: forward_rules: allow :method, :path and :status")
 )
 
 // answer returns the response to one message. An error ends the stream.

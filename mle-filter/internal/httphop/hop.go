@@ -50,7 +50,7 @@ type Hop struct {
 // New returns a hop.
 func New(cfg Config) (*Hop, error) {
 	if cfg.Engine == nil || cfg.Identify == nil || (cfg.Upstream == nil) == (cfg.Core == nil) {
-		return nil, errors.New("httphop: an engine, a way to identify, and one of an upstream and a core are needed")
+		return nil, errors.New("httphop: Engine, Identify, and one of Upstream and Core are required")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

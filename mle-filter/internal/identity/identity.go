@@ -204,7 +204,7 @@ func (r *Resolver) current(ctx context.Context, credential string, origin []stri
 	}
 	var key v1.APIKey
 	if err := json.Unmarshal(body, &key); err != nil || key.Merchant == "" || !key.Mode.Valid() {
-		return entry{}, errors.New("identity: core's answer is not an API key")
+		return entry{}, errors.New("identity: core's response is not an API key")
 	}
 	e := entry{
 		Identity{key.ID, key.Merchant, key.Mode, key.Kind == v1.APIKeyKindPublishable, key.Scopes},
@@ -223,19 +223,18 @@ const codePublishable = "publishable_key_not_allowed"
 func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 	var told v1.ErrorBody
 	if err := json.Unmarshal(body, &told); err != nil || told.Error.Code == "" {
-		return fmt.Errorf("identity: core answered %d", resp.StatusCode)
+		return fmt.Errorf("identity: core responded %d", resp.StatusCode)
 	}
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 	default:
-		return fmt.Errorf("identity: core answered %d %s", resp.StatusCode, told.Error.Code)
+		return fmt.Errorf("identity: core responded %d %s", resp.StatusCode, told.Error.Code)
 	}
 	if told.Error.Code == codePublishable {
 		if !r.cfg.Token.IsZero() {
-			return errors.New("identity: core does not take the filter token: it has another one, or none")
+			return errors.New("identity: core rejected the filter token: set the same one on core")
 		}
-		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token, by " +
-			"which it would learn whose they are."
+		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token."
 	}
 	p := &engine.Problem{
 		Status: resp.StatusCode, Type: told.Error.Type, Code: told.Error.Code,

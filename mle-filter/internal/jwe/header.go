@@ -58,7 +58,7 @@ func judge(parsed *jose.Header) (*Header, error) {
 	}
 	h := &Header{Alg: Alg(parsed.Algorithm), KID: parsed.KeyID}
 	if h.KID != "" && !plausibleKID(h.KID) {
-		return nil, refuse(ReasonKID, "The protected header's kid cannot be a key id.")
+		return nil, refuse(ReasonKID, "The protected header's kid is not a key id.")
 	}
 	for _, read := range []func(members) error{h.readTypes, h.readTime, h.readBinding, h.readAgreement} {
 		if err := read(m); err != nil {
@@ -69,7 +69,7 @@ func judge(parsed *jose.Header) (*Header, error) {
 }
 
 func notTaken(name jose.HeaderKey) error {
-	return refuse(ReasonHeader, "The protected header holds "+string(name)+", which is not taken.")
+	return refuse(ReasonHeader, "The protected header holds "+string(name)+", which is not supported.")
 }
 
 // plausibleKID reports whether a kid is short and of characters that mean nothing anywhere.
@@ -114,10 +114,10 @@ func (h *Header) readTime(m members) error {
 	}
 	seconds, ok := member.(float64)
 	if !ok || seconds != math.Trunc(seconds) || seconds < 0 {
-		return refuse(ReasonHeader, "The protected header's iat is not an integer; it is the time in seconds.")
+		return refuse(ReasonHeader, "The protected header's iat must be an integer, the time in seconds.")
 	}
 	if seconds > maxSeconds {
-		return refuse(ReasonHeader, "The protected header's iat is in seconds, not in anything smaller.")
+		return refuse(ReasonHeader, "The protected header's iat must be in seconds, not in milliseconds.")
 	}
 	iat := int64(seconds)
 	h.IssuedAt = &iat
@@ -190,7 +190,7 @@ func decode(text string) ([]byte, error) {
 // be a point.
 var point = []string{"kty", "crv", "x", "y"}
 
-const notBare = "The protected header's epk holds more than kty, crv, x and y; nothing else of a key belongs there."
+const notBare = "The protected header's epk must hold only kty, crv, x and y."
 
 // readEPK reads the ephemeral public key. A wrong one never meets the private key: crypto/ecdh
 // takes points of the curve only.

@@ -44,7 +44,7 @@ func Parse(token []byte, limits Limits) (*Message, error) {
 	}
 	keyLen := decodedLen(parts[1])
 	if !plausibleKeyLen(header.Alg, keyLen) {
-		return nil, refuse(ReasonEncoding, "The encrypted key has a length that its algorithm does not give.")
+		return nil, refuse(ReasonEncoding, "The encrypted key does not have the length of its algorithm.")
 	}
 	return &Message{Header: *header, object: object, keyLen: keyLen}, nil
 }
@@ -84,7 +84,7 @@ func screen(text []byte) error {
 	}
 	for _, value := range m {
 		if string(value) == "null" { // to go-jose it is as if the member were not there
-			return refuse(ReasonHeader, "A member of the protected header is null; leave it out.")
+			return refuse(ReasonHeader, "A member of the protected header is null. Omit it.")
 		}
 	}
 	if epk, err := readMembers(m["epk"]); err == nil {
@@ -123,12 +123,12 @@ func explain(text []byte) error {
 	var whole map[string]any // go-jose reads all of it, however deep
 	if json.Unmarshal(text, &whole) != nil {
 		return refuse(ReasonHeader,
-			"The protected header has a repeated member somewhere inside, or a number that is out of range.")
+			"The protected header has a repeated nested member, or a number that is out of range.")
 	}
 	var alg, content string
 	if json.Unmarshal(m["alg"], &alg) != nil || json.Unmarshal(m["enc"], &content) != nil || !Alg(alg).Known() ||
 		content != string(enc) {
-		return refuse(ReasonAlg, "The algorithms taken are RSA-OAEP-256 and ECDH-ES+A256KW, with A256GCM.")
+		return refuse(ReasonAlg, "The supported algorithms are RSA-OAEP-256 and ECDH-ES+A256KW, with A256GCM.")
 	}
 	var kid string
 	if raw, ok := m["kid"]; ok && json.Unmarshal(raw, &kid) != nil {

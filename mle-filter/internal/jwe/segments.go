@@ -23,7 +23,7 @@ var lowBits = [4]int{0, 0, 0x0f, 0x03}
 // ciphertext and tag moved. It does refuse characters that are not base64url.
 func split(token []byte) (parts [segments][]byte, err error) {
 	if bytes.IndexByte(token, '\n') >= 0 || bytes.IndexByte(token, '\r') >= 0 {
-		return parts, refuse(ReasonEncoding, "The body holds a line break; send the compact JWE alone.")
+		return parts, refuse(ReasonEncoding, "The body has a line break. Send only the compact JWE.")
 	}
 	rest := token
 	for i := range segments - 1 {

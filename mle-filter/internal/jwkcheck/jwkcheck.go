@@ -63,7 +63,7 @@ func Parse(text []byte, thumbprint func(jose.JSONWebKey) (string, error)) (jose.
 	}
 	if m.Kid != nil && *m.Kid != out.KeyID {
 		return none, "", refuse("kid",
-			"A kid is the RFC 7638 thumbprint of the key by SHA-256. Leave it out, and it is computed.")
+			"The kid must be the RFC 7638 thumbprint of the key by SHA-256. Omit it to have it computed.")
 	}
 	return out, alg, nil
 }
@@ -86,7 +86,7 @@ func read(text []byte) (*members, error) {
 	case errors.As(err, &e):
 		return nil, refuse(e.JSONPointer.LastToken(), "The member has the wrong type.")
 	}
-	return nil, refuse("", "The JWK is not a JSON object whose members stand once each.")
+	return nil, refuse("", "The JWK is not a JSON object without repeated members.")
 }
 
 // strange rejects members that do not belong in a public key. Its error names the members of a
@@ -97,9 +97,9 @@ func strange(name string) error {
 		return refuse(name, "This is a private or a secret key, which nobody may know but you. Make another one, and "+
 			"send its public half.")
 	case "x5u", "x5c", "x5t", "x5t#S256":
-		return refuse(name, "Certificates are not taken. Send the bare key.")
+		return refuse(name, "Certificates are not supported. Send only the key.")
 	}
-	return refuse(name, "There is no such member in a public key for encryption.")
+	return refuse(name, "A public key for encryption has no such member.")
 }
 
 // key checks the key itself.
@@ -108,13 +108,13 @@ func (m *members) key() (engine.Alg, any, error) {
 	case m.Kty == "oct":
 		return "", nil, refuse("kty", "A symmetric key cannot be registered.")
 	case m.Kty != "EC" && m.Kty != "RSA":
-		return "", nil, refuse("kty", "A key is \"EC\" on P-256, or \"RSA\".")
+		return "", nil, refuse("kty", "The kty must be \"EC\", on P-256, or \"RSA\".")
 	case m.Kty == "EC" && m.Crv != "P-256":
-		return "", nil, refuse("crv", "The curve is P-256.")
+		return "", nil, refuse("crv", "The curve must be P-256.")
 	case m.Kty == "EC" && (m.N != "" || m.E != ""), m.Kty == "RSA" && (m.Crv != "" || m.X != "" || m.Y != ""):
-		return "", nil, refuse("kty", "The members are those of two kinds of key.")
+		return "", nil, refuse("kty", "The JWK mixes the members of EC and RSA.")
 	case large(m.E):
-		return "", nil, refuse("e", "The exponent is less than 2^31; 65537 is usual.")
+		return "", nil, refuse("e", "The exponent must be less than 2^31. 65537 is usual.")
 	}
 	if err := m.plain(); err != nil {
 		return "", nil, err
@@ -132,7 +132,7 @@ func (m *members) key() (engine.Alg, any, error) {
 	switch key := jwk.Key.(type) {
 	case *ecdsa.PublicKey:
 		if key.Curve != elliptic.P256() {
-			return "", nil, refuse("crv", "The curve is P-256.")
+			return "", nil, refuse("crv", "The curve must be P-256.")
 		}
 		if _, err := key.ECDH(); err != nil { // on the curve, and not at infinity
 			return "", nil, refuse("x", "x and y are not a point on P-256, in base64url of 32 bytes each.")
@@ -141,7 +141,7 @@ func (m *members) key() (engine.Alg, any, error) {
 	case *rsa.PublicKey:
 		return engine.RSAOAEP256, key, checkRSA(key)
 	}
-	return "", nil, refuse("kty", "A key is \"EC\" on P-256, or \"RSA\".")
+	return "", nil, refuse("kty", "The kty must be \"EC\", on P-256, or \"RSA\".")
 }
 
 // plain rejects numbers in another form than the one of RFC 7518. go-jose skips line breaks, bits
@@ -156,7 +156,7 @@ func (m *members) plain() error {
 					"character.")
 		}
 		if m.Kty == "RSA" && len(value) > 0 && value[0] == 0 {
-			return refuse(number.name, "The number has a zero byte ahead; RFC 7518 has it without.")
+			return refuse(number.name, "The number has a leading zero byte, which RFC 7518 does not allow.")
 		}
 	}
 	return nil
@@ -180,7 +180,7 @@ func (m *members) bare() []byte {
 // purpose checks the purpose that the key states.
 func (m *members) purpose(alg engine.Alg) error {
 	if m.Use != nil && *m.Use != "enc" {
-		return refuse("use", "The key is to encrypt to: \"enc\", or leave it out.")
+		return refuse("use", "The use must be \"enc\", or omitted.")
 	}
 	if m.Alg != nil && *m.Alg != string(alg) {
 		return refuse("alg", "A key of this kind is for \""+string(alg)+"\". Name that, or leave it out.")
@@ -194,7 +194,7 @@ func (m *members) purpose(alg engine.Alg) error {
 	}
 	for _, op := range *m.KeyOps {
 		if !allowed[op] {
-			return refuse("key_ops", "The operations are not those of a public key for encryption.")
+			return refuse("key_ops", "The operations must be operations of a public key for encryption.")
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func large(exponent string) bool {
 	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(maxExponent)) > 0
 }
 
-const badExponent = "The exponent is odd, and 3 or more; 65537 is usual."
+const badExponent = "The exponent must be odd, and at least 3. 65537 is usual."
 
 // small reports whether an exponent is less than any that encrypts; the error of go-jose would not
 // name the exponent.
@@ -32,13 +32,13 @@ func small(exponent string) bool {
 func checkRSA(key *rsa.PublicKey) error {
 	switch bits := key.N.BitLen(); {
 	case bits < minBits || bits > maxBits:
-		return refuse("n", "The modulus has 2048 to 4096 bits.")
+		return refuse("n", "The modulus must have 2048 to 4096 bits.")
 	case key.E < 3 || key.E%2 == 0:
 		return refuse("e", badExponent)
 	case key.N.Bit(0) == 0:
 		return refuse("n", "The modulus is even.")
 	case weak(key.N):
-		return refuse("n", "The modulus has the mark of the ROCA weakness (CVE-2017-15361): its private key can be "+
+		return refuse("n", "The modulus has the ROCA weakness (CVE-2017-15361): its private key can be "+
 			"computed. Make the key elsewhere.")
 	case divides(key.N):
 		return refuse("n", "The modulus has a small factor, so it is no RSA key.")

@@ -42,7 +42,7 @@ const (
 
 // codes is the only table from code to type, status and message.
 var codes = map[string]engine.Problem{
-	codePublishableKey:    {Type: v1.ErrorTypePermissionError, Status: 403, Message: "Publishable keys read the current key here, and nothing else. Use a secret key."},
+	codePublishableKey:    {Type: v1.ErrorTypePermissionError, Status: 403, Message: "A publishable key may only read the current key. Use a secret key."},
 	codeInsufficientScope: {Type: v1.ErrorTypePermissionError, Status: 403, Message: "This API key lacks the scope mle:write."},
 
 	codeInvalidJSON:           {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The body is not a JSON object."},
@@ -59,22 +59,22 @@ var codes = map[string]engine.Problem{
 	codeBodyTooLarge:          {Type: v1.ErrorTypeInvalidRequestError, Status: 413, Message: "The body is larger than 64 KiB."},
 	codeUnsupportedMediaType:  {Type: v1.ErrorTypeInvalidRequestError, Status: 415, Message: "Send the body as `Content-Type: application/json`, not packed."},
 
-	codeKeyExists:       {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "The key is registered and active already."},
-	codeTooMany:         {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "There are 20 response keys already. Delete one first."},
-	codeChallengeFailed: {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "This is not the text that the challenge holds, or its time is over. Register the key again for another one."},
-	codeKeyInUse:        {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "Only a previous key can be ended. Rotate first, and then end it."},
+	codeKeyExists:       {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "The key is already registered and active."},
+	codeTooMany:         {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "20 response keys are registered already. Delete one first."},
+	codeChallengeFailed: {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The text is not the plaintext of the challenge, or the challenge has expired. Register the key again to get another one."},
+	codeKeyInUse:        {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "Only a previous key can be ended. Rotate first and then end it."},
 	codeKeyLimit: {
 		Type: v1.ErrorTypeInvalidRequestError, Status: 409,
-		Message: "There are 10 keys of this algorithm that decrypt. End a previous one, or rotate with expires_in: 0, or wait for as long as Retry-After says.",
+		Message: "10 keys of this algorithm decrypt already. End a previous one, rotate with expires_in: 0, or wait for Retry-After seconds.",
 	},
 	codeRateLimited: {
 		Type: v1.ErrorTypeRateLimitError, Status: 429,
-		Message: "Keys of an algorithm can be rotated 10 times within 24 hours. Wait for as long as Retry-After says.",
+		Message: "Keys of an algorithm can be rotated 10 times within 24 hours. Wait for Retry-After seconds.",
 	},
 	codeKeyReused: {Type: v1.ErrorTypeIdempotencyError, Status: 422, Message: "This Idempotency-Key was used with another request."},
 
 	codeUnavailable:      {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 1, Message: "The key is being made. Try again shortly."},
-	codeStoreUnavailable: {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 5, Message: "The keys cannot be reached at the moment. Nothing was changed."},
+	codeStoreUnavailable: {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 5, Message: "The keys cannot be read at the moment. Nothing was changed. Retry."},
 	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
 }
 

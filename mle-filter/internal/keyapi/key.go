@@ -121,7 +121,7 @@ func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
 
 func knownAlg(alg engine.Alg) (engine.Alg, *engine.Problem) {
 	if !slices.Contains(keyring.Algs(), alg) {
-		return "", invalid("alg", "An alg is \"ECDH-ES+A256KW\" or \"RSA-OAEP-256\".")
+		return "", invalid("alg", "The alg must be \"ECDH-ES+A256KW\" or \"RSA-OAEP-256\".")
 	}
 	return alg, nil
 }
@@ -195,7 +195,7 @@ func (a *API) rotate(w http.ResponseWriter, r *http.Request, tenant string) *eng
 	}
 	if in.ExpiresIn != nil {
 		if *in.ExpiresIn < 0 || *in.ExpiresIn > int64(a.Keys.Schedule().KeepPrevious/time.Second) {
-			return invalid("expires_in", "The replaced key can be kept for 0 seconds up to as long as one is kept by schedule.")
+			return invalid("expires_in", "The value must be from 0 to the overlap of the schedule, in seconds.")
 		}
 		keep := time.Duration(*in.ExpiresIn) * time.Second
 		do.Keep = &keep

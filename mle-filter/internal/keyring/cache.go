@@ -17,7 +17,7 @@ import (
 const maxHeld = 20_000
 
 // errAway reports that the store cannot be read, so a key in memory may have ended.
-var errAway = errors.New("keyring: the store cannot be asked whether what is in memory still holds")
+var errAway = errors.New("keyring: the store cannot be read to check the keys in memory")
 
 // held is the cached state of a tenant. It is immutable.
 type held struct {

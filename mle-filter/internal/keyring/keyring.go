@@ -22,7 +22,7 @@ var (
 	// ErrNotReady reports that the key is still being made. The caller can retry.
 	ErrNotReady = errors.New("keyring: the key is being made")
 	// ErrState reports that the key's state does not allow the operation.
-	ErrState = errors.New("keyring: not in this state of the key")
+	ErrState = errors.New("keyring: the key's state does not allow this")
 	// ErrKeyReused reports that the Idempotency-Key belongs to another request.
 	ErrKeyReused = errors.New("keyring: the idempotency key was used with another request")
 )
@@ -112,13 +112,13 @@ func (c *Config) validate() error {
 	s := c.Schedule
 	switch {
 	case s.PublishAhead >= s.RotateEvery:
-		return fmt.Errorf("keys are published %s ahead, which must be less than the %s that they are current", s.PublishAhead, s.RotateEvery)
+		return fmt.Errorf("rotation: publish_ahead: %s is not less than every: %s", s.PublishAhead, s.RotateEvery)
 	case s.KeepPrevious < minKeep:
-		return fmt.Errorf("a key that was replaced is kept for %s: want %s or more, for as long as clients may keep what they were told", s.KeepPrevious, minKeep)
+		return fmt.Errorf("rotation: keep_previous: %s: want %s or more, because clients cache keys", s.KeepPrevious, minKeep)
 	case c.RSABits < 2048 || c.RSABits > 4096:
-		return fmt.Errorf("rsa keys of %d bits: want 2048 to 4096", c.RSABits)
+		return fmt.Errorf("rsa_bits: %d: want 2048 to 4096", c.RSABits)
 	case c.Spares < 0:
-		return fmt.Errorf("%d rsa keys to be kept ready: want 0 or more", c.Spares)
+		return fmt.Errorf("spare_keys: %d: want 0 or more", c.Spares)
 	}
 	return nil
 }
@@ -147,12 +147,12 @@ func (r *Keyring) Run(ctx context.Context) {
 }
 
 // every calls do now, at each signal, and at an interval.
-func (r *Keyring) every(ctx context.Context, wish <-chan struct{}, what string, do func(context.Context) error) {
+func (r *Keyring) every(ctx context.Context, wish <-chan struct{}, task string, do func(context.Context) error) {
 	tick := time.NewTicker(maintainEvery)
 	defer tick.Stop()
 	for {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			r.log.ErrorContext(ctx, "keyring", slog.String("what", what), slog.Any("error", err))
+			r.log.ErrorContext(ctx, "mle-filter: background task failed", slog.String("task", task), slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():

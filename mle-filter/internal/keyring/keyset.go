@@ -21,7 +21,7 @@ import (
 const resealAtOnce = 100
 
 // ErrLeft reports that some private keys do not open. They are still encrypted by an old key.
-var ErrLeft = errors.New("keyring: private keys were left that do not open, and the old keys with them")
+var ErrLeft = errors.New("keyring: some private keys do not open: they and the old keys are kept")
 
 // KeysetRotation encrypts all private keys again by a fresh key. Running filters adopt the new
 // keyset. If an earlier rotation was interrupted, it completes that one and adds no key. Two
@@ -223,7 +223,7 @@ func makeKeyset(ctx context.Context, db *keystore.DB, wrap tink.AEAD) error {
 func readKeyset(sealed []byte, wrap tink.AEAD) (*keyset.Handle, error) {
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(sealed)), wrap, binding)
 	if err != nil {
-		return nil, errors.New("keyring: the keyset does not open: another key-encryption key, or a damaged store")
+		return nil, errors.New("keyring: the keyset does not open: wrong key-encryption key, or a damaged store")
 	}
 	return h, nil
 }

@@ -36,7 +36,7 @@ func sealNameKey(key []byte, wrap tink.AEAD) ([]byte, error) {
 func openNameKey(sealed []byte, wrap tink.AEAD) ([]byte, error) {
 	key, err := wrap.Decrypt(sealed, nameBinding)
 	if err != nil || len(key) != nameKeySize {
-		return nil, errors.New("keyring: the key of names does not open: another key-encryption key, or a damaged store")
+		return nil, errors.New("keyring: the key of names does not open: wrong key-encryption key, or a damaged store")
 	}
 	return key, nil
 }

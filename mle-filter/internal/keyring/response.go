@@ -29,7 +29,7 @@ const (
 var (
 	ErrKeyExists = errors.New("keyring: the response key is active already")
 	ErrTooMany   = errors.New("keyring: too many response keys")
-	ErrChallenge = errors.New("keyring: not what the challenge holds, or too late")
+	ErrChallenge = errors.New("keyring: wrong text for the challenge, or it has expired")
 )
 
 // ResponseKey is a merchant's public key for encrypted responses.

@@ -23,11 +23,11 @@ const KEKSize = 32
 var binding = []byte("causeway/mle.keyset")
 
 // errSealed reports that a private key does not open.
-var errSealed = errors.New("keyring: a private key does not open: another keyset, or a row that was changed or moved")
+var errSealed = errors.New("keyring: a private key does not open: wrong keyset, or a changed row")
 
 // errMoved reports that the stored keyset has changed, and that this filter lacks its
 // key-encryption key.
-var errMoved = errors.New("keyring: the keyset has other keys now, and another key-encryption key: start this filter again with that one")
+var errMoved = errors.New("keyring: the keyset has changed under another key-encryption key: restart this filter with that key")
 
 // sealer encrypts private keys by the keyset, which the store holds encrypted by the key-encryption
 // key. It adopts changes of the keyset at each write that needs it, and whenever keys are read.

@@ -34,7 +34,7 @@ type Config struct {
 type Opener func(ctx context.Context, source string, existing bool) (*Engine, error)
 
 // ErrNoStore reports a source without a key store.
-var ErrNoStore = errors.New("keystore: no filter has kept keys there")
+var ErrNoStore = errors.New("keystore: no key store there")
 
 // Engine is a database, with the differences between SQLite and PostgreSQL.
 type Engine struct {
@@ -54,9 +54,9 @@ type DB struct {
 	clock       clock.Clock
 }
 
-var errNoPostgres = errors.New("keystore: this program keeps keys in a file, and has nothing that reads postgres:// URLs")
+var errNoPostgres = errors.New("keystore: this program has no PostgreSQL driver: use a file")
 
-var errDSN = errors.New("keystore: where keys are kept looks like a database, and not like a file: a database is postgres://user:password@host:port/database")
+var errDSN = errors.New("keystore: the source looks like a database, not a file: want postgres://user:password@host:port/database")
 
 // isDSN reports whether a source looks like a database, but is not a postgres:// URL. As a file
 // name it would create an empty key store.

@@ -27,15 +27,15 @@ func New() *Metrics {
 	m := &Metrics{
 		Set: metrics.New("causeway_mle"),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_mle_request_seconds", Help: "Time to answer a request, core's included, by route and status.",
+			Name: "causeway_mle_request_seconds", Help: "Time to respond to a request, including core's time, by route and status.",
 			Buckets: metrics.Latencies(),
 		}, []string{"route", "status"}),
 		exchanges: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_mle_exchanges_total",
-			Help: "Requests that core answered, by what of them was encrypted: request (an alg, or none) and response.",
+			Help: "Requests with a response from core, by encryption of the request (an alg, or none) and of the response.",
 		}, []string{"request", "response"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_mle_refusals_total", Help: "Requests that the filter answered itself, by code and reason.",
+			Name: "causeway_mle_refusals_total", Help: "Requests that mle-filter rejected, by code and reason.",
 		}, []string{"code", "reason"}),
 	}
 	m.Register(m.requests, m.exchanges, m.refusals)

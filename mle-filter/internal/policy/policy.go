@@ -67,15 +67,14 @@ func New(cfg Config) (*Table, error) {
 			return nil, fmt.Errorf("policy: route %d: %w", i+1, err)
 		}
 		if slices.ContainsFunc(t.routes, func(other route) bool { return other.hides(read) }) {
-			return nil, fmt.Errorf("policy: route %d: one above it takes all of its requests", i+1)
+			return nil, fmt.Errorf("policy: route %d: an earlier route matches all of its requests", i+1)
 		}
 		t.routes = append(t.routes, read)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Merchants)) {
 		rule, err := cfg.Merchants[name].rule(name)
 		if err == nil && !t.tightens(rule) {
-			err = errors.New("it demands nothing that the routes do not demand of everybody: take it out, or have it say " +
-				"required")
+			err = errors.New("no stricter than the routes: remove it, or set mle or response_mle to required")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("policy: merchants: %q: %w", name, err)
@@ -167,17 +166,17 @@ func (r Route) read() (route, error) {
 		return route{}, err
 	}
 	if r.Method != "" && !slices.Contains(methods, r.Method) {
-		return route{}, errors.New("method is none of " + strings.Join(methods, ", "))
+		return route{}, errors.New("method: want one of " + strings.Join(methods, ", "))
 	}
 	rule := Rule{Request: r.MLE.orOptional(), Response: r.Response.orOptional()}
 	if !rule.Request.known() || !rule.Response.known() {
-		return route{}, errors.New("a level is off, optional or required")
+		return route{}, errors.New("mle and response_mle: want off, optional or required")
 	}
 	if rule.Request == Off && r.Response == "" {
 		rule.Response = Off
 	}
 	if (rule.Request == Off) != (rule.Response == Off) {
-		return route{}, errors.New("mle and response_mle are off together or not at all")
+		return route{}, errors.New("mle and response_mle: set both to off, or neither")
 	}
 	return route{method: r.Method, path: path, rule: rule}, nil
 }
@@ -185,14 +184,14 @@ func (r Route) read() (route, error) {
 func (m Merchant) rule(merchant string) (Rule, error) {
 	number, err := id.Parse(id.Merchant, merchant)
 	if err != nil || id.Format(id.Merchant, number) != merchant { // core writes ids in one way
-		return Rule{}, errors.New("that is no merchant's id, which is mer_ and 13 characters")
+		return Rule{}, errors.New("not a merchant's id: want mer_ and 13 characters")
 	}
 	rule := Rule{Request: m.MLE.orOptional(), Response: m.Response.orOptional()}
 	if !rule.Request.known() || !rule.Response.known() {
-		return Rule{}, errors.New("its levels are optional or required")
+		return Rule{}, errors.New("mle and response_mle: want optional or required")
 	}
 	if rule.Request == Off || rule.Response == Off {
-		return Rule{}, errors.New("a merchant can be stricter than the routes, and no less strict")
+		return Rule{}, errors.New("mle and response_mle: a merchant cannot turn encryption off")
 	}
 	return rule, nil
 }

@@ -16,10 +16,10 @@ type template struct {
 const rest = "**"
 
 var errTemplate = errors.New(
-	"path is not a template: it begins with /, its segments are text or {name}, and ** stands at its end only")
+	"path: want segments of text or {name} after a /, with ** only at the end")
 
 // errQuery is the reason for which a line would never apply.
-var errQuery = errors.New("path has a ? or a # in it: requests are compared without their query")
+var errQuery = errors.New("path: remove ? and #: requests are matched without their query")
 
 func parse(text string) (template, error) {
 	var t template

@@ -143,6 +143,6 @@ func LogCause(ctx context.Context, log *slog.Logger, p *engine.Problem) {
 	if p.Cause == nil {
 		return
 	}
-	log.ErrorContext(ctx, "mle-filter: refused", slog.String("code", p.Code), slog.String("reason", p.Reason),
+	log.ErrorContext(ctx, "mle-filter: request rejected", slog.String("code", p.Code), slog.String("reason", p.Reason),
 		slog.String("request_id", httpx.RequestIDFrom(ctx)), slog.Any("error", p.Cause))
 }

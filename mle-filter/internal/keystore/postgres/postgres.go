@@ -40,7 +40,7 @@ func Rotating(again func() (string, error)) keystore.Opener {
 func open(ctx context.Context, source string, existing bool, options ...stdlib.OptionOpenDB) (*keystore.Engine, error) {
 	cfg, err := pgx.ParseConfig(source)
 	if err != nil {
-		return nil, errors.New("keystore: the postgres:// URL cannot be read") // the cause may quote the password
+		return nil, errors.New("keystore: the postgres:// URL is invalid") // the cause may quote the password
 	}
 	if cfg.RuntimeParams["statement_timeout"] == "" {
 		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
