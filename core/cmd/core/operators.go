@@ -17,7 +17,7 @@ import (
 func (m *Main) operators(ctx context.Context, args []string) error {
 	f, at := m.flags("operators")
 	role := f.String("role", auth.RoleOperator, "operator, auditor or filter-identify")
-	lasts := f.Duration("expires", 0, "how long the token is valid, 0 for good")
+	lasts := f.Duration("expires", 0, "lifetime of the token, 0 for no limit")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err

@@ -40,8 +40,8 @@ func (p *place) url() (secret.String, error) {
 }
 
 // errServer reports that a PostgreSQL store cannot be copied as a folder.
-var errServer = errors.New("backup and restore are for a data folder. Back up a PostgreSQL store by its own means, such as pg_basebackup and its log " +
-	"of writes, and keep the key-encryption key apart from it: the rows are worth nothing without it")
+var errServer = errors.New("backup and restore need a data folder. Back up a PostgreSQL store by the means of the server, such as pg_basebackup and its " +
+	"write-ahead log, and keep the key-encryption key separately: without it the rows cannot be decrypted")
 
 // folder locates the data folder of a command that copies it.
 func (p *place) folder() (cfg datadir.Config, err error) {

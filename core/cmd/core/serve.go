@@ -141,7 +141,7 @@ const mostDays = 36525
 func keepDays(name string, days int, shortest time.Duration) (time.Duration, error) {
 	const day = 24 * time.Hour
 	if least := int(shortest / day); days != 0 && (days < least || days > mostDays) {
-		return 0, fmt.Errorf("%s %d: %d days at least, %d at most, or 0 for good", name, days, least, mostDays)
+		return 0, fmt.Errorf("%s %d: want %d to %d days, or 0 for no limit", name, days, least, mostDays)
 	}
 	return time.Duration(days) * day, nil
 }
