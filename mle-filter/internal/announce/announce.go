@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	every = 5 * time.Second // how often the store is read for announcements
-	lease = time.Minute     // for how long one filter has an announcement to itself: longer than an attempt takes
+	every = 5 * time.Second // the interval of reads from the store
+	lease = time.Minute     // the claim of one filter; longer than an attempt takes
 )
 
-// Config is where core is. Store, Core and Token are required.
+// Config locates core. Store, Core and Token are required.
 type Config struct {
 	Store  *keystore.DB
 	Core   string        // the address of core's operators' port
-	Token  secret.String // the operator's
+	Token  secret.String // the filter token
 	Client *http.Client
 	Clock  clock.Clock
 	Log    *slog.Logger
 }
 
-// Announcer sends announcements to core. Any number of them may share a store.
+// Announcer sends announcements to core. Several may share a store.
 type Announcer struct {
 	Config
 	port announce.Port

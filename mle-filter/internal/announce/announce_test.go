@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// core takes announcements, or fails in a way.
+// core accepts announcements, or fails.
 type core struct {
 	*httptest.Server
 
@@ -97,8 +97,8 @@ func announcer(db *keystore.DB, c *core, now clock.Clock) *announce.Announcer {
 	})
 }
 
-// TestDeliver: an announcement that core did not take is sent again, the same, at growing
-// intervals. One that core took is not.
+// TestDeliver checks that an announcement that core did not accept is sent again, unchanged, at
+// growing intervals. An accepted one is not.
 func TestDeliver(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -121,7 +121,7 @@ func TestDeliver(t *testing.T) {
 			tell(t, db, "one")
 			c.set(503)
 			deliver(1, true)
-			deliver(1, false) // not yet
+			deliver(1, false) // not due
 			now.Advance(5*time.Second - time.Millisecond)
 			deliver(1, false)
 			now.Advance(time.Millisecond)
@@ -147,7 +147,7 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// TestDeliverTogether: filters that share a store share the work.
+// TestDeliverTogether checks that filters that share a store share the work.
 func TestDeliverTogether(t *testing.T) {
 	t.Parallel()
 	for _, e := range storetest.Engines() {
@@ -176,7 +176,7 @@ func TestDeliverTogether(t *testing.T) {
 	}
 }
 
-// TestLease: when an mle-filter dies with announcements in its lease, another one sends them.
+// TestLease checks that if an mle-filter dies with claimed announcements, another one sends them.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	now := clock.NewFake(birth)

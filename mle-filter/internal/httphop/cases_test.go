@@ -44,7 +44,7 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply := s.replies[name]
 	s.reached[name]++
 	s.got[name], s.bodies[name] = r.Header.Clone(), string(body)
-	s.got[name].Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // net/http keeps it elsewhere
+	s.got[name].Set("Content-Length", strconv.FormatInt(r.ContentLength, 10)) // net/http removes it from the fields
 	s.mu.Unlock()
 	if err != nil {
 		return
@@ -53,14 +53,13 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add(f.Name, f.Value)
 	}
 	if w.Header().Get("Content-Type") == "" {
-		w.Header()["Content-Type"] = nil // net/http guesses one otherwise
+		w.Header()["Content-Type"] = nil // otherwise net/http guesses one
 	}
 	w.WriteHeader(reply.Status)
 	_, _ = io.WriteString(w, reply.Body)
 }
 
-// TestCases runs the cases of the engine through the hop, in each of its forms, and looks at what
-// reached core.
+// TestCases runs the engine's cases through each form of the hop, and checks the requests at core.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	for name, f := range forms {
@@ -87,12 +86,12 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestInternalAnswerFields: internal fields of a remote core's responses go no further, also where
-// nothing is encrypted.
+// TestInternalAnswerFields checks that the internal fields in responses of a remote core do not
+// reach the client, even without encryption.
 func TestInternalAnswerFields(t *testing.T) {
 	t.Parallel()
 	for name, f := range forms {
-		if !f.remote { // a request in the clear goes straight to core, which sends no such field
+		if !f.remote { // a request in the clear goes directly to core, which sends no such field
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

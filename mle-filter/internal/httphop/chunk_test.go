@@ -35,8 +35,8 @@ func (d *door) raw(t *testing.T, request string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// TestMalformedChunks: a body that violates HTTP is the client's error, and core executes no part
-// of it.
+// TestMalformedChunks checks that a body that violates HTTP is the client's error, and that core
+// executes no part of it.
 func TestMalformedChunks(t *testing.T) {
 	t.Parallel()
 	for kind, fields := range map[string]string{
@@ -64,8 +64,8 @@ func TestMalformedChunks(t *testing.T) {
 	}
 }
 
-// TestHangUpIsNoError: a client that hangs up, or sends no proper body, writes no error into the
-// log.
+// TestHangUpIsNoError checks that a client that hangs up, or sends an invalid body, causes no error
+// in the log.
 func TestHangUpIsNoError(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{}, 1)
@@ -90,7 +90,7 @@ func TestHangUpIsNoError(t *testing.T) {
 		<-begun
 		hangUp()
 	}()
-	if response, err := d.Client().Do(r); err == nil { //nolint:bodyclose // there is none
+	if response, err := d.Client().Do(r); err == nil { //nolint:bodyclose // there is no response
 		t.Errorf("got %d, want the connection closed", response.StatusCode)
 	}
 	d.raw(t, "POST /v1/transactions HTTP/1.1\r\nHost: x\r\nAuthorization: "+bearer+"\r\n"+

@@ -6,13 +6,14 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 )
 
-// fields are header fields as the engine reads them.
+// fields implements engine.Fields for an http.Header.
 type fields http.Header
 
 // Values implements engine.Fields.
 func (f fields) Values(name string) []string { return f[spelled(name)] }
 
-// apply makes changes to header fields. The length of a body is the message's, not a field's.
+// apply makes changes to header fields. The length of a body is a property of the message, not a
+// field.
 func apply(header http.Header, ops []engine.HeaderOp) {
 	for _, op := range ops {
 		if op.Del {
@@ -23,8 +24,8 @@ func apply(header http.Header, ops []engine.HeaderOp) {
 	}
 }
 
-// spelled is a field's name as net/http spells it. Every request in the clear needs these, and
-// spelling them anew costs more than all other work on it.
+// spelled returns the canonical name of a field. Computing it for every request in the clear would
+// cost more than all other work on that request.
 func spelled(name string) string {
 	if known, ok := spellings[name]; ok {
 		return known

@@ -16,30 +16,30 @@ import (
 	"github.com/causeway-pay/causeway/shared/idempotency"
 )
 
-// rewrite makes the request that goes to core of the one that came.
+// rewrite makes the request to core from the client's request.
 func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 	t, out := tripFrom(pr.In.Context()), pr.Out
 	out.URL.Scheme, out.URL.Host, out.Host = h.cfg.Upstream.Scheme, h.cfg.Upstream.Host, ""
 	out.URL.RawQuery = pr.In.URL.RawQuery
-	// v1 has no other protocol to change to, and a changed one would pass us by.
+	// v1 has no protocol to upgrade to, and an upgraded connection would bypass the engine.
 	out.Header.Del("Upgrade")
 	out.Header.Del("Connection")
 	// Core does not read this header, and http.Transport repeats a request that has it.
 	out.Header.Del("X-Idempotency-Key")
-	apply(out.Header, t.ops) // here, after the fields that the client's Connection names are gone
+	apply(out.Header, t.ops) // after ReverseProxy has removed the fields that Connection names
 	if t.body == nil {
 		return
 	}
 	out.Header.Del("Expect")
 	out.TransferEncoding, out.Trailer = nil, nil
 	out.ContentLength = int64(len(t.body))
-	out.Body = http.NoBody // there is no GetBody: http.Transport does not repeat the request
+	out.Body = http.NoBody // without GetBody http.Transport does not repeat the request
 	if len(t.body) > 0 {
 		out.Body = io.NopCloser(bytes.NewReader(t.body))
 	}
 }
 
-// modifyResponse turns core's response into the one that goes to the client.
+// modifyResponse makes the response to the client from core's response.
 func (h *Hop) modifyResponse(answer *http.Response) error {
 	t := tripFrom(answer.Request.Context())
 	httpx.AdoptIDs(answer.Request.Context(), answer.Header) // before the engine removes the fields
@@ -70,14 +70,14 @@ func (h *Hop) modifyResponse(answer *http.Response) error {
 	if id := answer.Header.Get("Request-Id"); id != "" {
 		httpx.AdoptRequestID(answer.Request.Context(), id)
 	}
-	for name := range answer.Header { // core's fields win over ours
+	for name := range answer.Header { // core's fields replace the hop's
 		t.writer.Header().Del(name)
 	}
 	h.cfg.Observe(shell.ExchangeOf(t.exchange, nil))
 	return nil
 }
 
-// wrap reads core's response and has the engine encrypt it.
+// wrap reads core's response and encrypts it by the engine.
 func (h *Hop) wrap(x *engine.Exchange, answer *http.Response) (*engine.Body, error) {
 	received, err := readAtMost(answer.Body, int64(h.cfg.Engine.Settings().MaxResponse), answer.ContentLength)
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
@@ -90,13 +90,12 @@ func (h *Hop) wrap(x *engine.Exchange, answer *http.Response) (*engine.Body, err
 	return body, nil
 }
 
-// refusal is a problem on its way through the reverse proxy.
+// refusal carries a problem through the reverse proxy.
 type refusal struct{ problem *engine.Problem }
 
 func (r *refusal) Error() string { return "httphop: " + r.problem.Code }
 
-// failed responds instead of core. Only a request that was never sent is certain to have had no
-// effect.
+// failed responds if core does not. Only a request that was never sent certainly had no effect.
 func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 	t := tripFrom(r.Context())
 	var ours *refusal

@@ -22,25 +22,25 @@ import (
 type Config struct {
 	Engine   *engine.Engine
 	Identify shell.Identify
-	// Hop is the hop secret by which the hop in front authenticates the client address; see
+	// Hop is the hop secret with which the program in front authenticates the client address; see
 	// httpx.AddressOf.
 	Hop secret.String
-	// Upstream is where core is, a URL without a path.
+	// Upstream is the URL of core, without a path.
 	Upstream *url.URL
 	// Transport carries requests to Upstream. Nil for NewTransport(nil).
 	Transport http.RoundTripper
-	// Core is core in the same process, instead of Upstream. A request that is not encrypted either
-	// way then goes straight to it: no middleware, no copy, no connection.
+	// Core is core in the same process, instead of Upstream. A request without any encryption goes
+	// directly to it, without middleware, copy or connection.
 	Core http.Handler
-	// Around puts what every request of ours has around the hop: an id, an event, a limit. Nil for
-	// nothing. Requests that go straight to Core have what Core puts around itself.
+	// Around adds the middleware of every request: an id, an event, a limit. Nil for none. Requests
+	// that go directly to Core only have the middleware of Core.
 	Around func(http.Handler) http.Handler
-	// Observe is called for each exchange that was encrypted or refused. It may be nil.
+	// Observe is called for each encrypted or rejected exchange. It may be nil.
 	Observe func(shell.Exchange)
 	Log     *slog.Logger // nil for none
 }
 
-// Hop is the shell. It is safe for concurrent use.
+// Hop is the HTTP shell. It is safe for concurrent use.
 type Hop struct {
 	cfg   Config
 	full  http.Handler
@@ -68,7 +68,7 @@ func New(cfg Config) (*Hop, error) {
 	h.proxy = &httputil.ReverseProxy{
 		Rewrite: h.rewrite, ModifyResponse: h.modifyResponse, ErrorHandler: h.failed, Transport: cfg.Transport,
 		BufferPool: buffers{},
-		// says no more than the event does, and holds addresses
+		// It repeats the event, and contains addresses.
 		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	h.full = http.HandlerFunc(h.serve)
@@ -92,9 +92,9 @@ func (h *Hop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.full.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tripKey{}, t)))
 }
 
-// direct hands a request in the clear to core, which writes the response to the client itself. So
-// core's peer is the client, not a hop of ours: to a hop core would send fields that no client may
-// see.
+// direct passes a request in the clear to core, which writes the response to the client. Core
+// treats the client as its peer, not the hop: core would send a hop fields that are not for
+// clients.
 func (h *Hop) direct(w http.ResponseWriter, r *http.Request, t *trip) {
 	if _, forwarded := r.Header[httpx.HopField]; forwarded {
 		r.RemoteAddr = h.peerOf(r)
@@ -105,7 +105,7 @@ func (h *Hop) direct(w http.ResponseWriter, r *http.Request, t *trip) {
 	h.cfg.Core.ServeHTTP(w, r)
 }
 
-// peerOf returns the client address with a port, or "" if it is not known.
+// peerOf returns the client address with a port, or "" if it is unknown.
 func (h *Hop) peerOf(r *http.Request) string {
 	address := h.addressOf(r)
 	if address == "" {
@@ -114,8 +114,8 @@ func (h *Hop) peerOf(r *http.Request) string {
 	return net.JoinHostPort(address, "0")
 }
 
-// Guard lets requests into next, which is not core, that need no encryption there. It responds to
-// the others.
+// Guard passes requests to next, which is not core, if they need no encryption. It responds to the
+// others.
 func (h *Hop) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := h.begin(r)
@@ -123,15 +123,15 @@ func (h *Hop) Guard(next http.Handler) http.Handler {
 		case t.problem != nil:
 			h.refuse(w, r, nil, t.problem)
 		case t.exchange.NeedsBody() || t.exchange.WrapsResponse():
-			h.refuse(w, r, nil, shell.Problem(shell.CodeInternal)) // cannot be: encryption is off there
+			h.refuse(w, r, nil, shell.Problem(shell.CodeInternal)) // impossible: encryption is off there
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// Clear lets requests in the clear into next, which is not core and supports no encryption. The
-// hop's middlewares are not around next, only around the refusals.
+// Clear passes requests in the clear to next, which is not core and supports no encryption. Only
+// the rejections have the hop's middleware.
 func (h *Hop) Clear(next http.Handler) http.Handler {
 	var refused http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, nil, engine.TakesNone(fields(r.Header)))
@@ -148,13 +148,13 @@ func (h *Hop) Clear(next http.Handler) http.Handler {
 	})
 }
 
-// trip is a request on its way. It belongs to the goroutine that serves it.
+// trip is one request with its response. It belongs to the goroutine that serves it.
 type trip struct {
-	exchange *engine.Exchange // nil with a problem
+	exchange *engine.Exchange // nil if there is a problem
 	problem  *engine.Problem
 	writer   http.ResponseWriter
-	ops      []engine.HeaderOp // of the request, to be made when it is forwarded
-	body     []byte            // to forward, nil for none
+	ops      []engine.HeaderOp // changes to the request, made when it is forwarded
+	body     []byte            // the body to forward; nil for none
 	sending  httpx.Sending     // of the request to core
 }
 
@@ -165,7 +165,7 @@ func tripFrom(ctx context.Context) *trip {
 	return t
 }
 
-// begin has the engine judge a request's head.
+// begin lets the engine judge a request's head.
 func (h *Hop) begin(r *http.Request) *trip {
 	head := engine.RequestHead{
 		Method: r.Method, Path: r.URL.EscapedPath(), Fields: fields(r.Header), Names: maps.Keys(r.Header),
@@ -179,7 +179,7 @@ func (h *Hop) begin(r *http.Request) *trip {
 	return t
 }
 
-// addressOf returns the client address, also of a request that has not passed httpx.ClientAddress.
+// addressOf returns the client address, even if the request has not passed httpx.ClientAddress.
 func (h *Hop) addressOf(r *http.Request) string {
 	if address := httpx.ClientAddressFrom(r.Context()); address != "" {
 		return address
@@ -215,8 +215,8 @@ func (h *Hop) serve(w http.ResponseWriter, r *http.Request) {
 	h.proxy.ServeHTTP(w, r.WithContext(t.sending.Trace(r.Context())))
 }
 
-// receive reads the body, and has the engine open an encrypted one. A body in the clear is read
-// whole too: its request must not hold a slot, here or at core, while the client sends it.
+// receive reads the body, and decrypts it by the engine if it is encrypted. It also reads a body in
+// the clear whole: its request must not hold a slot, here or in core, while the client sends it.
 func (h *Hop) receive(w http.ResponseWriter, r *http.Request, t *trip) *engine.Problem {
 	needed := t.exchange.NeedsBody()
 	most := int64(h.cfg.Engine.Settings().MaxBody)
@@ -228,7 +228,7 @@ func (h *Hop) receive(w http.ResponseWriter, r *http.Request, t *trip) *engine.P
 		return p
 	}
 	if err != nil {
-		return shell.Problem(shell.CodeUnread) // the client's fault, so not for the log
+		return shell.Problem(shell.CodeUnread) // the client's fault, so it is not logged
 	}
 	if !needed {
 		t.body = sent
@@ -249,7 +249,7 @@ func (h *Hop) receive(w http.ResponseWriter, r *http.Request, t *trip) *engine.P
 // clearBody is the longest body in the clear that core accepts.
 const clearBody = 256 << 10
 
-// readAtMost reads core's body to its end, or one byte more than is allowed.
+// readAtMost reads core's body, up to one byte more than allowed.
 func readAtMost(body io.Reader, most, length int64) ([]byte, error) {
 	size := min(max(length, 511), most) + 1
 	buffer := make([]byte, 0, size)

@@ -30,7 +30,7 @@ func TestRoundTrip(t *testing.T) {
 		each(t, nil, func(t *testing.T, d *door) {
 			t.Helper()
 			fields := sealed("Idempotency-Key", "k", "X-Svc-Int-Mle", "spoofed", "Accept-Encoding", "gzip", "Range", "bytes=0-1")
-			if strings.HasPrefix(d.URL, "http:") { // a tunnel past the hop, and fields of ours for it to drop
+			if strings.HasPrefix(d.URL, "http:") { // a tunnel past the hop, and internal fields that it must remove
 				fields["Connection"], fields["Upgrade"] = "upgrade, x-svc-int-mle, x-svc-int-proof", "h2c"
 			}
 			g := d.send(t, "POST", "/v1/transactions?a=%zz", d.seal(t, alg), fields)
@@ -60,8 +60,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestClear: a request in the clear goes on as it is, but for the fields that only mle-filter may
-// set.
+// TestClear checks that a request in the clear is forwarded unchanged, except for the fields of
+// mle-filter.
 func TestClear(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -157,15 +157,14 @@ func (d *door) text(t *testing.T, alg engine.Alg) string {
 	return string(text)
 }
 
-// TestAnswers has core send responses of which some have nothing to encrypt, and some cannot be
-// encrypted.
+// TestAnswers has core send responses. Some have nothing to encrypt, and some cannot be encrypted.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		method string
 		answer http.HandlerFunc
 		status int
-		// text is of the decrypted response, code of a problem; "" for none.
+		// text is the decrypted response, code the code of a problem; "" for none.
 		text, code string
 	}{
 		"a decline":   {"POST", say(402, "application/json", `{"error":{}}`), 402, `{"error":{}}`, ""},

@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// TestRequestLineHasTheIDsOfCore: the request line names the API key and the objects that core has
-// sent, and the client gets none of these fields.
+// TestRequestLineHasTheIDsOfCore checks that the request line has the API key and the objects from
+// core's response, and that the client does not receive these fields.
 func TestRequestLineHasTheIDsOfCore(t *testing.T) {
 	t.Parallel()
 	sent := map[string]string{
@@ -49,8 +49,8 @@ func TestRequestLineHasTheIDsOfCore(t *testing.T) {
 	}
 }
 
-// TestNoClientGetsTheFieldsOfAHop: core in the same process gets the address of the client. It
-// sends the client no field that is for a hop.
+// TestNoClientGetsTheFieldsOfAHop checks that core in the same process gets the client's address,
+// and sends the client no field for a hop.
 func TestNoClientGetsTheFieldsOfAHop(t *testing.T) {
 	t.Parallel()
 	hop := secret.New(strings.Repeat("h", 43))

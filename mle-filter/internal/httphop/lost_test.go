@@ -79,15 +79,15 @@ func (c *dyingCore) serve(conn net.Conn) {
 	}
 }
 
-// die closes the listener, unless another core is to take the requests that follow.
+// die closes the listener, unless another core must accept the further requests.
 func (c *dyingCore) die() {
 	if c.next == "" {
 		_ = c.listen.Close()
 	}
 }
 
-// TestLostOverAKeptConnection: core executes a request that came over a kept connection and dies.
-// The client learns that the response is lost, whether core is gone or overloaded afterwards.
+// TestLostOverAKeptConnection has core execute a request on a kept connection and die. The client
+// must get the error for a lost response, whether core is then gone or overloaded.
 func TestLostOverAKeptConnection(t *testing.T) {
 	t.Parallel()
 	for name, next := range map[string]string{"core is gone": "", "core is overloaded": overloaded} {
@@ -109,8 +109,8 @@ func TestLostOverAKeptConnection(t *testing.T) {
 	}
 }
 
-// TestSentOnce: net/http does not repeat an encrypted request, nor one with an X-Idempotency-Key,
-// which core does not read.
+// TestSentOnce checks that net/http does not repeat an encrypted request, or one with
+// X-Idempotency-Key, which core does not read.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -91,7 +91,7 @@ type door struct {
 	log  *bytes.Buffer
 }
 
-// forms are the two ways to core, over either protocol.
+// forms are the two transports to core, each with both protocols.
 var forms = map[string]form{
 	"in process":              {},
 	"over HTTP/1.1":           {remote: true},
@@ -211,7 +211,7 @@ type got struct {
 	proto  int
 }
 
-// send sends a request with the fields, of which an empty one is left out.
+// send sends a request with these fields; an empty field is omitted.
 func (d *door) send(t *testing.T, method, target string, body io.Reader, fields map[string]string) got {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, d.URL+target, body)
@@ -281,7 +281,7 @@ func (d *door) opened(t *testing.T, g got) string {
 	return string(text)
 }
 
-// untouched wants that nothing reached core.
+// untouched requires that core received no request.
 func (d *door) untouched(t *testing.T) {
 	t.Helper()
 	if n := len(d.core.got()); n != 0 {

@@ -14,8 +14,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// TestStreams has both sides wait for each other's parts: a hop that held anything back would block
-// for ever.
+// TestStreams makes both sides wait for each other's parts. A hop that buffers would block forever.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -49,14 +48,14 @@ func TestStreams(t *testing.T) {
 	})
 }
 
-// TestBodyIsSentWhole: a request goes to core when its body is complete, so it is announced there
-// with its length.
+// TestBodyIsSentWhole checks that a request goes to core when its body is complete, with its
+// length.
 func TestBodyIsSentWhole(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
 		t.Helper()
 		d.core.before = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			inProcess := strings.Contains(t.Name(), "in_process") // that core reads the body itself
+			inProcess := strings.Contains(t.Name(), "in_process") // a core in the same process reads the body itself
 			if body, err := io.ReadAll(r.Body); r.ContentLength != 6 && !inProcess || string(body) != "onetwo" || err != nil {
 				t.Errorf("got %d bytes announced, %q, %v", r.ContentLength, body, err)
 			}
@@ -74,8 +73,8 @@ func TestBodyIsSentWhole(t *testing.T) {
 	})
 }
 
-// TestInterim: core's interim responses go through, in the clear and where the final response is
-// encrypted.
+// TestInterim checks that core's interim responses reach the client, in the clear and if the final
+// response is encrypted.
 func TestInterim(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -96,7 +95,7 @@ func TestInterim(t *testing.T) {
 	})
 }
 
-// TestGone sends requests to a core that is not there, and to one that goes without a response.
+// TestGone sends requests to a core that is down, and to one that dies without a response.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	nowhere := func(c *httphop.Config, _ *engine.Config) {
@@ -129,7 +128,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestClaimsUnsent: core's own response cannot claim that the filter sent nothing.
+// TestClaimsUnsent checks that a response of core cannot claim that the filter sent nothing.
 func TestClaimsUnsent(t *testing.T) {
 	t.Parallel()
 	d := open(t, form{remote: true}, nil)
@@ -143,8 +142,8 @@ func TestClaimsUnsent(t *testing.T) {
 	}
 }
 
-// TestClientGone: when the client leaves, core's request is cancelled, and nothing counts as a
-// fault.
+// TestClientGone checks that core's request is cancelled when the client disconnects, and that no
+// fault is counted.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -172,7 +171,7 @@ func TestClientGone(t *testing.T) {
 	})
 }
 
-// TestBodyCut: a body that ends too soon does not reach core.
+// TestBodyCut checks that a truncated body does not reach core.
 func TestBodyCut(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
@@ -198,7 +197,7 @@ func TestBodyCut(t *testing.T) {
 	})
 }
 
-// TestConnect: no client tunnels through.
+// TestConnect checks that no client can open a tunnel.
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	d := open(t, form{remote: true}, nil)

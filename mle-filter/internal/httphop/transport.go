@@ -12,13 +12,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// answerPatience is how long core may take to begin a response. A server of ours cuts any response
-// off after a minute.
+// answerPatience is the time for core to begin a response. Our servers cut any response off after a
+// minute.
 const answerPatience = 50 * time.Second
 
-// NewTransport keeps many connections to its one host and speaks HTTP/2 where TLS agrees on it. It
-// ignores proxies of the environment: card numbers go to core and nowhere else. trust may be nil,
-// for the TLS policy and the authorities of the system.
+// NewTransport returns a transport that keeps many connections to its one host, and uses HTTP/2 if
+// TLS negotiates it. It ignores proxies of the environment, because card numbers go only to core.
+// If trust is nil, the TLS policy and the system's authorities apply.
 func NewTransport(trust *tls.Config) *http.Transport {
 	return &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
@@ -28,16 +28,16 @@ func NewTransport(trust *tls.Config) *http.Transport {
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   5 * time.Second,
 		ForceAttemptHTTP2:     true,
-		DisableCompression:    true, // core's response goes on as it is
+		DisableCompression:    true, // core's response passes unchanged
 		ResponseHeaderTimeout: answerPatience,
 		ExpectContinueTimeout: time.Second,
 	}
 }
 
-// InProcess returns a transport that hands requests to a handler, for any host.
+// InProcess returns a transport that passes requests to a handler, for any host.
 func InProcess(handler http.Handler) http.RoundTripper { return httpx.InProcess(handler) }
 
-// buffers are for copying bodies.
+// buffers are the buffers for copying bodies.
 type buffers struct{}
 
 var pool = sync.Pool{New: func() any { return new([32 << 10]byte) }}
@@ -45,7 +45,7 @@ var pool = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 func (buffers) Get() []byte {
 	array, ok := pool.Get().(*[32 << 10]byte)
 	if !ok {
-		array = new([32 << 10]byte) // cannot be
+		array = new([32 << 10]byte) // impossible
 	}
 	return array[:]
 }

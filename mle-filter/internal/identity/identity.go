@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// MaxAge is how long core's word is remembered at most.
+	// MaxAge is the longest time for which a response of core is cached.
 	MaxAge = 30 * time.Second
 
 	maxHeld       = 20_000
@@ -32,7 +32,7 @@ const (
 	maxCredential = 1 << 10
 	askTimeout    = 5 * time.Second
 
-	// askField marks a request to core as mle-filter's.
+	// askField marks the requests of mle-filter itself, and holds the filter token.
 	askField = "X-Svc-Int-Asks"
 )
 
@@ -41,18 +41,17 @@ type Identity struct {
 	Key         string // key_…, the id of the API key
 	Merchant    string // mer_…
 	Mode        v1.Mode
-	Publishable bool // anybody may have it
+	Publishable bool // the key is public
 	Scopes      []string
 }
 
-// Tenant is whose keys these are: the merchant in one mode, mer_…/live. It is what engine.Keys
-// calls a merchant.
+// Tenant returns the merchant in one mode, such as mer_…/live. engine.Keys calls it a merchant.
 func (i Identity) Tenant() string { return i.Merchant + "/" + string(i.Mode) }
 
 // Has reports whether the key has a scope.
 func (i Identity) Has(scope string) bool { return slices.Contains(i.Scopes, scope) }
 
-// Config is where core is.
+// Config locates core.
 type Config struct {
 	V1     string // the address of core's v1, http://127.0.0.1:8080
 	Client *http.Client
@@ -60,7 +59,7 @@ type Config struct {
 	// Token is core's filter token: without it core does not reveal the merchant of a publishable
 	// key. Zero for none.
 	Token  secret.String
-	MaxAge time.Duration // MaxAge, unless it is less
+	MaxAge time.Duration // at most MaxAge, the default
 }
 
 // Resolver resolves API keys at core. It is safe for concurrent use.
@@ -91,7 +90,7 @@ func New(cfg Config) *Resolver {
 }
 
 // Resolve returns the identity of a request with this header, or the problem with which core would
-// refuse it.
+// reject it.
 func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {
@@ -106,16 +105,15 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 		return e.Identity, nil
 	}
 	v, err, _ := r.ask.Do(string(name[:]), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout) // others wait for it too
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout) // concurrent callers share this call
 		defer cancel()
-		return r.current(ctx, credential, nil, now) // core sees the request's Origin later
+		return r.current(ctx, credential, nil, now) // core receives the request's Origin later
 	})
 	return answerOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
-// Fresh is Resolve without the memory, for requests that core does not see afterwards: a key that
-// core has ended must do nothing any more. Core sees their Origin too, so it refuses a secret key
-// that comes from a web page.
+// Fresh is Resolve without the cache, for requests that do not reach core afterwards: an ended key
+// must have no effect. Core receives their Origin too, so it rejects a secret key from a web page.
 func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.Problem) {
 	credential, problem := credentialOf(h)
 	if problem != nil {
@@ -148,7 +146,7 @@ func (r *Resolver) keep(name [sha256.Size]byte, e entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.held) >= maxHeld {
-		for other := range r.held { // any one
+		for other := range r.held { // an arbitrary one
 			delete(r.held, other)
 			break
 		}
@@ -156,7 +154,7 @@ func (r *Resolver) keep(name [sha256.Size]byte, e entry) {
 	r.held[name] = e
 }
 
-// credentialOf returns the one Authorization line of a request. Core judges its content.
+// credentialOf returns the only Authorization line of a request. Core validates its content.
 func credentialOf(h http.Header) (string, *engine.Problem) {
 	lines := h["Authorization"]
 	if len(lines) != 1 || lines[0] == "" || len(lines[0]) > maxCredential {
@@ -165,7 +163,7 @@ func credentialOf(h http.Header) (string, *engine.Problem) {
 	return lines[0], nil
 }
 
-// invalidKey is core's response to a request without a key.
+// invalidKey returns core's response to a request without a key.
 func invalidKey() *engine.Problem {
 	return &engine.Problem{
 		Status: http.StatusUnauthorized, Type: v1.ErrorTypeAuthenticationError, Code: "invalid_api_key", Reason: "no_key",
@@ -173,7 +171,7 @@ func invalidKey() *engine.Problem {
 	}
 }
 
-// refusedError is core's refusal.
+// refusedError is a rejection by core.
 type refusedError struct{ problem *engine.Problem }
 
 func (e *refusedError) Error() string { return "identity: core refuses: " + e.problem.Code }
@@ -194,7 +192,7 @@ func (r *Resolver) current(ctx context.Context, credential string, origin []stri
 	if err != nil {
 		return entry{}, fmt.Errorf("identity: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close() //nolint:errcheck // its body was read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return entry{}, fmt.Errorf("identity: %w", err)
@@ -216,10 +214,11 @@ func (r *Resolver) current(ctx context.Context, credential string, origin []stri
 	return e, nil
 }
 
-// codePublishable is the code with which core refuses to identify a publishable key.
+// codePublishable is the code of core's refusal to identify a publishable key.
 const codePublishable = "publishable_key_not_allowed"
 
-// refusal passes core's refusal on, if it is about the key; else it is an error of ours.
+// refusal returns core's rejection of the key as a *refusedError, or another error for a fault on
+// our side.
 func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 	var told v1.ErrorBody
 	if err := json.Unmarshal(body, &told); err != nil || told.Error.Code == "" {

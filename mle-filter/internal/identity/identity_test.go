@@ -20,7 +20,7 @@ var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"live",
 	"kind":"secret","scopes":["mle:write"],"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"%s}`
 
-// core sends one response always, and counts.
+// core always sends the same response, and counts the requests.
 type core struct {
 	token  secret.String // the operator's, as the resolver has it
 	asked  atomic.Int32
@@ -141,7 +141,7 @@ func TestRefused(t *testing.T) {
 			if tt.headerLines != nil {
 				h = http.Header{"Authorization": tt.headerLines}
 			}
-			for range 2 { // refusals are not remembered
+			for range 2 { // rejections are not cached
 				who, p := r.Resolve(t.Context(), h)
 				if p == nil || p.Status != tt.want || p.Code != tt.code || p.Type != tt.kind || p.RetryAfter != tt.wait ||
 					p.Message == "" || who.Merchant != "" {
@@ -155,8 +155,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPublishableKeys: that core does not identify one is a fault of our configuration, and is
-// reported as that.
+// TestPublishableKeys checks that it is reported as a fault of our configuration if core does not
+// identify a publishable key.
 func TestPublishableKeys(t *testing.T) {
 	t.Parallel()
 	const refusal = `{"error":{"type":"permission_error","code":"publishable_key_not_allowed","message":"why",` +

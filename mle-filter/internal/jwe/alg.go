@@ -12,13 +12,13 @@ import (
 // Alg is a key management algorithm of JWE. Every key is bound to one.
 type Alg string
 
-// The algorithms there are; all else is refused before any key is touched.
+// The supported algorithms. A message with another one is rejected before any key is read.
 const (
 	RSAOAEP256   Alg = "RSA-OAEP-256"   // RSA keys of 2048 to 4096 bits
 	ECDHESA256KW Alg = "ECDH-ES+A256KW" // P-256
 )
 
-// enc is the content encryption there is.
+// enc is the supported content encryption.
 const enc = jose.A256GCM
 
 // The lengths of a message's parts under enc, in bytes.
@@ -35,13 +35,13 @@ const (
 	maxModulus = 4096
 )
 
-// errKey reports an own key that its algorithm cannot use: a fault of the key store.
+// errKey reports a key of the service that does not fit its algorithm: a fault of the key store.
 var errKey = errors.New("jwe: the key is not one of its algorithm")
 
-// Known reports whether messages under the algorithm are taken.
+// Known reports whether the algorithm is supported.
 func (a Alg) Known() bool { return a == RSAOAEP256 || a == ECDHESA256KW }
 
-// fits reports whether a public key is one of the algorithm, and of a size that is taken.
+// fits reports whether a public key fits the algorithm and has an accepted size.
 func (a Alg) fits(public any) bool {
 	switch key := public.(type) {
 	case *rsa.PublicKey:

@@ -1,21 +1,21 @@
 package jwe
 
-// Reason is the reason to refuse a message, in a word that metrics and logs may hold.
+// Reason is the reason of a rejection: a fixed word for metrics and logs.
 type Reason string
 
-// The reasons there are.
+// The reasons.
 const (
 	ReasonEncoding Reason = "encoding" // not five canonical segments
-	ReasonHeader   Reason = "header"   // an invalid protected header, or one with forbidden content
-	ReasonAlg      Reason = "alg"      // an algorithm that is not on the list, or not the key's
-	ReasonKID      Reason = "kid"      // a kid that cannot be one
+	ReasonHeader   Reason = "header"   // an invalid protected header, or a forbidden member
+	ReasonAlg      Reason = "alg"      // an unsupported algorithm, or not the key's
+	ReasonKID      Reason = "kid"      // a kid that is not a key id
 	ReasonEPK      Reason = "epk"      // an ephemeral key that is not a point of P-256
-	ReasonSize     Reason = "size"     // more plaintext than is taken
-	ReasonDecrypt  Reason = "decrypt"  // all that the private key decided
+	ReasonSize     Reason = "size"     // the plaintext is too long
+	ReasonDecrypt  Reason = "decrypt"  // every fault that only the private key detects
 )
 
-// Error is why a message was not opened. The hint is for the sender; it repeats nothing that was
-// sent.
+// Error reports why a message was rejected. The hint is for the sender, and repeats none of the
+// message.
 type Error struct {
 	Reason Reason
 	Hint   string
@@ -25,5 +25,5 @@ func (r *Error) Error() string { return "jwe: " + r.Hint }
 
 func refuse(reason Reason, hint string) error { return &Error{Reason: reason, Hint: hint} }
 
-// errDecrypt is the one result for every fault that the private key decided.
+// errDecrypt is the error for every fault that only the private key detects.
 var errDecrypt = &Error{Reason: ReasonDecrypt, Hint: "The body cannot be decrypted."}

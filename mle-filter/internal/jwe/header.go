@@ -10,7 +10,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Header is the content of a protected header. Members that were not sent are zero.
+// Header is the content of a protected header. Absent members are zero.
 type Header struct {
 	Alg      Alg
 	KID      string // of at most 64 letters, digits, - and _
@@ -28,9 +28,9 @@ type Header struct {
 // RequiredResponse is the value of rsp that accepts any response key of the merchant.
 const RequiredResponse = "required"
 
-// forbidden are members that no message needs here, and that would make a reader fetch, inflate or
-// derive. The members that would make go-jose parse keys and certificates are checked before it
-// does.
+// forbidden are members that no message needs, and that would make a reader fetch, inflate or
+// derive. Members with which go-jose would parse keys and certificates are checked before it
+// parses.
 var forbidden = []jose.HeaderKey{"zip", "crit", "jku", "x5u", "x5t", "x5t#S256", "p2s", "p2c", "iv", "tag", "b64"}
 
 const (
@@ -41,11 +41,12 @@ const (
 	coordinate = 32
 )
 
-// members are the members that go-jose has no fields for. A member that is null is not among them.
+// members are the members without a field in go-jose's type. Members with the value null are
+// absent.
 type members map[jose.HeaderKey]any
 
-// judge applies the rules to a header that go-jose has parsed. go-jose's reading is the one that
-// counts, because no other parser reads the header.
+// judge applies the rules to a header that go-jose has parsed. No other parser reads the header, so
+// two parsers cannot disagree.
 func judge(parsed *jose.Header) (*Header, error) {
 	m := members(parsed.ExtraHeaders)
 	for _, name := range forbidden {
@@ -72,13 +73,13 @@ func notTaken(name jose.HeaderKey) error {
 	return refuse(ReasonHeader, "The protected header holds "+string(name)+", which is not supported.")
 }
 
-// plausibleKID reports whether a kid is short and of characters that mean nothing anywhere.
-// Thumbprints are.
+// plausibleKID reports whether a kid is short and has only characters of a thumbprint. These have
+// no special meaning anywhere.
 func plausibleKID(kid string) bool {
 	return len(kid) <= maxKID && strings.Trim(kid, alphabet) == ""
 }
 
-// text reads a member that must be a string when it is there.
+// text returns a member that must be a string if present.
 func (m members) text(name jose.HeaderKey) (value string, present bool, err error) {
 	member, present := m[name]
 	value, ok := member.(string)
@@ -144,7 +145,7 @@ func (h *Header) readBinding(m members) error {
 	return nil
 }
 
-// readAgreement reads the members of ECDH, which must not be there without it.
+// readAgreement reads the members of ECDH. They are forbidden with RSA.
 func (h *Header) readAgreement(m members) (err error) {
 	if h.Alg != ECDHESA256KW {
 		for _, name := range []jose.HeaderKey{"epk", "apu", "apv"} {
@@ -164,7 +165,7 @@ func (h *Header) readAgreement(m members) (err error) {
 	return err
 }
 
-// octets reads a member that is base64url when it is there.
+// octets returns a member that must be base64url if present.
 func (m members) octets(name jose.HeaderKey) ([]byte, error) {
 	text, present, err := m.text(name)
 	if err != nil || !present {
@@ -177,23 +178,22 @@ func (m members) octets(name jose.HeaderKey) ([]byte, error) {
 	return value, nil
 }
 
-// decode reads base64url in its canonical form only.
+// decode decodes base64url, and accepts only its canonical form.
 func decode(text string) ([]byte, error) {
 	value, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err == nil && encodedLen(len(value)) != len(text) { // line breaks are skipped
+	if err == nil && encodedLen(len(value)) != len(text) { // the decoder skips line breaks
 		err = base64.CorruptInputError(0)
 	}
 	return value, err
 }
 
-// point are the members of an ephemeral key, which is made for one message: of no more use than to
-// be a point.
+// point are the only members of an ephemeral key.
 var point = []string{"kty", "crv", "x", "y"}
 
 const notBare = "The protected header's epk must hold only kty, crv, x and y."
 
-// readEPK reads the ephemeral public key. A wrong one never meets the private key: crypto/ecdh
-// takes points of the curve only.
+// readEPK reads the ephemeral public key. crypto/ecdh accepts only points on the curve, so an
+// invalid one never reaches the private key.
 func readEPK(member any) (*ecdh.PublicKey, error) {
 	m, ok := member.(map[string]any)
 	if !ok {
@@ -204,7 +204,7 @@ func readEPK(member any) (*ecdh.PublicKey, error) {
 			return nil, refuse(ReasonEPK, notBare)
 		}
 	}
-	encoded := append(make([]byte, 0, 1+2*coordinate), 4) // uncompressed
+	encoded := append(make([]byte, 0, 1+2*coordinate), 4) // the uncompressed form
 	for _, name := range []string{"x", "y"} {
 		text, _ := m[name].(string)
 		value, err := decode(text)

@@ -9,7 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 )
 
-// TestHints: for a header that go-jose does not take, the hint names the fault and nothing else.
+// TestHints checks that the hint names the fault of a header that go-jose rejects, and repeats none
+// of it.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	const alg, key, enc = `"alg":"ECDH-ES+A256KW"`, `"epk":{"kty":"EC","crv":"P-256","x":"` + zeros + `","y":"` + zeros +

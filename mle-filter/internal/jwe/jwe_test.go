@@ -58,7 +58,7 @@ func TestBindRefuses(t *testing.T) {
 		sealed  string
 		private any
 		alg     jwe.Alg
-		told    bool // in the response to the sender
+		told    bool // the fault is explained to the sender
 	}{
 		"another algorithm":             {"RSA", keys["P-256"].private, jwe.ECDHESA256KW, true},
 		"another algorithm, elliptic":   {"P-256", keys["RSA"].private, jwe.RSAOAEP256, true},
@@ -83,8 +83,7 @@ func TestBindRefuses(t *testing.T) {
 	}
 }
 
-// TestAnotherKey: a message for another key of the same kind is like any other that cannot be
-// decrypted.
+// TestAnotherKey checks that a message to another key of the same type gets the common error.
 func TestAnotherKey(t *testing.T) {
 	t.Parallel()
 	others := mustKeys(t)

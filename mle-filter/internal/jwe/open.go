@@ -14,18 +14,17 @@ import (
 	josecipher "github.com/go-jose/go-jose/v4/cipher"
 )
 
-// Message is a JWE that has passed every test that needs no key.
+// Message is a JWE that has passed all checks without a key.
 type Message struct {
 	Header Header
 	object *jose.JSONWebEncryption
 	keyLen int                     // of the encrypted key, in bytes
-	key    jose.OpaqueKeyDecrypter // once bound
+	key    jose.OpaqueKeyDecrypter // nil before Bind
 }
 
-// Bind ties the message to the private key that its kid names, an *rsa.PrivateKey,
-// *ecdsa.PrivateKey or *ecdh.PrivateKey. It also checks the algorithm that the key is bound to,
-// because go-jose compares no algorithms. An error is a *Error, or reports that the key does not
-// fit its algorithm.
+// Bind assigns the private key that kid names: an *rsa.PrivateKey, *ecdsa.PrivateKey or
+// *ecdh.PrivateKey. It compares the message's algorithm with alg, the key's algorithm, because
+// go-jose does not. The error is an *Error, or reports that the key does not fit its algorithm.
 func (m *Message) Bind(private any, alg Alg) error {
 	if m.Header.Alg != alg {
 		return refuse(ReasonAlg, "The key that kid names is for another alg.")
@@ -59,7 +58,7 @@ func (m *Message) Bind(private any, alg Alg) error {
 	return nil
 }
 
-// Open decrypts a message that is bound. There is one error, a *Error, for all that can go wrong.
+// Open decrypts a bound message. It returns the same *Error for every fault.
 func (m *Message) Open() ([]byte, error) {
 	plaintext, err := m.object.Decrypt(m.key)
 	if err != nil {
@@ -68,24 +67,24 @@ func (m *Message) Open() ([]byte, error) {
 	return plaintext, nil
 }
 
-// rsaKey is an RSA key as go-jose takes it from outside.
+// rsaKey is an RSA key for go-jose's interface of external keys.
 type rsaKey struct{ private *rsa.PrivateKey }
 
-// DecryptKey is for go-jose. It returns no error. If the content key cannot be decrypted, it
-// returns a random one, which fails at the tag, as RFC 7516 has it in section 11.5. Otherwise the
-// time of a response would distinguish a bad key from a bad tag.
+// DecryptKey implements jose.OpaqueKeyDecrypter. It returns no error. If the content key cannot be
+// decrypted, it returns a random one, which then fails at the tag, as in RFC 7516, section 11.5.
+// Otherwise the response time would distinguish a wrong key from a wrong tag.
 func (k rsaKey) DecryptKey(encrypted []byte, _ jose.Header) ([]byte, error) {
 	key, err := rsa.DecryptOAEP(sha256.New(), nil, k.private, encrypted, nil)
 	return orRandom(key, err), nil
 }
 
-// agreement is an elliptic key, and the header's additions to it.
+// agreement is a P-256 key with the members of the header for the key agreement.
 type agreement struct {
 	private *ecdh.PrivateKey
 	header  *Header
 }
 
-// DecryptKey is for go-jose, and like that of rsaKey.
+// DecryptKey implements jose.OpaqueKeyDecrypter, with the same result for a wrong key as rsaKey.
 func (a agreement) DecryptKey(encrypted []byte, _ jose.Header) ([]byte, error) {
 	secret, err := a.private.ECDH(a.header.epk)
 	if err != nil {
@@ -100,8 +99,8 @@ func (a agreement) DecryptKey(encrypted []byte, _ jose.Header) ([]byte, error) {
 	return orRandom(key, err), nil
 }
 
-// derive is the Concat KDF of RFC 7518, section 4.6.2, for a key that wraps a key. The result is as
-// long as the hash, so there is one round.
+// derive is the Concat KDF of RFC 7518, section 4.6.2, for a key that encrypts a key. The result
+// has the length of the hash, so one round is enough.
 func (a agreement) derive(secret []byte) [sha256.Size]byte {
 	info := make([]byte, 0, 128)
 	info = binary.BigEndian.AppendUint32(info, 1)
@@ -113,8 +112,8 @@ func (a agreement) derive(secret []byte) [sha256.Size]byte {
 	return sha256.Sum256(binary.BigEndian.AppendUint32(info, sha256.Size*8))
 }
 
-// orRandom returns the content key, or a random one of its size when there is none or its size is
-// wrong. The random one is made either way.
+// orRandom returns the content key, or a random one if there is none or its size is wrong. It
+// always makes the random one, so that the time is the same.
 func orRandom(key []byte, err error) []byte {
 	random := make([]byte, cekSize)
 	_, _ = rand.Read(random) // it never fails

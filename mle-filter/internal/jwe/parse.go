@@ -15,7 +15,7 @@ var (
 	contentEncryption = []jose.ContentEncryption{enc}
 )
 
-// Parse reads a compact JWE and applies all rules that need no key. An error is an *Error.
+// Parse parses a compact JWE and makes all checks that need no key. An error is an *Error.
 func Parse(token []byte, limits Limits) (*Message, error) {
 	parts, err := split(token)
 	if err != nil {
@@ -24,7 +24,7 @@ func Parse(token []byte, limits Limits) (*Message, error) {
 	if decodedLen(parts[0]) > limits.Header {
 		return nil, refuse(ReasonHeader, "The protected header is too large.")
 	}
-	if decodedLen(parts[3]) > limits.Plaintext { // GCM adds nothing but the tag
+	if decodedLen(parts[3]) > limits.Plaintext { // GCM adds only the tag
 		return nil, refuse(ReasonSize, "The decrypted body would be too large.")
 	}
 	text := make([]byte, decodedLen(parts[0]))
@@ -56,16 +56,16 @@ func plausibleKeyLen(alg Alg, n int) bool {
 	return n == wrappedSize
 }
 
-// heavy are the members that go-jose parses keys and certificates from while it parses a header,
-// whether or not it is going to use them.
+// heavy are the members for which go-jose parses keys and certificates, even if it does not use
+// them.
 var heavy = []jose.HeaderKey{"jwk", "x5c"}
 
-// marks are texts of which a header has one if it holds one of these members, or a null, in any
-// spelling.
+// marks: a header that contains one of these members, or a null, in any spelling, contains one of
+// these texts.
 var marks = [][]byte{[]byte("jwk"), []byte("x5c"), []byte("null"), []byte(`\u`)}
 
-// screen refuses what go-jose would not show us, or would make something of, before it parses a
-// header. Most are seen to be in order without being parsed twice.
+// screen rejects members that go-jose would hide or use, before it parses a header. Most headers
+// have no mark, so they are not parsed twice.
 func screen(text []byte) error {
 	if !utf8.Valid(text) {
 		return refuse(ReasonHeader, "The protected header is not UTF-8.")
@@ -83,17 +83,17 @@ func screen(text []byte) error {
 		}
 	}
 	for _, value := range m {
-		if string(value) == "null" { // to go-jose it is as if the member were not there
+		if string(value) == "null" { // go-jose treats it as absent
 			return refuse(ReasonHeader, "A member of the protected header is null. Omit it.")
 		}
 	}
 	if epk, err := readMembers(m["epk"]); err == nil {
 		return screenEPK(epk)
 	}
-	return nil // an epk that is no object is refused by the rules of ECDH
+	return nil // the rules of ECDH reject an epk that is not an object
 }
 
-// screenEPK refuses an ephemeral key with more to it than a key, certificates above all.
+// screenEPK rejects an ephemeral key with other members, such as certificates.
 func screenEPK(epk map[jose.HeaderKey]json.RawMessage) error {
 	for name := range epk {
 		if !slices.Contains(point, string(name)) {
@@ -103,8 +103,8 @@ func screenEPK(epk map[jose.HeaderKey]json.RawMessage) error {
 	return nil
 }
 
-// readMembers reads a header as go-jose does: its parser accepts one spelling of each member, and
-// refuses one that stands twice.
+// readMembers parses a header as go-jose does: it accepts one spelling of each member, and rejects
+// repeated members.
 func readMembers(text []byte) (map[jose.HeaderKey]json.RawMessage, error) {
 	var m map[jose.HeaderKey]json.RawMessage
 	if err := json.Unmarshal(text, &m); err != nil || m == nil {
@@ -113,14 +113,14 @@ func readMembers(text []byte) (map[jose.HeaderKey]json.RawMessage, error) {
 	return m, nil
 }
 
-// explain returns why go-jose did not parse a message. Its segments are in order but for characters
-// that are not base64url. go-jose's own words repeat the message.
+// explain returns the reason for which go-jose rejects a header, without go-jose's text, which
+// repeats the message.
 func explain(text []byte) error {
 	m, err := readMembers(text)
 	if err != nil {
 		return err
 	}
-	var whole map[string]any // go-jose reads all of it, however deep
+	var whole map[string]any // go-jose reads all levels
 	if json.Unmarshal(text, &whole) != nil {
 		return refuse(ReasonHeader,
 			"The protected header has a repeated nested member, or a number that is out of range.")

@@ -7,14 +7,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Recipient is a public key to seal for.
+// Recipient is a public key that messages are encrypted to.
 type Recipient struct {
 	key jose.JSONWebKey
 	alg Alg
 }
 
-// NewRecipient takes a public JWK that names its algorithm. It returns an error if nothing can be
-// sealed for it.
+// NewRecipient returns a recipient for a public JWK with an algorithm. It returns an error if the
+// key cannot be used for encryption.
 func NewRecipient(key jose.JSONWebKey) (*Recipient, error) {
 	alg := Alg(key.Algorithm)
 	if !alg.fits(key.Key) || !key.Valid() {
@@ -26,14 +26,14 @@ func NewRecipient(key jose.JSONWebKey) (*Recipient, error) {
 	return &Recipient{key: key, alg: alg}, nil
 }
 
-// KID is the key id that messages name.
+// KID returns the key id in the messages.
 func (r *Recipient) KID() string { return r.key.KeyID }
 
-// Alg is the algorithm of the key.
+// Alg returns the algorithm of the key.
 func (r *Recipient) Alg() Alg { return r.alg }
 
 // Binding are the members of a protected header that bind a message to its request. Empty members
-// are left out.
+// are omitted.
 type Binding struct {
 	Method         string // htm
 	Path           string // htu
@@ -41,7 +41,7 @@ type Binding struct {
 	IdempotencyKey string // idk
 }
 
-// Seal encrypts a message for the recipient. Its header has the time and, unless empty, the media
+// Seal encrypts a message to the recipient. Its header has the time and, unless empty, the media
 // type.
 func (r *Recipient) Seal(plaintext []byte, contentType string, now time.Time) ([]byte, error) {
 	return r.SealBound(plaintext, contentType, now, Binding{})

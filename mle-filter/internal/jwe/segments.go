@@ -18,9 +18,9 @@ const segments = 5 // header, encrypted key, iv, ciphertext, tag
 // length modulo 4.
 var lowBits = [4]int{0, 0, 0x0f, 0x03}
 
-// split cuts a message into its segments and makes sure that its spelling is the only one. go-jose
-// reads several: with line breaks, with stray bits in a last character, with the border between
-// ciphertext and tag moved. It does refuse characters that are not base64url.
+// split splits a message into its segments and accepts only the canonical encoding. go-jose also
+// accepts line breaks, unused bits in a last character, and a moved border between ciphertext and
+// tag. It rejects characters outside base64url.
 func split(token []byte) (parts [segments][]byte, err error) {
 	if bytes.IndexByte(token, '\n') >= 0 || bytes.IndexByte(token, '\r') >= 0 {
 		return parts, refuse(ReasonEncoding, "The body has a line break. Send only the compact JWE.")
@@ -46,8 +46,8 @@ func split(token []byte) (parts [segments][]byte, err error) {
 	return parts, nil
 }
 
-// canonical reports whether an encoder could have written a segment. The segment must hold no line
-// break, and the decoder must have checked its characters.
+// canonical reports whether an encoder can have written a segment. The caller has rejected line
+// breaks, and the decoder checks the characters.
 func canonical(segment []byte) bool {
 	if len(segment) == 0 {
 		return true
@@ -68,8 +68,8 @@ func encodedLen(n int) int { return base64.RawURLEncoding.EncodedLen(n) }
 
 func decodedLen(segment []byte) int { return base64.RawURLEncoding.DecodedLen(len(segment)) }
 
-// MaxSize is how many bytes a message measures at most, with a plaintext of one length and a
-// protected header of another.
+// MaxSize returns the largest size of a message in bytes, for a header and a plaintext of the
+// given lengths.
 func MaxSize(header, plaintext int) int {
 	return encodedLen(header) + encodedLen(maxModulus/8) + encodedLen(ivSize) + encodedLen(plaintext) + encodedLen(
 		tagSize) + segments - 1

@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 )
 
-// accepted are the vectors under the algorithms that are taken.
+// accepted are the valid vectors with supported algorithms.
 var accepted = []int{66, 90}
 
 var limits = jwe.Limits{Header: 2 << 10, Plaintext: 192 << 10}

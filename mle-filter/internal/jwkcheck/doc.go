@@ -1,3 +1,3 @@
-// Package jwkcheck decides whether a JWK may be registered for the encryption of responses. It is
-// pure: bytes in, a key or a reason out.
+// Package jwkcheck decides whether a JWK may be registered for encrypted responses. It is pure: it
+// has no store and no clock.
 package jwkcheck

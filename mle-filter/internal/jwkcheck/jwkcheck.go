@@ -14,12 +14,12 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 )
 
-// maxSize is the length of the longest JWK in bytes; that of an RSA key of 4096 bits has about 800.
+// maxSize is the longest JWK in bytes. An RSA key of 4096 bits has about 800.
 const maxSize = 8 << 10
 
-// MemberError is why a JWK is refused. Both texts are ours: nothing of the JWK is in them.
+// MemberError reports why a JWK is rejected. Its texts contain nothing of the JWK.
 type MemberError struct {
-	Member  string // of the JWK; "" for the JWK as such
+	Member  string // of the JWK; "" for the whole JWK
 	Message string
 }
 
@@ -27,7 +27,7 @@ func (f *MemberError) Error() string { return "jwk: " + f.Member + ": " + f.Mess
 
 func refuse(member, message string) error { return &MemberError{member, message} }
 
-// members are the members that a public JWK for encryption may have. Browsers add ext.
+// members are the allowed members of a public JWK for encryption. Browsers add ext.
 type members struct {
 	Kty    string         `json:"kty"`
 	Use    *string        `json:"use"`
@@ -42,8 +42,8 @@ type members struct {
 	Ext    jsontext.Value `json:"ext"`
 }
 
-// Parse reads a public JWK, of which every fault is a *MemberError. The key has its algorithm, use
-// "enc", and the thumbprint of RFC 7638 for an id if thumbprint gives that.
+// Parse parses a public JWK. Every error is a *MemberError. The key has its algorithm, the use
+// "enc", and as its id the result of thumbprint, which must be the RFC 7638 thumbprint.
 func Parse(text []byte, thumbprint func(jose.JSONWebKey) (string, error)) (jose.JSONWebKey, engine.Alg, error) {
 	var none jose.JSONWebKey
 	m, err := read(text)
@@ -89,8 +89,8 @@ func read(text []byte) (*members, error) {
 	return nil, refuse("", "The JWK is not a JSON object without repeated members.")
 }
 
-// strange rejects members that do not belong in a public key. Its error names the members of a
-// private key, for a client that sends one by mistake must notice.
+// strange rejects members that a public key does not have. Its error names the members of a private
+// key, so that a client that sends one by mistake notices.
 func strange(name string) error {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "oth", "k":
@@ -134,7 +134,7 @@ func (m *members) key() (engine.Alg, any, error) {
 		if key.Curve != elliptic.P256() {
 			return "", nil, refuse("crv", "The curve must be P-256.")
 		}
-		if _, err := key.ECDH(); err != nil { // on the curve, and not at infinity
+		if _, err := key.ECDH(); err != nil { // rejects a point off the curve or at infinity
 			return "", nil, refuse("x", "x and y are not a point on P-256, in base64url of 32 bytes each.")
 		}
 		return engine.ECDHESA256KW, key, nil
@@ -144,9 +144,9 @@ func (m *members) key() (engine.Alg, any, error) {
 	return "", nil, refuse("kty", "The kty must be \"EC\", on P-256, or \"RSA\".")
 }
 
-// plain rejects numbers in another form than the one of RFC 7518. go-jose skips line breaks, bits
-// that belong to no byte, and leading zeros. A client that computes the key's id from its own text
-// would get another id than we do.
+// plain rejects numbers that are not in the form of RFC 7518. go-jose ignores line breaks, unused
+// bits and leading zeros. A client that computes the key's id from its own text would then get
+// another id.
 func (m *members) plain() error {
 	for _, number := range []struct{ name, text string }{{"x", m.X}, {"y", m.Y}, {"n", m.N}, {"e", m.E}} {
 		value, err := base64.RawURLEncoding.Strict().DecodeString(number.text)
@@ -177,7 +177,7 @@ func (m *members) bare() []byte {
 	return b
 }
 
-// purpose checks the purpose that the key states.
+// purpose checks the stated purpose of the key.
 func (m *members) purpose(alg engine.Alg) error {
 	if m.Use != nil && *m.Use != "enc" {
 		return refuse("use", "The use must be \"enc\", or omitted.")
@@ -190,7 +190,7 @@ func (m *members) purpose(alg engine.Alg) error {
 	}
 	allowed := map[string]bool{"encrypt": true, "wrapKey": true}
 	if alg == engine.ECDHESA256KW {
-		allowed = map[string]bool{"deriveKey": true, "deriveBits": true} // of public keys there need not be any
+		allowed = map[string]bool{"deriveKey": true, "deriveBits": true} // a public key may have none
 	}
 	for _, op := range *m.KeyOps {
 		if !allowed[op] {

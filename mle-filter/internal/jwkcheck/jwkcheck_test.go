@@ -27,7 +27,7 @@ type member map[string]any
 
 func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// with is the members with others in their place; nil takes one away.
+// with returns the members with one replaced; nil removes it.
 func (m member) with(name string, value any) member {
 	out := member{}
 	for k, v := range m {
@@ -62,7 +62,7 @@ func ecKey(tb testing.TB) member {
 	return member{"kty": "EC", "crv": "P-256", "x": b64(point[1:33]), "y": b64(point[33:])}
 }
 
-// rsaKey returns a modulus of two primes. The test needs no private key.
+// rsaKey returns a JWK with a modulus of two primes. The test needs no private key.
 func rsaKey(tb testing.TB, bits int) member {
 	tb.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, bits)
@@ -78,7 +78,7 @@ func number(m member, add int64) string {
 	return b64(n.Add(n, big.NewInt(add)).Bytes())
 }
 
-// stray is base64url of 32 bytes with one of the two bits set that belong to none of them.
+// stray returns base64url of 32 bytes with one of the two unused bits set.
 func stray(text string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := len(text) - 1
@@ -116,11 +116,11 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// big4096 is an RSA modulus of 4096 bits: the largest that is taken.
+// big4096 is an RSA key of 4096 bits, the largest accepted.
 var big4096 = `{"kty":"RSA","e":"AQAB","n":"` + b64(modulus(4096).Bytes()) + `"}`
 
-// modulus is a number that looks like a modulus of that many bits: it is odd and has no small
-// factor.
+// modulus returns a number that looks like a modulus of that many bits: odd and without small
+// factors.
 func modulus(bits uint) *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(1), bits-1)
 	for n.Add(n, big.NewInt(1)); smallFactor(n); {
@@ -221,8 +221,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// roca makes a modulus as the chips did: p = k·M + (65537^a mod M), M the product of the first
-// primes.
+// roca makes a modulus as the vulnerable chips did: p = k·M + (65537^a mod M), M the product of the
+// first primes.
 func roca(tb testing.TB) *big.Int {
 	tb.Helper()
 	m := big.NewInt(1)
@@ -251,8 +251,8 @@ func roca(tb testing.TB) *big.Int {
 	return new(big.Int).Mul(prime(), prime())
 }
 
-// TestWycheproof: none of the keys is for encryption to a merchant, so none is taken. The faulty
-// ones are not taken either if they do not state their purpose.
+// TestWycheproof checks that no key of the vectors is accepted, because none is for encryption. The
+// faulty keys must be rejected even without a stated purpose.
 func TestWycheproof(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(filepath.Join("testdata", "json_web_key_test.json"))

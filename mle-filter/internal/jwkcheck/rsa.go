@@ -7,14 +7,14 @@ import (
 	"math/big"
 )
 
-// The sizes of RSA moduli, in bits, and the largest exponent that Go encrypts with.
+// The sizes of RSA moduli in bits, and the largest exponent that Go supports.
 const (
 	minBits     = 2048
 	maxBits     = 4096
 	maxExponent = math.MaxInt32
 )
 
-// large reports whether an exponent is too large. go-jose would cut off its leading digits.
+// large reports whether an exponent is too large. go-jose would truncate it.
 func large(exponent string) bool {
 	e, err := base64.RawURLEncoding.DecodeString(exponent)
 	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(maxExponent)) > 0
@@ -22,8 +22,8 @@ func large(exponent string) bool {
 
 const badExponent = "The exponent must be odd, and at least 3. 65537 is usual."
 
-// small reports whether an exponent is less than any that encrypts; the error of go-jose would not
-// name the exponent.
+// small reports whether an exponent is too small to encrypt. go-jose's error would not name the
+// exponent.
 func small(exponent string) bool {
 	e, err := base64.RawURLEncoding.DecodeString(exponent)
 	return err == nil && new(big.Int).SetBytes(e).Cmp(big.NewInt(3)) < 0
@@ -46,9 +46,8 @@ func checkRSA(key *rsa.PublicKey) error {
 	return nil
 }
 
-// marked are the small primes that identify the keys of one maker of chips. Modulo each of them
-// such a modulus is a power of 65537, and few numbers are. Of other keys one in 2^27 looks the
-// same.
+// marked are the small primes that identify the keys of the vulnerable chips. Modulo each of them,
+// such a modulus is a power of 65537. One of 2^27 other keys matches by chance.
 var marked = []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157}
 
 // weak reports whether a modulus has the fingerprint of ROCA (Nemec et al., "The Return of

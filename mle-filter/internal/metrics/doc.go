@@ -1,3 +1,2 @@
-// Package metrics holds mle-filter's metrics for Prometheus. No label holds a value that a caller
-// chose.
+// Package metrics holds mle-filter's Prometheus metrics. No label contains input of a client.
 package metrics

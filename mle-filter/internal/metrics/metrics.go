@@ -13,7 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/metrics"
 )
 
-// Metrics holds the series. It is safe for concurrent use.
+// Metrics holds the metrics. It is safe for concurrent use.
 type Metrics struct {
 	*metrics.Set
 
@@ -42,7 +42,7 @@ func New() *Metrics {
 	return m
 }
 
-// Ages shows how old the keys are, as read at each scrape.
+// Ages registers the ages of the keys, which read returns at each scrape.
 func (m *Metrics) Ages(read func() keyring.Ages) {
 	gauge := func(name, help string, labels prometheus.Labels, of func(keyring.Ages) time.Duration) {
 		opts := prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}
@@ -62,7 +62,7 @@ func (m *Metrics) Request(s httpx.Sample) {
 	m.requests.WithLabelValues(cmp.Or(s.Route, "none"), strconv.Itoa(s.Status)).Observe(s.Took.Seconds())
 }
 
-// Exchange counts what of a request was encrypted, or why it was refused.
+// Exchange counts the encryption of a request, or its rejection.
 func (m *Metrics) Exchange(e shell.Exchange) {
 	if e.Code != "" {
 		m.refusals.WithLabelValues(e.Code, e.Reason).Inc()

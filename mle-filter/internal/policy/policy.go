@@ -10,37 +10,37 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// Level is how much encryption a body needs.
+// Level is the required encryption of a body.
 type Level string
 
-// The levels there are. The zero Level stands for Optional.
+// The levels. The zero Level stands for Optional.
 const (
-	Off      Level = "off"      // refused
-	Optional Level = "optional" // as the client likes
+	Off      Level = "off"      // rejected
+	Optional Level = "optional" // the client decides
 	Required Level = "required"
 )
 
-// Rule is what holds for a request.
+// Rule is the rule for a request.
 type Rule struct {
 	Request  Level // of the request's body
 	Response Level // of the response's; Off exactly where Request is
 }
 
-// Config is the table as it stands in the configuration file.
+// Config is the table in the configuration file.
 type Config struct {
 	Routes    []Route             `yaml:"routes"`
 	Merchants map[string]Merchant `yaml:"merchants"`
 }
 
-// Route is what holds for the requests with a method and a path.
+// Route is the rule for requests with a method and a path.
 type Route struct {
 	Method   string `yaml:"method"` // empty for any
-	Path     string `yaml:"path"`   // {name} stands for any one segment, /** at the end for all that follows
+	Path     string `yaml:"path"`   // {name} stands for any one segment, /** at the end for any further segments
 	MLE      Level  `yaml:"mle"`
 	Response Level  `yaml:"response_mle"`
 }
 
-// Merchant is a merchant's demand on all its requests, on top of the routes' demands.
+// Merchant is a stricter rule for all requests of a merchant.
 type Merchant struct {
 	MLE      Level `yaml:"mle"`
 	Response Level `yaml:"response_mle"`
@@ -58,7 +58,7 @@ type route struct {
 	rule   Rule
 }
 
-// New checks a table. The zero Config gives one in which everything is optional.
+// New validates a table. With the zero Config encryption is optional everywhere.
 func New(cfg Config) (*Table, error) {
 	t := &Table{merchants: make(map[string]Rule, len(cfg.Merchants))}
 	for i, r := range cfg.Routes {
@@ -84,9 +84,9 @@ func New(cfg Config) (*Table, error) {
 	return t, nil
 }
 
-// Rule returns the rule for a request: the first route of the table that matches, made stricter for
-// its merchant. A merchant can lift nothing, and a level that is off stays off. The path is the one
-// of the request, without its query.
+// Rule returns the rule for a request: the first matching route of the table, made stricter for the
+// merchant. A merchant cannot relax a level, and Off stays Off. The path is the request's, without
+// its query.
 func (t *Table) Rule(method, path, merchant string) Rule {
 	rule := Rule{Request: Optional, Response: Optional}
 	segments := split(clean(path))
@@ -99,18 +99,18 @@ func (t *Table) Rule(method, path, merchant string) Rule {
 	if rule.Request == Off {
 		return rule
 	}
-	name, _, _ := strings.Cut(merchant, "/") // a mode may follow: a merchant's demand holds in both
+	name, _, _ := strings.Cut(merchant, "/") // ignore the mode: a merchant's rule applies in both
 	return rule.and(t.merchants[name])
 }
 
-// tightens reports whether there is a request that a merchant's rule makes a difference to.
+// tightens reports whether a merchant's rule changes the rule of any request.
 func (t *Table) tightens(rule Rule) bool {
 	everything := route{path: template{rest: true}}
 	for _, r := range t.routes {
 		if r.rule.Request != Off && r.rule.and(rule) != r.rule {
 			return true
 		}
-		if r.hides(everything) { // no request gets by it
+		if r.hides(everything) { // no request reaches a later route
 			return false
 		}
 	}
@@ -118,10 +118,10 @@ func (t *Table) tightens(rule Rule) bool {
 	return usual.and(rule) != usual
 }
 
-// ByMerchant reports whether a rule can depend on whose request it is.
+// ByMerchant reports whether a rule can depend on the merchant.
 func (t *Table) ByMerchant() bool { return len(t.merchants) > 0 }
 
-// and is the stricter of two rules neither of which is off.
+// and returns the stricter of two rules, neither of which is Off.
 func (r Rule) and(other Rule) Rule {
 	if other.Request == Required {
 		r.Request = Required
@@ -132,9 +132,8 @@ func (r Rule) and(other Rule) Rule {
 	return r
 }
 
-// Combine returns the rule if the proxy that routes the request has a level for its body too. A
-// body that either requires to be encrypted must be; else a level that either turns off is off. The
-// zero Level changes nothing.
+// Combine combines the rule with the level of the route in the proxy. Required in either requires
+// encryption; otherwise Off in either turns it off. The zero Level changes nothing.
 func (r Rule) Combine(word Level) Rule {
 	switch {
 	case r.Request == Required || word == Required:
@@ -157,7 +156,7 @@ func (l Level) orOptional() Level {
 
 func (l Level) known() bool { return l == Off || l == Optional || l == Required }
 
-// methods are the HTTP methods that requests to v1 can have.
+// methods are the HTTP methods of v1.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 func (r Route) read() (route, error) {
@@ -183,7 +182,7 @@ func (r Route) read() (route, error) {
 
 func (m Merchant) rule(merchant string) (Rule, error) {
 	number, err := id.Parse(id.Merchant, merchant)
-	if err != nil || id.Format(id.Merchant, number) != merchant { // core writes ids in one way
+	if err != nil || id.Format(id.Merchant, number) != merchant { // core writes each id in one form
 		return Rule{}, errors.New("not a merchant's id: want mer_ and 13 characters")
 	}
 	rule := Rule{Request: m.MLE.orOptional(), Response: m.Response.orOptional()}
@@ -196,7 +195,7 @@ func (m Merchant) rule(merchant string) (Rule, error) {
 	return rule, nil
 }
 
-// hides reports whether the route takes every request that the other could.
+// hides reports whether the route matches every request that other matches.
 func (r route) hides(other route) bool {
 	return (r.method == "" || r.method == other.method) && r.path.covers(other.path)
 }

@@ -58,7 +58,7 @@ func TestRule(t *testing.T) {
 		"broken escape":             {"POST", "/v1/tokens/%zz/..", "", required, required},
 		"root":                      {"GET", "/", "", optional, optional},
 		"nothing":                   {"GET", "", "", optional, optional},
-		"another case":              {"POST", "/V1/Tokens", "", optional, optional}, // another path to core, too
+		"another case":              {"POST", "/V1/Tokens", "", optional, optional}, // another path in core too
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,7 +126,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestFirstBadMerchantIsNamed: of two merchants with bad settings, the error names the first.
+// TestFirstBadMerchantIsNamed checks that of two invalid merchants, the error names the first.
 func TestFirstBadMerchantIsNamed(t *testing.T) {
 	t.Parallel()
 	for range 40 {
@@ -139,7 +139,8 @@ func TestFirstBadMerchantIsNamed(t *testing.T) {
 	}
 }
 
-// TestMerchantsThatChangeNothing: a merchant's line that no request can meet is refused, and named.
+// TestMerchantsThatChangeNothing checks that a merchant's rule without an effect is rejected by
+// name.
 func TestMerchantsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	type routes = []policy.Route

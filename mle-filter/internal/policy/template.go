@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// template is a path in which some segments stand for any.
+// template is a path with placeholders for segments.
 type template struct {
-	segments []string // "" for any one
-	rest     bool     // any rest, also none
+	segments []string // "" for any segment
+	rest     bool     // any further segments, or none
 }
 
 const rest = "**"
@@ -18,7 +18,7 @@ const rest = "**"
 var errTemplate = errors.New(
 	"path: want segments of text or {name} after a /, with ** only at the end")
 
-// errQuery is the reason for which a line would never apply.
+// errQuery reports a path that no request can match.
 var errQuery = errors.New("path: remove ? and #: requests are matched without their query")
 
 func parse(text string) (template, error) {
@@ -48,7 +48,7 @@ func parse(text string) (template, error) {
 	return t, nil
 }
 
-// match reports whether the segments of a clean path fit.
+// match reports whether the segments of a clean path match.
 func (t template) match(segments []string) bool {
 	if len(segments) < len(t.segments) || len(segments) > len(t.segments) && !t.rest {
 		return false
@@ -61,7 +61,7 @@ func (t template) match(segments []string) bool {
 	return true
 }
 
-// covers reports whether the template matches all that the other matches.
+// covers reports whether the template matches all paths that other matches.
 func (t template) covers(other template) bool {
 	if other.rest && !t.rest {
 		return false
@@ -77,8 +77,8 @@ func (t template) covers(other template) bool {
 	return true
 }
 
-// clean is the path that a lenient server may take a path for: escapes read, dots resolved, doubled
-// slashes and one at the end gone. A request cannot get around the table by another spelling.
+// clean normalizes a path as a lenient server may: it decodes escapes, resolves dots, and removes
+// repeated and trailing slashes. So another spelling does not bypass the table.
 func clean(text string) string {
 	if read, err := url.PathUnescape(text); err == nil {
 		text = read
@@ -86,7 +86,7 @@ func clean(text string) string {
 	return path.Clean("/" + strings.ReplaceAll(text, `\`, "/"))
 }
 
-// split is the segments of a clean path; the root has none.
+// split returns the segments of a clean path; the root has none.
 func split(clean string) []string {
 	if clean == "/" {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// ExchangeOf returns the counted data of an exchange, which may be nil, and of its refusal, which
-// is nil if there was none.
+// ExchangeOf returns the counted data of an exchange and of its rejection. Either may be nil.
 func ExchangeOf(x *engine.Exchange, p *engine.Problem) (e Exchange) {
 	if x != nil {
 		_, e.Alg = x.Key()
@@ -20,8 +19,8 @@ func ExchangeOf(x *engine.Exchange, p *engine.Problem) (e Exchange) {
 	return e
 }
 
-// Unwrapped adds the key of an encrypted body to the request's event. The key is one of the
-// service's: it was found.
+// Unwrapped adds the key of an encrypted body to the request's event. The id is safe to log: it is
+// one of the service's keys.
 func Unwrapped(ctx context.Context, x *engine.Exchange) {
 	kid, alg := x.Key()
 	event := httpx.EventFrom(ctx)

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// The codes of the problems that are the shells' own.
+// The codes of the shells' problems.
 const (
 	CodeMethodNotAllowed = "method_not_allowed"
 	CodeUnread           = "body_not_received"
@@ -30,7 +30,7 @@ const (
 
 const again = " The request may have been carried out: send it again with the same Idempotency-Key."
 
-// problems is THE table of them.
+// problems is the only table from code to problem.
 var problems = map[string]engine.Problem{
 	CodeMethodNotAllowed: {
 		Status: 405, Type: v1.ErrorTypeInvalidRequestError,
@@ -69,15 +69,14 @@ var problems = map[string]engine.Problem{
 	CodeInternal: {Status: 500, Type: v1.ErrorTypeAPIError, Message: "Something went wrong on our side." + again},
 }
 
-// Problem is the one of that code.
+// Problem returns the problem with that code.
 func Problem(code string) *engine.Problem {
 	p := problems[code]
 	p.Code, p.Reason = code, code
 	return &p
 }
 
-// Unread returns the problem of a request or a body that admission refused, or nil for another
-// error.
+// Unread returns the problem for an error of admission, or nil for another error.
 func Unread(err error) *engine.Problem {
 	switch {
 	case errors.Is(err, admission.ErrTooLarge):
@@ -94,16 +93,16 @@ func Unread(err error) *engine.Problem {
 	return nil
 }
 
-// Because is a problem with what caused it, for the log.
+// Because adds a cause to a problem, for the log.
 func Because(p *engine.Problem, err error) *engine.Problem {
 	p.Cause = err
 	return p
 }
 
-// Overloaded rejects a request because too many are under way.
+// Overloaded rejects a request because too many are in progress.
 func Overloaded(w http.ResponseWriter, r *http.Request) { SendProblem(w, r, Problem(CodeOverloaded)) }
 
-// Broken responds for a handler that panicked.
+// Broken responds if a handler panicked.
 func Broken(w http.ResponseWriter, r *http.Request) { SendProblem(w, r, Problem(CodeInternal)) }
 
 // SendProblem sends a problem as the response.
@@ -117,11 +116,11 @@ func SendProblem(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	}
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // whoever is gone reads nothing
+		_, _ = w.Write(body) // the client may have disconnected
 	}
 }
 
-// outcome returns the word for a problem in the log.
+// outcome returns the outcome of a problem in the log.
 func outcome(p *engine.Problem) string {
 	if p.Reason == engine.ReasonBusy {
 		return httpx.OutcomeBusy
@@ -129,8 +128,8 @@ func outcome(p *engine.Problem) string {
 	return p.Code
 }
 
-// Of returns the problem that a request ends with: p, or CodeClientGone if p is a fault of ours and
-// the client hung up before. A client could otherwise fill the log with errors at will.
+// Of returns the final problem of a request: p, or CodeClientGone if the client hung up and p is a
+// fault on our side. Otherwise a client could fill the log with errors.
 func Of(ctx context.Context, p *engine.Problem) *engine.Problem {
 	if p.Status >= http.StatusInternalServerError && errors.Is(ctx.Err(), context.Canceled) {
 		return Problem(CodeClientGone)
@@ -138,7 +137,7 @@ func Of(ctx context.Context, p *engine.Problem) *engine.Problem {
 	return p
 }
 
-// LogCause logs the cause of a refusal if there is one, which is a fault of ours.
+// LogCause logs the cause of a problem, if it has one.
 func LogCause(ctx context.Context, log *slog.Logger, p *engine.Problem) {
 	if p.Cause == nil {
 		return

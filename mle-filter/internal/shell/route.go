@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Template is the path of Route, for spans.
+// Template returns the path of Route, for spans.
 func Template(path string) string {
 	_, template, _ := strings.Cut(Route(http.MethodGet, path), " ")
 	return cmp.Or(template, "/")
 }
 
-// Route returns the route of a path of v1 for logs and metrics. A variable part is {id}. For a path
-// outside of v1 it is "".
+// Route returns the route of a v1 path for logs and metrics, with {id} for each variable part, or
+// "" for another path.
 func Route(method, path string) string {
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if segments[0] != "v1" || len(segments) < 2 || len(segments) > 5 || !nouns[segments[1]] {
@@ -31,7 +31,7 @@ var methods = map[string]string{
 	"GET": "GET", "HEAD": "HEAD", "POST": "POST", "PUT": "PUT", "PATCH": "PATCH", "DELETE": "DELETE", "OPTIONS": "OPTIONS",
 }
 
-// nouns are the words in the paths of v1. A test holds them to the contract.
+// nouns are the fixed words in v1 paths. A test compares them with the contract.
 var nouns = map[string]bool{
 	"transactions": true, "confirm": true, "void": true, "captures": true, "refunds": true, "tokens": true,
 	"customers":       true,

@@ -8,7 +8,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestRoute holds the words of the routes to the contract.
+// TestRoute compares the words of the routes with the contract.
 func TestRoute(t *testing.T) {
 	t.Parallel()
 	paths := regexp.MustCompile(`(?m)^  (/v1/\S+):$`).FindAllStringSubmatch(string(v1.OpenAPI()), -1)

@@ -1,3 +1,3 @@
-// Package postgres opens a store of keys on PostgreSQL. A program that keeps keys in a file does
-// without it, and without the driver.
+// Package postgres opens a key store on PostgreSQL. A program with an SQLite store needs neither
+// this package nor the driver.
 package postgres

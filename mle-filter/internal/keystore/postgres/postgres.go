@@ -18,19 +18,19 @@ import (
 	"github.com/causeway-pay/causeway/shared/pgurl"
 )
 
-// connections bounds the pool of PostgreSQL. The keyring nearly always reads from memory.
+// connections bounds the pool. The keyring mostly reads from memory.
 const connections = 8
 
-// patience is how long one statement may take on PostgreSQL, waiting for other writers included.
+// patience bounds one statement, including its wait for other transactions.
 const patience = 5 * time.Second
 
-// Open opens the store at a postgres:// URL and brings its schema up to this build's.
+// Open opens the store at a postgres:// URL and migrates its schema to this build's version.
 func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, error) {
 	return open(ctx, source, existing)
 }
 
 // Rotating is Open for a URL whose user and password may change: each new connection reads the
-// present URL.
+// current URL.
 func Rotating(again func() (string, error)) keystore.Opener {
 	return func(ctx context.Context, source string, existing bool) (*keystore.Engine, error) {
 		return open(ctx, source, existing, stdlib.OptionBeforeConnect(pgurl.Rotating(again)))
@@ -40,12 +40,12 @@ func Rotating(again func() (string, error)) keystore.Opener {
 func open(ctx context.Context, source string, existing bool, options ...stdlib.OptionOpenDB) (*keystore.Engine, error) {
 	cfg, err := pgx.ParseConfig(source)
 	if err != nil {
-		return nil, errors.New("keystore: the postgres:// URL is invalid") // the cause may quote the password
+		return nil, errors.New("keystore: the postgres:// URL is invalid") // the cause can contain the password
 	}
 	if cfg.RuntimeParams["statement_timeout"] == "" {
 		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
 	}
-	cfg.RuntimeParams["client_encoding"] = "UTF8"  // for every setting of the URL, the role or the environment
+	cfg.RuntimeParams["client_encoding"] = "UTF8"  // overrides the URL, the role and the environment
 	cfg.DialFunc = pgurl.Lines(cfg.DialFunc, true) // statements end by statement_timeout, which is not for commits
 	pool := stdlib.OpenDB(*cfg, append(options, stdlib.OptionAfterConnect(pgurl.Durable(lost)))...)
 	pool.SetMaxOpenConns(connections)
@@ -58,7 +58,7 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 			return nil, errors.Join(err, pool.Close())
 		}
 	}
-	locker, err := lock.NewPostgresSessionLocker() // filters that start at once migrate one after the other
+	locker, err := lock.NewPostgresSessionLocker() // serializes the migrations of filters that start together
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("keystore: migrations: %w", err), pool.Close())
 	}
@@ -70,16 +70,16 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 	}, nil
 }
 
-// lost is the data that a server loses whose settings are refused.
+// lost names the data that a rejected server could lose.
 const lost = "registered keys"
 
-// verify reads the settings anew at each write, which are few: a reload of the server's
+// verify reads the server's settings at each of the few transactions, because a reload of the
 // configuration can turn fsync off at any time.
 func verify(query func(text string) *sql.Row) error {
 	return pgurl.Check(func(text string) pgurl.Row { return query(text) }, lost)
 }
 
-// lookFor refuses a database that has no keys of ours, and leaves it as it is.
+// lookFor returns ErrNoStore if the database has no key store. It does not change the database.
 func lookFor(ctx context.Context, pool *sql.DB) error {
 	var ours bool
 	if err := pool.QueryRowContext(ctx, `SELECT to_regclass('mle_revision') IS NOT NULL`).Scan(&ours); err != nil {
@@ -91,8 +91,8 @@ func lookFor(ctx context.Context, pool *sql.DB) error {
 	return nil
 }
 
-// unavailable reports an error that a later attempt may not have, or a setting under which the
-// server would lose the write.
+// unavailable reports whether err is temporary, or reports a setting under which the server would
+// lose the write.
 func unavailable(err error) bool {
 	var (
 		unfit   *pgurl.UnfitError
