@@ -14,7 +14,8 @@ import (
 func BenchmarkClear(b *testing.B) {
 	nothing := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	f, err := mlefilter.New(b.Context(), mlefilter.Config{
-		Core: nothing, Keys: b.TempDir() + "/mle.db", KEK: secret.New(base64.StdEncoding.EncodeToString(make([]byte, 32))), Lazily: true,
+		Core: nothing, Keys: b.TempDir() + "/mle.db", KEK: secret.New(base64.StdEncoding.EncodeToString(make([]byte, 32))),
+		Lazily: true,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -21,7 +21,10 @@ type settings struct {
 
 func TestConfigRefuses(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"policy: {routes: [{path: /v1, ml: off}]}", "policy: [", "max_bodies: 1", "policy: {routes: [{path: /v1, mle: false}]}"} {
+	for _, text := range []string{
+		"policy: {routes: [{path: /v1, ml: off}]}", "policy: [", "max_bodies: 1",
+		"policy: {routes: [{path: /v1, mle: false}]}",
+	} {
 		var got settings
 		err := config.Decode("mle-filter.yaml", []byte(text), &got)
 		if err == nil {

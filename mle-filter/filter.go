@@ -138,7 +138,9 @@ func New(ctx context.Context, cfg Config) (*Filter, error) {
 		return nil, errRoom
 	}
 	f := &Filter{cfg: cfg.withDefaults(), idle: func() {}, metrics: metrics.New()}
-	f.admission = admission.New(admission.Config{Slots: f.cfg.Concurrency, Grace: f.cfg.BodyGrace, Refused: f.metrics.Shed})
+	f.admission = admission.New(
+		admission.Config{Slots: f.cfg.Concurrency, Grace: f.cfg.BodyGrace, Refused: f.metrics.Shed},
+	)
 	table, err := policy.New(cfg.Policy) // alone first, so an error counts only the operator's routes
 	if err == nil {
 		table, err = policy.New(withOwnRoutes(cfg.Policy))
@@ -268,11 +270,14 @@ func (f *Filter) openKeys(ctx context.Context) error {
 			return fmt.Errorf("old_kek: %w", err)
 		}
 	}
-	if f.db, err = keystore.Open(ctx, keystore.Config{Source: f.cfg.Keys, PostgreSQL: f.cfg.PostgreSQL, Clock: f.cfg.Clock}); err != nil {
+	if f.db, err = keystore.Open(
+		ctx, keystore.Config{Source: f.cfg.Keys, PostgreSQL: f.cfg.PostgreSQL, Clock: f.cfg.Clock},
+	); err != nil {
 		return err
 	}
 	f.ring, err = keyring.Open(ctx, keyring.Config{
-		Store: f.db, KEK: kek, OldKEK: old, Clock: f.cfg.Clock, Log: f.cfg.Log, Schedule: f.cfg.Schedule, RSABits: f.cfg.RSABits, Spares: f.cfg.Spares,
+		Store: f.db, KEK: kek, OldKEK: old, Clock: f.cfg.Clock, Log: f.cfg.Log, Schedule: f.cfg.Schedule,
+		RSABits: f.cfg.RSABits, Spares: f.cfg.Spares,
 	})
 	if err != nil {
 		return errors.Join(err, f.db.Close())
@@ -292,12 +297,18 @@ func decodeKEK(text secret.String) ([]byte, error) {
 // assemble connects the parts of the filter.
 func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	var err error
-	f.engine, err = engine.New(engine.Config{Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret, Hop: f.cfg.Hop})
+	f.engine, err = engine.New(engine.Config{
+		Settings: f.cfg.Limits, Keys: f.ring, Policy: table, Clock: f.cfg.Clock, Secret: f.cfg.Secret, Hop: f.cfg.Hop,
+	})
 	if err != nil {
 		return err
 	}
-	f.who = identity.New(identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock, Token: f.cfg.FilterToken})
-	hop := httphop.Config{Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify, Hop: f.cfg.Hop}
+	f.who = identity.New(
+		identity.Config{V1: f.cfg.V1, Client: &http.Client{Transport: f.reach}, Clock: f.cfg.Clock, Token: f.cfg.FilterToken},
+	)
+	hop := httphop.Config{
+		Engine: f.engine, Around: f.around, Observe: f.metrics.Exchange, Log: f.cfg.Log, Identify: f.identify, Hop: f.cfg.Hop,
+	}
 	if upstream == nil {
 		hop.Core = f.cfg.Core
 	} else {
@@ -306,7 +317,9 @@ func (f *Filter) assemble(table *policy.Table, upstream *url.URL) error {
 	if f.hop, err = httphop.New(hop); err != nil {
 		return err
 	}
-	f.keys = f.around(httpx.SecurityHeaders(f.hop.Guard(keyapi.New(keyapi.Config{Keys: f.ring, Identity: f.who, Log: f.cfg.Log}))))
+	f.keys = f.around(
+		httpx.SecurityHeaders(f.hop.Guard(keyapi.New(keyapi.Config{Keys: f.ring, Identity: f.who, Log: f.cfg.Log}))),
+	)
 	return nil
 }
 

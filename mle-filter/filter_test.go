@@ -50,7 +50,8 @@ func TestClient(t *testing.T) {
 			f.ready(t)
 			for _, alg := range []string{mle.ECDHESA256KW, mle.RSAOAEP256} {
 				client := f.client(t, alg, own)
-				if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer || g.header.Get("Content-Type") != "application/json" {
+				if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer ||
+					g.header.Get("Content-Type") != "application/json" {
 					t.Errorf("%s: got %d %v %s", alg, g.status, g.header, g.body)
 				}
 				if g := f.send(t, client, "GET", "/v1/transactions/txn_1", ""); g.status != 201 || g.body != answer {
@@ -66,7 +67,8 @@ func TestClient(t *testing.T) {
 			if got := strings.Join(behind.got(), "\n"); got != strings.TrimSpace(strings.Repeat(sale+"\n\n"+sale+"\n", 2)+sale) {
 				t.Errorf("core got\n%s", got)
 			}
-			if log := f.log.String(); strings.Contains(log, pan) || strings.Contains(log, proof) || !strings.Contains(log, `"route":"POST /v1/transactions"`) {
+			if log := f.log.String(); strings.Contains(log, pan) || strings.Contains(log, proof) ||
+				!strings.Contains(log, `"route":"POST /v1/transactions"`) {
 				t.Errorf("the log holds what was sent, or not what was asked for: %s", log)
 			}
 		})
@@ -171,7 +173,8 @@ func TestKeyPaths(t *testing.T) {
 		t.Errorf("no key: got %d %s", g.status, g.body)
 	}
 	g = f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
-	if cache := g.header.Get("Cache-Control"); g.status != 200 || !strings.HasPrefix(cache, "private") || g.header.Get("Vary") != "Authorization" {
+	if cache := g.header.Get("Cache-Control"); g.status != 200 || !strings.HasPrefix(cache, "private") ||
+		g.header.Get("Vary") != "Authorization" {
 		t.Errorf("got %d %v, want an answer for one merchant", g.status, g.header)
 	}
 }
@@ -189,15 +192,18 @@ func TestOperations(t *testing.T) {
 	f.core.mu.Lock()
 	f.core.ill = true
 	f.core.mu.Unlock()
-	if g := at.send(t, port.Client(), "GET", "/health", ""); g.status != 503 || !strings.Contains(g.body, `"v1":"failing"`) {
+	if g := at.send(t, port.Client(), "GET", "/health", ""); g.status != 503 ||
+		!strings.Contains(g.body, `"v1":"failing"`) {
 		t.Errorf("got %d %s", g.status, g.body)
 	}
 	f.send(t, f.client(t, mle.ECDHESA256KW, nil), "POST", "/v1/transactions", sale)
 	f.send(t, f.Client(), "POST", "/v1/transactions", "x", "Content-Type", "application/jose", "X-SVC-MLE", "v1")
 	series := at.send(t, port.Client(), "GET", "/metrics", "").body
 	for _, line := range []string{
-		`causeway_mle_exchanges_total\{request="ECDH-ES\+A256KW",response="none"\} 1`, `causeway_mle_refusals_total\{code="mle_decrypt_failed",reason="encoding"\} 1`,
-		`causeway_mle_request_seconds_count\{route="POST /v1/transactions",status="201"\} 1`, `causeway_mle_requests_in_flight 0`, `go_goroutines \d+`,
+		`causeway_mle_exchanges_total\{request="ECDH-ES\+A256KW",response="none"\} 1`,
+		`causeway_mle_refusals_total\{code="mle_decrypt_failed",reason="encoding"\} 1`,
+		`causeway_mle_request_seconds_count\{route="POST /v1/transactions",status="201"\} 1`,
+		`causeway_mle_requests_in_flight 0`, `go_goroutines \d+`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + line + `$`).MatchString(series) {
 			t.Errorf("%s is not among\n%s", line, series)
@@ -333,7 +339,9 @@ func TestUnfinishedBodiesStopNoRequest(t *testing.T) {
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
-	u := programtest.MustSendUnfinished(t, "", f.Listener.Addr().String(), "/v1/transactions", "Authorization: Bearer sk_test_1")
+	u := programtest.MustSendUnfinished(
+		t, "", f.Listener.Addr().String(), "/v1/transactions", "Authorization: Bearer sk_test_1",
+	)
 	if status, body := u.MustEnd(t); status != 408 || !strings.Contains(body, `"body_too_slow"`) {
 		t.Errorf("got %d %s", status, body)
 	}
@@ -363,7 +371,9 @@ func TestNewRefuses(t *testing.T) {
 		"no KEK":      func(c *mlefilter.Config) { c.KEK = secret.String{} },
 		"a short KEK": func(c *mlefilter.Config) { c.KEK = secret.New("YWJj") },
 		"a wrong level": func(c *mlefilter.Config) {
-			c.Policy.Merchants, c.FilterToken = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: "sometimes"}}, secret.New("operator")
+			c.Policy.Merchants, c.FilterToken = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: "sometimes"}}, secret.New(
+				"operator",
+			)
 		},
 		"strict merchants, and nobody to say whose a key is": func(c *mlefilter.Config) {
 			c.Policy.Merchants = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: policy.Required}}
@@ -371,7 +381,9 @@ func TestNewRefuses(t *testing.T) {
 		"room for less than no request": func(c *mlefilter.Config) { c.Concurrency = -1 },
 		"a limit":                       func(c *mlefilter.Config) { c.Limits.MaxBody = -1 },
 	} {
-		cfg := mlefilter.Config{V1: "http://127.0.0.1:1", Keys: t.TempDir() + "/mle.db", KEK: secret.New(strings.Repeat("A", 43) + "=")}
+		cfg := mlefilter.Config{
+			V1: "http://127.0.0.1:1", Keys: t.TempDir() + "/mle.db", KEK: secret.New(strings.Repeat("A", 43) + "="),
+		}
 		change(&cfg)
 		if f, err := mlefilter.New(t.Context(), cfg); err == nil {
 			t.Errorf("%s: got no error, want one: %v", name, f.Close())
@@ -411,7 +423,9 @@ func TestRotationIsTold(t *testing.T) {
 	f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
 	f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", "{}")
 	got := <-told // arrives within seconds
-	for _, want := range []string{"Bearer operator ", "/admin/v1/merchants/mer_01jd8m3k2q4r5/events", `"mle.key.rotated"`} {
+	for _, want := range []string{
+		"Bearer operator ", "/admin/v1/merchants/mer_01jd8m3k2q4r5/events", `"mle.key.rotated"`,
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s in it", got, want)
 		}

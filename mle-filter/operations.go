@@ -31,7 +31,8 @@ func (f *Filter) warnings() []string {
 // warn logs the warnings at the start.
 func (f *Filter) warn(ctx context.Context) {
 	if f.cfg.Secret.IsZero() {
-		f.cfg.Log.WarnContext(ctx, "mle-filter: filter_secret (CAUSEWAY_FILTER_SECRET) is not set. Set it here and on core: without it core accepts"+
+		f.cfg.Log.WarnContext(ctx, "mle-filter: filter_secret (CAUSEWAY_FILTER_SECRET) is not set. Set it here and on "+
+			"core: without it core accepts"+
 			" requests that did not pass the filter, and repeats in the clear a response that was demanded encrypted")
 	}
 }

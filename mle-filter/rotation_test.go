@@ -48,7 +48,9 @@ func newFleet(t *testing.T) fleet {
 			t.Error(err)
 		}
 	})
-	f.third, err = keyring.Open(t.Context(), keyring.Config{Store: db, KEK: make([]byte, 32), Clock: f.a.clock, RSABits: 2048, Spares: 1})
+	f.third, err = keyring.Open(
+		t.Context(), keyring.Config{Store: db, KEK: make([]byte, 32), Clock: f.a.clock, RSABits: 2048, Spares: 1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,9 @@ var rotations = map[string]struct {
 		func(t *testing.T, f fleet) { t.Helper(); f.fill(t) },
 		func(t *testing.T, f fleet, alg string) time.Time {
 			t.Helper()
-			if g := f.b.send(t, f.b.Client(), "POST", "/v1/mle/keys/rotate", `{"alg":"`+alg+`","expires_in":3600}`); g.status != 200 {
+			if g := f.b.send(
+				t, f.b.Client(), "POST", "/v1/mle/keys/rotate", `{"alg":"`+alg+`","expires_in":3600}`,
+			); g.status != 200 {
 				t.Errorf("rotate: got %d %s", g.status, g.body)
 			}
 			return f.a.clock.Now().Add(time.Hour)
@@ -192,7 +196,9 @@ func (f fleet) payWhile(t *testing.T, payers []payer, do func()) int {
 // returns the number of payments.
 func (f fleet) wantUntil(t *testing.T, key jose.JSONWebKey, ends time.Time) (paid int) {
 	t.Helper()
-	e, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(key.Algorithm), Key: key.Key, KeyID: key.KeyID}, nil)
+	e, err := jose.NewEncrypter(
+		jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(key.Algorithm), Key: key.Key, KeyID: key.KeyID}, nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +211,9 @@ func (f fleet) wantUntil(t *testing.T, key jose.JSONWebKey, ends time.Time) (pai
 		t.Fatal(err)
 	}
 	send := func(at *filter) got {
-		return at.send(t, at.Client(), "POST", "/v1/transactions", token, "Content-Type", "application/jose", "X-SVC-MLE", "v1")
+		return at.send(
+			t, at.Client(), "POST", "/v1/transactions", token, "Content-Type", "application/jose", "X-SVC-MLE", "v1",
+		)
 	}
 	f.a.clock.Set(ends.Add(-time.Millisecond))
 	for _, at := range []*filter{f.a, f.b} {

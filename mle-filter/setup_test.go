@@ -60,9 +60,11 @@ func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/v1/health":
 	case r.Header.Get("Authorization") != "Bearer "+apiKey:
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"No.","status":401,"request_id":"req_x"}}`)
+		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"No.",`+
+			`"status":401,"request_id":"req_x"}}`)
 	case r.URL.Path == "/v1/api_keys/current":
-		_, _ = io.WriteString(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"test","kind":"secret","scopes":["mle:write"],
+		_, _ = io.WriteString(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"test",`+
+			`"kind":"secret","scopes":["mle:write"],
 			"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`)
 	default:
 		if c.hold != nil {
@@ -98,7 +100,8 @@ func open(t *testing.T, change func(*mlefilter.Config)) *filter {
 	back := httptest.NewServer(f.core)
 	t.Cleanup(back.Close)
 	cfg := mlefilter.Config{
-		V1: back.URL, Secret: secret.New(proof), Keys: filepath.Join(t.TempDir(), "mle.db"), KEK: secret.New(base64.StdEncoding.EncodeToString(make([]byte, 32))),
+		V1: back.URL, Secret: secret.New(proof), Keys: filepath.Join(t.TempDir(), "mle.db"),
+		KEK:     secret.New(base64.StdEncoding.EncodeToString(make([]byte, 32))),
 		RSABits: 2048, Spares: 1, Clock: f.clock, Log: slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
 	if change != nil {
@@ -176,7 +179,9 @@ func (f *filter) register(t *testing.T) *jose.JSONWebKey {
 	if err := json.Unmarshal([]byte(made.body), &told); err != nil || made.status != 201 {
 		t.Fatalf("register: got %d %s, %v", made.status, made.body, err)
 	}
-	object, err := jose.ParseEncryptedCompact(told.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	object, err := jose.ParseEncryptedCompact(
+		told.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +189,9 @@ func (f *filter) register(t *testing.T) *jose.JSONWebKey {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proven := f.send(t, f.Client(), "POST", "/v1/mle/response_keys/"+key.KeyID+"/challenge", `{"answer":"`+string(text)+`"}`)
+	proven := f.send(
+		t, f.Client(), "POST", "/v1/mle/response_keys/"+key.KeyID+"/challenge", `{"answer":"`+string(text)+`"}`,
+	)
 	if proven.status != 200 {
 		t.Fatalf("prove: got %d %s", proven.status, proven.body)
 	}
@@ -194,5 +201,7 @@ func (f *filter) register(t *testing.T) *jose.JSONWebKey {
 // client returns an HTTP client that encrypts.
 func (f *filter) client(t *testing.T, alg string, private *jose.JSONWebKey) *http.Client {
 	t.Helper()
-	return &http.Client{Transport: mle.New(mle.Config{Alg: alg, Private: private, Clock: f.clock, Next: f.Client().Transport})}
+	return &http.Client{
+		Transport: mle.New(mle.Config{Alg: alg, Private: private, Clock: f.clock, Next: f.Client().Transport}),
+	}
 }

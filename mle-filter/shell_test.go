@@ -2,6 +2,7 @@ package mlefilter_test
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -43,7 +44,8 @@ func TestShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{apiKey: "x-svc-int-proof " + proof, "sk_test_2": `"status":401`} {
-		if got := judged(t, conn, "authorization", "Bearer "+key, "x-svc-mle-response", "required"); !strings.Contains(got, want) {
+		got := judged(t, conn, "authorization", "Bearer "+key, "x-svc-mle-response", "required")
+		if !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", key, got, want)
 		}
 	}
@@ -51,13 +53,11 @@ func TestShell(t *testing.T) {
 	if !strings.Contains(unknown, "www-authenticate Bearer") {
 		t.Errorf("an unknown key: got %s, want WWW-Authenticate", unknown)
 	}
-	if got := judged(t, conn, ":path", "/v1/mle/keys/current", "x-svc-mle-response", "required"); !strings.Contains(got, "mle_not_supported") {
-		t.Errorf("got %s, want the paths of the keys to take no encryption", got)
+	keys := judged(t, conn, ":path", "/v1/mle/keys/current", "x-svc-mle-response", "required")
+	if !strings.Contains(keys, "mle_not_supported") {
+		t.Errorf("got %s, want the paths of the keys to take no encryption", keys)
 	}
-	if err := conn.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
+	if err := errors.Join(conn.Close(), server.Stop(context.WithoutCancel(t.Context()))); err != nil {
 		t.Error(err)
 	}
 	rec := httptest.NewRecorder()
@@ -65,7 +65,8 @@ func TestShell(t *testing.T) {
 	metrics := rec.Body.String()
 	for _, line := range []string{
 		`causeway_mle_refusals_total{code="invalid_api_key",reason="refused"} 2`, `{code="mle_not_supported",reason="off"} 1`,
-		`causeway_mle_request_seconds_count{route="GET /v1/transactions",status="401"} 2`, "causeway_mle_requests_in_flight 0",
+		`causeway_mle_request_seconds_count{route="GET /v1/transactions",status="401"} 2`,
+		"causeway_mle_requests_in_flight 0",
 	} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("got %s, want %s", metrics, line)
@@ -84,14 +85,17 @@ func judged(t *testing.T, conn *grpc.ClientConn, pairs ...string) string {
 		t.Fatal(err)
 	}
 	head := &corev3.HeaderMap{}
-	pairs = append([]string{":method", "GET", ":path", "/v1/transactions"}, pairs...) // a later value replaces an earlier one
+	// A later value replaces an earlier one.
+	pairs = append([]string{":method", "GET", ":path", "/v1/transactions"}, pairs...)
 	for i := 0; i < len(pairs); i += 2 {
 		head.Headers = append(head.Headers, &corev3.HeaderValue{Key: pairs[i], RawValue: []byte(pairs[i+1])})
 	}
 	buffered := filterv3.ProcessingMode_BUFFERED
 	err = stream.Send(&extprocv3.ProcessingRequest{
 		ProtocolConfig: &extprocv3.ProtocolConfiguration{RequestBodyMode: buffered, ResponseBodyMode: buffered},
-		Request:        &extprocv3.ProcessingRequest_RequestHeaders{RequestHeaders: &extprocv3.HttpHeaders{Headers: head, EndOfStream: true}},
+		Request: &extprocv3.ProcessingRequest_RequestHeaders{
+			RequestHeaders: &extprocv3.HttpHeaders{Headers: head, EndOfStream: true},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,8 @@ func (a ask) any() bool { return a.jose || a.response }
 
 // present reports whether any field of the protocol was sent, or its media type.
 func present(f Fields) bool {
-	return isJOSE(f) || len(f.Values(FieldMLE)) > 0 || len(f.Values(FieldResponse)) > 0 || len(f.Values(FieldResponseKID)) > 0
+	return isJOSE(f) || len(f.Values(FieldMLE)) > 0 || len(f.Values(FieldResponse)) > 0 ||
+		len(f.Values(FieldResponseKID)) > 0
 }
 
 // readAsk reads the fields of the protocol. It rejects values that it does not recognize, so that
@@ -34,19 +35,26 @@ func readAsk(head RequestHead) (a ask, p *Problem) {
 	case a.jose && len(head.Fields.Values(fieldCode)) > 0:
 		return a, mediaType("Content-Encoding", "Send a body of application/jose without Content-Encoding.")
 	case a.jose && !wellFormed(head.Fields.Values(fieldType)[0]):
-		return a, mediaType("Content-Type", "The parameters of Content-Type are invalid. Omit them: application/jose has none.")
+		return a, mediaType(
+			"Content-Type", "The parameters of Content-Type are invalid. Omit them: application/jose has none.",
+		)
 	case !a.jose && len(versions) > 0 && head.Body:
 		return a, mediaType("Content-Type", "With X-SVC-MLE: v1 the body must be application/jose.")
 	}
 	responses, kids := head.Fields.Values(FieldResponse), head.Fields.Values(FieldResponseKID)
 	if !a.jose && len(versions) > 0 && len(responses) == 0 {
-		return a, mediaType("Content-Type", "With X-SVC-MLE: v1 and no body, send X-SVC-MLE-Response: required. Otherwise there is nothing to encrypt.")
+		return a, mediaType(
+			"Content-Type",
+			"With X-SVC-MLE: v1 and no body, send X-SVC-MLE-Response: required. Otherwise there is nothing to encrypt.",
+		)
 	}
 	if len(responses) > 1 || len(responses) == 1 && responses[0] != required {
 		return a, invalid("X-SVC-MLE-Response", "Send X-SVC-MLE-Response: required exactly once, or omit it.")
 	}
 	if a.response = len(responses) == 1; len(kids) > 1 || len(kids) == 1 && !a.response {
-		return a, invalid("X-SVC-MLE-Response-Kid", "Send X-SVC-MLE-Response-Kid once, and only with X-SVC-MLE-Response: required.")
+		return a, invalid(
+			"X-SVC-MLE-Response-Kid", "Send X-SVC-MLE-Response-Kid once, and only with X-SVC-MLE-Response: required.",
+		)
 	}
 	if len(kids) == 1 {
 		if a.kid = kids[0]; a.kid == "" {

@@ -47,7 +47,9 @@ func TakesNone(f Fields) *Problem {
 	if !present(f) {
 		return nil
 	}
-	return problem(CodeNotSupported, "off", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.")
+	return problem(
+		CodeNotSupported, "off", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.",
+	)
 }
 
 // rule returns the rule for a request: the policy's, made stricter by the level of its route.
@@ -67,7 +69,9 @@ func (x *Exchange) obey(rule policy.Rule) *Problem {
 		return problem(CodeRequired, "request", "An encrypted body is required: send application/jose with X-SVC-MLE: v1.")
 	}
 	if rule.Response == policy.Required && !x.ask.response {
-		return problem(CodeRequired, "response", "An encrypted response is required: send X-SVC-MLE-Response: required.").at("X-SVC-MLE-Response")
+		return problem(
+			CodeRequired, "response", "An encrypted response is required: send X-SVC-MLE-Response: required.",
+		).at("X-SVC-MLE-Response")
 	}
 	return nil
 }
@@ -104,7 +108,9 @@ func (x *Exchange) resolveReply(ctx context.Context) *Problem {
 		if x.ask.kid != "" {
 			param = "X-SVC-MLE-Response-Kid"
 		}
-		return problem(CodeKIDUnknown, "response_key", "The response key does not exist, or none is registered. Register one first.").at(param)
+		return problem(
+			CodeKIDUnknown, "response_key", "The response key does not exist, or none is registered. Register one first.",
+		).at(param)
 	}
 	return nil
 }

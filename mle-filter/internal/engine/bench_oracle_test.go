@@ -25,7 +25,9 @@ func BenchmarkOracle(b *testing.B) {
 			x := mustNeedBody(b, mustEngine(b, engine.Config{Keys: ring}))
 			text := strings.Repeat("x", 64<<10)
 			wrong := func(segment int) []byte {
-				return []byte(enginetest.Forge{Key: key, Parts: func(p *[5][]byte) { p[segment][len(p[segment])-1] ^= 1 }}.Seal(b, text))
+				return []byte(
+					enginetest.Forge{Key: key, Parts: func(p *[5][]byte) { p[segment][len(p[segment])-1] ^= 1 }}.Seal(b, text),
+				)
 			}
 			sides := [2][]byte{wrong(enginetest.SegmentKey), wrong(enginetest.SegmentTag)}
 			var took [2][]time.Duration

@@ -24,7 +24,8 @@ func TestCases(t *testing.T) {
 func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
 	head := engine.RequestHead{
-		Method: r.Method, Path: r.Path, Fields: fields(r.Fields), Names: maps.Keys(fields(r.Fields)), Body: r.Body != "", Length: int64(len(r.Body)),
+		Method: r.Method, Path: r.Path, Fields: fields(r.Fields), Names: maps.Keys(fields(r.Fields)), Body: r.Body != "",
+		Length: int64(len(r.Body)),
 	}
 	if r.NoLength {
 		head.Length = -1
@@ -49,7 +50,9 @@ func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginet
 	apply(out.Core, ops)
 	out.Reached = 1
 	out.Status, out.Fields, out.Answer = core.Status, fields(core.Fields), core.Body
-	answer, p := x.BeginResponse(engine.ResponseHead{Status: core.Status, Fields: out.Fields, Names: maps.Keys(out.Fields), Body: core.Body != "", Length: -1})
+	answer, p := x.BeginResponse(engine.ResponseHead{
+		Status: core.Status, Fields: out.Fields, Names: maps.Keys(out.Fields), Body: core.Body != "", Length: -1,
+	})
 	if p != nil {
 		return refusal(out, p)
 	}
@@ -99,14 +102,17 @@ func TestFlipsAreTold(t *testing.T) {
 	var first string
 	for _, key := range []enginetest.Key{w.EC, w.RSA} {
 		tokens := enginetest.Flips(t, key, "{}")
-		tokens = append(tokens, enginetest.Flip{Name: "a wrong content key", Token: enginetest.Forge{Key: key, CEK: make([]byte, 16)}.Seal(t, "{}")})
+		tokens = append(tokens, enginetest.Flip{
+			Name: "a wrong content key", Token: enginetest.Forge{Key: key, CEK: make([]byte, 16)}.Seal(t, "{}"),
+		})
 		for i, flip := range tokens {
 			if key.Alg == engine.ECDHESA256KW && i == len(tokens)-1 {
 				continue // the engine rejects the length without the key
 			}
-			got := exchange(t, e, enginetest.Request{Method: "POST", Path: enginetest.Path, Body: flip.Token, Fields: []enginetest.Field{
+			r := enginetest.Request{Method: "POST", Path: enginetest.Path, Body: flip.Token, Fields: []enginetest.Field{
 				{Name: "Content-Type", Value: "application/jose"}, {Name: "X-SVC-MLE", Value: "v1"},
-			}}, enginetest.Reply{})
+			}}
+			got := exchange(t, e, r, enginetest.Reply{})
 			if first == "" {
 				first = strconv.Itoa(got.Status) + got.Answer
 			}

@@ -41,7 +41,9 @@ func TestRoundTrip(t *testing.T) {
 			if p != nil || string(body.Bytes) != `{"amount":1}` {
 				t.Fatalf("unwrap: got %+v, want the plaintext", p)
 			}
-			answer, p := x.BeginResponse(engine.ResponseHead{Status: 201, Body: true, Length: -1, Fields: http.Header{"Content-Type": {"application/json"}}})
+			answer, p := x.BeginResponse(
+				engine.ResponseHead{Status: 201, Body: true, Length: -1, Fields: http.Header{"Content-Type": {"application/json"}}},
+			)
 			if p != nil || !answer.Wrap {
 				t.Fatalf("response: got %+v, want one to wrap", p)
 			}
@@ -90,7 +92,9 @@ func mustSeal(tb testing.TB, k enginetest.Key, text string) []byte {
 
 func mustOpen(tb testing.TB, k enginetest.Key, sealed []byte) string {
 	tb.Helper()
-	object, err := jose.ParseEncryptedCompact(string(sealed), []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM})
+	object, err := jose.ParseEncryptedCompact(
+		string(sealed), []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM},
+	)
 	if err != nil {
 		tb.Fatal(err)
 	}

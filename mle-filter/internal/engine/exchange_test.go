@@ -28,7 +28,9 @@ func TestGolden(t *testing.T) {
 	e := w.Engine(t)
 	var lines []string
 	for _, c := range enginetest.Cases(t, w) {
-		got := exchange(t, e, c.Request, enginetest.Reply{Status: 200, Fields: []enginetest.Field{{Name: "Content-Type", Value: "application/json"}}, Body: "{}"})
+		got := exchange(t, e, c.Request, enginetest.Reply{
+			Status: 200, Fields: []enginetest.Field{{Name: "Content-Type", Value: "application/json"}}, Body: "{}",
+		})
 		line := fmt.Sprintf("%s: %d", c.Name, got.Status)
 		var body struct {
 			Error struct{ Type, Code, Message, Param string } `json:"error"`
@@ -96,9 +98,11 @@ func TestCaller(t *testing.T) {
 		"in the clear":                     {mustEngine(t, engine.Config{Keys: w.Ring}), plain, enginetest.Path, 0},
 		"in the clear, with strict others": {w.Engine(t), plain, enginetest.Path, 1},
 		"encrypted":                        {mustEngine(t, engine.Config{Keys: w.Ring}), sealed, enginetest.Path, 1},
-		"an answer":                        {w.Engine(t), http.Header{"X-Svc-Mle-Response": {"required"}}, enginetest.Path, 1},
-		"off":                              {w.Engine(t), plain, enginetest.PathOff, 0},
-		"wrong fields":                     {w.Engine(t), http.Header{"X-Svc-Mle": {"v3"}}, enginetest.Path, 0},
+		"an answer": {
+			w.Engine(t), http.Header{"X-Svc-Mle-Response": {"required"}}, enginetest.Path, 1,
+		},
+		"off":          {w.Engine(t), plain, enginetest.PathOff, 0},
+		"wrong fields": {w.Engine(t), http.Header{"X-Svc-Mle": {"v3"}}, enginetest.Path, 0},
 	} {
 		called := 0
 		_, p := c.engine.Begin(t.Context(), engine.RequestHead{Method: "POST", Path: c.path, Body: true, Fields: c.fields},
@@ -117,24 +121,32 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	begin := func(fields http.Header) *engine.Exchange {
-		x, p := w.Engine(t).Begin(t.Context(), engine.RequestHead{Method: "GET", Path: enginetest.Path, Fields: fields}, enginetest.Call(enginetest.Merchant))
+		x, p := w.Engine(t).Begin(
+			t.Context(), engine.RequestHead{Method: "GET", Path: enginetest.Path, Fields: fields},
+			enginetest.Call(enginetest.Merchant),
+		)
 		if p != nil {
 			t.Fatal(p.Message)
 		}
 		return x
 	}
 	asked := http.Header{"X-Svc-Mle-Response": {"required"}}
-	if _, p := begin(asked).BeginResponse(engine.ResponseHead{Status: 101, Fields: http.Header{}}); p == nil || p.Status != 500 || p.Cause == nil {
+	if _, p := begin(asked).BeginResponse(engine.ResponseHead{Status: 101, Fields: http.Header{}}); p == nil ||
+		p.Status != 500 || p.Cause == nil {
 		t.Errorf("another protocol: got %+v, want 500", p)
 	}
-	if _, p := begin(asked).BeginResponse(engine.ResponseHead{Status: 200, Body: true, Length: 1<<20 + 1, Fields: http.Header{}}); p == nil || p.Status != 500 {
+	if _, p := begin(asked).BeginResponse(
+		engine.ResponseHead{Status: 200, Body: true, Length: 1<<20 + 1, Fields: http.Header{}},
+	); p == nil || p.Status != 500 {
 		t.Errorf("too long by its own words: got %+v, want 500", p)
 	}
 	if _, p := begin(http.Header{}).Wrap([]byte("{}")); p == nil || p.Status != 500 {
 		t.Errorf("nobody asked: got %+v, want 500", p)
 	}
 	x := begin(asked)
-	if answer, p := x.BeginResponse(engine.ResponseHead{Status: 200, Body: true, Length: -1, Fields: http.Header{"Vary": {"Authorization", "Origin"}}}); p != nil || !answer.Wrap {
+	if answer, p := x.BeginResponse(
+		engine.ResponseHead{Status: 200, Body: true, Length: -1, Fields: http.Header{"Vary": {"Authorization", "Origin"}}},
+	); p != nil || !answer.Wrap {
 		t.Fatalf("got %+v, want an answer to wrap", p)
 	}
 	body, p := x.Wrap(nil)
@@ -164,8 +176,9 @@ func TestResponseKeysThatCannotBeUsed(t *testing.T) {
 	signs, other, private := good, good, good
 	signs.Use, other.Algorithm, private.Key = "sig", string(engine.RSAOAEP256), w.Reply.Private
 	for name, key := range map[string]jose.JSONWebKey{
-		"small": {Key: &small.PublicKey, KeyID: "small", Algorithm: string(engine.RSAOAEP256)}, "signs": signs, "another's algorithm": other,
-		"private": private, "empty": {},
+		"small": {Key: &small.PublicKey, KeyID: "small", Algorithm: string(engine.RSAOAEP256)}, "signs": signs,
+		"another's algorithm": other,
+		"private":             private, "empty": {},
 	} {
 		ring := &enginetest.Ring{}
 		ring.AddResponse(enginetest.Merchant, key)
@@ -184,14 +197,16 @@ func TestProblems(t *testing.T) {
 	codes := engine.Codes()
 	slices.Sort(codes)
 	want := []string{
-		"body_too_large", "internal_error", "invalid_value", "mle_decrypt_failed", "mle_kid_unknown", "mle_not_supported", "mle_required",
+		"body_too_large", "internal_error", "invalid_value", "mle_decrypt_failed", "mle_kid_unknown", "mle_not_supported",
+		"mle_required",
 		"mle_unavailable", "unsupported_media_type",
 	}
 	if !slices.Equal(codes, want) {
 		t.Errorf("got %v, want %v", codes, want)
 	}
 	p := &engine.Problem{Status: 400, Type: "mle_error", Code: engine.CodeRequired, Message: "m", Param: "X-SVC-MLE"}
-	const body = `{"error":{"type":"mle_error","code":"mle_required","message":"m","status":400,"param":"X-SVC-MLE","request_id":"req_1"}}` + "\n"
+	const body = `{"error":{"type":"mle_error","code":"mle_required","message":"m","status":400,"param":"X-SVC-MLE",` +
+		`"request_id":"req_1"}}` + "\n"
 	if got := string(p.Body("req_1")); got != body {
 		t.Errorf("got %s, want %s", got, body)
 	}

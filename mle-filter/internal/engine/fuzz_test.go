@@ -29,7 +29,9 @@ func fuzzKeys(tb testing.TB) (ec, rsa enginetest.Key) {
 	var vectors struct {
 		TestGroups []struct{ Private jose.JSONWebKey }
 	}
-	if err := json.Unmarshal(mustRead(tb, "../jwe/testdata/wycheproof/json_web_encryption_test.json"), &vectors); err != nil {
+	if err := json.Unmarshal(
+		mustRead(tb, "../jwe/testdata/wycheproof/json_web_encryption_test.json"), &vectors,
+	); err != nil {
 		tb.Fatal(err)
 	}
 	for _, group := range vectors.TestGroups {
@@ -49,7 +51,9 @@ func TestCorpus(t *testing.T) {
 	ring.Add(enginetest.Merchant, ec)
 	ring.Add(enginetest.Merchant, rsa)
 	x := mustNeedBody(t, mustEngine(t, engine.Config{Keys: ring}))
-	for name, want := range map[string]string{"ec": "{}", "ec-apu": "", "ec-empty": "", "escaped": "{}", "rsa": "{}", "rsa-full": "{}"} {
+	for name, want := range map[string]string{
+		"ec": "{}", "ec-apu": "", "ec-empty": "", "escaped": "{}", "rsa": "{}", "rsa-full": "{}",
+	} {
 		text := strings.TrimPrefix(string(mustRead(t, "testdata/fuzz/FuzzUnwrap/"+name)), "go test fuzz v1\n[]byte(")
 		token, err := strconv.Unquote(strings.TrimSuffix(text, ")\n"))
 		if err != nil {
@@ -81,7 +85,8 @@ func FuzzUnwrap(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		body, p := mustNeedBody(t, e).Unwrap(t.Context(), sent)
 		if p != nil {
-			if !slices.Contains([]string{engine.CodeDecryptFailed, engine.CodeKIDUnknown, engine.CodeTooLarge}, p.Code) || p.Cause != nil {
+			if !slices.Contains([]string{engine.CodeDecryptFailed, engine.CodeKIDUnknown, engine.CodeTooLarge}, p.Code) ||
+				p.Cause != nil {
 				t.Errorf("got %+v, want a refusal of what was sent", p)
 			}
 			return

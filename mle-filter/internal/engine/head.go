@@ -100,7 +100,8 @@ var ofCiphertext = []string{fieldCode, "content-digest", "repr-digest", "digest"
 // This is a list of forbidden fields, because Envoy's forward_rules can hide fields from the
 // filter.
 var ofPlaintext = []string{
-	"etag", "last-modified", fieldCode, "content-digest", "repr-digest", "digest", "content-md5", "accept-ranges", "content-range",
+	"etag", "last-modified", fieldCode, "content-digest", "repr-digest", "digest", "content-md5", "accept-ranges",
+	"content-range",
 	"content-language", "content-location", "content-disposition", "link", "signature", "signature-input", "set-cookie",
 }
 

@@ -156,12 +156,15 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, private := range map[string]any{"no key": nil, "text": "key", "small": small, "of another kind": &ecdsa.PrivateKey{}} {
+	for name, private := range map[string]any{
+		"no key": nil, "text": "key", "small": small, "of another kind": &ecdsa.PrivateKey{},
+	} {
 		ring := &enginetest.Ring{}
 		w := enginetest.NewWorld(t)
 		ring.Add(enginetest.Merchant, enginetest.Key{KID: w.RSA.KID, Alg: engine.RSAOAEP256, Private: private})
 		x := mustNeedBody(t, mustEngine(t, engine.Config{Keys: ring}))
-		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))); p == nil || p.Status != 503 || p.Cause == nil {
+		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))); p == nil || p.Status != 503 ||
+			p.Cause == nil {
 			t.Errorf("%s: got %+v, want 503", name, p)
 		}
 	}
@@ -172,7 +175,8 @@ func TestRequiredIAT(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	w.Config.RequireIAT = true
 	x := mustNeedBody(t, w.Engine(t))
-	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))); p == nil || p.Code != engine.CodeDecryptFailed || p.Reason != "iat" {
+	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))); p == nil ||
+		p.Code != engine.CodeDecryptFailed || p.Reason != "iat" {
 		t.Errorf("without: got %+v, want a refusal", p)
 	}
 	with := enginetest.Forge{Key: w.EC, Header: map[string]any{"iat": enginetest.Noon.Unix()}}
@@ -205,7 +209,8 @@ func TestSettings(t *testing.T) {
 	if _, err := engine.New(engine.Config{}); err == nil {
 		t.Error("got an engine without keys")
 	}
-	if s := mustEngine(t, engine.Config{Keys: &enginetest.Ring{}}).Settings(); s.MaxBody != 256<<10 || s.MaxPlaintext != 188<<10 || s.Concurrency < 2 {
+	if s := mustEngine(t, engine.Config{Keys: &enginetest.Ring{}}).Settings(); s.MaxBody != 256<<10 ||
+		s.MaxPlaintext != 188<<10 || s.Concurrency < 2 {
 		t.Errorf("got %+v, want the defaults", s)
 	}
 }
@@ -224,7 +229,9 @@ func TestLimitsFit(t *testing.T) {
 	} {
 		got, err := set.Complete()
 		if err != nil || got.MaxBody != want.MaxBody || got.MaxPlaintext != want.MaxPlaintext {
-			t.Errorf("%+v: got %d and %d, %v, want %d and %d", set, got.MaxBody, got.MaxPlaintext, err, want.MaxBody, want.MaxPlaintext)
+			t.Errorf(
+				"%+v: got %d and %d, %v, want %d and %d", set, got.MaxBody, got.MaxPlaintext, err, want.MaxBody, want.MaxPlaintext,
+			)
 		}
 	}
 }

@@ -88,7 +88,8 @@ func (p *Problem) Body(requestID string) []byte {
 // Ops are the changes that give an empty response the header fields of the problem.
 func (p *Problem) Ops(body []byte) []HeaderOp {
 	ops := []HeaderOp{
-		Set("content-type", "application/json"), Set("content-length", strconv.Itoa(len(body))), Set("cache-control", "no-store"),
+		Set("content-type", "application/json"), Set("content-length", strconv.Itoa(len(body))),
+		Set("cache-control", "no-store"),
 	}
 	if p.Status == 401 {
 		ops = append(ops, Set("www-authenticate", "Bearer"))
@@ -101,14 +102,17 @@ func (p *Problem) Ops(body []byte) []HeaderOp {
 
 // unavailable returns a temporary problem on our side.
 func unavailable(reason string, seconds int, cause error) *Problem {
-	p := problem(CodeUnavailable, reason, "Encrypted requests cannot be processed at the moment. Nothing was changed. Retry.")
+	p := problem(
+		CodeUnavailable, reason, "Encrypted requests cannot be processed at the moment. Nothing was changed. Retry.",
+	)
 	p.RetryAfter, p.Cause = seconds, cause
 	return p
 }
 
 // broken returns a problem that occurred after core's response. Core's work is not undone.
 func broken(reason string, cause error) *Problem {
-	p := problem(CodeInternal, reason, "The response could not be encrypted. The request may have been carried out: send it again with the same Idempotency-Key.")
+	p := problem(CodeInternal, reason, "The response could not be encrypted. The request may have been carried out: "+
+		"send it again with the same Idempotency-Key.")
 	p.Cause = cause
 	return p
 }

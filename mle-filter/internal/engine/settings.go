@@ -11,14 +11,15 @@ import (
 // Settings are the engine's part of the configuration file, which explains each of them. Zero
 // stands for the default.
 type Settings struct {
-	MaxBody      int           `yaml:"max_body"`      // of an encrypted request as sent, in bytes
-	MaxPlaintext int           `yaml:"max_plaintext"` // of the request after decryption, in bytes
-	MaxHeader    int           `yaml:"max_header"`    // of the protected header, decoded, in bytes
-	MaxResponse  int           `yaml:"max_response"`  // of a response before encryption, in bytes
-	RequireIAT   bool          `yaml:"require_iat"`
-	MaxAge       time.Duration `yaml:"max_age"` // the largest difference between iat and now, in either direction; below maxAgeLimit
-	Concurrency  int           `yaml:"decryptions"`
-	Queue        time.Duration `yaml:"decryption_wait"`
+	MaxBody      int  `yaml:"max_body"`      // of an encrypted request as sent, in bytes
+	MaxPlaintext int  `yaml:"max_plaintext"` // of the request after decryption, in bytes
+	MaxHeader    int  `yaml:"max_header"`    // of the protected header, decoded, in bytes
+	MaxResponse  int  `yaml:"max_response"`  // of a response before encryption, in bytes
+	RequireIAT   bool `yaml:"require_iat"`
+	// The largest difference between iat and now, in either direction; below maxAgeLimit.
+	MaxAge      time.Duration `yaml:"max_age"`
+	Concurrency int           `yaml:"decryptions"`
+	Queue       time.Duration `yaml:"decryption_wait"`
 }
 
 // The defaults of Settings. The largest plaintext fits into the largest body with any header and
@@ -88,7 +89,10 @@ func (s *Settings) completeBody() error {
 	case s.MaxPlaintext == 0:
 		s.MaxPlaintext = min(defaultMaxPlaintext, s.MaxBody)
 	case needs > s.MaxBody:
-		return fmt.Errorf("mle: max_plaintext: a plaintext of %d bytes needs a body of up to %d, and max_body is %d", s.MaxPlaintext, needs, s.MaxBody)
+		return fmt.Errorf(
+			"mle: max_plaintext: a plaintext of %d bytes needs a body of up to %d, and max_body is %d", s.MaxPlaintext, needs,
+			s.MaxBody,
+		)
 	}
 	return nil
 }

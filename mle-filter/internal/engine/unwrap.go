@@ -119,7 +119,9 @@ func (x *Exchange) bind(ctx context.Context, message *jwe.Message) *Problem {
 	private, alg, err := x.engine.keys.Private(ctx, x.merchant, message.Header.KID)
 	switch {
 	case errors.Is(err, ErrNoKey):
-		return problem(CodeKIDUnknown, "kid", "The key in kid is unknown or has ended. Fetch the current one: GET /v1/mle/keys/current.")
+		return problem(
+			CodeKIDUnknown, "kid", "The key in kid is unknown or has ended. Fetch the current one: GET /v1/mle/keys/current.",
+		)
 	case err != nil:
 		return unavailable("keys", retryKeys, err)
 	}

@@ -27,7 +27,9 @@ func TestWycheproof(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(mustRead(t, "../jwe/testdata/wycheproof/json_web_encryption_test.json"), &vectors); err != nil {
+	if err := json.Unmarshal(
+		mustRead(t, "../jwe/testdata/wycheproof/json_web_encryption_test.json"), &vectors,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, group := range vectors.TestGroups {
@@ -41,7 +43,8 @@ func TestWycheproof(t *testing.T) {
 				token = `{"protected":""}`
 			}
 			_, p := x.Unwrap(t.Context(), []byte(token))
-			if p == nil || !slices.Contains([]string{engine.CodeDecryptFailed, engine.CodeKIDUnknown, engine.CodeRequired}, p.Code) {
+			if p == nil ||
+				!slices.Contains([]string{engine.CodeDecryptFailed, engine.CodeKIDUnknown, engine.CodeRequired}, p.Code) {
 				t.Errorf("%d: got %+v, want one of the three codes", test.ID, p)
 			}
 		}

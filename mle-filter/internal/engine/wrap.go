@@ -31,11 +31,15 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 	}
 	for _, value := range head.Fields.Values(fieldCode) {
 		if !strings.EqualFold(value, "identity") {
-			return ResponseHandling{}, broken("encoding", errors.New("mle: core compressed the response, although the request did not accept that"))
+			return ResponseHandling{}, broken(
+				"encoding", errors.New("mle: core compressed the response, although the request did not accept that"),
+			)
 		}
 	}
 	if x.contentType() == "text/event-stream" {
-		return ResponseHandling{}, broken("stream", errors.New("mle: core responded with an event stream, which cannot be encrypted"))
+		return ResponseHandling{}, broken(
+			"stream", errors.New("mle: core responded with an event stream, which cannot be encrypted"),
+		)
 	}
 	if head.Length > int64(x.engine.settings.MaxResponse) {
 		return ResponseHandling{}, x.responseTooLong()

@@ -21,7 +21,9 @@ func TestCases(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	e := w.Engine(t)
 	client := dial(t, serve(t, processor(t, e, nil)))
-	for name, envoy := range map[string]*fakeEnvoy{"TakesModes": {client: client}, "FixedMode": {client: client, fixed: true}} {
+	for name, envoy := range map[string]*fakeEnvoy{
+		"TakesModes": {client: client}, "FixedMode": {client: client, fixed: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
@@ -43,7 +45,10 @@ func TestCases(t *testing.T) {
 func TestInternalAnswerFields(t *testing.T) {
 	t.Parallel()
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, enginetest.NewWorld(t).Engine(t), nil)))}
-	out, err := envoy.exchange(told(t, "optional"), plain("GET", enginetest.Path, ""), func(*message) *message { return messageOf(enginetest.InternalReply) })
+	out, err := envoy.exchange(
+		told(t, "optional"), plain("GET", enginetest.Path, ""),
+		func(*message) *message { return messageOf(enginetest.InternalReply) },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +103,10 @@ func compare(t *testing.T, got, other enginetest.Outcome) {
 	if jose := got.Fields.Get("Content-Type") == "application/jose"; !jose && idless(got.Answer) != idless(other.Answer) {
 		t.Errorf("got %q, the HTTP hop %q", got.Answer, other.Answer)
 	}
-	same(t, "core's", got.Core, other.Core, "Content-Length", "User-Agent", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto")
+	same(
+		t, "core's", got.Core, other.Core, "Content-Length", "User-Agent", "X-Forwarded-For", "X-Forwarded-Host",
+		"X-Forwarded-Proto",
+	)
 	same(t, "the client's", got.Fields, other.Fields, "Content-Length", "Request-Id", "Date", "Connection")
 }
 

@@ -64,7 +64,9 @@ func TestEnvoyMatrix(t *testing.T) {
 					t.Run(fmt.Sprintf("%s %s %q %v", name, proto, level, wants), func(t *testing.T) {
 						t.Parallel()
 						r := tt.r
-						r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: "X-Level", Value: level}, enginetest.Field{Name: "X-Svc-Int-Proof", Value: "guessed"})
+						r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: "X-Level", Value: level}, enginetest.Field{
+							Name: "X-Svc-Int-Proof", Value: "guessed",
+						})
 						if wants {
 							r.Fields = append(r.Fields, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 						}
@@ -100,7 +102,8 @@ func checkRow(t *testing.T, w *enginetest.World, out enginetest.Outcome, code st
 		}
 		return
 	}
-	if proof := out.Core.Values("X-Svc-Int-Proof"); out.Reached != 1 || out.Status != 201 || len(proof) != 1 || proof[0] != "proof" {
+	if proof := out.Core.Values("X-Svc-Int-Proof"); out.Reached != 1 || out.Status != 201 || len(proof) != 1 ||
+		proof[0] != "proof" {
 		t.Fatalf("got %d requests to core with %q, and %d %s", out.Reached, proof, out.Status, out.Answer)
 	}
 	if !wants {
@@ -109,7 +112,8 @@ func checkRow(t *testing.T, w *enginetest.World, out enginetest.Outcome, code st
 		}
 		return
 	}
-	if _, text := w.Reply.Open(t, out.Answer); text != "{}" || out.Fields.Get("Content-Length") != strconv.Itoa(len(out.Answer)) {
+	if _, text := w.Reply.Open(t, out.Answer); text != "{}" ||
+		out.Fields.Get("Content-Length") != strconv.Itoa(len(out.Answer)) {
 		t.Errorf("got %q, %v", text, out.Fields)
 	}
 }
@@ -143,7 +147,10 @@ func TestEnvoyLimits(t *testing.T) {
 	})
 	t.Run("no core", func(t *testing.T) {
 		t.Parallel()
-		r := josed(enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-Level", Value: "nowhere"}, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+		r := josed(
+			enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-Level", Value: "nowhere"},
+			enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
+		)
 		out := envoy.send(t, h1, "mle", r, enginetest.Reply{})
 		_, text := w.Reply.Open(t, out.Answer)
 		if out.Status != 503 || out.Reached != 0 || !strings.Contains(text, "upstream") {
@@ -184,10 +191,15 @@ func TestEnvoyLargeInTheClear(t *testing.T) {
 					r := plain("POST", enginetest.Path, body, enginetest.Field{Name: "X-Level", Value: level})
 					out := envoy.send(t, by, tt.to, r, enginetest.Reply{Status: 200, Body: answer})
 					if out.Reached != tt.reached || out.Status != tt.want {
-						t.Fatalf("got %d requests to core and %d %.100q, want %d and %d", out.Reached, out.Status, out.Answer, tt.reached, tt.want)
+						t.Fatalf(
+							"got %d requests to core and %d %.100q, want %d and %d", out.Reached, out.Status, out.Answer, tt.reached,
+							tt.want,
+						)
 					}
 					if tt.want == 200 && (out.Body != body || out.Answer != answer) {
-						t.Errorf("got %d bytes to core and %d back, want %d and %d", len(out.Body), len(out.Answer), len(body), len(answer))
+						t.Errorf(
+							"got %d bytes to core and %d back, want %d and %d", len(out.Body), len(out.Answer), len(body), len(answer),
+						)
 					}
 				})
 			}
@@ -207,7 +219,9 @@ const (
 func TestEnvoyPaths(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	envoy := startEnvoy(t, listener{Name: "mle", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s", Normalize: true})
+	envoy := startEnvoy(
+		t, listener{Name: "mle", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s", Normalize: true},
+	)
 	for path, want := range map[string]struct {
 		status  int
 		reached int

@@ -55,7 +55,8 @@ func launchEnvoy(t *testing.T, start func(testing.TB, string, ...string) *envoyt
 	back.Start()
 	t.Cleanup(back.Close)
 	values := processors{
-		Processors: all, Levels: []string{"off", "optional", "required"}, Others: []string{"http2", "nowhere"}, Core: back.Listener.Addr().(*net.TCPAddr).Port, Nowhere: filepath.Join(dir, "nowhere"),
+		Processors: all, Levels: []string{"off", "optional", "required"}, Others: []string{"http2", "nowhere"},
+		Core: back.Listener.Addr().(*net.TCPAddr).Port, Nowhere: filepath.Join(dir, "nowhere"),
 	}
 	var config bytes.Buffer
 	if err := template.Must(template.ParseFiles(bootstrapFile)).Execute(&config, values); err != nil {
@@ -79,7 +80,9 @@ func (e *realEnvoy) answers(t *testing.T) (sum int) {
 			Value int `json:"value"`
 		} `json:"stats"`
 	}
-	if err := json.Unmarshal([]byte(e.Get(t, "/stats?format=json&filter=ext_proc.*stream_msgs_received$")), &told); err != nil {
+	if err := json.Unmarshal(
+		[]byte(e.Get(t, "/stats?format=json&filter=ext_proc.*stream_msgs_received$")), &told,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range told.Stats {

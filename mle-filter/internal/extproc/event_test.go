@@ -50,7 +50,9 @@ func (w *watched) Write(b []byte) (int, error) {
 func watch(t *testing.T, e *engine.Engine, bounds admission.Config, identify shell.Identify) *watched {
 	t.Helper()
 	w := &watched{spans: tracetest.NewSpanRecorder(), ended: make(chan struct{}, 9)}
-	log, tracer := slog.New(slog.NewJSONHandler(w, nil)), telemetry.New(trace.NewTracerProvider(trace.WithSpanProcessor(w.spans)).Tracer("test"))
+	log, tracer := slog.New(slog.NewJSONHandler(w, nil)), telemetry.New(
+		trace.NewTracerProvider(trace.WithSpanProcessor(w.spans)).Tracer("test"),
+	)
 	w.envoy = &fakeEnvoy{client: dial(t, serve(t, processor(t, e, func(c *extproc.Config) {
 		c.Log, c.Identify = log, identify
 		c.Around = func(h http.Handler) http.Handler {
@@ -106,19 +108,28 @@ func wantEvent(t *testing.T, got map[string]any, want map[string]any) {
 func TestEvent(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	traced := []enginetest.Field{{Name: "Traceparent", Value: "00-" + callerTrace + "-" + callerSpan + "-01"}, {Name: "X-SVC-MLE-Response", Value: "required"}}
+	traced := []enginetest.Field{{Name: "Traceparent", Value: "00-" + callerTrace + "-" + callerSpan + "-01"}, {
+		Name: "X-SVC-MLE-Response", Value: "required",
+	}}
 	sealed := josed(enginetest.Forge{Key: w.EC}.Seal(t, ciphertext), traced...)
-	reply := enginetest.Reply{Status: 201, Body: cleartext, Fields: []enginetest.Field{{Name: "Request-Id", Value: coreID}}}
+	reply := enginetest.Reply{
+		Status: 201, Body: cleartext, Fields: []enginetest.Field{{Name: "Request-Id", Value: coreID}},
+	}
 	answered := func(*message) *message { return messageOf(reply) }
 	for name, tt := range map[string]struct {
 		r    enginetest.Request
 		want map[string]any
 	}{
 		"encrypted": {sealed, map[string]any{
-			"level": "INFO", "status": 201.0, "outcome": "", "kid": w.EC.KID, "alg": "ECDH-ES+A256KW", "tenant": enginetest.Merchant, "request_id": coreID,
+			"level": "INFO", "status": 201.0, "outcome": "", "kid": w.EC.KID, "alg": "ECDH-ES+A256KW",
+			"tenant": enginetest.Merchant, "request_id": coreID,
 		}},
-		"refused": {josed("a.b.c", traced...), map[string]any{"level": "INFO", "status": 400.0, "outcome": "mle_decrypt_failed", "kid": nil}},
-		"clear":   {plain("POST", enginetest.Path, ciphertext, traced[0]), map[string]any{"status": 201.0, "outcome": "", "bytes": 0.0, "kid": nil}},
+		"refused": {josed("a.b.c", traced...), map[string]any{
+			"level": "INFO", "status": 400.0, "outcome": "mle_decrypt_failed", "kid": nil,
+		}},
+		"clear": {plain("POST", enginetest.Path, ciphertext, traced[0]), map[string]any{
+			"status": 201.0, "outcome": "", "bytes": 0.0, "kid": nil,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,14 +139,17 @@ func TestEvent(t *testing.T) {
 			}
 			event := seen.event(t)
 			wantEvent(t, event, tt.want)
-			wantEvent(t, event, map[string]any{"method": "POST", "route": shell.Route("POST", enginetest.Path), "trace_id": callerTrace})
+			wantEvent(
+				t, event, map[string]any{"method": "POST", "route": shell.Route("POST", enginetest.Path), "trace_id": callerTrace},
+			)
 			for _, private := range []string{ciphertext, cleartext, tt.r.Body} {
 				if strings.Contains(seen.log.String(), private) {
 					t.Errorf("got %q in the log", private)
 				}
 			}
 			spans := seen.spans.Ended()
-			if len(spans) != 1 || spans[0].Parent().SpanID().String() != callerSpan || spans[0].SpanContext().TraceID().String() != callerTrace {
+			if len(spans) != 1 || spans[0].Parent().SpanID().String() != callerSpan ||
+				spans[0].SpanContext().TraceID().String() != callerTrace {
 				t.Errorf("got %v, want one span below the caller's", spans)
 			}
 		})
@@ -163,8 +177,14 @@ func TestEventOfTheUnanswered(t *testing.T) {
 	})
 	t.Run("a fault of ours", func(t *testing.T) {
 		t.Parallel()
-		seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, func(context.Context, http.Header) (string, *engine.Problem) { panic(cleartext) })
-		out, err := seen.envoy.exchange(told(t, "optional"), plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil)
+		seen := watch(
+			t, w.Engine(t), admission.Config{Slots: 9},
+			func(context.Context, http.Header) (string, *engine.Problem) { panic(cleartext) },
+		)
+		out, err := seen.envoy.exchange(
+			told(t, "optional"),
+			plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil,
+		)
 		if err != nil || out.Reached != 0 || out.Status != 500 || !strings.Contains(out.Answer, `"internal_error"`) {
 			t.Errorf("got %v, %d requests to core and %d %s", err, out.Reached, out.Status, out.Answer)
 		}
@@ -218,14 +238,17 @@ func TestLimit(t *testing.T) {
 	seen.envoy.mustBegin(ctx, t, sealed)
 	seen.envoy.mustBegin(told(t, "optional"), t, sealed)
 	out, err := seen.envoy.exchange(told(t, "optional"), get, nil)
-	if err != nil || out.Reached != 0 || out.Status != 503 || out.Fields.Get("Retry-After") != "1" || !strings.Contains(out.Answer, `"overloaded"`) ||
+	if err != nil || out.Reached != 0 || out.Status != 503 || out.Fields.Get("Retry-After") != "1" ||
+		!strings.Contains(out.Answer, `"overloaded"`) ||
 		out.Fields.Get("Content-Type") != "application/json" || out.Fields.Get("Request-Id") == "" {
 		t.Errorf("got %v, %d requests to core and %d %v %s", err, out.Reached, out.Status, out.Fields, out.Answer)
 	}
 	<-seen.ended
 	cancel()
 	<-seen.ended
-	out, err = seen.envoy.exchange(told(t, "optional"), get, func(*message) *message { return messageOf(enginetest.Reply{Status: 200, Body: "{}"}) })
+	out, err = seen.envoy.exchange(
+		told(t, "optional"), get, func(*message) *message { return messageOf(enginetest.Reply{Status: 200, Body: "{}"}) },
+	)
 	if err != nil || out.Status != 200 {
 		t.Errorf("got %v and %d %s, want a place to be free", err, out.Status, out.Answer)
 	}

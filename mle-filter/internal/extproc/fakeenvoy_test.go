@@ -73,14 +73,17 @@ func (c *call) ask(r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingRespons
 		}
 		c.sent = true
 	}
-	if err := c.stream.Send(r); err != nil && !errors.Is(err, io.EOF) { // Recv returns the end of a stream, with its status
+	// Recv returns the end of a stream, with its status.
+	if err := c.stream.Send(r); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return c.stream.Recv()
 }
 
 // exchange takes a request to core and its response back. Envoy would send 500 for an error.
-func (f *fakeEnvoy) exchange(ctx context.Context, r enginetest.Request, core func(*message) *message) (out enginetest.Outcome, err error) {
+func (f *fakeEnvoy) exchange(
+	ctx context.Context, r enginetest.Request, core func(*message) *message,
+) (out enginetest.Outcome, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // as Envoy ends streams
 	stream, err := f.client.Process(ctx)
@@ -103,7 +106,9 @@ func (f *fakeEnvoy) exchange(ctx context.Context, r enginetest.Request, core fun
 }
 
 func requestOf(r enginetest.Request) *message {
-	m := &message{body: r.Body, fields: []enginetest.Field{{Name: ":method", Value: r.Method}, {Name: ":path", Value: r.Path}, {Name: ":scheme", Value: "http"}}}
+	m := &message{body: r.Body, fields: []enginetest.Field{
+		{Name: ":method", Value: r.Method}, {Name: ":path", Value: r.Path}, {Name: ":scheme", Value: "http"},
+	}}
 	m.fields = append(m.fields, r.Fields...)
 	if !r.NoLength && r.Body != "" {
 		m.fields = append(m.fields, enginetest.Field{Name: "content-length", Value: strconv.Itoa(len(r.Body))})
@@ -204,7 +209,8 @@ func change(m *message, r *extprocv3.CommonResponse, more bool) error {
 			return broken("%v", b)
 		}
 	}
-	if length := m.header().Values("Content-Length"); !more && len(length) > 0 && (len(length) > 1 || length[0] != strconv.Itoa(len(m.body))) {
+	if length := m.header().Values("Content-Length"); !more && len(length) > 0 &&
+		(len(length) > 1 || length[0] != strconv.Itoa(len(m.body))) {
 		return broken("content-length %v of a body of %d", length, len(m.body))
 	}
 	return nil
@@ -237,6 +243,7 @@ func apply(m *message, h *extprocv3.HeaderMutation) error {
 
 // forbidden reports the fields that the edge's mutation_rules do not let a processor change.
 func forbidden(name string) bool {
-	return name == "" || name != strings.ToLower(name) || name[0] == ':' || name == "host" || name == "authorization" || name == "cookie" ||
+	return name == "" || name != strings.ToLower(name) || name[0] == ':' || name == "host" || name == "authorization" ||
+		name == "cookie" ||
 		strings.HasPrefix(name, "x-forwarded-") || strings.HasPrefix(name, "x-envoy-")
 }

@@ -37,16 +37,24 @@ var steps = []string{"request head", "request body", "response head", "response 
 // kinds wrap a valid response to the message of each step.
 var kinds = []func(*extprocv3.CommonResponse) *extprocv3.ProcessingResponse{
 	func(c *extprocv3.CommonResponse) *extprocv3.ProcessingResponse {
-		return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_RequestHeaders{RequestHeaders: &extprocv3.HeadersResponse{Response: c}}}
+		return &extprocv3.ProcessingResponse{
+			Response: &extprocv3.ProcessingResponse_RequestHeaders{RequestHeaders: &extprocv3.HeadersResponse{Response: c}},
+		}
 	},
 	func(c *extprocv3.CommonResponse) *extprocv3.ProcessingResponse {
-		return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_RequestBody{RequestBody: &extprocv3.BodyResponse{Response: c}}}
+		return &extprocv3.ProcessingResponse{
+			Response: &extprocv3.ProcessingResponse_RequestBody{RequestBody: &extprocv3.BodyResponse{Response: c}},
+		}
 	},
 	func(c *extprocv3.CommonResponse) *extprocv3.ProcessingResponse {
-		return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseHeaders{ResponseHeaders: &extprocv3.HeadersResponse{Response: c}}}
+		return &extprocv3.ProcessingResponse{
+			Response: &extprocv3.ProcessingResponse_ResponseHeaders{ResponseHeaders: &extprocv3.HeadersResponse{Response: c}},
+		}
 	},
 	func(c *extprocv3.CommonResponse) *extprocv3.ProcessingResponse {
-		return &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ResponseBody{ResponseBody: &extprocv3.BodyResponse{Response: c}}}
+		return &extprocv3.ProcessingResponse{
+			Response: &extprocv3.ProcessingResponse_ResponseBody{ResponseBody: &extprocv3.BodyResponse{Response: c}},
+		}
 	},
 }
 
@@ -246,8 +254,11 @@ func TestEnvoyEndedWell(t *testing.T) {
 	for step, called := range steps {
 		t.Run(called, func(t *testing.T) {
 			t.Parallel()
-			out := envoy.send(t, h1, called, plain("POST", enginetest.Path, ciphertext), enginetest.Reply{Status: 200, Body: cleartext})
-			if want := map[bool]string{true: ciphertext, false: "ok"}[step <= atRequestBody]; out.Body != want || out.Answer != cleartext || out.Status != 200 {
+			out := envoy.send(
+				t, h1, called, plain("POST", enginetest.Path, ciphertext), enginetest.Reply{Status: 200, Body: cleartext},
+			)
+			if want := map[bool]string{true: ciphertext, false: "ok"}[step <= atRequestBody]; out.Body != want ||
+				out.Answer != cleartext || out.Status != 200 {
 				t.Errorf("core got %q, the client %d %q: Envoy was known to let through", out.Body, out.Status, out.Answer)
 			}
 			if proof := out.Core.Values("X-Svc-Int-Proof"); len(proof) > 0 {

@@ -47,7 +47,9 @@ func FuzzOrder(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	sealed := josed(enginetest.Forge{Key: w.EC}.Seal(f, "{}"), enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+	sealed := josed(
+		enginetest.Forge{Key: w.EC}.Seal(f, "{}"), enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
+	)
 	clear := plain("POST", enginetest.Path, "{}")
 	answer := messageOf(enginetest.Reply{Status: 200, Body: "{}"})
 	alphabet := []*extprocv3.ProcessingRequest{
@@ -65,8 +67,13 @@ func FuzzOrder(f *testing.F) {
 		requestMessages.body(&extprocv3.HttpBody{Body: []byte(sealed.Body)}),
 		requestTrailers,
 	}
-	mode := &extprocv3.ProtocolConfiguration{RequestBodyMode: filterv3.ProcessingMode_BUFFERED, ResponseBodyMode: filterv3.ProcessingMode_BUFFERED}
-	for _, seed := range []string{"\x00\x04\x06\x08", "\x02\x05\x06\x08", "\x03\x07", "\x01\x06", "\x00\x04\x07\x08", "\x00\x05\x06", "\x06", "\x00\x0b\x0c\x06\x08\x09", "\x00\x0c", ""} {
+	mode := &extprocv3.ProtocolConfiguration{
+		RequestBodyMode: filterv3.ProcessingMode_BUFFERED, ResponseBodyMode: filterv3.ProcessingMode_BUFFERED,
+	}
+	for _, seed := range []string{
+		"\x00\x04\x06\x08", "\x02\x05\x06\x08", "\x03\x07", "\x01\x06", "\x00\x04\x07\x08", "\x00\x05\x06", "\x06",
+		"\x00\x0b\x0c\x06\x08\x09", "\x00\x0c", "",
+	} {
 		f.Add([]byte(seed), "optional")
 		f.Add([]byte(seed), "required")
 	}
@@ -78,7 +85,8 @@ func FuzzOrder(f *testing.F) {
 			s.sent = append(s.sent, r)
 		}
 		err := p.Process(s)
-		if err == nil && (len(s.answers) != len(s.sent) || s.read != len(s.sent)) || err != nil && len(s.answers) != max(s.read, 1)-1 {
+		if err == nil && (len(s.answers) != len(s.sent) || s.read != len(s.sent)) || err != nil &&
+			len(s.answers) != max(s.read, 1)-1 {
 			t.Fatalf("%q: got %v with %d answers to %d messages", order, err, len(s.answers), s.read)
 		}
 		s.judge(t, order)
@@ -96,7 +104,9 @@ func (s *script) judge(t *testing.T, order []byte) {
 		switch symbol := int(order[i]) % 13; {
 		case symbol <= 1 && a.GetRequestHeaders() != nil:
 			wanted = true
-		case wanted && a.GetRequestBody() != nil && string(a.GetRequestBody().GetResponse().GetBodyMutation().GetBody()) != "{}":
+		case wanted && a.GetRequestBody() != nil && string(
+			a.GetRequestBody().GetResponse().GetBodyMutation().GetBody(),
+		) != "{}":
 			t.Fatalf("%q: an encrypted body was let through", order)
 		case wanted && a.GetResponseBody() != nil && len(a.GetResponseBody().GetResponse().GetBodyMutation().GetBody()) < 200:
 			t.Fatalf("%q: an answer was let through in the clear", order)

@@ -53,13 +53,17 @@ func valueOf(field *corev3.HeaderValue) string {
 
 func (h head) request() engine.RequestHead {
 	path, _, _ := strings.Cut(h.pseudo[":path"], "?")
-	return engine.RequestHead{Method: h.pseudo[":method"], Path: path, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length}
+	return engine.RequestHead{
+		Method: h.pseudo[":method"], Path: path, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length,
+	}
 }
 
 // response returns false if the status is missing: forward_rules can hide it.
 func (h head) response() (out engine.ResponseHead, ok bool) {
 	code, err := strconv.Atoi(h.pseudo[":status"])
-	return engine.ResponseHead{Status: code, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length}, err == nil
+	return engine.ResponseHead{
+		Status: code, Fields: h.fields, Names: maps.Keys(h.fields), Body: h.body, Length: h.length,
+	}, err == nil
 }
 
 // requestOf returns the request of a stream, from its first message, in the form that the

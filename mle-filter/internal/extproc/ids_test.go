@@ -20,7 +20,9 @@ func TestEventHasTheIDsOfCore(t *testing.T) {
 	}}
 	seen := watch(t, enginetest.NewWorld(t).Engine(t), admission.Config{Slots: 9}, byField)
 	answered := func(*message) *message { return messageOf(reply) }
-	if _, err := seen.envoy.exchange(told(t, "optional"), plain("POST", enginetest.Path, ciphertext), answered); err != nil {
+	if _, err := seen.envoy.exchange(
+		told(t, "optional"), plain("POST", enginetest.Path, ciphertext), answered,
+	); err != nil {
 		t.Fatal(err)
 	}
 	wantEvent(t, seen.event(t), map[string]any{"api_key": key, "addressed": addressed, "object": object})

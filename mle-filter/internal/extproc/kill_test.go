@@ -26,7 +26,9 @@ type killing struct {
 
 // request returns a request with an API key, encrypted in both directions.
 func (k *killing) request(key string) enginetest.Request {
-	return josed(k.body, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}, enginetest.Field{Name: "Authorization", Value: "Bearer " + apiKeyOf + key})
+	return josed(k.body, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}, enginetest.Field{
+		Name: "Authorization", Value: "Bearer " + apiKeyOf + key,
+	})
 }
 
 // moments are the points at which the program is struck. befall arranges for it, and returns the
@@ -88,18 +90,24 @@ func TestEnvoyProgram(t *testing.T) {
 	k := &killing{program: newProgram(t)}
 	k.start(t)
 	k.body = k.sealed(t, ciphertext)
-	k.envoy = startEnvoy(t, listener{Name: "mle", Socket: k.socket, Timeout: "20s"}, listener{Name: "hasty", Socket: k.socket, Timeout: "5s"})
+	k.envoy = startEnvoy(
+		t, listener{Name: "mle", Socket: k.socket, Timeout: "20s"}, listener{Name: "hasty", Socket: k.socket, Timeout: "5s"},
+	)
 	for _, at := range moments {
-		k.strike(t, "killed at the "+at.name, at.reaches, http.StatusServiceUnavailable, at.befall, k.kill, func(t *testing.T) {
+		name, status := "killed at the "+at.name, http.StatusServiceUnavailable
+		k.strike(t, name, at.reaches, status, at.befall, k.kill, func(t *testing.T) {
 			t.Helper()
 			t.Run("while it is away", func(t *testing.T) {
-				if out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Reply{Body: cleartext}); out.Reached != 0 || out.Status != 503 {
+				if out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Reply{Body: cleartext}); out.Reached != 0 ||
+					out.Status != 503 {
 					t.Errorf("got %d requests to core and %d", out.Reached, out.Status)
 				}
 			})
 			k.start(t)
 		})
-		k.strike(t, "hung at the "+at.name, at.reaches, http.StatusGatewayTimeout, at.befall, k.hang, func(*testing.T) { k.goOn() })
+		k.strike(
+			t, "hung at the "+at.name, at.reaches, http.StatusGatewayTimeout, at.befall, k.hang, func(*testing.T) { k.goOn() },
+		)
 	}
 	t.Run("replaced", func(t *testing.T) { // the old program ends its requests while the new one has the socket
 		old := k.running()
@@ -119,16 +127,23 @@ func TestEnvoyProgram(t *testing.T) {
 
 // strike sends a request during which the program is struck, and requires that no content passes.
 // Then it restores the program, and requires that it serves.
-func (k *killing) strike(t *testing.T, name string, reaches, status int, befall func(*testing.T, *killing, string, func()) io.Reader, what func(), mend func(*testing.T)) {
+func (k *killing) strike(
+	t *testing.T, name string, reaches, status int, befall func(*testing.T, *killing, string, func()) io.Reader,
+	what func(), mend func(*testing.T),
+) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		key, to := strings.ReplaceAll(name, " ", ""), "mle"
 		if status == http.StatusGatewayTimeout {
 			to = "hasty"
 		}
-		out := k.envoy.sendBody(t, h1, to, k.request(key), befall(t, k, key, what), enginetest.Reply{Status: 201, Body: strings.Repeat(cleartext, 9)})
+		out := k.envoy.sendBody(t, h1, to, k.request(key), befall(t, k, key, what), enginetest.Reply{
+			Status: 201, Body: strings.Repeat(cleartext, 9),
+		})
 		if out.Reached != reaches || out.Status != status || strings.Contains(out.Answer, cleartext) {
-			t.Errorf("got %d requests to core, want %d; and %d, want %d: %.100q", out.Reached, reaches, out.Status, status, out.Answer)
+			t.Errorf(
+				"got %d requests to core, want %d; and %d, want %d: %.100q", out.Reached, reaches, out.Status, status, out.Answer,
+			)
 		}
 		if reaches == 0 && out.Body != "" || reaches == 1 && out.Body != ciphertext {
 			t.Errorf("core got %q", out.Body)
@@ -173,7 +188,8 @@ func TestEnvoySocketMode(t *testing.T) {
 			t.Parallel()
 			r := plain("POST", enginetest.Path, ciphertext, enginetest.Field{Name: "X-Level", Value: "optional"})
 			out := envoy.send(t, h1, name, r, enginetest.Reply{Status: 201, Body: cleartext})
-			if through := status == 201; out.Status != status || (out.Reached != 0) != through || strings.Contains(out.Answer, cleartext) != through {
+			if through := status == 201; out.Status != status || (out.Reached != 0) != through ||
+				strings.Contains(out.Answer, cleartext) != through {
 				t.Errorf("got %d requests to core and %d %q, want %d", out.Reached, out.Status, out.Answer, status)
 			}
 		})

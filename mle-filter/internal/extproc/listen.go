@@ -37,9 +37,14 @@ func Listen(ctx context.Context, p *Processor, path string, drain time.Duration)
 	if err != nil {
 		return nil, fmt.Errorf("extproc: %w", err)
 	}
-	s := &Server{well: health.NewServer(), drain: cmp.Or(drain, 10*time.Second), done: make(chan error, 1), grpc: grpc.NewServer(
-		grpc.MaxRecvMsgSize(math.MaxInt32),        // Envoy sends at most its buffer limit; an error here would be an empty 503 after core has responded
-		grpc.MaxConcurrentStreams(math.MaxUint32), // one for each request in progress; the engine and the admission bound them
+	s := &Server{well: health.NewServer(), drain: cmp.Or(
+		drain, 10*time.Second,
+	), done: make(chan error, 1), grpc: grpc.NewServer(
+		// Envoy sends at most its buffer limit. An error here would be an empty 503 after core's
+		// response.
+		grpc.MaxRecvMsgSize(math.MaxInt32),
+		// One for each request in progress; the engine and the admission bound them.
+		grpc.MaxConcurrentStreams(math.MaxUint32),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingsApart, PermitWithoutStream: true}),
 	)}
 	extprocv3.RegisterExternalProcessorServer(s.grpc, p)

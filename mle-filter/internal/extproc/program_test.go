@@ -34,7 +34,8 @@ func (w *whose) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		before()
 	}
 	rw.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(rw, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"test","kind":"secret","scopes":["mle:write"],
+	_, _ = io.WriteString(rw, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"test",`+
+		`"kind":"secret","scopes":["mle:write"],
 		"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`)
 }
 
@@ -55,7 +56,8 @@ func newProgram(t *testing.T) *program {
 	p.socket, p.config = filepath.Join(p.dir, "s"), filepath.Join(p.dir, "config.yaml")
 	v1 := httptest.NewServer(p.whose)
 	t.Cleanup(v1.Close)
-	config := "listen: 127.0.0.1:0\nadmin: \"\"\nv1: " + v1.URL + "\nextproc: " + p.socket + "\nkeys: " + filepath.Join(p.dir, "mle.db") + "\nrsa_bits: 2048\nspare_keys: 1\n"
+	config := "listen: 127.0.0.1:0\nadmin: \"\"\nv1: " + v1.URL + "\nextproc: " + p.socket + "\nkeys: " +
+		filepath.Join(p.dir, "mle.db") + "\nrsa_bits: 2048\nspare_keys: 1\n"
 	if err := os.WriteFile(p.config, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

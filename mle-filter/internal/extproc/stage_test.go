@@ -27,7 +27,9 @@ type stage struct {
 type pauses struct{ before, within func() }
 
 func newStage() *stage {
-	return &stage{replies: map[string]enginetest.Reply{}, got: map[string]*enginetest.Outcome{}, pauses: map[string]pauses{}}
+	return &stage{
+		replies: map[string]enginetest.Reply{}, got: map[string]*enginetest.Outcome{}, pauses: map[string]pauses{},
+	}
 }
 
 func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +84,9 @@ func transport(two bool) *http.Transport {
 }
 
 // send sends a request to one of Envoy's listeners and returns the outcome.
-func (e *realEnvoy) send(t *testing.T, by *http.Transport, to string, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
+func (e *realEnvoy) send(
+	t *testing.T, by *http.Transport, to string, r enginetest.Request, reply enginetest.Reply,
+) (out enginetest.Outcome) {
 	t.Helper()
 	var body io.Reader = strings.NewReader(r.Body)
 	if r.NoLength {

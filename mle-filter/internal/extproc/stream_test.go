@@ -27,7 +27,8 @@ import (
 
 func plain(method, path, body string, more ...enginetest.Field) enginetest.Request {
 	return enginetest.Request{
-		Method: method, Path: path, Body: body, Fields: append([]enginetest.Field{{Name: "Content-Type", Value: "application/json"}}, more...),
+		Method: method, Path: path, Body: body,
+		Fields: append([]enginetest.Field{{Name: "Content-Type", Value: "application/json"}}, more...),
 	}
 }
 
@@ -37,7 +38,9 @@ func TestLevel(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), nil)))}
-	sealed := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"})
+	sealed := plain(
+		"POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
+	)
 	sealed.Fields[0].Value = "application/jose"
 	on := func(r enginetest.Request, path string) enginetest.Request {
 		r.Path = path
@@ -69,7 +72,8 @@ func TestLevel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tt.code == "" && (out.Reached != 1 || out.Body != "{}" && out.Body != "") || tt.code != "" && (out.Reached != 0 || !strings.Contains(out.Answer, tt.code)) {
+			if tt.code == "" && (out.Reached != 1 || out.Body != "{}" && out.Body != "") || tt.code != "" &&
+				(out.Reached != 0 || !strings.Contains(out.Answer, tt.code)) {
 				t.Errorf("got %d requests to core and %d %s, want %q", out.Reached, out.Status, out.Answer, tt.code)
 			}
 		})
@@ -101,12 +105,18 @@ func TestOrder(t *testing.T) {
 		r := requestOf(plain("POST", enginetest.Path, "{}"))
 		return requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto(), EndOfStream: !more})
 	}
-	sealed := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(enginetest.Request{Method: "POST", Path: enginetest.Path, Fields: []enginetest.Field{
-		{Name: "content-type", Value: "application/jose"}, {Name: "x-svc-mle", Value: "v1"},
-	}}).proto()})
+	sealed := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(enginetest.Request{
+		Method: "POST", Path: enginetest.Path, Fields: []enginetest.Field{
+			{Name: "content-type", Value: "application/jose"}, {Name: "x-svc-mle", Value: "v1"},
+		},
+	}).proto()})
 	body := requestMessages.body(&extprocv3.HttpBody{Body: []byte("{}"), EndOfStream: true})
-	refused := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", enginetest.PathRequired, "{}")).proto()})
-	answer, answered := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto()}), responseMessages.body(&extprocv3.HttpBody{Body: []byte("{}")})
+	refused := requestMessages.head(
+		&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", enginetest.PathRequired, "{}")).proto()},
+	)
+	answer, answered := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto()}), responseMessages.body(
+		&extprocv3.HttpBody{Body: []byte("{}")},
+	)
 	done := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: true})
 	statusless := responseMessages.head(&extprocv3.HttpHeaders{})
 	watched := head(false)
@@ -171,7 +181,9 @@ func TestMode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("GET", "/", "")).proto(), EndOfStream: true})
+		head := requestMessages.head(
+			&extprocv3.HttpHeaders{Headers: requestOf(plain("GET", "/", "")).proto(), EndOfStream: true},
+		)
 		head.ProtocolConfig = mode
 		_, err = (&call{stream: stream, sent: true}).ask(head)
 		wantStatus(t, err, codes.FailedPrecondition)
@@ -186,7 +198,10 @@ func TestFault(t *testing.T) {
 		c.Identify = func(context.Context, http.Header) (string, *engine.Problem) { panic("4111111111111111") }
 	})
 	envoy := &fakeEnvoy{client: dial(t, serve(t, broken))}
-	_, err := envoy.exchange(told(t, "optional"), plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil)
+	_, err := envoy.exchange(
+		told(t, "optional"),
+		plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil,
+	)
 	wantStatus(t, err, codes.Internal)
 	if strings.Contains(err.Error(), "4111") {
 		t.Errorf("got %v", err)
@@ -211,22 +226,32 @@ func TestObserve(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	seen := make(chan shell.Exchange, 9)
-	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), func(c *extproc.Config) { c.Observe = func(e shell.Exchange) { seen <- e } })))}
-	r := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
+	envoy := &fakeEnvoy{client: dial(
+		t, serve(t, processor(t, w.Engine(t), func(c *extproc.Config) { c.Observe = func(e shell.Exchange) { seen <- e } })),
+	)}
+	r := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{
+		Name: "X-SVC-MLE", Value: "v1",
+	},
 		enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 	r.Fields[0].Value = "application/jose"
-	large := enginetest.Reply{Status: 200, Body: strings.Repeat("x", 1<<20+1), Fields: []enginetest.Field{{Name: "Request-Id", Value: "req_0000000000001"}}}
+	large := enginetest.Reply{Status: 200, Body: strings.Repeat("x", 1<<20+1), Fields: []enginetest.Field{
+		{Name: "Request-Id", Value: "req_0000000000001"},
+	}}
 	for _, reply := range []enginetest.Reply{{Status: 200, Body: "{}"}, large} {
 		out, err := envoy.exchange(told(t), r, func(*message) *message { return messageOf(reply) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out.Status == 500 && (out.Fields.Get("Request-Id") != "req_0000000000001" || !strings.Contains(out.Answer, `"request_id":"req_0000000000001"`)) {
+		if out.Status == 500 && (out.Fields.Get("Request-Id") != "req_0000000000001" || !strings.Contains(
+			out.Answer, `"request_id":"req_0000000000001"`,
+		)) {
 			t.Errorf("got %v %s, want core's id", out.Fields, out.Answer)
 		}
 	}
 	got := []shell.Exchange{<-seen, <-seen}
-	want := []shell.Exchange{{Alg: engine.ECDHESA256KW, Sealed: true}, {Alg: engine.ECDHESA256KW, Sealed: true, Status: 500, Code: "internal_error", Reason: "response_size"}}
+	want := []shell.Exchange{{Alg: engine.ECDHESA256KW, Sealed: true}, {
+		Alg: engine.ECDHESA256KW, Sealed: true, Status: 500, Code: "internal_error", Reason: "response_size",
+	}}
 	if !slices.Equal(got, want) || len(seen) != 0 {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -312,7 +337,9 @@ func TestStopCuts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &call{stream: stream}
-	if _, err := c.ask(requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", "/", "{}")).proto()})); err != nil {
+	if _, err := c.ask(
+		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", "/", "{}")).proto()}),
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Stop(t.Context()); err == nil {

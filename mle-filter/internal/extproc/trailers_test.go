@@ -126,7 +126,9 @@ func valueIn(m *extprocv3.HeaderMutation, name string) string {
 func TestTrailersLate(t *testing.T) {
 	t.Parallel()
 	e := newExchange(t)
-	e.request.Fields = slices.DeleteFunc(e.request.Fields, func(f enginetest.Field) bool { return f.Name == "X-SVC-MLE-Response" })
+	e.request.Fields = slices.DeleteFunc(
+		e.request.Fields, func(f enginetest.Field) bool { return f.Name == "X-SVC-MLE-Response" },
+	)
 	c, _ := e.begin(t, e.request)
 	c.must(t, e.body)
 	c.must(t, e.response)
@@ -214,7 +216,8 @@ func TestEnvoyTrailers(t *testing.T) {
 				envoy.core.mu.Lock()
 				defer envoy.core.mu.Unlock()
 				got := envoy.core.got[t.Name()]
-				if status != tt.status || tt.status == 400 && tt.method != http.MethodHead && !strings.Contains(text, "mle_decrypt_failed") {
+				if status != tt.status || tt.status == 400 && tt.method != http.MethodHead &&
+					!strings.Contains(text, "mle_decrypt_failed") {
 					t.Errorf("got %d %s, want %d", status, text, tt.status)
 				}
 				if tt.status != 201 && got != nil {

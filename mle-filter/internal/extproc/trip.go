@@ -56,8 +56,10 @@ func tripFrom(ctx context.Context) *trip {
 }
 
 var (
-	errOrder   = errors.New("extproc: Envoy sent a message out of order")
-	errMode    = errors.New("extproc: processing_mode: want BUFFERED for both bodies and SEND for both headers, without observability_mode")
+	errOrder = errors.New("extproc: Envoy sent a message out of order")
+	errMode  = errors.New(
+		"extproc: processing_mode: want BUFFERED for both bodies and SEND for both headers, without observability_mode",
+	)
 	errForward = errors.New("extproc: forward_rules: allow :method, :path and :status")
 )
 
@@ -87,7 +89,8 @@ func (t *trip) requestHead(
 	if t.phase != begun {
 		return nil, errOrder
 	}
-	if mode.GetRequestBodyMode() != filterv3.ProcessingMode_BUFFERED || mode.GetResponseBodyMode() != filterv3.ProcessingMode_BUFFERED {
+	if mode.GetRequestBodyMode() != filterv3.ProcessingMode_BUFFERED ||
+		mode.GetResponseBodyMode() != filterv3.ProcessingMode_BUFFERED {
 		return nil, errMode // otherwise a body would pass unchanged, or arrive incomplete
 	}
 	read := readHead(h)
@@ -203,7 +206,9 @@ func (t *trip) requestTrailers(ctx context.Context) (*extprocv3.ProcessingRespon
 	return requestTrailers(), nil
 }
 
-func (t *trip) responseHead(ctx context.Context, h *extprocv3.HttpHeaders, local bool) (*extprocv3.ProcessingResponse, error) {
+func (t *trip) responseHead(
+	ctx context.Context, h *extprocv3.HttpHeaders, local bool,
+) (*extprocv3.ProcessingResponse, error) {
 	unseen := t.phase == begun || t.phase == requestJudged && t.exchange.NeedsBody()
 	if t.phase > requestDone || unseen && !local {
 		return nil, errOrder // core cannot have responded to a request that was not judged

@@ -65,7 +65,9 @@ func (r *Keyring) Retire(ctx context.Context, tenant, kid string) (Rotated, erro
 }
 
 // end ends a key and returns the key that is current afterwards.
-func (r *Keyring) end(ctx context.Context, tenant, kid string, how func(*keystore.Tx, *keystore.Key, []*keystore.Key) (*keystore.Key, error)) (Rotated, error) {
+func (r *Keyring) end(
+	ctx context.Context, tenant, kid string, how func(*keystore.Tx, *keystore.Key, []*keystore.Key) (*keystore.Key, error),
+) (Rotated, error) {
 	found, err := r.db.Key(ctx, kid)
 	if errors.Is(err, keystore.ErrNotFound) || err == nil && tenant != "" && found.Tenant != tenant {
 		return Rotated{}, engine.ErrNoKey

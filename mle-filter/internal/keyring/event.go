@@ -43,5 +43,7 @@ func (r *Keyring) announce(tx *keystore.Tx, cur, previous *keystore.Key) error {
 	if err != nil {
 		return fmt.Errorf("keyring: event: %w", err)
 	}
-	return tx.Announce(keystore.Announcement{ID: EventRotated + ":" + cur.Kid, Tenant: cur.Tenant, Type: EventRotated, Body: body})
+	return tx.Announce(
+		keystore.Announcement{ID: EventRotated + ":" + cur.Kid, Tenant: cur.Tenant, Type: EventRotated, Body: body},
+	)
 }

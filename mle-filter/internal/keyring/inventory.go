@@ -48,7 +48,9 @@ func (r *Keyring) Inventory(ctx context.Context) ([]Secret, error) {
 		Since: stored.RotatedAt,
 	})
 	for _, n := range by.older() {
-		out = append(out, Secret{Name: nameKeyset, Alg: "AES-256-GCM", ID: strconv.FormatUint(uint64(n), 10), Use: "decrypts private keys"})
+		out = append(out, Secret{
+			Name: nameKeyset, Alg: "AES-256-GCM", ID: strconv.FormatUint(uint64(n), 10), Use: "decrypts private keys",
+		})
 	}
 	spares, err := r.db.SpareKeys(ctx)
 	if err != nil {
@@ -70,7 +72,10 @@ func (r *Keyring) appendTenants(ctx context.Context, out []Secret) ([]Secret, er
 		if !k.State.Decrypts() {
 			continue
 		}
-		s := Secret{Name: string(k.State) + " key", Alg: string(k.Alg), ID: k.Kid, Tenant: k.Tenant, Use: "decrypts requests", Since: k.NotBefore, Next: k.RotateAfter}
+		s := Secret{
+			Name: string(k.State) + " key", Alg: string(k.Alg), ID: k.Kid, Tenant: k.Tenant, Use: "decrypts requests",
+			Since: k.NotBefore, Next: k.RotateAfter,
+		}
 		if k.State == Previous {
 			s.Next = k.ExpiresAt
 		}
@@ -87,7 +92,9 @@ func (r *Keyring) appendTenants(ctx context.Context, out []Secret) ([]Secret, er
 		}
 		for _, k := range response {
 			if k.Active {
-				out = append(out, Secret{Name: nameResponse, Alg: string(k.Alg), ID: k.Kid, Tenant: t, Use: "encrypts responses", Since: k.ActiveAt})
+				out = append(out, Secret{
+					Name: nameResponse, Alg: string(k.Alg), ID: k.Kid, Tenant: t, Use: "encrypts responses", Since: k.ActiveAt,
+				})
 			}
 		}
 	}

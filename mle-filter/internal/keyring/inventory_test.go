@@ -47,7 +47,8 @@ func TestInventory(t *testing.T) {
 				}
 			}
 			for name, want := range map[string]int{
-				"key-encryption key": 1, "name key": 1, "keyset key": 2, "spare key": 1, "current key": 1, "previous key": 1, "response key": 0,
+				"key-encryption key": 1, "name key": 1, "keyset key": 2, "spare key": 1, "current key": 1, "previous key": 1,
+				"response key": 0,
 			} {
 				if seen[name] != want {
 					t.Errorf("%s: got %d, want %d", name, seen[name], want)

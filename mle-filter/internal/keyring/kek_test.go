@@ -118,7 +118,9 @@ func TestOnceSurvivesRotation(t *testing.T) {
 				t.Errorf("another request: got %v", err)
 			}
 			for name, plain := range plainNames("order 1") {
-				err := f.db.Update(t.Context(), func(tx *keystore.Tx) error { _, err := tx.StoredResponse(shop, plain); return err })
+				err := f.db.Update(
+					t.Context(), func(tx *keystore.Tx) error { _, err := tx.StoredResponse(shop, plain); return err },
+				)
 				if !errors.Is(err, keystore.ErrNotFound) {
 					t.Errorf("stored under %s: got %v", name, err)
 				}

@@ -88,7 +88,8 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 		return nil, err
 	}
 	r := &Keyring{
-		cfg: cfg, db: cfg.Store, clock: cfg.Clock, guard: newGuard(cfg.Clock), log: cfg.Log, sealer: sealer, fill: make(chan struct{}, 1),
+		cfg: cfg, db: cfg.Store, clock: cfg.Clock, guard: newGuard(cfg.Clock), log: cfg.Log, sealer: sealer,
+		fill:  make(chan struct{}, 1),
 		asked: newInquiry(cfg.Store.Revision), //nolint:contextcheck // no caller can cancel the query of others
 		held:  map[string]*held{},
 	}

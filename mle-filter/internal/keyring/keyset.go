@@ -103,7 +103,9 @@ func (r *KeysetRotation) resealAll(ctx context.Context) (left int, err error) {
 }
 
 // reseal encrypts one batch of private keys again, and returns the last one.
-func (r *KeysetRotation) reseal(tx *keystore.Tx, after string, bad map[string]bool) (last string, more bool, err error) {
+func (r *KeysetRotation) reseal(
+	tx *keystore.Tx, after string, bad map[string]bool,
+) (last string, more bool, err error) {
 	o, err := r.sealer.follow(tx.Keyset())
 	if err != nil {
 		return "", false, err

@@ -105,7 +105,8 @@ func TestKeysetResumed(t *testing.T) {
 	}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	if older, err := f.rotateKeyset(t.Context(), false, func(n, _ int) { done = append(done, n) }); err != nil || older != 1 {
+	if older, err := f.rotateKeyset(t.Context(), false, func(n, _ int) { done = append(done, n) }); err != nil ||
+		older != 1 {
 		t.Errorf("got %d older keys, %v, want the first one alone", older, err)
 	}
 	if want := []int{100, 200, 250}; !slices.Equal(done, want) {
@@ -131,8 +132,11 @@ func TestKeysetLeft(t *testing.T) {
 	}
 	MustExec(t, source, `UPDATE mle_keys SET sealed = CAST(sealed || x'00' AS BLOB) WHERE kid = '`+bad.Current.Kid+`'`)
 	var named []string
-	r := keyring.KeysetRotation{Store: f.db, KEK: kek(1), Drop: true, Progress: quiet, Complain: func(kid string) { named = append(named, kid) }}
-	if older, err := r.Run(t.Context()); !errors.Is(err, keyring.ErrLeft) || older != 1 || !slices.Equal(named, []string{bad.Current.Kid}) {
+	r := keyring.KeysetRotation{
+		Store: f.db, KEK: kek(1), Drop: true, Progress: quiet, Complain: func(kid string) { named = append(named, kid) },
+	}
+	if older, err := r.Run(t.Context()); !errors.Is(err, keyring.ErrLeft) || older != 1 ||
+		!slices.Equal(named, []string{bad.Current.Kid}) {
 		t.Errorf("got %d, %v, %v", older, err, named)
 	}
 	if err := f.works(t, shop, good); err != nil {

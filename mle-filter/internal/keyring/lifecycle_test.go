@@ -43,14 +43,17 @@ func TestFirstKeys(t *testing.T) {
 				}
 			}
 			want := keyring.Key{
-				Tenant: shop, Kid: p.Current.Kid, Alg: ec, State: keyring.Current, JWK: p.Current.JWK, CreatedAt: birth, NotBefore: birth,
+				Tenant: shop, Kid: p.Current.Kid, Alg: ec, State: keyring.Current, JWK: p.Current.JWK, CreatedAt: birth,
+				NotBefore:   birth,
 				RotateAfter: birth.Add(90 * day), ExpiresAt: birth.Add(120 * day),
 			}
-			if got := p.Current; got.Kid != want.Kid || got.NotBefore != want.NotBefore || got.RotateAfter != want.RotateAfter || got.ExpiresAt != want.ExpiresAt || got.State != want.State {
+			if got := p.Current; got.Kid != want.Kid || got.NotBefore != want.NotBefore || got.RotateAfter != want.RotateAfter ||
+				got.ExpiresAt != want.ExpiresAt || got.State != want.State {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 			thumb, err := keyring.Thumbprint(p.Current.JWK)
-			if err != nil || thumb != p.Current.Kid || len(thumb) != 43 || p.Current.JWK.KeyID != thumb || !p.Current.JWK.IsPublic() {
+			if err != nil || thumb != p.Current.Kid || len(thumb) != 43 || p.Current.JWK.KeyID != thumb ||
+				!p.Current.JWK.IsPublic() {
 				t.Errorf("kid %s, thumbprint %s, %v", p.Current.Kid, thumb, err)
 			}
 		})
@@ -95,7 +98,8 @@ func TestSchedule(t *testing.T) {
 			at(76 * day)
 			states(keyring.Current, keyring.Next)
 			p := b.current(t, ec)
-			if p.Current.Kid != first.Kid || p.Next == nil || !p.Next.NotBefore.Equal(birth.Add(90*day)) || !p.Current.RotateAfter.Equal(p.Next.NotBefore) {
+			if p.Current.Kid != first.Kid || p.Next == nil || !p.Next.NotBefore.Equal(birth.Add(90*day)) ||
+				!p.Current.RotateAfter.Equal(p.Next.NotBefore) {
 				t.Errorf("got %+v", p)
 			}
 			at(90*day - time.Millisecond)
@@ -161,7 +165,8 @@ func TestScheduleRSA(t *testing.T) {
 	}
 	f.clock.Advance(14 * day)
 	f.must(t, f.Maintain)
-	if got := f.current(t, rsa).Current; got.Kid != p.Next.Kid || f.works(t, shop, got) != nil || f.works(t, shop, first.Current) != nil {
+	if got := f.current(t, rsa).Current; got.Kid != p.Next.Kid || f.works(t, shop, got) != nil ||
+		f.works(t, shop, first.Current) != nil {
 		t.Errorf("got %+v", got)
 	}
 }

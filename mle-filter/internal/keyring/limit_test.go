@@ -14,7 +14,10 @@ import (
 // ask rotates as a merchant does.
 func (f filter) ask(t *testing.T, tenant string, alg engine.Alg, keep *time.Duration) error {
 	t.Helper()
-	_, err := f.Rotate(t.Context(), keyring.Rotate{Tenant: tenant, Alg: alg, Keep: keep, Limited: true}, func(keyring.Rotated) keyring.StoredResponse { return keyring.StoredResponse{} })
+	_, err := f.Rotate(
+		t.Context(), keyring.Rotate{Tenant: tenant, Alg: alg, Keep: keep, Limited: true},
+		func(keyring.Rotated) keyring.StoredResponse { return keyring.StoredResponse{} },
+	)
 	return err
 }
 

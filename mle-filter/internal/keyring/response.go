@@ -49,7 +49,9 @@ type ResponseKey struct {
 
 // Register stores a validated public key, whose KeyID is its thumbprint, and makes a challenge. An
 // unproven key can be registered again to get another challenge.
-func (r *Keyring) Register(ctx context.Context, tenant string, jwk jose.JSONWebKey, o Once, show func(ResponseKey) StoredResponse) (StoredResponse, error) {
+func (r *Keyring) Register(
+	ctx context.Context, tenant string, jwk jose.JSONWebKey, o Once, show func(ResponseKey) StoredResponse,
+) (StoredResponse, error) {
 	challenge, hash, err := newChallenge(jwk)
 	if err != nil {
 		return StoredResponse{}, err
@@ -132,7 +134,9 @@ func hashOf(text string) []byte {
 
 // Prove makes a response key active and the default if the text is the plaintext of its challenge.
 // The errors are engine.ErrNoKey, ErrKeyExists if the key is already active, and ErrChallenge.
-func (r *Keyring) Prove(ctx context.Context, tenant, kid, answer string, o Once, show func(ResponseKey) StoredResponse) (StoredResponse, error) {
+func (r *Keyring) Prove(
+	ctx context.Context, tenant, kid, answer string, o Once, show func(ResponseKey) StoredResponse,
+) (StoredResponse, error) {
 	var out StoredResponse
 	err := r.db.Update(ctx, func(tx *keystore.Tx) (err error) {
 		out, err = r.once(tx, tenant, o, func() (StoredResponse, error) {
@@ -218,7 +222,8 @@ func storedResponse(k *keystore.ResponseKey, usual bool) (ResponseKey, error) {
 
 func showResponse(k *keystore.ResponseKey, jwk jose.JSONWebKey, usual bool) ResponseKey {
 	return ResponseKey{
-		Kid: k.Kid, Alg: engine.Alg(k.Alg), JWK: jwk, Active: !k.ProvenAt.IsZero(), Default: usual, CreatedAt: k.CreatedAt, ActiveAt: k.ProvenAt,
+		Kid: k.Kid, Alg: engine.Alg(k.Alg), JWK: jwk, Active: !k.ProvenAt.IsZero(), Default: usual, CreatedAt: k.CreatedAt,
+		ActiveAt:    k.ProvenAt,
 		ChallengeBy: k.ChallengeExpiresAt,
 	}
 }

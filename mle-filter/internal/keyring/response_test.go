@@ -39,7 +39,10 @@ func newMerchantKey(t *testing.T) merchantKey {
 func (f filter) register(t *testing.T, k merchantKey) string {
 	t.Helper()
 	var shown keyring.ResponseKey
-	_, err := f.Register(t.Context(), shop, k.jwk, keyring.Once{}, func(r keyring.ResponseKey) keyring.StoredResponse { shown = r; return keyring.StoredResponse{} })
+	_, err := f.Register(
+		t.Context(), shop, k.jwk, keyring.Once{},
+		func(r keyring.ResponseKey) keyring.StoredResponse { shown = r; return keyring.StoredResponse{} },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +51,10 @@ func (f filter) register(t *testing.T, k merchantKey) string {
 
 func (f filter) prove(t *testing.T, k merchantKey, answer string) error {
 	t.Helper()
-	_, err := f.Prove(t.Context(), shop, k.jwk.KeyID, answer, keyring.Once{}, func(keyring.ResponseKey) keyring.StoredResponse { return keyring.StoredResponse{} })
+	_, err := f.Prove(
+		t.Context(), shop, k.jwk.KeyID, answer, keyring.Once{},
+		func(keyring.ResponseKey) keyring.StoredResponse { return keyring.StoredResponse{} },
+	)
 	return err
 }
 

@@ -74,7 +74,9 @@ func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Stor
 }
 
 // once executes a request, or returns the response that it had before.
-func (r *Keyring) once(tx *keystore.Tx, tenant string, o Once, do func() (StoredResponse, error)) (StoredResponse, error) {
+func (r *Keyring) once(
+	tx *keystore.Tx, tenant string, o Once, do func() (StoredResponse, error),
+) (StoredResponse, error) {
 	if o.Key == "" {
 		return do()
 	}
@@ -92,7 +94,9 @@ func (r *Keyring) once(tx *keystore.Tx, tenant string, o Once, do func() (Stored
 	if err != nil {
 		return StoredResponse{}, err
 	}
-	return out, tx.StoreResponse(tenant, name, keystore.StoredResponse{Fingerprint: fingerprint, Status: out.Status, Body: out.Body})
+	return out, tx.StoreResponse(
+		tenant, name, keystore.StoredResponse{Fingerprint: fingerprint, Status: out.Status, Body: out.Body},
+	)
 }
 
 // rotateFrom rotates if in.From is current.
@@ -128,7 +132,9 @@ func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
 }
 
 // replace supersedes the current key, if any, and makes another one current.
-func (r *Keyring) replace(tx *keystore.Tx, tenant string, alg engine.Alg, keys []*keystore.Key, keep time.Duration) (*keystore.Key, error) {
+func (r *Keyring) replace(
+	tx *keystore.Tx, tenant string, alg engine.Alg, keys []*keystore.Key, keep time.Duration,
+) (*keystore.Key, error) {
 	cur, next := find(keys, alg, Current, tx.Now), find(keys, alg, Next, tx.Now)
 	fresh := next == nil
 	if fresh {

@@ -28,7 +28,8 @@ func TestRotateNow(t *testing.T) {
 			}
 			keep := time.Hour
 			done := a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &keep})
-			if done.Previous == nil || done.Previous.Kid != first.Kid || !done.Previous.ExpiresAt.Equal(birth.Add(keep)) || done.Current.Kid == first.Kid {
+			if done.Previous == nil || done.Previous.Kid != first.Kid || !done.Previous.ExpiresAt.Equal(birth.Add(keep)) ||
+				done.Current.Kid == first.Kid {
 				t.Fatalf("got %+v", done)
 			}
 			for _, k := range []keyring.Key{first, done.Current} {
@@ -46,7 +47,8 @@ func TestRotateNow(t *testing.T) {
 			}
 			none := time.Duration(0)
 			second := a.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec, Keep: &none})
-			if err := a.works(t, shop, done.Current); !errors.Is(err, engine.ErrNoKey) || second.Previous.State != keyring.Retired {
+			if err := a.works(t, shop, done.Current); !errors.Is(err, engine.ErrNoKey) ||
+				second.Previous.State != keyring.Retired {
 				t.Errorf("kept for no time: got %v, %s", err, second.Previous.State)
 			}
 		})
@@ -61,7 +63,8 @@ func TestRotateTheNext(t *testing.T) {
 	f.clock.Advance(80 * day)
 	f.must(t, f.Maintain)
 	next := f.current(t, ec).Next
-	if got := f.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec}); got.Current.Kid != next.Kid || !got.Current.NotBefore.Equal(birth.Add(80*day)) {
+	if got := f.rotate(t, keyring.Rotate{Tenant: shop, Alg: ec}); got.Current.Kid != next.Kid ||
+		!got.Current.NotBefore.Equal(birth.Add(80*day)) {
 		t.Errorf("got %+v, want %s", got.Current, next.Kid)
 	}
 	f.clock.Advance(76 * day)
@@ -88,7 +91,9 @@ func TestRotateTogether(t *testing.T) {
 				f := []filter{a, b}[i%2]
 				wg.Go(func() {
 					<-start
-					_, err := f.Rotate(t.Context(), keyring.Rotate{Tenant: shop, Alg: ec, From: first.Kid}, func(r keyring.Rotated) keyring.StoredResponse {
+					_, err := f.Rotate(t.Context(), keyring.Rotate{
+						Tenant: shop, Alg: ec, From: first.Kid,
+					}, func(r keyring.Rotated) keyring.StoredResponse {
 						if r.Previous != nil {
 							made.Add(1)
 						}
@@ -211,7 +216,9 @@ func TestRotateOnce(t *testing.T) {
 			a, b := two(t, source)
 			first := a.current(t, ec).Current
 			rotate := func(f filter, tenant, print string) (keyring.StoredResponse, error) {
-				return f.Rotate(t.Context(), keyring.Rotate{Tenant: tenant, Alg: ec, Once: keyring.Once{Key: "k", Fingerprint: []byte(print)}},
+				return f.Rotate(t.Context(), keyring.Rotate{
+					Tenant: tenant, Alg: ec, Once: keyring.Once{Key: "k", Fingerprint: []byte(print)},
+				},
 					func(r keyring.Rotated) keyring.StoredResponse {
 						return keyring.StoredResponse{Status: 200, Body: []byte(r.Current.Kid)}
 					})
@@ -238,7 +245,9 @@ func TestRotateOnce(t *testing.T) {
 			if got, err := rotate(a, shop, "two"); err != nil || got.Replayed {
 				t.Errorf("after 24 hours: got %+v, %v", got, err)
 			}
-			if _, err := a.Rotate(t.Context(), keyring.Rotate{Tenant: other, Alg: ec, From: first.Kid}, nil); !errors.Is(err, engine.ErrNoKey) {
+			if _, err := a.Rotate(
+				t.Context(), keyring.Rotate{Tenant: other, Alg: ec, From: first.Kid}, nil,
+			); !errors.Is(err, engine.ErrNoKey) {
 				t.Errorf("from another merchant's key: got %v", err)
 			}
 		})

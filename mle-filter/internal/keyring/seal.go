@@ -27,7 +27,9 @@ var errSealed = errors.New("keyring: a private key does not open: wrong keyset, 
 
 // errMoved reports that the stored keyset has changed, and that this filter lacks its
 // key-encryption key.
-var errMoved = errors.New("keyring: the keyset has changed under another key-encryption key: restart this filter with that key")
+var errMoved = errors.New(
+	"keyring: the keyset has changed under another key-encryption key: restart this filter with that key",
+)
 
 // sealer encrypts private keys by the keyset, which the store holds encrypted by the key-encryption
 // key. It adopts changes of the keyset at each write that needs it, and whenever keys are read.

@@ -90,7 +90,9 @@ func (f filter) must(t *testing.T, do func(context.Context) error) {
 func (f filter) rotate(t *testing.T, in keyring.Rotate) keyring.Rotated {
 	t.Helper()
 	var out keyring.Rotated
-	if _, err := f.Rotate(t.Context(), in, func(r keyring.Rotated) keyring.StoredResponse { out = r; return keyring.StoredResponse{} }); err != nil {
+	if _, err := f.Rotate(
+		t.Context(), in, func(r keyring.Rotated) keyring.StoredResponse { out = r; return keyring.StoredResponse{} },
+	); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -114,7 +116,9 @@ func (f filter) works(t *testing.T, tenant string, k keyring.Key) error {
 
 func MustSeal(tb testing.TB, jwk jose.JSONWebKey, text string) string {
 	tb.Helper()
-	e, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(jwk.Algorithm), Key: jwk.Key, KeyID: jwk.KeyID}, nil)
+	e, err := jose.NewEncrypter(
+		jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(jwk.Algorithm), Key: jwk.Key, KeyID: jwk.KeyID}, nil,
+	)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -131,7 +135,9 @@ func MustSeal(tb testing.TB, jwk jose.JSONWebKey, text string) string {
 
 func opened(tb testing.TB, jwe string, private any) string {
 	tb.Helper()
-	obj, err := jose.ParseEncryptedCompact(jwe, []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	obj, err := jose.ParseEncryptedCompact(
+		jwe, []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM},
+	)
 	if err != nil {
 		tb.Fatal(err)
 	}

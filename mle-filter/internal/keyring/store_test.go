@@ -73,7 +73,8 @@ func TestMovedKey(t *testing.T) {
 				k.Kid = "another"
 			}
 			tenant := map[bool]string{true: other, false: shop}[name == "tenant"]
-			if private, _, err := b.Private(t.Context(), tenant, k.Kid); err == nil || errors.Is(err, engine.ErrNoKey) || private != nil {
+			if private, _, err := b.Private(t.Context(), tenant, k.Kid); err == nil || errors.Is(err, engine.ErrNoKey) ||
+				private != nil {
 				t.Errorf("got %v, %v", private, err)
 			}
 		})
@@ -105,9 +106,12 @@ func TestAtRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, text := range map[string][]byte{
-			"a PKCS #8 key":        {0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01},
-			"an RSA PKCS #8 key":   {0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01},
-			"what was wiped":       stored.Sealed[len(stored.Sealed)/2:][:16], // only this part: the page may be overwritten around it
+			"a PKCS #8 key": {0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01},
+			"an RSA PKCS #8 key": {
+				0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01,
+			},
+			// Only this part: the page may be overwritten around it.
+			"what was wiped":       stored.Sealed[len(stored.Sealed)/2:][:16],
 			"the key of the store": kek(1),
 		} {
 			if bytes.Contains(b, text) {
@@ -139,7 +143,8 @@ func TestStoreAway(t *testing.T) {
 			if err := f.works(t, shop, k); err == nil || errors.Is(err, engine.ErrNoKey) || !f.IsUnavailable(err) {
 				t.Errorf("got %v, want that the store is away", err)
 			}
-			if _, err := f.Response(t.Context(), shop, ""); err == nil || errors.Is(err, engine.ErrNoKey) || !f.IsUnavailable(err) {
+			if _, err := f.Response(t.Context(), shop, ""); err == nil || errors.Is(err, engine.ErrNoKey) ||
+				!f.IsUnavailable(err) {
 				t.Errorf("response key: got %v, want that the store is away", err)
 			}
 		})

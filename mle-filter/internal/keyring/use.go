@@ -153,7 +153,8 @@ func (r *Keyring) show(k *heldKey, now time.Time) Key {
 func (r *Keyring) shown(k *keystore.Key, now time.Time) Key {
 	s := r.cfg.Schedule
 	out := Key{
-		Tenant: k.Tenant, Kid: k.Kid, Alg: engine.Alg(k.Alg), State: stateOf(k, now), CreatedAt: k.CreatedAt, NotBefore: k.NotBefore,
+		Tenant: k.Tenant, Kid: k.Kid, Alg: engine.Alg(k.Alg), State: stateOf(k, now), CreatedAt: k.CreatedAt,
+		NotBefore: k.NotBefore,
 	}
 	switch out.State {
 	case Next:

@@ -23,16 +23,24 @@ type Key struct {
 	DueAt        time.Time // when the schedule must check it
 }
 
-const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at, retire_at, revoked_at, asked_at, due_at`
+const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at,
+	retire_at, revoked_at, asked_at, due_at`
 
 func scanKey(r scanner) (*Key, error) {
 	var (
 		k                                                                                 Key
 		created, notBefore, rotate, activated, superseded, retire, revoked, asked, dueMil int64
 	)
-	err := r.Scan(&k.Kid, &k.Tenant, &k.Alg, &k.JWK, &k.Sealed, &created, &notBefore, &rotate, &activated, &superseded, &retire, &revoked, &asked, &dueMil)
-	k.CreatedAt, k.NotBefore, k.RotateAt, k.ActivatedAt = moment(created), moment(notBefore), moment(rotate), moment(activated)
-	k.SupersededAt, k.RetireAt, k.RevokedAt, k.AskedAt, k.DueAt = moment(superseded), moment(retire), moment(revoked), moment(asked), moment(dueMil)
+	err := r.Scan(
+		&k.Kid, &k.Tenant, &k.Alg, &k.JWK, &k.Sealed, &created, &notBefore, &rotate, &activated, &superseded, &retire,
+		&revoked, &asked, &dueMil,
+	)
+	k.CreatedAt, k.NotBefore, k.RotateAt, k.ActivatedAt = moment(created), moment(notBefore), moment(rotate), moment(
+		activated,
+	)
+	k.SupersededAt, k.RetireAt, k.RevokedAt, k.AskedAt, k.DueAt = moment(
+		superseded,
+	), moment(retire), moment(revoked), moment(asked), moment(dueMil)
 	return &k, err
 }
 
@@ -63,7 +71,9 @@ func (db *DB) Tenants(ctx context.Context) ([]string, error) {
 
 // Due lists the tenants with a key that the schedule must check.
 func (db *DB) Due(ctx context.Context, now time.Time) ([]string, error) {
-	rows, err := db.read.QueryContext(ctx, db.sql(`SELECT DISTINCT tenant FROM mle_keys WHERE due_at > 0 AND due_at <= ?`), millis(now))
+	rows, err := db.read.QueryContext(
+		ctx, db.sql(`SELECT DISTINCT tenant FROM mle_keys WHERE due_at > 0 AND due_at <= ?`), millis(now),
+	)
 	return collect(rows, err, func(r scanner) (t string, err error) { return t, r.Scan(&t) })
 }
 
@@ -71,14 +81,16 @@ func (db *DB) Due(ctx context.Context, now time.Time) ([]string, error) {
 // key in that state.
 func (tx *Tx) InsertKey(k *Key) error {
 	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		k.Kid, k.Tenant, k.Alg, k.JWK, k.Sealed, millis(k.CreatedAt), millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt),
+		k.Kid, k.Tenant, k.Alg, k.JWK, k.Sealed, millis(k.CreatedAt), millis(k.NotBefore), millis(k.RotateAt),
+		millis(k.ActivatedAt),
 		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision)
 }
 
 // UpdateKey writes the mutable columns of a key: its times, and the wiped private key.
 func (tx *Tx) UpdateKey(k *Key) error {
-	return tx.one(`UPDATE mle_keys SET sealed = ?, not_before = ?, rotate_at = ?, activated_at = ?, superseded_at = ?, retire_at = ?,
-		revoked_at = ?, asked_at = ?, due_at = ?, revision = ? WHERE kid = ? AND tenant = ?`,
+	return tx.one(`UPDATE mle_keys SET sealed = ?, not_before = ?, rotate_at = ?, activated_at = ?,
+		superseded_at = ?, retire_at = ?, revoked_at = ?, asked_at = ?, due_at = ?, revision = ?
+		WHERE kid = ? AND tenant = ?`,
 		k.Sealed, millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt), millis(k.SupersededAt), millis(k.RetireAt),
 		millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
 }
@@ -90,7 +102,9 @@ func (db *DB) Purge(ctx context.Context, before time.Time) error {
 	_, err := db.write.ExecContext(ctx, db.sql(`DELETE FROM mle_keys WHERE sealed IS NULL AND due_at = 0 AND created_at < ?
 		AND (revoked_at > 0 AND revoked_at < ? OR revoked_at = 0 AND retire_at > 0 AND retire_at < ?)`), at, at, at)
 	if err == nil {
-		_, err = db.write.ExecContext(ctx, db.sql(`DELETE FROM mle_response_keys WHERE deleted_at > 0 AND deleted_at < ?`), at)
+		_, err = db.write.ExecContext(
+			ctx, db.sql(`DELETE FROM mle_response_keys WHERE deleted_at > 0 AND deleted_at < ?`), at,
+		)
 	}
 	if err != nil {
 		return fmt.Errorf("keystore: purge: %w", err)
@@ -150,13 +164,17 @@ func (tx *Tx) Spares(alg string) (n int, err error) {
 
 // InsertSpare writes a key without a tenant.
 func (tx *Tx) InsertSpare(k *Key) error {
-	return tx.one(`INSERT INTO mle_spares (kid, alg, jwk, sealed, created_at) VALUES (?, ?, ?, ?, ?)`, k.Kid, k.Alg, k.JWK, k.Sealed, millis(tx.Now))
+	return tx.one(
+		`INSERT INTO mle_spares (kid, alg, jwk, sealed, created_at) VALUES (?, ?, ?, ?, ?)`, k.Kid, k.Alg, k.JWK, k.Sealed,
+		millis(tx.Now),
+	)
 }
 
 // TakeSpare removes and returns the oldest spare key, or returns ErrNotFound.
 func (tx *Tx) TakeSpare(alg string) (*Key, error) {
 	k := &Key{Alg: alg}
-	row := tx.row(`DELETE FROM mle_spares WHERE kid = (SELECT kid FROM mle_spares WHERE alg = ? ORDER BY created_at, kid LIMIT 1)
+	row := tx.row(`DELETE FROM mle_spares
+		WHERE kid = (SELECT kid FROM mle_spares WHERE alg = ? ORDER BY created_at, kid LIMIT 1)
 		RETURNING kid, jwk, sealed`, alg)
 	return found(k, row.Scan(&k.Kid, &k.JWK, &k.Sealed))
 }

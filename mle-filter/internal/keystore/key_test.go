@@ -28,7 +28,9 @@ func TestKeys(t *testing.T) {
 		for what, second := range map[string]*keystore.Key{
 			"a second current key": current("two", shop, birth), "the same id": current("one", other, birth),
 		} {
-			if err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.InsertKey(second) }); !errors.Is(err, keystore.ErrConflict) {
+			if err := w.b.Update(
+				t.Context(), func(tx *keystore.Tx) error { return tx.InsertKey(second) },
+			); !errors.Is(err, keystore.ErrConflict) {
 				t.Errorf("%s: got %v", what, err)
 			}
 		}
@@ -41,7 +43,9 @@ func TestKeys(t *testing.T) {
 			t.Errorf("got %+v, %v", all, err)
 		}
 		missing := current("three", shop, birth)
-		if err := w.a.Update(t.Context(), func(tx *keystore.Tx) error { return tx.UpdateKey(missing) }); !errors.Is(err, keystore.ErrConflict) {
+		if err := w.a.Update(
+			t.Context(), func(tx *keystore.Tx) error { return tx.UpdateKey(missing) },
+		); !errors.Is(err, keystore.ErrConflict) {
 			t.Errorf("a key that is not there: got %v", err)
 		}
 		if _, err := w.a.Key(t.Context(), "three"); !errors.Is(err, keystore.ErrNotFound) {
@@ -84,7 +88,9 @@ func TestChanges(t *testing.T) {
 		})
 		changed(before, shop, other)
 		changed(middle, other)
-		if err := w.a.Update(t.Context(), func(*keystore.Tx) error { return keystore.ErrConflict }); !errors.Is(err, keystore.ErrConflict) || at() != middle+1 {
+		if err := w.a.Update(
+			t.Context(), func(*keystore.Tx) error { return keystore.ErrConflict },
+		); !errors.Is(err, keystore.ErrConflict) || at() != middle+1 {
 			t.Errorf("a write that was not made: got %v, and revision %d after %d", err, at(), middle+1)
 		}
 		changed(at())
@@ -114,7 +120,9 @@ func TestWritersTakeTurns(t *testing.T) {
 						return err
 					}
 					done.Add(1)
-					return errors.Join(tx.InsertKey(current(fmt.Sprint("new", i), shop, tx.Now)), tx.Announce(announcement(fmt.Sprint("a", i))))
+					return errors.Join(
+						tx.InsertKey(current(fmt.Sprint("new", i), shop, tx.Now)), tx.Announce(announcement(fmt.Sprint("a", i))),
+					)
 				})
 				if err != nil {
 					t.Error(err)
@@ -137,7 +145,9 @@ func TestSpares(t *testing.T) {
 		const spares, takers = 5, 8
 		for i := range spares {
 			w.clock.Advance(time.Millisecond)
-			MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.InsertSpare(current(fmt.Sprint("s", spares-i), "", birth)) })
+			MustUpdate(
+				t, w.a, func(tx *keystore.Tx) error { return tx.InsertSpare(current(fmt.Sprint("s", spares-i), "", birth)) },
+			)
 		}
 		dies := errors.New("the process dies here")
 		err := w.b.Update(t.Context(), func(tx *keystore.Tx) error {

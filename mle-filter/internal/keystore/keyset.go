@@ -65,7 +65,9 @@ func (tx *Tx) Sealed(after string, prefix []byte, limit int) ([]*Key, error) {
 // CountSealed counts the encrypted private keys, and the ones among them that do not begin with
 // prefix.
 func (tx *Tx) CountSealed(prefix []byte) (all, others int, err error) {
-	err = tx.row(`SELECT COUNT(*), COUNT(CASE WHEN substr(sealed, 1, 5) <> ? THEN 1 END) FROM `+sealed, prefix).Scan(&all, &others)
+	err = tx.row(
+		`SELECT COUNT(*), COUNT(CASE WHEN substr(sealed, 1, 5) <> ? THEN 1 END) FROM `+sealed, prefix,
+	).Scan(&all, &others)
 	all, err = found(all, err)
 	return all, others, err
 }

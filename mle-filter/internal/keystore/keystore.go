@@ -56,7 +56,9 @@ type DB struct {
 
 var errNoPostgres = errors.New("keystore: this program has no PostgreSQL driver: use a file")
 
-var errDSN = errors.New("keystore: the source looks like a database, not a file: want postgres://user:password@host:port/database")
+var errDSN = errors.New(
+	"keystore: the source looks like a database, not a file: want postgres://user:password@host:port/database",
+)
 
 // isDSN reports whether a source looks like a database, but is not a postgres:// URL. As a file
 // name it would create an empty key store.

@@ -109,7 +109,8 @@ func TestResponseKeys(t *testing.T) {
 		put := func(kid string) error {
 			return w.a.Update(t.Context(), func(tx *keystore.Tx) error {
 				return tx.PutResponseKey(&keystore.ResponseKey{
-					Tenant: shop, Kid: kid, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"), ChallengeExpiresAt: tx.Now.Add(1e9),
+					Tenant: shop, Kid: kid, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"),
+					ChallengeExpiresAt: tx.Now.Add(1e9),
 				})
 			})
 		}
@@ -126,11 +127,14 @@ func TestResponseKeys(t *testing.T) {
 			t.Errorf("proven again: got %v", err)
 		}
 		keys, err := w.b.ResponseKeys(t.Context(), shop)
-		if err != nil || len(keys) != 2 || keys[0].Kid != "a" || keys[1].Kid != "b" || keys[0].Challenge != nil || !keys[0].ProvenAt.Equal(birth) {
+		if err != nil || len(keys) != 2 || keys[0].Kid != "a" || keys[1].Kid != "b" || keys[0].Challenge != nil ||
+			!keys[0].ProvenAt.Equal(birth) {
 			t.Errorf("got %+v, %v", keys, err)
 		}
 		for _, want := range []error{nil, keystore.ErrNotFound} {
-			if err := w.a.Update(t.Context(), func(tx *keystore.Tx) error { return tx.DeleteResponseKey(shop, "a") }); !errors.Is(err, want) {
+			if err := w.a.Update(
+				t.Context(), func(tx *keystore.Tx) error { return tx.DeleteResponseKey(shop, "a") },
+			); !errors.Is(err, want) {
 				t.Errorf("deleted: got %v, want %v", err, want)
 			}
 		}

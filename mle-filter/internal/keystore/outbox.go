@@ -37,7 +37,8 @@ func (db *DB) ClaimAnnouncement(ctx context.Context, lease time.Duration) (*Anno
 			return nil, err
 		}
 		until := now.Add(lease)
-		err = db.change(ctx, `UPDATE mle_outbox SET next_at = ?, attempts = attempts + 1 WHERE id = ? AND next_at = ? AND attempts = ? AND delivered_at = 0`,
+		err = db.change(ctx, `UPDATE mle_outbox SET next_at = ?, attempts = attempts +
+			1 WHERE id = ? AND next_at = ? AND attempts = ? AND delivered_at = 0`,
 			millis(until), a.ID, millis(a.NextAt), a.Attempts)
 		if err == nil {
 			a.Attempts, a.NextAt = a.Attempts+1, until
@@ -52,8 +53,8 @@ func (db *DB) ClaimAnnouncement(ctx context.Context, lease time.Duration) (*Anno
 func (db *DB) dueAnnouncement(ctx context.Context, now time.Time) (*Announcement, error) {
 	a := &Announcement{}
 	var created, next int64
-	err := db.read.QueryRowContext(ctx, db.sql(`SELECT id, tenant, type, body, created_at, next_at, attempts FROM mle_outbox
-		WHERE delivered_at = 0 AND (next_at <= ? OR next_at > ?) ORDER BY next_at, id LIMIT 1`),
+	err := db.read.QueryRowContext(ctx, db.sql(`SELECT id, tenant, type, body, created_at, next_at, attempts
+		FROM mle_outbox WHERE delivered_at = 0 AND (next_at <= ? OR next_at > ?) ORDER BY next_at, id LIMIT 1`),
 		millis(now), millis(now.Add(longestPause))).
 		Scan(&a.ID, &a.Tenant, &a.Type, &a.Body, &created, &next, &a.Attempts)
 	a.CreatedAt, a.NextAt = moment(created), moment(next)
@@ -62,7 +63,9 @@ func (db *DB) dueAnnouncement(ctx context.Context, now time.Time) (*Announcement
 
 // Delivered ends an announcement. Repeating the call changes nothing.
 func (db *DB) Delivered(ctx context.Context, id string) error {
-	err := db.change(ctx, `UPDATE mle_outbox SET delivered_at = ? WHERE id = ? AND delivered_at = 0`, millis(db.clock.Now()), id)
+	err := db.change(
+		ctx, `UPDATE mle_outbox SET delivered_at = ? WHERE id = ? AND delivered_at = 0`, millis(db.clock.Now()), id,
+	)
 	if errors.Is(err, ErrConflict) {
 		return nil
 	}
@@ -72,7 +75,9 @@ func (db *DB) Delivered(ctx context.Context, id string) error {
 // Postpone makes an announcement due at that time, within longestPause, if attempts is still the
 // number of its claims.
 func (db *DB) Postpone(ctx context.Context, id string, attempts int, at time.Time) error {
-	err := db.change(ctx, `UPDATE mle_outbox SET next_at = ? WHERE id = ? AND attempts = ? AND delivered_at = 0`, millis(at), id, attempts)
+	err := db.change(
+		ctx, `UPDATE mle_outbox SET next_at = ? WHERE id = ? AND attempts = ? AND delivered_at = 0`, millis(at), id, attempts,
+	)
 	if errors.Is(err, ErrConflict) {
 		return nil // another filter has claimed it
 	}
@@ -87,7 +92,9 @@ func (db *DB) Undelivered(ctx context.Context) (n int, err error) {
 
 // Forget removes delivered announcements and stored responses from before that time.
 func (db *DB) Forget(ctx context.Context, before time.Time) error {
-	for _, statement := range []string{`DELETE FROM mle_answers WHERE created_at < ?`, `DELETE FROM mle_outbox WHERE delivered_at > 0 AND delivered_at < ?`} {
+	for _, statement := range []string{
+		`DELETE FROM mle_answers WHERE created_at < ?`, `DELETE FROM mle_outbox WHERE delivered_at > 0 AND delivered_at < ?`,
+	} {
 		if _, err := db.write.ExecContext(ctx, db.sql(statement), millis(before)); err != nil {
 			return fmt.Errorf("keystore: forget: %w", err)
 		}

@@ -23,7 +23,9 @@ func TestMadeAndAnnounced(t *testing.T) {
 					func() error { return tx.InsertKey(current("one", shop, birth)) },
 					func() error { return tx.Announce(announcement("one")) },
 					func() error {
-						return tx.StoreResponse(shop, "k", keystore.StoredResponse{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")})
+						return tx.StoreResponse(
+							shop, "k", keystore.StoredResponse{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")},
+						)
 					},
 				} {
 					if i == until {
@@ -76,7 +78,9 @@ func TestAnnouncedOnce(t *testing.T) {
 			}
 			return err
 		})
-		if err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.Announce(announcement("0")) }); !errors.Is(err, keystore.ErrConflict) {
+		if err := w.b.Update(
+			t.Context(), func(tx *keystore.Tx) error { return tx.Announce(announcement("0")) },
+		); !errors.Is(err, keystore.ErrConflict) {
 			t.Errorf("the same once more: got %v", err)
 		}
 		var taken sync.Map
@@ -150,7 +154,9 @@ func TestForget(t *testing.T) {
 		t := w.T
 		answer := keystore.StoredResponse{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")}
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error {
-			return errors.Join(tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.StoreResponse(shop, "k", answer))
+			return errors.Join(
+				tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.StoreResponse(shop, "k", answer),
+			)
 		})
 		if err := w.a.Delivered(t.Context(), "told"); err != nil {
 			t.Fatal(err)
@@ -172,7 +178,8 @@ func TestForget(t *testing.T) {
 		}
 		kept(keystore.ErrNotFound)
 		left(t, w, 1)
-		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) }) // the first one was removed
+		// The first one was removed.
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) })
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.StoreResponse(shop, "k", answer) })
 		w.clock.Advance(keystore.ResponseLifetime - time.Millisecond)
 		kept(nil)

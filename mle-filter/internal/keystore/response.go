@@ -17,7 +17,8 @@ type ResponseKey struct {
 	ChallengeExpiresAt time.Time
 }
 
-const responseColumns = `tenant, kid, alg, jwk, created_at, proven_at, proven_revision, deleted_at, challenge, challenge_expires_at`
+const responseColumns = `tenant, kid, alg, jwk, created_at, proven_at, proven_revision, deleted_at, challenge,
+	challenge_expires_at`
 
 func scanResponseKey(r scanner) (*ResponseKey, error) {
 	var (
@@ -25,7 +26,9 @@ func scanResponseKey(r scanner) (*ResponseKey, error) {
 		created, proven, deleted, expires int64
 	)
 	err := r.Scan(&k.Tenant, &k.Kid, &k.Alg, &k.JWK, &created, &proven, &k.Order, &deleted, &k.Challenge, &expires)
-	k.CreatedAt, k.ProvenAt, k.DeletedAt, k.ChallengeExpiresAt = moment(created), moment(proven), moment(deleted), moment(expires)
+	k.CreatedAt, k.ProvenAt, k.DeletedAt, k.ChallengeExpiresAt = moment(created), moment(proven), moment(deleted), moment(
+		expires,
+	)
 	return &k, err
 }
 
@@ -54,10 +57,11 @@ func (db *DB) ResponseTenants(ctx context.Context) ([]string, error) {
 // PutResponseKey writes an unproven response key. It replaces a key with that id that was deleted
 // or is unproven.
 func (tx *Tx) PutResponseKey(k *ResponseKey) error {
-	return tx.one(`INSERT INTO mle_response_keys (tenant, kid, alg, jwk, created_at, challenge, challenge_expires_at, revision)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, kid) DO UPDATE SET alg = excluded.alg, jwk = excluded.jwk, created_at = excluded.created_at, proven_at = 0,
-			proven_revision = 0, deleted_at = 0, challenge = excluded.challenge, challenge_expires_at = excluded.challenge_expires_at, revision = excluded.revision
+	return tx.one(`INSERT INTO mle_response_keys
+		(tenant, kid, alg, jwk, created_at, challenge, challenge_expires_at, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, kid) DO UPDATE SET alg = excluded.alg, jwk = excluded.jwk, created_at = excluded.created_at,
+			proven_at = 0, proven_revision = 0, deleted_at = 0, challenge = excluded.challenge,
+			challenge_expires_at = excluded.challenge_expires_at, revision = excluded.revision
 		WHERE mle_response_keys.proven_at = 0 OR mle_response_keys.deleted_at > 0`,
 		k.Tenant, k.Kid, k.Alg, k.JWK, millis(k.CreatedAt), k.Challenge, millis(k.ChallengeExpiresAt), tx.revision)
 }
@@ -65,13 +69,16 @@ func (tx *Tx) PutResponseKey(k *ResponseKey) error {
 // ProveResponseKey makes an unproven response key active, as the newest. It returns ErrConflict if
 // there is no such key.
 func (tx *Tx) ProveResponseKey(tenant, kid string) error {
-	return tx.one(`UPDATE mle_response_keys SET proven_at = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, revision = ?
-		WHERE tenant = ? AND kid = ? AND proven_at = 0 AND deleted_at = 0`, millis(tx.Now), tx.revision, tx.revision, tenant, kid)
+	return tx.one(`UPDATE mle_response_keys
+		SET proven_at = ?, proven_revision = ?, challenge = NULL, challenge_expires_at = 0, revision = ?
+		WHERE tenant = ? AND kid = ? AND proven_at = 0 AND deleted_at = 0`,
+		millis(tx.Now), tx.revision, tx.revision, tenant, kid)
 }
 
 // DeleteResponseKey deletes a response key. It returns ErrNotFound if there is none.
 func (tx *Tx) DeleteResponseKey(tenant, kid string) error {
-	n, err := tx.exec(`UPDATE mle_response_keys SET deleted_at = ?, challenge = NULL, revision = ? WHERE tenant = ? AND kid = ? AND deleted_at = 0`,
+	n, err := tx.exec(`UPDATE mle_response_keys SET deleted_at = ?, challenge = NULL, revision = ?
+		WHERE tenant = ? AND kid = ? AND deleted_at = 0`,
 		millis(tx.Now), tx.revision, tenant, kid)
 	if err == nil && n == 0 {
 		return ErrNotFound
@@ -81,6 +88,9 @@ func (tx *Tx) DeleteResponseKey(tenant, kid string) error {
 
 // ForgetUnproven removes response keys whose challenge expired before that time.
 func (tx *Tx) ForgetUnproven(tenant string, before time.Time) error {
-	_, err := tx.exec(`DELETE FROM mle_response_keys WHERE tenant = ? AND proven_at = 0 AND deleted_at = 0 AND challenge_expires_at < ?`, tenant, millis(before))
+	_, err := tx.exec(
+		`DELETE FROM mle_response_keys WHERE tenant = ? AND proven_at = 0 AND deleted_at = 0 AND challenge_expires_at < ?`,
+		tenant, millis(before),
+	)
 	return err
 }

@@ -14,7 +14,8 @@ const firstRolling = "00002"
 
 // takesAway matches changes that break filters of the previous release. The tables are small, so no
 // change locks one for long.
-var takesAway = regexp.MustCompile(`(?i)\b(DROP (TABLE|COLUMN|DEFAULT)|RENAME|ALTER (COLUMN )?\w+ (SET DATA )?TYPE|SET NOT NULL|ADD COLUMN [^,;]*NOT NULL([^,;]*DEFAULT)?|TRUNCATE)\b`)
+var takesAway = regexp.MustCompile(`(?i)\b(DROP (TABLE|COLUMN|DEFAULT)|RENAME|` +
+	`ALTER (COLUMN )?\w+ (SET DATA )?TYPE|SET NOT NULL|ADD COLUMN [^,;]*NOT NULL([^,;]*DEFAULT)?|TRUNCATE)\b`)
 
 func refused(text string) []string {
 	text = regexp.MustCompile(`(?m)--.*$`).ReplaceAllString(text, "")

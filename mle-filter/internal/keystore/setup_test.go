@@ -64,7 +64,8 @@ func MustUpdate(t *testing.T, db *keystore.DB, fn func(*keystore.Tx) error) {
 // current returns a key that is current from that time on.
 func current(kid, tenant string, at time.Time) *keystore.Key {
 	return &keystore.Key{
-		Kid: kid, Tenant: tenant, Alg: ec, JWK: []byte("jwk " + kid), Sealed: []byte("sealed " + kid), CreatedAt: at, NotBefore: at, ActivatedAt: at,
+		Kid: kid, Tenant: tenant, Alg: ec, JWK: []byte("jwk " + kid), Sealed: []byte("sealed " + kid), CreatedAt: at,
+		NotBefore: at, ActivatedAt: at,
 		RotateAt: at.Add(time.Hour), DueAt: at.Add(time.Minute),
 	}
 }

@@ -24,7 +24,8 @@ func TestSourcesThatAreNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, source := range []string{
-		"host=127.0.0.1 dbname=mle password=hunter2", "dbname=mle", "host=/run/postgresql user=shop", "postgre://shop:hunter2@127.0.0.1/mle", "Postgres://shop:hunter2@127.0.0.1/mle", "mysql://x/y",
+		"host=127.0.0.1 dbname=mle password=hunter2", "dbname=mle", "host=/run/postgresql user=shop",
+		"postgre://shop:hunter2@127.0.0.1/mle", "Postgres://shop:hunter2@127.0.0.1/mle", "mysql://x/y",
 	} {
 		for _, source := range []string{source, filepath.Join(dir, "x") + " " + source} {
 			db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open})
@@ -44,16 +45,21 @@ func TestSourcesThatAreNoFile(t *testing.T) {
 func TestURLsOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	at := pgtest.Schema(t)
-	if db, err := keystore.Open(t.Context(), keystore.Config{Source: at + "&synchronous_commit=off", PostgreSQL: postgres.Open}); err == nil {
+	if db, err := keystore.Open(
+		t.Context(), keystore.Config{Source: at + "&synchronous_commit=off", PostgreSQL: postgres.Open},
+	); err == nil {
 		t.Errorf("opened, %v", db.Close())
 	} else if !strings.Contains(err.Error(), "synchronous_commit") {
 		t.Errorf("got %v", err)
 	}
 	const name = "é"
-	spoiled, plain := MustOpen(t, at+"&client_encoding=LATIN1", clock.NewFake(birth)), MustOpen(t, at, clock.NewFake(birth))
+	spoiled, plain := MustOpen(t, at+"&client_encoding=LATIN1", clock.NewFake(birth)), MustOpen(
+		t, at, clock.NewFake(birth),
+	)
 	MustUpdate(t, spoiled, func(tx *keystore.Tx) error {
 		return tx.PutResponseKey(&keystore.ResponseKey{
-			Tenant: shop, Kid: name, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"), ChallengeExpiresAt: tx.Now.Add(time.Hour),
+			Tenant: shop, Kid: name, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"),
+			ChallengeExpiresAt: tx.Now.Add(time.Hour),
 		})
 	})
 	if keys, err := plain.ResponseKeys(t.Context(), shop); err != nil || len(keys) != 1 || keys[0].Kid != name {
@@ -70,7 +76,8 @@ func TestServerThatLosesKeys(t *testing.T) {
 	write := func(kid string) error {
 		return db.Update(t.Context(), func(tx *keystore.Tx) error {
 			return tx.PutResponseKey(&keystore.ResponseKey{
-				Tenant: shop, Kid: kid, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"), ChallengeExpiresAt: tx.Now.Add(time.Hour),
+				Tenant: shop, Kid: kid, Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"),
+				ChallengeExpiresAt: tx.Now.Add(time.Hour),
 			})
 		})
 	}
@@ -121,8 +128,11 @@ func TestEncodingOfTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()                                                                                                                               //nolint:errcheck // a test's connection
-	for _, statement := range []string{"DROP DATABASE IF EXISTS latin", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"} { // of -count 2
+	defer db.Close() //nolint:errcheck // a test's connection
+	// With -count 2 the database exists at the second run.
+	for _, statement := range []string{
+		"DROP DATABASE IF EXISTS latin", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0",
+	} {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}

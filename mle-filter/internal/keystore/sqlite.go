@@ -60,7 +60,9 @@ func lookFor(ctx context.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var ours bool
-	if err := db.QueryRowContext(ctx, `SELECT COUNT(*) > 0 FROM sqlite_master WHERE name = 'mle_revision'`).Scan(&ours); err != nil {
+	if err := db.QueryRowContext(
+		ctx, `SELECT COUNT(*) > 0 FROM sqlite_master WHERE name = 'mle_revision'`,
+	).Scan(&ours); err != nil {
 		return err
 	}
 	if !ours {

@@ -19,13 +19,15 @@ type StoredResponse struct {
 // older than ResponseLifetime.
 func (tx *Tx) StoredResponse(tenant, key string) (*StoredResponse, error) {
 	a := &StoredResponse{}
-	return found(a, tx.row(`SELECT fingerprint, status, body FROM mle_answers WHERE tenant = ? AND key = ? AND created_at > ?`,
+	return found(a, tx.row(`SELECT fingerprint, status, body FROM mle_answers
+		WHERE tenant = ? AND key = ? AND created_at > ?`,
 		tenant, key, millis(tx.Now.Add(-ResponseLifetime))).Scan(&a.Fingerprint, &a.Status, &a.Body))
 }
 
 // StoreResponse stores a response, in the transaction of the change that it shows.
 func (tx *Tx) StoreResponse(tenant, key string, a StoredResponse) error {
 	_, err := tx.exec(`DELETE FROM mle_answers WHERE tenant = ? AND key = ?`, tenant, key) // an expired one
-	return errors.Join(err, tx.one(`INSERT INTO mle_answers (tenant, key, fingerprint, status, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	return errors.Join(err, tx.one(`INSERT INTO mle_answers
+		(tenant, key, fingerprint, status, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		tenant, key, a.Fingerprint, a.Status, a.Body, millis(tx.Now)))
 }

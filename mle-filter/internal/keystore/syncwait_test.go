@@ -21,7 +21,8 @@ func TestWriteThatNoStandbyHas(t *testing.T) {
 	put := func(ctx context.Context, on *keystore.DB) error {
 		return on.Update(ctx, func(tx *keystore.Tx) error {
 			return tx.PutResponseKey(&keystore.ResponseKey{
-				Tenant: shop, Kid: "a", Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"), ChallengeExpiresAt: tx.Now.Add(time.Hour),
+				Tenant: shop, Kid: "a", Alg: ec, JWK: []byte("j"), CreatedAt: tx.Now, Challenge: []byte("h"),
+				ChallengeExpiresAt: tx.Now.Add(time.Hour),
 			})
 		})
 	}
