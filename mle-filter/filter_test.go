@@ -68,7 +68,7 @@ func TestClient(t *testing.T) {
 			}
 			if log := f.log.String(); strings.Contains(log, pan) || strings.Contains(log, proof) ||
 				!strings.Contains(log, `"route":"POST /v1/transactions"`) {
-				t.Errorf("the log holds what was sent, or not what was asked for: %s", log)
+				t.Errorf("the log contains a card number or the secret, or lacks the requests: %s", log)
 			}
 		})
 	}

@@ -213,7 +213,7 @@ func TestByHand(t *testing.T) {
 	}
 	sealed := must(t, `{"amount":1}`, "seal", "--key", current)
 	if got := must(t, pay(t, public, sealed), "open", "--private", mine); got != `{"amount":1}` {
-		t.Errorf("got %q back, want what was sent", got)
+		t.Errorf("got %q back, want the request body", got)
 	}
 	for path, want := range map[string]string{"/v1/transactions": `{"amount":1}`, "/v1/tokens": "mle_decrypt_failed"} {
 		bound := must(t, `{"amount":1}`, "seal", "--key", current, "--path", path, "--response", "required")

@@ -52,7 +52,7 @@ func refusalTime(b *testing.B, x *engine.Exchange, sent []byte) time.Duration {
 	_, p := x.Unwrap(b.Context(), sent)
 	took := now.Now().Sub(start)
 	if p == nil || p.Reason != "decrypt" {
-		b.Fatalf("got %+v, want what cannot be decrypted", p)
+		b.Fatalf("got %+v, want a decrypt failure", p)
 	}
 	return took
 }

@@ -75,7 +75,7 @@ func TestNoKeyIsTouched(t *testing.T) {
 		before := w.Ring.Asked()
 		exchange(t, e, c.Request, enginetest.Reply{Status: 200})
 		if w.Ring.Asked() != before {
-			t.Errorf("%s: a private key was asked for", c.Name)
+			t.Errorf("%s: a private key was read", c.Name)
 		}
 	}
 	if seen < 80 {
@@ -141,7 +141,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("too long by its own words: got %+v, want 500", p)
 	}
 	if _, p := begin(http.Header{}).Wrap([]byte("{}")); p == nil || p.Status != 500 {
-		t.Errorf("nobody asked: got %+v, want 500", p)
+		t.Errorf("no demand for encryption: got %+v, want 500", p)
 	}
 	x := begin(asked)
 	if answer, p := x.BeginResponse(
@@ -211,6 +211,6 @@ func TestProblems(t *testing.T) {
 		t.Errorf("got %s, want %s", got, body)
 	}
 	if got := string(p.Body("\xff")); !strings.Contains(got, `"request_id":""`) {
-		t.Errorf("got %s, want no request id in place of a broken one", got)
+		t.Errorf("got %s, want no request id instead of an invalid one", got)
 	}
 }

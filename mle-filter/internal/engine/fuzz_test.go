@@ -62,7 +62,7 @@ func TestCorpus(t *testing.T) {
 		body, p := x.Unwrap(t.Context(), []byte(token))
 		if name == "ec-apu" { // encrypted without the apu of its header, so apu must count
 			if p == nil || p.Reason != string(jwe.ReasonDecrypt) {
-				t.Errorf("%s: got %+v, want what cannot be decrypted", name, p)
+				t.Errorf("%s: got %+v, want a decrypt failure", name, p)
 			}
 			continue
 		}
@@ -87,7 +87,7 @@ func FuzzUnwrap(f *testing.F) {
 		if p != nil {
 			if !slices.Contains([]string{engine.CodeDecryptFailed, engine.CodeKIDUnknown, engine.CodeTooLarge}, p.Code) ||
 				p.Cause != nil {
-				t.Errorf("got %+v, want a refusal of what was sent", p)
+				t.Errorf("got %+v, want a rejection of the body", p)
 			}
 			return
 		}

@@ -26,10 +26,10 @@ func TestBusy(t *testing.T) {
 	give := e.TakeSlot(engine.RSAOAEP256)
 	_, p := x.Unwrap(t.Context(), token)
 	if p == nil || p.Status != 503 || p.Code != engine.CodeUnavailable || p.RetryAfter != 1 {
-		t.Fatalf("got %+v, want 503 and when to come again", p)
+		t.Fatalf("got %+v, want 503 with Retry-After", p)
 	}
 	if _, p := x.Unwrap(t.Context(), []byte("....")); p == nil || p.Status != 400 {
-		t.Errorf("got %+v, want what needs no key to be refused all the same", p)
+		t.Errorf("got %+v, want a rejection without a key", p)
 	}
 	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))); p != nil {
 		t.Errorf("got %+v, want the other alg not to wait", p)

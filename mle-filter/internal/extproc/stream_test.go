@@ -343,7 +343,7 @@ func TestStopCuts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := server.Stop(t.Context()); err == nil {
-		t.Error("got a clean stop, want to hear of what was cut")
+		t.Error("got a clean stop, want an error for the cut stream")
 	}
 	if _, err := stream.Recv(); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("got %v, want an error", err)
@@ -356,6 +356,6 @@ func TestNew(t *testing.T) {
 		t.Error("got a processor of nothing")
 	}
 	if (policy.Rule{Request: policy.Off, Response: policy.Off}).Combine("").Request != policy.Off {
-		t.Error("the word of nobody changes a rule")
+		t.Error("the zero Level changes a rule")
 	}
 }

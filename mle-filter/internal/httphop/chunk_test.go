@@ -43,10 +43,10 @@ func TestMalformedChunks(t *testing.T) {
 		"clear": "Content-Type: application/json\r\n", "encrypted": "Content-Type: application/jose\r\nX-SVC-MLE: v1\r\n",
 	} {
 		for name, chunks := range map[string]string{
-			"no length at first":  "ZZ\r\nhello\r\n0\r\n\r\n",
-			"no length later":     "5\r\nhello\r\nZZ\r\n",
-			"longer than it says": "3\r\nhello\r\n0\r\n\r\n",
-			"a huge length":       "FFFFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n",
+			"no length at first":   "ZZ\r\nhello\r\n0\r\n\r\n",
+			"no length later":      "5\r\nhello\r\nZZ\r\n",
+			"longer than its size": "3\r\nhello\r\n0\r\n\r\n",
+			"a huge length":        "FFFFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n",
 		} {
 			t.Run(kind+", "+name, func(t *testing.T) {
 				t.Parallel()

@@ -143,7 +143,7 @@ func TestRefused(t *testing.T) {
 		}
 		d.untouched(t)
 		if d.log.Len() == 0 || strings.Contains(d.log.String(), pan) {
-			t.Errorf("the log holds what was sent, or nothing: %s", d.log)
+			t.Errorf("the log contains a card number, or is empty: %s", d.log)
 		}
 	})
 }

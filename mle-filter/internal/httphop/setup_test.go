@@ -298,6 +298,6 @@ func wantCode(t *testing.T, g got, status int, code string) {
 		t.Errorf("got %v, want an answer in the clear that is not kept", g.header)
 	}
 	if strings.Contains(g.body, pan) {
-		t.Errorf("the refusal holds what was sent: %s", g.body)
+		t.Errorf("the rejection contains the request: %s", g.body)
 	}
 }

@@ -36,7 +36,7 @@ func TestSealAndOpen(t *testing.T) {
 					t.Errorf("got %q, %v, want %q", got, err, text)
 				}
 				if h := message.Header; h.KID != "k" || h.Alg != key.alg || h.IssuedAt == nil || *h.IssuedAt != noon.Unix() {
-					t.Errorf("got %+v, want what was sealed", h)
+					t.Errorf("got %+v, want the sealed header", h)
 				}
 			}
 		})
@@ -62,7 +62,7 @@ func TestBindRefuses(t *testing.T) {
 	}{
 		"another algorithm":             {"RSA", keys["P-256"].private, jwe.ECDHESA256KW, true},
 		"another algorithm, elliptic":   {"P-256", keys["RSA"].private, jwe.RSAOAEP256, true},
-		"an algorithm nobody knows":     {"RSA", keys["RSA"].private, "RSA1_5", true},
+		"an unknown algorithm":          {"RSA", keys["RSA"].private, "RSA1_5", true},
 		"a larger key":                  {"RSA", keys["RSA-3072"].private, jwe.RSAOAEP256, true},
 		"a key of another kind":         {"RSA", keys["P-256"].private, jwe.RSAOAEP256, false},
 		"a key of another kind, agreed": {"RSA", keys["agreed"].private, jwe.RSAOAEP256, false},
@@ -78,7 +78,7 @@ func TestBindRefuses(t *testing.T) {
 		err = message.Bind(c.private, c.alg)
 		var told *jwe.Error
 		if err == nil || errors.As(err, &told) != c.told {
-			t.Errorf("%s: got %v, want an error that is told: %v", name, err, c.told)
+			t.Errorf("%s: got %v, want an explained error: %v", name, err, c.told)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestRotationLimits(t *testing.T) {
 		t.Errorf("Retry-After: got %s", got)
 	}
 	if again := MustDecode[key](t, b.do(t, "sk", "POST", rotate, "", "Idempotency-Key", "0"), 200); again.Kid == "" {
-		t.Error("what was done before is not answered again")
+		t.Error("a stored response is not replayed")
 	}
 	b.clock.Advance(24 * time.Hour)
 	MustDecode[key](t, b.do(t, "sk", "POST", rotate, `{"expires_in":0}`, "Idempotency-Key", "k"), 200)

@@ -109,7 +109,7 @@ func (f filter) works(t *testing.T, tenant string, k keyring.Key) error {
 		t.Errorf("alg: got %s, want %s", alg, k.Alg)
 	}
 	if got := opened(t, MustSeal(t, k.JWK, "secret"), private); got != "secret" {
-		t.Errorf("got %q, want what was encrypted", got)
+		t.Errorf("got %q, want the plaintext", got)
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func TestConfig(t *testing.T) {
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
 	for name, change := range map[string]func(*keyring.Config){
 		"published longer than current": func(c *keyring.Config) { c.Schedule.PublishAhead = 90 * day },
-		"kept for less than told":       func(c *keyring.Config) { c.Schedule.KeepPrevious = time.Hour - 1 },
+		"shorter than the cache":        func(c *keyring.Config) { c.Schedule.KeepPrevious = time.Hour - 1 },
 		"small keys":                    func(c *keyring.Config) { c.RSABits = 1024 },
 		"negative":                      func(c *keyring.Config) { c.Spares = -1 },
 	} {

@@ -121,7 +121,7 @@ func TestAnnouncedOnce(t *testing.T) {
 		claimAll()
 		first, ok := taken.Load("0/1")
 		if _, again := taken.Load("0/2"); !again || !ok {
-			t.Fatal("what was not delivered was not taken again")
+			t.Fatal("an undelivered announcement was not claimed again")
 		}
 		claimed := first.(*keystore.Announcement)
 		if err := w.a.Postpone(t.Context(), claimed.ID, claimed.Attempts, birth); err != nil { // the first claim returns late
