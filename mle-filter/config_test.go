@@ -44,7 +44,7 @@ func TestPostgresNotLinked(t *testing.T) {
 			Core: http.NotFoundHandler(), Keys: url, KEK: secret.New(base64.StdEncoding.EncodeToString(make([]byte, 32))),
 		})
 		if err == nil || !strings.Contains(err.Error(), "postgres://") {
-			t.Errorf("got %v, want to hear that such a URL means nothing here", err)
+			t.Errorf("got %v, want an error that names the scheme", err)
 		}
 	}
 }

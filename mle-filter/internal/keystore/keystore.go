@@ -54,7 +54,7 @@ type DB struct {
 	clock       clock.Clock
 }
 
-var errNoPostgres = errors.New("keystore: this program has no PostgreSQL driver: use a file")
+var errNoPostgres = errors.New("keystore: postgres:// URLs need the driver, which this program lacks: use a file")
 
 var errDSN = errors.New(
 	"keystore: the source looks like a database, not a file: want postgres://user:password@host:port/database",
