@@ -27,7 +27,8 @@ func New() *Metrics {
 	m := &Metrics{
 		Set: metrics.New("causeway_mle"),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_mle_request_seconds", Help: "Time to respond to a request, including core's time, by route and status.",
+			Name:    "causeway_mle_request_seconds",
+			Help:    "Time to respond to a request, including core's time, by route and status.",
 			Buckets: metrics.Latencies(),
 		}, []string{"route", "status"}),
 		exchanges: prometheus.NewCounterVec(prometheus.CounterOpts{
