@@ -168,8 +168,8 @@ func (p *pool) tryAdd(c client, n int64) error {
 	return nil
 }
 
-// isLeft reports whether the secret keys of a merchant may hold n more, although their merchant's
-// share is held: payers leave them as much as the public keys may hold. The caller holds mu.
+// isLeft reports whether a merchant's secret keys may hold n more, although its share is held. They
+// may always hold as much as its public keys may. The caller holds mu.
 func (p *pool) isLeft(c client, s subject, n, free int64) bool {
 	return s.kind == merchant && !c.public && p.held[s]-p.held[subject{publicKeys, s.name}]+n <= p.share(publicKeys, free)
 }

@@ -106,8 +106,8 @@ func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
 }
 
-// TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Others take so many slots
-// then that the share is less than that. The merchant's server still gets some.
+// TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Others then take so many
+// slots that the share is less than that. The merchant's server still gets some.
 func TestPayersLeaveSlotsToSecretKeys(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]func(n string) []string{

@@ -89,13 +89,14 @@ func plain(r rune) (c byte, ok bool) {
 // digit returns the ASCII form of a decimal digit. Unicode has the digits of each script in order,
 // so each range of digits begins at a zero.
 func digit(r rune) byte {
-	at := func(n rune) byte { return byte('0' + n%10) }
-	low, _ := slices.BinarySearchFunc(unicode.Nd.R16, r, func(of unicode.Range16, r rune) int { return int(rune(of.Hi) - r) })
-	if low < len(unicode.Nd.R16) {
-		return at(r - rune(unicode.Nd.R16[low].Lo))
+	n := int(r)
+	short, long := unicode.Nd.R16, unicode.Nd.R32
+	i, _ := slices.BinarySearchFunc(short, n, func(of unicode.Range16, n int) int { return int(of.Hi) - n })
+	if i < len(short) {
+		return byte('0' + (n-int(short[i].Lo))%10)
 	}
-	high, _ := slices.BinarySearchFunc(unicode.Nd.R32, r, func(of unicode.Range32, r rune) int { return int(rune(of.Hi) - r) })
-	return at(r - rune(unicode.Nd.R32[high].Lo))
+	i, _ = slices.BinarySearchFunc(long, n, func(of unicode.Range32, n int) int { return int(of.Hi) - n })
+	return byte('0' + (n-int(long[i].Lo))%10)
 }
 
 // unfold returns the original text, with an X for each digit that is masked in a text like f.text.
