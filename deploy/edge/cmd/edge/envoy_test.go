@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/http2"
+
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
@@ -286,13 +288,7 @@ func TestResponsesOfEnvoy(t *testing.T) {
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	b := served(t)
-	client := &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "tcp", b.http)
-		}},
-	}
+	client := b.plainClient()
 	got := b.ask(t, client, "POST", "http://"+host+"/v1/x?a=b", "{}")
 	if got.status != 308 || got.header.Get("Location") != "https://"+host+"/v1/x?a=b" ||
 		got.header.Get(tlspolicy.HSTSHeader) != "" {
@@ -307,8 +303,49 @@ func TestPlainHTTP(t *testing.T) {
 	if got := b.ask(t, client, "GET", "http://other.example.com/", ""); got.status != 421 {
 		t.Errorf("another host: got %d %v", got.status, got.header)
 	}
+	long := b.ask(t, client, "GET", "http://"+host+"/", "", "X-Long", strings.Repeat("x", 4<<10))
+	if long.status != 431 {
+		t.Errorf("a header of more than 4 kB: got %d %v", long.status, long.header)
+	}
 	if _, n := b.core.last(); n != 0 {
 		t.Error("core was reached by plain HTTP")
+	}
+}
+
+// plainClient returns a client that connects to Envoy's port of plain HTTP for every host name.
+func (b *bed) plainClient() *http.Client {
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "tcp", b.http)
+		}},
+	}
+}
+
+// TestPlainHTTP2 checks that the port of plain HTTP takes no HTTP/2. A client of it that reads no
+// response makes Envoy hold a hundred requests on each connection.
+func TestPlainHTTP2(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.http)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+		t.Fatal(err)
+	}
+	if err := http2.NewFramer(conn, nil).WriteSettings(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close() //nolint:errcheck // the status suffices
+	if got.StatusCode < 400 || got.StatusCode >= 500 || !got.Close {
+		t.Errorf("got %s, want a refusal that ends the connection", got.Status)
 	}
 }
 

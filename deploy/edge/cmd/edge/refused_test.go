@@ -182,3 +182,25 @@ func TestMutualTLS(t *testing.T) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
+
+// TestRateOfPlainHTTP checks that a client address above the rate limit is refused on the port of
+// plain HTTP too.
+func TestRateOfPlainHTTP(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.configure(t, "limits: {rate: 1, burst: 3}")
+	b.run(t)
+	b.envoy(t).Listeners(t)
+	client := b.plainClient()
+	for range 10 {
+		got := b.ask(t, client, "GET", "http://"+host+"/v1/x", "")
+		if got.status == http.StatusPermanentRedirect {
+			continue
+		}
+		if got.status != 429 || !strings.Contains(got.body, "rate_limited") || got.header.Get("Retry-After") != "1" {
+			t.Errorf("got %d %v %s", got.status, got.header, got.body)
+		}
+		return
+	}
+	t.Error("ten requests at once were taken")
+}

@@ -51,6 +51,8 @@ const (
 	plainConnections = 2000
 	plainIdle        = 10 * time.Second
 	plainDuration    = 30 * time.Second
+	// plainHeadersKb is the longest header of a request to that port, in kilobytes.
+	plainHeadersKb = 4
 	// acmeProtocol is the protocol of TLS-ALPN-01 (RFC 8737).
 	acmeProtocol = "acme-tls/1"
 	// InternalPrefix is the prefix of header fields that our services exchange. Envoy removes the
@@ -153,12 +155,20 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 		m.RouteSpecifier = &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes}
 	}
 	if !https {
-		// The port of the Host field is never needed: no service behind Envoy reads it.
-		m.StripPortMode = &hcmv3.HttpConnectionManager_StripAnyHostPort{StripAnyHostPort: true}
-		common := m.GetCommonHttpProtocolOptions()
-		common.IdleTimeout, common.MaxConnectionDuration = duration(plainIdle), duration(plainDuration)
+		limitPlain(m)
 	}
 	return b.unsteered(m)
+}
+
+// limitPlain gives the port of plain HTTP its limits. A connection of HTTP/1.1 holds one request at
+// a time. One of HTTP/2 would hold the header fields of a hundred, which its client sends once.
+func limitPlain(m *hcmv3.HttpConnectionManager) {
+	m.CodecType, m.Http2ProtocolOptions = hcmv3.HttpConnectionManager_HTTP1, nil
+	m.MaxRequestHeadersKb = u32(plainHeadersKb)
+	// The port of the Host field is never needed: no service behind Envoy reads it.
+	m.StripPortMode = &hcmv3.HttpConnectionManager_StripAnyHostPort{StripAnyHostPort: true}
+	common := m.GetCommonHttpProtocolOptions()
+	common.IdleTimeout, common.MaxConnectionDuration = duration(plainIdle), duration(plainDuration)
 }
 
 func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
@@ -167,7 +177,7 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 		out = append(out, &hcmv3.HttpFilter{Name: name, ConfigType: &hcmv3.HttpFilter_TypedConfig{TypedConfig: b.pack(m)}})
 	}
 	add(filterHeaders, b.headers(https))
-	if https && b.Config.Limits.Rate > 0 {
+	if b.Config.Limits.Rate > 0 {
 		add(filterRate, b.rate())
 	}
 	// The next ones are disabled here, and enabled by routes; see edgeRoute and extProcOn.
