@@ -42,6 +42,7 @@ func TestEarlyResponses(t *testing.T) {
 	b := served(t)
 	for path, want := range map[string]string{
 		"/compat/early": "HTTP/1.1 401 ", "/v1/early": "HTTP/1.1 401 ", "/none": "HTTP/1.1 404 ",
+		"/v1/trust": "HTTP/1.1 405 ",
 	} {
 		conn, err := b.handshake(t, func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} })
 		if err != nil {
@@ -53,6 +54,32 @@ func TestEarlyResponses(t *testing.T) {
 		}
 		if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), want) {
 			t.Errorf("%s: got %s, %v, want %s and the end of the connection", path, text, err, want)
+		}
+	}
+}
+
+// TestUnfinishedBodiesOfDocuments checks that a client gets the response of the edge program before
+// the end of its body. Otherwise Envoy would hold requests of clients without a key.
+func TestUnfinishedBodiesOfDocuments(t *testing.T) {
+	t.Parallel()
+	b := served(t)
+	client := b.http2()
+	for method, want := range map[string]int{http.MethodGet: 200, http.MethodPost: 405} {
+		for _, length := range []int64{52, -1} {
+			rest, _ := io.Pipe() // nothing comes of it
+			r, err := http.NewRequestWithContext(t.Context(), method, "https://trust.example.com/calendar.ics", rest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength = length
+			got, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = got.Body.Close() // the status suffices
+			if got.StatusCode != want {
+				t.Errorf("%s with length %d: got %d, want %d", method, length, got.StatusCode, want)
+			}
 		}
 	}
 }

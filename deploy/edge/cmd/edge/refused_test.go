@@ -99,18 +99,22 @@ func TestRate(t *testing.T) {
 func TestRateOfPublicDocuments(t *testing.T) {
 	t.Parallel()
 	b := served(t)
-	client := b.client(nil) // one connection: handshakes would let the bucket fill up again
-	got := 0
-	for ; got < 1000; got++ {
-		if a := b.ask(t, client, "GET", "https://"+host+"/v1/openapi.json?n="+strconv.Itoa(got), ""); a.status == 429 {
-			break
+	for address, document := range map[string]string{
+		"127.0.65.1": "https://" + host + "/v1/openapi.json", "127.0.65.2": "https://trust.example.com/calendar.ics",
+	} {
+		client := b.clientAt(address) // one connection: handshakes would let the bucket fill up again
+		got := 0
+		for ; got < 1000; got++ {
+			if a := b.ask(t, client, "GET", document+"?n="+strconv.Itoa(got), ""); a.status == 429 {
+				break
+			}
 		}
-	}
-	if got < 100 || got == 1000 {
-		t.Errorf("documents before a refusal: got %d, want the burst of 100 and a few", got)
-	}
-	if a := b.ask(t, client, "GET", "https://"+host+"/v1/x", ""); a.status != 200 {
-		t.Errorf("another path: got %d %s", a.status, a.body)
+		if got < 100 || got == 1000 {
+			t.Errorf("%s before a refusal: got %d, want the burst of 100 and a few", document, got)
+		}
+		if a := b.ask(t, client, "GET", "https://"+host+"/v1/x", ""); a.status != 200 {
+			t.Errorf("another path: got %d %s", a.status, a.body)
+		}
 	}
 }
 
@@ -139,13 +143,8 @@ const documents = 90
 // documents returns how many public documents a client address gets until it is refused.
 func (b *bed) documents(t *testing.T, address string) (n int64) {
 	t.Helper()
-	client := b.client(nil)
-	transport := client.Transport.(*http.Transport)
-	defer transport.CloseIdleConnections()
-	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
-		return d.DialContext(ctx, "tcp", b.https)
-	}
+	client := b.clientAt(address)
+	defer client.CloseIdleConnections()
 	for n < documents {
 		if a := b.ask(t, client, "GET", "https://"+host+"/v1/openapi.json", ""); a.status != http.StatusOK {
 			break
@@ -153,6 +152,16 @@ func (b *bed) documents(t *testing.T, address string) (n int64) {
 		n++
 	}
 	return n
+}
+
+// clientAt returns a client with an address.
+func (b *bed) clientAt(address string) *http.Client {
+	client := b.client(nil)
+	client.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+		return d.DialContext(ctx, "tcp", b.https)
+	}
+	return client
 }
 
 // TestMutualTLS checks that an Envoy elsewhere connects to an address, with a certificate that

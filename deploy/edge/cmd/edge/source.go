@@ -77,11 +77,15 @@ func (b behindEnvoy) Run(ctx context.Context, tell func(context.Context, certfil
 // handler returns the handler of the requests that Envoy routes to this program: the published
 // certificates, and HTTP-01 challenges.
 func (e *edge) handler() http.Handler {
-	if e.authority == nil {
-		return e.publisher.Handler()
+	rest := e.publisher.Handler()
+	challenges := rest
+	if e.authority != nil {
+		challenges = e.authority.Handler()
 	}
-	challenges, rest := e.authority.Handler(), e.publisher.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close") // otherwise net/http waits for the body
+		}
 		if strings.HasPrefix(r.URL.Path, acme.ChallengePath) {
 			challenges.ServeHTTP(w, r)
 			return

@@ -29,7 +29,6 @@ import (
 const (
 	filterHeaders = "headers"
 	filterRate    = "rate"
-	filterBody    = "body"
 	filterExtProc = "mle"
 	filterRouter  = "router"
 )
@@ -180,16 +179,9 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	if b.Config.Limits.Rate > 0 {
 		add(filterRate, b.rate())
 	}
-	// The next ones are disabled here, and enabled by routes; see edgeRoute and extProcOn.
-	optional := len(out)
-	if https {
-		add(filterBody, edgeBody())
-	}
 	if https && b.Config.ExtProc.Address != "" {
 		add(filterExtProc, b.extProc())
-	}
-	for _, f := range out[optional:] {
-		f.Disabled = true
+		out[len(out)-1].Disabled = true // here, and enabled by routes; see extProcOn
 	}
 	add(filterRouter, &routerv3.Router{SuppressEnvoyHeaders: true})
 	return out

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"regexp"
+	"strings"
 	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -23,9 +25,13 @@ const (
 	// networkFactor is how many times as many all addresses of a network get together. One client can
 	// have an IPv6 network of 48 bits, which has 65,536 networks with a bucket each.
 	networkFactor = 10
-	// publicPaths are the paths of the public documents.
-	publicPaths = `^/(docs|v1/openapi\.json|v1/trust)([/?].*)?$`
 )
+
+// publicPaths matches the paths of the public documents.
+func (b *builder) publicPaths() string {
+	calendar := regexp.QuoteMeta(strings.TrimPrefix(b.Config.CalendarPath(), "/"))
+	return `^/(docs|v1/openapi\.json|v1/trust|` + calendar + `)([/?].*)?$`
+}
 
 // rate gives each client address a bucket, and another one for public documents. The network of the
 // address has a bucket for public documents too. The bucket for all requests is refilled with a
@@ -47,8 +53,8 @@ func (b *builder) rate() *localv3.LocalRateLimit {
 		},
 		RateLimits: []*routev3.RateLimit{
 			{Actions: []*routev3.RateLimit_Action{perAddress()}},
-			{Actions: []*routev3.RateLimit_Action{publicDocument(keyPublic), perAddress()}},
-			{Actions: []*routev3.RateLimit_Action{publicDocument(keyNetwork), perNetwork()}},
+			{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyPublic), perAddress()}},
+			{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyNetwork), perNetwork()}},
 		},
 		Descriptors: []*ratev3.LocalRateLimitDescriptor{
 			{
@@ -99,14 +105,14 @@ func publicBucket(key string, factor uint32) *ratev3.LocalRateLimitDescriptor {
 }
 
 // publicDocument matches requests for public documents. Its value is the key.
-func publicDocument(key string) *routev3.RateLimit_Action {
+func (b *builder) publicDocument(key string) *routev3.RateLimit_Action {
 	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_HeaderValueMatch_{
 		HeaderValueMatch: &routev3.RateLimit_Action_HeaderValueMatch{
 			DescriptorKey: key, DescriptorValue: key,
 			Headers: []*routev3.HeaderMatcher{{
 				Name: ":path",
 				HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: &matcherv3.StringMatcher{
-					MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: publicPaths}},
+					MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: b.publicPaths()}},
 				}},
 			}},
 		},

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -11,10 +10,8 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
-	bufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/buffer/v3"
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
-	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
@@ -145,25 +142,18 @@ func (b *builder) route(r config.Route) *routev3.Route {
 	return out
 }
 
-// edgeRoute returns a route to this program, which takes no bodies. Envoy waits for them, so that
-// the program does not.
+// edgeRoute returns a route to this program, which responds by the head of a request and reads no
+// body.
 func (b *builder) edgeRoute(name, path string) *routev3.Route {
-	out := &routev3.Route{
+	return &routev3.Route{
 		Name:  name,
 		Match: b.match(path),
 		Action: &routev3.Route_Route{Route: &routev3.RouteAction{
 			ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: ClusterEdge}, Timeout: duration(trustTimeout),
 		}},
-		TypedPerFilterConfig: map[string]*anypb.Any{
-			filterBody: b.pack(&bufferv3.BufferPerRoute{Override: &bufferv3.BufferPerRoute_Buffer{Buffer: edgeBody()}}),
-		},
+		TypedPerFilterConfig: b.level(config.Off),
 	}
-	maps.Copy(out.TypedPerFilterConfig, b.level(config.Off))
-	return out
 }
-
-// edgeBody is the longest body of a request to this program.
-func edgeBody() *bufferv3.Buffer { return &bufferv3.Buffer{MaxRequestBytes: u32(1 << 10)} }
 
 // respond returns a route to which Envoy responds itself. The table of local replies has the body.
 func (b *builder) respond(name string, status uint32) *routev3.Route {
