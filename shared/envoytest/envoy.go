@@ -86,6 +86,9 @@ func (e *Envoy) Wait(tb testing.TB, what string, done func() bool) {
 	}
 }
 
+// Log returns what Envoy has written. That includes its access log after a flush.
+func (e *Envoy) Log() string { return e.program.Log.String() }
+
 // Get sends a GET request to Envoy's administration and returns the response's body.
 func (e *Envoy) Get(tb testing.TB, path string) string {
 	tb.Helper()

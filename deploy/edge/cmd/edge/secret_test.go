@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/causeway-pay/causeway/shared/envoytest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
@@ -45,5 +46,23 @@ func TestSecretsDoNotPrint(t *testing.T) {
 				t.Errorf("%s has the secret %q: %s", where, secret, text)
 			}
 		}
+	}
+}
+
+// TestAccessLogMethods checks that Envoy's access log has the method of a request only if it is a
+// method. A client could send a card number there.
+func TestAccessLogMethods(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.run(t)
+	e := envoytest.Start(t, b.bootstrap(t, "envoy-1"), "--file-flush-interval-msec", "100")
+	e.Listeners(t)
+	const number = "4111111111111111"
+	for _, method := range []string{number, http.MethodPatch} {
+		b.ask(t, b.http2(), method, "https://"+host+"/compat/x", "")
+	}
+	e.Wait(t, "does not log the last request", func() bool { return strings.Contains(e.Log(), `"method":"PATCH"`) })
+	if log := e.Log(); strings.Contains(log, number) || !strings.Contains(log, `"method":"OTHER"`) {
+		t.Errorf("the access log: got %s, want OTHER for another method", log)
 	}
 }
