@@ -65,13 +65,22 @@ func (c *calls) take(slow func() bool, callers []int) {
 // leave ends the oldest work of a caller that runs. Next is whose work begins then.
 func (c *calls) leave(t *testing.T, caller int, next ...int) {
 	t.Helper()
-	c.mu.Lock()
-	turn := c.turns[caller][0]
-	c.turns[caller] = c.turns[caller][1:]
-	c.mu.Unlock()
-	turn.Done()
-	synctest.Wait()
+	c.done(caller)
 	c.want(t, next...)
+}
+
+// done ends the oldest work of a caller that runs, if there is some.
+func (c *calls) done(caller int) {
+	c.mu.Lock()
+	running := c.turns[caller]
+	if len(running) > 0 {
+		c.turns[caller] = running[1:]
+	}
+	c.mu.Unlock()
+	if len(running) > 0 {
+		running[0].Done()
+	}
+	synctest.Wait()
 }
 
 // errors returns the errors of some callers' work.
@@ -140,6 +149,30 @@ func TestLater(t *testing.T) {
 		c.wantErrors(t, -9, 0, nil)
 		c.leave(t, 0, -9)
 		c.end()
+	})
+}
+
+// TestLaterBesideQuickWork: a caller that is not later always has slow work. A later caller's quick
+// work has the other slot again and again. Another later caller's slow work still has its turn.
+func TestLaterBesideQuickWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls(t, 2)
+		slow := func() bool { return true }
+		c.take(slow, []int{-1, -1})
+		c.begin(1, 1)
+		c.take(slow, []int{2})
+		for range 4 {
+			c.done(1)
+			c.begin(1)
+			c.done(-1)
+			c.take(slow, []int{-1})
+		}
+		if len(c.turns[2]) == 0 {
+			t.Error("the slow work of the other later caller has no turn")
+		}
+		c.end()
+		synctest.Wait()
 	})
 }
 
