@@ -66,16 +66,24 @@ func from(ctx context.Context, k kind) subject {
 	if name == "" {
 		return subject{}
 	}
-	a, err := netip.ParseAddr(name)
-	switch {
-	case k == site && (err != nil || a.Is4()):
-		return subject{}
-	case err != nil || a.Is4():
-		return subject{k, name}
-	case k == site:
-		return subject{k, network(a, 48)}
+	if k != site {
+		return subject{k, ClientOf(name)}
 	}
-	return subject{k, network(a, 64)} // one client has all its addresses
+	a, err := netip.ParseAddr(name)
+	if err != nil || a.Is4() {
+		return subject{}
+	}
+	return subject{k, network(a, 48)}
+}
+
+// ClientOf returns the name of the client with an address. It is the address, or the network of 64
+// bits of an IPv6 address, because one client has all its addresses.
+func ClientOf(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil || a.Is4() {
+		return address
+	}
+	return network(a, 64)
 }
 
 // network returns the network of so many bits of an IPv6 address.

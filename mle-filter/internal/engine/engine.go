@@ -41,7 +41,7 @@ type Engine struct {
 	keys     Keys
 	policy   Policy
 	clock    clock.Clock
-	slots    map[Alg]*turns.Turns[string] // by client
+	slots    map[Alg]*turns.Turns[client] // by client
 	proof    HeaderOp
 	hop      secret.String
 }
@@ -61,7 +61,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	return &Engine{
 		proof: proof, hop: cfg.Hop, settings: settings, keys: cfg.Keys, policy: cfg.Policy, clock: cfg.Clock,
-		slots: map[Alg]*turns.Turns[string]{
+		slots: map[Alg]*turns.Turns[client]{
 			ECDHESA256KW: newSlots(settings.Concurrency, settings.Queue),
 			RSAOAEP256:   newSlots(max(1, settings.Concurrency/rsaShare), settings.Queue),
 		},

@@ -9,7 +9,7 @@ import (
 
 // TakeSlot holds one of the slots of an alg until done is called.
 func (e *Engine) TakeSlot(alg Alg) (done func()) {
-	turn, err := e.slots[alg].Take(context.Background(), turns.Work[string]{Caller: "another"})
+	turn, err := e.slots[alg].Take(context.Background(), turns.Work[client]{Caller: client{name: "another"}})
 	if err != nil {
 		panic(err)
 	}

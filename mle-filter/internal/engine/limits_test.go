@@ -40,56 +40,6 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestTurnsOfDecryptions checks that the RSA operation of a client waits for only one operation of
-// another client, however many of these are queued. The publishable keys of a merchant count as
-// another client than its secret keys.
-func TestTurnsOfDecryptions(t *testing.T) {
-	t.Parallel()
-	w := enginetest.NewWorld(t)
-	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Hour}
-	e := w.Engine(t)
-	token := []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))
-	give := e.TakeSlot(engine.RSAOAEP256) // no other operation runs until then
-	ended := make(chan string, 256)
-	var all sync.WaitGroup
-	unwrap := func(key string) {
-		x, p := e.Begin(t.Context(), engine.RequestHead{
-			Method: "POST", Path: enginetest.Path, Body: true, Length: -1, Fields: http.Header{
-				"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}, "Authorization": {"Bearer " + key},
-			},
-		}, enginetest.Call(enginetest.Merchant))
-		if p != nil {
-			t.Fatal(p.Reason)
-		}
-		all.Go(func() {
-			if _, p := x.Unwrap(t.Context(), token); p != nil {
-				t.Errorf("%s: got %+v", key, p)
-			}
-			ended <- key
-		})
-	}
-	const many = 64
-	for range many {
-		unwrap("pk_test_1")
-	}
-	e.AwaitWaiting(engine.RSAOAEP256, many)
-	unwrap("sk_test_1")
-	e.AwaitWaiting(engine.RSAOAEP256, many+1)
-	give()
-	all.Wait()
-	close(ended)
-	before := 0
-	for key := range ended {
-		if key == "sk_test_1" {
-			break
-		}
-		before++
-	}
-	if before > 8 { // one, and some whose order on the channel is random
-		t.Errorf("an operation waited for %d of another client", before)
-	}
-}
-
 func TestClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)

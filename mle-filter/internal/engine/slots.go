@@ -6,28 +6,41 @@ import (
 	"strings"
 	"time"
 
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // errBusy is the error of a decryption without a slot.
 var errBusy = errors.New("mle: no decryption slot became free in time")
 
+// client is a client whose decryptions take turns: the secret keys of a merchant, or a payer.
+type client struct {
+	name   string // the merchant, or the payer's address
+	public bool   // a publishable key
+}
+
 // newSlots returns the slots of the private operations with keys of one alg. Each alg has separate
 // slots, so cheap operations do not wait for expensive ones. Clients with waiting operations take
-// turns. The requests that the filter serves at the same time bound the waiting operations.
-func newSlots(n int, patience time.Duration) *turns.Turns[string] {
-	return turns.New(turns.Bounds[string]{
+// turns, secret keys first. The requests that the filter serves at the same time bound the waiting
+// operations.
+func newSlots(n int, patience time.Duration) *turns.Turns[client] {
+	return turns.New(turns.Bounds[client]{
 		Slots: n, Share: n, Wait: patience, Queue: math.MaxInt, Queues: math.MaxInt, TooMany: errBusy, Busy: errBusy,
+		Later: func(c client) bool { return c.public },
 	})
 }
 
-// client returns the client of a request with a known merchant. The publishable keys of a merchant,
-// which every payer can read, count as another client than its secret keys.
-func (x *Exchange) client() string {
+// client returns the client of a request with a known merchant. Every payer can read the
+// publishable keys of all merchants, so their client is the payer's address. It is the merchant if
+// the address is unknown.
+func (x *Exchange) client() client {
+	c := client{name: x.merchant}
 	for _, value := range x.head.Fields.Values("authorization") {
-		if _, key, _ := strings.Cut(value, " "); strings.HasPrefix(strings.TrimSpace(key), "pk_") {
-			return x.merchant + " pk"
-		}
+		_, key, _ := strings.Cut(value, " ")
+		c.public = c.public || strings.HasPrefix(strings.TrimSpace(key), "pk_")
 	}
-	return x.merchant
+	if c.public && x.head.ClientAddress != "" {
+		c.name = admission.ClientOf(x.head.ClientAddress)
+	}
+	return c
 }

@@ -30,7 +30,7 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 		return nil, p
 	}
 	slots := e.slots[message.Header.Alg] // bind rejects every other alg
-	turn, err := slots.Take(ctx, turns.Work[string]{Caller: x.client()})
+	turn, err := slots.Take(ctx, turns.Work[client]{Caller: x.client()})
 	if err != nil {
 		return nil, unavailable(ReasonBusy, retryBusy, nil)
 	}
