@@ -122,7 +122,7 @@ func newBodies(most int64) *pool {
 // partOfFree is the most that a subject may hold if so many are free: half as many. That is a third
 // of all if the subject is alone. Each further subject gets less, so it takes more than a dozen to
 // leave none free. Public keys have half of their merchant's part. Its secret keys have as much at
-// least: see pool.isLeft.
+// least: see pool.leftToSecretKeys.
 func partOfFree(k kind, free int64) int64 {
 	if k == publicKeys {
 		return (free + 3) / 4
@@ -168,7 +168,7 @@ func (p *pool) tryAdd(c client, n int64) error {
 		return ErrOverloaded
 	}
 	for _, s := range c.subjects {
-		if s.kind != 0 && p.held[s]+n > p.share(s.kind, free) && !p.isLeft(c, s, n, free) {
+		if s.kind != 0 && p.held[s]+n > p.share(s.kind, free) && !p.leftToSecretKeys(c, s, n, free) {
 			return p.over
 		}
 	}
@@ -176,9 +176,9 @@ func (p *pool) tryAdd(c client, n int64) error {
 	return nil
 }
 
-// isLeft reports whether a merchant's secret keys may hold n more, although its share is held. They
-// may always hold as much as its public keys may. The caller holds mu.
-func (p *pool) isLeft(c client, s subject, n, free int64) bool {
+// leftToSecretKeys reports whether a merchant's secret keys may hold n more, although its share is
+// held. They may always hold as much as its public keys may. The caller holds mu.
+func (p *pool) leftToSecretKeys(c client, s subject, n, free int64) bool {
 	return s.kind == merchant && !c.public && p.held[s]-p.held[subject{publicKeys, s.name}]+n <= p.share(publicKeys, free)
 }
 
