@@ -102,7 +102,7 @@ func newUpgrade(t *testing.T, run size) *upgrade {
 		CoreArgs: []string{"--notice", notice},
 		CoreEnv: []string{
 			"CAUSEWAY_FILTER_SECRET=0123456789abcdef0123456789abcdef0123456789a",
-			"CAUSEWAY_STORE=" + store + "&patience=5s", // a connection can take over a second on a busy machine
+			"CAUSEWAY_STORE=" + store + "&patience=20s", // a connection can take seconds on a busy machine
 		},
 		FilterArgs: func(n int) []string { return []string{"--config", settings, "--extproc", sockets[n]} },
 		ProxyArgs:  func(int) []string { return []string{"--config", settings} },
