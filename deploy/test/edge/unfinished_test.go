@@ -15,20 +15,22 @@ import (
 // address. A client on another address is served meanwhile.
 func testUnfinishedBodies(t *testing.T, r *deployment) {
 	t.Helper()
-	const bodies = 600 // an address may have 512 unfinished ones
-	refused := r.unfinished(t, "127.0.0.66", "/v1/transactions", bodies)
-	for range bodies {
+	const small = 600 // an address may have 512 unfinished ones
+	refused := r.unfinished(t, "127.0.0.66", "/v1/transactions", small, 2)
+	for range small {
 		if got := <-refused; got.status != http.StatusUnauthorized {
 			t.Fatalf("v1: got %d %s", got.status, got.body)
 		}
 	}
-	refused = r.unfinished(t, "127.0.0.66", legacyPath, bodies)
+	// A longer body may take more time, and fewer of them hold the 2 MiB of an address.
+	const large, size = 16, 256 << 10
+	refused = r.unfinished(t, "127.0.0.66", legacyPath, large, size)
 	busy := false
-	for i := 0; i < bodies && !busy; i++ { // on a slow machine others end for their slowness
+	for i := 0; i < large && !busy; i++ { // the responses to accepted bodies come last
 		busy = strings.Contains((<-refused).body, "E00053")
 	}
 	if !busy {
-		t.Errorf("compat-proxy took %d unfinished bodies of one address", bodies)
+		t.Errorf("compat-proxy took %d unfinished bodies of %d bytes of one address", large, size)
 	}
 	login := `{"authenticateTestRequest":{"merchantAuthentication":{"name":"nobody","transactionKey":"nokey"}}}`
 	got := send(t, r.client(t, nil), http.MethodPost, "https://"+host+legacyPath, login,
@@ -41,9 +43,9 @@ func testUnfinishedBodies(t *testing.T, r *deployment) {
 // legacyPath takes documents of provider-a.
 const legacyPath = "/compat/provider-a/xml"
 
-// unfinished sends requests whose bodies lack their last byte until the test ends, from a client
-// address. It returns their responses.
-func (r *deployment) unfinished(t *testing.T, from, path string, n int) <-chan response {
+// unfinished sends requests whose bodies lack the last byte of their size until the test ends, from
+// a client address. It returns their responses.
+func (r *deployment) unfinished(t *testing.T, from, path string, n, size int) <-chan response {
 	t.Helper()
 	client := r.client(t, func(tr *http.Transport) {
 		tr.ForceAttemptHTTP2 = true
@@ -60,11 +62,11 @@ func (r *deployment) unfinished(t *testing.T, from, path string, n int) <-chan r
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+path, struct {
 			io.Reader
 			io.Closer
-		}{io.MultiReader(strings.NewReader("{"), rest), rest})
+		}{io.MultiReader(strings.NewReader(strings.Repeat("{", size-1)), rest), rest})
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.ContentLength = 2
+		req.ContentLength = int64(size)
 		req.Header.Set("Content-Type", "application/json")
 		ended.Go(func() {
 			got, err := client.Do(req)

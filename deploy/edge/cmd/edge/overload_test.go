@@ -63,16 +63,22 @@ func fullHeap(t *testing.T, bootstrap string) string {
 	return heapSize.ReplaceAllString(before+"  refresh_interval:"+after, `max_heap_size_bytes: "1"`)
 }
 
-// unreadRequest sends a request over HTTP/2 whose response body may have no byte yet.
-func unreadRequest(t *testing.T, conn *tls.Conn) *http2.Framer {
+// requestHead returns the encoded header fields of a request over HTTP/2.
+func requestHead(t *testing.T, method, path string) []byte {
 	t.Helper()
 	var head bytes.Buffer
 	encoder := hpack.NewEncoder(&head)
-	for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", host}, {":path", "/v1/x"}} {
+	for _, field := range [][2]string{{":method", method}, {":scheme", "https"}, {":authority", host}, {":path", path}} {
 		if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 	}
+	return head.Bytes()
+}
+
+// unreadRequest sends a request over HTTP/2 whose response body may have no byte yet.
+func unreadRequest(t *testing.T, conn *tls.Conn) *http2.Framer {
+	t.Helper()
 	framer := http2.NewFramer(conn, conn)
 	if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {
 		t.Fatal(err)
@@ -81,7 +87,7 @@ func unreadRequest(t *testing.T, conn *tls.Conn) *http2.Framer {
 		t.Fatal(err)
 	}
 	err := framer.WriteHeaders(http2.HeadersFrameParam{
-		StreamID: 1, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true,
+		StreamID: 1, BlockFragment: requestHead(t, "GET", "/v1/x"), EndStream: true, EndHeaders: true,
 	})
 	if err != nil {
 		t.Fatal(err)
