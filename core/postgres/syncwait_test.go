@@ -60,7 +60,7 @@ func TestCommitThatNoStandbyHasPostgreSQL(t *testing.T) {
 		}
 	}
 	hold("the commit waits")
-	// This ends the wait, and commits. On a busy machine core may have cut the connection by itself.
+	// This ends the wait, and commits. On a busy machine core may have cut the connection before.
 	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	programtest.WaitFor(t, "the outcome is visible", func() bool {
 		return number(t, db, "SELECT COUNT(*) FROM idempotency_keys WHERE status = 201") == 1

@@ -190,7 +190,8 @@ func (b *bed) http2At(t *testing.T, address string) *tls.Conn {
 	conn, err := (&tls.Dialer{
 		NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}},
 		Config: &tls.Config{
-			RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12, NextProtos: []string{http2.NextProtoTLS},
+			RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{http2.NextProtoTLS},
 		},
 	}).DialContext(t.Context(), "tcp", b.https)
 	if err != nil {
