@@ -29,7 +29,8 @@ func TestUnfinishedBodiesStopNoSale(t *testing.T) {
 	if resp.status != http.StatusOK || !strings.Contains(body, approvedJSON) {
 		t.Errorf("provider-a: got %d %s", resp.status, body)
 	}
-	if resp, body := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), asB); resp.status != http.StatusCreated {
+	resp, body = send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), asB)
+	if resp.status != http.StatusCreated {
 		t.Errorf("provider-b: got %d %s", resp.status, body)
 	}
 	if resp, body := send(t, http.MethodGet, proxy.URL+"/health", http.NoBody, nil); resp.status != http.StatusOK {
@@ -55,7 +56,8 @@ func TestShareOfUnfinishedBodies(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", endpoint, status, body, want)
 		}
 	}
-	if resp, body := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), asB); resp.status != http.StatusCreated {
+	resp, body := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), asB)
+	if resp.status != http.StatusCreated {
 		t.Errorf("another address: got %d %s", resp.status, body)
 	}
 }

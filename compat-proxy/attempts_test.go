@@ -39,7 +39,8 @@ func knowing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("Authorization"), "wrong") {
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"","status":401,"request_id":""}}`)
+			_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"",`+
+				`"status":401,"request_id":""}}`)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -57,7 +58,8 @@ func TestLoginAttempts(t *testing.T) {
 		t.Fatal(err)
 	}
 	xml := func(key string) string {
-		return `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication><name>shop</name><transactionKey>` + key +
+		return `<authenticateTestRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication>` +
+			`<name>shop</name><transactionKey>` + key +
 			`</transactionKey></merchantAuthentication></authenticateTestRequest>`
 	}
 	for name, try := range map[string]struct {
@@ -65,9 +67,11 @@ func TestLoginAttempts(t *testing.T) {
 		headers    map[string]string
 		refused    string
 	}{
-		"provider-a":         {"/compat/provider-a/xml", xml("aWrongKey1234567"), nil, "E00007"},
-		"provider-b":         {"/compat/provider-b/pts/v2/payments", "{}", map[string]string{"Signature": `keyid="k"`, "V-C-Merchant-Id": "shop"}, "Authentication Failed"},
-		"provider-b, by key": {"/compat/provider-b/pts/v2/payments", "{}", map[string]string{"Authorization": "Bearer sk_test_wrong"}, "Authentication Failed"},
+		"provider-a": {"/compat/provider-a/xml", xml("aWrongKey1234567"), nil, "E00007"},
+		"provider-b": {"/compat/provider-b/pts/v2/payments", "{}",
+			map[string]string{"Signature": `keyid="k"`, "V-C-Merchant-Id": "shop"}, "Authentication Failed"},
+		"provider-b, by key": {"/compat/provider-b/pts/v2/payments", "{}",
+			map[string]string{"Authorization": "Bearer sk_test_wrong"}, "Authentication Failed"},
 		"RPC": {
 			"/compat/rpc", `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":{}}`,
 			map[string]string{"Authorization": "Bearer sk_test_wrong"},
@@ -90,16 +94,22 @@ func TestLoginAttempts(t *testing.T) {
 				}
 			}
 			for range 15 {
-				if _, got := send(t, http.MethodPost, o.url+try.path, strings.NewReader(try.body), from("203.0.113.7", try.headers)); !strings.Contains(got, try.refused) {
+				client := from("203.0.113.7", try.headers)
+				_, got := send(t, http.MethodPost, o.url+try.path, strings.NewReader(try.body), client)
+				if !strings.Contains(got, try.refused) {
 					t.Fatalf("got %s, want %s", got, try.refused)
 				}
 			}
-			if _, got := send(t, http.MethodPost, o.url+"/compat/provider-a/xml", strings.NewReader(xml("theRightKey12345")), from("198.51.100.2", nil)); !strings.Contains(got, "I00001") {
+			right := strings.NewReader(xml("theRightKey12345"))
+			_, got := send(t, http.MethodPost, o.url+"/compat/provider-a/xml", right, from("198.51.100.2", nil))
+			if !strings.Contains(got, "I00001") {
 				t.Errorf("the client at its own address: got %s", got)
 			}
 			o.wantSeries(t, `causeway_compat_login_attempts_total\{outcome="accepted"\} 1`,
-				`causeway_compat_login_attempts_total\{outcome="refused"\} 10`, `causeway_compat_login_attempts_total\{outcome="blocked"\} 5`)
-			if got := log.String(); !strings.Contains(got, "too many refused logins") || !strings.Contains(got, "client_address=203.0.113.7") {
+				`causeway_compat_login_attempts_total\{outcome="refused"\} 10`,
+				`causeway_compat_login_attempts_total\{outcome="blocked"\} 5`)
+			if got := log.String(); !strings.Contains(got, "too many refused logins") ||
+				!strings.Contains(got, "client_address=203.0.113.7") {
 				t.Errorf("the log does not have the address:\n%s", got)
 			}
 		})

@@ -48,18 +48,23 @@ func TestCutTextsHoldNoOwnNumber(t *testing.T) {
 	descriptorA := strings.Replace(sale, cardA, cardA+`,"merchantDescriptor":"`+glued(7)+`"`, 1)
 	descriptorB := `"merchantInformation":{"merchantDescriptor":{"name":"` + glued(7) + `"}},`
 	for name, tt := range map[string]struct{ path, body string }{
-		"provider-a card":  {path, descriptorA},
-		"provider-a token": {path, strings.Replace(descriptorA, `"cardCode":"987"`, `"isPaymentToken":true,"cryptogram":"AAAA"`, 1)},
+		"provider-a card": {path, descriptorA},
+		"provider-a token": {path, strings.Replace(descriptorA, `"cardCode":"987"`, `"isPaymentToken":true,`+
+			`"cryptogram":"AAAA"`, 1)},
 		"provider-a track": {path, strings.Replace(descriptorA, cardA, trackA, 1)},
 		"provider-b card":  {pathB, in(saleB, `"orderInformation"`, descriptorB)},
 		"provider-b token": {pathB, in(tokenB, `"orderInformation"`, descriptorB)},
 		"reference":        {pathB, strings.Replace(saleB, "ORD-1", "éé"+glued(32), 1)},
 		"description":      {pathB, in(saleB, `"code"`, `"comments":"`+glued(990)+`",`)},
-		"contact":          {pathB, in(saleB, `"amountDetails"`, `"billTo":{"postalCode":"`+glued(6)+`","lastName":"`+glued(90)+`"},`)},
-		"shipping":         {pathB, in(saleB, `"amountDetails"`, `"shipTo":{"address1":"`+glued(245)+`"},`)},
-		"order number":     {pathB, in(saleB, `"amountDetails"`, `"invoiceDetails":{"purchaseOrderNumber":"`+glued(50)+`"},`)},
-		"line item":        {pathB, in(saleB, `"amountDetails"`, `"lineItems":[{"productName":"`+glued(245)+`","productSku":"`+glued(50)+`"}],`)},
-		"metadata":         {pathB, in(saleB, `"orderInformation"`, `"buyerInformation":{"merchantCustomerId":"`+glued(486)+`"},`)},
+		"contact": {pathB, in(saleB, `"amountDetails"`,
+			`"billTo":{"postalCode":"`+glued(6)+`","lastName":"`+glued(90)+`"},`)},
+		"shipping": {pathB, in(saleB, `"amountDetails"`, `"shipTo":{"address1":"`+glued(245)+`"},`)},
+		"order number": {pathB, in(saleB, `"amountDetails"`,
+			`"invoiceDetails":{"purchaseOrderNumber":"`+glued(50)+`"},`)},
+		"line item": {pathB, in(saleB, `"amountDetails"`,
+			`"lineItems":[{"productName":"`+glued(245)+`","productSku":"`+glued(50)+`"}],`)},
+		"metadata": {pathB, in(saleB, `"orderInformation"`,
+			`"buyerInformation":{"merchantCustomerId":"`+glued(486)+`"},`)},
 		"metadata name": {pathB, in(saleB, `"orderInformation"`,
 			`"merchantDefinedInformation":[{"key":"`+glued(20)+`","value":"`+glued(486)+`"}],`)},
 	} {

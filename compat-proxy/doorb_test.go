@@ -20,10 +20,13 @@ import (
 
 const (
 	pathB = "/compat/provider-b/pts/v2/payments"
-	saleB = `{"clientReferenceInformation":{"code":"ORD-1"},"processingInformation":{"capture":true},"paymentInformation":{"card":{"number":"` +
-		pan + `","expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"24.50","currency":"USD"}}}`
+	saleB = `{"clientReferenceInformation":{"code":"ORD-1"},"processingInformation":{"capture":true},` +
+		`"paymentInformation":{"card":{"number":"` + pan + `","expirationMonth":"12","expirationYear":"2031"}},` +
+		`"orderInformation":{"amountDetails":{"totalAmount":"24.50","currency":"USD"}}}`
 	authorizedB = `"status":"AUTHORIZED"`
 	messageB    = `"message":"`
+	noResourceB = `{"message":"The requested resource does not exist"}`
+	noLoginB    = `{"response":{"rmsg":"Authentication Failed"}}`
 )
 
 // asB sets the headers of every provider-b request of these tests.
@@ -38,6 +41,9 @@ func TestDoorB(t *testing.T) {
 	with := func(change func(*http.Request)) func(*http.Request) {
 		return func(r *http.Request) { asB(r); change(r) }
 	}
+	header := func(name, value string) func(*http.Request) {
+		return with(func(r *http.Request) { r.Header.Set(name, value) })
+	}
 	for name, tt := range map[string]struct {
 		method, path string
 		change       func(*http.Request)
@@ -45,25 +51,26 @@ func TestDoorB(t *testing.T) {
 		want         string
 		payments     int64
 	}{
-		"mounted":             {"POST", pathB, asB, 201, authorizedB, 1},
-		"slash at the end":    {"POST", pathB + "/", asB, 201, authorizedB, 1},
-		"drop-in":             {"POST", "/pts/v2/payments", asB, 201, authorizedB, 1},
-		"drop-in with slash":  {"POST", "/pts/v2/payments/", asB, 201, authorizedB, 1},
-		"foreign host":        {"POST", "/pts/v2/payments", with(func(r *http.Request) { r.Host = "apitest.cybersource.com" }), 201, authorizedB, 1},
-		"any encoding":        {"POST", pathB, with(func(r *http.Request) { r.Header.Set("Accept-Encoding", "*") }), 201, authorizedB, 1},
-		"waiting for a go":    {"POST", pathB, with(func(r *http.Request) { r.Header.Set("Expect", "100-continue") }), 201, authorizedB, 1},
+		"mounted":            {"POST", pathB, asB, 201, authorizedB, 1},
+		"slash at the end":   {"POST", pathB + "/", asB, 201, authorizedB, 1},
+		"drop-in":            {"POST", "/pts/v2/payments", asB, 201, authorizedB, 1},
+		"drop-in with slash": {"POST", "/pts/v2/payments/", asB, 201, authorizedB, 1},
+		"foreign host": {"POST", "/pts/v2/payments",
+			with(func(r *http.Request) { r.Host = "apitest.cybersource.com" }), 201, authorizedB, 1},
+		"any encoding":        {"POST", pathB, header("Accept-Encoding", "*"), 201, authorizedB, 1},
+		"100 Continue":        {"POST", pathB, header("Expect", "100-continue"), 201, authorizedB, 1},
 		"query":               {"POST", pathB + "?a=1", asB, 201, authorizedB, 1},
 		"empty segment":       {"POST", "/compat/provider-b/pts//v2/payments", asB, 404, messageB, 0},
 		"dots":                {"POST", "/compat/provider-b/pts/v2/./payments", asB, 404, messageB, 0},
 		"dots upwards":        {"POST", "/compat/provider-b/pts/v2/x/../payments", asB, 404, messageB, 0},
 		"two slashes in root": {"POST", "/pts/v2//payments", asB, 404, messageB, 0},
-		"unknown":             {"POST", "/compat/provider-b/pts/v2/nothing", asB, 404, `{"message":"The requested resource does not exist"}`, 0},
-		"unknown drop-in":     {"GET", "/tss/v2/nothing", asB, 404, `{"message":"The requested resource does not exist"}`, 0},
-		"no login":            {"POST", pathB, func(*http.Request) {}, 401, `{"response":{"rmsg":"Authentication Failed"}}`, 0},
-		"no login, unknown":   {"POST", "/pts/v2/nothing", func(*http.Request) {}, 401, `{"response":{"rmsg":"Authentication Failed"}}`, 0},
+		"unknown":             {"POST", "/compat/provider-b/pts/v2/nothing", asB, 404, noResourceB, 0},
+		"unknown drop-in":     {"GET", "/tss/v2/nothing", asB, 404, noResourceB, 0},
+		"no login":            {"POST", pathB, func(*http.Request) {}, 401, noLoginB, 0},
+		"no login, unknown":   {"POST", "/pts/v2/nothing", func(*http.Request) {}, 401, noLoginB, 0},
 		"get":                 {"GET", pathB, asB, 405, messageB, 0},
 		"put":                 {"PUT", pathB, asB, 405, messageB, 0},
-		"packed":              {"POST", pathB, with(func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }), 415, messageB, 0},
+		"packed":              {"POST", pathB, header("Content-Encoding", "gzip"), 415, messageB, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +116,8 @@ func TestDoorB_correlation(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
 	ask := func(id string) string {
-		resp, _ := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), func(r *http.Request) { asB(r); r.Header.Set("v-c-correlation-id", id) })
+		resp, _ := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB),
+			func(r *http.Request) { asB(r); r.Header.Set("v-c-correlation-id", id) })
 		return resp.header.Get("v-c-correlation-id")
 	}
 	if got, want := ask("abc-1"), "abc-1"; got != want {
@@ -180,7 +188,8 @@ func TestDoorB_busy(t *testing.T) {
 	<-s.arrived
 	resp, body := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB), asB)
 	close(s.hold)
-	if resp.status != http.StatusServiceUnavailable || !strings.Contains(body, messageB) || resp.header.Get("Retry-After") == "" {
+	if resp.status != http.StatusServiceUnavailable || !strings.Contains(body, messageB) ||
+		resp.header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s", resp.status, body)
 	}
 	checkHeadB(t, resp)
@@ -225,7 +234,8 @@ func TestDoorB_log(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	upstream := goldentest.Serve(t, &v1{})
-	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
+		Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,12 +261,14 @@ func TestDoorB_metrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, body := range []string{saleB, strings.Replace(saleB, pan, "4111111111111112", 1), "{}", strings.Replace(saleB, "24.50", "x", 1)} {
+	for _, body := range []string{saleB, strings.Replace(saleB, pan, "4111111111111112", 1), "{}",
+		strings.Replace(saleB, "24.50", "x", 1)} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB, strings.NewReader(body))
 		asB(r)
 		p.Handler().ServeHTTP(httptest.NewRecorder(), r)
 	}
-	p.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB, strings.NewReader(saleB)))
+	p.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB,
+		strings.NewReader(saleB)))
 	w := httptest.NewRecorder()
 	p.Operations().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	for _, want := range []string{
@@ -275,7 +287,8 @@ func TestDoorB_metrics(t *testing.T) {
 func TestDoorB_http2(t *testing.T) {
 	t.Parallel()
 	upstream := goldentest.Serve(t, &v1{})
-	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, DropInPaths: true})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
+		DropInPaths: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +296,8 @@ func TestDoorB_http2(t *testing.T) {
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, server.URL+"/pts/v2/payments", strings.NewReader(saleB))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost,
+		server.URL+"/pts/v2/payments", strings.NewReader(saleB))
 	if err != nil {
 		t.Fatal(err)
 	}

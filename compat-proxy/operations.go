@@ -13,7 +13,8 @@ import (
 func (p *Proxy) Operations() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", p.metrics.Handler())
-	mux.Handle("GET /health", health.Handler(p.cfg.Log, map[string]health.Check{"v1": health.V1(p.cfg.V1, p.cfg.Transport)}))
+	mux.Handle("GET /health", health.Handler(p.cfg.Log,
+		map[string]health.Check{"v1": health.V1(p.cfg.V1, p.cfg.Transport)}))
 	return mux
 }
 

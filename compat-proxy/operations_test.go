@@ -79,12 +79,17 @@ func TestMetrics(t *testing.T) {
 	o.wantSeries(t, `causeway_compat_deduplication_secret_info\{fingerprint="fp[0-9a-f]{16}"\} 1`)
 	o.wantSeries(t, `causeway_compat_requests_in_flight 0`, `causeway_compat_shed_requests_total{reason="overloaded"} 0`,
 		`causeway_compat_credentials_reloads_total\{outcome="ok"\} 0`, `go_goroutines \d+`)
-	for _, body := range []string{sale, "nonsense", strings.Replace(sale, "createTransactionRequest", "somethingElseRequest", 1), strings.Replace(sale, "24.50", "x", 1)} {
+	for _, body := range []string{
+		sale, "nonsense", strings.Replace(sale, "createTransactionRequest", "somethingElseRequest", 1),
+		strings.Replace(sale, "24.50", "x", 1),
+	} {
 		send(t, http.MethodPost, o.url+path, strings.NewReader(body), nil)
 	}
 	send(t, http.MethodPost, o.url+"/compat/rpc", strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"compat.provider-a.createTransactionRequest","params":`+sale[len(`{"createTransactionRequest":`):len(sale)-1]+`}`), nil)
-	const seconds, call = `causeway_compat_request_seconds_count\{method=`, `causeway_compat_v1_call_seconds_count\{attempt=`
+		`{"jsonrpc":"2.0","id":1,"method":"compat.provider-a.createTransactionRequest","params":`+
+			sale[len(`{"createTransactionRequest":`):len(sale)-1]+`}`), nil)
+	const seconds = `causeway_compat_request_seconds_count\{method=`
+	const call = `causeway_compat_v1_call_seconds_count\{attempt=`
 	o.wantSeries(t,
 		seconds+`"createTransactionRequest",outcome="approved"\} 2`,
 		seconds+`"none",outcome="refused"\} \d+`,
@@ -146,11 +151,13 @@ func TestHealth(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"status":"ok","checks":{}}`)
 	}), nil)
-	if got, body := send(t, http.MethodGet, o.operations+"/health", nil, nil); got.status != 200 || body != `{"status":"ok","checks":{"v1":"ok"}}` {
+	if got, body := send(t, http.MethodGet, o.operations+"/health", nil, nil); got.status != 200 ||
+		body != `{"status":"ok","checks":{"v1":"ok"}}` {
 		t.Errorf("got %d %s", got.status, body)
 	}
 	ill.Store(true)
-	if got, body := send(t, http.MethodGet, o.operations+"/health", nil, nil); got.status != 503 || body != `{"status":"failing","checks":{"v1":"failing"}}` {
+	if got, body := send(t, http.MethodGet, o.operations+"/health", nil, nil); got.status != 503 ||
+		body != `{"status":"failing","checks":{"v1":"failing"}}` {
 		t.Errorf("got %d %s", got.status, body)
 	}
 	if got, _ := send(t, http.MethodPost, o.operations+path, strings.NewReader(sale), nil); got.status != 404 {
@@ -169,7 +176,8 @@ func TestShareOfSlots(t *testing.T) {
 	var first sync.WaitGroup
 	first.Go(func() { send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil) })
 	<-s.arrived
-	if resp, body := send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil); resp.status != 200 || !strings.Contains(body, `"E00053"`) {
+	if resp, body := send(t, http.MethodPost, o.url+path, strings.NewReader(sale), nil); resp.status != 200 ||
+		!strings.Contains(body, `"E00053"`) {
 		t.Errorf("provider-a: got %d %s", resp.status, body)
 	}
 	resp, body := send(t, http.MethodPost, o.url+pathB, strings.NewReader(saleB), asB)

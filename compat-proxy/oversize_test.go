@@ -75,7 +75,8 @@ func TestOversizeIsNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\n"+header+"Content-Length: 1048576\r\n\r\n")
+		_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\n"+
+			header+"Content-Length: 1048576\r\n\r\n")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,8 @@ func TestOversizeIsNotWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(resp.Body)
-		if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), "<code>E00003</code>") {
+		if err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusOK ||
+			!strings.Contains(string(body), "<code>E00003</code>") {
 			t.Errorf("%s: got %d %s, %v", name, resp.StatusCode, body, err)
 		}
 	}

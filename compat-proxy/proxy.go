@@ -141,16 +141,18 @@ func New(cfg Config) (*Proxy, error) {
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
-	tried := attempts.New(attempts.Config{Clock: cfg.Clock, Log: cfg.Log, Forwarded: !cfg.Hop.IsZero(), Observe: p.metrics.LoginAttempt})
+	tried := attempts.New(attempts.Config{Clock: cfg.Clock, Log: cfg.Log, Forwarded: !cfg.Hop.IsZero(),
+		Observe: p.metrics.LoginAttempt})
 	p.providerA = providera.New(providera.Config{
 		Attempts: tried,
-		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody, LenientOrder: cfg.LenientOrder,
-		Observe: p.metrics.Request,
+		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
+		LenientOrder: cfg.LenientOrder, Observe: p.metrics.Request,
 	})
 	numbers := id.NewGenerator(cfg.Clock)
 	p.providerB = providerb.New(providerb.Config{
 		Attempts: tried,
-		Executor: executor, Verifier: cfg.verifier(p.logins), Openers: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
+		Executor: executor, Verifier: cfg.verifier(p.logins), Openers: p.logins, Clock: cfg.Clock, Currency: cfg.Currency,
+		MaxBytes:  maxBody,
 		NewNumber: func() string { return strconv.FormatInt(numbers.Next(), 10) }, Observe: p.metrics.Request,
 	})
 	return p, nil
@@ -176,7 +178,8 @@ func (p *Proxy) Handler() http.Handler {
 	}
 	p.route(mux, "POST "+rpcDoor, p.limited(http.HandlerFunc(rpc.Busy), p.rpc()))
 	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
-	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", ""))
+	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found",
+		"There is no such path. GET /compat/methods lists what there is.", ""))
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.timed(p.doors(onlyClean(mux))))
 	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
 	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
@@ -247,7 +250,8 @@ func refuse(status int, code, message, allow string) http.Handler {
 // onlyClean rejects paths with empty or dotted segments. The mux would redirect them, and legacy
 // clients follow no redirect.
 func onlyClean(next http.Handler) http.Handler {
-	wrong := refuse(http.StatusNotFound, "route_not_found", "There is no such path. GET /compat/methods lists what there is.", "")
+	wrong := refuse(http.StatusNotFound, "route_not_found",
+		"There is no such path. GET /compat/methods lists what there is.", "")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 			wrong.ServeHTTP(w, r)

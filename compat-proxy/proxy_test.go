@@ -31,7 +31,8 @@ const (
 	dropIn = "/xml/v1/request.api"
 	apiKey = "sk_test_0123456789abcdef"
 	pan    = "4111111111111111"
-	sale   = `{"createTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey + `"},"refId":"r1",` +
+	sale   = `{"createTransactionRequest":{"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey +
+		`"},"refId":"r1",` +
 		`"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"24.50","payment":{"creditCard":` +
 		`{"cardNumber":"` + pan + `","expirationDate":"2031-04","cardCode":"987"}}}}}`
 	bom = "\xef\xbb\xbf"
@@ -64,7 +65,10 @@ func (s *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	n := 60410000000 + s.creates.Add(1)
 	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, n)+`","status":"captured","mode":"test","currency":"usd","amount":`+strconv.FormatInt(asked.Amount, 10)+`,"amount_authorized":`+strconv.FormatInt(asked.Amount, 10)+`,"reference":`+string(asked.Reference)+
+	_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, n)+`","status":"captured","mode":"test",`+
+		`"currency":"usd","amount":`+
+		strconv.FormatInt(asked.Amount, 10)+`,"amount_authorized":`+
+		strconv.FormatInt(asked.Amount, 10)+`,"reference":`+string(asked.Reference)+
 		`,"card":{"brand":"visa","last4":"1111"},"authorization":{"code":"AB12CD"}}`)
 }
 
@@ -123,7 +127,8 @@ func TestSale(t *testing.T) {
 	s := &v1{}
 	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.DropInPaths = true })
 	for _, p := range []string{path, dropIn} {
-		resp, body := send(t, http.MethodPost, proxy.URL+p, strings.NewReader(sale), func(r *http.Request) { r.Host = "api.example.net" })
+		resp, body := send(t, http.MethodPost, proxy.URL+p, strings.NewReader(sale),
+			func(r *http.Request) { r.Host = "api.example.net" })
 		if got, want := resp.status, http.StatusOK; got != want {
 			t.Errorf("%s status: got %d, want %d", p, got, want)
 		}
@@ -145,7 +150,8 @@ func TestSale(t *testing.T) {
 func TestDropInPathIsOffByDefault(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
-	if resp, _ := send(t, http.MethodPost, proxy.URL+dropIn, strings.NewReader(sale), nil); resp.status != http.StatusNotFound {
+	resp, _ := send(t, http.MethodPost, proxy.URL+dropIn, strings.NewReader(sale), nil)
+	if resp.status != http.StatusNotFound {
 		t.Errorf("status: got %d, want %d", resp.status, http.StatusNotFound)
 	}
 }
@@ -165,7 +171,8 @@ func TestWrongTurn(t *testing.T) {
 	} {
 		resp, body := send(t, c.method, proxy.URL+c.path, nil, nil)
 		if resp.status != c.status || resp.header.Get("Allow") != c.allow {
-			t.Errorf("%s %s: got %d, Allow %q, want %d, %q", c.method, c.path, resp.status, resp.header.Get("Allow"), c.status, c.allow)
+			t.Errorf("%s %s: got %d, Allow %q, want %d, %q", c.method, c.path, resp.status, resp.header.Get("Allow"), c.status,
+				c.allow)
 		}
 		for _, want := range []string{`"code":"` + c.code + `"`, `"request_id":"` + resp.header.Get("Request-Id") + `"`} {
 			if !strings.Contains(body, want) {
@@ -209,7 +216,8 @@ func preflight(t *testing.T, resp reply) {
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
-	if r, health := send(t, http.MethodGet, proxy.URL+"/health", nil, nil); r.status != http.StatusOK || !strings.Contains(health, `"ok"`) {
+	if r, health := send(t, http.MethodGet, proxy.URL+"/health", nil, nil); r.status != http.StatusOK ||
+		!strings.Contains(health, `"ok"`) {
 		t.Errorf("health: got %d %s", r.status, health)
 	}
 	_, body := send(t, http.MethodGet, proxy.URL+"/compat/methods", nil, nil)
@@ -231,7 +239,8 @@ func TestBusy(t *testing.T) {
 	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.Concurrency = 1 })
 	var first sync.WaitGroup
 	first.Go(func() {
-		if _, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil); !strings.Contains(body, `"responseCode":"1"`) {
+		_, body := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil)
+		if !strings.Contains(body, `"responseCode":"1"`) {
 			t.Errorf("first: got %s, want an approval", body)
 		}
 	})
@@ -291,12 +300,14 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	})
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), nil)
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(strings.Replace(sale, pan, pan+"1", 1)), nil)
-	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale), func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+apiKey) })
+	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(sale),
+		func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+apiKey) })
 	login := `{"authenticateTestRequest":{"merchantAuthentication":{"name":"me","transactionKey":"` + apiKey + `"}}}`
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(login), nil)
 	proxy.Close()
 	log := out.String()
-	for _, want := range []string{`"route":"POST /compat/provider-a/xml"`, `"outcome":"1/1"`, `"outcome":"E00003"`, `"outcome":"I00001"`, `"tenant":"mer_1"`} {
+	for _, want := range []string{`"route":"POST /compat/provider-a/xml"`, `"outcome":"1/1"`, `"outcome":"E00003"`,
+		`"outcome":"I00001"`, `"tenant":"mer_1"`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("log: got %s, want %s in it", log, want)
 		}
@@ -340,10 +351,14 @@ func TestNewRefuses(t *testing.T) {
 		{"no deduplication secret", compatproxy.Config{V1: "http://127.0.0.1"}, "deduplication_secret"},
 		{"a v1 with a path", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1/v1"}, "v1"},
 		{"a v1 of another scheme", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "ftp://127.0.0.1"}, "v1"},
-		{"a signature age beyond v1's", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", SignatureAge: 12 * time.Hour}, "signature_age"},
-		{"an unknown currency", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Currency: "USD"}, "currency"},
-		{"no credentials file", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Credentials: filepath.Join(dir, "none.yaml")}, "credentials"},
-		{"broken credentials", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1", Credentials: broken}, "transaction_keys"},
+		{"a signature age beyond v1's", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			SignatureAge: 12 * time.Hour}, "signature_age"},
+		{"an unknown currency", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			Currency: "USD"}, "currency"},
+		{"no credentials file", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			Credentials: filepath.Join(dir, "none.yaml")}, "credentials"},
+		{"broken credentials", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			Credentials: broken}, "transaction_keys"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -359,7 +374,8 @@ func TestTLSUpstream(t *testing.T) {
 	t.Parallel()
 	upstream := goldentest.ServeTLS(t, &v1{})
 	pool := upstream.Client().Transport
-	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Transport: pool})
+	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
+		Transport: pool})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ const (
 	rpcDoor = "/compat/rpc"
 	method  = "compat.provider-a.createTransactionRequest"
 	login   = `"merchantAuthentication":{"name":"shop","transactionKey":"` + apiKey + `"}`
-	payment = `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"24.50","payment":{"creditCard":` +
+	payment = `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":"24.50","payment":` +
+		`{"creditCard":` +
 		`{"cardNumber":"` + pan + `","expirationDate":"2031-04","cardCode":"987"}}}`
 )
 
@@ -55,36 +56,49 @@ func TestRPC(t *testing.T) {
 		want               []string
 		payments           int64
 	}{
-		{"OK", "", call("7", login+","+payment), []string{`{"jsonrpc":"2.0","result":{"transactionResponse":{"responseCode":"1"`, approved, `"id":7}`}, 1},
+		{"OK", "", call("7", login+","+payment), []string{`{"jsonrpc":"2.0","result":{"transactionResponse":` +
+			`{"responseCode":"1"`, approved, `"id":7}`}, 1},
 		{"after a byte order mark", "", "\xef\xbb\xbf \r\n" + call("7", login+","+payment), []string{approved, `"id":7`}, 1},
 		{"after two", "", "\xef\xbb\xbf\xef\xbb\xbf" + call("7", login+","+payment), []string{`"code":-32700`}, 0},
 		{"nothing but one", "", "\xef\xbb\xbf", []string{`"code":-32700`}, 0},
 		{"an id that is text", "", call(`"a-1"`, login+","+payment), []string{approved, `"id":"a-1"`}, 1},
 		{"a bearer key instead of a login", apiKey, call("1", payment), []string{approved}, 1},
-		{"a bearer key that is none", "nonsense", call("1", payment), []string{`"result":{`, `"messages":{"resultCode":"Error"`}, 0},
-		{"a wrong login is the method's own answer", "", call("1", `"merchantAuthentication":{"name":"shop","transactionKey":"x"},`+payment), []string{`"result":{`, notAPI}, 0},
+		{"a bearer key that is none", "nonsense", call("1", payment),
+			[]string{`"result":{`, `"messages":{"resultCode":"Error"`}, 0},
+		{"a wrong login is the method's own answer", "", call("1", `"merchantAuthentication":{"name":"shop",`+
+			`"transactionKey":"x"},`+payment), []string{`"result":{`, notAPI}, 0},
 		{"no login", "", call("1", payment), []string{`"code":-32602`, `"data":{"code":"E00003"`, `"id":1`}, 0},
 		{"nothing in params", "", call("1", ""), []string{`"code":-32602`, `"code":"E00003"`}, 0},
 		{"nothing but a bearer key", apiKey, call("1", ""), []string{`"code":-32602`, `refId, transactionRequest'`}, 0},
 		{"out of order", "", call("1", payment+","+login), []string{`"code":-32602`, `has invalid child element`}, 0},
-		{"a method of no dialect", "", strings.Replace(call("1", login), "Request", "Requests", 1), []string{`"code":-32601`, `"id":1`}, 0},
-		{"another dialect's method with this one's login", "", strings.Replace(call("1", login), "a.createTransactionRequest", "b.capturePayment", 1), []string{`"result":{"response":{"rmsg":"Authentication Failed"}}`}, 0},
-		{"params that are an array", "", `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":[1]}`, []string{`"code":-32602`}, 0},
+		{"a method of no dialect", "", strings.Replace(call("1", login), "Request", "Requests", 1),
+			[]string{`"code":-32601`, `"id":1`}, 0},
+		{"another dialect's method with this one's login", "",
+			strings.Replace(call("1", login), "a.createTransactionRequest", "b.capturePayment", 1),
+			[]string{`"result":{"response":{"rmsg":"Authentication Failed"}}`}, 0},
+		{"params that are an array", "", `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":[1]}`,
+			[]string{`"code":-32602`}, 0},
 		{"no params", "", `{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`, []string{`"code":-32602`}, 0},
-		{"another version", "", strings.Replace(call("1", login+","+payment), "2.0", "1.0", 1), []string{`"code":-32600`, `"id":null`}, 0},
+		{"another version", "", strings.Replace(call("1", login+","+payment), "2.0", "1.0", 1),
+			[]string{`"code":-32600`, `"id":null`}, 0},
 		{"an id that is an object", "", call("{}", login+","+payment), []string{`"code":-32600`, `"id":null`}, 0},
-		{"an unknown member", "", strings.Replace(call("1", login+","+payment), "{", `{"extra":1,`, 1), []string{`"code":-32600`}, 0},
-		{"a repeated member", "", strings.Replace(call("1", login+","+payment), "{", `{"id":2,`, 1), []string{`"code":-32700`, `"id":null`}, 0},
+		{"an unknown member", "", strings.Replace(call("1", login+","+payment), "{", `{"extra":1,`, 1),
+			[]string{`"code":-32600`}, 0},
+		{"a repeated member", "", strings.Replace(call("1", login+","+payment), "{", `{"id":2,`, 1),
+			[]string{`"code":-32700`, `"id":null`}, 0},
 		{"no JSON", "", "<xml/>", []string{`"code":-32700`}, 0},
 		{"nothing", "", "", []string{`"code":-32700`}, 0},
 		{"a number", "", "1", []string{`"code":-32600`}, 0},
 		{"an empty batch", "", "[]", []string{`{"jsonrpc":"2.0","error":{"code":-32600`}, 0},
-		{"a batch", "", "[" + call("1", login+","+payment) + "," + notification + ",1," + call("3", login+","+payment) + "]", []string{
-			`[{"jsonrpc":"2.0","result"`, `"id":1},{"jsonrpc":"2.0","error":{"code":-32600`, `"id":3}]`,
-		}, 2},
-		{"a batch that is too long", "", "[" + strings.Repeat("1,", 16) + "1]", []string{`{"jsonrpc":"2.0","error":{"code":-32600`}, 0},
+		{"a batch", "", "[" + call("1", login+","+payment) + "," + notification + ",1," + call("3", login+","+payment) + "]",
+			[]string{
+				`[{"jsonrpc":"2.0","result"`, `"id":1},{"jsonrpc":"2.0","error":{"code":-32600`, `"id":3}]`,
+			}, 2},
+		{"a batch that is too long", "", "[" + strings.Repeat("1,", 16) + "1]",
+			[]string{`{"jsonrpc":"2.0","error":{"code":-32600`}, 0},
 		{"too long", "", call("1", `"refId":"`+strings.Repeat("x", 300<<10)+`"`), []string{`"code":-32600`}, 0},
-		{"deeply nested", "", call("1", login+`,"refId":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)), []string{`"error":{`}, 0},
+		{"deeply nested", "", call("1", login+`,"refId":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)),
+			[]string{`"error":{`}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,6 +21,7 @@ var providerBHosts = []string{
 // verifier returns the verifier for the endpoints of provider-b.
 func (c Config) verifier(keys *credentials.Store) *auth.Verifier {
 	return auth.New(auth.Config{
-		Keys: keys, Clock: c.Clock, Age: max(0, cmp.Or(c.SignatureAge, signatureAge)), Hosts: slices.Concat(providerBHosts, c.SignatureHosts),
+		Keys: keys, Clock: c.Clock, Age: max(0, cmp.Or(c.SignatureAge, signatureAge)),
+		Hosts: slices.Concat(providerBHosts, c.SignatureHosts),
 	})
 }

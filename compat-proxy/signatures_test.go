@@ -24,7 +24,8 @@ func TestDefaultSignatureAge(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 	shared := []byte("a shared secret of thirty-two by")
 	file := filepath.Join(t.TempDir(), "credentials.yaml")
-	login := "    api_key: " + apiKey + "\n    keys: [{id: KEY, shared_secret: " + base64.StdEncoding.EncodeToString(shared) + "}]\n"
+	login := "    api_key: " + apiKey + "\n    keys: [{id: KEY, shared_secret: " +
+		base64.StdEncoding.EncodeToString(shared) + "}]\n"
 	text := "provider_b:\n  - merchant_id: strict\n" + strings.Replace(login, "KEY", "strict", 1) +
 		"  - merchant_id: local\n    signature_age: 11h30m\n" + strings.Replace(login, "KEY", "local", 1)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -57,7 +58,8 @@ func TestDefaultSignatureAge(t *testing.T) {
 		mac.Write([]byte("date: " + date + "\nrequest-target: get " + path + "\nv-c-merchant-id: " + tt.merchant))
 		r.Header.Set("Date", date)
 		r.Header.Set("V-C-Merchant-Id", tt.merchant)
-		r.Header.Set("Signature", `keyid="`+tt.merchant+`", algorithm="HmacSHA256", headers="date request-target v-c-merchant-id", signature="`+
+		r.Header.Set("Signature", `keyid="`+tt.merchant+`", algorithm="HmacSHA256", headers="date request-target `+
+			`v-c-merchant-id", signature="`+
 			base64.StdEncoding.EncodeToString(mac.Sum(nil))+`"`)
 		w := httptest.NewRecorder()
 		p.Handler().ServeHTTP(w, r)
