@@ -62,8 +62,8 @@ Examples:
 Environment:
   CAUSEWAY_HOP_SECRET  authenticates client addresses between the programs; the same for all of them (none).
                    CAUSEWAY_HOP_SECRET_FILE names a file that holds it
-  CAUSEWAY_DEDUPLICATION_SECRET        key for the names of requests, by which a retry is recognised: the same for all proxies in
-                                       front of one v1 (openssl rand -base64 32). Required
+  CAUSEWAY_DEDUPLICATION_SECRET        key for the names of requests, by which a retry is recognised: the same for all
+                                       proxies in front of one v1 (openssl rand -base64 32). Required
   CAUSEWAY_DEDUPLICATION_SECRET_OTHER  during a rotation: the next secret, then the previous one (none)
   Each can be in a file instead: CAUSEWAY_DEDUPLICATION_SECRET_FILE, CAUSEWAY_DEDUPLICATION_SECRET_OTHER_FILE.
   SSL_CERT_FILE    a PEM file with the authorities for an https v1; replaces the system's
@@ -87,9 +87,11 @@ func (m *Main) ParseFlags(args []string) error {
 	c, fs := &m.Config, program.Flags(name, m.Stderr, usage)
 	file := fs.String("config", "", "configuration `file`; configs/compat-proxy.yaml explains every key")
 	fs.StringVar(&c.Listen, "listen", c.Listen, "`address` for plain HTTP; port 0 picks a free port")
-	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
+	fs.StringVar(&c.Admin, "admin", c.Admin,
+		"`address` for operators: Prometheus metrics at /metrics, and /health (default none)")
 	fs.StringVar(&c.V1, "v1", c.V1, "base `URL` of the v1 service")
-	fs.StringVar(&c.Credentials, "credentials", c.Credentials, "`file` that maps legacy logins to API keys, together with the folder FILE.d (default none)")
+	fs.StringVar(&c.Credentials, "credentials", c.Credentials,
+		"`file` that maps legacy logins to API keys, together with the folder FILE.d (default none)")
 	fs.BoolVar(&c.DropInPaths, "drop-in-paths", c.DropInPaths, "also serve the legacy providers' own paths")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 )
 
 //nolint:gosec // the text mentions credentials and contains none
-const credentialsUsage = `compat-proxy credentials maps legacy logins to API keys. It writes one file for each login into the folder FILE.d,
-next to the credentials file FILE, which it leaves to people. A proxy that uses FILE applies a change within a second,
-without a restart.
+const credentialsUsage = `compat-proxy credentials maps legacy logins to API keys. It writes one file for each login
+into the folder FILE.d, next to the credentials file FILE. Only operators edit FILE. A proxy that uses FILE applies a
+change within a second, without a restart.
 
 Usage:
   compat-proxy credentials issue  --name NAME (--api-key-env VAR | --api-key-file PATH) [flags]
@@ -30,19 +30,23 @@ Usage:
         reads all files like the proxy, and reports the first error
 
 For clients of provider-b, the name is the merchant id:
-  compat-proxy credentials issue  --provider provider-b --name MERCHANT [--secret-file PATH] [--p12 PATH] (--api-key-env VAR | --api-key-file PATH)
+  compat-proxy credentials issue  --provider provider-b --name MERCHANT [--secret-file PATH] [--p12 PATH]
+                                  (--api-key-env VAR | --api-key-file PATH)
         makes a key id with a shared secret in a new file, or a certificate in a new P12 file, or both
   compat-proxy credentials map    --provider provider-b --name MERCHANT (--api-key-env VAR | --api-key-file PATH)
                                   [--key-id ID (--secret-env VAR | --secret-file PATH)] [--certificate-file PATH]
         adds the key, the certificate or both that a client already has
 
-These files contain no secrets: only the hash of a transaction key, and the variable or file of an API key or a shared secret.
+These files contain no secrets: only the hash of a transaction key, and the variable or file of an API key or a shared
+secret.
 
 Examples:
   compat-proxy credentials issue --name shop-eu --api-key-env SHOP_EU_API_KEY --currency eur
-  compat-proxy credentials map --name oldshop --transaction-key-file old-key.txt --api-key-file /run/secrets/oldshop-api-key
+  compat-proxy credentials map --name oldshop --transaction-key-file old-key.txt \
+        --api-key-file /run/secrets/oldshop-api-key
   compat-proxy credentials revoke --name shop-eu
-  compat-proxy credentials issue --provider provider-b --name shop_eu --secret-file /run/secrets/shop-eu --api-key-env SHOP_EU_API_KEY
+  compat-proxy credentials issue --provider provider-b --name shop_eu --secret-file /run/secrets/shop-eu \
+        --api-key-env SHOP_EU_API_KEY
 
 Exit codes:
   0  done
@@ -109,18 +113,23 @@ func (m *Main) Credentials(args []string) error {
 
 func (f *credentialsFlags) set(out io.Writer) *flag.FlagSet {
 	fs := program.Flags(name+" credentials", out, credentialsUsage)
-	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml", "the credentials `file`; it and its folder are created if they are missing")
-	fs.StringVar(&f.entry.Name, "name", "", "the client's API login `name`, 1 to 25 characters; for provider-b the merchant id")
+	fs.StringVar(&f.file, "file", "configs/compat-credentials.yaml",
+		"the credentials `file`; it and its folder are created if they are missing")
+	fs.StringVar(&f.entry.Name, "name", "",
+		"the client's API login `name`, 1 to 25 characters; for provider-b the merchant id")
 	fs.StringVar(&f.provider, "provider", "provider-a", "`dialect` of the client: provider-a or provider-b")
 	f.b.set(fs)
 	fs.StringVar(&f.entry.APIKeyEnv, "api-key-env", "", "environment `variable` with the API key, on the proxy's machine")
 	fs.StringVar(&f.entry.APIKeyFile, "api-key-file", "", "`file` with the API key, on the proxy's machine")
-	fs.StringVar(&f.keyEnv, "transaction-key-env", "", "map: environment `variable` with the client's present transaction key")
+	fs.StringVar(&f.keyEnv, "transaction-key-env", "",
+		"map: environment `variable` with the client's present transaction key")
 	fs.StringVar(&f.keyFile, "transaction-key-file", "", "map: `file` with the client's present transaction key")
 	fs.StringVar(&f.entry.Currency, "currency", "", "currency `code` for amounts without one (default the proxy's)")
-	fs.StringVar(&f.entry.TimeZone, "time-zone", "", "`name` of the merchant's time zone, such as America/Los_Angeles (default UTC)")
+	fs.StringVar(&f.entry.TimeZone, "time-zone", "",
+		"`name` of the merchant's time zone, such as America/Los_Angeles (default UTC)")
 	fs.BoolVar(&f.entry.LenientOrder, "lenient-order", false, "accept the elements of requests in any order")
-	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false, "allow refunds to a card without a payment; for provider-b, credits")
+	fs.BoolVar(&f.entry.UnlinkedRefunds, "unlinked-refunds", false,
+		"allow refunds to a card without a payment; for provider-b, credits")
 	fs.BoolVar(&f.replace, "replace", false, "issue, map: replace the login of that name")
 	return fs
 }
@@ -162,7 +171,8 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 // warning is harmless if only the proxy's machine has a secret.
 func (m *Main) warn(file string) {
 	if err := credentials.Check(file); err != nil {
-		_, _ = fmt.Fprintf(m.Stderr, "warning: a proxy on this machine would reject these files and keep the last valid logins: %v\n", err)
+		_, _ = fmt.Fprintf(m.Stderr,
+			"warning: a proxy on this machine would reject these files and keep the last valid logins: %v\n", err)
 	}
 }
 

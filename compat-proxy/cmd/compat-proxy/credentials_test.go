@@ -68,8 +68,9 @@ func mustBeMissing(t *testing.T, file string) {
 var starts = map[string]string{
 	"none":  "",
 	"empty": "# nothing yet\n",
-	"block": "# ours\nprovider_a:\n  # the first\n  - {name: old, transaction_key: one, api_key: sk_test_old} # kept\n# the end\n",
-	"flow":  "provider_a: [{name: old, transaction_key: one, api_key: sk_test_old}]\n",
+	"block": "# ours\nprovider_a:\n  # the first\n" +
+		"  - {name: old, transaction_key: one, api_key: sk_test_old} # kept\n# the end\n",
+	"flow": "provider_a: [{name: old, transaction_key: one, api_key: sk_test_old}]\n",
 }
 
 func TestCredentials(t *testing.T) {
@@ -111,7 +112,8 @@ func testCredentials(t *testing.T, start string) {
 	if start != "" {
 		mustWrite(t, file, start)
 	}
-	out, complaint, err := run(t, file, "issue", "--name", "shop", "--api-key-file", keyFile, "--currency", "eur", "--lenient-order")
+	out, complaint, err := run(t, file, "issue", "--name", "shop", "--api-key-file", keyFile, "--currency", "eur",
+		"--lenient-order")
 	if err != nil {
 		t.Fatalf("issue: %v, %s", err, complaint)
 	}
@@ -122,7 +124,8 @@ func testCredentials(t *testing.T, start string) {
 	if got, want := opened(t, file, "shop", match[1]), "sk_test_new"; got != want {
 		t.Errorf("the issued login: got %q, want %q", got, want)
 	}
-	if _, _, err = run(t, file, "map", "--name", "their", "--transaction-key-file", oldKey, "--api-key-file", keyFile); err != nil {
+	_, _, err = run(t, file, "map", "--name", "their", "--transaction-key-file", oldKey, "--api-key-file", keyFile)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := opened(t, file, "their", "clientsOwnKey001"), "sk_test_new"; got != want {

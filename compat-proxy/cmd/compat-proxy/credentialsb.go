@@ -23,13 +23,19 @@ type loginB struct {
 
 func (b *loginB) set(fs *flag.FlagSet) {
 	fs.StringVar(&b.keyID, "key-id", "", "provider-b, map: the `id` of the client's present key")
-	fs.StringVar(&b.secretEnv, "secret-env", "", "provider-b, map: environment `variable` with the shared secret, on the proxy's machine")
-	fs.StringVar(&b.secretFile, "secret-file", "", "provider-b: `file` with the shared secret, on the proxy's machine; issue creates it")
-	fs.StringVar(&b.certificateFile, "certificate-file", "", "provider-b, map: `file` with the client's certificate in PEM")
+	fs.StringVar(&b.secretEnv, "secret-env", "",
+		"provider-b, map: environment `variable` with the shared secret, on the proxy's machine")
+	fs.StringVar(&b.secretFile, "secret-file", "",
+		"provider-b: `file` with the shared secret, on the proxy's machine; issue creates it")
+	fs.StringVar(&b.certificateFile, "certificate-file", "",
+		"provider-b, map: `file` with the client's certificate in PEM")
 	fs.StringVar(&b.p12, "p12", "", "provider-b, issue: new `file` for a key and a certificate of the client")
-	fs.StringVar(&b.portfolio, "portfolio", "", "provider-b: comma-separated merchant `ids` for which the login may act; it then needs no API key")
-	fs.BoolVar(&b.noReview, "no-review", false, "provider-b: capture payments with any result of the address and security code checks")
-	fs.DurationVar(&b.age, "signature-age", 0, "provider-b: greatest difference between a signature's date and now, at most 11h30m (default the proxy's)")
+	fs.StringVar(&b.portfolio, "portfolio", "",
+		"provider-b: comma-separated merchant `ids` for which the login may act; it then needs no API key")
+	fs.BoolVar(&b.noReview, "no-review", false,
+		"provider-b: capture payments with any result of the address and security code checks")
+	fs.DurationVar(&b.age, "signature-age", 0,
+		"provider-b: greatest difference between a signature's date and now, at most 11h30m (default the proxy's)")
 	fs.BoolVar(&b.anyDate, "any-date", false, "provider-b: accept signatures of any date")
 }
 

@@ -31,14 +31,17 @@ func openedB(t *testing.T, file, keyID, merchant string) string {
 	return granted.APIKey.Reveal()
 }
 
-var shownB = regexp.MustCompile(`(?s)merchant id: +(\S+)\nkey id: +(\S+)\nshared secret: (\S+)\nP12: +(\S+)\nP12 password: +(\S+)\n`)
+var shownB = regexp.MustCompile(`(?s)merchant id: +(\S+)\nkey id: +(\S+)\nshared secret: (\S+)\n` +
+	`P12: +(\S+)\nP12 password: +(\S+)\n`)
 
 func TestCredentials_providerB(t *testing.T) {
 	t.Parallel()
 	shipped := mustRead(t, "../../../configs/compat-credentials.yaml")
 	for name, start := range map[string]string{
 		"none": "", "shipped": shipped,
-		"block": "provider_b:\n  # the first\n  - {merchant_id: old, api_key: sk_test_old, keys: [{id: old-key, shared_secret: b2xkLW9sZC1vbGQtb2xkLQ}]} # kept\n",
+		"block": "provider_b:\n  # the first\n" +
+			"  - {merchant_id: old, api_key: sk_test_old, " +
+			"keys: [{id: old-key, shared_secret: b2xkLW9sZC1vbGQtb2xkLQ}]} # kept\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,13 +65,15 @@ func TestCredentials_providerB(t *testing.T) {
 func testProviderB(t *testing.T, dir, file, apiKey string) {
 	t.Helper()
 	b := []string{"--provider", "provider-b", "--name"}
-	issue := append(append([]string{"issue"}, b...), "shop", "--api-key-file", apiKey, "--secret-file", filepath.Join(dir, "secret"), "--p12", filepath.Join(dir, "p12"))
+	issue := append(append([]string{"issue"}, b...), "shop", "--api-key-file", apiKey, "--secret-file",
+		filepath.Join(dir, "secret"), "--p12", filepath.Join(dir, "p12"))
 	out, complaint, err := run(t, file, issue...)
 	shown := shownB.FindStringSubmatch(out)
 	if err != nil || shown == nil {
 		t.Fatalf("issue: %v, %s, %s", err, complaint, out)
 	}
-	if secret, err := base64.StdEncoding.DecodeString(shown[3]); err != nil || len(secret) != 32 || mustRead(t, filepath.Join(dir, "secret")) != shown[3]+"\n" {
+	if secret, err := base64.StdEncoding.DecodeString(shown[3]); err != nil || len(secret) != 32 ||
+		mustRead(t, filepath.Join(dir, "secret")) != shown[3]+"\n" {
 		t.Errorf("secret = %q, %v, want base64 of 32 bytes, as in its file", shown[3], err)
 	}
 	_, certificate, err := pkcs12.Decode([]byte(mustRead(t, shown[4])), shown[5])
@@ -87,17 +92,20 @@ func testProviderB(t *testing.T, dir, file, apiKey string) {
 		t.Errorf("again: got error %v, want that the secret's file is there", err)
 	}
 
-	_, complaint, err = run(t, file, append(append([]string{"map"}, b...), "group", "--key-id", "theirs", "--secret-file", filepath.Join(dir, "secret"), "--portfolio", "shop", "--signature-age", "11h30m")...)
+	_, complaint, err = run(t, file, append(append([]string{"map"}, b...), "group", "--key-id", "theirs", "--secret-file",
+		filepath.Join(dir, "secret"), "--portfolio", "shop", "--signature-age", "11h30m")...)
 	if err != nil {
 		t.Fatalf("map: %v, %s", err, complaint)
 	}
-	if got, own := openedB(t, file, "theirs", "shop"), openedB(t, file, "theirs", "group"); got != "sk_test_new" || own != "" {
+	if got, own := openedB(t, file, "theirs", "shop"), openedB(t, file, "theirs", "group"); got != "sk_test_new" ||
+		own != "" {
 		t.Errorf("the portfolio's key stands for %q and %q, want the member's and none", got, own)
 	}
 	if !strings.Contains(written(t, file), "signature_age: 11h30m") {
 		t.Errorf("the file has no signature_age:\n%s", written(t, file))
 	}
-	if names, _, err := run(t, file, "list", "--provider", "provider-b"); err != nil || !strings.Contains(names, "shop\n") || !strings.Contains(names, "group\n") {
+	if names, _, err := run(t, file, "list", "--provider", "provider-b"); err != nil ||
+		!strings.Contains(names, "shop\n") || !strings.Contains(names, "group\n") {
 		t.Errorf("list: %q, %v, want both", names, err)
 	}
 	for _, name := range []string{"group", "shop"} {
@@ -118,13 +126,15 @@ func TestCredentials_providerBRefused(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")
 	for name, args := range map[string][]string{
-		"no name":                {"issue", "--api-key-env", "A", "--secret-file", secret},
-		"no API key":             {"issue", "--name", "a", "--secret-file", secret},
-		"nothing to issue":       {"issue", "--name", "a", "--api-key-env", "A"},
-		"issue with a key":       {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--key-id", "k"},
-		"a name with a space":    {"issue", "--name", "a b", "--api-key-env", "A", "--secret-file", secret},
-		"a currency of none":     {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--currency", "zzz"},
-		"an age beyond v1's":     {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--signature-age", "12h"},
+		"no name":             {"issue", "--api-key-env", "A", "--secret-file", secret},
+		"no API key":          {"issue", "--name", "a", "--secret-file", secret},
+		"nothing to issue":    {"issue", "--name", "a", "--api-key-env", "A"},
+		"issue with a key":    {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--key-id", "k"},
+		"a name with a space": {"issue", "--name", "a b", "--api-key-env", "A", "--secret-file", secret},
+		"a currency of none": {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--currency",
+			"zzz"},
+		"an age beyond v1's": {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--signature-age",
+			"12h"},
 		"map without either":     {"map", "--name", "a", "--api-key-env", "A"},
 		"map without a secret":   {"map", "--name", "a", "--api-key-env", "A", "--key-id", "k"},
 		"map without a key id":   {"map", "--name", "a", "--api-key-env", "A", "--secret-env", "S"},

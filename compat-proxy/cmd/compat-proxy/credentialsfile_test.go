@@ -140,7 +140,8 @@ func TestCredentials_handWritten(t *testing.T) {
 				t.Errorf("%v of %s: got error %v, want ErrHandWritten in %s", args, name, err, path)
 			}
 		}
-		if _, _, err := run(t, file, "issue", "--api-key-env", "KEY", "--name", name); !errors.Is(err, credentials.ErrExists) {
+		_, _, err := run(t, file, "issue", "--api-key-env", "KEY", "--name", name)
+		if !errors.Is(err, credentials.ErrExists) {
 			t.Errorf("issue of %s: got error %v, want ErrExists", name, err)
 		}
 	}

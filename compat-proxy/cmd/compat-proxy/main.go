@@ -62,7 +62,8 @@ func (m *Main) Command(ctx context.Context, args []string) error {
 // Run serves until ctx ends, then finishes the open requests. It returns nil after a clean stop.
 func (m *Main) Run(ctx context.Context) (err error) {
 	frame, err := program.Open(ctx, program.Config{
-		Name: name, Stderr: m.Stderr, Drain: m.Config.Drain, Notice: &httpx.Notice{For: m.Config.Notice, Health: []string{"/health"}},
+		Name: name, Stderr: m.Stderr, Drain: m.Config.Drain,
+		Notice: &httpx.Notice{For: m.Config.Notice, Health: []string{"/health"}},
 	})
 	if err != nil {
 		return err
@@ -90,7 +91,8 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err := frame.Operators(ctx, m.Config.Admin, proxy.Operations(), m.AdminReady); err != nil {
 		return err
 	}
-	if err := frame.Listen(ctx, program.Listener{Name: "listen", Address: m.Config.Listen, Handler: proxy.Handler(), Ready: m.Ready}); err != nil {
+	listener := program.Listener{Name: "listen", Address: m.Config.Listen, Handler: proxy.Handler(), Ready: m.Ready}
+	if err := frame.Listen(ctx, listener); err != nil {
 		return err
 	}
 	m.serve(ctx, proxy, frame.Log)

@@ -25,14 +25,16 @@ const configs = "../../../configs/"
 func TestShippedConfiguration(t *testing.T) {
 	t.Parallel()
 	m := &Main{Stderr: io.Discard}
-	args := []string{"--config", configs + "compat-proxy.yaml", "--credentials", configs + "compat-credentials.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
+	args := []string{"--config", configs + "compat-proxy.yaml", "--credentials", configs + "compat-credentials.yaml",
+		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
 	if err := m.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
 	want := Config{
-		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Credentials: configs + "compat-credentials.yaml", DropInPaths: true,
-		Currency: "usd", CallTimeout: 30 * time.Second, TotalTimeout: 50 * time.Second, Concurrency: 512, Drain: 10 * time.Second,
-		SignatureAge: 15 * time.Minute, SignatureHosts: []string{},
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080",
+		Credentials: configs + "compat-credentials.yaml", DropInPaths: true,
+		Currency: "usd", CallTimeout: 30 * time.Second, TotalTimeout: 50 * time.Second, Concurrency: 512,
+		Drain: 10 * time.Second, SignatureAge: 15 * time.Minute, SignatureHosts: []string{},
 	}
 	if !reflect.DeepEqual(m.Config, want) {
 		t.Errorf("got %+v, want %+v", m.Config, want)
@@ -140,13 +142,16 @@ func TestDeduplicationSecrets(t *testing.T) {
 		current, other string
 		fault          string
 	}{
-		"none":          {Config{}, nil, "", "", secretVariable},
-		"other alone":   {Config{}, map[string]string{otherVariable: "b"}, "", "", secretVariable},
-		"environment":   {Config{}, map[string]string{secretVariable: "a", otherVariable: "b"}, "a", "b", ""},
-		"files":         {Config{}, map[string]string{secretVariable + "_FILE": file, otherVariable + "_FILE": file}, "of the file", "of the file", ""},
-		"configuration": {Config{DeduplicationSecret: written, DeduplicationSecretOther: written}, map[string]string{secretVariable: "a"}, "of the configuration", "of the configuration", ""},
-		"no such file":  {Config{}, map[string]string{secretVariable + "_FILE": file + "x"}, "", "", "deduplication_secret"},
-		"no other file": {Config{}, map[string]string{secretVariable: "a", otherVariable + "_FILE": file + "x"}, "", "", "deduplication_secret_other"},
+		"none":        {Config{}, nil, "", "", secretVariable},
+		"other alone": {Config{}, map[string]string{otherVariable: "b"}, "", "", secretVariable},
+		"environment": {Config{}, map[string]string{secretVariable: "a", otherVariable: "b"}, "a", "b", ""},
+		"files": {Config{}, map[string]string{secretVariable + "_FILE": file, otherVariable + "_FILE": file},
+			"of the file", "of the file", ""},
+		"configuration": {Config{DeduplicationSecret: written, DeduplicationSecretOther: written},
+			map[string]string{secretVariable: "a"}, "of the configuration", "of the configuration", ""},
+		"no such file": {Config{}, map[string]string{secretVariable + "_FILE": file + "x"}, "", "", "deduplication_secret"},
+		"no other file": {Config{}, map[string]string{secretVariable: "a", otherVariable + "_FILE": file + "x"}, "", "",
+			"deduplication_secret_other"},
 	} {
 		current, other, err := tt.config.secrets(func(name string) string { return tt.env[name] })
 		if (err != nil) != (tt.fault != "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
