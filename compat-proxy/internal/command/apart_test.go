@@ -21,13 +21,17 @@ func TestOnce_apart(t *testing.T) {
 		at    time.Time
 		steps []step
 	}{
-		"one, then one that looks back":     {noon, []step{{0, 0, command.Done}, {119 * time.Second, 120, command.Repeated}}},
-		"one, and the window is over":       {noon, []step{{0, 0, command.Done}, {120 * time.Second, 120, command.Done}}},
-		"after one with a window":           {noon, []step{{0, 120, command.Done}, {0, 0, command.Done}}},
-		"several":                           {noon, []step{{0, 0, command.Done}, {0, 0, command.Done}, {0, 0, command.Done}, {0, 120, command.Repeated}}},
-		"in between":                        {noon, []step{{0, 120, command.Done}, {100 * time.Second, 0, command.Done}, {100 * time.Second, 120, command.Repeated}}},
-		"across a slot's beginning":         {midnight.Add(-time.Second), []step{{0, 0, command.Done}, {2 * time.Second, 120, command.Repeated}}},
-		"several across a slot's beginning": {midnight.Add(-time.Second), []step{{0, 0, command.Done}, {0, 0, command.Done}, {2 * time.Second, 0, command.Done}, {0, 120, command.Repeated}}},
+		"one, then one that looks back": {noon, []step{{0, 0, command.Done}, {119 * time.Second, 120, command.Repeated}}},
+		"one, and the window is over":   {noon, []step{{0, 0, command.Done}, {120 * time.Second, 120, command.Done}}},
+		"after one with a window":       {noon, []step{{0, 120, command.Done}, {0, 0, command.Done}}},
+		"several": {noon, []step{{0, 0, command.Done}, {0, 0, command.Done}, {0, 0, command.Done},
+			{0, 120, command.Repeated}}},
+		"in between": {noon, []step{{0, 120, command.Done}, {100 * time.Second, 0, command.Done},
+			{100 * time.Second, 120, command.Repeated}}},
+		"across a slot's beginning": {midnight.Add(-time.Second),
+			[]step{{0, 0, command.Done}, {2 * time.Second, 120, command.Repeated}}},
+		"several across a slot's beginning": {midnight.Add(-time.Second),
+			[]step{{0, 0, command.Done}, {0, 0, command.Done}, {2 * time.Second, 0, command.Done}, {0, 120, command.Repeated}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +142,8 @@ func TestOnce_apartAfterARefusal(t *testing.T) {
 		t.Errorf("an hour later: got %s, want %s", got, want)
 	}
 	last := b.v1.keys[len(b.v1.keys)-1]
-	if len(keys) != 2 || slices.Contains(keys, last) || last[:len(last)-1] != keys[0][:len(keys[0])-1] || last[len(last)-1] != '2' {
+	if len(keys) != 2 || slices.Contains(keys, last) || last[:len(last)-1] != keys[0][:len(keys[0])-1] ||
+		last[len(last)-1] != '2' {
 		t.Errorf("keys: got %v, want the chain's first three", b.v1.keys)
 	}
 }

@@ -33,8 +33,8 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 		}
 	})))
 	x, err := command.New(command.Config{
-		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
-		FollowPause: time.Microsecond,
+		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
+		Backoff: time.Microsecond, FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)

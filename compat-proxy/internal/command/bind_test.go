@@ -70,7 +70,8 @@ func TestEvidenceUnderAWitness(t *testing.T) {
 	for i, tt := range []struct {
 		apiKey string
 		want   command.Outcome
-	}{{"sk_test_key", command.Done}, {"sk_test_other", command.Refused}, {"sk_test_third", command.Refused}, {"sk_test_key", command.Done}} {
+	}{{"sk_test_key", command.Done}, {"sk_test_other", command.Refused}, {"sk_test_third", command.Refused},
+		{"sk_test_key", command.Done}} {
 		if r := b.at(t, b.proxies[i%2], secret.New(tt.apiKey), of(tt.apiKey)); r.Outcome != tt.want {
 			t.Errorf("%d, %s: got %s %s, want %s", i, tt.apiKey, r.Outcome, r.Code, tt.want)
 		}
@@ -92,8 +93,10 @@ func TestEvidenceThatIsNotReserved(t *testing.T) {
 	if r := b.at(t, b.proxies[0], key, bound("a", "e")); r.Outcome != command.Done {
 		t.Errorf("after a lost response: got %s, want it done", r.Outcome)
 	}
-	x, f := setup(t, map[string][]answer{"POST /v1/idempotency_keys": {{status: http.StatusUnauthorized, body: refusal("invalid_api_key")}}})
-	if r := run(t, x, bound("a", "e")); r.Outcome != command.Refused || r.Status != http.StatusUnauthorized || len(f.posts()) != 1 {
+	x, f := setup(t, map[string][]answer{"POST /v1/idempotency_keys": {{status: http.StatusUnauthorized,
+		body: refusal("invalid_api_key")}}})
+	if r := run(t, x, bound("a", "e")); r.Outcome != command.Refused || r.Status != http.StatusUnauthorized ||
+		len(f.posts()) != 1 {
 		t.Errorf("an API key that is none: got %s %d after %v", r.Outcome, r.Status, routes(f))
 	}
 }

@@ -26,7 +26,8 @@ func (x *Executor) complain(ctx context.Context, reason string) {
 		x.unsaid.Add(1)
 		return
 	}
-	x.cfg.Log.WarnContext(ctx, "compat-proxy: no response from v1", slog.String("error", reason), slog.Int64("more", x.unsaid.Swap(0)))
+	x.cfg.Log.WarnContext(ctx, "compat-proxy: no response from v1", slog.String("error", reason),
+		slog.Int64("more", x.unsaid.Swap(0)))
 }
 
 // distrust closes the idle connections. One of them delivered a response to another request, and

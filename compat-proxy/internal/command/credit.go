@@ -11,9 +11,10 @@ import (
 func (s session) credit(ctx context.Context, c Credit) Result {
 	c.Body.Metadata = s.marked(c.Body.Metadata)
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, c.Body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
-	})
+	a, ok := s.post(ctx, c.Body, CodeOutcomeUnknown,
+		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+			return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
+		})
 	var made v1.Refund
 	if r, done := a.settled(ok, "", nil, &made, func() bool { return refunds(&made, &c.Body, *c.Body.Currency) }); !done {
 		return r

@@ -60,7 +60,8 @@ func setupCustomers(tb testing.TB) customerBundle {
 	tb.Helper()
 	f := &customerV1{
 		clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)), customers: map[string]*v1.Customer{},
-		methods: map[string][]v1.PaymentMethod{}, tokens: map[string]string{}, keys: map[string]storedAnswer{}, refused: map[string]string{},
+		methods: map[string][]v1.PaymentMethod{}, tokens: map[string]string{}, keys: map[string]storedAnswer{},
+		refused: map[string]string{},
 	}
 	server := goldentest.Serve(tb, goldentest.Identified(f))
 	return customerBundle{f, server, clock.NewFake(f.clock.Now().Add(time.Hour))}
@@ -73,19 +74,24 @@ func (b customerBundle) make(tb testing.TB, m *mortal, c command.CreateCustomer)
 }
 
 // makeWith is make under that API key.
-func (b customerBundle) makeWith(tb testing.TB, apiKey secret.String, m *mortal, c command.CreateCustomer) command.Result {
+func (b customerBundle) makeWith(
+	tb testing.TB, apiKey secret.String, m *mortal, c command.CreateCustomer,
+) command.Result {
 	tb.Helper()
 	m.RoundTripper = b.server.Client().Transport
 	return b.through(tb, apiKey, m, c)
 }
 
 // through sends the request through a new proxy with that transport.
-func (b customerBundle) through(tb testing.TB, apiKey secret.String, way http.RoundTripper, c command.CreateCustomer) command.Result {
+func (b customerBundle) through(
+	tb testing.TB, apiKey secret.String, way http.RoundTripper, c command.CreateCustomer,
+) command.Result {
 	tb.Helper()
 	// A busy machine delays one of two concurrent requests.
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
-		V1:                  b.server.URL, Transport: way, Backoff: time.Microsecond, FollowPause: 200 * time.Millisecond, Clock: b.proxy,
+		V1:                  b.server.URL, Transport: way, Backoff: time.Microsecond, FollowPause: 200 * time.Millisecond,
+		Clock: b.proxy,
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -175,7 +181,8 @@ func TestCreateCustomerWithOneAnswerLost(t *testing.T) {
 func TestCreateCustomerTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, cards := range map[string][]string{
-		"equal": {visa, mastercard}, "other cards": {mastercard}, "fewer cards": {visa}, "more cards": {visa, mastercard, amex},
+		"equal": {visa, mastercard}, "other cards": {mastercard}, "fewer cards": {visa},
+		"more cards": {visa, mastercard, amex},
 	} {
 		for range 20 {
 			b := setupCustomers(t)
@@ -284,7 +291,8 @@ func TestCreateCustomerWithoutWhatListsFind(t *testing.T) {
 	b := setupCustomers(t)
 	long := strings.Repeat("å", 256) // longer than a reference
 	first := b.whole(t, described("", long))
-	if r := b.whole(t, described("", long)); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID || r.Customer.Reference != nil {
+	if r := b.whole(t, described("", long)); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID ||
+		r.Customer.Reference != nil {
 		t.Errorf("got %+v, want the first customer repeated, without a reference", r)
 	}
 	if r := b.whole(t, described("", long[2:])); r.Outcome != command.Done || text(r.Customer.Reference) != long[2:] {

@@ -167,7 +167,8 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 			return http.StatusBadRequest, refusal("token_used")
 		}
 		f.tokens[in.Token] = ""
-		m := v1.PaymentMethod{ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID, Metadata: v1.Metadata{"number": number}}
+		m := v1.PaymentMethod{ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID,
+			Metadata: v1.Metadata{"number": number}}
 		f.methods[c.ID] = append(f.methods[c.ID], m)
 		c.Version++
 		return http.StatusCreated, mustJSON(m)

@@ -105,7 +105,8 @@ func New(cfg Config) (*Executor, error) {
 		transport = &observed{transport, cfg.Clock, cfg.Observe}
 	}
 	times := &v1Clock{own: cfg.Clock}
-	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(doer{httpx.Traced(cfg.Tracer, template, &dated{transport, times})}))
+	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(
+		doer{httpx.Traced(cfg.Tracer, template, &dated{transport, times})}))
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}

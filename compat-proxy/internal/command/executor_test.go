@@ -136,8 +136,8 @@ func setup(t *testing.T, answers map[string][]answer) (*command.Executor, *fakeV
 	server := goldentest.Serve(t, f.identified())
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
-		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, FollowPause: time.Millisecond,
-		Clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)),
+		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond,
+		FollowPause: time.Millisecond, Clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -169,17 +169,27 @@ func TestAuthorize(t *testing.T) {
 		{"a gateway's 502 is asked again", []answer{{status: 502}, done}, nil, command.Done, 2},
 		{"a gateway's 504 is asked again", []answer{{status: 504}, done}, nil, command.Done, 2},
 		{"overload is asked again", []answer{{status: 503, body: refusal("overloaded")}, done}, nil, command.Done, 2},
-		{"a key in use is asked again", []answer{{status: 409, body: refusal(command.CodeKeyInUse)}, done}, nil, command.Done, 2},
+		{"a key in use is asked again", []answer{{status: 409, body: refusal(command.CodeKeyInUse)}, done}, nil, command.Done,
+			2},
 		{"asking again has an end", []answer{{}}, nil, command.Uncertain, 4},
-		{"overload to the end moved nothing", []answer{{status: 503, body: refusal("overloaded")}}, nil, command.Unavailable, 4},
-		{"overload after a lost answer tells nothing", []answer{{}, {status: 503, body: refusal("overloaded")}}, nil, command.Uncertain, 4},
-		{"a refusal after a lost answer settles it", []answer{{}, {status: 400, body: refusal("invalid_value")}}, nil, command.Refused, 2},
-		{"a rate limit after a lost answer does not", []answer{{}, {status: 429, body: refusal("rate_limited")}}, nil, command.Uncertain, 2},
-		{"too many changes are asked again", []answer{{status: 429, body: refusal("too_many_changes")}, done}, nil, command.Done, 2},
-		{"a decline", []answer{{status: 402, body: refusalWith("card_declined", transaction("declined"))}}, nil, command.Declined, 1},
-		{"an internal error is not asked again", []answer{{status: 500, body: refusal("internal_error")}}, nil, command.Uncertain, 1},
-		{"no acquirer is not asked again", []answer{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}}, nil, command.Unavailable, 1},
-		{"a payment that never was", []answer{{status: 502, body: refusal(command.CodeNotProcessed)}}, nil, command.Refused, 1},
+		{"overload to the end moved nothing", []answer{{status: 503, body: refusal("overloaded")}}, nil, command.Unavailable,
+			4},
+		{"overload after a lost answer tells nothing", []answer{{}, {status: 503, body: refusal("overloaded")}}, nil,
+			command.Uncertain, 4},
+		{"a refusal after a lost answer settles it", []answer{{}, {status: 400, body: refusal("invalid_value")}}, nil,
+			command.Refused, 2},
+		{"a rate limit after a lost answer does not", []answer{{}, {status: 429, body: refusal("rate_limited")}}, nil,
+			command.Uncertain, 2},
+		{"too many changes are asked again", []answer{{status: 429, body: refusal("too_many_changes")}, done}, nil,
+			command.Done, 2},
+		{"a decline", []answer{{status: 402, body: refusalWith("card_declined", transaction("declined"))}}, nil,
+			command.Declined, 1},
+		{"an internal error is not asked again", []answer{{status: 500, body: refusal("internal_error")}}, nil,
+			command.Uncertain, 1},
+		{"no acquirer is not asked again", []answer{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}}, nil,
+			command.Unavailable, 1},
+		{"a payment that never was", []answer{{status: 502, body: refusal(command.CodeNotProcessed)}}, nil, command.Refused,
+			1},
 		{"a redirect is not followed", []answer{{status: 307}}, nil, command.Unavailable, 1},
 		{"an answer that cannot be read", []answer{{status: 201, body: "<html>"}}, nil, command.Uncertain, 1},
 		{
@@ -241,7 +251,8 @@ func TestTwoRequestsNeverShareAKey(t *testing.T) {
 
 func TestExecuteStopsAtTheFirstThatIsNotDone(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{create: {{status: 402, body: refusalWith("card_declined", transaction("declined"))}}})
+	x, f := setup(t, map[string][]answer{create: {{status: 402,
+		body: refusalWith("card_declined", transaction("declined"))}}})
 	results := x.Execute(t.Context(), key, []command.Command{charge, charge})
 	if got, want := len(results), 1; got != want {
 		t.Errorf("results: got %d, want %d", got, want)
@@ -268,7 +279,8 @@ func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	f := &fakeV1{answers: map[string][]answer{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
 	server := goldentest.Serve(t, goldentest.Identified(f))
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, TotalTimeout: 5 * time.Minute})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL,
+		TotalTimeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +299,8 @@ func TestUnreachable(t *testing.T) {
 	unreachable := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", nobody)
 	}}
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://v1", Transport: unreachable, Backoff: time.Millisecond})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://v1", Transport: unreachable,
+		Backoff: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,8 @@ func captures(made *v1.Capture, c *v1.CaptureCreate, txn string, t *v1.Transacti
 
 // refunds reports whether made matches the request c, in that currency.
 func refunds(made *v1.Refund, c *v1.RefundCreate, currency string) bool {
-	if !is(id.Refund, made.ID) || made.Transaction != c.Transaction || made.Currency != currency || !echoes(made.Reference, c.Reference) {
+	if !is(id.Refund, made.ID) || made.Transaction != c.Transaction || made.Currency != currency ||
+		!echoes(made.Reference, c.Reference) {
 		return false
 	}
 	switch {

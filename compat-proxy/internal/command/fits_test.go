@@ -34,9 +34,10 @@ func TestMadeOfNothing(t *testing.T) {
 		"all of it": {command.Capture{Target: number, Seen: true}, capture},
 		"refund":    {command.Refund{Target: number}, refunds},
 		"void":      {command.Void{Target: number}, void},
-		"credit":    {command.Credit{Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method}}, refunds},
-		"token":     {command.CreateToken{}, "POST /v1/tokens"},
-		"customer":  {command.CreateCustomer{}, "POST /v1/customers"},
+		"credit": {command.Credit{Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method}},
+			refunds},
+		"token":    {command.CreateToken{}, "POST /v1/tokens"},
+		"customer": {command.CreateCustomer{}, "POST /v1/customers"},
 	}
 	for name, ask := range asked {
 		for _, body := range saysNothing {
@@ -66,21 +67,26 @@ func TestMadeOfAnother(t *testing.T) {
 		route, answer string
 		want          command.Outcome
 	}{
-		"sale":              {card(charge), create, transaction("captured", fitting), command.Done},
-		"sale for less":     {card(charge), create, transaction("captured", fitting, `"amount_authorized":50`), command.Done},
-		"another amount":    {card(charge), create, transaction("captured", fitting, `"amount":101`), command.Uncertain},
-		"another currency":  {card(charge), create, strings.Replace(transaction("captured", fitting), "usd", "eur", 1), command.Uncertain},
+		"sale":           {card(charge), create, transaction("captured", fitting), command.Done},
+		"sale for less":  {card(charge), create, transaction("captured", fitting, `"amount_authorized":50`), command.Done},
+		"another amount": {card(charge), create, transaction("captured", fitting, `"amount":101`), command.Uncertain},
+		"another currency": {card(charge), create, strings.Replace(transaction("captured", fitting), "usd", "eur", 1),
+			command.Uncertain},
 		"another reference": {card(charge), create, transaction("captured", `"reference":"A-2"`), command.Uncertain},
 		"no reference":      {card(charge), create, transaction("captured"), command.Uncertain},
-		"another card":      {card(charge), create, transaction("captured", `"reference":"A-1","card":{"last4":"1112"}`), command.Uncertain},
-		"capture":           {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "100"), command.Done},
-		"captured more":     {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "101"), command.Uncertain},
+		"another card": {card(charge), create, transaction("captured", `"reference":"A-1","card":{"last4":"1112"}`),
+			command.Uncertain},
+		"capture": {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "100"), command.Done},
+		"captured more": {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "101"),
+			command.Uncertain},
 		"capture of another": {
-			command.Capture{Target: number}, capture, strings.Replace(of("succeeded", "100"), txnID, "txn_000000000000z", 1), command.Uncertain,
+			command.Capture{Target: number}, capture, strings.Replace(of("succeeded", "100"), txnID, "txn_000000000000z", 1),
+			command.Uncertain,
 		},
-		"refund":       {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "100"), command.Done},
-		"refund less":  {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "99"), command.Uncertain},
-		"refund other": {command.Refund{Target: number}, refunds, strings.Replace(back("pending", "100"), "usd", "eur", 1), command.Uncertain},
+		"refund":      {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "100"), command.Done},
+		"refund less": {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "99"), command.Uncertain},
+		"refund other": {command.Refund{Target: number}, refunds, strings.Replace(back("pending", "100"), "usd", "eur", 1),
+			command.Uncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +116,8 @@ func TestRefusalOfAnother(t *testing.T) {
 func TestReadOfNothing(t *testing.T) {
 	t.Parallel()
 	customer, method := id.Format(id.Customer, 1), id.Format(id.PaymentMethod, 2)
-	stored := command.Authorize{Body: v1.TransactionCreate{Amount: 100, Currency: "usd", Customer: &customer}, Takes: []v1.CardBrand{"visa"}}
+	stored := command.Authorize{Body: v1.TransactionCreate{Amount: 100, Currency: "usd", Customer: &customer},
+		Takes: []v1.CardBrand{"visa"}}
 	named := stored
 	named.Body.PaymentMethod = method
 	shipped := command.Authorize{Body: stored.Body, ShipToCustomer: true}
@@ -155,7 +162,8 @@ func TestCreateCustomerEnds(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	var calls atomic.Int64
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Observe: func(command.Call) { calls.Add(1) }})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL,
+		Observe: func(command.Call) { calls.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,14 +182,16 @@ func (c *closing) CloseIdleConnections() { c.closed.Add(1) }
 
 func TestComplaint(t *testing.T) {
 	t.Parallel()
-	answers := map[string][]answer{create: {{status: 201, body: transaction("captured", `"amount":7`)}, {status: 201, body: transaction("captured")}, {}}}
+	answers := map[string][]answer{create: {{status: 201, body: transaction("captured", `"amount":7`)},
+		{status: 201, body: transaction("captured")}, {}}}
 	server := goldentest.Serve(t, &fakeV1{answers: answers})
 	var log bytes.Buffer
-	kept, now := &closing{RoundTripper: server.Client().Transport}, clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
+	kept := &closing{RoundTripper: server.Client().Transport}
+	now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
-		V1:                  server.URL, Transport: kept, Observe: func(command.Call) {}, Backoff: time.Microsecond, Clock: now,
-		Log: slog.New(slog.NewTextHandler(&log, nil)),
+		V1:                  server.URL, Transport: kept, Observe: func(command.Call) {}, Backoff: time.Microsecond,
+		Clock: now, Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +208,8 @@ func TestComplaint(t *testing.T) {
 	run(t, x, charge)
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], "does not match the request") ||
-		!strings.Contains(lines[1], "connection refused") || !strings.Contains(lines[1], "level=WARN") || !strings.Contains(lines[1], "more=4") {
+		!strings.Contains(lines[1], "connection refused") || !strings.Contains(lines[1], "level=WARN") ||
+		!strings.Contains(lines[1], "more=4") {
 		t.Errorf("got %q", lines)
 	}
 	if strings.Contains(log.String(), key.Reveal()) {

@@ -27,7 +27,8 @@ func TestConditionsComeBeforeAnyEffect(t *testing.T) {
 		{"not settled", transaction("captured", `"settlement":"pending"`, visa1111), "1.5", command.ConditionSettled},
 		{"another card", transaction("captured", settledCard, `"card":{"last4":"2222"}`), "1.5", command.ConditionLast4},
 		{"no card", transaction("captured", settledCard), "1.5", command.ConditionLast4},
-		{"another currency", strings.Replace(transaction("captured", settledCard, visa1111), "usd", "eur", 1), "1.5", command.ConditionCurrency},
+		{"another currency", strings.Replace(transaction("captured", settledCard, visa1111), "usd", "eur", 1), "1.5",
+			command.ConditionCurrency},
 		{"too precise", transaction("captured", settledCard, visa1111), "1.505", command.ConditionAmount},
 		{"not positive", transaction("captured", settledCard, visa1111), "-1", command.ConditionAmount},
 		{"not an amount", transaction("captured", settledCard, visa1111), "many", command.ConditionAmount},
@@ -37,11 +38,13 @@ func TestConditionsComeBeforeAnyEffect(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x, f := setup(t, map[string][]answer{
-				read: {{status: 200, body: tt.state}}, "POST /v1/refunds": {{status: 201, body: `{"id":"` + refund + `","status":"pending"}`}},
+				read: {{status: 200, body: tt.state}}, "POST /v1/refunds": {{status: 201, body: `{"id":"` + refund +
+					`","status":"pending"}`}},
 				capture: {{status: 201, body: of("succeeded", "100")}},
 			})
 			for _, c := range []command.Command{
-				command.Refund{Target: number, Amount: tt.amount, Require: all}, command.Capture{Target: number, Amount: tt.amount, Require: all},
+				command.Refund{Target: number, Amount: tt.amount, Require: all},
+				command.Capture{Target: number, Amount: tt.amount, Require: all},
 			} {
 				before := len(f.posts())
 				r := run(t, x, c)
@@ -64,7 +67,8 @@ func TestBodies(t *testing.T) {
 		route   string
 		want    string
 	}{
-		{"capture", command.Capture{Target: number, Amount: "20", Final: true, Reference: "r"}, capture, `{"amount":2000,"final":true,"reference":"r"}`},
+		{"capture", command.Capture{Target: number, Amount: "20", Final: true, Reference: "r"}, capture,
+			`{"amount":2000,"final":true,"reference":"r"}`},
 		{"capture all", command.Capture{Target: number}, capture, `{}`},
 		{
 			"refund",
@@ -78,7 +82,8 @@ func TestBodies(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x, f := setup(t, map[string][]answer{
-				read: {{status: 200, body: transaction("authorized")}}, capture: {{status: 201, body: strings.Replace(of("succeeded", "2000"), "{", `{"reference":"r",`, 1)}},
+				read:               {{status: 200, body: transaction("authorized")}},
+				capture:            {{status: 201, body: strings.Replace(of("succeeded", "2000"), "{", `{"reference":"r",`, 1)}},
 				"POST /v1/refunds": {{status: 201, body: back("pending", "5")}}, void: {{status: 200, body: transaction("voided")}},
 			})
 			if got, want := run(t, x, tt.command).Outcome, command.Done; got != want {
@@ -128,7 +133,8 @@ func TestFollowUpRefusals(t *testing.T) {
 		{"refund that failed", command.Refund{Target: number}, map[string][]answer{
 			read: authorized, "POST /v1/refunds": {{status: 201, body: back("failed", "100")}},
 		}, command.Refused, 1},
-		{"reading fails", command.Capture{Target: number}, map[string][]answer{read: {{status: 500}}}, command.Unavailable, 0},
+		{"reading fails", command.Capture{Target: number}, map[string][]answer{read: {{status: 500}}}, command.Unavailable,
+			0},
 		{"reading is not allowed", command.Capture{Target: number}, map[string][]answer{
 			read: {{status: 403, body: refusal("insufficient_scope")}},
 		}, command.Refused, 0},
@@ -178,7 +184,8 @@ func TestGetOfARefundsNumber(t *testing.T) {
 		"GET /v1/transactions/" + paid: {{status: 200, body: `{"id":"` + paid + `"}`}},
 	})
 	r := run(t, x, command.Get{Target: number})
-	if r.Outcome != command.Done || r.Refund == nil || r.Refund.ID != refund || r.Transaction == nil || r.Transaction.ID != paid {
+	if r.Outcome != command.Done || r.Refund == nil || r.Refund.ID != refund || r.Transaction == nil ||
+		r.Transaction.ID != paid {
 		t.Errorf("got %s, refund %v, transaction %v, want both", r.Outcome, r.Refund, r.Transaction)
 	}
 	if posts := f.posts(); len(posts) != 0 {

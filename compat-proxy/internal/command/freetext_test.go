@@ -22,12 +22,14 @@ func texts() map[string]command.Command {
 	own := "x" + mastercard + "y"
 	return map[string]command.Command{
 		"authorize": command.Named{Name: cardInText, Command: command.Authorize{Body: v1.TransactionCreate{
-			Amount: 100, Currency: "usd", PaymentMethod: "card", Card: card, Reference: &text, Description: &own, Billing: contact, Metadata: &entries,
+			Amount: 100, Currency: "usd", PaymentMethod: "card", Card: card, Reference: &text, Description: &own,
+			Billing: contact, Metadata: &entries,
 		}}},
 		"capture": command.Capture{Target: "1", Reference: text, Metadata: other, Seen: true},
 		"refund":  command.Refund{Target: "1", Reference: text, Metadata: other},
 		"credit": command.Credit{Body: v1.RefundCreate{
-			Amount: new(int64(100)), Currency: new("usd"), PaymentMethod: new("card"), Card: card, Reference: &own, Reason: &text, Metadata: &entries,
+			Amount: new(int64(100)), Currency: new("usd"), PaymentMethod: new("card"), Card: card, Reference: &own,
+			Reason: &text, Metadata: &entries,
 		}},
 		"token": command.CreateToken{Body: v1.TokenCreate{Card: card}},
 		"customer": command.CreateCustomer{
@@ -48,11 +50,13 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x, f := setup(t, map[string][]answer{
-				"GET /v1/transactions/txn_0000000000001": {{status: http.StatusOK, body: `{"id":"txn_0000000000001","object":"transaction",` +
+				"GET /v1/transactions/txn_0000000000001": {{status: http.StatusOK, body: `{"id":"txn_0000000000001",` +
+					`"object":"transaction",` +
 					`"status":"captured","amount":100,"amount_captured":100,"amount_refundable":100,"currency":"usd"}`}},
 				"POST /v1/transactions": {{status: http.StatusServiceUnavailable, body: refusal("acquirer_unavailable")}},
 				"GET /v1/customers":     {{status: http.StatusOK, body: `{"object":"list","data":[],"has_more":false}`}},
-				"POST /v1/tokens":       {{status: http.StatusCreated, body: `{"id":"tok_0000000000001","object":"token","value":"tok_x"}`}},
+				"POST /v1/tokens": {{status: http.StatusCreated, body: `{"id":"tok_0000000000001","object":"token",` +
+					`"value":"tok_x"}`}},
 			})
 			x.Execute(t.Context(), secret.New("sk_test_x"), []command.Command{c})
 			bodies := 0
@@ -81,7 +85,8 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 // TestMaskedReferenceFits: v1's response has the masked reference, as the request had.
 func TestMaskedReferenceFits(t *testing.T) {
 	t.Parallel()
-	const transaction = `{"id":"txn_0000000000001","object":"transaction","status":"captured","amount":100,"currency":"usd","reference":"` + maskedInText + `"}`
+	const transaction = `{"id":"txn_0000000000001","object":"transaction","status":"captured","amount":100,` +
+		`"currency":"usd","reference":"` + maskedInText + `"}`
 	x, _ := setup(t, map[string][]answer{"POST /v1/transactions": {{status: http.StatusCreated, body: transaction}}})
 	got := x.Execute(t.Context(), secret.New("sk_test_x"), []command.Command{command.Authorize{
 		Body: v1.TransactionCreate{Amount: 100, Currency: "usd", PaymentMethod: "card", Reference: new(cardInText)},

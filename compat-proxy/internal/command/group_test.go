@@ -28,7 +28,20 @@ func page(more bool, payments ...string) answer {
 	if more {
 		hasMore = "true"
 	}
-	return answer{status: 200, body: `{"object":"list","has_more":` + hasMore + `,"data":[` + strings.Join(payments, ",") + `]}`}
+	return answer{status: 200, body: `{"object":"list","has_more":` + hasMore + `,"data":[` + strings.Join(payments, ",") +
+		`]}`}
+}
+
+func voidOf(txn string) string { return "POST /v1/transactions/" + txn + "/void" }
+
+// voided is v1's response to the void of a payment.
+func voided(body string) answer {
+	status := strings.NewReplacer(`"captured"`, `"voided"`, `"unknown"`, `"voided"`)
+	return answer{status: 200, body: status.Replace(body)}
+}
+
+func notVoidable(body string) []answer {
+	return []answer{{status: 409, body: refusalWith(command.CodeNotVoidable, body)}}
 }
 
 // TestVoidGroup: a void that is refused, or whose response is lost, ends the command, which then
@@ -40,28 +53,27 @@ func TestVoidGroup(t *testing.T) {
 	_, stranger := other(t, 60410000151, "captured", `"amount":5`)
 	_, declined := other(t, 60410000152, "declined", member)
 	third, open := other(t, 60410000153, "unknown", member)
-	voidOf := func(txn string) string { return "POST /v1/transactions/" + txn + "/void" }
-	gone := func(body string) answer {
-		return answer{status: 200, body: strings.Replace(strings.Replace(body, `"captured"`, `"voided"`, 1), `"unknown"`, `"voided"`, 1)}
-	}
+	inFull := transaction("captured", `"amount":5,"amount_authorized":5`)
 	for name, tt := range map[string]struct {
 		answers map[string][]answer
 		want    command.Outcome
 		posts   int
 	}{
 		"all of it, over two pages": {map[string][]answer{
-			list: {page(true, stranger, declined), page(false, taken)}, void: {gone(first)}, voidOf(second): {gone(taken)},
+			list: {page(true, stranger, declined), page(false, taken)}, void: {voided(first)}, voidOf(second): {voided(taken)},
 		}, command.Done, 2},
 		"one that may still come about": {map[string][]answer{
-			list: {page(false, open)}, void: {gone(first)}, voidOf(third): {{status: 409, body: refusalWith(command.CodeNotVoidable, open)}},
+			list: {page(false, open)}, void: {voided(first)}, voidOf(third): notVoidable(open),
 		}, command.Refused, 2},
-		"the first cannot be": {map[string][]answer{
-			list: {page(false, taken)}, void: {{status: 409, body: refusalWith(command.CodeNotVoidable, first)}},
-		}, command.Refused, 1},
-		"the list cannot be had":      {map[string][]answer{list: {{status: 503, body: refusal("overloaded")}}}, command.Unavailable, 0},
+		"the first cannot be": {
+			map[string][]answer{list: {page(false, taken)}, void: notVoidable(first)}, command.Refused, 1,
+		},
+		"the list cannot be had": {
+			map[string][]answer{list: {{status: 503, body: refusal("overloaded")}}}, command.Unavailable, 0,
+		},
 		"the answer is lost for good": {map[string][]answer{list: {page(false, taken)}, void: {{}}}, command.Uncertain, -1},
-		"nothing left":                {map[string][]answer{read: {gone(first)}, list: {page(false, declined)}}, command.Refused, 0},
-		"never partly approved":       {map[string][]answer{read: {{status: 200, body: transaction("captured", `"amount":5,"amount_authorized":5`)}}}, command.Unmet, 0},
+		"nothing left":                {map[string][]answer{read: {voided(first)}, list: {page(false, declined)}}, command.Refused, 0},
+		"never partly approved":       {map[string][]answer{read: {{status: 200, body: inFull}}}, command.Unmet, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,11 +84,10 @@ func TestVoidGroup(t *testing.T) {
 			if got := run(t, x, command.VoidGroup{First: number}); got.Outcome != tt.want {
 				t.Errorf("got %s %s, want %s", got.Outcome, got.Code, tt.want)
 			}
-			posts := f.posts()
+			posts, keys := f.posts(), map[string]string{}
 			if tt.posts >= 0 && len(posts) != tt.posts { // the transport also resends a request that a reused connection lost
 				t.Errorf("posts: got %v, want %d", posts, tt.posts)
 			}
-			keys := map[string]string{}
 			for _, p := range posts {
 				if route, used := keys[p.key]; used && route != p.route {
 					t.Errorf("%s and %s share a key", route, p.route)
@@ -112,7 +123,8 @@ func TestListTimeout(t *testing.T) {
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	_, rest := other(t, 60410000150, "captured", member)
-	_, less := other(t, 60410000150, "captured", strings.Replace(member, `"amount_authorized":700`, `"amount_authorized":699`, 1))
+	_, less := other(t, 60410000150, "captured",
+		strings.Replace(member, `"amount_authorized":700`, `"amount_authorized":699`, 1))
 	_, let := other(t, 60410000150, "voided", member)
 	for name, tt := range map[string]struct {
 		first, second string
@@ -124,9 +136,12 @@ func TestJoin(t *testing.T) {
 		"nothing is open":       {transaction("captured", partial), rest, command.Unmet, command.ConditionGroupEnded},
 		"the other was voided":  {transaction("captured", partial), let, command.Done, ""},
 		"the order was voided":  {transaction("voided", partial), "", command.Unmet, command.ConditionGroupEnded},
-		"in full":               {transaction("captured", `"amount":5,"amount_authorized":5`), "", command.Unmet, command.ConditionGroup},
-		"declined":              {transaction("declined", `"amount":5,"amount_authorized":0`), "", command.Unmet, command.ConditionGroup},
-		"a further one itself":  {transaction("captured", `"amount":5,"amount_authorized":4,"metadata":{"payment_group":"1"}`), "", command.Unmet, command.ConditionGroup},
+		"in full": {transaction("captured", `"amount":5,"amount_authorized":5`), "", command.Unmet,
+			command.ConditionGroup},
+		"declined": {transaction("declined", `"amount":5,"amount_authorized":0`), "", command.Unmet,
+			command.ConditionGroup},
+		"a further one itself": {transaction("captured", `"amount":5,"amount_authorized":4,"metadata":`+
+			`{"payment_group":"1"}`), "", command.Unmet, command.ConditionGroup},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,10 +178,11 @@ func TestCredit(t *testing.T) {
 		want    command.Outcome
 		posts   int
 	}{
-		"OK":                    {[]answer{{status: 201, body: credited("pending")}}, command.Done, 1},
-		"the answer is lost":    {[]answer{{}, {status: 201, body: credited("succeeded")}}, command.Done, 2},
-		"lost for good":         {[]answer{{}}, command.Uncertain, 4},
-		"unknown, then known":   {[]answer{{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: credited("pending")}}, command.Done, 2},
+		"OK":                 {[]answer{{status: 201, body: credited("pending")}}, command.Done, 1},
+		"the answer is lost": {[]answer{{}, {status: 201, body: credited("succeeded")}}, command.Done, 2},
+		"lost for good":      {[]answer{{}}, command.Uncertain, 4},
+		"unknown, then known": {[]answer{{status: 504, body: refusal(command.CodeOutcomeUnknown)},
+			{status: 201, body: credited("pending")}}, command.Done, 2},
 		"failed":                {[]answer{{status: 201, body: credited("failed")}}, command.Refused, 1},
 		"not allowed":           {[]answer{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
 		"declined":              {[]answer{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
@@ -199,7 +215,8 @@ func TestJoinInAnotherCurrency(t *testing.T) {
 			read: {{status: 200, body: transaction("captured", partial)}}, list: {page(false)},
 			create: {{status: 201, body: transaction("captured", `"amount":700`)}},
 		})
-		r := run(t, x, command.Authorize{Body: v1.TransactionCreate{Amount: 700, Currency: currency, PaymentMethod: "card"}, Joins: number})
+		r := run(t, x, command.Authorize{Body: v1.TransactionCreate{Amount: 700, Currency: currency, PaymentMethod: "card"},
+			Joins: number})
 		if r.Outcome != want {
 			t.Errorf("%s: got %s, want %s", currency, r.Outcome, want)
 		}

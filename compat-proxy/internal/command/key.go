@@ -45,7 +45,8 @@ func (x *Executor) Inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 		return info, r
 	}
 	err := admission.Identify(ctx, admission.Identity{
-		Key: info.ID, Merchant: info.Merchant + "/" + string(info.Mode), Live: info.Mode == v1.ModeLive, Public: info.Kind == v1.APIKeyKindPublishable,
+		Key: info.ID, Merchant: info.Merchant + "/" + string(info.Mode), Live: info.Mode == v1.ModeLive,
+		Public: info.Kind == v1.APIKeyKindPublishable,
 	})
 	if err != nil {
 		return info, Result{Outcome: Unavailable, Status: http.StatusTooManyRequests}

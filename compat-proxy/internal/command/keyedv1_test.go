@@ -171,7 +171,8 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	}
 	mustRead([]byte(body), &asked)
 	txn := id.Format(id.Transaction, int64(len(f.effects)))
-	fields := fmt.Sprintf(`"status":"captured","amount":%d,"currency":%q,"created_at":%q`, asked.Amount, cmp.Or(asked.Currency, "usd"),
+	fields := fmt.Sprintf(`"status":"captured","amount":%d,"currency":%q,"created_at":%q`, asked.Amount,
+		cmp.Or(asked.Currency, "usd"),
 		now.UTC().Format("2006-01-02T15:04:05.000Z"))
 	if asked.Reference != nil {
 		fields += fmt.Sprintf(`,"reference":%q`, *asked.Reference)
@@ -184,7 +185,8 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	}
 	if path == "/v1/refunds" {
 		txn = id.Format(id.Refund, int64(len(f.effects)))
-		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, asked.Transaction, strings.Replace(fields, "captured", "pending", 1))
+		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, asked.Transaction,
+			strings.Replace(fields, "captured", "pending", 1))
 	}
 	u := &keyUse{body: body, status: f.answer, answer: made, id: txn, made: now}
 	switch {
@@ -193,7 +195,8 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	case f.answer == http.StatusPaymentRequired && path == "/v1/refunds":
 		u.answer = refusal("acquirer_declined")
 		if asked.Transaction != "" {
-			u.answer = refusalWith("acquirer_declined", fmt.Sprintf(`{"id":%q,"created_at":"2026-11-01T00:00:00Z"}`, asked.Transaction))
+			u.answer = refusalWith("acquirer_declined",
+				fmt.Sprintf(`{"id":%q,"created_at":"2026-11-01T00:00:00Z"}`, asked.Transaction))
 		}
 	case f.answer == http.StatusPaymentRequired:
 		u.answer = refusalWith("card_declined", strings.Replace(made, "captured", "declined", 1))
@@ -220,7 +223,8 @@ func (f *keyedV1) look(w http.ResponseWriter, key string) {
 		if u.purpose != "" {
 			status += fmt.Sprintf(`,"purpose":%q`, u.purpose)
 		}
-		_, _ = fmt.Fprintf(w, `{"object":"idempotency_key","key":%q,"status":"x","created_at":%q,"expires_at":%q,"resource":%q%s}`,
+		_, _ = fmt.Fprintf(w, `{"object":"idempotency_key","key":%q,"status":"x","created_at":%q,"expires_at":%q,`+
+			`"resource":%q%s}`,
 			key, u.made.UTC().Format("2006-01-02T15:04:05.000Z"), u.made.UTC().Format("2006-01-02T15:04:05.000Z"), u.id, status)
 	}
 }

@@ -72,9 +72,10 @@ func (m maker) tokens(ctx context.Context) ([]string, *Result) {
 func (m maker) open(ctx context.Context) (*seenCustomer, Result) {
 	params := &v1.CreateCustomerParams{IdempotencyKey: &m.key}
 	var made v1.Customer
-	a, ok := m.post(ctx, opening(m.command.Body), "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
-	})
+	a, ok := m.post(ctx, opening(m.command.Body), "",
+		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+			return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
+		})
 	fits := func() bool { return is(id.Customer, made.ID) && alike(&made, m.command.Body) }
 	if r, read := a.made(ok, &made, fits); !read {
 		return nil, r
@@ -143,7 +144,8 @@ func (m maker) attachToken(ctx context.Context, customer string, i, nth int, tok
 	a, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return m.x.client.AttachPaymentMethodWithBody(ctx, customer, params, contentType, body, m.authorized)
 	})
-	if r, read := a.made(ok, &made, func() bool { return is(id.PaymentMethod, made.ID) && made.Customer == customer }); !read {
+	fits := func() bool { return is(id.PaymentMethod, made.ID) && made.Customer == customer }
+	if r, read := a.made(ok, &made, fits); !read {
 		return nil, r
 	}
 	return &made, Result{}
@@ -165,8 +167,8 @@ type rest struct {
 func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, Result) {
 	in := m.command.Body
 	last := rest{
-		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing, Shipping: in.Shipping,
-		Metadata: map[string]string{},
+		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing,
+		Shipping: in.Shipping, Metadata: map[string]string{},
 	}
 	if in.Metadata != nil {
 		maps.Copy(last.Metadata, *in.Metadata)

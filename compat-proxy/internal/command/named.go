@@ -299,7 +299,8 @@ func (s session) ended(ctx context.Context, key string) (v1.IdempotencyKeyRecord
 			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 		})
 		var found v1.IdempotencyKeyRecord
-		if r, ok := a.read(&found, func() bool { return found.Key == "" || found.Key == key }); !ok || found.HTTPStatus != nil {
+		fits := func() bool { return found.Key == "" || found.Key == key }
+		if r, ok := a.read(&found, fits); !ok || found.HTTPStatus != nil {
 			return found, r, ok
 		}
 		if i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {

@@ -116,7 +116,8 @@ func TestNameThatIsSpent(t *testing.T) {
 	b := setupOnce(t, noon)
 	b.v1.answer = http.StatusConflict
 	for i := range 9 {
-		if r := b.result(t, i%2, named(int64(100+i))); r.Outcome != command.Refused || (r.Code == command.CodeNameSpent) != (i == 8) {
+		if r := b.result(t, i%2, named(int64(100+i))); r.Outcome != command.Refused ||
+			(r.Code == command.CodeNameSpent) != (i == 8) {
 			t.Errorf("%s: got %s %s", strconv.Itoa(i), r.Outcome, r.Code)
 		}
 	}

@@ -17,9 +17,10 @@ const minSecret = 32
 
 // The errors of deduplication secrets.
 var (
-	errNoSecret = errors.New("deduplication_secret: missing; give every proxy the same 32 random bytes, made by `openssl rand -base64 32`")
-	errShort    = errors.New("deduplication_secret: shorter than 32 characters; `openssl rand -base64 32` makes one")
-	errOther    = errors.New("deduplication_secret_other: shorter than 32 characters, or the same as deduplication_secret")
+	errNoSecret = errors.New("deduplication_secret: missing; " +
+		"give every proxy the same 32 random bytes, made by `openssl rand -base64 32`")
+	errShort = errors.New("deduplication_secret: shorter than 32 characters; `openssl rand -base64 32` makes one")
+	errOther = errors.New("deduplication_secret_other: shorter than 32 characters, or the same as deduplication_secret")
 )
 
 // checkSecrets rejects secrets with which names could be guessed.

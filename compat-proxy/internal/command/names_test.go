@@ -72,7 +72,8 @@ func TestRolledKeyReversesByName(t *testing.T) {
 	t.Parallel()
 	b := setupOnce(t, noon)
 	b.at(t, b.proxies[0], key, named(100))
-	if r := b.at(t, b.proxies[1], rolled, command.Reverse{Name: "n"}); r.Outcome == command.NotFound || r.Transaction == nil {
+	if r := b.at(t, b.proxies[1], rolled, command.Reverse{Name: "n"}); r.Outcome == command.NotFound ||
+		r.Transaction == nil {
 		t.Errorf("reversal: got %s, want the payment", r.Outcome)
 	}
 	b.at(t, b.proxies[0], rolled, command.Named{Command: command.Capture{Target: number}, Name: "n2"})
@@ -145,7 +146,8 @@ func TestReplacedSecretForgetsNothing(t *testing.T) {
 	}
 	b = setupOnce(t, noon)
 	b.at(t, b.proxies[0], key, named(100))
-	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), rolled, command.Reverse{Name: "n"}); r.Transaction == nil {
+	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), rolled,
+		command.Reverse{Name: "n"}); r.Transaction == nil {
 		t.Errorf("reversal by name: got %s, want the payment", r.Outcome)
 	}
 }
@@ -158,7 +160,8 @@ func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
 	server := goldentest.Serve(t, goldentest.Identified(orders))
 	after, err := command.New(command.Config{
-		V1: server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: orders.clock, FollowPause: time.Microsecond,
+		V1: server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: orders.clock,
+		FollowPause: time.Microsecond,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +226,8 @@ func TestDeduplicationSecretIsChecked(t *testing.T) {
 			t.Errorf("%d and %d characters: got %v, want %q", len(tt.current), len(tt.other), err, tt.fault)
 		}
 	}
-	if a, b := command.SecretFingerprint(goldentest.Secret()), command.SecretFingerprint(otherSecret); a == b || len(a) != len("fp")+16 {
+	if a, b := command.SecretFingerprint(goldentest.Secret()), command.SecretFingerprint(otherSecret); a == b ||
+		len(a) != len("fp")+16 {
 		t.Errorf("fingerprints %q and %q, want two of 16 digits after fp", a, b)
 	}
 }

@@ -27,7 +27,8 @@ type observed struct {
 func (o *observed) RoundTrip(r *http.Request) (*http.Response, error) {
 	start := o.clock.Now()
 	answer, err := o.next.RoundTrip(r)
-	c := Call{Route: r.Method + " " + template(r.URL.Path), Attempt: 1 + httpx.ResendFrom(r.Context()), Took: o.clock.Now().Sub(start)}
+	c := Call{Route: r.Method + " " + template(r.URL.Path), Attempt: 1 + httpx.ResendFrom(r.Context()),
+		Took: o.clock.Now().Sub(start)}
 	if err == nil {
 		c.Status = answer.StatusCode
 	}

@@ -20,7 +20,8 @@ func windowedCommands(window int) map[string]command.Command {
 		"payment": sale(window),
 		"refund":  command.Refund{Target: number, Amount: "1", Once: once},
 		"credit": command.Credit{
-			Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method, Card: sale(0).Body.Card}, Once: once,
+			Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method, Card: sale(0).Body.Card},
+			Once: once,
 		},
 	}
 }
@@ -31,7 +32,8 @@ func windowedCommands(window int) map[string]command.Command {
 func TestOnce_oldResponse(t *testing.T) {
 	t.Parallel()
 	outcomes := map[int]command.Outcome{
-		http.StatusCreated: command.Done, http.StatusPaymentRequired: command.Declined, http.StatusBadRequest: command.Refused,
+		http.StatusCreated: command.Done, http.StatusPaymentRequired: command.Declined,
+		http.StatusBadRequest: command.Refused,
 	}
 	for name, c := range windowedCommands(120) {
 		for first, want := range outcomes {
@@ -45,7 +47,8 @@ func TestOnce_oldResponse(t *testing.T) {
 				b.v1.answer, b.v1.deaf = http.StatusCreated, 1
 				got := b.ask(t.Context(), 1, c)
 				if got != command.Done || b.v1.paid() != 2 {
-					t.Errorf("%s, %s after one that was %s: got %s and %d effects, want it done and 2", name, after, want, got, b.v1.paid())
+					t.Errorf("%s, %s after one that was %s: got %s and %d effects, want it done and 2", name, after, want, got,
+						b.v1.paid())
 				}
 				if got, want := b.ask(t.Context(), 0, c), command.Repeated; got != want || b.v1.paid() != 2 {
 					t.Errorf("%s, its retry: got %s and %d effects, want %s and 2", name, got, b.v1.paid(), want)

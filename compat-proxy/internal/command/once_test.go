@@ -40,8 +40,8 @@ func setupOnce(tb testing.TB, at time.Time) onceBundle {
 func (b onceBundle) proxy(tb testing.TB, current, other secret.String) *command.Executor {
 	tb.Helper()
 	x, err := command.New(command.Config{
-		DeduplicationSecret: current, DeduplicationSecretOther: other, V1: b.server.URL, Transport: b.server.Client().Transport,
-		Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
+		DeduplicationSecret: current, DeduplicationSecretOther: other, V1: b.server.URL,
+		Transport: b.server.Client().Transport, Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -76,10 +76,11 @@ func (b onceBundle) ask(ctx context.Context, proxy int, c command.Command) comma
 
 func TestOnce(t *testing.T) {
 	t.Parallel()
-	number := func(n string) func(*command.Authorize) {
-		return func(c *command.Authorize) { c.Body.Card.Number = secret.New(n) }
+	mastercard := func(c *command.Authorize) { c.Body.Card.Number = secret.New("5424000000000015") }
+	described := func(c *command.Authorize) { c.Body.Description = new("another text") }
+	fields := func(same ...string) func(*command.Authorize) {
+		return func(c *command.Authorize) { c.Once.Same = same }
 	}
-	description := "another text"
 	tests := []struct {
 		name   string
 		second command.Authorize
@@ -97,12 +98,12 @@ func TestOnce(t *testing.T) {
 		{"without a window", sale(0), 0, command.Done},
 		{"of another amount", sale(120, func(c *command.Authorize) { c.Body.Amount++ }), 0, command.Done},
 		{"in another currency", sale(120, func(c *command.Authorize) { c.Body.Currency = "eur" }), 0, command.Done},
-		{"by another card", sale(120, number("5424000000000015")), 0, command.Done},
+		{"by another card", sale(120, mastercard), 0, command.Done},
 		{"by another expiry", sale(120, func(c *command.Authorize) { c.Body.Card.ExpYear++ }), 0, command.Done},
-		{"for another invoice", sale(120, func(c *command.Authorize) { c.Once.Same = []string{"shop", "INV-2"} }), 0, command.Done},
-		{"with its parts shifted", sale(120, func(c *command.Authorize) { c.Once.Same = []string{"shopI", "NV-1"} }), 0, command.Done},
-		{"with another description", sale(120, func(c *command.Authorize) { c.Body.Description = &description }), time.Minute, command.Repeated},
-		{"with another description, later", sale(120, func(c *command.Authorize) { c.Body.Description = &description }), time.Hour, command.Done},
+		{"for another invoice", sale(120, fields("shop", "INV-2")), 0, command.Done},
+		{"with its parts shifted", sale(120, fields("shopI", "NV-1")), 0, command.Done},
+		{"with another description", sale(120, described), time.Minute, command.Repeated},
+		{"with another description, later", sale(120, described), time.Hour, command.Done},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -148,7 +148,8 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		}
 		return r
 	}
-	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: captured, Refund: &made}.from(a, made.CreatedAt.Time)
+	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: captured, Refund: &made}
+	r = r.from(a, made.CreatedAt.Time)
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
 	}
@@ -183,9 +184,10 @@ func (s session) voidRead(ctx context.Context, t *v1.Transaction) Result {
 // voidID voids a payment if it has the expected version. Nil accepts any version.
 func (s session) voidID(ctx context.Context, txn string, expected *int64) Result {
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.VoidTransactionWithBody(ctx, txn, params, contentType, body, s.authorized)
-	})
+	a, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "",
+		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+			return s.x.client.VoidTransactionWithBody(ctx, txn, params, contentType, body, s.authorized)
+		})
 	var t v1.Transaction
 	switch {
 	case !ok:
@@ -250,7 +252,8 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	if require.Currency != "" && require.Currency != t.Currency {
 		return nil, ConditionCurrency
 	}
-	if require.Customer != "" && require.Customer != text(t.Customer) || require.Method != "" && require.Method != t.PaymentMethod {
+	if require.Customer != "" && require.Customer != text(t.Customer) ||
+		require.Method != "" && require.Method != t.PaymentMethod {
 		return nil, ConditionSource
 	}
 	if require.Kind != "" && require.Kind != kindOf(t) {

@@ -119,15 +119,18 @@ func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 		want command.Outcome
 		code string
 	}{
-		"failed at the first read":  {recovery{status: "failed", recovers: 1}, command.Refused, command.CodeFailed},
-		"failed at the last read":   {recovery{status: "failed", recovers: 4}, command.Refused, command.CodeFailed},
-		"removed":                   {recovery{recovers: 1}, command.Uncertain, command.CodeOutcomeUnknown},
-		"freed after the last read": {recovery{status: "unknown", recovers: 4}, command.Uncertain, command.CodeOutcomeUnknown},
+		"failed at the first read": {recovery{status: "failed", recovers: 1}, command.Refused, command.CodeFailed},
+		"failed at the last read":  {recovery{status: "failed", recovers: 4}, command.Refused, command.CodeFailed},
+		"removed":                  {recovery{recovers: 1}, command.Uncertain, command.CodeOutcomeUnknown},
+		"freed after the last read": {recovery{status: "unknown", recovers: 4}, command.Uncertain,
+			command.CodeOutcomeUnknown},
 		"refused for good when the transport sent it again": {
-			recovery{lost: "connection", refusal: command.CodeUnknownCustomer, recovers: 1}, command.Refused, command.CodeUnknownCustomer,
+			recovery{lost: "connection", refusal: command.CodeUnknownCustomer, recovers: 1}, command.Refused,
+			command.CodeUnknownCustomer,
 		},
 		"refused for good when it was sent again": {
-			recovery{lost: "gateway", refusal: command.CodeUnknownCustomer, recovers: 1}, command.Refused, command.CodeUnknownCustomer,
+			recovery{lost: "gateway", refusal: command.CodeUnknownCustomer, recovers: 1}, command.Refused,
+			command.CodeUnknownCustomer,
 		},
 		"refused when it was sent again": {
 			recovery{lost: "gateway", refusal: "insufficient_scope", recovers: 1}, command.Uncertain, "insufficient_scope",

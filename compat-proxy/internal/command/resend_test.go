@@ -29,7 +29,8 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	tracer := provider.Tracer("compat-proxy")
-	f := &fakeV1{answers: map[string][]answer{create: {{status: 503}, {status: 504}, {status: 201, body: transaction("captured")}}}}
+	f := &fakeV1{answers: map[string][]answer{create: {{status: 503}, {status: 504},
+		{status: 201, body: transaction("captured")}}}}
 	var mu sync.Mutex
 	var parents []string // span ids that v1 received
 	server := goldentest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +39,8 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 		mu.Unlock()
 		f.ServeHTTP(w, r)
 	}))
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
+	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL,
+		Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,11 +57,12 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 			t.Errorf("got %+v, want a call in the trace of the request", s)
 		}
 		spans, resends = append(spans, s.SpanID), append(resends, s.Attributes["http.request.resend_count"])
-		statuses, failures = append(statuses, s.Attributes["http.response.status_code"]), append(failures, s.Attributes["error.type"])
+		statuses = append(statuses, s.Attributes["http.response.status_code"])
+		failures = append(failures, s.Attributes["error.type"])
 	}
 	for what, pair := range map[string][2][]string{
-		"repetitions": {resends, {"", "1", "2"}}, "statuses": {statuses, {"503", "504", "201"}}, "failures": {failures, {"503", "504", ""}},
-		"what v1 continues": {parents, spans},
+		"repetitions": {resends, {"", "1", "2"}}, "statuses": {statuses, {"503", "504", "201"}},
+		"failures": {failures, {"503", "504", ""}}, "what v1 continues": {parents, spans},
 	} {
 		if !slices.Equal(pair[0], pair[1]) {
 			t.Errorf("%s: got %q, want %q", what, pair[0], pair[1])

@@ -76,14 +76,16 @@ func TestSettlingRefusals(t *testing.T) {
 		"expired_card": 400, "token_used": 400, "token_expired": 400, "token_code_lost": 400,
 		"unlinked_refunds_not_allowed": 403, "invalid_client_secret": 403, "too_many_confirmations": 409,
 		"too_many_payment_methods": 409, "webhook_endpoint_limit": 409, "webhook_endpoint_disabled": 409,
-		"last_api_key": 409, "api_key_limit": 409, "idempotency_key_reused": 422, "not_found": 404, "unknown_payment_method": 400,
-		"unknown_customer": 400, "unknown_field": 400, "duplicate_field": 400, "missing_field": 400,
+		"last_api_key": 409, "api_key_limit": 409, "idempotency_key_reused": 422, "not_found": 404,
+		"unknown_payment_method": 400,
+		"unknown_customer":       400, "unknown_field": 400, "duplicate_field": 400, "missing_field": 400,
 		"invalid_type": 400, "invalid_value": 400, "invalid_amount": 400, "unknown_currency": 400,
 		"invalid_card_number": 400, "invalid_cvc": 400, "card_declined": 402, "acquirer_declined": 402,
 		"version_conflict": 409, "transaction_not_capturable": 409, "transaction_not_voidable": 409,
 		"transaction_not_refundable": 409, "amount_exceeds_capturable": 400, "amount_exceeds_refundable": 400,
 	}
-	if got, want := slices.Sorted(slices.Values(v1.SettlingRefusals())), slices.Sorted(maps.Keys(statuses)); !slices.Equal(got, want) {
+	got, want := slices.Sorted(slices.Values(v1.SettlingRefusals())), slices.Sorted(maps.Keys(statuses))
+	if !slices.Equal(got, want) {
 		t.Errorf("the codes that settle: got %q, want %q", got, want)
 	}
 	for code, status := range statuses {
@@ -97,7 +99,8 @@ func TestSettlingRefusals(t *testing.T) {
 		plain, _ := setup(t, map[string][]answer{create: {refused}})
 		again := run(t, plain, charge)
 		if first.Outcome == command.Uncertain || first.Outcome != again.Outcome || first.Code != again.Code {
-			t.Errorf("%s: got %s %s after a lost attempt, %s %s without", code, first.Outcome, first.Code, again.Outcome, again.Code)
+			t.Errorf("%s: got %s %s after a lost attempt, %s %s without", code, first.Outcome, first.Code, again.Outcome,
+				again.Code)
 		}
 	}
 }

@@ -4,7 +4,8 @@ import "strings"
 
 // literal are the segments of v1's paths that are not ids.
 var literal = map[string]bool{
-	"": true, "v1": true, "transactions": true, "captures": true, "refunds": true, "void": true, "confirm": true, "api_keys": true, "current": true,
+	"": true, "v1": true, "transactions": true, "captures": true, "refunds": true, "void": true, "confirm": true,
+	"api_keys": true, "current": true,
 	"tokens": true, "customers": true, "payment_methods": true, "idempotency_keys": true,
 }
 

@@ -24,12 +24,14 @@ var (
 
 // of returns a capture as v1 returns it.
 func of(status, amount string) string {
-	return `{"id":"` + capID + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount + `,"currency":"usd"}`
+	return `{"id":"` + capID + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount +
+		`,"currency":"usd"}`
 }
 
 // back returns a refund as v1 returns it.
 func back(status, amount string) string {
-	return `{"id":"` + refund + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount + `,"currency":"usd"}`
+	return `{"id":"` + refund + `","transaction":"` + txnID + `","status":"` + status + `","amount":` + amount +
+		`,"currency":"usd"}`
 }
 
 func listed(items ...string) []answer {
@@ -54,38 +56,46 @@ func TestReverse(t *testing.T) {
 	}{
 		{name: "OK", state: transaction("authorized", held...), amount: "20.00", want: command.Done, voids: 1},
 		{name: "all of it", state: transaction("authorized", held...), want: command.Done, voids: 1},
-		{name: "a cent less", state: transaction("authorized", held...), amount: "19.99", want: command.Unmet, unmet: command.ConditionAmount},
-		{name: "a cent more", state: transaction("authorized", held...), amount: "20.01", want: command.Unmet, unmet: command.ConditionAmount},
-		{name: "not an amount", state: transaction("authorized", held...), amount: "all", want: command.Unmet, unmet: command.ConditionAmount},
+		{name: "a cent less", state: transaction("authorized", held...), amount: "19.99", want: command.Unmet,
+			unmet: command.ConditionAmount},
+		{name: "a cent more", state: transaction("authorized", held...), amount: "20.01", want: command.Unmet,
+			unmet: command.ConditionAmount},
+		{name: "not an amount", state: transaction("authorized", held...), amount: "all", want: command.Unmet,
+			unmet: command.ConditionAmount},
 		{
-			name: "approved for less", state: transaction("authorized", manual, `"amount":2000`, `"amount_authorized":1500`), amount: "15.00",
-			want: command.Done, voids: 1,
+			name: "approved for less", state: transaction("authorized", manual, `"amount":2000`, `"amount_authorized":1500`),
+			amount: "15.00", want: command.Done, voids: 1,
 		},
 		{
-			name: "approved for less, all that was asked", state: transaction("authorized", manual, `"amount":2000`, `"amount_authorized":1500`),
+			name: "approved for less, all that was asked", state: transaction("authorized", manual, `"amount":2000`,
+				`"amount_authorized":1500`),
 			amount: "20.00", want: command.Unmet, unmet: command.ConditionAmount,
 		},
-		{name: "a verification", state: transaction("authorized", manual, `"amount":0`, `"amount_authorized":0`), amount: "0.00", want: command.Done, voids: 1},
-		{name: "a sale", state: transaction("captured", append(taken, automatic)...), amount: "20.00", want: command.Done, voids: 1},
+		{name: "a verification", state: transaction("authorized", manual, `"amount":0`, `"amount_authorized":0`),
+			amount: "0.00", want: command.Done, voids: 1},
+		{name: "a sale", state: transaction("captured", append(taken, automatic)...), amount: "20.00", want: command.Done,
+			voids: 1},
 		{
 			name: "a sale in two steps", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00",
 			want: command.Done, voids: 1, capturesListed: listed(of("succeeded", "2000")),
 		},
 		{
-			name: "one that was captured in two parts", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00",
-			want: command.Refused, code: command.CodeNotVoidable, capturesListed: listed(of("succeeded", "1000"), of("succeeded", "1000")),
+			name: "one that was captured in two parts", state: transaction("captured", append(taken, manual, sale)...),
+			amount: "20.00", want: command.Refused, code: command.CodeNotVoidable,
+			capturesListed: listed(of("succeeded", "1000"), of("succeeded", "1000")),
 		},
 		{
-			name: "one that was held, and captured in part", amount: "20.00", want: command.Refused, code: command.CodeNotVoidable,
+			name: "one that was held, and captured in part", amount: "20.00", want: command.Refused,
+			code:  command.CodeNotVoidable,
 			state: transaction("captured", manual, sale, `"amount":2000`, `"amount_authorized":2000`, `"amount_captured":500`),
 		},
 		{
-			name: "one whose captures cannot be read", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00",
-			want: command.Unavailable, capturesListed: []answer{{status: 500}},
+			name: "one whose captures cannot be read", state: transaction("captured", append(taken, manual, sale)...),
+			amount: "20.00", want: command.Unavailable, capturesListed: []answer{{status: 500}},
 		},
 		{
-			name: "a sale that settled", state: transaction("captured", append(taken, automatic)...), amount: "20.00", answer: notVoidable,
-			want: command.Refused, code: command.CodeNotVoidable, voids: 1,
+			name: "a sale that settled", state: transaction("captured", append(taken, automatic)...), amount: "20.00",
+			answer: notVoidable, want: command.Refused, code: command.CodeNotVoidable, voids: 1,
 		},
 		{
 			name: "captured later: nothing is voided", state: transaction("captured", append(taken, manual)...), amount: "20.00",
@@ -96,8 +106,8 @@ func TestReverse(t *testing.T) {
 			want: command.Refused, code: command.CodeNotVoidable,
 		},
 		{
-			name: "reversed already: v1 may know this one", state: transaction("voided", held...), amount: "1", want: command.Done, voids: 1,
-			capturesListed: listed(),
+			name: "reversed already: v1 may know this one", state: transaction("voided", held...), amount: "1",
+			want: command.Done, voids: 1, capturesListed: listed(),
 		},
 	}
 	for _, tt := range tests {
@@ -118,37 +128,70 @@ func TestReverse(t *testing.T) {
 	}
 }
 
-func TestCancelCapture(t *testing.T) {
+// byCapture returns v1's responses for a number that is a capture's and no payment's.
+func byCapture(payment, capture string) map[string][]answer {
+	return map[string][]answer{
+		read:    {{status: 404, body: refusal("not_found")}, {status: 200, body: payment}},
+		readCap: ok(capture),
+	}
+}
+
+// canceled is a CancelCapture against prepared responses of v1.
+type canceled struct {
+	name    string
+	answers map[string][]answer
+	want    command.Outcome
+	voids   int
+}
+
+func TestCancelCapture_byItsNumber(t *testing.T) {
 	t.Parallel()
 	full := transaction("captured", append(taken, manual)...)
-	unknown := []answer{{status: 404, body: refusal("not_found")}}
-	tests := []struct {
-		name    string
-		answers map[string][]answer
-		want    command.Outcome
-		voids   int
-	}{
-		{"the only capture, by its number", map[string][]answer{read: append(unknown, ok(full)...), readCap: ok(of("succeeded", "2000"))}, command.Done, 1},
-		{"one of two", map[string][]answer{read: append(unknown, ok(full)...), readCap: ok(of("succeeded", "1999"))}, command.Refused, 0},
-		{
-			"of a payment that may be captured further",
-			map[string][]answer{read: append(unknown, ok(transaction("partially_captured", held...))...), readCap: ok(of("succeeded", "500"))},
-			command.Refused, 0,
-		},
-		{"one that failed", map[string][]answer{read: append(unknown, ok(full)...), readCap: ok(of("failed", "2000"))}, command.Refused, 0},
+	part := transaction("partially_captured", held...)
+	checkCanceled(t, []canceled{
+		{"the only capture, by its number", byCapture(full, of("succeeded", "2000")), command.Done, 1},
+		{"one of two", byCapture(full, of("succeeded", "1999")), command.Refused, 0},
+		{"of a payment that may be captured further", byCapture(part, of("succeeded", "500")), command.Refused, 0},
+		{"one that failed", byCapture(full, of("failed", "2000")), command.Refused, 0},
 		{
 			"voided already: v1 may know this one",
-			map[string][]answer{read: append(unknown, ok(transaction("voided", manual))...), readCap: ok(of("voided", "2000"))},
-			command.Done, 1,
+			byCapture(transaction("voided", manual), of("voided", "2000")), command.Done, 1,
 		},
-		{"a sale by its number", map[string][]answer{read: ok(transaction("captured", append(taken, automatic)...))}, command.Done, 1},
-		{"by the payment's number", map[string][]answer{read: ok(full), readCaps: listed(of("failed", "7"), of("succeeded", "2000"))}, command.Done, 1},
-		{"two by the payment's number", map[string][]answer{read: ok(full), readCaps: listed(of("succeeded", "1000"), of("succeeded", "1000"))}, command.Refused, 0},
-		{"captures that cannot be read", map[string][]answer{read: ok(full), readCaps: {{status: 500}}}, command.Unavailable, 0},
+	})
+}
+
+func TestCancelCapture_byThePaymentsNumber(t *testing.T) {
+	t.Parallel()
+	full := transaction("captured", append(taken, manual)...)
+	checkCanceled(t, []canceled{
+		{
+			"a sale by its number",
+			map[string][]answer{read: ok(transaction("captured", append(taken, automatic)...))}, command.Done, 1,
+		},
+		{
+			"by the payment's number",
+			map[string][]answer{read: ok(full), readCaps: listed(of("failed", "7"), of("succeeded", "2000"))}, command.Done, 1,
+		},
+		{
+			"two by the payment's number",
+			map[string][]answer{read: ok(full), readCaps: listed(of("succeeded", "1000"), of("succeeded", "1000"))},
+			command.Refused, 0,
+		},
+		{
+			"captures that cannot be read",
+			map[string][]answer{read: ok(full), readCaps: {{status: 500}}}, command.Unavailable, 0,
+		},
 		{"nothing captured", map[string][]answer{read: ok(transaction("authorized", held...))}, command.Refused, 0},
-		{"a refund's number", map[string][]answer{"GET /v1/refunds/" + refund: ok(`{"id":"` + refund + `"}`)}, command.NotFound, 0},
+		{
+			"a refund's number",
+			map[string][]answer{"GET /v1/refunds/" + refund: ok(`{"id":"` + refund + `"}`)}, command.NotFound, 0,
+		},
 		{"nothing's number", nil, command.NotFound, 0},
-	}
+	})
+}
+
+func checkCanceled(t *testing.T, tests []canceled) {
+	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -179,14 +222,16 @@ func TestRefundOfACapture(t *testing.T) {
 		t.Errorf("got %s, capture %v, transaction %v, want done with both", r.Outcome, r.Capture, r.Transaction)
 	}
 	posts := f.posts()
-	if want := `{"amount":500,"capture":"` + capID + `","transaction":"` + txnID + `"}`; len(posts) != 1 || posts[0].body != want {
+	if want := `{"amount":500,"capture":"` + capID + `","transaction":"` + txnID + `"}`; len(posts) != 1 ||
+		posts[0].body != want {
 		t.Errorf("posts: got %+v, want one with %s", posts, want)
 	}
 }
 
 func TestACapturesNumberIsNoPaymentsUnlessAllowed(t *testing.T) {
 	t.Parallel()
-	for _, c := range []command.Command{command.Refund{Target: number}, command.Get{Target: number}, command.Capture{Target: number}} {
+	for _, c := range []command.Command{command.Refund{Target: number}, command.Get{Target: number},
+		command.Capture{Target: number}} {
 		x, f := setup(t, map[string][]answer{readCap: ok(of("succeeded", "2000"))})
 		if got, want := run(t, x, c).Outcome, command.NotFound; got != want || len(f.posts()) != 0 {
 			t.Errorf("%s: got %s and %d posts, want %s and none", c.Kind(), got, len(f.posts()), want)
@@ -197,7 +242,8 @@ func TestACapturesNumberIsNoPaymentsUnlessAllowed(t *testing.T) {
 func TestGetOfACapture(t *testing.T) {
 	t.Parallel()
 	x, _ := setup(t, map[string][]answer{
-		read: {{status: 404, body: refusal("not_found")}, {status: 200, body: transaction("captured")}}, readCap: ok(of("succeeded", "2000")),
+		read:    {{status: 404, body: refusal("not_found")}, {status: 200, body: transaction("captured")}},
+		readCap: ok(of("succeeded", "2000")),
 	})
 	r := run(t, x, command.Get{Target: number, Captures: true})
 	if r.Outcome != command.Done || r.Capture == nil || r.Capture.ID != capID || r.Transaction == nil {
@@ -209,7 +255,8 @@ func TestGetOfACapture(t *testing.T) {
 func keyOf(t *testing.T, c command.Command, name string) string {
 	t.Helper()
 	x, f := setup(t, map[string][]answer{
-		create: {{status: 201, body: transaction("authorized")}}, read: ok(transaction("authorized")), capture: {{status: 201, body: of("succeeded", "1")}},
+		create: {{status: 201, body: transaction("authorized")}}, read: ok(transaction("authorized")),
+		capture: {{status: 201, body: of("succeeded", "1")}},
 	})
 	run(t, x, command.Named{Command: c, Name: name})
 	return f.posts()[0].key
@@ -235,21 +282,28 @@ func TestWhatIsUndoneByItsName(t *testing.T) {
 		{"a payment", reverse, map[string][]answer{payment: completed(txnID), read: authorized}, command.Done, 1},
 		{"no payment", reverse, nil, command.NotFound, 0},
 		{"a payment under way", reverse, map[string][]answer{payment: running}, command.Uncertain, 0},
-		{"a payment under way that ends", reverse, map[string][]answer{payment: append(running, completed(txnID)...), read: authorized}, command.Done, 1},
-		{"a payment that made nothing", reverse, map[string][]answer{payment: ok(`{"status":"completed","http_status":503}`)}, command.NotFound, 0},
-		{"who may not ask", reverse, map[string][]answer{payment: {{status: 403, body: refusal("insufficient_scope")}}}, command.Refused, 0},
+		{"a payment under way that ends", reverse, map[string][]answer{payment: append(running, completed(txnID)...),
+			read: authorized}, command.Done, 1},
+		{"a payment that made nothing", reverse, map[string][]answer{payment: ok(`{"status":"completed","http_status":503}`)},
+			command.NotFound, 0},
+		{"who may not ask", reverse, map[string][]answer{payment: {{status: 403, body: refusal("insufficient_scope")}}},
+			command.Refused, 0},
 		{"a sale", cancel, map[string][]answer{payment: completed(txnID), read: sale}, command.Done, 1},
 		{"an authorization", cancel, map[string][]answer{payment: completed(txnID), read: authorized}, command.Refused, 0},
 		{
 			"a sale that was cut short before its capture", cancel,
 			map[string][]answer{
-				payment: completed(txnID), read: ok(transaction("authorized", append(held, `"metadata":{"`+command.SaleKey+`":"`+command.SaleMark+`"}`)...)),
+				payment: completed(txnID), read: ok(transaction("authorized",
+					append(held, `"metadata":{"`+command.SaleKey+`":"`+command.SaleMark+`"}`)...)),
 			},
 			command.Done, 1,
 		},
-		{"a capture", cancel, map[string][]answer{captured: completed(capID), readCap: ok(of("succeeded", "2000")), read: sale}, command.Done, 1},
-		{"a capture that was refused", cancel, map[string][]answer{captured: completed(txnID), payment: completed(txnID), read: sale}, command.Done, 1},
-		{"a capture under way", cancel, map[string][]answer{captured: running, payment: completed(txnID), read: sale}, command.Uncertain, 0},
+		{"a capture", cancel, map[string][]answer{captured: completed(capID), readCap: ok(of("succeeded", "2000")),
+			read: sale}, command.Done, 1},
+		{"a capture that was refused", cancel, map[string][]answer{captured: completed(txnID), payment: completed(txnID),
+			read: sale}, command.Done, 1},
+		{"a capture under way", cancel, map[string][]answer{captured: running, payment: completed(txnID), read: sale},
+			command.Uncertain, 0},
 		{"no capture", cancel, nil, command.NotFound, 0},
 	}
 	for _, tt := range tests {
@@ -301,14 +355,17 @@ func TestNamedWaitsForAnotherOperation(t *testing.T) {
 		want    command.Outcome
 		posts   int
 	}{
-		{"named", command.Named{Command: command.Capture{Target: number}, Name: "n"}, []answer{busy, busy, done}, command.Done, 3},
+		{"named", command.Named{Command: command.Capture{Target: number}, Name: "n"}, []answer{busy, busy, done},
+			command.Done, 3},
 		{"not named", command.Capture{Target: number}, []answer{busy, done}, command.Refused, 1},
-		{"waiting has an end", command.Named{Command: command.Capture{Target: number}, Name: "n"}, []answer{busy}, command.Refused, 5},
+		{"waiting has an end", command.Named{Command: command.Capture{Target: number}, Name: "n"}, []answer{busy},
+			command.Refused, 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, map[string][]answer{read: ok(transaction("authorized", held...)), capture: slices.Clone(tt.answers)})
+			x, f := setup(t, map[string][]answer{read: ok(transaction("authorized", held...)),
+				capture: slices.Clone(tt.answers)})
 			if got := run(t, x, tt.command).Outcome; got != tt.want || len(f.posts()) != tt.posts {
 				t.Errorf("got %s after %d posts, want %s after %d", got, len(f.posts()), tt.want, tt.posts)
 			}

@@ -111,13 +111,15 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 	voided := inVersion("3", "voided", held...)
 	for _, final := range []bool{false, true} {
 		asked := command.Named{Command: command.Reverse{Target: number}, Name: "n", Final: final}
-		reads := slices.Concat(ok(inVersion("1", "authorized", held...)), ok(inVersion("2", "authorized", held...)), ok(voided))
+		reads := slices.Concat(ok(inVersion("1", "authorized", held...)), ok(inVersion("2", "authorized", held...)),
+			ok(voided))
 		voids := []answer{conflicts, {status: 200, body: voided}, reused, {status: 200, body: voided}}
 		learn, f := setup(t, map[string][]answer{read: reads, void: voids})
 		run(t, learn, asked)
 		_, keys := bodies(f, void)
 		// The record is recent by any clock.
-		record := `{"status":"completed","http_status":409,"error_code":"version_conflict","created_at":"2999-01-01T00:00:00.000Z"}`
+		record := `{"status":"completed","http_status":409,"error_code":"version_conflict",` +
+			`"created_at":"2999-01-01T00:00:00.000Z"}`
 		answers := map[string][]answer{
 			read: reads, void: voids, readCaps: listed(), "GET /v1/idempotency_keys/" + keys[0]: ok(record),
 		}
@@ -128,7 +130,8 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 			}
 		}
 		sent, under := bodies(f, void)
-		want := []string{`{"expected_version":1}`, `{"expected_version":2}`, `{"expected_version":2}`, `{"expected_version":2}`}
+		want := []string{`{"expected_version":1}`, `{"expected_version":2}`, `{"expected_version":2}`,
+			`{"expected_version":2}`}
 		if !slices.Equal(sent, want) || under[0] != under[2] || under[1] != under[3] || under[0] == under[1] {
 			t.Errorf("final %t: got %v under %v, want %v", final, sent, under, want)
 		}

@@ -31,7 +31,8 @@ func (u use) judge(r Result, recent time.Time) (Result, bool) {
 		// A running request must not be repeated, however long it takes.
 		return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, true
 	case u.effect && (u.made.IsZero() || u.made.After(recent)):
-		return Result{Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund, resource: u.resource}, true
+		return Result{Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund,
+			resource: u.resource}, true
 	}
 	return Result{}, false
 }
@@ -115,7 +116,8 @@ func (c Authorize) identity() []string {
 	}
 	parts = append(parts, cardIdentity(b.Card)...)
 	if b.NetworkToken != nil {
-		parts = append(parts, b.NetworkToken.Number.Reveal(), strconv.Itoa(b.NetworkToken.ExpMonth), strconv.Itoa(b.NetworkToken.ExpYear))
+		parts = append(parts, b.NetworkToken.Number.Reveal(), strconv.Itoa(b.NetworkToken.ExpMonth),
+			strconv.Itoa(b.NetworkToken.ExpYear))
 	}
 	return append(parts, bankIdentity(b.BankAccount)...)
 }

@@ -1,0 +1,200 @@
+package command_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
+	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
+	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/id"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// orderV1 is v1 with one order of 1000, whose first payment was approved for 300.
+type orderV1 struct {
+	clock   *clock.Fake
+	meeting *sync.WaitGroup // the first list requests wait here for each other
+	deaf    int             // this many posts are lost before they are read
+	rival   bool            // the first post is lost, and an equal one takes its position meanwhile
+	mute    int             // this many responses are lost after their effect
+	blank   bool            // lists are empty, and every key belongs to another request
+
+	mu       sync.Mutex
+	payments []orderPayment // guarded by mu
+	refused  []orderPayment // the keys and bodies of payments by an expired card; guarded by mu
+	posts    int            // guarded by mu
+}
+
+type orderPayment struct {
+	v1.Transaction
+
+	key, body string
+}
+
+func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+	if r.Method == http.MethodGet && r.URL.Path == "/v1/transactions" {
+		f.list(w)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if key, look := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); look {
+		status, answer := f.lookUp(key)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+		return
+	}
+	if r.Method == http.MethodGet {
+		_, _ = io.WriteString(w, transaction("captured", partial))
+		return
+	}
+	f.posts++
+	body, _ := io.ReadAll(r.Body)
+	if f.deaf > 0 {
+		f.deaf--
+		panic(http.ErrAbortHandler)
+	}
+	if f.rival {
+		f.rival = false
+		var like struct {
+			Metadata v1.Metadata `json:"metadata"`
+		}
+		_ = json.Unmarshal(body, &like)
+		other := string(body)
+		if nonce := like.Metadata["nonce"]; nonce != "" {
+			other = strings.ReplaceAll(other, nonce, "another")
+		}
+		_, _ = f.pay(r.Header.Get("Idempotency-Key"), other)
+		panic(http.ErrAbortHandler)
+	}
+	status, answer := f.pay(r.Header.Get("Idempotency-Key"), string(body))
+	if status == http.StatusOK { // a replay
+		status = http.StatusCreated
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	if f.mute > 0 {
+		f.mute--
+		panic(http.ErrAbortHandler)
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, answer)
+}
+
+// list returns all payments but the first, the newest first.
+func (f *orderV1) list(w http.ResponseWriter) {
+	f.mu.Lock()
+	meeting := f.meeting
+	var found []string
+	for _, p := range f.payments {
+		text, _ := json.Marshal(p.Transaction)
+		found = append([]string{string(text)}, found...)
+	}
+	blank := f.blank
+	f.mu.Unlock()
+	if meeting != nil {
+		meeting.Done()
+		meeting.Wait()
+		f.mu.Lock()
+		f.meeting = nil
+		f.mu.Unlock()
+	}
+	if blank {
+		found = nil
+	}
+	_, _ = fmt.Fprintf(w, `{"object":"list","has_more":false,"data":[%s]}`, strings.Join(found, ","))
+}
+
+// lookUp returns the record of an Idempotency-Key. The caller holds mu.
+func (f *orderV1) lookUp(key string) (status int, answer string) {
+	named := func(p orderPayment) bool { return p.key == key }
+	record := v1.IdempotencyKeyRecord{Key: key, HTTPStatus: new(http.StatusBadRequest)}
+	if slices.ContainsFunc(f.payments, named) {
+		record.HTTPStatus = new(http.StatusCreated)
+	} else if !slices.ContainsFunc(f.refused, named) {
+		return http.StatusNotFound, refusal("not_found")
+	}
+	return http.StatusOK, mustJSON(record)
+}
+
+// expiredCard is refused, and its refusal is stored under the key.
+const expiredCard = "4000000000000069"
+
+// pay makes a payment of the order under a key. The caller holds mu.
+func (f *orderV1) pay(key, body string) (status int, answer string) {
+	for _, p := range f.refused {
+		if p.key == key && p.body != body {
+			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+		}
+	}
+	if strings.Contains(body, expiredCard) {
+		f.refused = append(f.refused, orderPayment{key: key, body: body})
+		return http.StatusBadRequest, refusal(command.CodeExpiredCard)
+	}
+	for _, p := range f.payments {
+		if p.key == key && p.body == body {
+			text, _ := json.Marshal(p.Transaction)
+			return http.StatusOK, string(text)
+		}
+		if p.key == key || f.blank {
+			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
+		}
+	}
+	var asked struct {
+		Amount   int64       `json:"amount"`
+		Metadata v1.Metadata `json:"metadata"`
+	}
+	if json.Unmarshal([]byte(body), &asked) != nil {
+		return http.StatusBadRequest, refusal("invalid_field")
+	}
+	made := f.add(key, body, asked.Amount, v1.TransactionStatusCaptured, asked.Metadata)
+	text, _ := json.Marshal(made.Transaction)
+	return http.StatusCreated, string(text)
+}
+
+// add adds a further payment. The caller holds mu, or is alone.
+func (f *orderV1) add(key, body string, amount int64, status v1.TransactionStatus, m v1.Metadata) *orderPayment {
+	p := orderPayment{key: key, body: body, Transaction: v1.Transaction{
+		ID: id.Format(id.Transaction, int64(60410000200+len(f.payments))), Status: status, Amount: amount, Currency: "usd",
+		Metadata: m, CreatedAt: v1.Time{Time: f.clock.Now()},
+	}}
+	if status == v1.TransactionStatusCaptured {
+		p.AmountAuthorized = amount
+	}
+	f.payments = append(f.payments, p)
+	return &f.payments[len(f.payments)-1]
+}
+
+func (f *orderV1) taken() (payments int, amount int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.payments {
+		amount += f.payments[i].AmountAuthorized
+	}
+	return len(f.payments), amount
+}
+
+func setupOrder(tb testing.TB) (*orderV1, *command.Executor) {
+	tb.Helper()
+	f := &orderV1{clock: clock.NewFake(noon)}
+	server := goldentest.Serve(tb, goldentest.Identified(f))
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(),
+		V1:                  server.URL, Transport: server.Client().Transport, Backoff: time.Microsecond,
+		FollowPause: time.Microsecond,
+		Clock:       clock.NewFake(noon.Add(time.Hour)), // wrong on purpose
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f, x
+}
