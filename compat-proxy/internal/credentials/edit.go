@@ -81,7 +81,8 @@ func (e Entry) yaml() ([]byte, error) {
 	}
 	sum := sha256.Sum256([]byte(e.TransactionKey.Reveal()))
 	item := yaml.MapSlice{
-		{Key: "name", Value: e.Name}, {Key: "transaction_key_sha256", Value: hex.EncodeToString(sum[:])}, {Key: "api_key", Value: key},
+		{Key: "name", Value: e.Name}, {Key: "transaction_key_sha256", Value: hex.EncodeToString(sum[:])},
+		{Key: "api_key", Value: key},
 	}
 	for _, v := range []struct {
 		key   string

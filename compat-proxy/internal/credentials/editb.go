@@ -70,7 +70,9 @@ func (e EntryB) yaml() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		item = append(item, yaml.MapItem{Key: "keys", Value: []yaml.MapSlice{{{Key: "id", Value: e.KeyID}, {Key: "shared_secret", Value: at}}}})
+		item = append(item, yaml.MapItem{Key: "keys", Value: []yaml.MapSlice{
+			{{Key: "id", Value: e.KeyID}, {Key: "shared_secret", Value: at}},
+		}})
 	}
 	if e.Certificate != "" {
 		item = append(item, yaml.MapItem{Key: "certificates", Value: []string{e.Certificate}},

@@ -112,7 +112,8 @@ func (e entryB) login(t *tableB) (*LoginB, error) {
 	if err := identifier("merchant_id", e.MerchantID, maxMerchant); err != nil {
 		return nil, err
 	}
-	l := &LoginB{ID: e.MerchantID, AnyDate: e.AnyDate, Age: e.SignatureAge, grants: map[string]Grant{}, responses: map[string]*rsa.PublicKey{}}
+	l := &LoginB{ID: e.MerchantID, AnyDate: e.AnyDate, Age: e.SignatureAge, grants: map[string]Grant{},
+		responses: map[string]*rsa.PublicKey{}}
 	if e.SignatureAge < 0 || e.SignatureAge > MaxSignatureAge {
 		return nil, fmt.Errorf("signature_age %w", errAge)
 	}
@@ -158,7 +159,8 @@ func (e entryB) grant(l *LoginB) error {
 	if !IsAPIKey(apiKey) {
 		return fmt.Errorf("api_key %w", errNoAPIKey)
 	}
-	l.grants[l.ID] = Grant{APIKey: apiKey, Currency: e.Currency, UnlinkedRefunds: e.UnlinkedCredits, NoReview: e.Review == "off"}
+	l.grants[l.ID] = Grant{APIKey: apiKey, Currency: e.Currency, UnlinkedRefunds: e.UnlinkedCredits,
+		NoReview: e.Review == "off"}
 	return nil
 }
 
