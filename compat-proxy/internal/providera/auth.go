@@ -37,7 +37,9 @@ var otherForms = []struct {
 
 // authenticate returns the API key of a request. A bearer key in the header takes precedence over
 // the body. A transactionKey that is itself an API key needs no name.
-func authenticate(ctx context.Context, logins Logins, header http.Header, auth *wire.Node) (credentials.Grant, problem) {
+func authenticate(
+	ctx context.Context, logins Logins, header http.Header, auth *wire.Node,
+) (credentials.Grant, problem) {
 	if bearer, ok := bearerKey(header.Get("Authorization")); ok {
 		return direct(bearer, header)
 	}
@@ -81,8 +83,9 @@ func bearerKey(header string) (secret.String, bool) {
 
 // secretInBrowser refuses a secret API key with an Origin header, which only browsers send.
 var secretInBrowser = problem{
-	API:  apiAccessDenied,
-	Text: "Access denied. A secret API key came with an Origin header, so from a web page, where every visitor can read it. Roll this key.",
+	API: apiAccessDenied,
+	Text: "Access denied. A secret API key came with an Origin header, so from a web page, where every visitor can read " +
+		"it. Roll this key.",
 }
 
 // direct returns the grant of an API key. It refuses a key of the wrong form, or from a web page.

@@ -16,7 +16,9 @@ var _ rpc.Dialect = (*Handler)(nil)
 
 // Call serves a request that came by RPC. params is the value under the method's name in the
 // dialect's JSON. A caller with a bearer key may omit merchantAuthentication.
-func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, asked rpc.Asked) (jsontext.Value, error) {
+func (h *Handler) Call(
+	ctx context.Context, name string, params jsontext.Value, asked rpc.Asked,
+) (jsontext.Value, error) {
 	authorization := asked.Header.Get("Authorization")
 	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
 	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()

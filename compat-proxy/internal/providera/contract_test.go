@@ -142,7 +142,8 @@ func profileCodes(t *testing.T, dir string) []string {
 // The positions of the codes in a response of either format.
 var (
 	responseForm = regexp.MustCompile(`responseCode(?:>|":"?)([1-4])`)
-	reasonForm   = regexp.MustCompile(`(?:errorCode>|"errorCode":"|<message><code>|"messages":\[\{"code":"|responseReasonCode(?:>|":))([0-9]+)`)
+	reasonForm   = regexp.MustCompile(`(?:errorCode>|"errorCode":"|<message><code>|"messages":\[\{"code":"|` +
+		`responseReasonCode(?:>|":))([0-9]+)`)
 	envelopeForm = regexp.MustCompile(`[EI][0-9]{5}`)
 )
 

@@ -33,8 +33,8 @@ func (d *decoder) credit() (command.Command, problem) {
 		payee.Card.Cvc = nil // a refund needs no security code
 	}
 	body := v1.RefundCreate{
-		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card, BankAccount: payee.BankAccount,
-		Reference: given(d.txn.Get("order", "invoiceNumber")),
+		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card,
+		BankAccount: payee.BankAccount, Reference: given(d.txn.Get("order", "invoiceNumber")),
 	}
 	if m := d.metadata(); len(m) > 0 {
 		metadata := v1.Metadata(m)

@@ -81,7 +81,8 @@ func (d *decoder) repeat() {
 		d.echo.AccountType = a.name
 	}
 	if bank := payment.Child("bankAccount"); bank != nil {
-		d.echo.Account, d.echo.AccountType = maskedAccount(bank.Get("accountNumber"), d.txn.Get("transactionType") != typeRefund), checkAccount
+		d.echo.Account = maskedAccount(bank.Get("accountNumber"), d.txn.Get("transactionType") != typeRefund)
+		d.echo.AccountType = checkAccount
 	}
 	for _, f := range d.txn.Child("userFields").All("userField") {
 		d.echo.UserFields = append(d.echo.UserFields, field{Name: text(f.Child("name")), Value: text(f.Child("value"))})

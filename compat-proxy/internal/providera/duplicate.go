@@ -19,7 +19,8 @@ var billingParts = []string{"firstName", "lastName", "company", "address", "city
 // it. The command itself compares amount, currency and payment source.
 func (d *decoder) once(more ...string) command.Once {
 	same := []string{
-		d.login, d.txn.Get("transactionType"), d.txn.Get("poNumber"), d.txn.Get("order", "invoiceNumber"), d.txn.Get("customer", "id"),
+		d.login, d.txn.Get("transactionType"), d.txn.Get("poNumber"), d.txn.Get("order", "invoiceNumber"),
+		d.txn.Get("customer", "id"),
 	}
 	for _, name := range billingParts {
 		same = append(same, d.txn.Get("billTo", name))

@@ -24,15 +24,16 @@ func TestDuplicateWindow(t *testing.T) {
 		t.Fatalf("got %s, want the setting in it", request)
 	}
 	for value, want := range map[string]int{
-		`"0"`: 0, `0`: 0, `"00"`: 0, `"1"`: 1, `120`: 120, `"28799"`: 28799, `"28800"`: 28800, `"28801"`: 28800, `"99999"`: 28800,
-		`""`: 120, `"-1"`: 120, `"1.5"`: 120, `"abc"`: 120, `"99999999999999999999"`: 120, `null`: 120,
+		`"0"`: 0, `0`: 0, `"00"`: 0, `"1"`: 1, `120`: 120, `"28799"`: 28799, `"28800"`: 28800, `"28801"`: 28800,
+		`"99999"`: 28800, `""`: 120, `"-1"`: 120, `"1.5"`: 120, `"abc"`: 120, `"99999999999999999999"`: 120, `null`: 120,
 	} {
 		changed := strings.Replace(string(request), said, `{"settingName": "duplicateWindow", "settingValue": `+value+`}`, 1)
 		if got := windowOf(t, changed); got != want {
 			t.Errorf("%s: got %d, want %d", value, got, want)
 		}
 	}
-	if got, want := windowOf(t, strings.Replace(string(request), said, `{"settingName": "emailCustomer", "settingValue": "0"}`, 1)), 120; got != want {
+	if got, want := windowOf(t, strings.Replace(string(request), said, `{"settingName": "emailCustomer", `+
+		`"settingValue": "0"}`, 1)), 120; got != want {
 		t.Errorf("not said: got %d, want %d", got, want)
 	}
 }
@@ -58,7 +59,8 @@ type approving struct{}
 
 // Inspect implements providera.Executor.
 func (approving) Inspect(context.Context, secret.String) (v1.APIKey, command.Result) {
-	return v1.APIKey{Scopes: strings.Split(strings.Trim(strings.ReplaceAll(goldentest.FullScopes, `"`, ""), "[]"), ",")}, command.Result{Outcome: command.Done}
+	return v1.APIKey{Scopes: strings.Split(strings.Trim(strings.ReplaceAll(goldentest.FullScopes, `"`, ""), "[]"), ",")},
+		command.Result{Outcome: command.Done}
 }
 
 // Execute implements providera.Executor.

@@ -189,13 +189,16 @@ var reasons = map[reason]reasonRow{
 		"The address provided does not match billing address of cardholder."},
 	reasonBlank:         {failed, "A valid referenced transaction ID is required."},
 	reasonMerchantSetup: {failed, "An error occurred during processing. Call Merchant Service Provider."},
-	reasonCurrency: {failed, "The supplied currency code is either invalid, not supported, not allowed for this merchant " +
+	reasonCurrency: {failed, "The supplied currency code is either invalid, not supported, not allowed " +
+		"for this merchant " +
 		"or doesn't have an exchange rate."},
-	reasonField:            {failed, "There is missing or invalid information in a required field."},
-	reasonOverCapture:      {failed, "The amount requested for settlement cannot be greater than the original amount authorized."},
-	reasonMaximum:          {failed, "The transaction amount submitted was greater than the maximum amount allowed."},
-	reasonNotCreditable:    {failed, "The referenced transaction does not meet the criteria for issuing a credit."},
-	reasonOverCredit:       {failed, "The sum of credits against the referenced transaction would exceed original debit amount."},
+	reasonField: {failed, "There is missing or invalid information in a required field."},
+	reasonOverCapture: {failed, "The amount requested for settlement cannot be greater than the original amount " +
+		"authorized."},
+	reasonMaximum:       {failed, "The transaction amount submitted was greater than the maximum amount allowed."},
+	reasonNotCreditable: {failed, "The referenced transaction does not meet the criteria for issuing a credit."},
+	reasonOverCredit: {failed, "The sum of credits against the referenced transaction would exceed original debit " +
+		"amount."},
 	reasonNotApproved:      {failed, "The referenced transaction was not approved."},
 	reasonCardCodeMismatch: {declined, textDeclined},
 	reasonNotAccepted:      {failed, "This transaction cannot be accepted for processing."},

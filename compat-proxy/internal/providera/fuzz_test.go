@@ -76,7 +76,8 @@ func ask(t *testing.T, h *providera.Handler, body []byte) []byte {
 // oneSided reports whether JSON cannot represent the XML. It cannot represent attributes, text
 // between children, equal names that are not adjacent, and names that are not ASCII.
 func oneSided(el *safexml.Element) bool {
-	if len(el.Attrs) > 0 || len(el.Children) > 0 && el.TextAt >= 0 || strings.ContainsFunc(el.Name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	if len(el.Attrs) > 0 || len(el.Children) > 0 && el.TextAt >= 0 ||
+		strings.ContainsFunc(el.Name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return true
 	}
 	seen := map[string]int{}
@@ -98,8 +99,8 @@ func (content) Inspect(context.Context, secret.String) (v1.APIKey, command.Resul
 
 func (content) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
 	r := command.Result{Outcome: command.Done, Transaction: &v1.Transaction{
-		ID: id.Format(id.Transaction, 60410000123), Mode: v1.ModeTest, Status: v1.TransactionStatusCaptured, Currency: "usd", Amount: 100,
-		AmountAuthorized: 60, Card: &v1.Card{Brand: v1.CardBrandVisa, Last4: "1111"},
+		ID: id.Format(id.Transaction, 60410000123), Mode: v1.ModeTest, Status: v1.TransactionStatusCaptured, Currency: "usd",
+		Amount: 100, AmountAuthorized: 60, Card: &v1.Card{Brand: v1.CardBrandVisa, Last4: "1111"},
 	}}
 	results := make([]command.Result, len(commands))
 	for i := range results {

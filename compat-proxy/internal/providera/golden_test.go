@@ -73,8 +73,10 @@ func answerTo(t *testing.T, s scenario, request []byte) (commands, response []by
 func mustHandler(tb testing.TB, x providera.Executor) *providera.Handler {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "credentials.yaml")
-	yaml := "provider_a:\n  - {name: demoLogin1, transaction_key: demoKey000000001, api_key: " + goldentest.APIKey + "}\n" +
-		"  - {name: refunder, transaction_key: demoKey000000002, api_key: " + goldentest.APIKey + ", unlinked_refunds: true}\n"
+	yaml := "provider_a:\n  - {name: demoLogin1, transaction_key: demoKey000000001, api_key: " + goldentest.APIKey +
+		"}\n" +
+		"  - {name: refunder, transaction_key: demoKey000000002, api_key: " + goldentest.APIKey +
+		", unlinked_refunds: true}\n"
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		tb.Fatal(err)
 	}

@@ -32,8 +32,8 @@ var serving = map[string]method{
 // authenticateTest lets clients check their settings. It runs no command, so the published
 // catalogue does not have it.
 var authenticateTest = catalogue.Method{
-	Provider: catalogue.ProviderA, Name: "authenticateTestRequest", SideEffect: catalogue.ReadOnly, Scopes: []string{catalogue.UseScope},
-	Available: true,
+	Provider: catalogue.ProviderA, Name: "authenticateTestRequest",
+	SideEffect: catalogue.ReadOnly, Scopes: []string{catalogue.UseScope}, Available: true,
 }
 
 // find returns the method of that name.

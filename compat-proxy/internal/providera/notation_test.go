@@ -158,8 +158,8 @@ var (
 	lists = []string{"customerPaymentProfileIdList", "customerShippingAddressIdList", "validationDirectResponseList"}
 	// bare are the numbers and booleans of details. A transactionResponse has only strings.
 	bare = []string{
-		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining", "taxExempt",
-		"recurringBilling", "discountAmount", "taxIsAfterDiscount", "amount", "quantity", "unitPrice", "taxable",
+		"responseCode", "responseReasonCode", "requestedAmount", "authAmount", "settleAmount", "prepaidBalanceRemaining",
+		"taxExempt", "recurringBilling", "discountAmount", "taxIsAfterDiscount", "amount", "quantity", "unitPrice", "taxable",
 	}
 	// derived are the members that come before the members of the base type.
 	derived = map[string][]string{"order": {"purchaseOrderNumber"}, "billTo": {"phoneNumber", "faxNumber", "email"}}
@@ -205,7 +205,8 @@ func withIndicator(el *safexml.Element) *safexml.Element {
 	if at < 0 {
 		at = len(el.Children)
 	}
-	return &safexml.Element{Name: el.Name, Children: slices.Insert(slices.Clone(el.Children), at, &safexml.Element{Name: indicator, Text: "0"})}
+	return &safexml.Element{Name: el.Name, Children: slices.Insert(slices.Clone(el.Children), at,
+		&safexml.Element{Name: indicator, Text: "0"})}
 }
 
 // valueOf returns the JSON of an element. Details are typed.

@@ -25,7 +25,8 @@ func (r record) billTo() []*wire.Element {
 		l.text("phoneNumber", value(r.payment.Billing.Phone))
 	}
 	l.text("faxNumber", r.metadata["billing_fax"])
-	if b := r.payment.Billing; b != nil && (value(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
+	if b := r.payment.Billing; b != nil &&
+		(value(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
 		l.text("email", value(b.Email)) // else it is only the customer's, and shown there
 	}
 	return first(l, "phoneNumber", "faxNumber", "email")

@@ -33,7 +33,8 @@ func prepaidOf(t *v1.Transaction) *prepaid {
 		return nil
 	}
 	return &prepaid{
-		requested: majorAmount(t.Amount, currency.Exponent), approved: majorAmount(t.AmountAuthorized, currency.Exponent), balance: balance,
+		requested: majorAmount(t.Amount, currency.Exponent),
+		approved:  majorAmount(t.AmountAuthorized, currency.Exponent), balance: balance,
 	}
 }
 

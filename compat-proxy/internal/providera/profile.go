@@ -32,7 +32,8 @@ type profilePlan struct {
 func decodeProfile(req *wire.Request, set setting) profilePlan {
 	profile, mode := req.Root.Child("profile"), req.Root.Get("validationMode")
 	customer := v1.CustomerInput{
-		Reference: whole(profile.Get("merchantCustomerId")), Description: whole(profile.Get("description")), Email: whole(profile.Get("email")),
+		Reference: whole(profile.Get("merchantCustomerId")), Description: whole(profile.Get("description")),
+		Email: whole(profile.Get("email")),
 	}
 	payments, addresses := profile.All("paymentProfiles"), profile.All("shipToList")
 	switch {
@@ -120,10 +121,13 @@ type methodIdentity struct {
 }
 
 func identityOf(given *wire.Node) methodIdentity {
-	card, bank, billTo := given.Child("payment").Child("creditCard"), given.Child("payment").Child("bankAccount"), given.Child("billTo")
+	payment, billTo := given.Child("payment"), given.Child("billTo")
+	card, bank := payment.Child("creditCard"), payment.Child("bankAccount")
 	same := methodIdentity{
-		number: card.Get("cardNumber") + bank.Get("accountNumber"), routing: bank.Get("routingNumber"), // one of the two is there
-		firstName: billTo.Get("firstName"), lastName: billTo.Get("lastName"), address: billTo.Get("address"), zip: billTo.Get("zip"),
+		// one of the two is there
+		number: card.Get("cardNumber") + bank.Get("accountNumber"), routing: bank.Get("routingNumber"),
+		firstName: billTo.Get("firstName"), lastName: billTo.Get("lastName"), address: billTo.Get("address"),
+		zip: billTo.Get("zip"),
 	}
 	same.month, same.year, _, _ = expiration(card.Get("expirationDate"))
 	return same
@@ -164,7 +168,8 @@ func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
 		return missing("Name on Account")
 	}
 	m.Token.Body.BankAccount = &v1.BankAccountInput{
-		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: accountTypesIn[given.Get("accountType")], Holder: holder,
+		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: accountTypesIn[given.Get("accountType")],
+		Holder: holder,
 	}
 	for name, element := range map[string]string{"echeck_type": "echeckType", "bank_name": "bankName"} {
 		keep(m.Metadata, name, given.Get(element))
@@ -256,7 +261,8 @@ func judgeProfile(r command.Result) problem {
 var profileFields = map[string]string{
 	"card.number": "Card Number", "card.exp_month": "Expiration Date", "card.exp_year": "Expiration Date",
 	"bank_account.routing_number": "Routing Number", "bank_account.account_number": "Account Number",
-	"bank_account.holder": "Name on Account", "reference": "Merchant Customer ID", "description": "Description", "email": "Email",
+	"bank_account.holder": "Name on Account", "reference": "Merchant Customer ID", "description": "Description",
+	"email": "Email",
 }
 
 func refusedProfile(r command.Result) problem {

@@ -24,7 +24,8 @@ func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, pr
 		return profileAnswer(c.req.RefID, made{}, said, p)
 	}
 	if plan.Twice {
-		return profileAnswer(c.req.RefID, made{}, said, problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
+		return profileAnswer(c.req.RefID, made{}, said,
+			problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
 	}
 	r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{plan.Create})[0]
 	if r.Code == command.CodeExpiredCard && len(plan.Checks) > 0 {

@@ -21,8 +21,9 @@ type profileIDs struct {
 func (d *decoder) stored() (profileIDs, bool) {
 	profile := d.txn.Child("profile")
 	ids := profileIDs{
-		Customer: unfilled(profile.Get("customerProfileId")), Method: unfilled(profile.Get("paymentProfile", "paymentProfileId")),
-		Address: unfilled(profile.Get("shippingProfileId")),
+		Customer: unfilled(profile.Get("customerProfileId")),
+		Method:   unfilled(profile.Get("paymentProfile", "paymentProfileId")),
+		Address:  unfilled(profile.Get("shippingProfileId")),
 	}
 	return ids, ids != profileIDs{}
 }
@@ -103,7 +104,9 @@ func (d *decoder) chargeProfile(body *v1.TransactionCreate, ids profileIDs) prob
 }
 
 // refundProfile refunds to the stored profile that paid.
-func (d *decoder) refundProfile(target command.Number, amount, currency string, ids profileIDs) (command.Command, problem) {
+func (d *decoder) refundProfile(
+	target command.Number, amount, currency string, ids profileIDs,
+) (command.Command, problem) {
 	customer, method, ok := ids.v1()
 	if !ok {
 		return nil, noProfile()

@@ -133,7 +133,8 @@ func (r record) element() *wire.Element {
 	if r.refund == nil {
 		l.raw("prepaidBalanceRemaining", balanceOf(r.payment, r.exponent))
 	}
-	l.raw("taxExempt", strconv.FormatBool(r.payment.Order != nil && r.payment.Order.TaxExempt != nil && *r.payment.Order.TaxExempt))
+	order := r.payment.Order
+	l.raw("taxExempt", strconv.FormatBool(order != nil && order.TaxExempt != nil && *order.TaxExempt))
 	l.group("payment", r.source())
 	r.parties(&l)
 	r.circumstances(&l)
@@ -213,7 +214,8 @@ func (r record) amounts(l *leaves) {
 		taken = t.AmountAuthorized
 	case v1.TransactionStatusVoided, v1.TransactionStatusExpired, v1.TransactionStatusDeclined, v1.TransactionStatusFailed:
 		taken = 0
-	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured, v1.TransactionStatusProcessing, v1.TransactionStatusUnknown,
+	case v1.TransactionStatusCaptured, v1.TransactionStatusPartiallyCaptured, v1.TransactionStatusProcessing,
+		v1.TransactionStatusUnknown,
 		v1.TransactionStatusRequiresConfirmation, v1.TransactionStatusCanceled:
 	}
 	l.raw("authAmount", r.amount(allowed))
@@ -273,7 +275,8 @@ func (r record) source() *wire.Element {
 
 // accountKinds are the dialect's names of bank account types.
 var accountKinds = map[v1.BankAccountType]string{
-	v1.BankAccountTypeChecking: "checking", v1.BankAccountTypeSavings: "savings", v1.BankAccountTypeBusinessChecking: "businessChecking",
+	v1.BankAccountTypeChecking: "checking", v1.BankAccountTypeSavings: "savings",
+	v1.BankAccountTypeBusinessChecking: "businessChecking",
 }
 
 // amountForm is a decimal that is safe as a number: a v1 merchant may write any metadata.

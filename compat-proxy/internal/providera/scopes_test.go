@@ -21,19 +21,25 @@ var requestKinds = []struct {
 	needs                 map[string]string
 	unserved              bool // the response to a key with every scope does not matter here
 }{
-	{name: "sale", method: transact, members: `"transactionRequest":{"transactionType":"authCaptureTransaction","amount":1,` + fullCard + `}`},
-	{name: "authorize", method: transact, members: `"transactionRequest":{"transactionType":"authOnlyTransaction","amount":1,` + fullCard + `}`},
+	{name: "sale", method: transact, members: `"transactionRequest":{"transactionType":"authCaptureTransaction",` +
+		`"amount":1,` + fullCard + `}`},
+	{name: "authorize", method: transact, members: `"transactionRequest":{"transactionType":"authOnlyTransaction",` +
+		`"amount":1,` + fullCard + `}`},
 	{
 		name: "capture only", method: transact,
-		members: `"transactionRequest":{"transactionType":"captureOnlyTransaction","amount":1,` + fullCard + `,"authCode":"A1"}`,
+		members: `"transactionRequest":{"transactionType":"captureOnlyTransaction","amount":1,` + fullCard +
+			`,"authCode":"A1"}`,
 	},
 	{
-		name: "capture", method: transact, members: `"transactionRequest":{"transactionType":"priorAuthCaptureTransaction","refTransId":"7"}`,
+		name: "capture", method: transact, members: `"transactionRequest":{"transactionType":"priorAuthCaptureTransaction",` +
+			`"refTransId":"7"}`,
 		needs: map[string]string{"payments:capture": denied, "transactions:read": denied},
 	},
-	{name: "void", method: transact, members: `"transactionRequest":{"transactionType":"voidTransaction","refTransId":"7"}`},
+	{name: "void", method: transact, members: `"transactionRequest":{"transactionType":"voidTransaction",` +
+		`"refTransId":"7"}`},
 	{
-		name: "void of an order", method: transact, members: `"transactionRequest":{"transactionType":"voidTransaction","splitTenderId":"7"}`,
+		name: "void of an order", method: transact, members: `"transactionRequest":{"transactionType":"voidTransaction",` +
+			`"splitTenderId":"7"}`,
 		needs: map[string]string{"transactions:read": denied}, unserved: true,
 	},
 	{
@@ -42,7 +48,8 @@ var requestKinds = []struct {
 		needs:   map[string]string{"refunds:create": denied, "transactions:read": denied},
 	},
 	{
-		name: "unlinked refund", method: transact, members: `"transactionRequest":{"transactionType":"refundTransaction","amount":1,` + fullCard + `}`,
+		name: "unlinked refund", method: transact, members: `"transactionRequest":{"transactionType":"refundTransaction",` +
+			`"amount":1,` + fullCard + `}`,
 		needs: map[string]string{"refunds:create": denied},
 	},
 	{
@@ -52,11 +59,12 @@ var requestKinds = []struct {
 	},
 	{
 		name: "details", method: "getTransactionDetailsRequest", members: `"transId":"7"`,
-		needs: map[string]string{"transactions:read": "Access denied. You do not have permissions to call the Transaction Details API."},
+		needs: map[string]string{"transactions:read": "Access denied. You do not have permissions to call the Transaction " +
+			"Details API."},
 	},
 	{
-		name: "profile create", method: "createCustomerProfileRequest", members: `"profile":{"email":"ana@example.org"}`, unserved: true,
-		needs: map[string]string{"customers:write": denied, "customers:read": denied},
+		name: "profile create", method: "createCustomerProfileRequest", members: `"profile":{"email":"ana@example.org"}`,
+		unserved: true, needs: map[string]string{"customers:write": denied, "customers:read": denied},
 	},
 	{
 		name: "profile create with a card", method: "createCustomerProfileRequest", unserved: true,
@@ -75,8 +83,8 @@ const (
 
 // everyScope are all scopes of a secret key.
 var everyScope = []string{
-	"payments:authorize", "payments:capture", "refunds:create", "transactions:read", "customers:write", "customers:read", "tokens:create",
-	"payments:confirm", "events:read", "webhooks:write", "keys:write", "mle:write", "compat:use",
+	"payments:authorize", "payments:capture", "refunds:create", "transactions:read", "customers:write", "customers:read",
+	"tokens:create", "payments:confirm", "events:read", "webhooks:write", "keys:write", "mle:write", "compat:use",
 }
 
 // TestMissingScopes removes each scope from each kind of request. The request is refused with its
@@ -131,7 +139,8 @@ type scopedV1 struct {
 
 func (f *scopedV1) answer(t *testing.T, method, members string) string {
 	t.Helper()
-	body := `{"` + method + `":{"merchantAuthentication":{"name":"me","transactionKey":"` + goldentest.APIKey + `"},` + members + `}}`
+	body := `{"` + method + `":{"merchantAuthentication":{"name":"me","transactionKey":"` + goldentest.APIKey + `"},` +
+		members + `}}`
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader([]byte(body)))
 	w := httptest.NewRecorder()
 	mustHandler(t, goldentest.MustExecutor(t, f)).ServeHTTP(w, r)
@@ -139,7 +148,8 @@ func (f *scopedV1) answer(t *testing.T, method, members string) string {
 }
 
 func (f *scopedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	const payment = `"status":"captured","mode":"test","amount":100,"amount_authorized":100,"currency":"usd","settlement":"settled",` +
+	const payment = `"status":"captured","mode":"test","amount":100,"amount_authorized":100,"currency":"usd",` +
+		`"settlement":"settled",` +
 		`"card":{"brand":"visa","last4":"1111"}`
 	reading := r.Method == http.MethodGet
 	if !reading {
@@ -152,19 +162,23 @@ func (f *scopedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":["`+strings.Join(f.scopes, `","`)+`"]}`)
 	case reading && !slices.Contains(f.scopes, readScope(path)):
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"insufficient_scope","message":"","status":403,"request_id":"r"}}`)
+		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"insufficient_scope","message":"",`+
+			`"status":403,"request_id":"r"}}`)
 	case strings.HasSuffix(path, "/captures"):
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Capture, 8)+`","transaction":"`+id.Format(id.Transaction, 7)+`","status":"succeeded","amount":100,"currency":"usd"}`)
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Capture, 8)+`","transaction":"`+
+			id.Format(id.Transaction, 7)+`","status":"succeeded","amount":100,"currency":"usd"}`)
 	case strings.HasSuffix(path, "/void"):
-		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, 7)+`",`+strings.Replace(payment, "captured", "voided", 1)+`}`)
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, 7)+`",`+
+			strings.Replace(payment, "captured", "voided", 1)+`}`)
 	case path == "/v1/refunds":
 		w.WriteHeader(http.StatusCreated)
 		of := ""
 		if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte(`"transaction":`)) {
 			of = `"transaction":"` + id.Format(id.Transaction, 7) + `",`
 		}
-		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Refund, 9)+`",`+of+`"status":"pending","amount":100,"currency":"usd"}`)
+		_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Refund, 9)+`",`+of+`"status":"pending","amount":100,`+
+			`"currency":"usd"}`)
 	default:
 		if !reading {
 			w.WriteHeader(http.StatusCreated)

@@ -158,7 +158,8 @@ var accountTypesIn = map[string]v1.BankAccountType{
 
 // chargeBank charges a bank account. It is always captured at once.
 func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
-	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"), strings.TrimSpace(given.Get("nameOnAccount"))
+	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"),
+		strings.TrimSpace(given.Get("nameOnAccount"))
 	kind := accountTypesIn[given.Get("accountType")]
 	switch {
 	case *body.Capture != v1.CaptureModeAutomatic:

@@ -16,16 +16,18 @@ func TestAccountType(t *testing.T) {
 		"3088000000000017": "JCB", "3530111333300000": "JCB", "38000000000006": "DinersClub", "30569309025904": "DinersClub",
 		"4007000000027": "Visa", "4012888818888": "Visa", "4111111111111111": "Visa", "5424000000000015": "MasterCard",
 		"2223000010309703": "MasterCard", "2223000010309711": "MasterCard", "6221499053360818": "Discover",
-		"6262320002000067": "Discover", "6284480000000008": "Discover", "4000100011112224": "Visa", "4242424242424242": "Visa",
+		"6262320002000067": "Discover", "6284480000000008": "Discover", "4000100011112224": "Visa",
+		"4242424242424242": "Visa",
 
-		"400030001111222": "", "4424222222222222": "", "41111111111111111": "", "4111 1111 1111 1111": "", "4111-1111-1111": "",
-		"": "", "4": "", "2720999999999996": "MasterCard", "2721000000000004": "", "2220999999999991": "", "36000000000000": "",
-		"9999999999999995": "", "XXXX1111": "",
+		"400030001111222": "", "4424222222222222": "", "41111111111111111": "", "4111 1111 1111 1111": "",
+		"4111-1111-1111": "",
+		"":               "", "4": "", "2720999999999996": "MasterCard", "2721000000000004": "", "2220999999999991": "",
+		"36000000000000": "", "9999999999999995": "", "XXXX1111": "",
 
 		// Numbers that v1 accepts and this dialect does not have: Diners of 39, UnionPay of 81, Maestro,
 		// and more digits than 16.
-		"39000000000005": "", "8100000000000002": "", "6759649826438453": "", "4000000000000000006": "", "30000000000000007": "",
-		"36070500001020": "DinersClub", "30000000000004": "DinersClub", "٤١١١١١١١١١١١١": "",
+		"39000000000005": "", "8100000000000002": "", "6759649826438453": "", "4000000000000000006": "",
+		"30000000000000007": "", "36070500001020": "DinersClub", "30000000000004": "DinersClub", "٤١١١١١١١١١١١١": "",
 	} {
 		if got := providera.AccountType(number); got != want {
 			t.Errorf("%s: got %q, want %q", number, got, want)
@@ -37,7 +39,8 @@ func TestExpiration(t *testing.T) {
 	t.Parallel()
 	type date struct{ month, year int }
 	for text, want := range map[string]date{
-		"2031-04": {4, 2031}, "2031-4": {4, 2031}, "04/2031": {4, 2031}, "4/2031": {4, 2031}, "0431": {4, 2031}, "04/31": {4, 2031},
+		"2031-04": {4, 2031}, "2031-4": {4, 2031}, "04/2031": {4, 2031}, "4/2031": {4, 2031}, "0431": {4, 2031},
+		"04/31":  {4, 2031},
 		"042031": {4, 2031}, "04-31": {4, 2031}, "04-2031": {4, 2031}, "2031-12": {12, 2031}, "4/31": {4, 2031},
 		"1299": {12, 2099}, "0100": {1, 2000},
 	} {
@@ -46,7 +49,9 @@ func TestExpiration(t *testing.T) {
 			t.Errorf("%s: got %d/%d hidden %t ok %t, want %v", text, month, year, hidden, ok, want)
 		}
 	}
-	for _, text := range []string{"", "2031-13", "1331", "0031", "00/31", "abcd", "431", "04/3", "2031--4", "204/31", "2131-04", "1999-04", "04.31"} {
+	for _, text := range []string{
+		"", "2031-13", "1331", "0031", "00/31", "abcd", "431", "04/3", "2031--4", "204/31", "2131-04", "1999-04", "04.31",
+	} {
 		if _, _, _, ok := providera.Expiration(text); ok {
 			t.Errorf("%s: got a date, want none", text)
 		}
@@ -137,7 +142,8 @@ func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range []v1.DeclineCode{
 		v1.DeclineCodeCallIssuer, v1.DeclineCodeCardNotSupported, v1.DeclineCodeDoNotHonor, v1.DeclineCodeExpiredCard,
-		v1.DeclineCodeGenericDecline, v1.DeclineCodeIncorrectAddress, v1.DeclineCodeIncorrectCvc, v1.DeclineCodeInsufficientFunds,
+		v1.DeclineCodeGenericDecline, v1.DeclineCodeIncorrectAddress, v1.DeclineCodeIncorrectCvc,
+		v1.DeclineCodeInsufficientFunds,
 		v1.DeclineCodeLimitExceeded, v1.DeclineCodeLostCard, v1.DeclineCodePickupCard, v1.DeclineCodeProcessingError,
 		v1.DeclineCodeStolenCard, v1.DeclineCodeSuspectedFraud,
 	} {
@@ -146,8 +152,8 @@ func TestTablesAreComplete(t *testing.T) {
 		}
 	}
 	for _, b := range []v1.CardBrand{
-		v1.CardBrandAmex, v1.CardBrandDiners, v1.CardBrandDiscover, v1.CardBrandJcb, v1.CardBrandMastercard, v1.CardBrandUnionpay,
-		v1.CardBrandVisa,
+		v1.CardBrandAmex, v1.CardBrandDiners, v1.CardBrandDiscover, v1.CardBrandJcb, v1.CardBrandMastercard,
+		v1.CardBrandUnionpay, v1.CardBrandVisa,
 	} {
 		if providera.BrandName(b) == "" {
 			t.Errorf("brand %s: no name", b)
@@ -179,7 +185,8 @@ func TestReasons(t *testing.T) {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const (
-		sale, capture, void, refund = "authCaptureTransaction", "priorAuthCaptureTransaction", "voidTransaction", "refundTransaction"
+		sale, capture = "authCaptureTransaction", "priorAuthCaptureTransaction"
+		void, refund  = "voidTransaction", "refundTransaction"
 	)
 	in := func(s v1.TransactionStatus) *v1.Transaction { return &v1.Transaction{Status: s} }
 	settled := &v1.Transaction{Status: v1.TransactionStatusCaptured, Settlement: v1.SettlementSettled, AmountRefunded: 1}
@@ -194,8 +201,10 @@ func TestJudge(t *testing.T) {
 	}{
 		{"done", sale, command.Result{Outcome: command.Done}, ""},
 		{"a decline without a code", sale, command.Result{Outcome: command.Declined}, "2/2"},
-		{"a capture beyond all amounts", capture, command.Result{Outcome: command.Unmet, Unmet: command.ConditionRange}, "3/47"},
-		{"a refund beyond all amounts", refund, command.Result{Outcome: command.Unmet, Unmet: command.ConditionRange}, "3/55"},
+		{"a capture beyond all amounts", capture, command.Result{Outcome: command.Unmet, Unmet: command.ConditionRange},
+			"3/47"},
+		{"a refund beyond all amounts", refund, command.Result{Outcome: command.Unmet, Unmet: command.ConditionRange},
+			"3/55"},
 		{"a capture while busy", capture, refused(command.CodeOperationInProgress, nil), "3/19"},
 		{"a capture of a failed one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusFailed)), "3/64"},
 		{"a capture of an open one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusProcessing)), "3/19"},

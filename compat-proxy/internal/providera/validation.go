@@ -38,7 +38,8 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 		billTo: billTo, shipTo: profile.Child("shipToList"), avs: avsNotApplicable,
 	}}
 	if bank := payment.Child("bankAccount"); bank != nil {
-		c.Said.method, c.Said.account, c.Said.accountType = "ECHECK", maskedAccount(bank.Get("accountNumber"), true), checkAccount
+		c.Said.method, c.Said.accountType = "ECHECK", checkAccount
+		c.Said.account = maskedAccount(bank.Get("accountNumber"), true)
 		switch {
 		case !bankaccount.ValidRouting(bank.Get("routingNumber")):
 			c.Problem = because(reasonRouting)
@@ -178,7 +179,8 @@ func (d directResponse) line(outcome problem, paid command.Result) string {
 		code, number, cvv, cavv, d.avs = t.authCode, t.transID, t.cvv, t.cavv, t.avs
 	}
 	var f [directFields]string
-	f[0], f[1], f[2], f[3], f[4], f[5], f[6] = string(class), "1", strconv.Itoa(int(outcome.Reason)), said, code, d.avs, number
+	f[0], f[1], f[2] = string(class), "1", strconv.Itoa(int(outcome.Reason))
+	f[3], f[4], f[5], f[6] = said, code, d.avs, number
 	f[7], f[8] = "none", "Test transaction for ValidateCustomerPaymentProfile."
 	f[9], f[10], f[11], f[12], f[23] = d.amount, d.method, "auth_only", d.customer, d.email
 	for i, name := range append(addressParts, "phoneNumber", "faxNumber") {

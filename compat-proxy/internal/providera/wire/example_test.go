@@ -8,7 +8,8 @@ import (
 )
 
 func ExampleParse() {
-	body := []byte(`{"authenticateTestRequest":{"merchantAuthentication":{"name":"demoLogin1","transactionKey":"demoKey000000001"},"refId":"r-1"}}`)
+	body := []byte(`{"authenticateTestRequest":{"merchantAuthentication":{"name":"demoLogin1",` +
+		`"transactionKey":"demoKey000000001"},"refId":"r-1"}}`)
 	req, fault := wire.Parse(body, wire.Options{})
 	if fault != nil {
 		fmt.Println(fault.Code)

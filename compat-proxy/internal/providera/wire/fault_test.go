@@ -62,11 +62,13 @@ var structureFaults = map[string]struct{ body, want string }{
 	},
 	"out of order": {
 		create("<amount>1</amount><transactionType>x</transactionType>"),
-		"The element " + in("transactionRequest") + " has invalid child element " + in("amount") + "." + expecting("transactionType"),
+		"The element " + in("transactionRequest") + " has invalid child element " + in("amount") + "." +
+			expecting("transactionType"),
 	},
 	"order near the end": {
 		sale("<shipFrom/><otherTax/>"),
-		"The element " + in("transactionRequest") + " has invalid child element " + in("otherTax") + "." + expecting("authorizationIndicatorType"),
+		"The element " + in("transactionRequest") + " has invalid child element " + in("otherTax") + "." +
+			expecting("authorizationIndicatorType"),
 	},
 	"repeated, nothing may follow": {
 		sale("<authorizationIndicatorType/><authorizationIndicatorType/>"),
@@ -78,7 +80,8 @@ var structureFaults = map[string]struct{ body, want string }{
 	},
 	"foreign namespace": {
 		sale(`<amount xmlns="urn:x">1</amount>`),
-		"The element " + in("transactionRequest") + " has invalid child element 'amount' in namespace 'urn:x'." + expecting(afterType),
+		"The element " + in("transactionRequest") + " has invalid child element 'amount' in namespace 'urn:x'." +
+			expecting(afterType),
 	},
 	"no namespace": {
 		sale(`<amount xmlns="">1</amount>`),
@@ -90,7 +93,8 @@ var structureFaults = map[string]struct{ body, want string }{
 	},
 	"incomplete after an optional one": {
 		root("getTransactionDetailsRequest", auth),
-		"The element " + in("getTransactionDetailsRequest") + " has incomplete content." + expecting("clientId, refId, transId"),
+		"The element " + in("getTransactionDetailsRequest") + " has incomplete content." +
+			expecting("clientId, refId, transId"),
 	},
 	"choice left out": {
 		sale("<payment/>"),
@@ -117,7 +121,8 @@ var structureFaults = map[string]struct{ body, want string }{
 		"The element " + in("payment") + " cannot contain text." + expecting("dataSource"),
 	},
 	"text where nothing may follow": {
-		sale("<authorizationIndicatorType><authorizationIndicator>pre</authorizationIndicator>x</authorizationIndicatorType>"),
+		sale("<authorizationIndicatorType>" +
+			"<authorizationIndicator>pre</authorizationIndicator>x</authorizationIndicatorType>"),
 		"The element " + in("authorizationIndicatorType") + " cannot contain text.",
 	},
 	"child in a simple type": {
@@ -149,9 +154,10 @@ var valueFaults = map[string]struct{ body, want string }{
 		sale("<lineItems><lineItem><itemId/></lineItem></lineItems>"),
 		value("itemId", "", "String", tooShort),
 	},
-	"short card":   {card("<cardNumber>12</cardNumber>"), value("cardNumber", "12", "String", tooShort)},
-	"empty card":   {card("<cardNumber/>"), value("cardNumber", "", "String", tooShort)},
-	"long card":    {card("<cardNumber>41111111111111112</cardNumber>"), value("cardNumber", "XXXXXXXXXXXXX1112", "String", tooLong)},
+	"short card": {card("<cardNumber>12</cardNumber>"), value("cardNumber", "12", "String", tooShort)},
+	"empty card": {card("<cardNumber/>"), value("cardNumber", "", "String", tooShort)},
+	"long card": {card("<cardNumber>41111111111111112</cardNumber>"),
+		value("cardNumber", "XXXXXXXXXXXXX1112", "String", tooLong)},
 	"code letters": {card(dated + "<cardCode>12a</cardCode>"), value("cardCode", "XXX", ns+":cardCode", badPattern)},
 	"code long":    {card(dated + "<cardCode>12345</cardCode>"), value("cardCode", "XXXXX", ns+":cardCode", tooLong)},
 	"code short":   {card(dated + "<cardCode>12</cardCode>"), value("cardCode", "12", ns+":cardCode", tooShort)},
@@ -164,32 +170,45 @@ var valueFaults = map[string]struct{ body, want string }{
 		root("getTransactionDetailsRequest", auth+"<transId/>"),
 		value("transId", "", ns+":numericString", badPattern),
 	},
-	"decimal":       {sale("<amount>1e2</amount>"), value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value.")},
+	"decimal": {sale("<amount>1e2</amount>"),
+		value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value.")},
 	"empty decimal": {sale("<amount/>"), value("amount", "", xsDecimal, "The string '' is not a valid Decimal value.")},
-	"blank decimal": {sale("<amount> </amount>"), value("amount", " ", xsDecimal, "The string '' is not a valid Decimal value.")},
+	"blank decimal": {sale("<amount> </amount>"),
+		value("amount", " ", xsDecimal, "The string '' is not a valid Decimal value.")},
 	"huge decimal": {
 		sale("<amount>" + strings.Repeat("9", 30) + "</amount>"),
 		value("amount", strings.Repeat("X", 26)+"9999", xsDecimal,
 			"The string '"+strings.Repeat("X", 26)+"9999' is not a valid Decimal value."),
 	},
-	"negative": {sale("<tax><amount>-0.01</amount></tax>"), value("amount", "-0.01", "Decimal", "The MinInclusive constraint failed.")},
-	"fraction": {sale("<tax><amount>1.00001</amount></tax>"), value("amount", "1.00001", "Decimal", "The FractionDigits constraint failed.")},
-	"rate":     {sale("<otherTax><vatTaxRate>12345.6</vatTaxRate></otherTax>"), value("vatTaxRate", "12345.6", "Decimal", "The TotalDigits constraint failed.")},
-	"boolean":  {sale("<taxExempt>TRUE</taxExempt>"), value("taxExempt", "TRUE", "Boolean", "The string 'TRUE' is not a valid Boolean value.")},
-	"date":     {sale("<order><purchaseOrderDateUTC>2026-02-30</purchaseOrderDateUTC></order>"), value("purchaseOrderDateUTC", "2026-02-30", "http://www.w3.org/2001/XMLSchema:date", "The string '2026-02-30' is not a valid XsdDateTime value.")},
+	"negative": {sale("<tax><amount>-0.01</amount></tax>"),
+		value("amount", "-0.01", "Decimal", "The MinInclusive constraint failed.")},
+	"fraction": {sale("<tax><amount>1.00001</amount></tax>"),
+		value("amount", "1.00001", "Decimal", "The FractionDigits constraint failed.")},
+	"rate": {sale("<otherTax><vatTaxRate>12345.6</vatTaxRate></otherTax>"),
+		value("vatTaxRate", "12345.6", "Decimal", "The TotalDigits constraint failed.")},
+	"boolean": {sale("<taxExempt>TRUE</taxExempt>"),
+		value("taxExempt", "TRUE", "Boolean", "The string 'TRUE' is not a valid Boolean value.")},
+	"date": {sale("<order><purchaseOrderDateUTC>2026-02-30</purchaseOrderDateUTC></order>"),
+		value("purchaseOrderDateUTC", "2026-02-30", "http://www.w3.org/2001/XMLSchema:date",
+			"The string '2026-02-30' is not a valid XsdDateTime value.")},
 	"instant": {
-		sale("<payment><opaqueData><dataDescriptor/><dataValue/><expirationTimeStamp>soon</expirationTimeStamp></opaqueData></payment>"),
-		value("expirationTimeStamp", "soon", "http://www.w3.org/2001/XMLSchema:dateTime", "The string 'soon' is not a valid XsdDateTime value."),
+		sale("<payment><opaqueData><dataDescriptor/><dataValue/><expirationTimeStamp>soon</expirationTimeStamp>" +
+			"</opaqueData></payment>"),
+		value("expirationTimeStamp", "soon", "http://www.w3.org/2001/XMLSchema:dateTime",
+			"The string 'soon' is not a valid XsdDateTime value."),
 	},
 	"indicator": {
 		sale("<authorizationIndicatorType><authorizationIndicator/></authorizationIndicatorType>"),
 		value("authorizationIndicator", "", ns+":authIndicatorEnum", "The Enumeration constraint failed."),
 	},
-	"enum":    {sale("<customer><type>robot</type></customer>"), value("type", "robot", ns+":customerTypeEnum", "The Enumeration constraint failed.")},
-	"key":     {withKey("k1234567890123456"), value("transactionKey", "XXXXXXXXXXXXX3456", "String", tooLong)},
-	"api key": {withKey("sk_" + strings.Repeat("a", 253)), value("transactionKey", strings.Repeat("X", 252)+"aaaa", "String", tooLong)},
-	"login":   {root("authenticateTestRequest", "<merchantAuthentication><name>"+long+"12345</name></merchantAuthentication>"), value("name", long+"12345", "String", tooLong)},
-	"ref":     {root("authenticateTestRequest", auth+"<refId>"+long+"</refId>"), value("refId", long, "String", tooLong)},
+	"enum": {sale("<customer><type>robot</type></customer>"),
+		value("type", "robot", ns+":customerTypeEnum", "The Enumeration constraint failed.")},
+	"key": {withKey("k1234567890123456"), value("transactionKey", "XXXXXXXXXXXXX3456", "String", tooLong)},
+	"api key": {withKey("sk_" + strings.Repeat("a", 253)),
+		value("transactionKey", strings.Repeat("X", 252)+"aaaa", "String", tooLong)},
+	"login": {root("authenticateTestRequest", "<merchantAuthentication><name>"+long+"12345</name>"+
+		"</merchantAuthentication>"), value("name", long+"12345", "String", tooLong)},
+	"ref": {root("authenticateTestRequest", auth+"<refId>"+long+"</refId>"), value("refId", long, "String", tooLong)},
 	"pan astray": {
 		sale("<order><invoiceNumber>4111 1111-1111 1111 xx</invoiceNumber></order>"),
 		value("invoiceNumber", "XXXX XXXX-XXXX 1111 xx", "String", tooLong),
@@ -209,7 +228,8 @@ func TestValueFaults(t *testing.T) {
 const dated = "<cardNumber>4111111111111111</cardNumber><expirationDate>2031-04</expirationDate>"
 
 func withKey(key string) string {
-	return root("authenticateTestRequest", "<merchantAuthentication><name>n</name><transactionKey>"+key+"</transactionKey></merchantAuthentication>")
+	return root("authenticateTestRequest",
+		"<merchantAuthentication><name>n</name><transactionKey>"+key+"</transactionKey></merchantAuthentication>")
 }
 
 // checkFault parses body and compares code and text. It also searches the text in the escaped
@@ -232,28 +252,33 @@ func checkFault(t *testing.T, body, code, want string) {
 func TestAccepted(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"plain amount":      sale("<amount>1</amount>"),
-		"signed amount":     sale("<amount>+1.00</amount>"),
-		"spaced amount":     sale("<amount> 1.00\n</amount>"),
-		"dotted amount":     sale("<amount>.5</amount>"),
-		"unknown type":      create("<transactionType>teleport</transactionType>"),
-		"odd refTransId":    sale("<refTransId>not a number</refTransId>"),
-		"empty refTransId":  sale("<refTransId/>"),
-		"empty optionals":   sale("<order><invoiceNumber/><description/></order><customer/><billTo><address/></billTo>"),
-		"indented empties":  sale("<customer>\n </customer><billTo>\n</billTo>"),
-		"no credentials":    root("authenticateTestRequest", "<merchantAuthentication/>"),
-		"name alone":        root("authenticateTestRequest", "<merchantAuthentication><name>n</name></merchantAuthentication>"),
-		"other credentials": root("authenticateTestRequest", "<merchantAuthentication><accessToken>t</accessToken><mobileDeviceId>m</mobileDeviceId></merchantAuthentication>"),
-		"api key":           withKey("sk_test_" + strings.Repeat("a", 200)),
-		"client id":         root("authenticateTestRequest", auth+"<clientId>sdk-java-2.0.3</clientId><refId/>"),
-		"schema instance":   strings.Replace(sale(`<amount xsi:type="d">1</amount>`), "xmlns=", `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b" xmlns=`, 1),
-		"prefixed":          `<p:authenticateTestRequest xmlns:p="` + ns + `"><p:merchantAuthentication/></p:authenticateTestRequest>`,
-		"wide characters":   sale("<order><invoiceNumber>" + strings.Repeat("å", 20) + "</invoiceNumber></order>"),
+		"plain amount":     sale("<amount>1</amount>"),
+		"signed amount":    sale("<amount>+1.00</amount>"),
+		"spaced amount":    sale("<amount> 1.00\n</amount>"),
+		"dotted amount":    sale("<amount>.5</amount>"),
+		"unknown type":     create("<transactionType>teleport</transactionType>"),
+		"odd refTransId":   sale("<refTransId>not a number</refTransId>"),
+		"empty refTransId": sale("<refTransId/>"),
+		"empty optionals":  sale("<order><invoiceNumber/><description/></order><customer/><billTo><address/></billTo>"),
+		"indented empties": sale("<customer>\n </customer><billTo>\n</billTo>"),
+		"no credentials":   root("authenticateTestRequest", "<merchantAuthentication/>"),
+		"name alone": root("authenticateTestRequest",
+			"<merchantAuthentication><name>n</name></merchantAuthentication>"),
+		"other credentials": root("authenticateTestRequest",
+			"<merchantAuthentication><accessToken>t</accessToken><mobileDeviceId>m</mobileDeviceId></merchantAuthentication>"),
+		"api key":   withKey("sk_test_" + strings.Repeat("a", 200)),
+		"client id": root("authenticateTestRequest", auth+"<clientId>sdk-java-2.0.3</clientId><refId/>"),
+		"schema instance": strings.Replace(sale(`<amount xsi:type="d">1</amount>`), "xmlns=",
+			`xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b" xmlns=`, 1),
+		"prefixed": `<p:authenticateTestRequest xmlns:p="` + ns +
+			`"><p:merchantAuthentication/></p:authenticateTestRequest>`,
+		"wide characters": sale("<order><invoiceNumber>" + strings.Repeat("å", 20) + "</invoiceNumber></order>"),
 		"emv holds anything": sale("<payment><emv><emvData><x><y/></x></emvData><emvDescriptor>d</emvDescriptor>" +
 			"<emvVersion/></emv></payment>"),
 		"dated order": sale("<order><purchaseOrderDateUTC>2026-02-28Z</purchaseOrderDateUTC></order>"),
 		"declaration": "\xef\xbb\xbf \n" + `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n" + sale(""),
-		"json":        `{"authenticateTestRequest":{"merchantAuthentication":{"name":7,"transactionKey":null},"clientId":[],"refId":null}}`,
+		"json": `{"authenticateTestRequest":{"merchantAuthentication":{"name":7,"transactionKey":null},` +
+			`"clientId":[],"refId":null}}`,
 	}
 	for name, body := range tests {
 		t.Run(name, func(t *testing.T) {

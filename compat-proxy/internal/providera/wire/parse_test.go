@@ -29,34 +29,48 @@ var refusedDocuments = map[string]struct {
 	"entity":                {strings.Replace(ok, ">n<", ">&n;<", 1), wire.XML, wire.CodeSchema, malformed},
 	"two roots":             {ok + ok, wire.XML, wire.CodeSchema, malformed},
 	"not closed":            {ok[:len(ok)-3], wire.XML, wire.CodeSchema, malformed},
-	"depth":                 {strings.Repeat("<a>", 33) + strings.Repeat("</a>", 33), wire.XML, wire.CodeSchema, malformed},
-	"latin-1":               {strings.Replace(ok, ">n<", ">\xe5<", 1), wire.XML, wire.CodeSchema, malformed},
-	"too large":             {ok + strings.Repeat(" ", wire.DefaultMaxBytes), wire.XML, wire.CodeSchema, malformed},
-	"no namespace":          {"<authenticateTestRequest/>", wire.XML, wire.CodeNamespace, "The root node does not reference a valid XML namespace."},
-	"foreign namespace":     {strings.Replace(ok, ns, "urn:x", 1), wire.XML, wire.CodeNamespace, "The root node does not reference a valid XML namespace."},
-	"unknown method":        {root("launchRocketRequest", ""), wire.XML, wire.CodeMethod, "The name of the requested API method is invalid."},
-	"method by other case":  {root("CreateTransactionRequest", ""), wire.XML, wire.CodeMethod, "The name of the requested API method is invalid."},
-	"unknown JSON method":   {`{"launchRocketRequest":{}}`, wire.JSON, wire.CodeMethod, "The name of the requested API method is invalid."},
-	"JSON syntax":           {`{"authenticateTestRequest":}`, wire.JSON, wire.CodeProcessing, processing},
-	"JSON cut":              {member[:len(member)-1], wire.JSON, wire.CodeProcessing, processing},
-	"JSON comma":            {`{"authenticateTestRequest":{"refId":"a",}}`, wire.JSON, wire.CodeProcessing, processing},
-	"JSON twice":            {member + member, wire.JSON, wire.CodeProcessing, processing},
-	"JSON trailing text":    {member + "x", wire.JSON, wire.CodeProcessing, processing},
-	"a method twice":        {`{"authenticateTestRequest":{},"authenticateTestRequest":{}}`, wire.JSON, wire.CodeProcessing, processing},
-	"two methods":           {`{"authenticateTestRequest":{},"createTransactionRequest":{}}`, wire.JSON, wire.CodeProcessing, processing},
-	"no method":             {`{}`, wire.JSON, wire.CodeProcessing, processing},
-	"array":                 {`[` + member + `]`, wire.JSON, wire.CodeProcessing, processing},
-	"array of roots":        {`{"authenticateTestRequest":[{}]}`, wire.JSON, wire.CodeProcessing, processing},
-	"array in array":        {`{"authenticateTestRequest":{"refId":[["a"]]}}`, wire.JSON, wire.CodeProcessing, processing},
-	"JSON depth":            {strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33), wire.JSON, wire.CodeProcessing, processing},
-	"JSON nodes":            {`{"a":{"b":[` + strings.Repeat("1,", 10_000) + `1]}}`, wire.JSON, wire.CodeProcessing, processing},
-	"JSON key":              {`{"authenticateTestRequest":{"a b":1}}`, wire.JSON, wire.CodeProcessing, processing},
-	"JSON control":          {`{"authenticateTestRequest":{"refId":"\u0000"}}`, wire.JSON, wire.CodeProcessing, processing},
-	"JSON surrogate":        {`{"authenticateTestRequest":{"refId":"\ud800"}}`, wire.JSON, wire.CodeProcessing, processing},
-	"JSON latin-1":          {"{\"authenticateTestRequest\":{\"refId\":\"\xe5\"}}", wire.JSON, wire.CodeProcessing, processing},
+	"depth": {strings.Repeat("<a>", 33) + strings.Repeat("</a>", 33), wire.XML, wire.CodeSchema,
+		malformed},
+	"latin-1":   {strings.Replace(ok, ">n<", ">\xe5<", 1), wire.XML, wire.CodeSchema, malformed},
+	"too large": {ok + strings.Repeat(" ", wire.DefaultMaxBytes), wire.XML, wire.CodeSchema, malformed},
+	"no namespace": {"<authenticateTestRequest/>", wire.XML, wire.CodeNamespace,
+		"The root node does not reference a valid XML namespace."},
+	"foreign namespace": {strings.Replace(ok, ns, "urn:x", 1), wire.XML, wire.CodeNamespace,
+		"The root node does not reference a valid XML namespace."},
+	"unknown method": {root("launchRocketRequest", ""), wire.XML, wire.CodeMethod,
+		"The name of the requested API method is invalid."},
+	"method by other case": {root("CreateTransactionRequest", ""), wire.XML, wire.CodeMethod,
+		"The name of the requested API method is invalid."},
+	"unknown JSON method": {`{"launchRocketRequest":{}}`, wire.JSON, wire.CodeMethod,
+		"The name of the requested API method is invalid."},
+	"JSON syntax":        {`{"authenticateTestRequest":}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON cut":           {member[:len(member)-1], wire.JSON, wire.CodeProcessing, processing},
+	"JSON comma":         {`{"authenticateTestRequest":{"refId":"a",}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON twice":         {member + member, wire.JSON, wire.CodeProcessing, processing},
+	"JSON trailing text": {member + "x", wire.JSON, wire.CodeProcessing, processing},
+	"a method twice": {`{"authenticateTestRequest":{},"authenticateTestRequest":{}}`, wire.JSON,
+		wire.CodeProcessing, processing},
+	"two methods": {`{"authenticateTestRequest":{},"createTransactionRequest":{}}`, wire.JSON,
+		wire.CodeProcessing, processing},
+	"no method":      {`{}`, wire.JSON, wire.CodeProcessing, processing},
+	"array":          {`[` + member + `]`, wire.JSON, wire.CodeProcessing, processing},
+	"array of roots": {`{"authenticateTestRequest":[{}]}`, wire.JSON, wire.CodeProcessing, processing},
+	"array in array": {`{"authenticateTestRequest":{"refId":[["a"]]}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON depth": {strings.Repeat(`{"a":`, 33) + "1" + strings.Repeat("}", 33), wire.JSON, wire.CodeProcessing,
+		processing},
+	"JSON nodes": {`{"a":{"b":[` + strings.Repeat("1,", 10_000) + `1]}}`, wire.JSON, wire.CodeProcessing,
+		processing},
+	"JSON key": {`{"authenticateTestRequest":{"a b":1}}`, wire.JSON, wire.CodeProcessing, processing},
+	"JSON control": {`{"authenticateTestRequest":{"refId":"\u0000"}}`, wire.JSON, wire.CodeProcessing,
+		processing},
+	"JSON surrogate": {`{"authenticateTestRequest":{"refId":"\ud800"}}`, wire.JSON, wire.CodeProcessing,
+		processing},
+	"JSON latin-1": {"{\"authenticateTestRequest\":{\"refId\":\"\xe5\"}}", wire.JSON, wire.CodeProcessing,
+		processing},
 	"JSON order": {
 		`{"authenticateTestRequest":{"refId":"a","merchantAuthentication":{}}}`, wire.JSON, wire.CodeSchema,
-		"The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + "." + expecting("merchantAuthentication"),
+		"The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + "." +
+			expecting("merchantAuthentication"),
 	},
 	"duplicate key": {
 		`{"authenticateTestRequest":{"merchantAuthentication":{},"refId":"a","refId":"b"}}`, wire.JSON, wire.CodeSchema,
@@ -75,7 +89,8 @@ var refusedDocuments = map[string]struct {
 		"The element " + in("authenticateTestRequest") + " has incomplete content." + expecting("merchantAuthentication"),
 	},
 	"JSON exponent": {
-		`{"createTransactionRequest":{"merchantAuthentication":{},"transactionRequest":{"transactionType":"a","amount":1e2}}}`, wire.JSON, wire.CodeSchema,
+		`{"createTransactionRequest":{"merchantAuthentication":{},"transactionRequest":{"transactionType":"a",` +
+			`"amount":1e2}}}`, wire.JSON, wire.CodeSchema,
 		value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value."),
 	},
 }
@@ -107,16 +122,25 @@ func TestMaxBytes(t *testing.T) {
 func TestLenientOrder(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ body, want string }{
-		"swapped":  {create("<amount>1</amount><transactionType>x</transactionType>"), ""},
-		"apart":    {root("createCustomerProfileRequest", auth+"<profile><shipToList/><paymentProfiles/><shipToList/></profile>"), ""},
-		"unknown":  {create("<bogus/><transactionType>x</transactionType>"), "The element " + in("transactionRequest") + " has invalid child element " + in("bogus") + "." + expecting("transactionType")},
-		"repeated": {root("authenticateTestRequest", "<refId/>"+auth+"<refId/>"), "The element " + in("authenticateTestRequest") + " has invalid child element " + in("refId") + "." + expecting("clientId")},
-		"choice":   {sale("<payment><dataSource/><payPal/><emv/></payment>"), "The element " + in("payment") + " has invalid child element " + in("emv") + "."},
-		"required": {create("<amount>1</amount>"), "The element " + in("transactionRequest") + " has incomplete content." + expecting("transactionType")},
-		"facet":    {create("<amount>a</amount><transactionType/>"), value("amount", "a", xsDecimal, "The string 'a' is not a valid Decimal value.")},
-		"text":     {create("<amount>1</amount>x<transactionType/>"), "The element " + in("transactionRequest") + " cannot contain text." + expecting("transactionType")},
-		"late":     {sale("<tip><amount>1</amount></tip>x"), "The element " + in("transactionRequest") + " cannot contain text." + expecting(strings.Replace(afterType, ", tip", "", 1))},
-		"foreign":  {create(`<amount xmlns="">1</amount>`), "The element " + in("transactionRequest") + " has invalid child element 'amount'." + expecting("transactionType")},
+		"swapped": {create("<amount>1</amount><transactionType>x</transactionType>"), ""},
+		"apart": {root("createCustomerProfileRequest", auth+"<profile><shipToList/><paymentProfiles/><shipToList/>"+
+			"</profile>"), ""},
+		"unknown": {create("<bogus/><transactionType>x</transactionType>"), "The element " + in("transactionRequest") +
+			" has invalid child element " + in("bogus") + "." + expecting("transactionType")},
+		"repeated": {root("authenticateTestRequest", "<refId/>"+auth+"<refId/>"), "The element " +
+			in("authenticateTestRequest") + " has invalid child element " + in("refId") + "." + expecting("clientId")},
+		"choice": {sale("<payment><dataSource/><payPal/><emv/></payment>"), "The element " + in("payment") +
+			" has invalid child element " + in("emv") + "."},
+		"required": {create("<amount>1</amount>"), "The element " + in("transactionRequest") + " has incomplete content." +
+			expecting("transactionType")},
+		"facet": {create("<amount>a</amount><transactionType/>"),
+			value("amount", "a", xsDecimal, "The string 'a' is not a valid Decimal value.")},
+		"text": {create("<amount>1</amount>x<transactionType/>"), "The element " + in("transactionRequest") +
+			" cannot contain text." + expecting("transactionType")},
+		"late": {sale("<tip><amount>1</amount></tip>x"), "The element " + in("transactionRequest") +
+			" cannot contain text." + expecting(strings.Replace(afterType, ", tip", "", 1))},
+		"foreign": {create(`<amount xmlns="">1</amount>`), "The element " + in("transactionRequest") +
+			" has invalid child element 'amount'." + expecting("transactionType")},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +159,8 @@ func TestLenientLogin(t *testing.T) {
 	lenient := func(login string) bool { return login == "lenient" }
 	for name, wantFault := range map[string]bool{"lenient": false, "strict": true, "": true} {
 		for _, body := range []string{
-			root("authenticateTestRequest", "<refId>a</refId><merchantAuthentication><name>"+name+"</name></merchantAuthentication>"),
+			root("authenticateTestRequest",
+				"<refId>a</refId><merchantAuthentication><name>"+name+"</name></merchantAuthentication>"),
 			`{"authenticateTestRequest":{"refId":"a","merchantAuthentication":{"name":"` + name + `"}}}`,
 		} {
 			_, fault := wire.Parse([]byte(body), wire.Options{Lenient: lenient})

@@ -23,8 +23,10 @@ func TestEscaping(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := wire.Document{Root: "R", ResultCode: wire.ResultOK, Messages: []wire.Message{{Code: "c", Text: tt.in}}}
-			head := "\xef\xbb\xbf" + `<?xml version="1.0" encoding="utf-8"?><R xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"` +
-				` xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="` + ns + `"><messages><resultCode>Ok</resultCode><message><code>c</code><text>`
+			head := "\xef\xbb\xbf" + `<?xml version="1.0" encoding="utf-8"?><R ` +
+				`xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"` +
+				` xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="` + ns +
+				`"><messages><resultCode>Ok</resultCode><message><code>c</code><text>`
 			if got, want := string(d.Bytes(wire.XML)), head+tt.xml+"</text></message></messages></R>"; got != want {
 				t.Errorf("\n got %q\nwant %q", got, want)
 			}
@@ -46,14 +48,16 @@ func TestEmptyAndOrder(t *testing.T) {
 		wire.GroupElement("order", wire.TextElement("base", "b"), first),
 		wire.GroupElement("allFirst", first),
 	)
-	const wantXML = "<refId /><messages><resultCode>Ok</resultCode><message><code>c</code><text>t</text></message></messages>" +
+	const wantXML = "<refId /><messages><resultCode>Ok</resultCode><message><code>c</code><text>t</text></message>" +
+		"</messages>" +
 		"<emptyGroup /><emptyList /><emptyText /><onlyJSON /><order><base>b</base><derived>d</derived></order>" +
 		"<allFirst><derived>d</derived></allFirst></R>"
 	got := string(d.Bytes(wire.XML))
 	if got = got[len(got)-len(wantXML):]; got != wantXML {
 		t.Errorf("\n got %s\nwant %s", got, wantXML)
 	}
-	const wantJSON = "\xef\xbb\xbf" + `{"emptyGroup":{},"emptyList":[],"emptyText":"","onlyJSON":{"SupplementalDataQualificationIndicator":0},` +
+	const wantJSON = "\xef\xbb\xbf" + `{"emptyGroup":{},"emptyList":[],"emptyText":"","onlyJSON":` +
+		`{"SupplementalDataQualificationIndicator":0},` +
 		`"order":{"derived":"d","base":"b"},"allFirst":{"derived":"d"},"refId":"",` +
 		`"messages":{"resultCode":"Ok","message":[{"code":"c","text":"t"}]}}`
 	if got := string(d.Bytes(wire.JSON)); got != wantJSON {

@@ -5,7 +5,8 @@ import "unicode/utf8"
 // prolog is the XML declaration. rootAttributes follow the root name.
 const (
 	prolog         = `<?xml version="1.0" encoding="utf-8"?>`
-	rootAttributes = ` xmlns:xsi="` + schemaInstance + `" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="` + Namespace + `">`
+	rootAttributes = ` xmlns:xsi="` + schemaInstance + `" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns="` +
+		Namespace + `">`
 )
 
 func (d *Document) appendXML(b []byte) []byte {
