@@ -46,7 +46,8 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) probl
 	}
 	body.PaymentMethod = "bank_account"
 	body.BankAccount = &v1.BankAccountInput{
-		RoutingNumber: string(in.RoutingNumber), AccountNumber: in.Account.Number.String, AccountType: kind, Holder: textsOf(d.req).cut(holder, maxLine),
+		RoutingNumber: string(in.RoutingNumber), AccountNumber: in.Account.Number.String, AccountType: kind,
+		Holder: textsOf(d.req).cut(holder, maxLine),
 	}
 	return problem{}
 }

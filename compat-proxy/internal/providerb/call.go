@@ -19,7 +19,9 @@ var _ rpc.Dialect = (*Handler)(nil)
 // Call serves a request that came by RPC. params is the body of the dialect's own request, with the
 // id of its path as the member "id". A client that signs its requests signs the RPC request. The
 // result is the body of the response, for any status.
-func (h *Handler) Call(ctx context.Context, name string, params jsontext.Value, asked rpc.Asked) (jsontext.Value, error) {
+func (h *Handler) Call(
+	ctx context.Context, name string, params jsontext.Value, asked rpc.Asked,
+) (jsontext.Value, error) {
 	start, served, class := h.cfg.Clock.Now(), OperationNone, ClassBroken
 	defer func() { h.cfg.Observe(served, class, h.cfg.Clock.Now().Sub(start)) }()
 	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })

@@ -100,8 +100,11 @@ func whyNoCapture(r command.Result) problem {
 func (c call) captured(r command.Result) answer {
 	number := decimalOf(id.Capture, r.Capture.ID)
 	return answer{status: http.StatusCreated, body: wire.Answer{
-		Links: &wire.Links{Self: link(http.MethodGet, "captures", number), Void: link(http.MethodPost, "captures", number, "voids")},
-		ID:    number, SubmitTimeUTC: stamp(r.Capture.CreatedAt.Time), Status: statusPending,
+		Links: &wire.Links{
+			Self: link(http.MethodGet, "captures", number),
+			Void: link(http.MethodPost, "captures", number, "voids"),
+		},
+		ID: number, SubmitTimeUTC: stamp(r.Capture.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliation(r.Transaction), ClientReference: c.echo(r.Capture.CreatedAt.Time),
 		Order: &wire.OrderAnswer{AmountDetails: &wire.Amounts{
 			Total:    major(r.Capture.Amount, r.Capture.Currency),

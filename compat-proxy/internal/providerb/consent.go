@@ -97,7 +97,8 @@ var indicators = map[string]string{
 func (d *decoder) indicator() (string, problem) {
 	in := &d.req.ConsumerAuthentication
 	for _, f := range []struct{ name, text string }{
-		{"eciRaw", string(in.ECIRaw)}, {"eci", string(in.ECI)}, {"ucafCollectionIndicator", string(in.UCAFCollectionIndicator)},
+		{"eciRaw", string(in.ECIRaw)}, {"eci", string(in.ECI)},
+		{"ucafCollectionIndicator", string(in.UCAFCollectionIndicator)},
 	} {
 		text := f.text
 		if len(text) == 1 {

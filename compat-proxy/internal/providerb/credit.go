@@ -72,8 +72,8 @@ func decodeCredit(req *wire.Request, set setting) (v1.RefundCreate, problem) {
 		payee.Card.Cvc = nil // a credit needs no security code
 	}
 	return v1.RefundCreate{
-		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card, BankAccount: payee.BankAccount,
-		Reference: textsOf(req).given(req.ClientReference.Code, maxCode),
+		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card,
+		BankAccount: payee.BankAccount, Reference: textsOf(req).given(req.ClientReference.Code, maxCode),
 	}, problem{}
 }
 
@@ -81,8 +81,11 @@ func (c call) credited(given *v1.Refund) answer {
 	number := decimalOf(id.Refund, given.ID)
 	currency := shown(c.req.Order.AmountDetails.Currency, given.Currency)
 	body := wire.Answer{
-		Links: &wire.Links{Self: link(http.MethodGet, "credits", number), Void: link(http.MethodPost, "credits", number, "voids")},
-		ID:    number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
+		Links: &wire.Links{
+			Self: link(http.MethodGet, "credits", number),
+			Void: link(http.MethodPost, "credits", number, "voids"),
+		},
+		ID: number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
 		Credit:    &wire.CreditAmounts{Credit: major(given.Amount, given.Currency), Currency: currency},
 		Order:     &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},

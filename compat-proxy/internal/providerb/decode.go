@@ -120,7 +120,8 @@ func markSale(body *v1.TransactionCreate) {
 
 // takes reports whether the payment is captured too, and not only authorized.
 func (d *decoder) takes() bool {
-	return bool(d.req.Processing.Capture) || strings.EqualFold(string(d.req.Processing.AuthorizationOptions.AuthType), "AUTOCAPTURE")
+	return bool(d.req.Processing.Capture) ||
+		strings.EqualFold(string(d.req.Processing.AuthorizationOptions.AuthType), "AUTOCAPTURE")
 }
 
 // reviewed reports whether the request has data because of which the payment could be held. A
@@ -165,7 +166,8 @@ func (d *decoder) actions() problem {
 
 // stores reports whether the payment source is stored.
 func (d *decoder) stores() bool {
-	return slices.ContainsFunc(d.req.Processing.ActionList, func(a wire.Text) bool { return strings.EqualFold(string(a), actionStore) })
+	return slices.ContainsFunc(d.req.Processing.ActionList,
+		func(a wire.Text) bool { return strings.EqualFold(string(a), actionStore) })
 }
 
 // echo collects the values that every response repeats.
@@ -173,9 +175,9 @@ func (d *decoder) echo() echo {
 	pay := &d.req.Payment
 	e := echo{
 		Code: string(d.req.ClientReference.Code), TransactionID: string(d.req.ClientReference.TransactionID),
-		Currency: string(d.req.Order.AmountDetails.Currency), Customer: string(pay.Customer.ID), Method: string(pay.PaymentInstrument.ID),
-		Identifier: string(pay.InstrumentIdentifier.ID),
-		Tokenized:  !pay.TokenizedCard.Number.IsZero(), Bank: !pay.Bank.Account.Number.IsZero(),
+		Currency: string(d.req.Order.AmountDetails.Currency), Customer: string(pay.Customer.ID),
+		Method: string(pay.PaymentInstrument.ID), Identifier: string(pay.InstrumentIdentifier.ID),
+		Tokenized: !pay.TokenizedCard.Number.IsZero(), Bank: !pay.Bank.Account.Number.IsZero(),
 	}
 	number, given := pay.Card.Number.String, pay.Card.Type
 	if e.Tokenized {

@@ -137,7 +137,8 @@ func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentAnsw
 		shown := &wire.CardAnswer{Type: kind}
 		at, pay.Card, pay.TokenizedCard = &wire.PaymentAccount{Card: shown}, shown, shown
 	}
-	pay.Customer, pay.PaymentInstrument, pay.InstrumentIdentifier = identified(e.Customer), identified(e.Method), identified(e.Identifier)
+	pay.Customer, pay.PaymentInstrument = identified(e.Customer), identified(e.Method)
+	pay.InstrumentIdentifier = identified(e.Identifier)
 	pay.AccountFeatures = balance(t)
 	if *pay == (wire.PaymentAnswer{}) {
 		pay = nil

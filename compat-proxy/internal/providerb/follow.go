@@ -36,7 +36,8 @@ var follows = []operation{
 // read returns an operation without an effect.
 func read(name, path string) operation {
 	return operation{
-		name: name, httpMethod: http.MethodGet, path: strings.Split(path, "/"), scopes: []string{"transactions:read"}, run: details,
+		name: name, httpMethod: http.MethodGet, path: strings.Split(path, "/"), scopes: []string{"transactions:read"},
+		run: details,
 	}
 }
 

@@ -21,8 +21,8 @@ type willing struct{ content }
 // Execute implements providerb.Executor.
 func (w willing) Execute(ctx context.Context, key secret.String, commands []command.Command) []command.Result {
 	paid := &v1.Transaction{
-		ID: id.Format(id.Transaction, 1), Status: v1.TransactionStatusVoided, Currency: "usd", Amount: 10221, AmountAuthorized: 10221,
-		Capture: v1.CaptureModeAutomatic,
+		ID: id.Format(id.Transaction, 1), Status: v1.TransactionStatusVoided, Currency: "usd", Amount: 10221,
+		AmountAuthorized: 10221, Capture: v1.CaptureModeAutomatic,
 	}
 	r := command.Result{Outcome: command.Done, Status: http.StatusOK, Transaction: paid}
 	c := commands[0]
@@ -33,7 +33,8 @@ func (w willing) Execute(ctx context.Context, key secret.String, commands []comm
 	case command.Capture:
 		r.Capture = &v1.Capture{ID: id.Format(id.Capture, 2), Transaction: paid.ID, Amount: 1, Currency: "usd"}
 	case command.Refund, command.Credit:
-		r.Refund = &v1.Refund{ID: id.Format(id.Refund, 3), Transaction: paid.ID, Amount: 1, Currency: "usd", Status: v1.RefundStatusSucceeded}
+		r.Refund = &v1.Refund{ID: id.Format(id.Refund, 3), Transaction: paid.ID, Amount: 1, Currency: "usd",
+			Status: v1.RefundStatusSucceeded}
 	case command.Reverse, command.CancelCapture, command.Get:
 	default:
 		return w.content.Execute(ctx, key, commands)
@@ -49,7 +50,8 @@ func FuzzFollow(f *testing.F) {
 		f.Fatalf("got %d requests, error %v", len(requests), err)
 	}
 	paths := []string{
-		"payments/{id}/captures", "payments/{id}/reversals", "payments/{id}/refunds", "captures/{id}/refunds", "payments/{id}/voids",
+		"payments/{id}/captures", "payments/{id}/reversals", "payments/{id}/refunds", "captures/{id}/refunds",
+		"payments/{id}/voids",
 		"captures/{id}/voids", "refunds/{id}/voids", "credits/{id}/voids", "reversals", "voids", "credits",
 	}
 	for i, path := range requests {

@@ -60,7 +60,9 @@ type binder struct {
 	executor *command.Executor
 }
 
-func (b binder) Bind(ctx context.Context, key secret.String, evidence command.Binding, purpose []string) command.Result {
+func (b binder) Bind(
+	ctx context.Context, key secret.String, evidence command.Binding, purpose []string,
+) command.Result {
 	return b.executor.Bind(ctx, key, evidence, purpose)
 }
 
@@ -122,7 +124,8 @@ func golden(t *testing.T, w *httptest.ResponseRecorder) []byte {
 func mustHandler(tb testing.TB, x providerb.Executor) *providerb.Handler {
 	tb.Helper()
 	return providerb.New(providerb.Config{
-		Executor: x, Verifier: auth.New(auth.Config{}), Clock: clock.NewFake(goldentest.Today), Currency: "usd", MaxBytes: 256 << 10,
+		Executor: x, Verifier: auth.New(auth.Config{}), Clock: clock.NewFake(goldentest.Today), Currency: "usd",
+		MaxBytes:  256 << 10,
 		NewNumber: func() string { return "7345678905236789804" },
 	})
 }

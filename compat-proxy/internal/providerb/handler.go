@@ -168,7 +168,9 @@ func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (aut
 }
 
 // known returns the response to an authenticated caller.
-func (h *Handler) known(r *http.Request, body []byte, caller auth.Caller, holder v1.APIKey, now time.Time) (string, answer) {
+func (h *Handler) known(
+	r *http.Request, body []byte, caller auth.Caller, holder v1.APIKey, now time.Time,
+) (string, answer) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix)
 	op, id, found := find(r.Method, path)
 	from := origin{header: r.Header, caller: caller, target: path}

@@ -160,7 +160,8 @@ func (c call) named(do command.Command) command.Command {
 	if c.name.text == "" {
 		return do
 	}
-	return command.Named{Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound, Evidence: c.name.evidence}
+	return command.Named{Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound,
+		Evidence: c.name.evidence}
 }
 
 // reused is the response to a request that differs from an earlier one under its name. Some clients

@@ -93,7 +93,8 @@ var declineTexts = map[string]string{
 // answer returns the response of a refusal. It lists each field, with one of the two reasons of
 // fields.
 func (p problem) answer(now time.Time) answer {
-	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: p.Reason, Message: refusalTexts[p.Reason]}
+	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: p.Reason,
+		Message: refusalTexts[p.Reason]}
 	detail := reasonInvalid
 	if p.Reason == reasonMissing {
 		detail = reasonMissing

@@ -60,7 +60,8 @@ func TestAmounts(t *testing.T) {
 
 func pay(t *testing.T, h http.Handler, amount, currency string) amountAnswer {
 	t.Helper()
-	body := `{"paymentInformation":{"card":{"number":"4111111111111111","expirationMonth":"12","expirationYear":"2031"}},` +
+	body := `{"paymentInformation":{"card":{"number":"4111111111111111","expirationMonth":"12",` +
+		`"expirationYear":"2031"}},` +
 		`"orderInformation":{"amountDetails":{"totalAmount":"` + amount + `","currency":"` + currency + `"}}}`
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pts/v2/payments", bytes.NewReader([]byte(body)))

@@ -34,7 +34,9 @@ func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
 		return command.Refund{}, f
 	}
 	return command.Refund{
-		Target: command.Number(number), Captures: true, Amount: amount, Reference: text(textsOf(req).given(req.ClientReference.Code, maxCode)), Require: command.Require{Currency: currency},
+		Target: command.Number(number), Captures: true, Amount: amount,
+		Reference: text(textsOf(req).given(req.ClientReference.Code, maxCode)),
+		Require:   command.Require{Currency: currency},
 	}, problem{}
 }
 
@@ -71,8 +73,11 @@ func (c call) refunded(r command.Result) answer {
 	given, number := r.Refund, decimalOf(id.Refund, r.Refund.ID)
 	currency := shown(c.req.Order.AmountDetails.Currency, given.Currency)
 	body := wire.Answer{
-		Links: &wire.Links{Self: link(http.MethodGet, "refunds", number), Void: link(http.MethodPost, "refunds", number, "voids")},
-		ID:    number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
+		Links: &wire.Links{
+			Self: link(http.MethodGet, "refunds", number),
+			Void: link(http.MethodPost, "refunds", number, "voids"),
+		},
+		ID: number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
 		Refund: &wire.RefundAmounts{Refund: major(given.Amount, given.Currency), Currency: currency},
 		Order:  &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},

@@ -52,7 +52,8 @@ func forbidden(scope string) answer { return denied("The key lacks the scope " +
 // secretInBrowser is the response to a secret API key with an Origin header, which only browsers
 // send.
 func secretInBrowser() answer {
-	return denied("A secret API key came with an Origin header, so from a web page, where every visitor can read it. Roll this key.")
+	return denied("A secret API key came with an Origin header, so from a web page, where every visitor can read it. " +
+		"Roll this key.")
 }
 
 // denied is a 403 with the text.

@@ -44,10 +44,12 @@ func TestScopes(t *testing.T) {
 		}
 		served++
 		for _, lacking := range m.Scopes {
-			others := slices.DeleteFunc(strings.Split(strings.Trim(goldentest.FullScopes, `[]"`), `","`), func(s string) bool { return s == lacking })
+			others := slices.DeleteFunc(strings.Split(strings.Trim(goldentest.FullScopes, `[]"`), `","`),
+				func(s string) bool { return s == lacking })
 			h := mustHandler(t, limited{t: t, scopes: others}).At("/compat/provider-b")
 			w := httptest.NewRecorder()
-			r := httptest.NewRequestWithContext(t.Context(), m.HTTPMethod, strings.Replace(m.Path, "{id}", "7", 1), strings.NewReader(signedBody))
+			r := httptest.NewRequestWithContext(t.Context(), m.HTTPMethod, strings.Replace(m.Path, "{id}", "7", 1),
+				strings.NewReader(signedBody))
 			r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 			h.ServeHTTP(w, r)
 			if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), lacking) {

@@ -37,7 +37,8 @@ func letIn(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusCreated)
 		return
 	}
-	_, _ = w.Write([]byte(`{"id":"key_1","object":"api_key","merchant":"mer_1","mode":"test","scopes":["compat:use","payments:authorize"]}`))
+	_, _ = w.Write([]byte(`{"id":"key_1","object":"api_key","merchant":"mer_1","mode":"test","scopes":["compat:use",` +
+		`"payments:authorize"]}`))
 }
 
 func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
@@ -50,9 +51,12 @@ func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 	d.to = pair.Certificate
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
 	// The responses are encrypted to the same pair, so that the test can decrypt them.
-	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + goldentest.APIKey + "\n    keys: [{id: key, shared_secret: " + base64.StdEncoding.EncodeToString(d.secret) +
-		"}]\n    response_keys: [{kid: answers, certificate: " + strconv.Quote(pair.Certificate) + "}]\nprovider_b_encryption:\n  - {key: " +
-		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) + ", kid: requests}\n  - {key: " +
+	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + goldentest.APIKey +
+		"\n    keys: [{id: key, shared_secret: " + base64.StdEncoding.EncodeToString(d.secret) +
+		"}]\n    response_keys: [{kid: answers, certificate: " + strconv.Quote(pair.Certificate) +
+		"}]\nprovider_b_encryption:\n  - {key: " +
+		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) +
+		", kid: requests}\n  - {key: " +
 		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) + ", kid: answers}\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,7 +66,8 @@ func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 		t.Fatal(err)
 	}
 	d.handler = providerb.New(providerb.Config{
-		Executor: goldentest.MustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}), Openers: d.store, Clock: c, Currency: "usd",
+		Executor: goldentest.MustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}), Openers: d.store,
+		Clock: c, Currency: "usd",
 		MaxBytes: 256 << 10, NewNumber: func() string { return "1" },
 	})
 	return d
@@ -73,12 +78,14 @@ func (d *desk) post(t *testing.T, body, kid string) *httptest.ResponseRecorder {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
 	claims, err := json.Marshal(map[string]any{
-		"digest": base64.StdEncoding.EncodeToString(sum[:]), "exp": goldentest.Today.Unix() + 120, "iss": "shop", "jti": "1", "v-c-response-mle-kid": kid,
+		"digest": base64.StdEncoding.EncodeToString(sum[:]), "exp": goldentest.Today.Unix() + 120, "iss": "shop", "jti": "1",
+		"v-c-response-mle-kid": kid,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: d.secret}, (&jose.SignerOptions{}).WithHeader("kid", "key"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: d.secret},
+		(&jose.SignerOptions{}).WithHeader("kid", "key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +133,8 @@ func TestEncryptedRequest(t *testing.T) {
 	d := mustDesk(t, letIn)
 	good := d.wrapped(t, nothing, "requests")
 	// The refusal is of the decrypted content: a field is missing.
-	if got := d.post(t, good, ""); got.Code != http.StatusBadRequest || !strings.Contains(got.Body.String(), "MISSING_FIELD") {
+	if got := d.post(t, good, ""); got.Code != http.StatusBadRequest ||
+		!strings.Contains(got.Body.String(), "MISSING_FIELD") {
 		t.Errorf("an encrypted request: %d %s, want that a field is missing inside", got.Code, got.Body)
 	}
 	for name, got := range map[string]*httptest.ResponseRecorder{
@@ -158,7 +166,8 @@ func TestEncryptedAnswer(t *testing.T) {
 		t.Errorf("length = %s, want %s", got, want)
 	}
 	for name, plain := range map[string]*httptest.ResponseRecorder{
-		"unknown kid": d.post(t, nothing, "nobody"), "no kid": d.post(t, nothing, ""), "nobody": d.send(t, nothing, "Bearer a.b.c"),
+		"unknown kid": d.post(t, nothing, "nobody"), "no kid": d.post(t, nothing, ""),
+		"nobody": d.send(t, nothing, "Bearer a.b.c"),
 	} {
 		if strings.Contains(plain.Body.String(), "encryptedResponse") {
 			t.Errorf("%s: %s, want it plain", name, plain.Body)
@@ -171,10 +180,12 @@ func TestAnswerToARevokedKeyIsPlain(t *testing.T) {
 	t.Parallel()
 	d := mustDesk(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(`{"error":{"type":"authentication_error","code":"api_key_invalid","message":"m","status":401,"request_id":"req_1"}}`))
+		_, _ = w.Write([]byte(`{"error":{"type":"authentication_error","code":"api_key_invalid","message":"m","status":401,` +
+			`"request_id":"req_1"}}`))
 	})
 	w := d.post(t, nothing, "answers")
-	if got, want := w.Body.String(), `{"response":{"rmsg":"Authentication Failed"}}`; w.Code != http.StatusUnauthorized || got != want {
+	if got, want := w.Body.String(), `{"response":{"rmsg":"Authentication Failed"}}`; w.Code != http.StatusUnauthorized ||
+		got != want {
 		t.Errorf("got %d %s, want 401 %s", w.Code, got, want)
 	}
 }

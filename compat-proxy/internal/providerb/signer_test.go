@@ -94,7 +94,8 @@ func (s *signer) Execute(ctx context.Context, key secret.String, commands []comm
 		name, commands = named.Name, []command.Command{named.Command}
 		s.finals = append(s.finals, named.Final)
 		if !s.binds(named) {
-			return []command.Result{{Outcome: command.Refused, Status: http.StatusUnprocessableEntity, Code: command.CodeNameSpent}}
+			return []command.Result{{Outcome: command.Refused, Status: http.StatusUnprocessableEntity,
+				Code: command.CodeNameSpent}}
 		}
 		if r := s.final(named); r != nil {
 			return []command.Result{*r}
@@ -181,7 +182,8 @@ func (s *signer) proxy(t *testing.T, credits bool) *providerb.Handler {
 		t.Fatal(err)
 	}
 	return providerb.New(providerb.Config{
-		Executor: s, Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}), Clock: s.clock, Currency: "usd", MaxBytes: 256 << 10,
+		Executor: s, Verifier: auth.New(auth.Config{Keys: store, Clock: s.clock}), Clock: s.clock, Currency: "usd",
+		MaxBytes:  256 << 10,
 		NewNumber: func() string { return "1" },
 	})
 }
@@ -202,18 +204,21 @@ func (s *signer) signedAs(ctx context.Context, key, merchant, path, body string)
 	sum := sha256.Sum256([]byte(body))
 	digest := "SHA-256=" + base64.StdEncoding.EncodeToString(sum[:])
 	mac := hmac.New(sha256.New, s.secret)
-	mac.Write([]byte("host: " + host + "\ndate: " + date + "\nrequest-target: post " + path + "\ndigest: " + digest + "\nv-c-merchant-id: " + merchant))
+	mac.Write([]byte("host: " + host + "\ndate: " + date + "\nrequest-target: post " + path + "\ndigest: " + digest +
+		"\nv-c-merchant-id: " + merchant))
 	r.Host = host
 	r.Header.Set("Date", date)
 	r.Header.Set("Digest", digest)
 	r.Header.Set("V-C-Merchant-Id", merchant)
-	r.Header.Set("Signature", `keyid="`+key+`", algorithm="HmacSHA256", headers="host date request-target digest v-c-merchant-id", signature="`+
+	r.Header.Set("Signature", `keyid="`+key+`", algorithm="HmacSHA256", headers="host date request-target digest `+
+		`v-c-merchant-id", signature="`+
 		base64.StdEncoding.EncodeToString(mac.Sum(nil))+`"`)
 	return r
 }
 
-const signedBody = `{"clientReferenceInformation":{"code":"A"},"paymentInformation":{"card":{"number":"4111111111111111",` +
-	`"expirationMonth":"12","expirationYear":"2031"}},"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
+const signedBody = `{"clientReferenceInformation":{"code":"A"},"paymentInformation":{"card":` +
+	`{"number":"4111111111111111","expirationMonth":"12","expirationYear":"2031"}},` +
+	`"orderInformation":{"amountDetails":{"totalAmount":"1.00","currency":"USD"}}}`
 
 // send sends the body, which must be approved.
 func (s *signer) send(t *testing.T, body string) {

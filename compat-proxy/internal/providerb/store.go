@@ -39,7 +39,8 @@ func (d *decoder) storable(body *v1.TransactionCreate) problem {
 func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
 	number := numberOf(t)
 	description := "Stored with payment " + number
-	in := v1.CustomerInput{Reference: &number, Description: &description, Billing: p.Body.Billing, Shipping: p.Body.Shipping}
+	in := v1.CustomerInput{Reference: &number, Description: &description, Billing: p.Body.Billing,
+		Shipping: p.Body.Shipping}
 	if id := textsOf(c.req).given(c.req.Buyer.MerchantCustomerID, maxLine); id != nil {
 		in.Reference = id
 	}
@@ -51,7 +52,8 @@ func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
 		token.Card = &v1.CardInput{Number: card.Number, ExpMonth: card.ExpMonth, ExpYear: card.ExpYear, Holder: card.Holder}
 	}
 	r := h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, []command.Command{command.CreateCustomer{
-		Body: in, Default: 1, Methods: []command.NewMethod{{Token: command.CreateToken{Body: token}, Billing: p.Body.Billing}},
+		Body: in, Default: 1,
+		Methods: []command.NewMethod{{Token: command.CreateToken{Body: token}, Billing: p.Body.Billing}},
 	}})[0]
 	if r.Customer == nil || r.Outcome != command.Done && r.Outcome != command.Repeated {
 		return nil
@@ -62,7 +64,8 @@ func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
 // kept returns the stored objects of the requested types; all of them by default.
 func kept(types []wire.Text, customer *v1.Customer) *wire.TokenAnswer {
 	wants := func(name string) bool {
-		return len(types) == 0 || slices.ContainsFunc(types, func(t wire.Text) bool { return strings.EqualFold(string(t), name) })
+		return len(types) == 0 || slices.ContainsFunc(types,
+			func(t wire.Text) bool { return strings.EqualFold(string(t), name) })
 	}
 	out := &wire.TokenAnswer{}
 	if wants("customer") {

@@ -27,7 +27,8 @@ func (t texts) contact(in *wire.Person) *v1.Contact {
 	}
 	c := v1.Contact{
 		FirstName: t.given(in.FirstName, maxName), LastName: t.given(in.LastName, maxName),
-		Company: t.given(wire.Text(in.Company), maxName), Email: t.given(in.Email, maxLine), Phone: t.given(in.PhoneNumber, maxPhone),
+		Company: t.given(wire.Text(in.Company), maxName), Email: t.given(in.Email, maxLine),
+		Phone: t.given(in.PhoneNumber, maxPhone),
 	}
 	if address != (v1.Address{}) {
 		c.Address = &address

@@ -56,8 +56,9 @@ type record struct {
 func (c call) found(r record) answer {
 	self := detailsLink(r.number)
 	body := wire.Transaction{
-		ID: r.number, RootID: r.root, ReconciliationID: r.reconciled, MerchantID: c.caller.Merchant, SubmitTimeUTC: stamp(r.made),
-		Status: r.status, Application: r.application(), Order: &wire.OrderAnswer{AmountDetails: &r.amounts},
+		ID: r.number, RootID: r.root, ReconciliationID: r.reconciled, MerchantID: c.caller.Merchant,
+		SubmitTimeUTC: stamp(r.made), Status: r.status, Application: r.application(),
+		Order: &wire.OrderAnswer{AmountDetails: &r.amounts},
 		Links: &wire.TransactionLinks{Self: &self},
 	}
 	if r.reference != nil {
@@ -93,7 +94,8 @@ func (r record) application() *wire.Application {
 	}
 	for _, name := range r.applications {
 		out.Applications = append(out.Applications, wire.ApplicationResult{
-			Name: name, Status: r.status, ReasonCode: out.ReasonCode, RCode: out.RCode, RFlag: out.RFlag, ReconciliationID: r.reconciled,
+			Name: name, Status: r.status, ReasonCode: out.ReasonCode, RCode: out.RCode, RFlag: out.RFlag,
+			ReconciliationID: r.reconciled,
 		})
 	}
 	return out
@@ -113,7 +115,10 @@ const (
 
 // ofPayment returns a record of a payment, or of an object that belongs to it.
 func ofPayment(t *v1.Transaction) record {
-	r := record{reconciled: reconciliation(t), root: numberOf(t), made: t.CreatedAt.Time, reference: t.Reference, paid: t, card: t.Card}
+	r := record{
+		reconciled: reconciliation(t), root: numberOf(t), made: t.CreatedAt.Time,
+		reference: t.Reference, paid: t, card: t.Card,
+	}
 	r.number = r.root
 	return r
 }
@@ -198,7 +203,8 @@ func refundRecord(r command.Result) record {
 	if r.Transaction != nil {
 		out = ofPayment(r.Transaction)
 	}
-	out.number, out.reconciled, out.made, out.reference = decimalOf(id.Refund, given.ID), reconciliationOf(given.ID), given.CreatedAt.Time, given.Reference
+	out.number, out.reconciled = decimalOf(id.Refund, given.ID), reconciliationOf(given.ID)
+	out.made, out.reference = given.CreatedAt.Time, given.Reference
 	if r.Transaction == nil {
 		out.root = out.number
 	}
@@ -238,7 +244,8 @@ func (c call) undone(r command.Result, payment, suffix string) answer {
 
 // reasonNumbers are the reason codes for older clients.
 var reasonNumbers = map[string]string{
-	reasonAVSFailed: "200", reasonContactProcessor: "201", reasonExpiredCard: "202", reasonProcessorDeclined: "203", reasonInsufficientFund: "204",
-	reasonStolenLost: "205", reasonUnauthorizedCard: "208", reasonCVNMismatch: "209", reasonExceedsLimit: "210", reasonInvalidCVN: "211",
-	reasonCVFailed: "230", reasonInvalidAccount: "231", reasonGeneralDecline: "233",
+	reasonAVSFailed: "200", reasonContactProcessor: "201", reasonExpiredCard: "202", reasonProcessorDeclined: "203",
+	reasonInsufficientFund: "204", reasonStolenLost: "205", reasonUnauthorizedCard: "208", reasonCVNMismatch: "209",
+	reasonExceedsLimit: "210", reasonInvalidCVN: "211", reasonCVFailed: "230", reasonInvalidAccount: "231",
+	reasonGeneralDecline: "233",
 }

@@ -76,7 +76,8 @@ func (c call) voided(t *v1.Transaction, captured *v1.Capture) answer {
 		ID:    number, SubmitTimeUTC: stamp(t.UpdatedAt.Time), Status: statusVoided,
 		ReconciliationID: reconciliation(t), ClientReference: c.echo(t.UpdatedAt.Time),
 		Void: &wire.VoidAmounts{
-			Void: taken, Original: amount, Currency: shown(cmp.Or(c.req.Order.AmountDetails.Currency, c.req.Reversal.AmountDetails.Currency), t.Currency),
+			Void: taken, Original: amount,
+			Currency: shown(cmp.Or(c.req.Order.AmountDetails.Currency, c.req.Reversal.AmountDetails.Currency), t.Currency),
 		},
 	}, outcome: statusVoided}
 }

@@ -53,7 +53,8 @@ func TestTokenWithoutAnyTime(t *testing.T) {
 // The merchant of a portfolio's token without one is in the header, which is not signed.
 func TestTokenOfAPortfolioIsBound(t *testing.T) {
 	t.Parallel()
-	text := strings.Replace(certified(), "  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n", "  - merchant_id: demo_merchant_2\n", 1)
+	text := strings.Replace(certified(), "  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n",
+		"  - merchant_id: demo_merchant_2\n", 1)
 	v, p := setupWith(t, text, age), pairs()
 	j := tokenVector()
 	j.header, j.signer = []member{{"alg", "RS256"}, {"kid", "11259376"}}, p[1].sign

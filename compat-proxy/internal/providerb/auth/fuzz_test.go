@@ -15,8 +15,8 @@ func FuzzSignature(f *testing.F) {
 	header := good.Header.Get("Signature")
 	_, mac, _ := strings.Cut(header, `signature="`)
 	for _, seed := range []string{
-		header, strings.ReplaceAll(header, ", ", ","), strings.ToUpper(header), `keyid="a"`, `=""`, `,`, `a="b",a="c"`, `keyid=a`, `keyid="\""`,
-		`keyid="` + keyID + `",algorithm="HmacSHA256",headers="date date",signature=""`, "",
+		header, strings.ReplaceAll(header, ", ", ","), strings.ToUpper(header), `keyid="a"`, `=""`, `,`, `a="b",a="c"`,
+		`keyid=a`, `keyid="\""`, `keyid="` + keyID + `",algorithm="HmacSHA256",headers="date date",signature=""`, "",
 	} {
 		f.Add(seed, date, "demo_merchant_1")
 	}
@@ -45,7 +45,8 @@ func FuzzToken(f *testing.F) {
 	legacyToken := tokenVector()
 	legacy(&legacyToken, pairs()[0], date)
 	for _, seed := range []string{
-		token, content + ".", content, "..", "", "eyJhbGciOiJub25lIn0.e30.", strings.TrimPrefix(legacyToken.signed(f).Header.Get("Authorization"), "Bearer "),
+		token, content + ".", content, "..", "", "eyJhbGciOiJub25lIn0.e30.",
+		strings.TrimPrefix(legacyToken.signed(f).Header.Get("Authorization"), "Bearer "),
 		"eyJhbGciOiJIUzI1NiJ9.e30.AAAA", "eyJhbGciOiJSUzI1NiIsIng1YyI6WyIiXX0.e30.AAAA", "sk-test", token + "\n",
 	} {
 		f.Add(seed)

@@ -19,7 +19,11 @@ import (
 )
 
 // body is the body of the contract's test vectors.
-const body = `{"clientReferenceInformation":{"code":"ORD-1001"},"processingInformation":{"capture":false,"commerceIndicator":"internet"},"paymentInformation":{"card":{"number":"4111111111111111","expirationMonth":"12","expirationYear":"2031","securityCode":"123","type":"001"}},"orderInformation":{"amountDetails":{"totalAmount":"102.21","currency":"USD"},"billTo":{"firstName":"Ana","lastName":"Lopez","address1":"1 Main St","locality":"Austin","administrativeArea":"TX","postalCode":"73301","country":"US","email":"ana@example.com"}}}`
+const body = `{"clientReferenceInformation":{"code":"ORD-1001"},"processingInformation":{"capture":false,` +
+	`"commerceIndicator":"internet"},"paymentInformation":{"card":{"number":"4111111111111111","expirationMonth":"12",` +
+	`"expirationYear":"2031","securityCode":"123","type":"001"}},"orderInformation":{"amountDetails":` +
+	`{"totalAmount":"102.21","currency":"USD"},"billTo":{"firstName":"Ana","lastName":"Lopez","address1":"1 Main St",` +
+	`"locality":"Austin","administrativeArea":"TX","postalCode":"73301","country":"US","email":"ana@example.com"}}}`
 
 const (
 	sharedSecret = "ZXhhbXBsZS1zaGFyZWQtc2VjcmV0LTMyLWJ5dGVzISE="

@@ -20,9 +20,12 @@ func TestSignatureVectors(t *testing.T) {
 		request   auth.Request
 		list, mac string
 	}{
-		"plain label":  {vector().Request, "host date request-target digest v-c-merchant-id", "g9jXpp4OWBbzx/JlkF2HCBG1U1AfogTKyHabJvhJXb8="},
-		"parentheses":  {vector().Request, "host date (request-target) digest v-c-merchant-id", "mrqPW6U5zlF9+vAyTpZ5GHmoiMcNt1EqN1I2GtUnXAM="},
-		"without body": {get.Request, "host date request-target v-c-merchant-id", "/zeAKWzLkvr0elewTNWmXMeQCiC1xx2NQErdE85wO5c="},
+		"plain label": {vector().Request, "host date request-target digest v-c-merchant-id",
+			"g9jXpp4OWBbzx/JlkF2HCBG1U1AfogTKyHabJvhJXb8="},
+		"parentheses": {vector().Request, "host date (request-target) digest v-c-merchant-id",
+			"mrqPW6U5zlF9+vAyTpZ5GHmoiMcNt1EqN1I2GtUnXAM="},
+		"without body": {get.Request, "host date request-target v-c-merchant-id",
+			"/zeAKWzLkvr0elewTNWmXMeQCiC1xx2NQErdE85wO5c="},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -31,7 +34,8 @@ func TestSignatureVectors(t *testing.T) {
 			r.Header.Set("Signature", `keyid="`+keyID+`", algorithm="HmacSHA256", headers="`+tt.list+`", signature="`+tt.mac+`"`)
 			c := accepted(t, v, r, "demo_merchant_1")
 			if c.Pathless || c.MayEncrypt || !strings.Contains(c.Evidence, "v-c-merchant-id: demo_merchant_1") {
-				t.Errorf("evidence = %q, pathless %v, may encrypt %v, want all that was signed, and neither", c.Evidence, c.Pathless, c.MayEncrypt)
+				t.Errorf("evidence = %q, pathless %v, may encrypt %v, want all that was signed, and neither", c.Evidence,
+					c.Pathless, c.MayEncrypt)
 			}
 		})
 	}
@@ -61,14 +65,18 @@ func TestSignatureAccepted(t *testing.T) {
 			m.Header.Set("Date", "Mon, 01 Dec 2025 5:04:23 GMT")
 			m.signAs["date"] = "Mon, 01 Dec 2025 5:04:22 GMT"
 		},
-		"short hour":            func(m *message) { m.Header.Set("Date", "Mon, 01 Dec 2025 5:04:23 GMT") },
-		"date of Rust":          func(m *message) { m.Header.Set("Date", "2025-12-01 5:04:23.123 +00:00:00") },
-		"date of Go":            func(m *message) { m.Header.Set("Date", "2025-12-01 07:04:23.123456789 +0200 EET m=+0.001") },
-		"date of RFC 5322":      func(m *message) { m.Header.Set("Date", "Mon, 01 Dec 2025 07:04:23 +0200") },
-		"the same, no weekday":  func(m *message) { m.Header.Set("Date", "1 Dec 2025 05:04:23 +0000") },
-		"date at the edge":      func(m *message) { m.Header.Set("Date", now.Add(-age).Format(http.TimeFormat)) },
-		"no digest, no body":    func(m *message) { m.Body, m.list = nil, "host date request-target v-c-merchant-id" },
-		"digest label in lower": func(m *message) { m.Header.Set("Digest", "sha-256="+strings.TrimPrefix(digest(body), "SHA-256=")) },
+		"short hour":   func(m *message) { m.Header.Set("Date", "Mon, 01 Dec 2025 5:04:23 GMT") },
+		"date of Rust": func(m *message) { m.Header.Set("Date", "2025-12-01 5:04:23.123 +00:00:00") },
+		"date of Go": func(m *message) {
+			m.Header.Set("Date", "2025-12-01 07:04:23.123456789 +0200 EET m=+0.001")
+		},
+		"date of RFC 5322":     func(m *message) { m.Header.Set("Date", "Mon, 01 Dec 2025 07:04:23 +0200") },
+		"the same, no weekday": func(m *message) { m.Header.Set("Date", "1 Dec 2025 05:04:23 +0000") },
+		"date at the edge":     func(m *message) { m.Header.Set("Date", now.Add(-age).Format(http.TimeFormat)) },
+		"no digest, no body":   func(m *message) { m.Body, m.list = nil, "host date request-target v-c-merchant-id" },
+		"digest label in lower": func(m *message) {
+			m.Header.Set("Digest", "sha-256="+strings.TrimPrefix(digest(body), "SHA-256="))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,8 +99,10 @@ func TestSignatureHeaderForms(t *testing.T) {
 	t.Parallel()
 	v := setup(t, age)
 	for name, change := range map[string]func(string) string{
-		"algorithm":      func(s string) string { return strings.Replace(s, "HmacSHA256", "hmac-sha256", 1) },
-		"names":          func(s string) string { return strings.NewReplacer("keyid", "keyId", "headers=", "Headers=").Replace(s) },
+		"algorithm": func(s string) string { return strings.Replace(s, "HmacSHA256", "hmac-sha256", 1) },
+		"names": func(s string) string {
+			return strings.NewReplacer("keyid", "keyId", "headers=", "Headers=").Replace(s)
+		},
 		"no spaces":      func(s string) string { return strings.ReplaceAll(s, ", ", ",") },
 		"many spaces":    func(s string) string { return strings.ReplaceAll(s, ", ", "  ,\t ") + "  " },
 		"unknown member": func(s string) string { return s + `, created="1"` },
@@ -160,28 +170,30 @@ func TestSignatureOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	v := setup(t, age)
 	for name, change := range map[string]func(*auth.Request){
-		"a byte of the body":   func(r *auth.Request) { r.Body = []byte(strings.Replace(body, "102.21", "902.21", 1)) },
-		"a byte more":          func(r *auth.Request) { r.Body = append([]byte(body), '\n') },
-		"no body":              func(r *auth.Request) { r.Body = nil },
-		"path":                 func(r *auth.Request) { r.Target = "/pts/v2/credits" },
-		"slash":                func(r *auth.Request) { r.Target += "/" },
-		"query":                func(r *auth.Request) { r.Target += "?a=1" },
-		"method":               func(r *auth.Request) { r.Method = http.MethodPut },
-		"date":                 func(r *auth.Request) { r.Header.Set("Date", "Mon, 01 Dec 2025 05:04:25 GMT") },
-		"body and its digest":  func(r *auth.Request) { r.Body = []byte("{}"); r.Header.Set("Digest", digest("{}")) },
-		"no signature":         func(r *auth.Request) { r.Header.Del("Signature") },
-		"two signatures":       func(r *auth.Request) { r.Header.Add("Signature", r.Header.Get("Signature")) },
-		"a bit of the MAC":     edit(`signature="`, `signature="A`),
-		"no MAC":               edit(`signature="`, `mac="`),
-		"another algorithm":    edit("HmacSHA256", "none"),
-		"no algorithm":         edit(`algorithm="HmacSHA256", `, ""),
-		"a member twice":       edit(`keyid=`, `keyid="`+otherKeyID+`", keyid=`),
-		"without quotes":       edit(`"`+keyID+`"`, keyID),
-		"a line between":       edit("host date", "host\ndate x"),
-		"an endless header":    edit(`keyid=`, `x="`+strings.Repeat("x", 5000)+`", keyid=`),
-		"an endless list":      edit("host date", "host date "+strings.Repeat("x ", 40)),
-		"a comma at the end":   edit(`", algorithm`, `",, algorithm`),
-		"two headers of login": func(r *auth.Request) { r.Header["Authorization"] = []string{"Bearer sk_test_a", "Bearer sk_test_b"} },
+		"a byte of the body":  func(r *auth.Request) { r.Body = []byte(strings.Replace(body, "102.21", "902.21", 1)) },
+		"a byte more":         func(r *auth.Request) { r.Body = append([]byte(body), '\n') },
+		"no body":             func(r *auth.Request) { r.Body = nil },
+		"path":                func(r *auth.Request) { r.Target = "/pts/v2/credits" },
+		"slash":               func(r *auth.Request) { r.Target += "/" },
+		"query":               func(r *auth.Request) { r.Target += "?a=1" },
+		"method":              func(r *auth.Request) { r.Method = http.MethodPut },
+		"date":                func(r *auth.Request) { r.Header.Set("Date", "Mon, 01 Dec 2025 05:04:25 GMT") },
+		"body and its digest": func(r *auth.Request) { r.Body = []byte("{}"); r.Header.Set("Digest", digest("{}")) },
+		"no signature":        func(r *auth.Request) { r.Header.Del("Signature") },
+		"two signatures":      func(r *auth.Request) { r.Header.Add("Signature", r.Header.Get("Signature")) },
+		"a bit of the MAC":    edit(`signature="`, `signature="A`),
+		"no MAC":              edit(`signature="`, `mac="`),
+		"another algorithm":   edit("HmacSHA256", "none"),
+		"no algorithm":        edit(`algorithm="HmacSHA256", `, ""),
+		"a member twice":      edit(`keyid=`, `keyid="`+otherKeyID+`", keyid=`),
+		"without quotes":      edit(`"`+keyID+`"`, keyID),
+		"a line between":      edit("host date", "host\ndate x"),
+		"an endless header":   edit(`keyid=`, `x="`+strings.Repeat("x", 5000)+`", keyid=`),
+		"an endless list":     edit("host date", "host date "+strings.Repeat("x ", 40)),
+		"a comma at the end":  edit(`", algorithm`, `",, algorithm`),
+		"two headers of login": func(r *auth.Request) {
+			r.Header["Authorization"] = []string{"Bearer sk_test_a", "Bearer sk_test_b"}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

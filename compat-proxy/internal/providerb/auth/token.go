@@ -20,8 +20,10 @@ const maxToken = 16 << 10
 // unread. A key verifies no algorithm of the other kind.
 var (
 	secretAlgorithms      = []jose.SignatureAlgorithm{jose.HS256, jose.HS384, jose.HS512}
-	certificateAlgorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
-	allAlgorithms         = slices.Concat(secretAlgorithms, certificateAlgorithms)
+	certificateAlgorithms = []jose.SignatureAlgorithm{
+		jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+	}
+	allAlgorithms = slices.Concat(secretAlgorithms, certificateAlgorithms)
 )
 
 // tokenHeader holds the used members of a token's header. The others have no effect, not even a key

@@ -2,16 +2,12 @@ package auth_test
 
 import (
 	"crypto"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/sha512"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
-	"hash"
 	"math/big"
 	"net/http"
 	"slices"
@@ -21,91 +17,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 )
-
-// member is one member of a header or of claims; a nil value leaves it out.
-type member struct {
-	name  string
-	value any
-}
-
-// jwt is a token before it is signed, and the request that it comes with.
-type jwt struct {
-	auth.Request
-	header, claims []member
-	signer         func(alg, content string) []byte
-}
-
-// set changes a member, or adds one.
-func set(list []member, name string, value any) []member {
-	i := slices.IndexFunc(list, func(m member) bool { return m.name == name })
-	if i < 0 {
-		return append(slices.Clone(list), member{name, value})
-	}
-	list = slices.Clone(list)
-	list[i].value = value
-	return list
-}
-
-func encode(tb testing.TB, list []member) string {
-	tb.Helper()
-	var parts []string
-	for _, m := range list {
-		if m.value == nil {
-			continue
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		parts = append(parts, strconv.Quote(m.name)+":"+string(value))
-	}
-	return base64.RawURLEncoding.EncodeToString([]byte("{" + strings.Join(parts, ",") + "}"))
-}
-
-// signed returns the request with its token.
-func (j jwt) signed(tb testing.TB) auth.Request {
-	tb.Helper()
-	alg := ""
-	for _, m := range j.header {
-		if m.name == "alg" {
-			alg, _ = m.value.(string)
-		}
-	}
-	content := encode(tb, j.header) + "." + encode(tb, j.claims)
-	r := j.Request
-	r.Header = r.Header.Clone()
-	r.Header.Set("Authorization", "Bearer "+content+"."+base64.RawURLEncoding.EncodeToString(j.signer(alg, content)))
-	return r
-}
-
-// bySecret signs with the shared secret of the vectors.
-func bySecret(alg, content string) []byte {
-	key, _ := base64.StdEncoding.DecodeString(sharedSecret)
-	return hmacWith(key)(alg, content)
-}
-
-func hmacWith(key []byte) func(alg, content string) []byte {
-	return func(alg, content string) []byte {
-		hashes := map[string]func() hash.Hash{"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New}
-		of, ok := hashes[alg]
-		if !ok {
-			return nil
-		}
-		mac := hmac.New(of, key)
-		mac.Write([]byte(content))
-		return mac.Sum(nil)
-	}
-}
 
 // tokenVector returns the contract's test vector.
 func tokenVector() jwt {
 	return jwt{
-		Request: auth.Request{Method: http.MethodPost, Host: host, Target: "/pts/v2/payments", Header: http.Header{}, Body: []byte(body)},
-		header:  []member{{"alg", "HS256"}, {"typ", "JWT"}, {"kid", keyID}},
+		Request: auth.Request{Method: http.MethodPost, Host: host, Target: "/pts/v2/payments", Header: http.Header{},
+			Body: []byte(body)},
+		header: []member{{"alg", "HS256"}, {"typ", "JWT"}, {"kid", keyID}},
 		claims: []member{
 			{"digest", strings.TrimPrefix(digest(body), "SHA-256=")},
 			{"digestAlgorithm", "SHA-256"},
@@ -127,7 +47,8 @@ func tokenVector() jwt {
 func TestTokenVector(t *testing.T) {
 	t.Parallel()
 	r := tokenVector().signed(t)
-	if got, want := r.Header.Get("Authorization"), ".bl5p6Z1EnzIL5DPGX_bMhnzlT2ObFfhNBDSUdaLcmUg"; !strings.HasSuffix(got, want) {
+	got, want := r.Header.Get("Authorization"), ".bl5p6Z1EnzIL5DPGX_bMhnzlT2ObFfhNBDSUdaLcmUg"
+	if !strings.HasSuffix(got, want) {
 		t.Fatalf("token = %s, want it to end in %s", got, want)
 	}
 	c := accepted(t, setup(t, age), r, "demo_merchant_1")
@@ -168,7 +89,8 @@ var pairs = sync.OnceValue(func() [3]pair {
 // certified is a credentials file of merchants that sign with certificates.
 func certified() string {
 	p := pairs()
-	return "provider_b:\n  - merchant_id: demo_merchant_1\n    api_key: sk_test_one\n    certificates: [" + strconv.Quote(p[0].pem) + "]\n" +
+	return "provider_b:\n  - merchant_id: demo_merchant_1\n    api_key: sk_test_one\n    certificates: [" +
+		strconv.Quote(p[0].pem) + "]\n" +
 		"    response_keys: [{kid: answers, certificate: " + strconv.Quote(p[0].pem) + "}]\n" +
 		"    keys: [{id: " + keyID + ", shared_secret: " + sharedSecret + "}]\n" +
 		"  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n    certificates: [" + strconv.Quote(p[1].pem) + "]\n" +
@@ -190,8 +112,10 @@ func (p pair) sign(alg, content string) []byte {
 
 // legacy turns a token into one of the first generation.
 func legacy(j *jwt, p pair, issuedAt any) {
-	j.header = []member{{"v-c-merchant-id", "demo_merchant_1"}, {"x5c", []string{base64.StdEncoding.EncodeToString(p.der)}}, {"alg", "RS256"}}
-	j.claims = []member{{"digest", strings.TrimPrefix(digest(body), "SHA-256=")}, {"digestAlgorithm", "SHA-256"}, {"iat", issuedAt}}
+	j.header = []member{{"v-c-merchant-id", "demo_merchant_1"},
+		{"x5c", []string{base64.StdEncoding.EncodeToString(p.der)}}, {"alg", "RS256"}}
+	j.claims = []member{{"digest", strings.TrimPrefix(digest(body), "SHA-256=")}, {"digestAlgorithm", "SHA-256"},
+		{"iat", issuedAt}}
 	j.signer = p.sign
 }
 
@@ -202,32 +126,31 @@ func TestTokenAccepted(t *testing.T) {
 		return func(j *jwt) { j.header, j.signer = []member{{"alg", alg}, {"kid", kid}, {"typ", "JWT"}}, p.sign }
 	}
 	tests := map[string]func(*jwt){
-		"numbers as text":      func(j *jwt) { j.claims = set(set(j.claims, "iat", "1764565463"), "exp", "1764565583") },
-		"another spelling":     func(j *jwt) { j.claims = set(set(j.claims, "digestAlgorithm", nil), "digest-algorithm", "sha-256") },
+		"numbers as text": func(j *jwt) { j.claims = set(set(j.claims, "iat", "1764565463"), "exp", "1764565583") },
+		"another spelling": func(j *jwt) {
+			j.claims = set(set(j.claims, "digestAlgorithm", nil), "digest-algorithm", "sha-256")
+		},
 		"method in lower case": func(j *jwt) { j.claims = set(j.claims, "request-method", "post") },
 		"a clock that differs": func(j *jwt) { j.claims = set(j.claims, "exp", now.Add(-4*time.Minute).Unix()) },
-		"another port":         func(j *jwt) { j.Host, j.claims = "pay.example:8443", set(j.claims, "request-host", "pay.example") },
+		"another port": func(j *jwt) {
+			j.Host, j.claims = "pay.example:8443", set(j.claims, "request-host", "pay.example")
+		},
 		"mounted": func(j *jwt) {
 			j.Host, j.Prefix, j.Target = "pay.example", "/compat/provider-b", "/compat/provider-b/pts/v2/payments"
 			j.claims = set(j.claims, "request-host", "pay.example/compat/provider-b")
 		},
-		"query":            func(j *jwt) { j.Target += "?a=1"; j.claims = set(j.claims, "request-resource-path", j.Target) },
-		"query left out":   func(j *jwt) { j.Target += "?a=1" },
-		"no body":          func(j *jwt) { j.Body, j.claims = nil, set(j.claims, "digest", nil) },
-		"unknown claim":    func(j *jwt) { j.claims = set(j.claims, "colour", []int{1}) },
-		"legacy, date":     func(j *jwt) { legacy(j, p[0], date) },
-		"legacy, number":   func(j *jwt) { legacy(j, p[0], 1764565463) },
-		"legacy, text":     func(j *jwt) { legacy(j, p[0], "1764565463") },
-		"legacy, minutes":  func(j *jwt) { legacy(j, p[0], "2025-12-01T05:04Z") },
-		"legacy, RFC 5322": func(j *jwt) { legacy(j, p[0], "Mon, 01 Dec 2025 05:04:23 +0000") },
-		"legacy, exp alone": func(j *jwt) {
-			legacy(j, p[0], date)
-			j.claims = append(set(j.claims, "iat", nil), member{"exp", now.Add(time.Minute).Unix()})
+		"query":          func(j *jwt) { j.Target += "?a=1"; j.claims = set(j.claims, "request-resource-path", j.Target) },
+		"query left out": func(j *jwt) { j.Target += "?a=1" },
+		"no body":        func(j *jwt) { j.Body, j.claims = nil, set(j.claims, "digest", nil) },
+		"unknown claim":  func(j *jwt) { j.claims = set(j.claims, "colour", []int{1}) },
+		"X.509 serial": func(j *jwt) {
+			by("RS256", "11259376", p[1])(j)
+			j.claims = set(j.claims, "iss", "demo_merchant_2")
 		},
-		"legacy, no name":    func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "v-c-merchant-id", nil) },
-		"legacy, with a kid": func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "kid", "whatever") },
-		"X.509 serial":       func(j *jwt) { by("RS256", "11259376", p[1])(j); j.claims = set(j.claims, "iss", "demo_merchant_2") },
-		"X.509 serial, hex":  func(j *jwt) { by("RS256", "abcdf0", p[1])(j); j.claims = set(j.claims, "iss", "demo_merchant_2") },
+		"X.509 serial, hex": func(j *jwt) {
+			by("RS256", "abcdf0", p[1])(j)
+			j.claims = set(j.claims, "iss", "demo_merchant_2")
+		},
 	}
 	for _, alg := range []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"} {
 		tests[alg] = by(alg, "1700000000000123", p[0])
@@ -235,14 +158,39 @@ func TestTokenAccepted(t *testing.T) {
 	for _, alg := range []string{"HS384", "HS512"} {
 		tests[alg] = func(j *jwt) { j.header = set(j.header, "alg", alg) }
 	}
+	checkAccepted(t, v, tests, false)
+}
+
+func TestLegacyTokenAccepted(t *testing.T) {
+	t.Parallel()
+	v, p := setupWith(t, certified(), age), pairs()
+	checkAccepted(t, v, map[string]func(*jwt){
+		"date":     func(j *jwt) { legacy(j, p[0], date) },
+		"number":   func(j *jwt) { legacy(j, p[0], 1764565463) },
+		"text":     func(j *jwt) { legacy(j, p[0], "1764565463") },
+		"minutes":  func(j *jwt) { legacy(j, p[0], "2025-12-01T05:04Z") },
+		"RFC 5322": func(j *jwt) { legacy(j, p[0], "Mon, 01 Dec 2025 05:04:23 +0000") },
+		"exp alone": func(j *jwt) {
+			legacy(j, p[0], date)
+			j.claims = append(set(j.claims, "iat", nil), member{"exp", now.Add(time.Minute).Unix()})
+		},
+		"no name":    func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "v-c-merchant-id", nil) },
+		"with a kid": func(j *jwt) { legacy(j, p[0], date); j.header = set(j.header, "kid", "whatever") },
+	}, true)
+}
+
+// checkAccepted verifies the vector's token after each change. Pathless is whether the token must
+// cover no path.
+func checkAccepted(t *testing.T, v *auth.Verifier, tests map[string]func(*jwt), pathless bool) {
+	t.Helper()
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := tokenVector()
 			change(&j)
 			c := accepted(t, v, j.signed(t), "demo_merchant_1")
-			if got, want := c.Pathless, strings.HasPrefix(name, "legacy"); got != want || c.Evidence == "" {
-				t.Errorf("covers no path: %v, want %v and some evidence", got, want)
+			if c.Pathless != pathless || c.Evidence == "" {
+				t.Errorf("covers no path: %v, want %v; evidence %q, want one", c.Pathless, pathless, c.Evidence)
 			}
 		})
 	}
@@ -265,10 +213,15 @@ func TestTokenRefused(t *testing.T) {
 		"public key as secret": func(j *jwt) {
 			j.header, j.signer = set(j.header, "kid", "1700000000000123"), hmacWith([]byte(p[0].pem))
 		},
-		"empty secret":          func(j *jwt) { j.header, j.signer = set(j.header, "kid", "1700000000000123"), hmacWith(nil) },
-		"RS256 by the secret":   func(j *jwt) { j.header, j.signer = set(j.header, "alg", "RS256"), p[0].sign },
-		"another's certificate": func(j *jwt) { j.header = []member{{"alg", "RS256"}, {"kid", "1700000000000123"}}; j.signer = p[2].sign },
-		"unregistered leaf":     func(j *jwt) { legacy(j, p[2], date) },
+		"empty secret": func(j *jwt) {
+			j.header, j.signer = set(j.header, "kid", "1700000000000123"), hmacWith(nil)
+		},
+		"RS256 by the secret": func(j *jwt) { j.header, j.signer = set(j.header, "alg", "RS256"), p[0].sign },
+		"another's certificate": func(j *jwt) {
+			j.header = []member{{"alg", "RS256"}, {"kid", "1700000000000123"}}
+			j.signer = p[2].sign
+		},
+		"unregistered leaf": func(j *jwt) { legacy(j, p[2], date) },
 		"leaf of another": func(j *jwt) {
 			legacy(j, p[2], date)
 			j.header = set(j.header, "x5c", []string{base64.StdEncoding.EncodeToString(p[0].der)})
@@ -314,7 +267,8 @@ func TestTokenRefused(t *testing.T) {
 func ownKey(p pair) func(*jwt) {
 	return func(j *jwt) {
 		n, e := base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "AQAB"
-		j.header = []member{{"alg", "RS256"}, {"kid", "1700000000000123"}, {"jwk", map[string]string{"kty": "RSA", "n": n, "e": e}}}
+		j.header = []member{{"alg", "RS256"}, {"kid", "1700000000000123"},
+			{"jwk", map[string]string{"kty": "RSA", "n": n, "e": e}}}
 		j.signer = p.sign
 	}
 }
@@ -328,10 +282,16 @@ func TestTokenOfAnotherRequest(t *testing.T) {
 		"path":               func(r *auth.Request) { r.Target = "/pts/v2/credits" },
 		"method":             func(r *auth.Request) { r.Method = http.MethodPut },
 		"claims cut off":     func(r *auth.Request) { editToken(r, func(p []string) []string { return p[:2] }) },
-		"no signature":       func(r *auth.Request) { editToken(r, func(p []string) []string { return []string{p[0], p[1], ""} }) },
-		"a part more":        func(r *auth.Request) { editToken(r, func(p []string) []string { return append(p, p[2]) }) },
-		"Bearer Bearer":      func(r *auth.Request) { r.Header.Set("Authorization", "Bearer "+r.Header.Get("Authorization")) },
-		"Basic":              func(r *auth.Request) { r.Header.Set("Authorization", "Basic"+r.Header.Get("Authorization")[6:]) },
+		"no signature": func(r *auth.Request) {
+			editToken(r, func(p []string) []string { return []string{p[0], p[1], ""} })
+		},
+		"a part more": func(r *auth.Request) { editToken(r, func(p []string) []string { return append(p, p[2]) }) },
+		"Bearer Bearer": func(r *auth.Request) {
+			r.Header.Set("Authorization", "Bearer "+r.Header.Get("Authorization"))
+		},
+		"Basic": func(r *auth.Request) {
+			r.Header.Set("Authorization", "Basic"+r.Header.Get("Authorization")[6:])
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

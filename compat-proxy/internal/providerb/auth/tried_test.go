@@ -13,7 +13,8 @@ func TestTried(t *testing.T) {
 	t.Parallel()
 	mac := base64.StdEncoding.EncodeToString(make([]byte, 32))
 	signed := func(id, mac string) http.Header {
-		return http.Header{"Signature": {`keyid="` + id + `", algorithm="HmacSHA256", headers="host", signature="` + mac + `"`}}
+		return http.Header{"Signature": {`keyid="` + id + `", algorithm="HmacSHA256", headers="host", signature="` + mac +
+			`"`}}
 	}
 	bearer := func(carried string) http.Header { return http.Header{"Authorization": {"bearer  " + carried}} }
 	token := func(header string) http.Header {
