@@ -17,9 +17,9 @@ import (
 
 // Exchange is one request to v1 and its response. Ids may be written as "txn:123".
 type Exchange struct {
-	Ask    string         `json:"ask"`
-	Status int            `json:"status"`
-	Answer jsontext.Value `json:"answer,omitzero"`
+	Request  string         `json:"request"`
+	Status   int            `json:"status"`
+	Response jsontext.Value `json:"response,omitzero"`
 	// Replayed: it is the response to an earlier request under the same Idempotency-Key.
 	Replayed bool `json:"replayed,omitzero"`
 }
@@ -43,8 +43,8 @@ func Identified(next http.Handler) http.Handler {
 }
 
 // Serve starts a server of v1's fake. Unless the fake sets a Date, each response has Today's. The
-// machine's date can be the end of a deduplication slot: the proxy then also requests the next
-// slot, which the fakes do not expect.
+// machine's date can be the end of a deduplication span: the proxy then also requests the next
+// span, which the fakes do not expect.
 func Serve(tb testing.TB, fake http.Handler) *httptest.Server {
 	tb.Helper()
 	return serve(tb, fake, (*httptest.Server).Start)
@@ -73,15 +73,15 @@ type Script struct {
 	t      *testing.T
 	scopes []string
 
-	mu   sync.Mutex
-	left []Exchange // guarded by mu
+	mu        sync.Mutex
+	remaining []Exchange // guarded by mu
 }
 
 // NewScript returns a v1 that expects these requests in order, by a key with these scopes; nil
 // means all.
-func NewScript(t *testing.T, asked []Exchange, scopes []string) *Script {
+func NewScript(t *testing.T, expected []Exchange, scopes []string) *Script {
 	t.Helper()
-	return &Script{t: t, left: asked, scopes: scopes}
+	return &Script{t: t, remaining: expected, scopes: scopes}
 }
 
 // FullScopes are the scopes of a key that may do everything, as JSON.
@@ -96,19 +96,19 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ask := r.Method + " " + r.URL.Path
-	if len(s.left) == 0 || WithIDs(s.left[0].Ask) != ask {
-		s.t.Errorf("v1 was asked %s, which the case does not have here", ask)
+	request := r.Method + " " + r.URL.Path
+	if len(s.remaining) == 0 || WithIDs(s.remaining[0].Request) != request {
+		s.t.Errorf("v1 got the request %s, which the case does not expect here", request)
 		w.WriteHeader(http.StatusTeapot)
 		return
 	}
-	next := s.left[0]
-	s.left = s.left[1:]
+	next := s.remaining[0]
+	s.remaining = s.remaining[1:]
 	if next.Replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.WriteHeader(next.Status)
-	_, _ = w.Write(echoing(r, []byte(WithIDs(string(next.Answer)))))
+	_, _ = w.Write(echoing(r, []byte(WithIDs(string(next.Response)))))
 }
 
 func (s *Script) current(w http.ResponseWriter, r *http.Request) {
@@ -126,23 +126,23 @@ func (s *Script) current(w http.ResponseWriter, r *http.Request) {
 }
 
 // echoing copies the request's reference into the response if a case leaves it out.
-func echoing(r *http.Request, answer []byte) []byte {
-	var asked struct {
+func echoing(r *http.Request, response []byte) []byte {
+	var sent struct {
 		Reference jsontext.Value `json:"reference"`
 	}
 	var got, refused map[string]jsontext.Value
 	body, _ := io.ReadAll(r.Body)
-	if json.Unmarshal(body, &asked) != nil || asked.Reference == nil || json.Unmarshal(answer, &got) != nil {
-		return answer
+	if json.Unmarshal(body, &sent) != nil || sent.Reference == nil || json.Unmarshal(response, &got) != nil {
+		return response
 	}
 	if json.Unmarshal(got["error"], &refused) == nil && refused["transaction"] != nil {
 		refused["transaction"] = echoing(withBody(r, body), refused["transaction"])
 		got["error"], _ = json.Marshal(refused)
 	} else if got["error"] == nil && got["reference"] == nil {
-		got["reference"] = asked.Reference
+		got["reference"] = sent.Reference
 	}
-	answer, _ = json.Marshal(got)
-	return answer
+	response, _ = json.Marshal(got)
+	return response
 }
 
 func withBody(r *http.Request, body []byte) *http.Request {
@@ -155,5 +155,5 @@ func withBody(r *http.Request, body []byte) *http.Request {
 func (s *Script) Remaining() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.left)
+	return len(s.remaining)
 }
