@@ -21,8 +21,8 @@ const (
 )
 
 // The bounds of an address, of a login at an address, and of a login at all addresses. Beyond the
-// last one, refusals are slow. An address may have the right logins of any number of merchants in
-// flight. So its parallel attempts can exceed its bound once, and wait for it afterwards.
+// last one, refusals are delayed. An address may have the right logins of any number of merchants
+// in flight. So its parallel attempts can exceed its bound once, and wait for it afterwards.
 var (
 	perAddress = allowance{burst: 60, most: 120, every: time.Second}
 	perPair    = allowance{burst: 10, most: 10, every: 10 * time.Second}
@@ -30,12 +30,12 @@ var (
 )
 
 const (
-	slowness = time.Second
-	// slowed bounds how many refusals are slow at a time, since each occupies one of the proxy's
-	// places.
-	slowed = 64
-	// complainEvery is how often at most the log has a line on blocked attempts.
-	complainEvery = 10 * time.Second
+	refusalDelay = time.Second
+	// maxDelayed bounds how many refusals are delayed at a time, since each occupies one of the
+	// proxy's slots.
+	maxDelayed = 64
+	// warnInterval is how often at most the log has a line on blocked attempts.
+	warnInterval = 10 * time.Second
 )
 
 // Config holds the settings of a Limiter. Clock and Log are required.
@@ -58,8 +58,8 @@ type Limiter struct {
 	pairs     *ledger // by login and address
 	logins    *ledger // by login
 
-	slow       atomic.Int64 // refusals that are slow now
-	complained atomic.Int64 // when the last line on blocked attempts was logged
+	delayed     atomic.Int64 // refusals that are delayed now
+	lastWarning atomic.Int64 // when the last line on blocked attempts was logged
 }
 
 // New returns a limiter that has seen no attempt.
@@ -78,7 +78,7 @@ type Attempt struct {
 	limiter        *Limiter
 	address, login string
 	guess          digest
-	reserved       bool // End must give a reservation back
+	reserved       bool // End must release a reservation
 }
 
 // Begin returns the attempt of a request to log in as login, which may be empty if the request
@@ -106,20 +106,20 @@ func (l *Limiter) Begin(ctx context.Context, login string, guess secret.String) 
 		return a, true
 	}
 	now := l.cfg.Clock.Now()
-	if !l.addresses.spent(a.address, now) && l.pairs.reserve(a.pair(), a.guess, now) {
+	if !l.addresses.exhausted(a.address, now) && l.pairs.reserve(a.pair(), a.guess, now) {
 		a.reserved = true
 		return a, true
 	}
 	l.cfg.Observe(Blocked)
-	l.complain(ctx, a.address, now)
+	l.warn(ctx, a.address, now)
 	return a, false
 }
 
-// End gives the attempt's reservation back. It may be called more than once.
+// End releases the attempt's reservation. It may be called more than once.
 func (a *Attempt) End() {
 	if a.reserved {
 		a.reserved = false
-		a.limiter.pairs.giveBack(a.pair(), a.guess)
+		a.limiter.pairs.release(a.pair(), a.guess)
 	}
 }
 
@@ -147,15 +147,15 @@ func (a *Attempt) Refused(ctx context.Context) {
 	if a.login == "" {
 		return
 	}
-	slow := l.logins.spent(a.login, now)
+	delayed := l.logins.exhausted(a.login, now)
 	l.logins.charge(a.login, now)
-	if !slow {
+	if !delayed {
 		return
 	}
-	if l.slow.Add(1) <= slowed {
-		l.cfg.Wait(ctx, slowness)
+	if l.delayed.Add(1) <= maxDelayed {
+		l.cfg.Wait(ctx, refusalDelay)
 	}
-	l.slow.Add(-1)
+	l.delayed.Add(-1)
 }
 
 // pair names the attempt's login at its address. An address holds no space.
@@ -181,10 +181,10 @@ func (l *Limiter) address(text string) string {
 	return network.String()
 }
 
-// complain logs the address whose attempts are blocked, now and then.
-func (l *Limiter) complain(ctx context.Context, address string, now time.Time) {
-	last := l.complained.Load()
-	if now.UnixNano()-last >= int64(complainEvery) && l.complained.CompareAndSwap(last, now.UnixNano()) {
+// warn logs the address whose attempts are blocked, now and then.
+func (l *Limiter) warn(ctx context.Context, address string, now time.Time) {
+	last := l.lastWarning.Load()
+	if now.UnixNano()-last >= int64(warnInterval) && l.lastWarning.CompareAndSwap(last, now.UnixNano()) {
 		l.cfg.Log.WarnContext(ctx, "compat-proxy: too many refused logins", slog.String("client_address", address))
 	}
 }

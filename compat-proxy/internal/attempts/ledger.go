@@ -26,17 +26,17 @@ func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
 type ledger struct {
 	allowance
 
-	mu      sync.Mutex
-	forgets map[digest]int64          // guarded by mu: nanoseconds since 1970
-	trying  map[digest]map[digest]int // guarded by mu: how many attempts each guess of a name has
+	mu       sync.Mutex
+	expires  map[digest]int64          // guarded by mu: nanoseconds since 1970
+	reserved map[digest]map[digest]int // guarded by mu: how many attempts each guess of a name has
 }
 
 func newLedger(a allowance) *ledger {
-	return &ledger{allowance: a, forgets: map[digest]int64{}, trying: map[digest]map[digest]int{}}
+	return &ledger{allowance: a, expires: map[digest]int64{}, reserved: map[digest]map[digest]int{}}
 }
 
-// spent reports whether the name's allowance is spent.
-func (l *ledger) spent(name string, now time.Time) bool {
+// exhausted reports whether the name has no refusals left.
+func (l *ledger) exhausted(name string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.exceeds(digestOf(name), now, l.burst-1)
@@ -44,7 +44,7 @@ func (l *ledger) spent(name string, now time.Time) bool {
 
 // exceeds reports whether more refusals of a name count than n. The caller holds mu.
 func (l *ledger) exceeds(name digest, now time.Time, n int) bool {
-	return max(l.forgets[name]-now.UnixNano(), 0) > int64(n)*int64(l.every)
+	return max(l.expires[name]-now.UnixNano(), 0) > int64(n)*int64(l.every)
 }
 
 // reserve reserves a refusal of the name for a guess, or shares the reservation that the guess has.
@@ -53,30 +53,30 @@ func (l *ledger) reserve(name string, guess digest, now time.Time) bool {
 	of := digestOf(name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	others := len(l.trying[of])
-	if l.trying[of][guess] > 0 {
+	others := len(l.reserved[of])
+	if l.reserved[of][guess] > 0 {
 		others--
 	}
 	if l.exceeds(of, now, l.burst-1-others) {
 		return false
 	}
-	if l.trying[of] == nil {
-		l.trying[of] = map[digest]int{}
+	if l.reserved[of] == nil {
+		l.reserved[of] = map[digest]int{}
 	}
-	l.trying[of][guess]++
+	l.reserved[of][guess]++
 	return true
 }
 
-// giveBack ends one use of the reservation that a guess has.
-func (l *ledger) giveBack(name string, guess digest) {
+// release ends one use of the reservation that a guess has.
+func (l *ledger) release(name string, guess digest) {
 	of := digestOf(name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.trying[of][guess]--; l.trying[of][guess] > 0 {
+	if l.reserved[of][guess]--; l.reserved[of][guess] > 0 {
 		return
 	}
-	if delete(l.trying[of], guess); len(l.trying[of]) == 0 {
-		delete(l.trying, of)
+	if delete(l.reserved[of], guess); len(l.reserved[of]) == 0 {
+		delete(l.reserved, of)
 	}
 }
 
@@ -86,23 +86,23 @@ func (l *ledger) charge(name string, now time.Time) {
 	key, at := digestOf(name), now.UnixNano()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	forgets, known := l.forgets[key]
-	if !known && len(l.forgets) >= maxEntries {
-		l.makeRoom(at)
+	expires, known := l.expires[key]
+	if !known && len(l.expires) >= maxEntries {
+		l.evict(at)
 	}
-	l.forgets[key] = min(max(forgets, at)+int64(l.every), at+int64(l.most)*int64(l.every))
+	l.expires[key] = min(max(expires, at)+int64(l.every), at+int64(l.most)*int64(l.every))
 }
 
-// makeRoom removes the names that have nothing left to be forgotten, among 64, and one of the
+// evict removes the names that have nothing left to be forgotten, among 64, and one of the
 // others if there is none. The caller holds mu.
-func (l *ledger) makeRoom(at int64) {
+func (l *ledger) evict(at int64) {
 	looked := 0
-	for key, forgets := range l.forgets {
+	for key, expires := range l.expires {
 		if looked++; looked > 64 {
 			break
 		}
-		if forgets <= at || looked == 64 {
-			delete(l.forgets, key)
+		if expires <= at || looked == 64 {
+			delete(l.expires, key)
 		}
 	}
 }

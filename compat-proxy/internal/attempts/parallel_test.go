@@ -112,9 +112,9 @@ func TestParallelRequestsWithAWrongSecret(t *testing.T) {
 	}
 }
 
-// TestReservationsAreGivenBack: attempts with different secrets that are neither accepted nor
+// TestReservationsAreReleased: attempts with different secrets that are neither accepted nor
 // refused leave the allowance as it was. A client that changes its secret does so too.
-func TestReservationsAreGivenBack(t *testing.T) {
+func TestReservationsAreReleased(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
 	ctx := from(t, client)
