@@ -12,23 +12,23 @@ import (
 	"time"
 )
 
-// maxInformed is how many 1xx responses may precede the final one.
-const maxInformed = 5
+// maxInformational is how many 1xx responses may precede the final one.
+const maxInformational = 5
 
 // conn is one connection. It belongs to one request at a time.
 type conn struct {
 	net.Conn
 
-	raw    syscall.RawConn    // nil when there is none to look at
-	look   func(uintptr) bool // lookNow, made once
-	in     *bufio.Reader
-	out    *bufio.Writer
-	reused bool // a response came over it before
-	idle   time.Time
-	peeked error // the result of the last look at it
+	raw      syscall.RawConn    // nil if the connection has no descriptor
+	readFunc func(uintptr) bool // readWithoutWaiting, made once
+	in       *bufio.Reader
+	out      *bufio.Writer
+	reused   bool // a response came over it before
+	idle     time.Time
+	checkErr error // the result of the last check of the connection
 
 	// Of the present request:
-	sent, received, left int64
+	sent, received, remaining int64
 }
 
 func newConn(c net.Conn) *conn {
@@ -36,16 +36,16 @@ func newConn(c net.Conn) *conn {
 	if s, ok := c.(syscall.Conn); ok {
 		made.raw, _ = s.SyscallConn() // without it a broken connection is noticed later
 	}
-	made.look = made.lookNow
+	made.readFunc = made.readWithoutWaiting
 	made.in, made.out = bufio.NewReader(reader{made}), bufio.NewWriter(writer{made})
 	return made
 }
 
-// begin readies c for a request whose response has at most that many bytes.
-func (c *conn) begin(maxAnswer int64) { c.sent, c.received, c.left = 0, 0, maxAnswer }
+// begin prepares c for a request. maxResponse bounds the bytes of its response.
+func (c *conn) begin(maxResponse int64) { c.sent, c.received, c.remaining = 0, 0, maxResponse }
 
-// cut ends what waits for c. It may be called from any goroutine.
-func (c *conn) cut() { _ = c.SetDeadline(time.Unix(1, 0)) } // a connection that takes no deadline is gone
+// interrupt ends all reads and writes of c. It may be called from any goroutine.
+func (c *conn) interrupt() { _ = c.SetDeadline(time.Unix(1, 0)) } // this fails only for a closed connection
 
 // exchange writes the request, whose body it closes, and reads the response to its end.
 func (c *conn) exchange(r *http.Request) (*http.Response, error) {
@@ -55,48 +55,48 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	if err := c.out.Flush(); err != nil {
 		return nil, fmt.Errorf("write request: %w", err)
 	}
-	answer, err := c.header(r)
+	resp, err := c.header(r)
 	if err != nil {
 		return nil, err
 	}
-	if answer.ContentLength > c.left+int64(c.in.Buffered()) {
-		return nil, ErrTooLarge // without waiting for a body that is never read
+	if resp.ContentLength > c.remaining+int64(c.in.Buffered()) {
+		return nil, ErrTooLarge // the body is not read, so do not wait for it
 	}
-	text, err := readBody(answer)
+	text, err := readBody(resp)
 	if err != nil {
 		return nil, fmt.Errorf("read response: %w", err)
 	}
-	body := &whole{}
+	body := &memoryBody{}
 	body.Reset(text)
-	answer.Body = body
-	return answer, nil
+	resp.Body = body
+	return resp, nil
 }
 
 // header reads the header of the final response.
 func (c *conn) header(r *http.Request) (*http.Response, error) {
-	for range maxInformed + 1 {
-		answer, err := http.ReadResponse(c.in, r)
+	for range maxInformational + 1 {
+		resp, err := http.ReadResponse(c.in, r)
 		if err != nil {
 			return nil, fmt.Errorf("read response: %w", err)
 		}
-		if answer.StatusCode == http.StatusSwitchingProtocols {
+		if resp.StatusCode == http.StatusSwitchingProtocols {
 			break
 		}
-		if answer.StatusCode >= http.StatusOK {
-			return answer, nil
+		if resp.StatusCode >= http.StatusOK {
+			return resp, nil
 		}
 	}
 	return nil, ErrProtocol
 }
 
 // readBody reads the body to its end, trailers included.
-func readBody(answer *http.Response) ([]byte, error) {
-	defer answer.Body.Close() //nolint:errcheck // it was read to its end, or the connection will be closed
+func readBody(resp *http.Response) ([]byte, error) {
+	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or the connection will be closed
 	var b bytes.Buffer
-	if n := answer.ContentLength; n > 0 {
+	if n := resp.ContentLength; n > 0 {
 		b.Grow(int(min(n, 64<<10)) + bytes.MinRead) // so that its end is seen without growing
 	}
-	if _, err := b.ReadFrom(answer.Body); err != nil {
+	if _, err := b.ReadFrom(resp.Body); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
@@ -109,12 +109,12 @@ type (
 )
 
 func (r reader) Read(b []byte) (int, error) {
-	if r.left <= 0 {
+	if r.remaining <= 0 {
 		return 0, ErrTooLarge
 	}
-	n, err := r.Conn.Read(b[:min(int64(len(b)), r.left)])
+	n, err := r.Conn.Read(b[:min(int64(len(b)), r.remaining)])
 	r.received += int64(n)
-	r.left -= int64(n)
+	r.remaining -= int64(n)
 	return n, err
 }
 
@@ -124,7 +124,7 @@ func (w writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-var errSpoken = errors.New("upstream: data on an idle connection")
+var errUnexpectedData = errors.New("upstream: data on an idle connection")
 
 // alive reports whether the other side has kept the connection open and quiet, by the bytes and
 // events that have arrived.
@@ -132,24 +132,24 @@ func (c *conn) alive() bool {
 	if c.raw == nil {
 		return true
 	}
-	c.peeked = nil
-	if err := c.raw.Read(c.look); err != nil {
+	c.checkErr = nil
+	if err := c.raw.Read(c.readFunc); err != nil {
 		return false
 	}
-	return c.peeked == nil
+	return c.checkErr == nil
 }
 
-// lookNow reads without waiting. Anything to read ends the connection: its end, or bytes that
-// belong to no request.
-func (c *conn) lookNow(fd uintptr) bool {
+// readWithoutWaiting reads without waiting. Anything to read ends the connection: its end, or bytes
+// that belong to no request.
+func (c *conn) readWithoutWaiting(fd uintptr) bool {
 	var b [1]byte
 	switch n, err := readNow(fd, b[:]); {
 	case n > 0:
-		c.peeked = errSpoken
+		c.checkErr = errUnexpectedData
 	case err == nil:
-		c.peeked = io.EOF
+		c.checkErr = io.EOF
 	case !errors.Is(err, errNothing):
-		c.peeked = err
+		c.checkErr = err
 	}
 	return true
 }

@@ -38,7 +38,7 @@ func (p *pool) take(addr string) *conn {
 		if p.clock.Now().Sub(c.idle) < p.life && c.alive() {
 			return c
 		}
-		_ = c.Close() // of no use any more
+		_ = c.Close() // an error of closing has no effect
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *pool) pop(addr string) *conn {
 func (p *pool) put(addr string, c *conn) {
 	c.reused, c.idle = true, p.clock.Now()
 	if surplus := p.add(addr, c); surplus != nil {
-		_ = surplus.Close() // of no use any more
+		_ = surplus.Close() // an error of closing has no effect
 	}
 }
 
@@ -92,7 +92,7 @@ func (p *pool) closeAll() {
 	p.mu.Unlock()
 	for _, kept := range all {
 		for _, c := range kept {
-			_ = c.Close() // of no use any more
+			_ = c.Close() // an error of closing has no effect
 		}
 	}
 }

@@ -22,8 +22,8 @@ type Config struct {
 	// 90 s.
 	Idle     int
 	IdleTime time.Duration
-	// MaxAnswer bounds the bytes of one response, with its header. Zero means 4 MiB.
-	MaxAnswer int64
+	// MaxResponse bounds the bytes of one response, with its header. Zero means 4 MiB.
+	MaxResponse int64
 	// Clock measures how long a connection was idle. Nil means the system's.
 	Clock clock.Clock
 }
@@ -36,9 +36,9 @@ type Config struct {
 // response. It does so only if nothing of the request was written, or if the request is idempotent
 // by its method or an Idempotency-Key. A GotConn of httptrace is called each time.
 type Transport struct {
-	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
-	maxAnswer int64
-	pool      *pool
+	dial        func(ctx context.Context, network, addr string) (net.Conn, error)
+	maxResponse int64
+	pool        *pool
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -52,17 +52,17 @@ var (
 
 // New returns a transport that has no connections yet.
 func New(cfg Config) *Transport {
-	t := &Transport{dial: cfg.Dial, maxAnswer: cfg.MaxAnswer, pool: newPool(cfg.Idle, cfg.IdleTime, cfg.Clock)}
+	t := &Transport{dial: cfg.Dial, maxResponse: cfg.MaxResponse, pool: newPool(cfg.Idle, cfg.IdleTime, cfg.Clock)}
 	if t.dial == nil {
 		t.dial = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
-	if t.maxAnswer == 0 {
-		t.maxAnswer = 4 << 20
+	if t.maxResponse == 0 {
+		t.maxResponse = 4 << 20
 	}
 	return t
 }
 
-// CloseIdleConnections closes the kept connections. Requests under way are not cut.
+// CloseIdleConnections closes the kept connections. Requests in progress continue.
 func (t *Transport) CloseIdleConnections() { t.pool.closeAll() }
 
 // RoundTrip sends r and returns its response, with any status.
@@ -78,11 +78,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	addr := address(r)
 	kept := t.pool.take(addr)
 	if kept == nil {
-		return t.fresh(r, addr)
+		return t.sendOverNew(r, addr)
 	}
-	answer, err := t.exchange(kept, r, addr)
-	if err == nil || !again(kept, r) {
-		return answer, err
+	resp, err := t.exchange(kept, r, addr)
+	if err == nil || !mayResend(kept, r) {
+		return resp, err
 	}
 	second := *r // a transport must not change the request
 	if r.GetBody != nil {
@@ -92,11 +92,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		second.Body = body
 	}
-	return t.fresh(&second, addr)
+	return t.sendOverNew(&second, addr)
 }
 
-// fresh sends r over a new connection.
-func (t *Transport) fresh(r *http.Request, addr string) (*http.Response, error) {
+// sendOverNew sends r over a new connection.
+func (t *Transport) sendOverNew(r *http.Request, addr string) (*http.Response, error) {
 	dialed, err := t.dial(r.Context(), "tcp", addr)
 	if err != nil {
 		closeBody(r)
@@ -111,27 +111,27 @@ func (t *Transport) exchange(c *conn, r *http.Request, addr string) (*http.Respo
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotConn != nil {
 		trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.reused})
 	}
-	c.begin(t.maxAnswer)
-	stop := context.AfterFunc(ctx, c.cut)
-	answer, err := c.exchange(r)
-	if !stop() || err != nil || answer.Close || r.Close || c.in.Buffered() > 0 {
+	c.begin(t.maxResponse)
+	stop := context.AfterFunc(ctx, c.interrupt)
+	resp, err := c.exchange(r)
+	if !stop() || err != nil || resp.Close || r.Close || c.in.Buffered() > 0 {
 		_ = c.Close() // the response is whole, or lost anyway
 	} else {
 		t.pool.put(addr, c)
 	}
 	if err != nil && ctx.Err() != nil {
-		err = ctx.Err() // not that the connection was cut for it
+		err = ctx.Err() // and not the error of the interrupted connection
 	}
 	if err != nil {
 		return nil, fmt.Errorf("upstream: %w", err)
 	}
-	return answer, nil
+	return resp, nil
 }
 
-// again reports whether r, to which the kept connection c gave no response, may be sent once more.
-// The other side may have closed c just before. A connection that was made for the request does not
-// break so.
-func again(c *conn, r *http.Request) bool {
+// mayResend reports whether r, to which the kept connection c gave no response, may be sent once
+// more. The other side may have closed c just before. A connection that was made for the request
+// does not break so.
+func mayResend(c *conn, r *http.Request) bool {
 	if c.received > 0 || r.Context().Err() != nil {
 		return false
 	}
@@ -148,7 +148,7 @@ func again(c *conn, r *http.Request) bool {
 	return r.Header.Get("Idempotency-Key") != ""
 }
 
-// address is where r goes, with a port.
+// address returns the host and port of r.
 func address(r *http.Request) string {
 	if r.URL.Port() != "" {
 		return r.URL.Host
@@ -162,9 +162,9 @@ func closeBody(r *http.Request) {
 	}
 }
 
-// whole is a body that is in memory.
-type whole struct{ bytes.Reader }
+// memoryBody is a response body in memory.
+type memoryBody struct{ bytes.Reader }
 
-func (*whole) Close() error { return nil }
+func (*memoryBody) Close() error { return nil }
 
-var _ io.ReadCloser = (*whole)(nil)
+var _ io.ReadCloser = (*memoryBody)(nil)

@@ -20,13 +20,13 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// TestAnswers: a response of any form is read as a whole, and the connection serves the next
+// TestResponses: a response of any form is read as a whole, and the connection serves the next
 // request unless it may not.
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		method, answer, want string
-		conns                int // that two requests take
+		method, response, want string
+		conns                  int // that two requests take
 	}{
 		"Length":    {"GET", ok, "200 ok", 1},
 		"Empty":     {"GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "200 ", 1},
@@ -56,7 +56,7 @@ func TestAnswers(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFar(t, []step{step(tt.answer), step(tt.answer)}, []step{step(tt.answer)})
+			f := newFar(t, []step{step(tt.response), step(tt.response)}, []step{step(tt.response)})
 			tr := newTransport(t, upstream.Config{})
 			for range 2 {
 				mustDo(t, tr, mustRequest(t, tt.method, "http://"+f.addr+"/", ""), tt.want)
@@ -68,13 +68,13 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: anything but one whole response is an error, and the request is not repeated on a
+// TestNoResponse: anything but one whole response is an error, and the request is not repeated on a
 // new connection.
-func TestNoAnswer(t *testing.T) {
+func TestNoResponse(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		answer string
-		want   error
+		response string
+		want     error
 	}{
 		"Closed":      {"", io.ErrUnexpectedEOF},
 		"HalfAHeader": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", io.ErrUnexpectedEOF},
@@ -97,8 +97,8 @@ func TestNoAnswer(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFar(t, []step{step(tt.answer) + end}, []step{ok})
-			tr := newTransport(t, upstream.Config{MaxAnswer: 1000})
+			f := newFar(t, []step{step(tt.response) + end}, []step{ok})
+			tr := newTransport(t, upstream.Config{MaxResponse: 1000})
 			_, _, err := do(tr, mustRequest(t, "GET", "http://"+f.addr+"/", ""))
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
@@ -138,7 +138,7 @@ func TestKeptConnectionBreaks(t *testing.T) {
 				&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { conns++ }}))
 			status, _, err := do(tr, r)
 			if got := err == nil && status == http.StatusOK; got != tt.again {
-				t.Fatalf("got %d, %v, want an answer: %t", status, err, tt.again)
+				t.Fatalf("got %d, %v, want a response: %t", status, err, tt.again)
 			}
 			seen := f.seen()[1:]
 			if got, want := len(seen), map[bool]int{true: 2, false: 1}[tt.again]; got != want || conns != want {
@@ -162,7 +162,7 @@ func TestBodyThatCanNotBeReadAgain(t *testing.T) {
 	r := mustRequest(t, "POST", "http://"+f.addr+"/", "body", "Idempotency-Key", "k")
 	r.GetBody = nil
 	if _, _, err := do(tr, r); err == nil || f.conns() != 1 {
-		t.Errorf("got %v over %d connections, want no answer over one", err, f.conns())
+		t.Errorf("got %v over %d connections, want no response over one", err, f.conns())
 	}
 }
 
@@ -171,9 +171,9 @@ func TestBodyThatCanNotBeReadAgain(t *testing.T) {
 func TestContext(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		answer step // of which the end never comes
-		with   func(context.Context) (context.Context, context.CancelFunc)
-		want   error
+		response step // of which the end never comes
+		with     func(context.Context) (context.Context, context.CancelFunc)
+		want     error
 	}{
 		"DeadlineBeforeTheHeader": {"", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 20*time.Millisecond)
@@ -199,12 +199,12 @@ func TestContext(t *testing.T) {
 		for _, kept := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, kept), func(t *testing.T) {
 				t.Parallel()
-				f := newFar(t, []step{ok, tt.answer}, []step{tt.answer, ok}, []step{ok})
+				f := newFar(t, []step{ok, tt.response}, []step{tt.response, ok}, []step{ok})
 				tr := newTransport(t, upstream.Config{})
 				if kept {
 					mustDo(t, tr, mustRequest(t, "GET", "http://"+f.addr+"/", ""), "200 ok")
 				} else {
-					f = newFar(t, []step{tt.answer}, []step{ok})
+					f = newFar(t, []step{tt.response}, []step{ok})
 				}
 				r := mustRequest(t, "GET", "http://"+f.addr+"/", "")
 				ctx, cancel := tt.with(r.Context())
