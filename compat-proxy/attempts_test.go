@@ -34,8 +34,8 @@ func (b *syncBuffer) String() string {
 	return b.log.String()
 }
 
-// knowing is a v1 that refuses a wrong API key.
-func knowing(next http.Handler) http.Handler {
+// checkingKeys is a v1 that refuses a wrong API key.
+func checkingKeys(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("Authorization"), "wrong") {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -68,10 +68,16 @@ func TestLoginAttempts(t *testing.T) {
 		refused    string
 	}{
 		"provider-a": {"/compat/provider-a/xml", xml("aWrongKey1234567"), nil, "E00007"},
-		"provider-b": {"/compat/provider-b/pts/v2/payments", "{}",
-			map[string]string{"Signature": `keyid="k"`, "V-C-Merchant-Id": "shop"}, "Authentication Failed"},
-		"provider-b, by key": {"/compat/provider-b/pts/v2/payments", "{}",
-			map[string]string{"Authorization": "Bearer sk_test_wrong"}, "Authentication Failed"},
+		"provider-b": {
+			"/compat/provider-b/pts/v2/payments", "{}",
+			map[string]string{"Signature": `keyid="k"`, "V-C-Merchant-Id": "shop"},
+			"Authentication Failed",
+		},
+		"provider-b, by key": {
+			"/compat/provider-b/pts/v2/payments", "{}",
+			map[string]string{"Authorization": "Bearer sk_test_wrong"},
+			"Authentication Failed",
+		},
 		"RPC": {
 			"/compat/rpc", `{"jsonrpc":"2.0","id":1,"method":"compat.provider-b.createPayment","params":{}}`,
 			map[string]string{"Authorization": "Bearer sk_test_wrong"},
@@ -81,7 +87,7 @@ func TestLoginAttempts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log syncBuffer
-			o := mustOperate(t, knowing(&v1{}), func(c *compatproxy.Config) {
+			o := mustOperate(t, checkingKeys(&v1{}), func(c *compatproxy.Config) {
 				c.Hop, c.Credentials, c.Log = secret.New(hop), file, slog.New(slog.NewTextHandler(&log, nil))
 			})
 			from := func(address string, headers map[string]string) func(*http.Request) {

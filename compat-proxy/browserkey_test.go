@@ -28,10 +28,10 @@ func TestSecretKeyInBrowser(t *testing.T) {
 	}{
 		"provider-a, key in the body":   {path, sale, nil, deniedA, paidA, http.StatusOK},
 		"provider-a, key in the header": {path, sale, bearer, deniedA, paidA, http.StatusOK},
-		"provider-a by RPC":             {rpcDoor, rpcA, bearer, deniedA, paidA, http.StatusOK},
+		"provider-a by RPC":             {rpcPath, rpcA, bearer, deniedA, paidA, http.StatusOK},
 		"provider-b":                    {pathB, saleB, bearer, deniedB, authorizedB, http.StatusForbidden},
 		"provider-b at its own path":    {"/pts/v2/payments", saleB, bearer, deniedB, authorizedB, http.StatusForbidden},
-		"provider-b by RPC":             {rpcDoor, rpcB, bearer, deniedB, authorizedB, http.StatusOK},
+		"provider-b by RPC":             {rpcPath, rpcB, bearer, deniedB, authorizedB, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

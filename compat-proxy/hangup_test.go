@@ -22,8 +22,10 @@ func TestClientsThatHangUp(t *testing.T) {
 		want string
 	}{{true, `"status":499`}, {false, `"level":"ERROR","msg":"request"`}} {
 		var log bytes.Buffer
-		p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1:1",
-			Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		p, err := compatproxy.New(compatproxy.Config{
+			DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1:1",
+			Log: slog.New(slog.NewJSONHandler(&log, nil)),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

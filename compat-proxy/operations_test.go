@@ -135,7 +135,7 @@ func TestMetricsOfReloads(t *testing.T) {
 	const reloads = `causeway_compat_credentials_reloads_total\{outcome=`
 	o.wantSeries(t, reloads+`"ok"\} 1`, reloads+`"failed"\} 1`)
 	if err := os.Remove(file); err != nil || o.proxy.Reload() == nil {
-		t.Errorf("a file that is gone was read, or is not gone: %v", err)
+		t.Errorf("a removed file was read, or still exists: %v", err)
 	}
 	o.wantSeries(t, reloads+`"ok"\} 1`, reloads+`"failed"\} 2`)
 }

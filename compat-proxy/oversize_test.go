@@ -33,10 +33,10 @@ func TestBodyTooLarge(t *testing.T) {
 		"of known length": strings.NewReader("<a>" + strings.Repeat(" ", 1<<20)),
 		"chunked":         io.MultiReader(strings.NewReader(bom+"\n<a>"), io.LimitReader(&endless{}, 1<<20)),
 	} {
-		resp, answer := send(t, http.MethodPost, proxy.URL+path, body, nil)
+		resp, response := send(t, http.MethodPost, proxy.URL+path, body, nil)
 		want := "<code>E00003</code><text>An error occurred while parsing the XML request.</text>"
-		if resp.status != http.StatusOK || !strings.HasPrefix(answer, bom+"<?xml") || !strings.Contains(answer, want) {
-			t.Errorf("%s: got %d %s, want 200 with %s", name, resp.status, answer, want)
+		if resp.status != http.StatusOK || !strings.HasPrefix(response, bom+"<?xml") || !strings.Contains(response, want) {
+			t.Errorf("%s: got %d %s, want 200 with %s", name, resp.status, response, want)
 		}
 	}
 	if got := s.creates.Load(); got != 0 {
@@ -59,7 +59,7 @@ func TestBodyIsNotReadPastItsLimit(t *testing.T) {
 		t.Errorf("read: got %d bytes, want at most %d", got, most)
 	}
 	if got := w.Body.String(); !strings.HasPrefix(got, bom+"{") {
-		t.Errorf("got %s, want an answer in the request's format", got)
+		t.Errorf("got %s, want a response in the request's format", got)
 	}
 }
 

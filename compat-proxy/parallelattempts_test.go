@@ -115,7 +115,7 @@ func TestParallelLoginAttempts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := &gathering{next: knowing(&v1{}), shared: tt.key(0) == tt.key(1) && tt.bearer(0) == tt.bearer(1)}
+			v := &gathering{next: checkingKeys(&v1{}), shared: tt.key(0) == tt.key(1) && tt.bearer(0) == tt.bearer(1)}
 			o := mustOperate(t, v, func(c *compatproxy.Config) { c.Hop, c.Credentials = secret.New(parallelHop), file })
 			if got := v.together(t, o.url+tt.path, requests, tt.key, tt.bearer); got != tt.accepted {
 				t.Errorf("accepted: got %d, want %d", got, tt.accepted)
@@ -135,7 +135,7 @@ func TestParallelWrongAPIKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := &gathering{next: knowing(&v1{})}
+			v := &gathering{next: checkingKeys(&v1{})}
 			now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
 			o := mustOperate(t, v, func(c *compatproxy.Config) {
 				c.Hop, c.Concurrency, c.Clock = secret.New(parallelHop), concurrency, now

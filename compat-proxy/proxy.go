@@ -90,6 +90,9 @@ type Config struct {
 // maxBody bounds every legacy request.
 const maxBody = 256 << 10
 
+// textNoRoute is the message for a path that no endpoint has.
+const textNoRoute = "No endpoint has this path. GET /compat/methods lists the methods with their paths."
+
 // Proxy serves the legacy dialects. It is safe for concurrent use.
 type Proxy struct {
 	cfg       Config
@@ -103,9 +106,9 @@ type Proxy struct {
 }
 
 var (
-	errV1       = errors.New("is not an absolute http or https URL without a path")
-	errAge      = errors.New("is longer than 11h30m: v1 stores signatures for 24 hours")
-	errCurrency = errors.New("is not an ISO 4217 code in lower case")
+	errV1       = errors.New("is not an http or https URL without a path, such as https://core.internal:8443")
+	errAge      = errors.New("is longer than 11h30m: v1 stores a signature for only 24 hours")
+	errCurrency = errors.New(`is not an ISO 4217 code in lower case, such as "usd"`)
 )
 
 // New reads the credentials and returns a proxy. It does not call v1, so either may start first.
@@ -141,17 +144,20 @@ func New(cfg Config) (*Proxy, error) {
 	if p.logins, err = credentials.Open(cfg.Credentials, cfg.Clock, cfg.Log, p.metrics.CredentialsRead); err != nil {
 		return nil, fmt.Errorf("compat-proxy: %w", err)
 	}
-	tried := attempts.New(attempts.Config{Clock: cfg.Clock, Log: cfg.Log, Forwarded: !cfg.Hop.IsZero(),
-		Observe: p.metrics.LoginAttempt})
+	limiter := attempts.New(attempts.Config{
+		Clock: cfg.Clock, Log: cfg.Log, Forwarded: !cfg.Hop.IsZero(),
+		Observe: p.metrics.LoginAttempt,
+	})
 	p.providerA = providera.New(providera.Config{
-		Attempts: tried,
+		Attempts: limiter,
 		Executor: executor, Logins: p.logins, Clock: cfg.Clock, Currency: cfg.Currency, MaxBytes: maxBody,
 		LenientOrder: cfg.LenientOrder, Observe: p.metrics.Request,
 	})
 	numbers := id.NewGenerator(cfg.Clock)
 	p.providerB = providerb.New(providerb.Config{
-		Attempts: tried,
-		Executor: executor, Verifier: cfg.verifier(p.logins), Openers: p.logins, Clock: cfg.Clock, Currency: cfg.Currency,
+		Attempts: limiter,
+		Executor: executor, Verifier: cfg.verifier(p.logins), DecryptionKeys: p.logins, Clock: cfg.Clock,
+		Currency:  cfg.Currency,
 		MaxBytes:  maxBody,
 		NewNumber: func() string { return strconv.FormatInt(numbers.Next(), 10) }, Observe: p.metrics.Request,
 	})
@@ -165,22 +171,23 @@ func (p *Proxy) Handler() http.Handler {
 	// by leaving one.
 	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil))
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
-	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send GET.", "GET, HEAD"))
+	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed",
+		"This path accepts only GET.", "GET, HEAD"))
 	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)
 	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {
 		paths = append(paths, dropInA)
 	}
-	for _, door := range paths {
-		p.route(mux, "POST "+door, limited)
-		p.route(mux, "OPTIONS "+door, http.HandlerFunc(providera.Options))
-		mux.Handle(door, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "OPTIONS, POST"))
+	for _, endpoint := range paths {
+		p.route(mux, "POST "+endpoint, limited)
+		p.route(mux, "OPTIONS "+endpoint, http.HandlerFunc(providera.Options))
+		mux.Handle(endpoint, refuse(http.StatusMethodNotAllowed, "method_not_allowed",
+			"This path accepts only POST.", "OPTIONS, POST"))
 	}
-	p.route(mux, "POST "+rpcDoor, p.limited(http.HandlerFunc(rpc.Busy), p.rpc()))
-	mux.Handle(rpcDoor, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "Send POST.", "POST"))
-	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found",
-		"There is no such path. GET /compat/methods lists what there is.", ""))
-	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.timed(p.doors(onlyClean(mux))))
+	p.route(mux, "POST "+rpcPath, p.limited(http.HandlerFunc(rpc.Busy), p.rpc()))
+	mux.Handle(rpcPath, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "This path accepts only POST.", "POST"))
+	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", textNoRoute, ""))
+	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.withDeadline(p.providerBRoutes(rejectUncleanPaths(mux))))
 	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
 	return httpx.RequestID(httpx.ClientAddress(p.cfg.Hop, httpx.Trace(p.cfg.Tracer, logged)))
 }
@@ -190,8 +197,8 @@ func (p *Proxy) limited(busy, next http.Handler) http.Handler {
 	return p.admission.Handler(p.metrics.Busy(busy), p.metrics.Served(next))
 }
 
-// timed gives each request one deadline for all its commands.
-func (p *Proxy) timed(next http.Handler) http.Handler {
+// withDeadline gives each request one deadline for all its commands.
+func (p *Proxy) withDeadline(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := p.executor.Begin(r.Context())
 		defer cancel()
@@ -199,17 +206,17 @@ func (p *Proxy) timed(next http.Handler) http.Handler {
 	})
 }
 
-// rpcDoor is the path at which every method of the catalogue can be called by its RPC name.
-const rpcDoor = "/compat/rpc"
+// rpcPath is the path at which every method of the catalogue can be called by its RPC name.
+const rpcPath = "/compat/rpc"
 
 // rpc is the RPC endpoint of the dialects.
 func (p *Proxy) rpc() http.Handler {
 	dialects := map[string]rpc.Dialect{catalogue.ProviderA: p.providerA, catalogue.ProviderB: p.providerB}
-	door := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody, MayBegin: p.executor.MayBegin}
+	endpoint := &rpc.Handler{Methods: map[string]rpc.Method{}, MaxBytes: maxBody, MayBegin: p.executor.MayBegin}
 	for _, m := range catalogue.Methods() {
-		door.Methods[m.RPC] = rpc.Method{Dialect: dialects[m.Provider], Name: m.Name}
+		endpoint.Methods[m.RPC] = rpc.Method{Dialect: dialects[m.Provider], Name: m.Name}
 	}
-	return door
+	return endpoint
 }
 
 // Reload reads the credentials file and the secrets that it names, even if the file did not change.
@@ -247,11 +254,10 @@ func refuse(status int, code, message, allow string) http.Handler {
 	})
 }
 
-// onlyClean rejects paths with empty or dotted segments. The mux would redirect them, and legacy
-// clients follow no redirect.
-func onlyClean(next http.Handler) http.Handler {
-	wrong := refuse(http.StatusNotFound, "route_not_found",
-		"There is no such path. GET /compat/methods lists what there is.", "")
+// rejectUncleanPaths rejects paths with empty or dotted segments. The mux would redirect them, and
+// legacy clients follow no redirect.
+func rejectUncleanPaths(next http.Handler) http.Handler {
+	wrong := refuse(http.StatusNotFound, "route_not_found", textNoRoute, "")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 			wrong.ServeHTTP(w, r)
@@ -285,7 +291,7 @@ func (c Config) check() error {
 		return fmt.Errorf("compat-proxy: signature_age %s %w", c.SignatureAge, errAge)
 	}
 	if _, known := money.Lookup(c.Currency); !known {
-		return fmt.Errorf("compat-proxy: currency %w", errCurrency)
+		return fmt.Errorf("compat-proxy: currency %q %w", c.Currency, errCurrency)
 	}
 	return nil
 }

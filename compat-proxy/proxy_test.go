@@ -156,7 +156,7 @@ func TestDropInPathIsOffByDefault(t *testing.T) {
 	}
 }
 
-func TestWrongTurn(t *testing.T) {
+func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
 	for _, c := range []struct {
@@ -306,8 +306,10 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	send(t, http.MethodPost, proxy.URL+path, strings.NewReader(login), nil)
 	proxy.Close()
 	log := out.String()
-	for _, want := range []string{`"route":"POST /compat/provider-a/xml"`, `"outcome":"1/1"`, `"outcome":"E00003"`,
-		`"outcome":"I00001"`, `"tenant":"mer_1"`} {
+	for _, want := range []string{
+		`"route":"POST /compat/provider-a/xml"`, `"outcome":"1/1"`, `"outcome":"E00003"`,
+		`"outcome":"I00001"`, `"tenant":"mer_1"`,
+	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("log: got %s, want %s in it", log, want)
 		}
@@ -319,7 +321,7 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	}
 }
 
-func TestPanicIsAnswered(t *testing.T) {
+func TestPanicHasAResponse(t *testing.T) {
 	t.Parallel()
 	broken := roundTripper(func(*http.Request) (*http.Response, error) { panic("out of order") })
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.Transport = broken })
@@ -351,14 +353,22 @@ func TestNewRefuses(t *testing.T) {
 		{"no deduplication secret", compatproxy.Config{V1: "http://127.0.0.1"}, "deduplication_secret"},
 		{"a v1 with a path", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1/v1"}, "v1"},
 		{"a v1 of another scheme", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "ftp://127.0.0.1"}, "v1"},
-		{"a signature age beyond v1's", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
-			SignatureAge: 12 * time.Hour}, "signature_age"},
-		{"an unknown currency", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
-			Currency: "USD"}, "currency"},
-		{"no credentials file", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
-			Credentials: filepath.Join(dir, "none.yaml")}, "credentials"},
-		{"broken credentials", compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
-			Credentials: broken}, "transaction_keys"},
+		{"a signature age beyond v1's", compatproxy.Config{
+			DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			SignatureAge: 12 * time.Hour,
+		}, "signature_age"},
+		{"an unknown currency", compatproxy.Config{
+			DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			Currency: "USD",
+		}, "currency"},
+		{"no credentials file", compatproxy.Config{
+			DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			Credentials: filepath.Join(dir, "none.yaml"),
+		}, "credentials"},
+		{"broken credentials", compatproxy.Config{
+			DeduplicationSecret: goldentest.Secret(), V1: "http://127.0.0.1",
+			Credentials: broken,
+		}, "transaction_keys"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -374,8 +384,9 @@ func TestTLSUpstream(t *testing.T) {
 	t.Parallel()
 	upstream := goldentest.ServeTLS(t, &v1{})
 	pool := upstream.Client().Transport
-	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
-		Transport: pool})
+	p, err := compatproxy.New(compatproxy.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: upstream.URL, Transport: pool,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

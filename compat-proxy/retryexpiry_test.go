@@ -190,7 +190,7 @@ func TestRetryOverTheEndOfAMonth(t *testing.T) {
 			proxy := mustProxyOf(t, s, func(cfg *compatproxy.Config) {
 				cfg.Clock, cfg.Credentials = now, mustLogins(t)
 			})
-			ask := func(amount string) string {
+			request := func(amount string) string {
 				body := strings.NewReplacer("24.50", amount, "T-1", "T-"+amount).Replace(c.body)
 				_, got := send(t, http.MethodPost, proxy.URL+c.path, strings.NewReader(body), func(r *http.Request) {
 					if c.change != nil {
@@ -200,17 +200,17 @@ func TestRetryOverTheEndOfAMonth(t *testing.T) {
 				})
 				return got
 			}
-			first := ask("24.50")
+			first := request("24.50")
 			if !strings.Contains(first, c.done) || s.payments() != 1 {
 				t.Fatalf("first: got %s with %d payments, want %s", first, s.payments(), c.done)
 			}
 			now.Advance(time.Minute)
-			again := ask("24.50")
+			again := request("24.50")
 			if c.retried == "" && again != first || !strings.Contains(again, c.retried) {
 				t.Errorf("again: got %s, want %s%s", again, first, c.retried)
 			}
 			for range 2 {
-				if got := ask("25.00"); !strings.Contains(got, c.expired) {
+				if got := request("25.00"); !strings.Contains(got, c.expired) {
 					t.Errorf("another: got %s, want %s", got, c.expired)
 				}
 			}

@@ -60,13 +60,13 @@ Examples:
         issue, map, list, revoke and check the logins of legacy clients
 
 Environment:
-  CAUSEWAY_HOP_SECRET  authenticates client addresses between the programs; the same for all of them (none).
-                   CAUSEWAY_HOP_SECRET_FILE names a file that holds it
-  CAUSEWAY_DEDUPLICATION_SECRET        key for the names of requests, by which a retry is recognised: the same for all
-                                       proxies in front of one v1 (openssl rand -base64 32). Required
+  CAUSEWAY_HOP_SECRET  authenticates client addresses that a proxy in front forwards; the same for all programs (none).
+                   CAUSEWAY_HOP_SECRET_FILE names a file with it
+  CAUSEWAY_DEDUPLICATION_SECRET        secret of the idempotency keys, at least 32 bytes (openssl rand -base64 32): the
+                                       same for all proxies in front of one v1. Required
   CAUSEWAY_DEDUPLICATION_SECRET_OTHER  during a rotation: the next secret, then the previous one (none)
   Each can be in a file instead: CAUSEWAY_DEDUPLICATION_SECRET_FILE, CAUSEWAY_DEDUPLICATION_SECRET_OTHER_FILE.
-  SSL_CERT_FILE    a PEM file with the authorities for an https v1; replaces the system's
+  SSL_CERT_FILE    a PEM file with the trusted authorities for an https v1, instead of the system's
 
 Signals:
   SIGTERM, SIGINT  give notice, stop listening, finish the open requests, exit; a second signal exits at once

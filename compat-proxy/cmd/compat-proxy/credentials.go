@@ -25,9 +25,9 @@ Usage:
         adds the login that a client already has, so that the client changes only the host name
   compat-proxy credentials list   [--provider NAME]
   compat-proxy credentials revoke --name NAME [--provider NAME]
-        removes the file of the login. The client is refused from then on. Its API key stays valid
+        removes the file of the login. The proxy then rejects the client. The API key stays valid
   compat-proxy credentials check
-        reads all files like the proxy, and reports the first error
+        reads all files as the proxy does, and reports the first error
 
 For clients of provider-b, the name is the merchant id:
   compat-proxy credentials issue  --provider provider-b --name MERCHANT [--secret-file PATH] [--p12 PATH]
@@ -103,7 +103,7 @@ func (m *Main) Credentials(args []string) error {
 		if err := credentials.Check(f.file); err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintln(m.Stdout, "the files are valid")
+		_, _ = fmt.Fprintln(m.Stdout, "all credentials files are valid")
 		return nil
 	case "":
 		return m.misused("no command: use issue, map, list, revoke or check")
@@ -139,14 +139,14 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 		return m.misused("--name is required")
 	}
 	if (f.entry.APIKeyEnv == "") == (f.entry.APIKeyFile == "") {
-		return m.misused("give one of --api-key-env and --api-key-file")
+		return m.misused("give the API key by either --api-key-env or --api-key-file")
 	}
 	given := f.keyEnv != "" || f.keyFile != ""
 	switch {
 	case command == "issue" && given:
 		return m.misused("--transaction-key-env and --transaction-key-file are only for map; issue makes a new key")
 	case command == "map" && (f.keyEnv == "") == (f.keyFile == ""):
-		return m.misused("give one of --transaction-key-env and --transaction-key-file")
+		return m.misused("give the transaction key by either --transaction-key-env or --transaction-key-file")
 	case command == "issue":
 		f.entry.TransactionKey = credentials.NewTransactionKey()
 	default:
@@ -162,7 +162,8 @@ func (m *Main) addCredentials(command string, f credentialsFlags) error {
 	m.warn(f.file)
 	_, _ = fmt.Fprintf(m.Stdout, "name:            %s\n", f.entry.Name)
 	if command == "issue" {
-		_, _ = fmt.Fprintf(m.Stdout, "transaction key: %s\n\nThe key is shown only now.\n", f.entry.TransactionKey.Reveal())
+		_, _ = fmt.Fprintf(m.Stdout, "transaction key: %s\n\nStore the key now: it is not shown again.\n",
+			f.entry.TransactionKey.Reveal())
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func transactionKey(env, file string) (secret.String, error) {
 	if env != "" {
 		key := os.Getenv(env)
 		if key == "" {
-			return secret.String{}, fmt.Errorf("the environment variable %s is not set", env)
+			return secret.String{}, fmt.Errorf("transaction key: the environment variable %s is not set", env)
 		}
 		return secret.New(key), nil
 	}

@@ -18,13 +18,13 @@ import (
 )
 
 // run runs a credentials command on a file and returns its output and its error output.
-func run(t *testing.T, file string, args ...string) (out, complaint string, err error) {
+func run(t *testing.T, file string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	m := main.NewMain()
-	var stdout, stderr bytes.Buffer
-	m.Stdout, m.Stderr = &stdout, &stderr
+	var output, errorOutput bytes.Buffer
+	m.Stdout, m.Stderr = &output, &errorOutput
 	err = m.Credentials(append(args, "--file", file))
-	return stdout.String(), stderr.String(), err
+	return output.String(), errorOutput.String(), err
 }
 
 // opened returns the API key of a login, "" if it is refused.
@@ -112,10 +112,10 @@ func testCredentials(t *testing.T, start string) {
 	if start != "" {
 		mustWrite(t, file, start)
 	}
-	out, complaint, err := run(t, file, "issue", "--name", "shop", "--api-key-file", keyFile, "--currency", "eur",
+	out, stderr, err := run(t, file, "issue", "--name", "shop", "--api-key-file", keyFile, "--currency", "eur",
 		"--lenient-order")
 	if err != nil {
-		t.Fatalf("issue: %v, %s", err, complaint)
+		t.Fatalf("issue: %v, %s", err, stderr)
 	}
 	match := keyLine.FindStringSubmatch(out)
 	if match == nil {
@@ -149,7 +149,7 @@ func testCredentials(t *testing.T, start string) {
 	}
 	revokeBoth(t, file)
 	if strings.Contains(start, "sk_test_old") && opened(t, file, "old", "one") != "sk_test_old" {
-		t.Error("the login that was there before is gone")
+		t.Error("the earlier login is missing")
 	}
 	if got := mustRead(t, file); got != start {
 		t.Errorf("the credentials file: got %q, want it as it was", got)
@@ -196,9 +196,9 @@ func TestCredentials_refused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "c.yaml")
-			_, complaint, err := run(t, file, args...)
-			if err == nil || complaint == "" {
-				t.Errorf("got error %v and %q, want both", err, complaint)
+			_, stderr, err := run(t, file, args...)
+			if err == nil || stderr == "" {
+				t.Errorf("got error %v and %q, want both", err, stderr)
 			}
 			mustBeMissing(t, file)
 		})

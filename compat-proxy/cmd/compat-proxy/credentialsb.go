@@ -53,7 +53,7 @@ func (m *Main) addCredentialsB(command string, f credentialsFlags) error {
 	case e.MerchantID == "":
 		return m.misused("--name is required")
 	case (e.APIKeyEnv == "") == (e.APIKeyFile == "") && !keyless:
-		return m.misused("give one of --api-key-env and --api-key-file")
+		return m.misused("give the API key by either --api-key-env or --api-key-file")
 	case command == "map":
 		return m.mapB(f, e)
 	}
@@ -65,11 +65,11 @@ func (m *Main) mapB(f credentialsFlags, e credentials.EntryB) error {
 	secrets := (f.b.secretEnv != "") != (f.b.secretFile != "")
 	switch {
 	case f.b.p12 != "":
-		return m.misused("--p12 is only for issue; give map the client's --certificate-file")
+		return m.misused("--p12 is only for issue; map needs the client's certificate as --certificate-file")
 	case f.b.keyID == "" && f.b.certificateFile == "":
-		return m.misused("give --key-id, --certificate-file or both")
+		return m.misused("map needs the client's --key-id, its --certificate-file or both")
 	case (f.b.keyID != "") != secrets:
-		return m.misused("give --key-id with one of --secret-env and --secret-file")
+		return m.misused("--key-id needs its shared secret by either --secret-env or --secret-file")
 	}
 	e.KeyID, e.SecretEnv, e.SecretFile = f.b.keyID, f.b.secretEnv, f.b.secretFile
 	if f.b.certificateFile != "" {
@@ -94,7 +94,7 @@ func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 		return m.misused("--key-id, --secret-env and --certificate-file are only for map; issue makes new keys")
 	}
 	if f.b.secretFile == "" && f.b.p12 == "" {
-		return m.misused("give --secret-file, --p12 or both")
+		return m.misused("issue needs --secret-file, --p12 or both, for the new secrets")
 	}
 	var made []string
 	defer func() {
@@ -128,7 +128,7 @@ func (m *Main) issueB(f credentialsFlags, e credentials.EntryB) (err error) {
 		return err
 	}
 	m.warn(f.file)
-	_, _ = fmt.Fprintf(m.Stdout, "%s\nSecrets and passwords are shown only now.\n", shown)
+	_, _ = fmt.Fprintf(m.Stdout, "%s\nStore the secrets and passwords now: they are not shown again.\n", shown)
 	return nil
 }
 
@@ -149,7 +149,7 @@ func writeNew(path string, content []byte, made *[]string) error {
 		*made = append(*made, path)
 	}
 	if err != nil {
-		return fmt.Errorf("create a secret file: %w", err)
+		return fmt.Errorf("write a new secret: %w", err)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestCredentials_providerB(t *testing.T) {
 				t.Errorf("the credentials file: got %q, want it as it was", got)
 			}
 			if name == "block" && openedB(t, file, "old-key", "old") != "sk_test_old" {
-				t.Error("the login that was there before is gone")
+				t.Error("the earlier login is missing")
 			}
 		})
 	}
@@ -67,10 +67,10 @@ func testProviderB(t *testing.T, dir, file, apiKey string) {
 	b := []string{"--provider", "provider-b", "--name"}
 	issue := append(append([]string{"issue"}, b...), "shop", "--api-key-file", apiKey, "--secret-file",
 		filepath.Join(dir, "secret"), "--p12", filepath.Join(dir, "p12"))
-	out, complaint, err := run(t, file, issue...)
+	out, stderr, err := run(t, file, issue...)
 	shown := shownB.FindStringSubmatch(out)
 	if err != nil || shown == nil {
-		t.Fatalf("issue: %v, %s, %s", err, complaint, out)
+		t.Fatalf("issue: %v, %s, %s", err, stderr, out)
 	}
 	if secret, err := base64.StdEncoding.DecodeString(shown[3]); err != nil || len(secret) != 32 ||
 		mustRead(t, filepath.Join(dir, "secret")) != shown[3]+"\n" {
@@ -82,7 +82,7 @@ func testProviderB(t *testing.T, dir, file, apiKey string) {
 	}
 	for _, key := range []string{shown[2], certificate.Subject.SerialNumber} {
 		if got, want := openedB(t, file, key, "shop"), "sk_test_new"; got != want {
-			t.Errorf("key %s stands for %q, want %q", key, got, want)
+			t.Errorf("key %s maps to %q, want %q", key, got, want)
 		}
 	}
 	if strings.Contains(written(t, file), shown[3]) {
@@ -92,14 +92,14 @@ func testProviderB(t *testing.T, dir, file, apiKey string) {
 		t.Errorf("again: got error %v, want that the secret's file is there", err)
 	}
 
-	_, complaint, err = run(t, file, append(append([]string{"map"}, b...), "group", "--key-id", "theirs", "--secret-file",
+	_, stderr, err = run(t, file, append(append([]string{"map"}, b...), "group", "--key-id", "theirs", "--secret-file",
 		filepath.Join(dir, "secret"), "--portfolio", "shop", "--signature-age", "11h30m")...)
 	if err != nil {
-		t.Fatalf("map: %v, %s", err, complaint)
+		t.Fatalf("map: %v, %s", err, stderr)
 	}
 	if got, own := openedB(t, file, "theirs", "shop"), openedB(t, file, "theirs", "group"); got != "sk_test_new" ||
 		own != "" {
-		t.Errorf("the portfolio's key stands for %q and %q, want the member's and none", got, own)
+		t.Errorf("the portfolio's key maps to %q and %q, want the member's and none", got, own)
 	}
 	if !strings.Contains(written(t, file), "signature_age: 11h30m") {
 		t.Errorf("the file has no signature_age:\n%s", written(t, file))
@@ -114,7 +114,7 @@ func testProviderB(t *testing.T, dir, file, apiKey string) {
 		}
 	}
 	if got := openedB(t, file, shown[2], "shop"); got != "" {
-		t.Errorf("a revoked key stands for %q, want nothing", got)
+		t.Errorf("a revoked key maps to %q, want nothing", got)
 	}
 	if _, _, err := run(t, file, "check"); err != nil {
 		t.Errorf("check: %v", err)
@@ -131,10 +131,14 @@ func TestCredentials_providerBRefused(t *testing.T) {
 		"nothing to issue":    {"issue", "--name", "a", "--api-key-env", "A"},
 		"issue with a key":    {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--key-id", "k"},
 		"a name with a space": {"issue", "--name", "a b", "--api-key-env", "A", "--secret-file", secret},
-		"a currency of none": {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--currency",
-			"zzz"},
-		"an age beyond v1's": {"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--signature-age",
-			"12h"},
+		"a currency of none": {
+			"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--currency",
+			"zzz",
+		},
+		"an age beyond v1's": {
+			"issue", "--name", "a", "--api-key-env", "A", "--secret-file", secret, "--signature-age",
+			"12h",
+		},
 		"map without either":     {"map", "--name", "a", "--api-key-env", "A"},
 		"map without a secret":   {"map", "--name", "a", "--api-key-env", "A", "--key-id", "k"},
 		"map without a key id":   {"map", "--name", "a", "--api-key-env", "A", "--secret-env", "S"},
@@ -153,7 +157,7 @@ func TestCredentials_providerBRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, complaint, err := run(t, secret, "list", "--provider", "provider-c"); err == nil || complaint == "" {
-		t.Errorf("provider-c: got error %v and %q, want both", err, complaint)
+	if _, stderr, err := run(t, secret, "list", "--provider", "provider-c"); err == nil || stderr == "" {
+		t.Errorf("provider-c: got error %v and %q, want both", err, stderr)
 	}
 }

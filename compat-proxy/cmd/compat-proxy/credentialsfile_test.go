@@ -25,8 +25,8 @@ func TestCredentials_atOnce(t *testing.T) {
 		name := fmt.Sprintf("shop%02d", i)
 		want = append(want, name)
 		all.Go(func() {
-			if _, complaint, err := run(t, file, "issue", "--name", name, "--api-key-env", "KEY"); err != nil {
-				t.Errorf("issue %s: %v, %s", name, err, complaint)
+			if _, stderr, err := run(t, file, "issue", "--name", name, "--api-key-env", "KEY"); err != nil {
+				t.Errorf("issue %s: %v, %s", name, err, stderr)
 			}
 		})
 	}
@@ -83,9 +83,9 @@ func TestCredentials_badFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	mustWrite(t, file, "provider_a:\n  - {name: bad, transaction_key: b, api_key: pk_test_c}\n")
 	for _, args := range [][]string{{"issue", "--name", "a", "--api-key-env", "KEY"}, {"revoke", "--name", "a"}} {
-		_, complaint, err := run(t, file, args...)
-		if err != nil || !strings.Contains(complaint, "keep the last valid logins") {
-			t.Errorf("%v: got %q and error %v, want a warning", args, complaint, err)
+		_, stderr, err := run(t, file, args...)
+		if err != nil || !strings.Contains(stderr, "keep the last valid logins") {
+			t.Errorf("%v: got %q and error %v, want a warning", args, stderr, err)
 		}
 	}
 }

@@ -110,7 +110,8 @@ func (m *Main) serve(ctx context.Context, proxy *compatproxy.Proxy, log *slog.Lo
 			return
 		case <-hup:
 			if err := proxy.Reload(); err != nil {
-				log.ErrorContext(ctx, "compat-proxy: kept the last good credentials", slog.Any("error", err))
+				log.ErrorContext(ctx, "compat-proxy: cannot use the credentials files; the last valid logins stay in force",
+					slog.Any("error", err))
 				continue
 			}
 			log.InfoContext(ctx, "compat-proxy: credentials reloaded")

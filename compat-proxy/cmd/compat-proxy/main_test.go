@@ -25,8 +25,10 @@ const configs = "../../../configs/"
 func TestShippedConfiguration(t *testing.T) {
 	t.Parallel()
 	m := &Main{Stderr: io.Discard}
-	args := []string{"--config", configs + "compat-proxy.yaml", "--credentials", configs + "compat-credentials.yaml",
-		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
+	args := []string{
+		"--config", configs + "compat-proxy.yaml", "--credentials", configs + "compat-credentials.yaml",
+		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+	}
 	if err := m.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -86,10 +88,10 @@ func TestParseFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		name string
-		args []string
-		code int
-		says string
+		name   string
+		args   []string
+		code   int
+		output string
 	}{
 		{"help", []string{"--help"}, 0, "Exit codes:"},
 		{"an unknown flag", []string{"--lisen", "x"}, 2, "lisen"},
@@ -109,8 +111,8 @@ func TestParseFlags(t *testing.T) {
 			if got := program.ExitCode("compat-proxy", m.Stderr, err); got != tt.code {
 				t.Errorf("exit code: got %d, want %d", got, tt.code)
 			}
-			if !strings.Contains(out.String(), tt.says) {
-				t.Errorf("output: got %s, want %s in it", out.String(), tt.says)
+			if !strings.Contains(out.String(), tt.output) {
+				t.Errorf("output: got %s, want %s in it", out.String(), tt.output)
 			}
 		})
 	}
@@ -145,13 +147,23 @@ func TestDeduplicationSecrets(t *testing.T) {
 		"none":        {Config{}, nil, "", "", secretVariable},
 		"other alone": {Config{}, map[string]string{otherVariable: "b"}, "", "", secretVariable},
 		"environment": {Config{}, map[string]string{secretVariable: "a", otherVariable: "b"}, "a", "b", ""},
-		"files": {Config{}, map[string]string{secretVariable + "_FILE": file, otherVariable + "_FILE": file},
-			"of the file", "of the file", ""},
-		"configuration": {Config{DeduplicationSecret: written, DeduplicationSecretOther: written},
-			map[string]string{secretVariable: "a"}, "of the configuration", "of the configuration", ""},
+		"files": {
+			Config{},
+			map[string]string{secretVariable + "_FILE": file, otherVariable + "_FILE": file},
+			"of the file", "of the file", "",
+		},
+		"configuration": {
+			Config{DeduplicationSecret: written, DeduplicationSecretOther: written},
+			map[string]string{secretVariable: "a"},
+			"of the configuration", "of the configuration", "",
+		},
 		"no such file": {Config{}, map[string]string{secretVariable + "_FILE": file + "x"}, "", "", "deduplication_secret"},
-		"no other file": {Config{}, map[string]string{secretVariable: "a", otherVariable + "_FILE": file + "x"}, "", "",
-			"deduplication_secret_other"},
+		"no other file": {
+			Config{},
+			map[string]string{secretVariable: "a", otherVariable + "_FILE": file + "x"},
+			"", "",
+			"deduplication_secret_other",
+		},
 	} {
 		current, other, err := tt.config.secrets(func(name string) string { return tt.env[name] })
 		if (err != nil) != (tt.fault != "") || err != nil && !strings.Contains(err.Error(), tt.fault) {

@@ -15,11 +15,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// maxAnswer bounds how many bytes of a response of v1 are read.
-const maxAnswer = 4 << 20
+// maxResponse bounds how many bytes of a response of v1 are read.
+const maxResponse = 4 << 20
 
-// answer is v1's last response to one call, after all attempts.
-type answer struct {
+// response is v1's last response to one call, after all attempts.
+type response struct {
 	status int      // 0: no response
 	body   []byte   // of a success
 	err    v1.Error // of any other response; empty if the body is not an error of v1
@@ -48,22 +48,22 @@ type send func(ctx context.Context) (*http.Response, error)
 
 // call sends a call and repeats it while the same Idempotency-Key makes that safe. It repeats
 // without a response, after a 502, 503 or 504, and after a 409 while an earlier attempt runs.
-func (x *Executor) call(ctx context.Context, send send) answer {
+func (x *Executor) call(ctx context.Context, send send) response {
 	return x.callAfter(ctx, &earlier{}, "", send)
 }
 
 // callAfter is call after earlier attempts under the same Idempotency-Key. It adds its attempts to
 // them. It also repeats after the error code again, if that is not empty.
-func (x *Executor) callAfter(ctx context.Context, before *earlier, again string, send send) answer {
+func (x *Executor) callAfter(ctx context.Context, before *earlier, again string, send send) response {
 	for attempt := 1; ; attempt++ {
-		a, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
-		before.add(&a)
-		repeat := a.transient() || again != "" && a.err.Code == again
+		resp, after := x.attempt(httpx.WithResend(ctx, attempt-1), send)
+		before.add(&resp)
+		repeat := resp.transient() || again != "" && resp.err.Code == again
 		if !repeat || attempt == x.cfg.Attempts {
-			return a
+			return resp
 		}
 		if !wait(ctx, max(after, x.cfg.Backoff<<(2*(attempt-1)))) {
-			return a
+			return resp
 		}
 	}
 }
@@ -71,14 +71,14 @@ func (x *Executor) callAfter(ctx context.Context, before *earlier, again string,
 // transient reports whether the same call may be sent again. It got no response or one from a
 // gateway, or v1 was overloaded, had too many changes of the merchant pending, or was still
 // working.
-func (a answer) transient() bool {
-	switch a.status {
+func (resp response) transient() bool {
+	switch resp.status {
 	case http.StatusTooManyRequests:
-		return a.err.Code == codeTooManyChanges
+		return resp.err.Code == codeTooManyChanges
 	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return !definite[a.err.Code]
+		return !definite[resp.err.Code]
 	case http.StatusConflict:
-		return a.err.Code == CodeKeyInUse
+		return resp.err.Code == CodeKeyInUse
 	}
 	return false
 }
@@ -96,50 +96,50 @@ var definite = map[string]bool{
 }
 
 // attempt sends once and reads the response. The duration is its Retry-After.
-func (x *Executor) attempt(ctx context.Context, send send) (answer, time.Duration) {
+func (x *Executor) attempt(ctx context.Context, send send) (response, time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, x.cfg.CallTimeout)
 	defer cancel()
 	var sending httpx.Sending
-	resp, err := send(sending.Trace(ctx))
+	got, err := send(sending.Trace(ctx))
 	if err != nil {
-		x.complain(ctx, cause(err))
-		return answer{maybe: !sending.NeverSent(err)}, 0
+		x.warn(ctx, cause(err))
+		return response{maybe: !sending.NeverSent(err)}, 0
 	}
-	defer resp.Body.Close() //nolint:errcheck // the body was read to its end or abandoned
-	body, err := readAll(resp)
+	defer got.Body.Close() //nolint:errcheck // the body was read to its end or abandoned
+	body, err := readAll(got)
 	if err != nil {
-		x.complain(ctx, cause(err))
-		return answer{maybe: true}, 0
+		x.warn(ctx, cause(err))
+		return response{maybe: true}, 0
 	}
-	stored := resp.Header.Get("Idempotent-Replayed") == "true"
-	a := answer{status: resp.StatusCode, resent: sending.Repeated(), replayed: stored, stored: stored}
-	a.unsent = resp.Header.Get(httpx.UnsentHeader) != ""
-	a.distrust = func() { x.distrust(ctx) }
-	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		a.date = date
+	stored := got.Header.Get("Idempotent-Replayed") == "true"
+	resp := response{status: got.StatusCode, resent: sending.Repeated(), replayed: stored, stored: stored}
+	resp.unsent = got.Header.Get(httpx.UnsentHeader) != ""
+	resp.distrust = func() { x.distrust(ctx) }
+	if date, err := http.ParseTime(got.Header.Get("Date")); err == nil {
+		resp.date = date
 	}
-	if resp.StatusCode/100 == 2 {
-		a.body = body
-		return a, 0
+	if got.StatusCode/100 == 2 {
+		resp.body = body
+		return resp, 0
 	}
 	var refusal v1.ErrorBody
 	if err := json.Unmarshal(body, &refusal); err == nil {
-		a.err = refusal.Error
+		resp.err = refusal.Error
 	}
-	if said := a.between(); said != "" {
-		x.complain(ctx, said)
+	if reason := resp.gatewayFault(); reason != "" {
+		x.warn(ctx, reason)
 	}
-	a.maybe = !a.hadNoEffect() || a.resent && !a.settles()
-	return a, retryAfter(resp.Header)
+	resp.maybe = !resp.hadNoEffect() || resp.resent && !resp.settles()
+	return resp, retryAfter(got.Header)
 }
 
 // readAll reads the body of a response. It returns an error at once if the Content-Length exceeds
 // the bound.
-func readAll(resp *http.Response) ([]byte, error) {
-	if resp.ContentLength > maxAnswer {
+func readAll(got *http.Response) ([]byte, error) {
+	if got.ContentLength > maxResponse {
 		return nil, upstream.ErrTooLarge
 	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) //nolint:wrapcheck // the caller only checks which error it is
+	return io.ReadAll(io.LimitReader(got.Body, maxResponse)) //nolint:wrapcheck // the caller only checks which error it is
 }
 
 // retryAfter reads the header's seconds. V1 never sends the date form.
@@ -167,30 +167,30 @@ func wait(ctx context.Context, d time.Duration) bool {
 }
 
 // from returns r with the origin of the response: v1 made the object that it describes at made.
-func (r Result) from(a answer, made time.Time) Result {
-	r.replayed, r.stored, r.claimed, r.made = a.replayed, a.stored, a.claimed, made
+func (r Result) from(resp response, made time.Time) Result {
+	r.replayed, r.stored, r.claimed, r.made = resp.replayed, resp.stored, resp.claimed, made
 	return r
 }
 
 // result converts a response that is not a success.
-func (a answer) result() Result {
+func (resp response) result() Result {
 	r := Result{
-		Outcome: Refused, Status: a.status, Code: a.err.Code, Transaction: a.err.Transaction,
-		replayed: a.replayed, stored: a.stored, claimed: a.claimed,
+		Outcome: Refused, Status: resp.status, Code: resp.err.Code, Transaction: resp.err.Transaction,
+		replayed: resp.replayed, stored: resp.stored, claimed: resp.claimed,
 	}
-	if a.err.Param != nil {
-		r.Param = *a.err.Param
+	if resp.err.Param != nil {
+		r.Param = *resp.err.Param
 	}
 	switch {
-	case a.maybe || a.err.Code == CodeOutcomeUnknown:
+	case resp.maybe || resp.err.Code == CodeOutcomeUnknown:
 		r.Outcome = Uncertain
-	case a.err.Code == CodeNotProcessed:
+	case resp.err.Code == CodeNotProcessed:
 		r.Outcome = Refused
-	case a.status == http.StatusPaymentRequired:
+	case resp.status == http.StatusPaymentRequired:
 		r.Outcome = Declined
-	case a.status == http.StatusNotFound:
+	case resp.status == http.StatusNotFound:
 		r.Outcome = NotFound
-	case a.status == 0 || a.status >= 500 || a.status == http.StatusTooManyRequests || a.status/100 == 3:
+	case resp.status == 0 || resp.status >= 500 || resp.status == http.StatusTooManyRequests || resp.status/100 == 3:
 		r.Outcome = Unavailable
 	}
 	return r
@@ -198,8 +198,8 @@ func (a answer) result() Result {
 
 // decode reads a success into v, which is zero. A success that cannot be read is an effect whose
 // response was lost.
-func (a answer) decode(v any) error {
-	if err := json.Unmarshal(a.body, v); err != nil {
+func (resp response) decode(v any) error {
+	if err := json.Unmarshal(resp.body, v); err != nil {
 		return fmt.Errorf("read v1 response: %w", err)
 	}
 	return nil

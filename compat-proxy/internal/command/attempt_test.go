@@ -50,7 +50,7 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 // A kept connection breaks under the request, and the transport sends it again. V1 responds at
 // once, or with the error that the first attempt is still running, as when another core finishes
 // it.
-func TestOnce_aLostAnswerOnAKeptConnectionIsOurs(t *testing.T) {
+func TestDeduplication_lostResponseOnAKeptConnection(t *testing.T) {
 	t.Parallel()
 	for _, atIt := range []int{0, 1, 2} {
 		aLostAnswerIsOurs(t, atIt)
@@ -59,16 +59,16 @@ func TestOnce_aLostAnswerOnAKeptConnectionIsOurs(t *testing.T) {
 
 func aLostAnswerIsOurs(t *testing.T, atIt int) {
 	t.Helper()
-	b := setupOnce(t, noon)
-	other := sale(120, func(c *command.Authorize) { c.Once.Same = []string{"shop", "INV-2"} })
-	if got, want := b.ask(t.Context(), 0, other), command.Done; got != want {
+	b := setupWindow(t, noon)
+	other := sale(120, func(c *command.Authorize) { c.Deduplication.Same = []string{"shop", "INV-2"} })
+	if got, want := b.execute(t.Context(), 0, other), command.Done; got != want {
 		t.Fatalf("the payment before: got %s, want %s", got, want)
 	}
-	b.v1.mute, b.v1.atIt = 1, atIt
-	if got, want := b.ask(t.Context(), 0, sale(120)), command.Done; got != want {
-		t.Errorf("the answer after a lost one, %d times under way: got %s, want %s", atIt, got, want)
+	b.v1.lostResponses, b.v1.atIt = 1, atIt
+	if got, want := b.execute(t.Context(), 0, sale(120)), command.Done; got != want {
+		t.Errorf("the response after a lost one, %d times in progress: got %s, want %s", atIt, got, want)
 	}
-	if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+	if got, want := b.execute(t.Context(), 0, sale(120)), command.Repeated; got != want {
 		t.Errorf("its repetition: got %s, want %s", got, want)
 	}
 	if got, want := b.v1.paid(), 2; got != want {
@@ -90,7 +90,7 @@ func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			var payments atomic.Int32
-			go payOnce(ln, &payments)
+			go payWindowed(ln, &payments)
 			x, err := command.New(command.Config{
 				DeduplicationSecret: goldentest.Secret(), V1: "http://" + ln.Addr().String(), Transport: transport,
 				Backoff: time.Microsecond, FollowPause: time.Microsecond,
@@ -114,12 +114,12 @@ func TestLostOnAKeptConnection_thenGone(t *testing.T) {
 // nakedSale is a sale without a lookup at v1 before it.
 func nakedSale() command.Authorize {
 	c := sale(0)
-	c.Once = command.Once{}
+	c.Deduplication = command.Deduplication{}
 	return c
 }
 
-// payOnce serves one connection: it responds to reads, executes the first payment and closes.
-func payOnce(ln net.Listener, payments *atomic.Int32) {
+// payWindowed serves one connection: it responds to reads, executes the first payment and closes.
+func payWindowed(ln net.Listener, payments *atomic.Int32) {
 	c, err := ln.Accept()
 	if err != nil {
 		return

@@ -10,16 +10,16 @@ import (
 )
 
 // bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name.
-// Without a witness, a command whose name is the evidence itself runs under that same key. bind
-// returns the result to give if the evidence came with another name before, or the reservation
+// Without an EvidenceKey, a command whose name is the evidence itself runs under that same key.
+// bind returns the result to give if the evidence came with another name before, or the reservation
 // fails.
 func (s session) bind(ctx context.Context, c Named) *Result {
 	if c.Bound.Evidence == "" {
 		return nil
 	}
 	evidence := c.Bound.Evidence
-	if !c.Bound.Witness.IsZero() {
-		s.key, evidence = c.Bound.Witness, "witness/"+evidence
+	if !c.Bound.EvidenceKey.IsZero() {
+		s.key, evidence = c.Bound.EvidenceKey, "witness/"+evidence
 		if failed := s.prepare(ctx, c); failed != nil {
 			return failed
 		}
@@ -38,8 +38,8 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 	ctx, cancel := x.lasting(ctx)
 	defer cancel()
 	s := session{x: x, key: key}
-	if !b.Witness.IsZero() {
-		s.key = b.Witness
+	if !b.EvidenceKey.IsZero() {
+		s.key = b.EvidenceKey
 	}
 	if failed := s.prepare(ctx, Named{}); failed != nil {
 		return *failed
@@ -54,7 +54,7 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 // bindTo reserves the key for the purpose. It returns the result to give if the key has another
 // purpose, or the reservation fails.
 func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []string) *Result {
-	names, failed := s.chosen(ctx, key)
+	names, failed := s.chooseNames(ctx, key)
 	if failed != nil {
 		return failed
 	}
@@ -69,21 +69,21 @@ func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []
 // purpose, or belongs to another request. A reservation has no effect, so a lost response to it is
 // Unavailable: the retry continues.
 func (s session) reserve(ctx context.Context, key, purpose string) (bool, *Result) {
-	s.posted = nil // a reservation is not the command itself
+	s.keyResponse = nil // a reservation is not the command itself
 	params, body := v1.ReserveIdempotencyKeyParams{IdempotencyKey: &key}, v1.IdempotencyKeyReserve{Purpose: purpose}
 	// An abandoned reservation would leave a gap in a chain, so this waits for a rate limit.
-	a, ok := s.post(ctx, body, codeRateLimited, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	resp, ok := s.post(ctx, body, codeRateLimited, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.ReserveIdempotencyKeyWithBody(ctx, &params, contentType, body, s.authorized)
 	})
 	switch {
 	case !ok:
 		r := unencodable()
 		return false, &r
-	case a.status == http.StatusCreated, a.err.Code == CodeKeyReused:
-		return a.status == http.StatusCreated, nil
+	case resp.status == http.StatusCreated, resp.err.Code == CodeKeyReused:
+		return resp.status == http.StatusCreated, nil
 	}
-	r := a.result()
-	if a.err.Code != CodeKeyInUse && (r.Outcome == Uncertain || r.Outcome == NotFound) {
+	r := resp.result()
+	if resp.err.Code != CodeKeyInUse && (r.Outcome == Uncertain || r.Outcome == NotFound) {
 		r.Outcome = Unavailable
 	}
 	return false, &r

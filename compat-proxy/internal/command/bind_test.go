@@ -18,7 +18,7 @@ func bound(name, evidence string) command.Named {
 // rolled API key too, and while the deduplication secret is replaced.
 func TestEvidenceIsBoundToItsName(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	after := b.proxy(t, otherSecret, goldentest.Secret())
 	for i, tt := range []struct {
 		proxy   *command.Executor
@@ -47,7 +47,7 @@ func TestEvidenceIsBoundToItsName(t *testing.T) {
 // Evidence that was the name of a request serves no other name.
 func TestEvidenceThatIsAName(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	b.at(t, b.proxies[0], key, command.Named{Command: charge, Name: "e", Final: true})
 	r := b.at(t, b.proxies[1], key, bound("a", "e"))
 	if r.Outcome != command.Refused || r.Code != command.CodeNameSpent {
@@ -59,19 +59,23 @@ func TestEvidenceThatIsAName(t *testing.T) {
 }
 
 // A witness keeps evidence for all merchants of a portfolio: each has separate keys at v1.
-func TestEvidenceUnderAWitness(t *testing.T) {
+func TestEvidenceUnderAnotherKey(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	of := func(merchant string) command.Named {
 		c := bound("evidence of "+merchant, "e")
-		c.Bound.Witness = key
+		c.Bound.EvidenceKey = key
 		return c
 	}
 	for i, tt := range []struct {
 		apiKey string
 		want   command.Outcome
-	}{{"sk_test_key", command.Done}, {"sk_test_other", command.Refused}, {"sk_test_third", command.Refused},
-		{"sk_test_key", command.Done}} {
+	}{
+		{"sk_test_key", command.Done},
+		{"sk_test_other", command.Refused},
+		{"sk_test_third", command.Refused},
+		{"sk_test_key", command.Done},
+	} {
 		if r := b.at(t, b.proxies[i%2], secret.New(tt.apiKey), of(tt.apiKey)); r.Outcome != tt.want {
 			t.Errorf("%d, %s: got %s %s, want %s", i, tt.apiKey, r.Outcome, r.Code, tt.want)
 		}
@@ -84,17 +88,19 @@ func TestEvidenceUnderAWitness(t *testing.T) {
 // Nothing is paid while v1 does not accept the reservation. A lost response to it does no harm.
 func TestEvidenceThatIsNotReserved(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
-	b.v1.deaf = 100
+	b := setupWindow(t, noon)
+	b.v1.lostRequests = 100
 	if r := b.at(t, b.proxies[0], key, bound("a", "e")); r.Outcome != command.Unavailable || b.v1.paid() != 0 {
 		t.Errorf("got %s and %d payments, want it unavailable and none", r.Outcome, b.v1.paid())
 	}
-	b.v1.deaf, b.v1.mute = 0, 2
+	b.v1.lostRequests, b.v1.lostResponses = 0, 2
 	if r := b.at(t, b.proxies[0], key, bound("a", "e")); r.Outcome != command.Done {
 		t.Errorf("after a lost response: got %s, want it done", r.Outcome)
 	}
-	x, f := setup(t, map[string][]answer{"POST /v1/idempotency_keys": {{status: http.StatusUnauthorized,
-		body: refusal("invalid_api_key")}}})
+	x, f := setup(t, map[string][]response{"POST /v1/idempotency_keys": {{
+		status: http.StatusUnauthorized,
+		body:   refusal("invalid_api_key"),
+	}}})
 	if r := run(t, x, bound("a", "e")); r.Outcome != command.Refused || r.Status != http.StatusUnauthorized ||
 		len(f.posts()) != 1 {
 		t.Errorf("an API key that is none: got %s %d after %v", r.Outcome, r.Status, routes(f))

@@ -13,9 +13,9 @@ import (
 // of a portfolio.
 func TestBind(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	after := b.proxy(t, otherSecret, goldentest.Secret())
-	own, witnessed := command.Binding{Evidence: "e"}, command.Binding{Evidence: "e", Witness: key}
+	own, witnessed := command.Binding{Evidence: "e"}, command.Binding{Evidence: "e", EvidenceKey: key}
 	for i, tt := range []struct {
 		proxy   *command.Executor
 		apiKey  secret.String
@@ -39,7 +39,7 @@ func TestBind(t *testing.T) {
 			t.Errorf("%d: got %s %s, want %s", i, r.Outcome, r.Code, tt.want)
 		}
 	}
-	b.v1.deaf = 100
+	b.v1.lostRequests = 100
 	if r := b.proxies[0].Bind(t.Context(), key, command.Binding{Evidence: "g"}, nil); r.Outcome != command.Unavailable {
 		t.Errorf("v1 does not respond: got %s, want it unavailable", r.Outcome)
 	}

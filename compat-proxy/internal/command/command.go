@@ -45,10 +45,10 @@ type Authorize struct {
 	Joins Number `json:"joins,omitempty"`
 	// ShipToCustomer copies the customer's shipping address into the payment.
 	ShipToCustomer bool `json:"ship_to_customer,omitzero"`
-	// Takes are the brands of stored cards that may be charged. Unless it is empty, the stored payment
-	// method is read before it is charged.
-	Takes []v1.CardBrand `json:"takes,omitempty"`
-	Once  Once           `json:"once,omitzero"`
+	// AcceptedBrands are the brands of stored cards that may be charged. Unless it is empty, the
+	// stored payment method is read before it is charged.
+	AcceptedBrands []v1.CardBrand `json:"accepted_brands,omitempty"`
+	Deduplication  Deduplication  `json:"deduplication,omitzero"`
 }
 
 // Capture collects authorized money.
@@ -87,18 +87,18 @@ type Refund struct {
 	Captures bool `json:"captures,omitzero"`
 	// Amount is a canonical decimal in major units of the target's currency. Empty means all that was
 	// not refunded yet.
-	Amount    string            `json:"amount,omitempty"`
-	Reference string            `json:"reference,omitempty"`
-	Metadata  map[string]string `json:"metadata,omitempty"`
-	Require   Require           `json:"require,omitzero"`
-	Once      Once              `json:"once,omitzero"`
+	Amount        string            `json:"amount,omitempty"`
+	Reference     string            `json:"reference,omitempty"`
+	Metadata      map[string]string `json:"metadata,omitempty"`
+	Require       Require           `json:"require,omitzero"`
+	Deduplication Deduplication     `json:"deduplication,omitzero"`
 }
 
 // Credit pays money to a card or bank account without an earlier payment.
 type Credit struct {
 	// Body is the whole v1 request.
-	Body v1.RefundCreate `json:"body"`
-	Once Once            `json:"once,omitzero"`
+	Body          v1.RefundCreate `json:"body"`
+	Deduplication Deduplication   `json:"deduplication,omitzero"`
 }
 
 // Get reads one transaction.
@@ -137,13 +137,13 @@ type CreateToken struct {
 	Body v1.TokenCreate `json:"body"`
 }
 
-// MethodKind distinguishes cards from bank accounts.
-type MethodKind string
+// MethodType distinguishes cards from bank accounts.
+type MethodType string
 
 // The values of Require.Kind.
 const (
-	CardKind MethodKind = "card" // includes network tokens, which payers see as their cards
-	BankKind MethodKind = "bank_account"
+	CardMethod MethodType = "card" // includes network tokens, which payers see as their cards
+	BankMethod MethodType = "bank_account"
 )
 
 // Require holds the conditions on the target. If one does not hold, nothing is executed. The zero
@@ -155,7 +155,7 @@ type Require struct {
 	// may be less than four digits, if v1 shows no more.
 	Last4 string `json:"last4,omitempty"`
 	// Kind requires that kind of payment method.
-	Kind MethodKind `json:"kind,omitempty"`
+	Kind MethodType `json:"kind,omitempty"`
 	// Routing requires that the bank account's routing number ends so.
 	Routing string `json:"routing,omitempty"`
 	// Currency, in lower case, requires that currency of the payment.

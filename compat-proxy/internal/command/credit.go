@@ -11,15 +11,16 @@ import (
 func (s session) credit(ctx context.Context, c Credit) Result {
 	c.Body.Metadata = s.marked(c.Body.Metadata)
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, c.Body, CodeOutcomeUnknown,
+	resp, ok := s.post(ctx, c.Body, CodeOutcomeUnknown,
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 			return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
 		})
 	var made v1.Refund
-	if r, done := a.settled(ok, "", nil, &made, func() bool { return refunds(&made, &c.Body, *c.Body.Currency) }); !done {
+	if r, done := resp.settled(ok, "", nil, &made,
+		func() bool { return matchesRefund(&made, &c.Body, *c.Body.Currency) }); !done {
 		return r
 	}
-	r := Result{Outcome: Done, Status: a.status, Refund: &made}.from(a, made.CreatedAt.Time)
+	r := Result{Outcome: Done, Status: resp.status, Refund: &made}.from(resp, made.CreatedAt.Time)
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
 	}

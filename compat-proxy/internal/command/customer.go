@@ -45,9 +45,9 @@ func (c *seenCustomer) abandoned() bool {
 	return c.at.Sub(c.CreatedAt.Time) > abandoned
 }
 
-// maxOpenings bounds how many customers with the same fields may have been deleted in the 24 hours
-// for which v1 keeps their keys.
-const maxOpenings = 16
+// maxCustomerKeys bounds how many customers with the same fields may have been deleted in the 24
+// hours for which v1 keeps their keys.
+const maxCustomerKeys = 16
 
 // complete reports whether c has all its fields.
 func complete(c *v1.Customer) bool { return c.Metadata[setupName] != setupIncomplete }
@@ -74,8 +74,8 @@ func findable(in v1.CustomerInput) v1.CustomerInput {
 	return in
 }
 
-// opening is the part of a customer that identifies it.
-func opening(in v1.CustomerInput) v1.CustomerInput {
+// identifyingPart is the part of a customer that identifies it.
+func identifyingPart(in v1.CustomerInput) v1.CustomerInput {
 	marks := v1.Metadata{setupName: setupIncomplete}
 	for _, name := range []string{referenceFrom, identityKey} {
 		if value := entry(in.Metadata, name); value != "" {
@@ -93,10 +93,10 @@ func entry(m *v1.Metadata, name string) string {
 	return (*m)[name]
 }
 
-// alike reports whether c has the same identifying fields as in.
-func alike(c *v1.Customer, in v1.CustomerInput) bool {
-	there := v1.CustomerInput{Reference: c.Reference, Description: c.Description, Email: c.Email}
-	return slices.Equal(identifying(there), identifying(in)) &&
+// sameIdentity reports whether c has the same identifying fields as in.
+func sameIdentity(c *v1.Customer, in v1.CustomerInput) bool {
+	found := v1.CustomerInput{Reference: c.Reference, Description: c.Description, Email: c.Email}
+	return slices.Equal(identifying(found), identifying(in)) &&
 		c.Metadata[referenceFrom] == entry(in.Metadata, referenceFrom) &&
 		c.Metadata[identityKey] == entry(in.Metadata, identityKey)
 }
@@ -134,7 +134,7 @@ func text(s *string) string {
 // createCustomer makes the whole customer, or finds the existing one.
 func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 	// The masked fields count too: v1 compares them with the earlier body under the key.
-	apart := [][]string{{string(c.Kind())}, identifying(c.Body), c.unmasked}
+	identity := [][]string{{string(c.Kind())}, identifying(c.Body), c.unmasked}
 	c.Body = findable(c.Body)
 	same, failed := s.customersLike(ctx, c)
 	if failed != nil {
@@ -145,8 +145,8 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 			return Result{Outcome: Repeated, Status: http.StatusOK, Customer: c}
 		}
 	}
-	first := func(n naming) string { return "customer-" + n.derive(apart...) + "-" }
-	names, failed := s.chosen(ctx, func(n naming) string { return first(n) + "0" })
+	first := func(n naming) string { return "customer-" + n.derive(identity...) + "-" }
+	names, failed := s.chooseNames(ctx, func(n naming) string { return first(n) + "0" })
 	if failed != nil {
 		return *failed
 	}
@@ -156,14 +156,14 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 		return unencodable()
 	}
 	content := names.derive([]string{string(all)})
-	for n := range maxOpenings {
+	for n := range maxCustomerKeys {
 		key := first(names) + strconv.Itoa(n)
-		m := maker{session: s, command: c, key: key, own: key + "-" + content}
+		m := maker{session: s, command: c, key: key, contentKey: key + "-" + content}
 		r, again := m.make(ctx)
 		if again {
 			continue
 		}
-		s.sweep(ctx, same, r)
+		s.deleteAbandoned(ctx, same, r)
 		return r
 	}
 	return Result{Outcome: Unavailable, Code: CodeOperationInProgress}
@@ -183,9 +183,9 @@ func (c CreateCustomer) withoutCodes() CreateCustomer {
 	return c
 }
 
-// sweep deletes abandoned customers with the same fields once a complete one exists. V1 no longer
-// keeps their keys.
-func (s session) sweep(ctx context.Context, same []seenCustomer, r Result) {
+// deleteAbandoned deletes abandoned customers with the same fields once a complete one exists. V1
+// no longer keeps their keys.
+func (s session) deleteAbandoned(ctx context.Context, same []seenCustomer, r Result) {
 	if r.Outcome != Done {
 		return
 	}
@@ -198,24 +198,24 @@ func (s session) sweep(ctx context.Context, same []seenCustomer, r Result) {
 
 // customer reads one customer. It returns nil and the result to give if it cannot.
 func (s session) customer(ctx context.Context, customer string) (*seenCustomer, Result) {
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCustomer(ctx, customer, s.authorized)
 	})
 	var c v1.Customer
-	if r, ok := a.read(&c, func() bool { return c.ID == customer }); !ok {
+	if r, ok := resp.read(&c, func() bool { return c.ID == customer }); !ok {
 		return nil, r
 	}
-	return &seenCustomer{c, a.date}, Result{}
+	return &seenCustomer{c, resp.date}, Result{}
 }
 
 // deleteCustomer deletes a customer unless it has changed since it was read. It reports whether the
 // customer no longer exists.
 func (s session) deleteCustomer(ctx context.Context, c *v1.Customer) bool {
 	params := &v1.DeleteCustomerParams{ExpectedVersion: &c.Version}
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.DeleteCustomer(ctx, c.ID, params, s.authorized)
 	})
-	return a.status/100 == 2 || a.status == http.StatusNotFound
+	return resp.status/100 == 2 || resp.status == http.StatusNotFound
 }
 
 // pageSize is the number of customers on one page of a list.
@@ -235,16 +235,16 @@ func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCus
 	}
 	var same []seenCustomer
 	for {
-		a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.ListCustomers(ctx, params, s.authorized)
 		})
 		var page v1.CustomerList
-		if r, ok := a.read(&page, func() bool { return page.Data != nil }); !ok {
+		if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {
 			return nil, &r
 		}
 		for i := range page.Data {
-			if slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return alike(&page.Data[i], in) }) {
-				same = append(same, seenCustomer{page.Data[i], a.date})
+			if slices.ContainsFunc(wanted, func(in v1.CustomerInput) bool { return sameIdentity(&page.Data[i], in) }) {
+				same = append(same, seenCustomer{page.Data[i], resp.date})
 			}
 		}
 		if !page.HasMore || len(page.Data) == 0 {
@@ -257,26 +257,26 @@ func (s session) customersLike(ctx context.Context, c CreateCustomer) ([]seenCus
 // token makes a token under the key.
 func (s session) token(ctx context.Context, c CreateToken, key string) Result {
 	params := &v1.CreateTokenParams{IdempotencyKey: &key}
-	a, ok := s.post(ctx, c.Body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	resp, ok := s.post(ctx, c.Body, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.CreateTokenWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var made v1.Token
-	if r, read := a.made(ok, &made, func() bool { return is(id.Token, made.ID) && made.Value != nil }); !read {
+	if r, read := resp.made(ok, &made, func() bool { return isID(id.Token, made.ID) && made.Value != nil }); !read {
 		return r
 	}
-	return Result{Outcome: Done, Status: a.status, Token: &made}
+	return Result{Outcome: Done, Status: resp.status, Token: &made}
 }
 
 // made reads the object that a call made into v. It reports false, with the result to give, if the
 // response has no matching object.
-func (a answer) made(encoded bool, v any, fits func() bool) (Result, bool) {
+func (resp response) made(encoded bool, v any, matches func() bool) (Result, bool) {
 	switch {
 	case !encoded:
 		return unencodable(), false
-	case a.status/100 != 2:
-		return a.result(), false
-	case !a.holds(v, fits):
-		return Result{Outcome: Uncertain, Status: a.status}, false
+	case resp.status/100 != 2:
+		return resp.result(), false
+	case !resp.decodeMatching(v, matches):
+		return Result{Outcome: Uncertain, Status: resp.status}, false
 	}
 	return Result{}, true
 }

@@ -60,7 +60,7 @@ func setupCustomers(tb testing.TB) customerBundle {
 	tb.Helper()
 	f := &customerV1{
 		clock: clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)), customers: map[string]*v1.Customer{},
-		methods: map[string][]v1.PaymentMethod{}, tokens: map[string]string{}, keys: map[string]storedAnswer{},
+		methods: map[string][]v1.PaymentMethod{}, tokens: map[string]string{}, keys: map[string]storedResponse{},
 		refused: map[string]string{},
 	}
 	server := goldentest.Serve(tb, goldentest.Identified(f))
@@ -166,7 +166,7 @@ func TestCreateCustomerSurvivesTheProxy(t *testing.T) {
 	}
 }
 
-func TestCreateCustomerWithOneAnswerLost(t *testing.T) {
+func TestCreateCustomerWithOneLostResponse(t *testing.T) {
 	t.Parallel()
 	for at := range 7 {
 		b := setupCustomers(t)
@@ -196,9 +196,9 @@ func TestCreateCustomerTwiceAtOnce(t *testing.T) {
 			if len(customers) != 1 || len(customers[0].Metadata) != 0 {
 				t.Fatalf("%s: got %d customers %v, want one that is whole", name, len(customers), customers)
 			}
-			asked := map[bool][]string{true: {visa, mastercard}, false: cards}[both[0].Outcome == command.Done]
-			if !slices.Equal(numbers, asked) {
-				t.Errorf("%s: got cards %v, want those of whom it was made for, %v", name, numbers, asked)
+			wanted := map[bool][]string{true: {visa, mastercard}, false: cards}[both[0].Outcome == command.Done]
+			if !slices.Equal(numbers, wanted) {
+				t.Errorf("%s: got cards %v, want the cards of the request, %v", name, numbers, wanted)
 			}
 			done := 0
 			for _, r := range both {
@@ -286,7 +286,7 @@ func TestCreateCustomerByDescriptionADayAfterADeath(t *testing.T) {
 	}
 }
 
-func TestCreateCustomerWithoutWhatListsFind(t *testing.T) {
+func TestCreateCustomerWithoutListedFields(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
 	long := strings.Repeat("å", 256) // longer than a reference
@@ -327,7 +327,7 @@ func TestCreateCustomerThatIsRefused(t *testing.T) {
 	b := setupCustomers(t)
 	b.v1.refused[mastercard] = "invalid_card_number"
 	r := b.whole(t, ana(visa, mastercard))
-	if r.Outcome != command.Refused || r.Code != "invalid_card_number" || r.Place != 2 {
+	if r.Outcome != command.Refused || r.Code != "invalid_card_number" || r.Position != 2 {
 		t.Errorf("got %+v, want the second refused", r)
 	}
 	if customers, _ := b.v1.kept(); len(customers) != 0 {

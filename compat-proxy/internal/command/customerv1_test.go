@@ -27,15 +27,15 @@ type customerV1 struct {
 	customers map[string]*v1.Customer       // guarded by mu
 	methods   map[string][]v1.PaymentMethod // guarded by mu
 	tokens    map[string]string             // guarded by mu: token to card number; "" once used
-	keys      map[string]storedAnswer       // guarded by mu
+	keys      map[string]storedResponse     // guarded by mu
 	refused   map[string]string             // card number, or method on a customer, to code; guarded by mu
 	calls     int                           // guarded by mu
 }
 
-type storedAnswer struct {
-	body   string
-	status int
-	answer string
+type storedResponse struct {
+	body     string
+	status   int
+	response string
 }
 
 func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -53,19 +53,19 @@ func (f *customerV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		w.Header().Set("Idempotent-Replayed", "true")
 		w.WriteHeader(kept.status)
-		_, _ = io.WriteString(w, kept.answer)
+		_, _ = io.WriteString(w, kept.response)
 		return
 	}
-	status, answer := f.answer(r, body)
-	if key != "" && (status/100 == 2 || strings.Contains(answer, "token_used")) {
-		f.keys[key] = storedAnswer{string(body), status, answer}
+	status, response := f.response(r, body)
+	if key != "" && (status/100 == 2 || strings.Contains(response, "token_used")) {
+		f.keys[key] = storedResponse{string(body), status, response}
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, answer)
+	_, _ = io.WriteString(w, response)
 }
 
-// answer executes the request. The caller holds mu.
-func (f *customerV1) answer(r *http.Request, body []byte) (int, string) {
+// response executes the request. The caller holds mu.
+func (f *customerV1) response(r *http.Request, body []byte) (int, string) {
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
 	switch route := r.Method + " " + parts[0] + strings.Repeat("/", len(parts)-1); route {
 	case "GET idempotency_keys/":
@@ -167,8 +167,10 @@ func (f *customerV1) one(method string, c *v1.Customer, body []byte) (int, strin
 			return http.StatusBadRequest, refusal("token_used")
 		}
 		f.tokens[in.Token] = ""
-		m := v1.PaymentMethod{ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID,
-			Metadata: v1.Metadata{"number": number}}
+		m := v1.PaymentMethod{
+			ID: id.Format(id.PaymentMethod, f.next()), Customer: c.ID,
+			Metadata: v1.Metadata{"number": number},
+		}
 		f.methods[c.ID] = append(f.methods[c.ID], m)
 		c.Version++
 		return http.StatusCreated, mustJSON(m)
@@ -181,7 +183,7 @@ func (f *customerV1) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.clock.Advance(25 * time.Hour)
-	f.keys = map[string]storedAnswer{}
+	f.keys = map[string]storedResponse{}
 }
 
 // kept returns the stored customers and the numbers of their cards.

@@ -58,7 +58,7 @@ func TestTooLateToBegin(t *testing.T) {
 	for left, want := range map[time.Duration]command.Outcome{
 		20 * time.Minute: command.Done, 5 * time.Minute: command.Unavailable, -time.Second: command.Unavailable,
 	} {
-		f := &fakeV1{answers: map[string][]answer{create: {{status: http.StatusCreated, body: transaction("captured")}}}}
+		f := &fakeV1{responses: map[string][]response{create: {{status: http.StatusCreated, body: transaction("captured")}}}}
 		server := goldentest.Serve(t, f.identified())
 		x, err := command.New(command.Config{
 			DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
@@ -81,7 +81,7 @@ func TestTooLateToBegin(t *testing.T) {
 // TestInspectKeepsTheDeadline: a request after its deadline reads nothing.
 func TestInspectKeepsTheDeadline(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{current: {{status: http.StatusOK, body: `{"merchant":"mer_1","mode":"test"}`}}})
+	x, f := setup(t, map[string][]response{current: {{status: http.StatusOK, body: `{"merchant":"mer_1","mode":"test"}`}}})
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
 	if _, r := x.Inspect(ctx, key); r.Outcome != command.Unavailable || len(f.seen()) != 0 {

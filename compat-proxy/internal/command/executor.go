@@ -72,8 +72,8 @@ type Executor struct {
 	chainEnds chainEnds
 	v1Clock   *v1Clock
 
-	complained atomic.Int64 // when the last line was logged
-	unsaid     atomic.Int64 // how many lines were left out since
+	lastWarning atomic.Int64 // when the last line was logged
+	suppressed  atomic.Int64 // how many lines were left out since
 }
 
 // New returns an executor. It opens and calls nothing. It returns an error for an invalid V1
@@ -102,11 +102,11 @@ func New(cfg Config) (*Executor, error) {
 
 	transport := cfg.Transport
 	if cfg.Observe != nil {
-		transport = &observed{transport, cfg.Clock, cfg.Observe}
+		transport = &observedTransport{transport, cfg.Clock, cfg.Observe}
 	}
 	times := &v1Clock{own: cfg.Clock}
 	client, err := v1.NewClient(cfg.V1, v1.WithHTTPClient(
-		doer{httpx.Traced(cfg.Tracer, template, &dated{transport, times})}))
+		doer{httpx.Traced(cfg.Tracer, template, &clockTransport{transport, times})}))
 	if err != nil {
 		return nil, fmt.Errorf("v1 client: %w", err)
 	}
@@ -197,13 +197,19 @@ func (s session) run(ctx context.Context, c Command) Result {
 	case CancelCapture:
 		return s.cancelCapture(ctx, c)
 	case Refund:
-		r := s.once(ctx, c.Once, work{identity: c.identity(), do: func(s session) Result { return s.refund(ctx, c) }})
+		r := s.deduplicate(ctx, c.Deduplication, work{
+			identity: c.identity(),
+			do:       func(s session) Result { return s.refund(ctx, c) },
+		})
 		if r.Outcome == Repeated && r.Transaction == nil {
-			r.Transaction, _ = s.target(ctx, c.Target) // a Repeated refund found in another slot has not read it
+			r.Transaction, _ = s.target(ctx, c.Target) // a Repeated refund found in another span has not read it
 		}
 		return r
 	case Credit:
-		return s.once(ctx, c.Once, work{identity: c.identity(), do: func(s session) Result { return s.credit(ctx, c) }})
+		return s.deduplicate(ctx, c.Deduplication, work{
+			identity: c.identity(),
+			do:       func(s session) Result { return s.credit(ctx, c) },
+		})
 	case Get:
 		return s.get(ctx, c)
 	case CreateCustomer:
@@ -227,13 +233,13 @@ type session struct {
 	key            secret.String
 	idempotencyKey string
 	patient        bool // waits while another operation on the same payment runs
-	// posted records v1's response about the key of a Named command; nil for any other.
-	posted *posting
+	// keyResponse records v1's response about the key of a Named command; nil for any other.
+	keyResponse *keyResponse
 	// names derives the request's names at v1, and otherNames derives them under the other secret; nil
 	// without one.
 	names      naming
 	otherNames *naming
-	// nonce, if set, makes the request to v1 differ from any other; see apart.
+	// nonce, if set, makes the request to v1 differ from any other; see runWithoutWindow.
 	nonce string
 }
 

@@ -21,9 +21,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// answer is one response of the fake v1. A status of 0 breaks the connection after the request was
-// read.
-type answer struct {
+// response is one response of the fake v1. A status of 0 breaks the connection after the request
+// was read.
+type response struct {
 	status int
 	body   string
 	after  string // Retry-After
@@ -31,24 +31,27 @@ type answer struct {
 }
 
 // ask is one request to the fake v1.
-type ask struct {
+type call struct {
 	route, key, auth, body string
 }
 
 // fakeV1 returns the responses of each route in order, and records the requests. After the last
 // response of a route it repeats that.
 type fakeV1 struct {
-	mu      sync.Mutex
-	answers map[string][]answer // guarded by mu
-	asked   []ask               // guarded by mu
+	mu        sync.Mutex
+	responses map[string][]response // guarded by mu
+	requests  []call                // guarded by mu
 }
 
 func (f *fakeV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	route := r.Method + " " + r.URL.Path
 	f.mu.Lock()
-	f.asked = append(f.asked, ask{route, r.Header.Get("Idempotency-Key"), r.Header.Get("Authorization"), string(body)})
-	list := f.answers[route]
+	f.requests = append(f.requests, call{
+		route, r.Header.Get("Idempotency-Key"), r.Header.Get("Authorization"),
+		string(body),
+	})
+	list := f.responses[route]
 	if len(list) == 0 {
 		f.mu.Unlock()
 		w.WriteHeader(http.StatusNotFound)
@@ -56,7 +59,7 @@ func (f *fakeV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(list) > 1 {
-		f.answers[route] = list[1:]
+		f.responses[route] = list[1:]
 	}
 	f.mu.Unlock()
 	if list[0].status == 0 {
@@ -72,23 +75,23 @@ func (f *fakeV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, list[0].body)
 }
 
-func (f *fakeV1) seen() []ask {
+func (f *fakeV1) seen() []call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.asked)
+	return slices.Clone(f.requests)
 }
 
 // identified is f behind a v1 that identifies API keys, unless f has responses to that itself.
 func (f *fakeV1) identified() http.Handler {
-	if f.answers[current] != nil {
+	if f.responses[current] != nil {
 		return f
 	}
 	return goldentest.Identified(f)
 }
 
 // posts returns the requests that could have moved money.
-func (f *fakeV1) posts() []ask {
-	return slices.DeleteFunc(f.seen(), func(a ask) bool { return !strings.HasPrefix(a.route, "POST ") })
+func (f *fakeV1) posts() []call {
+	return slices.DeleteFunc(f.seen(), func(a call) bool { return !strings.HasPrefix(a.route, "POST ") })
 }
 
 const number = command.Number("60410000123")
@@ -130,9 +133,9 @@ func transaction(status string, more ...string) string {
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-func setup(t *testing.T, answers map[string][]answer) (*command.Executor, *fakeV1) {
+func setup(t *testing.T, responses map[string][]response) (*command.Executor, *fakeV1) {
 	t.Helper()
-	f := &fakeV1{answers: answers}
+	f := &fakeV1{responses: responses}
 	server := goldentest.Serve(t, f.identified())
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
@@ -156,65 +159,107 @@ func run(t *testing.T, x *command.Executor, c command.Command) command.Result {
 
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
-	done := answer{status: 201, body: transaction("captured")}
+	done := response{status: 201, body: transaction("captured")}
 	tests := []struct {
-		name    string
-		answers []answer
-		reads   []answer
-		want    command.Outcome
-		posts   int
+		name      string
+		responses []response
+		reads     []response
+		want      command.Outcome
+		posts     int
 	}{
-		{"OK", []answer{done}, nil, command.Done, 1},
-		{"a lost answer is asked for again", []answer{{}, done}, nil, command.Done, 2},
-		{"a gateway's 502 is asked again", []answer{{status: 502}, done}, nil, command.Done, 2},
-		{"a gateway's 504 is asked again", []answer{{status: 504}, done}, nil, command.Done, 2},
-		{"overload is asked again", []answer{{status: 503, body: refusal("overloaded")}, done}, nil, command.Done, 2},
-		{"a key in use is asked again", []answer{{status: 409, body: refusal(command.CodeKeyInUse)}, done}, nil, command.Done,
-			2},
-		{"asking again has an end", []answer{{}}, nil, command.Uncertain, 4},
-		{"overload to the end moved nothing", []answer{{status: 503, body: refusal("overloaded")}}, nil, command.Unavailable,
-			4},
-		{"overload after a lost answer tells nothing", []answer{{}, {status: 503, body: refusal("overloaded")}}, nil,
-			command.Uncertain, 4},
-		{"a refusal after a lost answer settles it", []answer{{}, {status: 400, body: refusal("invalid_value")}}, nil,
-			command.Refused, 2},
-		{"a rate limit after a lost answer does not", []answer{{}, {status: 429, body: refusal("rate_limited")}}, nil,
-			command.Uncertain, 2},
-		{"too many changes are asked again", []answer{{status: 429, body: refusal("too_many_changes")}, done}, nil,
-			command.Done, 2},
-		{"a decline", []answer{{status: 402, body: refusalWith("card_declined", transaction("declined"))}}, nil,
-			command.Declined, 1},
-		{"an internal error is not asked again", []answer{{status: 500, body: refusal("internal_error")}}, nil,
-			command.Uncertain, 1},
-		{"no acquirer is not asked again", []answer{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}}, nil,
-			command.Unavailable, 1},
-		{"a payment that never was", []answer{{status: 502, body: refusal(command.CodeNotProcessed)}}, nil, command.Refused,
-			1},
-		{"a redirect is not followed", []answer{{status: 307}}, nil, command.Unavailable, 1},
-		{"an answer that cannot be read", []answer{{status: 201, body: "<html>"}}, nil, command.Uncertain, 1},
+		{"OK", []response{done}, nil, command.Done, 1},
+		{"a lost response is requested again", []response{{}, done}, nil, command.Done, 2},
+		{"a gateway's 502 is sent again", []response{{status: 502}, done}, nil, command.Done, 2},
+		{"a gateway's 504 is sent again", []response{{status: 504}, done}, nil, command.Done, 2},
+		{"overload is sent again", []response{{status: 503, body: refusal("overloaded")}, done}, nil, command.Done, 2},
+		{
+			"a key in use is sent again",
+			[]response{{status: 409, body: refusal(command.CodeKeyInUse)}, done},
+			nil,
+			command.Done,
+			2,
+		},
+		{"asking again has an end", []response{{}}, nil, command.Uncertain, 4},
+		{
+			"overload of every attempt has no effect",
+			[]response{{status: 503, body: refusal("overloaded")}},
+			nil,
+			command.Unavailable,
+			4,
+		},
+		{
+			"overload after a lost response settles nothing",
+			[]response{{}, {status: 503, body: refusal("overloaded")}},
+			nil,
+			command.Uncertain, 4,
+		},
+		{
+			"a refusal after a lost response settles it",
+			[]response{{}, {status: 400, body: refusal("invalid_value")}},
+			nil,
+			command.Refused, 2,
+		},
+		{
+			"a rate limit after a lost response does not",
+			[]response{{}, {status: 429, body: refusal("rate_limited")}},
+			nil,
+			command.Uncertain, 2,
+		},
+		{
+			"too many changes are sent again",
+			[]response{{status: 429, body: refusal("too_many_changes")}, done},
+			nil,
+			command.Done, 2,
+		},
+		{
+			"a decline",
+			[]response{{status: 402, body: refusalWith("card_declined", transaction("declined"))}},
+			nil,
+			command.Declined, 1,
+		},
+		{
+			"an internal error is not sent again",
+			[]response{{status: 500, body: refusal("internal_error")}},
+			nil,
+			command.Uncertain, 1,
+		},
+		{
+			"no acquirer is not sent again",
+			[]response{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}},
+			nil,
+			command.Unavailable, 1,
+		},
+		{
+			"a payment that never was",
+			[]response{{status: 502, body: refusal(command.CodeNotProcessed)}},
+			nil, command.Refused,
+			1,
+		},
+		{"a redirect is not followed", []response{{status: 307}}, nil, command.Unavailable, 1},
+		{"an answer that cannot be read", []response{{status: 201, body: "<html>"}}, nil, command.Uncertain, 1},
 		{
 			"an unknown outcome that becomes known",
-			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
-			[]answer{{status: 200, body: transaction("unknown")}, {status: 200, body: transaction("captured")}},
+			[]response{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]response{{status: 200, body: transaction("unknown")}, {status: 200, body: transaction("captured")}},
 			command.Done, 1,
 		},
 		{
 			"an unknown outcome that v1 reversed",
-			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
-			[]answer{{status: 200, body: transaction("voided")}},
+			[]response{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]response{{status: 200, body: transaction("voided")}},
 			command.Refused, 1,
 		},
 		{
 			"an unknown outcome that stays so",
-			[]answer{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
-			[]answer{{status: 200, body: transaction("unknown")}},
+			[]response{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
+			[]response{{status: 200, body: transaction("unknown")}},
 			command.Uncertain, 1,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, map[string][]answer{create: tt.answers, read: tt.reads})
+			x, f := setup(t, map[string][]response{create: tt.responses, read: tt.reads})
 			if got := run(t, x, charge).Outcome; got != tt.want {
 				t.Errorf("outcome: got %s, want %s", got, tt.want)
 			}
@@ -236,7 +281,7 @@ func TestAuthorize(t *testing.T) {
 
 func TestTwoRequestsNeverShareAKey(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{create: {{status: 201, body: transaction("captured")}}})
+	x, f := setup(t, map[string][]response{create: {{status: 201, body: transaction("captured")}}})
 	for range 20 {
 		run(t, x, charge)
 	}
@@ -251,8 +296,10 @@ func TestTwoRequestsNeverShareAKey(t *testing.T) {
 
 func TestExecuteStopsAtTheFirstThatIsNotDone(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{create: {{status: 402,
-		body: refusalWith("card_declined", transaction("declined"))}}})
+	x, f := setup(t, map[string][]response{create: {{
+		status: 402,
+		body:   refusalWith("card_declined", transaction("declined")),
+	}}})
 	results := x.Execute(t.Context(), key, []command.Command{charge, charge})
 	if got, want := len(results), 1; got != want {
 		t.Errorf("results: got %d, want %d", got, want)
@@ -264,7 +311,7 @@ func TestExecuteStopsAtTheFirstThatIsNotDone(t *testing.T) {
 
 func TestHangUpDoesNotStopAPayment(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{create: {{}, {status: 201, body: transaction("captured")}}})
+	x, f := setup(t, map[string][]response{create: {{}, {status: 201, body: transaction("captured")}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got, want := x.Execute(ctx, key, []command.Command{charge})[0].Outcome, command.Done; got != want {
@@ -277,10 +324,12 @@ func TestHangUpDoesNotStopAPayment(t *testing.T) {
 
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
-	f := &fakeV1{answers: map[string][]answer{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
+	f := &fakeV1{responses: map[string][]response{create: {{status: 503, body: refusal("overloaded"), after: "3600"}}}}
 	server := goldentest.Serve(t, goldentest.Identified(f))
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL,
-		TotalTimeout: 5 * time.Minute})
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: server.URL,
+		TotalTimeout: 5 * time.Minute,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,12 +344,14 @@ func TestRetryAfter(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	nobody := filepath.Join(t.TempDir(), "nobody") // another test may have reused a closed port
+	socket := filepath.Join(t.TempDir(), "nobody") // another test may have reused a closed port
 	unreachable := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", nobody)
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: "http://v1", Transport: unreachable,
-		Backoff: time.Millisecond})
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: "http://v1", Transport: unreachable,
+		Backoff: time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

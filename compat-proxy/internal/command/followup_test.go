@@ -27,8 +27,10 @@ func TestConditionsComeBeforeAnyEffect(t *testing.T) {
 		{"not settled", transaction("captured", `"settlement":"pending"`, visa1111), "1.5", command.ConditionSettled},
 		{"another card", transaction("captured", settledCard, `"card":{"last4":"2222"}`), "1.5", command.ConditionLast4},
 		{"no card", transaction("captured", settledCard), "1.5", command.ConditionLast4},
-		{"another currency", strings.Replace(transaction("captured", settledCard, visa1111), "usd", "eur", 1), "1.5",
-			command.ConditionCurrency},
+		{
+			"another currency", strings.Replace(transaction("captured", settledCard, visa1111), "usd", "eur", 1), "1.5",
+			command.ConditionCurrency,
+		},
 		{"too precise", transaction("captured", settledCard, visa1111), "1.505", command.ConditionAmount},
 		{"not positive", transaction("captured", settledCard, visa1111), "-1", command.ConditionAmount},
 		{"not an amount", transaction("captured", settledCard, visa1111), "many", command.ConditionAmount},
@@ -37,7 +39,7 @@ func TestConditionsComeBeforeAnyEffect(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, map[string][]answer{
+			x, f := setup(t, map[string][]response{
 				read: {{status: 200, body: tt.state}}, "POST /v1/refunds": {{status: 201, body: `{"id":"` + refund +
 					`","status":"pending"}`}},
 				capture: {{status: 201, body: of("succeeded", "100")}},
@@ -52,7 +54,7 @@ func TestConditionsComeBeforeAnyEffect(t *testing.T) {
 					t.Errorf("%s unmet: got %q, want %q", c.Kind(), r.Unmet, tt.want)
 				}
 				if got, want := len(f.posts()) > before, tt.want == ""; got != want {
-					t.Errorf("%s asked v1 to change something: got %t, want %t", c.Kind(), got, want)
+					t.Errorf("%s changed something at v1: got %t, want %t", c.Kind(), got, want)
 				}
 			}
 		})
@@ -67,8 +69,12 @@ func TestBodies(t *testing.T) {
 		route   string
 		want    string
 	}{
-		{"capture", command.Capture{Target: number, Amount: "20", Final: true, Reference: "r"}, capture,
-			`{"amount":2000,"final":true,"reference":"r"}`},
+		{
+			"capture",
+			command.Capture{Target: number, Amount: "20", Final: true, Reference: "r"},
+			capture,
+			`{"amount":2000,"final":true,"reference":"r"}`,
+		},
 		{"capture all", command.Capture{Target: number}, capture, `{}`},
 		{
 			"refund",
@@ -81,7 +87,7 @@ func TestBodies(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, map[string][]answer{
+			x, f := setup(t, map[string][]response{
 				read:               {{status: 200, body: transaction("authorized")}},
 				capture:            {{status: 201, body: strings.Replace(of("succeeded", "2000"), "{", `{"reference":"r",`, 1)}},
 				"POST /v1/refunds": {{status: 201, body: back("pending", "5")}}, void: {{status: 200, body: transaction("voided")}},
@@ -99,55 +105,60 @@ func TestBodies(t *testing.T) {
 
 func TestFollowUpRefusals(t *testing.T) {
 	t.Parallel()
-	authorized := []answer{{status: 200, body: transaction("authorized")}}
+	authorized := []response{{status: 200, body: transaction("authorized")}}
 	tests := []struct {
-		name    string
-		command command.Command
-		answers map[string][]answer
-		want    command.Outcome
-		posts   int
+		name      string
+		command   command.Command
+		responses map[string][]response
+		want      command.Outcome
+		posts     int
 	}{
-		{"void lost, then refused: there was no first void", command.Void{Target: number}, map[string][]answer{
+		{"void lost, then refused: there was no first void", command.Void{Target: number}, map[string][]response{
 			void: {{}, {status: 409, body: refusalWith(command.CodeNotVoidable, transaction("voided"))}},
 		}, command.Refused, 2},
-		{"void with an unknown outcome", command.Void{Target: number}, map[string][]answer{
+		{"void with an unknown outcome", command.Void{Target: number}, map[string][]response{
 			void: {{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("authorized"))}},
 			read: {{status: 200, body: transaction("authorized")}, {status: 200, body: transaction("voided")}},
 		}, command.Done, 1},
-		{"capture with an unknown outcome is asked again", command.Capture{Target: number}, map[string][]answer{
+		{"capture with an unknown outcome is sent again", command.Capture{Target: number}, map[string][]response{
 			read:    authorized,
 			capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}, {status: 201, body: of("succeeded", "100")}},
 		}, command.Done, 2},
-		{"capture with an outcome that stays unknown", command.Capture{Target: number}, map[string][]answer{
+		{"capture with an outcome that stays unknown", command.Capture{Target: number}, map[string][]response{
 			read: authorized, capture: {{status: 504, body: refusal(command.CodeOutcomeUnknown)}},
 		}, command.Uncertain, 4},
-		{"capture refused by state", command.Capture{Target: number}, map[string][]answer{
+		{"capture refused by state", command.Capture{Target: number}, map[string][]response{
 			read: authorized, capture: {{status: 409, body: refusalWith(command.CodeNotCapturable, transaction("captured"))}},
 		}, command.Refused, 1},
-		{"capture declined", command.Capture{Target: number}, map[string][]answer{
+		{"capture declined", command.Capture{Target: number}, map[string][]response{
 			read: authorized, capture: {{status: 402, body: refusal("acquirer_declined")}},
 		}, command.Declined, 1},
-		{"capture that failed", command.Capture{Target: number}, map[string][]answer{
+		{"capture that failed", command.Capture{Target: number}, map[string][]response{
 			read: authorized, capture: {{status: 201, body: of("failed", "100")}},
 		}, command.Refused, 1},
-		{"refund that failed", command.Refund{Target: number}, map[string][]answer{
+		{"refund that failed", command.Refund{Target: number}, map[string][]response{
 			read: authorized, "POST /v1/refunds": {{status: 201, body: back("failed", "100")}},
 		}, command.Refused, 1},
-		{"reading fails", command.Capture{Target: number}, map[string][]answer{read: {{status: 500}}}, command.Unavailable,
-			0},
-		{"reading is not allowed", command.Capture{Target: number}, map[string][]answer{
+		{
+			"reading fails",
+			command.Capture{Target: number},
+			map[string][]response{read: {{status: 500}}},
+			command.Unavailable,
+			0,
+		},
+		{"reading is not allowed", command.Capture{Target: number}, map[string][]response{
 			read: {{status: 403, body: refusal("insufficient_scope")}},
 		}, command.Refused, 0},
 		{"unknown to capture", command.Capture{Target: number}, nil, command.NotFound, 0},
 		{"unknown to refund", command.Refund{Target: number}, nil, command.NotFound, 0},
 		{"unknown to get", command.Get{Target: number}, nil, command.NotFound, 0},
 		{"no number at all", command.Void{Target: "x"}, nil, command.NotFound, 0},
-		{"get", command.Get{Target: number}, map[string][]answer{read: authorized}, command.Done, 0},
+		{"get", command.Get{Target: number}, map[string][]response{read: authorized}, command.Done, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, tt.answers)
+			x, f := setup(t, tt.responses)
 			r := run(t, x, tt.command)
 			if got := r.Outcome; got != tt.want {
 				t.Errorf("outcome: got %s, want %s", got, tt.want)
@@ -161,7 +172,7 @@ func TestFollowUpRefusals(t *testing.T) {
 
 func TestNumberOfARefund(t *testing.T) {
 	t.Parallel()
-	x, _ := setup(t, map[string][]answer{"GET /v1/refunds/" + refund: {{status: 200, body: `{"id":"` + refund + `"}`}}})
+	x, _ := setup(t, map[string][]response{"GET /v1/refunds/" + refund: {{status: 200, body: `{"id":"` + refund + `"}`}}})
 	for _, c := range []command.Command{
 		command.Void{Target: number}, command.Capture{Target: number}, command.Refund{Target: number},
 	} {
@@ -179,7 +190,7 @@ func TestGetOfARefundsNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, f := setup(t, map[string][]answer{
+	x, f := setup(t, map[string][]response{
 		"GET /v1/refunds/" + refund:    {{status: 200, body: `{"id":"` + refund + `","transaction":"` + paid + `"}`}},
 		"GET /v1/transactions/" + paid: {{status: 200, body: `{"id":"` + paid + `"}`}},
 	})

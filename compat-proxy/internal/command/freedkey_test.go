@@ -119,11 +119,11 @@ func (f *scheduledV1) free(key string) {
 	delete(f.uses, key)
 }
 
-// TestOnce_freedKeys: equal requests of different bodies, with and without a window, run
+// TestDeduplication_freedKeys: equal requests of different bodies, with and without a window, run
 // concurrently at several proxies. For some of them the acquirer is unavailable, or recovery finds
 // that it never had their payments, and v1 frees their keys. In any order of the calls, each
 // request that is Done has one payment, and a later duplicate makes none.
-func TestOnce_freedKeys(t *testing.T) {
+func TestDeduplication_freedKeys(t *testing.T) {
 	t.Parallel()
 	for i := range 5 { // the default of 100 orders finds too little
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestOnce_freedKeys(t *testing.T) {
 func freedKeys(t *testing.T) func(*rapid.T) {
 	t.Helper()
 	return func(rt *rapid.T) {
-		b := setupOnce(t, noon)
+		b := setupWindow(t, noon)
 		f := &scheduledV1{b.v1, map[string]*scheduled{}}
 		server := goldentest.Serve(t, f)
 		defer server.Close()
@@ -193,7 +193,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 	}
 }
 
-func checkFreedKeys(rt *rapid.T, b onceBundle, results []command.Result, windows []int) {
+func checkFreedKeys(rt *rapid.T, b windowBundle, results []command.Result, windows []int) {
 	done, apart := 0, 0
 	for i, r := range results {
 		if r.Outcome == command.Done {
@@ -256,16 +256,17 @@ func (p *paused) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestOnce_gapBehindAFreedKey: B claims the first key. V1 refuses that key to A, an equal request
-// with another body at another proxy. The acquirer is unavailable for B, v1 frees the key, and B
-// finds the next key free. Then A reads the first key. Its retry within the window is a duplicate.
-func TestOnce_gapBehindAFreedKey(t *testing.T) {
+// TestDeduplication_gapBehindAFreedKey: B claims the first key. V1 refuses that key to A, an equal
+// request with another body at another proxy. The acquirer is unavailable for B, v1 frees the key,
+// and B finds the next key free. Then A reads the first key. Its retry within the window is a
+// duplicate.
+func TestDeduplication_gapBehindAFreedKey(t *testing.T) {
 	t.Parallel()
 	other := func(c *command.Authorize) { c.Body.Description = new("the same order, another text") }
 	for _, tt := range []struct{ a, b, retry int }{{120, 120, 120}, {0, 120, 120}, {0, 0, 120}} {
 		t.Run(fmt.Sprint(tt), func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
+			b := setupWindow(t, noon)
 			p := &paused{
 				RoundTripper: b.server.Client().Transport, posted: make(chan struct{}), goOn: make(chan struct{}),
 			}

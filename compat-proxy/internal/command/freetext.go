@@ -14,8 +14,8 @@ import (
 
 // masked returns a command without card numbers in its texts, which v1 refuses. It runs before
 // everything else, so that the comparison with v1's responses uses the texts that v1 stores.
-// Nothing is identified by a masked text. Names, Once and the identity of a customer use the texts
-// as the client sent them, and v1 gets only an HMAC of them.
+// Nothing is identified by a masked text. Names, Deduplication and the identity of a customer use
+// the texts as the client sent them, and v1 gets only an HMAC of them.
 func masked(c Command) (Command, error) {
 	var err error
 	switch c := c.(type) {
@@ -74,12 +74,12 @@ func maskedMethod(m NewMethod, own []secret.String) (NewMethod, error) {
 		return m, err
 	}
 	m.Token.Body = token
-	rest, err := maskedBody(v1.PaymentMethodCreate{Billing: m.Billing, Metadata: metadata(m.Metadata)}, own...)
+	others, err := maskedBody(v1.PaymentMethodCreate{Billing: m.Billing, Metadata: metadata(m.Metadata)}, own...)
 	if err != nil {
 		return m, err
 	}
-	if m.Billing = rest.Billing; rest.Metadata != nil {
-		m.Metadata = maps.Clone(*rest.Metadata)
+	if m.Billing = others.Billing; others.Metadata != nil {
+		m.Metadata = maps.Clone(*others.Metadata)
 	}
 	return m, nil
 }

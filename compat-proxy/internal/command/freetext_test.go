@@ -49,7 +49,7 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 	for name, c := range texts() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, map[string][]answer{
+			x, f := setup(t, map[string][]response{
 				"GET /v1/transactions/txn_0000000000001": {{status: http.StatusOK, body: `{"id":"txn_0000000000001",` +
 					`"object":"transaction",` +
 					`"status":"captured","amount":100,"amount_captured":100,"amount_refundable":100,"currency":"usd"}`}},
@@ -60,20 +60,20 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 			})
 			x.Execute(t.Context(), secret.New("sk_test_x"), []command.Command{c})
 			bodies := 0
-			for _, ask := range f.seen() {
-				if strings.Contains(ask.body+ask.route+ask.key, cardInText) || strings.Contains(ask.body, "x"+mastercard) {
-					t.Errorf("%s got %s", ask.route, ask.body)
+			for _, call := range f.seen() {
+				if strings.Contains(call.body+call.route+call.key, cardInText) || strings.Contains(call.body, "x"+mastercard) {
+					t.Errorf("%s got %s", call.route, call.body)
 				}
-				if at, found := v1.CardNumberInText([]byte(ask.body)); found {
-					t.Errorf("%s is refused for %s", ask.route, at)
+				if at, found := v1.CardNumberInText([]byte(call.body)); found {
+					t.Errorf("%s is refused for %s", call.route, at)
 				}
-				if strings.Contains(ask.body, maskedInText) {
+				if strings.Contains(call.body, maskedInText) {
 					bodies++
 				}
 			}
-			asked := f.seen()
-			if want := last[name]; want != "" && (len(asked) == 0 || asked[len(asked)-1].route != want) {
-				t.Errorf("got %+v, want %s at the end", asked, want)
+			requests := f.seen()
+			if want := last[name]; want != "" && (len(requests) == 0 || requests[len(requests)-1].route != want) {
+				t.Errorf("got %+v, want %s at the end", requests, want)
 			}
 			if bodies == 0 {
 				t.Errorf("no body has the masked number: %+v", f.seen())
@@ -87,7 +87,7 @@ func TestMaskedReferenceFits(t *testing.T) {
 	t.Parallel()
 	const transaction = `{"id":"txn_0000000000001","object":"transaction","status":"captured","amount":100,` +
 		`"currency":"usd","reference":"` + maskedInText + `"}`
-	x, _ := setup(t, map[string][]answer{"POST /v1/transactions": {{status: http.StatusCreated, body: transaction}}})
+	x, _ := setup(t, map[string][]response{"POST /v1/transactions": {{status: http.StatusCreated, body: transaction}}})
 	got := x.Execute(t.Context(), secret.New("sk_test_x"), []command.Command{command.Authorize{
 		Body: v1.TransactionCreate{Amount: 100, Currency: "usd", PaymentMethod: "card", Reference: new(cardInText)},
 	}})

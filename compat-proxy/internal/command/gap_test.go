@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// TestOnce_gap: a request takes a key of a chain and leaves it unused, while another one is charged
-// under the next key. A later request with a window is the duplicate of that one.
-func TestOnce_gap(t *testing.T) {
+// TestDeduplication_gap: a request takes a key of a chain and leaves it unused, while another one
+// is charged under the next key. A later request with a window is the duplicate of that one.
+func TestDeduplication_gap(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
@@ -24,7 +24,7 @@ func TestOnce_gap(t *testing.T) {
 		at      time.Time
 	}{
 		{"refused, at one proxy", 0, "", 0, noon},
-		{"refused, where a slot ends", 0, "", 0, midnight.Add(-time.Second)},
+		{"refused, where a span ends", 0, "", 0, midnight.Add(-time.Second)},
 		{"the acquirer was unavailable, at one proxy", 0, command.CodeAcquirerUnavailable, 0, noon},
 		{"the acquirer was unavailable, at two proxies", 0, command.CodeAcquirerUnavailable, 1, noon},
 		{"the acquirer was unavailable, with a window, at one proxy", 120, command.CodeAcquirerUnavailable, 0, noon},
@@ -34,23 +34,23 @@ func TestOnce_gap(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, tt.at)
+			b := setupWindow(t, tt.at)
 			b.v1.claimed, b.v1.meanwhile = tt.claimed, func() {
-				if got, want := b.ask(t.Context(), tt.other, sale(0)), command.Done; got != want {
+				if got, want := b.execute(t.Context(), tt.other, sale(0)), command.Done; got != want {
 					t.Errorf("the other request: got %s, want %s", got, want)
 				}
 			}
-			if got := b.ask(t.Context(), 0, sale(tt.window)); got == command.Done {
+			if got := b.execute(t.Context(), 0, sale(tt.window)); got == command.Done {
 				t.Errorf("the first request: got %s", got)
 			}
 			b.clock.Advance(2 * time.Second)
 			for proxy := range 2 {
-				if got, want := b.ask(t.Context(), proxy, sale(120)), command.Repeated; got != want {
+				if got, want := b.execute(t.Context(), proxy, sale(120)), command.Repeated; got != want {
 					t.Errorf("its duplicate by proxy %d: got %s, want %s", proxy, got, want)
 				}
 			}
 			for proxy, paid := range []int{2, 3} {
-				if got, want := b.ask(t.Context(), proxy, sale(0)), command.Done; got != want || b.v1.paid() != paid {
+				if got, want := b.execute(t.Context(), proxy, sale(0)), command.Done; got != want || b.v1.paid() != paid {
 					t.Errorf("a later one by proxy %d: got %s and %d payments, want %s and %d", proxy, got, b.v1.paid(), want, paid)
 				}
 			}
@@ -58,21 +58,21 @@ func TestOnce_gap(t *testing.T) {
 	}
 }
 
-// TestOnce_gapThatStays: the reservation of the skipped key fails too. The next request without a
-// window takes that key.
-func TestOnce_gapThatStays(t *testing.T) {
+// TestDeduplication_gapThatStays: the reservation of the skipped key fails too. The next request
+// without a window takes that key.
+func TestDeduplication_gapThatStays(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	b.v1.meanwhile = func() {
-		b.ask(t.Context(), 0, sale(0))
+		b.execute(t.Context(), 0, sale(0))
 		b.v1.refuse = 1 // the next request is the first one, which is still running
 	}
 	for i, want := range []command.Outcome{command.Refused, command.Done} {
-		if got := b.ask(t.Context(), 0, sale(0)); got != want {
+		if got := b.execute(t.Context(), 0, sale(0)); got != want {
 			t.Errorf("request %d: got %s, want %s", i, got, want)
 		}
 	}
-	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 2 {
+	if got, want := b.execute(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 2 {
 		t.Errorf("the duplicate: got %s and %d payments, want %s and 2", got, b.v1.paid(), want)
 	}
 }
@@ -95,12 +95,12 @@ func (x *busyV1) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestOnce_gapIsFilledByARepetition: v1 is too busy for the reservation of the skipped key. The
+// TestDeduplication_gapIsFilledByARetry: v1 is too busy for the reservation of the skipped key. The
 // proxy repeats it, so a duplicate at another proxy finds the payment.
-func TestOnce_gapIsFilledByARepetition(t *testing.T) {
+func TestDeduplication_gapIsFilledByARetry(t *testing.T) {
 	t.Parallel()
 	for code, status := range map[string]int{"overloaded": 503, "too_many_changes": 429, "rate_limited": 429} {
-		b := setupOnce(t, noon)
+		b := setupWindow(t, noon)
 		busy := &busyV1{RoundTripper: b.server.Client().Transport, status: status, code: code}
 		first, err := command.New(command.Config{
 			DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: busy,
@@ -111,41 +111,41 @@ func TestOnce_gapIsFilledByARepetition(t *testing.T) {
 		}
 		b.proxies[0] = first
 		b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {
-			if got := b.ask(t.Context(), 0, sale(0)); got != command.Done {
+			if got := b.execute(t.Context(), 0, sale(0)); got != command.Done {
 				t.Errorf("%s: the other request: got %s", code, got)
 			}
 			busy.left.Store(1)
 		}
-		b.ask(t.Context(), 0, sale(0))
+		b.execute(t.Context(), 0, sale(0))
 		b.clock.Advance(2 * time.Second)
-		if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
+		if got, want := b.execute(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
 			t.Errorf("%s: the duplicate: got %s and %d payments, want %s and 1", code, got, b.v1.paid(), want)
 		}
 	}
 }
 
-// TestOnce_noGap: a request that is alone in its chain leaves the key free. That costs one lookup
-// if v1 had claimed the key.
-func TestOnce_noGap(t *testing.T) {
+// TestDeduplication_noGap: a request that is alone in its chain leaves the key free. That costs one
+// lookup if v1 had claimed the key.
+func TestDeduplication_noGap(t *testing.T) {
 	t.Parallel()
 	for _, window := range []int{0, 120} {
-		b := setupOnce(t, noon)
+		b := setupWindow(t, noon)
 		b.v1.claimed, b.v1.meanwhile = command.CodeAcquirerUnavailable, func() {}
-		if got, want := b.ask(t.Context(), 0, sale(window)), command.Unavailable; got != want {
+		if got, want := b.execute(t.Context(), 0, sale(window)), command.Unavailable; got != want {
 			t.Errorf("first: got %s, want %s", got, want)
 		}
 		if len(b.v1.keys) != 1 || len(b.v1.uses) != 0 || b.v1.looks != 1 {
 			t.Errorf("got %d requests, %d keys and %d looks, want 1, 0 and 1", len(b.v1.keys), len(b.v1.uses), b.v1.looks)
 		}
-		if got, want := b.ask(t.Context(), 1, sale(window)), command.Done; got != want || b.v1.keys[0] != b.v1.keys[1] {
+		if got, want := b.execute(t.Context(), 1, sale(window)), command.Done; got != want || b.v1.keys[0] != b.v1.keys[1] {
 			t.Errorf("the retry: got %s under %v, want %s under the same key", got, b.v1.keys, want)
 		}
 	}
 }
 
-// TestOnce_skippedKeyIsNoPayment: a skipped key makes no request a duplicate, even if the API key
-// may not read keys.
-func TestOnce_skippedKeyIsNoPayment(t *testing.T) {
+// TestDeduplication_skippedKeyIsNoPayment: a skipped key makes no request a duplicate, even if the
+// API key may not read keys.
+func TestDeduplication_skippedKeyIsNoPayment(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Time{noon, midnight.Add(-time.Second)} {
 		skippedKeyIsNoPayment(t, at, false)
@@ -155,9 +155,9 @@ func TestOnce_skippedKeyIsNoPayment(t *testing.T) {
 
 func skippedKeyIsNoPayment(t *testing.T, at time.Time, blind bool) {
 	t.Helper()
-	b := setupOnce(t, at)
-	b.v1.meanwhile = func() { b.ask(t.Context(), 0, sale(0)) }
-	b.ask(t.Context(), 0, sale(0))
+	b := setupWindow(t, at)
+	b.v1.meanwhile = func() { b.execute(t.Context(), 0, sale(0)) }
+	b.execute(t.Context(), 0, sale(0))
 	for key, u := range b.v1.uses {
 		if u.id != "" {
 			delete(b.v1.uses, key)
@@ -169,21 +169,22 @@ func skippedKeyIsNoPayment(t *testing.T, at time.Time, blind bool) {
 	b.v1.blind = blind
 	b.clock.Advance(2 * time.Second)
 	for proxy, want := range []command.Outcome{command.Done, command.Repeated} {
-		if got := b.ask(t.Context(), proxy, sale(120)); got != want {
+		if got := b.execute(t.Context(), proxy, sale(120)); got != want {
 			t.Errorf("at %s, blind %v, proxy %d: got %s, want %s", at, blind, proxy, got, want)
 		}
 	}
 }
 
-// TestOnce_behindRefusals: stored refusals at a chain's end do not hide the payment before them.
-func TestOnce_behindRefusals(t *testing.T) {
+// TestDeduplication_behindRefusals: stored refusals at a chain's end do not hide the payment before
+// them.
+func TestDeduplication_behindRefusals(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]time.Time{
-		"in one slot": noon, "across a slot's beginning": midnight.Add(-3 * time.Hour),
+		"in one span": noon, "across a span's beginning": midnight.Add(-3 * time.Hour),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, at)
+			b := setupWindow(t, at)
 			for i, step := range []struct {
 				after  time.Duration
 				status int
@@ -196,18 +197,18 @@ func TestOnce_behindRefusals(t *testing.T) {
 				{30 * time.Minute, http.StatusBadRequest, command.Refused},
 			} {
 				b.clock.Advance(step.after)
-				b.v1.answer = step.status
-				if got := b.ask(t.Context(), i%2, sale(120)); got != step.want {
+				b.v1.response = step.status
+				if got := b.execute(t.Context(), i%2, sale(120)); got != step.want {
 					t.Fatalf("request %d: got %s, want %s", i, got, step.want)
 				}
 			}
 			b.clock.Advance(time.Hour)
-			b.v1.answer = http.StatusCreated
+			b.v1.response = http.StatusCreated
 			for _, last := range []struct {
 				window int
 				want   command.Outcome
 			}{{10800, command.Repeated}, {8000, command.Done}} {
-				if got := b.ask(t.Context(), 1, sale(last.window)); got != last.want {
+				if got := b.execute(t.Context(), 1, sale(last.window)); got != last.want {
 					t.Errorf("with a window of %d s: got %s, want %s", last.window, got, last.want)
 				}
 			}
@@ -215,35 +216,35 @@ func TestOnce_behindRefusals(t *testing.T) {
 	}
 }
 
-// TestOnce_behindARefusalRuns: the payment before a refusal has no outcome yet, so an equal request
-// with a window is not executed.
-func TestOnce_behindARefusalRuns(t *testing.T) {
+// TestDeduplication_behindARefusalRuns: the payment before a refusal has no outcome yet, so an
+// equal request with a window is not executed.
+func TestDeduplication_behindARefusalRuns(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	for _, status := range []int{http.StatusBadRequest, http.StatusCreated, http.StatusBadRequest} {
-		b.v1.answer = status
-		b.ask(t.Context(), 0, sale(0))
+		b.v1.response = status
+		b.execute(t.Context(), 0, sale(0))
 	}
-	b.v1.answer = http.StatusCreated
+	b.v1.response = http.StatusCreated
 	for _, u := range b.v1.uses {
 		u.running = u.status == http.StatusCreated
 	}
-	if got, want := b.ask(t.Context(), 1, sale(120)), command.Uncertain; got != want {
+	if got, want := b.execute(t.Context(), 1, sale(120)), command.Uncertain; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// TestOnce_manyRefusals: a request reads only the refusals within its window.
-func TestOnce_manyRefusals(t *testing.T) {
+// TestDeduplication_manyRefusals: a request reads only the refusals within its window.
+func TestDeduplication_manyRefusals(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
-	b.v1.answer = http.StatusBadRequest
+	b := setupWindow(t, noon)
+	b.v1.response = http.StatusBadRequest
 	for range 200 {
-		b.ask(t.Context(), 0, sale(0))
+		b.execute(t.Context(), 0, sale(0))
 		b.clock.Advance(30 * time.Second)
 	}
 	before := b.v1.looks
-	if got, want := b.ask(t.Context(), 1, sale(120)), command.Refused; got != want {
+	if got, want := b.execute(t.Context(), 1, sale(120)), command.Refused; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, limit := b.v1.looks-before, 25; got > limit {

@@ -44,11 +44,11 @@ func (s session) group(ctx context.Context, n Number) (*group, Result) {
 	reference, limit := string(n), 100
 	params := &v1.ListTransactionsParams{Reference: &reference, Limit: &limit}
 	for range maxGroupPages {
-		a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.ListTransactions(ctx, params, s.authorized)
 		})
 		var page v1.TransactionList
-		if r, ok := a.read(&page, func() bool { return page.Data != nil }); !ok {
+		if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {
 			return nil, r
 		}
 		for i := range page.Data {
@@ -65,33 +65,35 @@ func (s session) group(ctx context.Context, n Number) (*group, Result) {
 	return g, Result{}
 }
 
-// rest returns the unpaid amount of the order, and how much of it uncertain payments may pay. Both
-// are 0 for a voided order.
-func (g *group) rest() (rest, pending int64) {
-	if !live(&g.payments[0]) {
+// unpaid returns the unpaid amount of the order, and how much of it uncertain payments may pay.
+// Both are 0 for a voided order.
+func (g *group) unpaid() (unpaid, pending int64) {
+	if !holdsMoney(&g.payments[0]) {
 		return 0, 0
 	}
-	rest = g.payments[0].Amount
+	unpaid = g.payments[0].Amount
 	for i := range g.payments {
 		switch t := &g.payments[i]; {
-		case !live(t):
+		case !holdsMoney(t):
 		case authorized(t).Outcome == Uncertain:
 			pending += t.Amount
 		default:
-			rest -= t.AmountAuthorized
+			unpaid -= t.AmountAuthorized
 		}
 	}
-	return rest, pending
+	return unpaid, pending
 }
 
-// over are the final states in which a payment holds no money. An unknown outcome is not final.
-var over = []v1.TransactionStatus{
+// endedStatuses are the final states in which a payment holds no money. An unknown outcome is not
+// final.
+var endedStatuses = []v1.TransactionStatus{
 	v1.TransactionStatusVoided, v1.TransactionStatusDeclined, v1.TransactionStatusFailed, v1.TransactionStatusExpired,
 	v1.TransactionStatusCanceled,
 }
 
-// live reports whether a payment holds money, or may come to hold money, that a void would release.
-func live(t *v1.Transaction) bool { return !slices.Contains(over, t.Status) }
+// holdsMoney reports whether a payment holds money, or may come to hold money, that a void would
+// release.
+func holdsMoney(t *v1.Transaction) bool { return !slices.Contains(endedStatuses, t.Status) }
 
 // voidGroup voids every payment of an order. It stops at the first that cannot be voided, and a
 // retry continues there.
@@ -102,7 +104,7 @@ func (s session) voidGroup(ctx context.Context, c VoidGroup) Result {
 	}
 	done := Result{Outcome: Refused, Code: CodeNotVoidable, Transaction: &g.payments[0]}
 	for i := range g.payments {
-		if !live(&g.payments[i]) {
+		if !holdsMoney(&g.payments[i]) {
 			continue
 		}
 		s.idempotencyKey = s.x.idempotencyKey()

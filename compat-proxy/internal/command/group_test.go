@@ -23,64 +23,66 @@ func other(t *testing.T, n int64, status, more string) (txn, body string) {
 	return txn, strings.Replace(transaction(status, more), txnID, txn, 1)
 }
 
-func page(more bool, payments ...string) answer {
+func page(more bool, payments ...string) response {
 	hasMore := "false"
 	if more {
 		hasMore = "true"
 	}
-	return answer{status: 200, body: `{"object":"list","has_more":` + hasMore + `,"data":[` + strings.Join(payments, ",") +
+	return response{status: 200, body: `{"object":"list","has_more":` + hasMore + `,"data":[` +
+		strings.Join(payments, ",") +
 		`]}`}
 }
 
 func voidOf(txn string) string { return "POST /v1/transactions/" + txn + "/void" }
 
 // voided is v1's response to the void of a payment.
-func voided(body string) answer {
+func voided(body string) response {
 	status := strings.NewReplacer(`"captured"`, `"voided"`, `"unknown"`, `"voided"`)
-	return answer{status: 200, body: status.Replace(body)}
+	return response{status: 200, body: status.Replace(body)}
 }
 
-func notVoidable(body string) []answer {
-	return []answer{{status: 409, body: refusalWith(command.CodeNotVoidable, body)}}
+func notVoidable(body string) []response {
+	return []response{{status: 409, body: refusalWith(command.CodeNotVoidable, body)}}
 }
 
 // TestVoidGroup: a void that is refused, or whose response is lost, ends the command, which then
 // reports no success. A retry continues there.
 func TestVoidGroup(t *testing.T) {
 	t.Parallel()
-	first := transaction("captured", partial)
+	first, inFull := transaction("captured", partial), transaction("captured", `"amount":5,"amount_authorized":5`)
 	second, taken := other(t, 60410000150, "captured", member)
-	_, stranger := other(t, 60410000151, "captured", `"amount":5`)
+	_, unrelated := other(t, 60410000151, "captured", `"amount":5`)
 	_, declined := other(t, 60410000152, "declined", member)
 	third, open := other(t, 60410000153, "unknown", member)
-	inFull := transaction("captured", `"amount":5,"amount_authorized":5`)
 	for name, tt := range map[string]struct {
-		answers map[string][]answer
-		want    command.Outcome
-		posts   int
+		responses map[string][]response
+		want      command.Outcome
+		posts     int
 	}{
-		"all of it, over two pages": {map[string][]answer{
-			list: {page(true, stranger, declined), page(false, taken)}, void: {voided(first)}, voidOf(second): {voided(taken)},
+		"all of it, over two pages": {map[string][]response{
+			list: {page(true, unrelated, declined), page(false, taken)}, void: {voided(first)}, voidOf(second): {voided(taken)},
 		}, command.Done, 2},
-		"one that may still come about": {map[string][]answer{
+		"one with an unknown outcome": {map[string][]response{
 			list: {page(false, open)}, void: {voided(first)}, voidOf(third): notVoidable(open),
 		}, command.Refused, 2},
-		"the first cannot be": {
-			map[string][]answer{list: {page(false, taken)}, void: notVoidable(first)}, command.Refused, 1,
+		"the first cannot be voided": {
+			map[string][]response{list: {page(false, taken)}, void: notVoidable(first)}, command.Refused, 1,
 		},
-		"the list cannot be had": {
-			map[string][]answer{list: {{status: 503, body: refusal("overloaded")}}}, command.Unavailable, 0,
+		"the list is unavailable": {
+			map[string][]response{list: {{status: 503, body: refusal("overloaded")}}}, command.Unavailable, 0,
 		},
-		"the answer is lost for good": {map[string][]answer{list: {page(false, taken)}, void: {{}}}, command.Uncertain, -1},
-		"nothing left":                {map[string][]answer{read: {voided(first)}, list: {page(false, declined)}}, command.Refused, 0},
-		"never partly approved":       {map[string][]answer{read: {{status: 200, body: inFull}}}, command.Unmet, 0},
+		"every response is lost": {map[string][]response{list: {page(false, taken)}, void: {{}}}, command.Uncertain, -1},
+		"nothing left": {
+			map[string][]response{read: {voided(first)}, list: {page(false, declined)}}, command.Refused, 0,
+		},
+		"never partly approved": {map[string][]response{read: {{status: 200, body: inFull}}}, command.Unmet, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if tt.answers[read] == nil {
-				tt.answers[read] = []answer{{status: 200, body: first}}
+			if tt.responses[read] == nil {
+				tt.responses[read] = []response{{status: 200, body: first}}
 			}
-			x, f := setup(t, tt.answers)
+			x, f := setup(t, tt.responses)
 			if got := run(t, x, command.VoidGroup{First: number}); got.Outcome != tt.want {
 				t.Errorf("got %s %s, want %s", got.Outcome, got.Code, tt.want)
 			}
@@ -101,7 +103,7 @@ func TestVoidGroup(t *testing.T) {
 // TestListTimeout: a list that takes too long is not repeated, and the service is unavailable.
 func TestListTimeout(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{
+	x, f := setup(t, map[string][]response{
 		read: {{status: 200, body: transaction("captured", partial)}},
 		list: {{status: http.StatusGatewayTimeout, body: refusal(command.CodeListTimeout)}},
 	})
@@ -136,10 +138,14 @@ func TestJoin(t *testing.T) {
 		"nothing is open":       {transaction("captured", partial), rest, command.Unmet, command.ConditionGroupEnded},
 		"the other was voided":  {transaction("captured", partial), let, command.Done, ""},
 		"the order was voided":  {transaction("voided", partial), "", command.Unmet, command.ConditionGroupEnded},
-		"in full": {transaction("captured", `"amount":5,"amount_authorized":5`), "", command.Unmet,
-			command.ConditionGroup},
-		"declined": {transaction("declined", `"amount":5,"amount_authorized":0`), "", command.Unmet,
-			command.ConditionGroup},
+		"in full": {
+			transaction("captured", `"amount":5,"amount_authorized":5`), "", command.Unmet,
+			command.ConditionGroup,
+		},
+		"declined": {
+			transaction("declined", `"amount":5,"amount_authorized":0`), "", command.Unmet,
+			command.ConditionGroup,
+		},
 		"a further one itself": {transaction("captured", `"amount":5,"amount_authorized":4,"metadata":`+
 			`{"payment_group":"1"}`), "", command.Unmet, command.ConditionGroup},
 	} {
@@ -150,7 +156,7 @@ func TestJoin(t *testing.T) {
 				payments = page(false, tt.second)
 			}
 			_, made := other(t, 60410000160, "captured", `"amount":5,"amount_authorized":5`)
-			x, f := setup(t, map[string][]answer{
+			x, f := setup(t, map[string][]response{
 				read: {{status: 200, body: tt.first}}, list: {payments}, "POST /v1/transactions": {{status: 201, body: made}},
 			})
 			r := run(t, x, command.Authorize{Body: v1.TransactionCreate{Amount: 5, Currency: "usd"}, Joins: number})
@@ -158,7 +164,7 @@ func TestJoin(t *testing.T) {
 				t.Errorf("got %s %s, want %s %s", r.Outcome, r.Unmet, tt.want, tt.unmet)
 			}
 			if got, want := len(f.posts()) == 1, tt.want == command.Done; got != want {
-				t.Errorf("asked v1 for a payment: got %t, want %t", got, want)
+				t.Errorf("v1 got a payment: got %t, want %t", got, want)
 			}
 		})
 	}
@@ -174,23 +180,25 @@ func TestCredit(t *testing.T) {
 		return `{"id":"` + refund + `","status":"` + status + `","amount":5,"currency":"usd"}`
 	}
 	for name, tt := range map[string]struct {
-		answers []answer
-		want    command.Outcome
-		posts   int
+		responses []response
+		want      command.Outcome
+		posts     int
 	}{
-		"OK":                 {[]answer{{status: 201, body: credited("pending")}}, command.Done, 1},
-		"the answer is lost": {[]answer{{}, {status: 201, body: credited("succeeded")}}, command.Done, 2},
-		"lost for good":      {[]answer{{}}, command.Uncertain, 4},
-		"unknown, then known": {[]answer{{status: 504, body: refusal(command.CodeOutcomeUnknown)},
-			{status: 201, body: credited("pending")}}, command.Done, 2},
-		"failed":                {[]answer{{status: 201, body: credited("failed")}}, command.Refused, 1},
-		"not allowed":           {[]answer{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
-		"declined":              {[]answer{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
-		"an answer in no shape": {[]answer{{status: 201, body: `<html>`}}, command.Uncertain, 1},
+		"OK":                     {[]response{{status: 201, body: credited("pending")}}, command.Done, 1},
+		"a response is lost":     {[]response{{}, {status: 201, body: credited("succeeded")}}, command.Done, 2},
+		"every response is lost": {[]response{{}}, command.Uncertain, 4},
+		"unknown, then known": {[]response{
+			{status: 504, body: refusal(command.CodeOutcomeUnknown)},
+			{status: 201, body: credited("pending")},
+		}, command.Done, 2},
+		"failed":                {[]response{{status: 201, body: credited("failed")}}, command.Refused, 1},
+		"not allowed":           {[]response{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
+		"declined":              {[]response{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
+		"an answer in no shape": {[]response{{status: 201, body: `<html>`}}, command.Uncertain, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, map[string][]answer{"POST /v1/refunds": tt.answers})
+			x, f := setup(t, map[string][]response{"POST /v1/refunds": tt.responses})
 			if got := run(t, x, c).Outcome; got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -211,17 +219,19 @@ func TestCredit(t *testing.T) {
 func TestJoinInAnotherCurrency(t *testing.T) {
 	t.Parallel()
 	for currency, want := range map[string]command.Outcome{"usd": command.Done, "jpy": command.Unmet} {
-		x, f := setup(t, map[string][]answer{
+		x, f := setup(t, map[string][]response{
 			read: {{status: 200, body: transaction("captured", partial)}}, list: {page(false)},
 			create: {{status: 201, body: transaction("captured", `"amount":700`)}},
 		})
-		r := run(t, x, command.Authorize{Body: v1.TransactionCreate{Amount: 700, Currency: currency, PaymentMethod: "card"},
-			Joins: number})
+		r := run(t, x, command.Authorize{
+			Body:  v1.TransactionCreate{Amount: 700, Currency: currency, PaymentMethod: "card"},
+			Joins: number,
+		})
 		if r.Outcome != want {
 			t.Errorf("%s: got %s, want %s", currency, r.Outcome, want)
 		}
 		if got := len(f.posts()) > 0; got != (want == command.Done) {
-			t.Errorf("%s: asked v1 for a payment: %t", currency, got)
+			t.Errorf("%s: v1 got a payment: %t", currency, got)
 		}
 	}
 }

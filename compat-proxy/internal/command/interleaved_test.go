@@ -30,7 +30,7 @@ func (s *stepped) RoundTrip(r *http.Request) (*http.Response, error) {
 // interleaved runs a command at each proxy concurrently. The function next chooses which one sends
 // its next call. All calls of the others wait.
 func interleaved(
-	tb testing.TB, b onceBundle, c command.Command, proxies [][2]secret.String, skew []time.Duration, next func(int) int,
+	tb testing.TB, b windowBundle, c command.Command, proxies [][2]secret.String, skew []time.Duration, next func(int) int,
 ) {
 	tb.Helper()
 	live := make([]*stepped, 0, len(proxies))
@@ -60,17 +60,17 @@ func interleaved(
 	}
 }
 
-// TestInterleaved: equal requests run concurrently at several proxies, where a slot begins, and
+// TestInterleaved: equal requests run concurrently at several proxies, where a span begins, and
 // while the deduplication secret is replaced. In any order of their calls, v1 charges once.
 func TestInterleaved(t *testing.T) {
 	t.Parallel()
 	var none secret.String
 	before, after := goldentest.Secret(), otherSecret
 	rotation := map[string][][2]secret.String{
-		"one secret":           {{before, none}},
-		"the new one is added": {{before, none}, {before, after}},
-		"the two are swapped":  {{before, after}, {after, before}},
-		"the old one is gone":  {{after, before}, {after, none}},
+		"one secret":             {{before, none}},
+		"the new one is added":   {{before, none}, {before, after}},
+		"the two are swapped":    {{before, after}, {after, before}},
+		"the old one is removed": {{after, before}, {after, none}},
 	}
 	for stage, secrets := range rotation {
 		for name, c := range map[string]command.Command{
@@ -80,7 +80,7 @@ func TestInterleaved(t *testing.T) {
 				t.Parallel()
 				rapid.Check(t, func(rt *rapid.T) {
 					early := time.Duration(rapid.IntRange(0, 20).Draw(rt, "seconds before midnight")) * time.Second
-					b := setupOnce(t, midnight.Add(-early))
+					b := setupWindow(t, midnight.Add(-early))
 					var proxies [][2]secret.String
 					var skew []time.Duration
 					for range rapid.IntRange(2, 3).Draw(rt, "proxies") {
@@ -104,7 +104,7 @@ func TestInterleaved(t *testing.T) {
 // at all, against the procedure. A retry at another proxy is refused, not charged again.
 func TestNamed_skippedStep(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	c := command.Named{Command: nakedSale(), Name: "n"}
 	b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), key, c)
 	r := b.at(t, b.proxies[0], key, c)

@@ -25,17 +25,17 @@ const (
 // key, so the next payment at that position uses the next key.
 func (s session) join(ctx context.Context, c Authorize) Result {
 	var digests []string // the first one is stored
-	if len(c.Once.Same) > 0 {
+	if len(c.Deduplication.Same) > 0 {
 		for _, names := range s.allNames() {
-			digests = append(digests, names.derive(c.identity(), c.Once.Same))
+			digests = append(digests, names.derive(c.identity(), c.Deduplication.Same))
 		}
 	}
 	if len(digests) > 0 {
 		c.Body.Metadata = joined(c.Body.Metadata, digests[0])
 	}
-	window := c.Once.window()
+	window := c.Deduplication.window()
 	if window == 0 {
-		s.nonce, digests = s.x.cfg.NewKey(), nil // as in apart
+		s.nonce, digests = s.x.cfg.NewKey(), nil // as in runWithoutWindow
 	}
 	position, nth := "", 0
 	for tries, waits := 0, 0; ; {
@@ -69,10 +69,10 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 			nth++
 			continue
 		}
-		if tries++; r.another() && tries < joinTries {
+		if tries++; r.ofOtherRequest() && tries < joinTries {
 			continue
 		}
-		if r.another() {
+		if r.ofOtherRequest() {
 			return Result{Outcome: Refused, Code: CodeOperationInProgress}
 		}
 		r.Group = g.payments
@@ -85,7 +85,7 @@ func (s session) join(ctx context.Context, c Authorize) Result {
 
 // refusedBefore reports whether r shows that v1 stored a refusal under the session's key before.
 func (s session) refusedBefore(ctx context.Context, r Result) (bool, *Result) {
-	if !r.another() {
+	if !r.ofOtherRequest() {
 		return false, nil
 	}
 	u, failed := s.look(ctx, s.idempotencyKey)
@@ -114,14 +114,14 @@ func (g *group) admits(currency string, digests []string, recent time.Time) (Res
 			return r, u.running
 		}
 	}
-	rest, pending := g.rest()
+	unpaid, pending := g.unpaid()
 	switch {
 	case currency != g.payments[0].Currency:
-		// Amounts of another currency cannot be compared with the rest.
+		// Amounts of another currency cannot be compared with the unpaid one.
 		return Result{Outcome: Unmet, Unmet: ConditionCurrency}, false
-	case rest <= 0:
+	case unpaid <= 0:
 		return Result{Outcome: Unmet, Unmet: ConditionGroupEnded}, false
-	case rest <= pending:
+	case unpaid <= pending:
 		return Result{Outcome: Refused, Code: CodeOperationInProgress}, true
 	}
 	return Result{Outcome: Done}, false

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -26,28 +27,27 @@ func further(amount int64, window int, card string) command.Authorize {
 // other was made, end as they would in sequence.
 func TestJoin_atOnce(t *testing.T) {
 	t.Parallel()
+	type counts = map[command.Outcome]int
+	both := func(a, b command.Authorize) []command.Authorize { return []command.Authorize{a, b} }
+	onePaid := counts{command.Done: 1, command.Unmet: 1}
 	for name, tt := range map[string]struct {
 		commands []command.Authorize
-		want     map[command.Outcome]int
+		want     counts
 		amount   int64
 	}{
-		"two for the whole rest": {
-			[]command.Authorize{further(700, 120, visa), further(700, 120, mastercard)},
-			map[command.Outcome]int{command.Done: 1, command.Unmet: 1},
-			700,
+		"two for the whole unpaid amount": {both(further(700, 120, visa), further(700, 120, mastercard)), onePaid, 700},
+		"two halves": {
+			both(further(350, 120, visa), further(350, 120, mastercard)), counts{command.Done: 2}, 700,
 		},
-		"two halves": {[]command.Authorize{further(350, 120, visa), further(350, 120, mastercard)},
-			map[command.Outcome]int{command.Done: 2}, 700},
-		"twice the same": {[]command.Authorize{further(350, 120, visa), further(350, 120, visa)},
-			map[command.Outcome]int{command.Done: 1, command.Repeated: 1}, 350},
-		"twice, both meant": {[]command.Authorize{further(350, 0, visa), further(350, 0, visa)},
-			map[command.Outcome]int{command.Done: 2}, 700},
-		"three times, meant": {[]command.Authorize{further(350, 0, visa), further(350, 0, visa), further(350, 0, visa)},
-			map[command.Outcome]int{command.Done: 2, command.Unmet: 1}, 700},
-		"one meant, one not": {[]command.Authorize{further(700, 0, visa), further(700, 0, mastercard)},
-			map[command.Outcome]int{command.Done: 1, command.Unmet: 1}, 700},
-		"the others are late": {[]command.Authorize{further(100, 0, visa), further(100, 0, visa), further(100, 0, visa),
-			further(100, 0, visa)}, map[command.Outcome]int{command.Done: 4}, 400},
+		"twice the same": {
+			slices.Repeat([]command.Authorize{further(350, 120, visa)}, 2), counts{command.Done: 1, command.Repeated: 1}, 350,
+		},
+		"twice, both meant": {both(further(350, 0, visa), further(350, 0, visa)), counts{command.Done: 2}, 700},
+		"three times, meant": {
+			slices.Repeat([]command.Authorize{further(350, 0, visa)}, 3), counts{command.Done: 2, command.Unmet: 1}, 700,
+		},
+		"one meant, one not":  {both(further(700, 0, visa), further(700, 0, mastercard)), onePaid, 700},
+		"the others are late": {slices.Repeat([]command.Authorize{further(100, 0, visa)}, 4), counts{command.Done: 4}, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +60,7 @@ func TestJoin_atOnce(t *testing.T) {
 				all.Go(func() { results[i] = x.Execute(t.Context(), key, []command.Command{c})[0] })
 			}
 			all.Wait()
-			got := map[command.Outcome]int{}
+			got := counts{}
 			for _, r := range results {
 				got[r.Outcome]++
 				if r.Outcome == command.Unmet && r.Unmet != command.ConditionGroupEnded {
@@ -88,7 +88,7 @@ func TestJoin_repeated(t *testing.T) {
 		"at once":                   {further(700, 120, visa), 0, command.Repeated},
 		"a moment before the end":   {further(700, 120, visa), 120*time.Second - time.Millisecond, command.Repeated},
 		"at the end":                {further(700, 120, visa), 120 * time.Second, command.Unmet},
-		"across a slot's beginning": {further(700, 28800, visa), 7 * time.Hour, command.Repeated},
+		"across a span's beginning": {further(700, 28800, visa), 7 * time.Hour, command.Repeated},
 		"without a window":          {further(700, 0, visa), 0, command.Unmet},
 		"by another card":           {further(700, 120, mastercard), 0, command.Unmet},
 		"of another amount":         {further(699, 120, visa), 0, command.Unmet},
@@ -111,7 +111,7 @@ func TestJoin_repeated(t *testing.T) {
 }
 
 // A command that names a stored payment method gets the charged source.
-func TestJoin_repeatedWithWhatIsStored(t *testing.T) {
+func TestJoin_repeatedWithAStoredMethod(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
 	c := further(100, 120, visa)
@@ -134,7 +134,10 @@ func TestJoin_whileAnotherIsUnderWay(t *testing.T) {
 		want   command.Outcome
 		code   string
 	}{
-		"for the whole rest":        {v1.TransactionStatusProcessing, 700, command.Refused, command.CodeOperationInProgress},
+		"for the whole unpaid amount": {
+			v1.TransactionStatusProcessing, 700, command.Refused,
+			command.CodeOperationInProgress,
+		},
 		"unknown":                   {v1.TransactionStatusUnknown, 700, command.Refused, command.CodeOperationInProgress},
 		"for one cent less":         {v1.TransactionStatusProcessing, 699, command.Done, ""},
 		"declined":                  {v1.TransactionStatusDeclined, 700, command.Done, ""},
@@ -172,7 +175,8 @@ func TestJoin_whileTheFirstRuns(t *testing.T) {
 func TestJoin_whenTheConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(*orderV1){
-		"before v1 has it": func(f *orderV1) { f.deaf = 1 }, "after v1 acted": func(f *orderV1) { f.mute = 1 },
+		"before v1 has it": func(f *orderV1) { f.lostRequests = 1 },
+		"after v1 acted":   func(f *orderV1) { f.lostResponses = 1 },
 	} {
 		for _, window := range []int{0, 120} {
 			t.Run(fmt.Sprint(name, window), func(t *testing.T) {
@@ -193,9 +197,9 @@ func TestJoin_whenTheConnectionBreaks(t *testing.T) {
 	}
 }
 
-// TestJoin_whenOneLikeItComesFirst: an equal payment takes the position of one whose request was
+// TestJoin_afterAnEqualPayment: an equal payment takes the position of one whose request was
 // lost. Without a window both are paid, and within a window one.
-func TestJoin_whenOneLikeItComesFirst(t *testing.T) {
+func TestJoin_afterAnEqualPayment(t *testing.T) {
 	t.Parallel()
 	for window, want := range map[int]int{0: 2, 120: 1} {
 		f, x := setupOrder(t)
@@ -228,11 +232,11 @@ func TestJoin_afterARefusal(t *testing.T) {
 }
 
 // An order whose payments cannot all be read is refused, not paid twice.
-func TestJoin_whereNothingIsToBeSeen(t *testing.T) {
+func TestJoin_withoutAVisibleOrder(t *testing.T) {
 	t.Parallel()
 	f, x := setupOrder(t)
 	f.add("k", "", 700, v1.TransactionStatusCaptured, nil)
-	f.blank = true
+	f.emptyLists = true
 	if got := run(t, x, further(100, 120, visa)); got.Outcome != command.Refused ||
 		got.Code != command.CodeOperationInProgress {
 		t.Errorf("got %s %s, want %s", got.Outcome, got.Code, command.CodeOperationInProgress)

@@ -64,15 +64,15 @@ func (x *Executor) inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	s := session{x: x, key: key}
-	a := x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return x.client.GetCurrentAPIKey(ctx, s.authorized)
 	})
 	var info v1.APIKey
-	if r, ok := a.read(&info, func() bool { return info.Merchant != "" && info.Mode != "" }); !ok {
+	if r, ok := resp.read(&info, func() bool { return info.Merchant != "" && info.Mode != "" }); !ok {
 		return v1.APIKey{}, r
 	}
 	x.keys.put(hash, keyEntry{info: info, until: x.cfg.Clock.Now().Add(keyTTL)})
-	return info, Result{Outcome: Done, Status: a.status}
+	return info, Result{Outcome: Done, Status: resp.status}
 }
 
 // tenant returns the merchant and mode of a key. They never change, so a remembered key needs no

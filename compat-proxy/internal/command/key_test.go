@@ -16,7 +16,7 @@ const current = "GET /v1/api_keys/current"
 
 func TestInspect(t *testing.T) {
 	t.Parallel()
-	f := &fakeV1{answers: map[string][]answer{current: {
+	f := &fakeV1{responses: map[string][]response{current: {
 		{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":["compat:use"]}`},
 		{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":[]}`},
 		{status: 401, body: refusal("invalid_api_key")},
@@ -51,7 +51,8 @@ func TestInspect(t *testing.T) {
 
 func TestInspectKeepsFewKeys(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{current: {{status: 200, body: `{"merchant":"mer_1","mode":"test","scopes":[]}`}}})
+	x, f := setup(t, map[string][]response{current: {{status: 200, body: `{"merchant":"mer_1","mode":"test",` +
+		`"scopes":[]}`}}})
 	const keys = 1100
 	for round := range 2 {
 		for i := range keys {

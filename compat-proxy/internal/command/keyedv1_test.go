@@ -17,14 +17,14 @@ import (
 
 // keyedV1 stores Idempotency-Keys as v1 does, and counts the executed requests.
 type keyedV1 struct {
-	clock  *clock.Fake
-	answer int  // status of a new payment; 201 by default
-	deaf   int  // this many requests are lost before they are read
-	refuse int  // this many requests are refused, without a record
-	mute   int  // this many responses are lost after their effect
-	atIt   int  // this many retries get the error that the first request is still running
-	blind  bool // the caller may not read keys
-	down   bool // API keys are not identified
+	clock         *clock.Fake
+	response      int  // status of a new payment; 201 by default
+	lostRequests  int  // this many requests are lost before they are read
+	refuse        int  // this many requests are refused, without a record
+	lostResponses int  // this many responses are lost after their effect
+	atIt          int  // this many retries get the error that the first request is still running
+	blind         bool // the caller may not read keys
+	down          bool // API keys are not identified
 	// meanwhile runs once while v1 has the next request, before it is refused, or while its key is
 	// claimed. claimed is the error with which the key is then freed, "" if it is not claimed.
 	meanwhile func()
@@ -39,20 +39,20 @@ type keyedV1 struct {
 }
 
 type keyUse struct {
-	body    string
-	answer  string
-	id      string
-	purpose string
-	status  int
-	made    time.Time
-	running bool
+	body     string
+	response string
+	id       string
+	purpose  string
+	status   int
+	made     time.Time
+	running  bool
 }
 
 // hear makes the server respond again.
 func (f *keyedV1) hear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.deaf = 0
+	f.lostRequests = 0
 }
 
 func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,8 +77,8 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
-	if f.deaf > 0 {
-		f.deaf--
+	if f.lostRequests > 0 {
+		f.lostRequests--
 		panic(http.ErrAbortHandler)
 	}
 	if f.claimed == "" && f.meets() {
@@ -123,12 +123,12 @@ func (f *keyedV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u = f.pay(r.URL.Path, string(body))
 		f.uses[key] = u
 	}
-	if f.mute > 0 {
-		f.mute--
+	if f.lostResponses > 0 {
+		f.lostResponses--
 		panic(http.ErrAbortHandler)
 	}
 	w.WriteHeader(u.status)
-	_, _ = io.WriteString(w, u.answer)
+	_, _ = io.WriteString(w, u.response)
 }
 
 // meets runs meanwhile, and reports whether there was one. The caller holds mu, but not meanwhile.
@@ -160,22 +160,22 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	if path == "/v1/idempotency_keys" {
 		var in v1.IdempotencyKeyReserve
 		mustRead([]byte(body), &in)
-		return &keyUse{body: body, status: http.StatusCreated, answer: "{}", purpose: in.Purpose, made: now}
+		return &keyUse{body: body, status: http.StatusCreated, response: "{}", purpose: in.Purpose, made: now}
 	}
 	f.effects = append(f.effects, now)
-	var asked struct {
+	var sent struct {
 		Amount      int64   `json:"amount"`
 		Currency    string  `json:"currency"`
 		Transaction string  `json:"transaction"`
 		Reference   *string `json:"reference"`
 	}
-	mustRead([]byte(body), &asked)
+	mustRead([]byte(body), &sent)
 	txn := id.Format(id.Transaction, int64(len(f.effects)))
-	fields := fmt.Sprintf(`"status":"captured","amount":%d,"currency":%q,"created_at":%q`, asked.Amount,
-		cmp.Or(asked.Currency, "usd"),
+	fields := fmt.Sprintf(`"status":"captured","amount":%d,"currency":%q,"created_at":%q`, sent.Amount,
+		cmp.Or(sent.Currency, "usd"),
 		now.UTC().Format("2006-01-02T15:04:05.000Z"))
-	if asked.Reference != nil {
-		fields += fmt.Sprintf(`,"reference":%q`, *asked.Reference)
+	if sent.Reference != nil {
+		fields += fmt.Sprintf(`,"reference":%q`, *sent.Reference)
 	}
 	made := fmt.Sprintf(`{"id":%q,%s}`, txn, fields)
 	if payment, ok := strings.CutSuffix(path, "/captures"); ok {
@@ -185,21 +185,21 @@ func (f *keyedV1) pay(path, body string) *keyUse {
 	}
 	if path == "/v1/refunds" {
 		txn = id.Format(id.Refund, int64(len(f.effects)))
-		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, asked.Transaction,
+		made = fmt.Sprintf(`{"id":%q,"transaction":%q,%s}`, txn, sent.Transaction,
 			strings.Replace(fields, "captured", "pending", 1))
 	}
-	u := &keyUse{body: body, status: f.answer, answer: made, id: txn, made: now}
+	u := &keyUse{body: body, status: f.response, response: made, id: txn, made: now}
 	switch {
-	case f.answer == http.StatusBadRequest:
-		u.answer = refusal("invalid_amount")
-	case f.answer == http.StatusPaymentRequired && path == "/v1/refunds":
-		u.answer = refusal("acquirer_declined")
-		if asked.Transaction != "" {
-			u.answer = refusalWith("acquirer_declined",
-				fmt.Sprintf(`{"id":%q,"created_at":"2026-11-01T00:00:00Z"}`, asked.Transaction))
+	case f.response == http.StatusBadRequest:
+		u.response = refusal("invalid_amount")
+	case f.response == http.StatusPaymentRequired && path == "/v1/refunds":
+		u.response = refusal("acquirer_declined")
+		if sent.Transaction != "" {
+			u.response = refusalWith("acquirer_declined",
+				fmt.Sprintf(`{"id":%q,"created_at":"2026-11-01T00:00:00Z"}`, sent.Transaction))
 		}
-	case f.answer == http.StatusPaymentRequired:
-		u.answer = refusalWith("card_declined", strings.Replace(made, "captured", "declined", 1))
+	case f.response == http.StatusPaymentRequired:
+		u.response = refusalWith("card_declined", strings.Replace(made, "captured", "declined", 1))
 	}
 	return u
 }

@@ -15,9 +15,9 @@ import (
 type maker struct {
 	session
 
-	command CreateCustomer
-	key     string // shared by all requests for a customer with these identifying fields
-	own     string // shared by requests with the same content
+	command    CreateCustomer
+	key        string // shared by all requests for a customer with these identifying fields
+	contentKey string // shared by requests with the same content
 }
 
 // make does the steps that are left. It reports true if the key belongs to a customer that no
@@ -27,7 +27,7 @@ func (m maker) make(ctx context.Context) (Result, bool) {
 	if failed != nil {
 		return *failed, false
 	}
-	made, r := m.open(ctx)
+	made, r := m.createIncomplete(ctx)
 	if made == nil {
 		return r, false
 	}
@@ -41,7 +41,7 @@ func (m maker) make(ctx context.Context) (Result, bool) {
 	for i, token := range tokens {
 		method, r := m.attach(ctx, made.ID, i, token)
 		if method == nil {
-			r.Place = i + 1
+			r.Position = i + 1
 			return m.stop(ctx, made, r, ours)
 		}
 		methods, ours = append(methods, *method), true
@@ -58,9 +58,9 @@ func (m maker) make(ctx context.Context) (Result, bool) {
 func (m maker) tokens(ctx context.Context) ([]string, *Result) {
 	made := make([]string, 0, len(m.command.Methods))
 	for i := range m.command.Methods {
-		r := m.token(ctx, m.command.Methods[i].Token, m.own+"-token-"+strconv.Itoa(i))
+		r := m.token(ctx, m.command.Methods[i].Token, m.contentKey+"-token-"+strconv.Itoa(i))
 		if r.Token == nil {
-			r.Place = i + 1
+			r.Position = i + 1
 			return nil, &r
 		}
 		made = append(made, r.Token.Value.Reveal())
@@ -68,19 +68,19 @@ func (m maker) tokens(ctx context.Context) ([]string, *Result) {
 	return made, nil
 }
 
-// open makes the customer, or finds the one that an equal request made earlier.
-func (m maker) open(ctx context.Context) (*seenCustomer, Result) {
+// createIncomplete makes the customer, or finds the one that an equal request made earlier.
+func (m maker) createIncomplete(ctx context.Context) (*seenCustomer, Result) {
 	params := &v1.CreateCustomerParams{IdempotencyKey: &m.key}
 	var made v1.Customer
-	a, ok := m.post(ctx, opening(m.command.Body), "",
+	resp, ok := m.post(ctx, identifyingPart(m.command.Body), "",
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 			return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
 		})
-	fits := func() bool { return is(id.Customer, made.ID) && alike(&made, m.command.Body) }
-	if r, read := a.made(ok, &made, fits); !read {
+	matches := func() bool { return isID(id.Customer, made.ID) && sameIdentity(&made, m.command.Body) }
+	if r, read := resp.made(ok, &made, matches); !read {
 		return nil, r
 	}
-	return &seenCustomer{made, a.date}, Result{replayed: a.replayed}
+	return &seenCustomer{made, resp.date}, Result{replayed: resp.replayed}
 }
 
 // The codes of refusals of an old token.
@@ -91,7 +91,7 @@ var staleToken = map[string]bool{"token_expired": true, "token_used": true}
 func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, again bool) {
 	there, r := m.customer(ctx, made.ID)
 	switch {
-	case r.Outcome == NotFound, there != nil && !alike(&there.Customer, m.command.Body):
+	case r.Outcome == NotFound, there != nil && !sameIdentity(&there.Customer, m.command.Body):
 		return Result{}, true, true
 	case there == nil:
 		return r, true, false
@@ -122,7 +122,7 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 	if !staleToken[r.Code] {
 		return method, r
 	}
-	r = m.token(ctx, m.command.Methods[i].Token, m.own+"-token-"+strconv.Itoa(i)+"-"+m.idempotencyKey)
+	r = m.token(ctx, m.command.Methods[i].Token, m.contentKey+"-token-"+strconv.Itoa(i)+"-"+m.idempotencyKey)
 	if r.Token == nil {
 		return nil, r
 	}
@@ -133,7 +133,7 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 // keys of the first payment method are the same for all requests. The request that attaches it has
 // the customer to itself.
 func (m maker) attachToken(ctx context.Context, customer string, i, nth int, token string) (*v1.PaymentMethod, Result) {
-	wanted, key := m.command.Methods[i], m.own+"-method-"+strconv.Itoa(i)
+	wanted, key := m.command.Methods[i], m.contentKey+"-method-"+strconv.Itoa(i)
 	if i == 0 {
 		key = m.first()
 	}
@@ -141,18 +141,19 @@ func (m maker) attachToken(ctx context.Context, customer string, i, nth int, tok
 	params := &v1.AttachPaymentMethodParams{IdempotencyKey: &key}
 	in := v1.PaymentMethodCreate{Token: token, Billing: wanted.Billing, Metadata: metadata(wanted.Metadata)}
 	var made v1.PaymentMethod
-	a, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	resp, ok := m.post(ctx, in, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return m.x.client.AttachPaymentMethodWithBody(ctx, customer, params, contentType, body, m.authorized)
 	})
-	fits := func() bool { return is(id.PaymentMethod, made.ID) && made.Customer == customer }
-	if r, read := a.made(ok, &made, fits); !read {
+	matches := func() bool { return isID(id.PaymentMethod, made.ID) && made.Customer == customer }
+	if r, read := resp.made(ok, &made, matches); !read {
 		return nil, r
 	}
 	return &made, Result{}
 }
 
-// rest is the body of the last call. Its metadata replaces the mark, so it is sent even when empty.
-type rest struct {
+// customerUpdate is the body of the last call. Its metadata replaces the mark, so it is sent even
+// when empty.
+type customerUpdate struct {
 	DefaultMethod *string           `json:"default_payment_method,omitzero"`
 	FirstName     *string           `json:"first_name,omitzero"`
 	LastName      *string           `json:"last_name,omitzero"`
@@ -166,7 +167,7 @@ type rest struct {
 // finish adds the other fields to the customer and removes the mark.
 func (m maker) finish(ctx context.Context, customer string, methods []v1.PaymentMethod) (*v1.Customer, Result) {
 	in := m.command.Body
-	last := rest{
+	last := customerUpdate{
 		FirstName: in.FirstName, LastName: in.LastName, Company: in.Company, Phone: in.Phone, Billing: in.Billing,
 		Shipping: in.Shipping, Metadata: map[string]string{},
 	}
@@ -177,10 +178,10 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 		last.DefaultMethod = &methods[d-1].ID
 	}
 	var whole v1.Customer
-	a, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+	resp, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return m.x.client.UpdateCustomerWithBody(ctx, customer, nil, contentType, body, m.authorized)
 	})
-	if r, read := a.made(ok, &whole, func() bool { return whole.ID == customer }); !read {
+	if r, read := resp.made(ok, &whole, func() bool { return whole.ID == customer }); !read {
 		return nil, r
 	}
 	return &whole, Result{}

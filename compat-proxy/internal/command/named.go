@@ -37,9 +37,9 @@ type Named struct {
 // CodeNameSpent, and so is a Named command whose Name is the evidence itself.
 type Binding struct {
 	Evidence string `json:"evidence,omitempty"`
-	// Witness is the API key whose merchant stores the evidence, where Name may belong to one of
-	// several merchants. The zero Witness stands for the caller's key.
-	Witness secret.String `json:"-"`
+	// EvidenceKey is the API key whose merchant stores the evidence, where Name may belong to one of
+	// several merchants. The zero EvidenceKey stands for the caller's key.
+	EvidenceKey secret.String `json:"-"`
 }
 
 // Kind implements Command.
@@ -70,7 +70,7 @@ func (n naming) key(kind Kind, name string, nth int) string {
 // Final.
 func (s session) runNamed(ctx context.Context, c Named) Result {
 	s.patient = true
-	names, failed := s.chosen(ctx, func(n naming) string { return n.key(c.Kind(), c.Name, 0) })
+	names, failed := s.chooseNames(ctx, func(n naming) string { return n.key(c.Kind(), c.Name, 0) })
 	if failed != nil {
 		return *failed
 	}
@@ -79,15 +79,15 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 	}
 	n, began := 0, time.Time{}
 	for try := 1; ; try++ {
-		s.idempotencyKey, s.posted = names.key(c.Kind(), c.Name, n), &posting{}
+		s.idempotencyKey, s.keyResponse = names.key(c.Kind(), c.Name, n), &keyResponse{}
 		r := s.run(ctx, c.Command)
-		r.Fresh = s.posted.fresh
-		if !s.posted.taken && r.Code != CodeVersionConflict {
-			next, failed := s.spend(ctx, c, names, n, r)
+		r.Fresh = s.keyResponse.fresh
+		if !s.keyResponse.taken && r.Code != CodeVersionConflict {
+			next, failed := s.finalizeRefusal(ctx, c, names, n, r)
 			switch {
 			case failed != nil:
 				return *failed
-			case next == spentHere || try == namedKeys:
+			case next == noNextKey || try == namedKeys:
 				return r
 			}
 			n = next
@@ -115,7 +115,7 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 		case try == namedKeys, now.Sub(began) >= namedFor:
 			return r.spent()
 		case u.found:
-			if held, failed := s.turn(ctx, c, names, n, u); failed != nil {
+			if held, failed := s.mayRetry(ctx, c, names, n, u); failed != nil {
 				return *failed
 			} else if !held {
 				return r.spent()
@@ -132,35 +132,36 @@ const (
 	// retriedPurpose is the purpose of the reservation by which a request with the evidence goes on to
 	// the name's next key.
 	retriedPurpose = "retried"
-	// spentHere stands for the next key's number if this request has no next key.
-	spentHere = -1
+	// noNextKey stands for the next key's number if this request has no next key.
+	noNextKey = -1
 )
 
-// spend makes a refusal of this request final before the client gets it. It returns spentHere. If
-// another request with the same evidence went on, it returns the number of the key to go on with.
-func (s session) spend(ctx context.Context, c Named, names naming, n int, r Result) (int, *Result) {
+// finalizeRefusal makes a refusal of this request final before the client gets it. It returns
+// noNextKey. If another request with the same evidence went on, it returns the number of the key to
+// go on with.
+func (s session) finalizeRefusal(ctx context.Context, c Named, names naming, n int, r Result) (int, *Result) {
 	if !c.Final && c.Evidence == "" || !r.final() {
-		return spentHere, nil
+		return noNextKey, nil
 	}
-	if !s.posted.stored {
+	if !s.keyResponse.stored {
 		held, failed := s.reserve(ctx, s.idempotencyKey, refusedPurpose)
 		if failed != nil || !held {
 			return n, failed
 		}
 	}
 	if c.Final {
-		return spentHere, nil
+		return noNextKey, nil
 	}
 	held, failed := s.reserve(ctx, names.refusal(c, n), refusedPurpose)
 	if failed != nil || !held {
 		return n + 1, failed
 	}
-	return spentHere, nil
+	return noNextKey, nil
 }
 
-// turn reports whether a request may go on after a refusal under the nth key. It may not if the
+// mayRetry reports whether a request may go on after a refusal under the nth key. It may not if the
 // same bytes got the refusal.
-func (s session) turn(ctx context.Context, c Named, names naming, n int, u use) (bool, *Result) {
+func (s session) mayRetry(ctx context.Context, c Named, names naming, n int, u use) (bool, *Result) {
 	if c.Evidence == "" || u.conflict {
 		return true, nil
 	}
@@ -192,20 +193,20 @@ func (r Result) spent() Result {
 	return r
 }
 
-// posting records v1's response about the key of a Named command.
-type posting struct {
+// keyResponse records v1's response about the key of a Named command.
+type keyResponse struct {
 	fresh bool // v1 did it now
 	// stored reports that v1 keeps its refusal under the key, or repeats it for any equal request.
 	stored bool
 	taken  bool // v1 did nothing for this request: another has the key, or an equal one was refused under it
 }
 
-// note records v1's last response to a request. On a nil posting it does nothing.
-func (p *posting) note(a answer) {
+// record records v1's last response to a request. On a nil keyResponse it does nothing.
+func (p *keyResponse) record(resp response) {
 	if p != nil {
-		p.fresh = effective(a.status) && !a.stored
-		p.stored = a.settles() && a.status != http.StatusNotFound
-		p.taken = a.err.Code == CodeKeyReused || a.replayed && refusal(a.status)
+		p.fresh = effective(resp.status) && !resp.stored
+		p.stored = resp.settles() && resp.status != http.StatusNotFound
+		p.taken = resp.err.Code == CodeKeyReused || resp.replayed && refusal(resp.status)
 	}
 }
 
@@ -215,17 +216,17 @@ func effective(status int) bool { return status/100 == 2 || status == http.Statu
 // refusal reports whether the status means that v1 did nothing and never will.
 func refusal(status int) bool { return status/100 == 4 && !effective(status) }
 
-// sought returns the id of the object that a Named command with the name made, for the first of the
-// kinds that made one. Without one it returns "" and the result to give: Uncertain while a command
-// is running, and NotFound if none made anything. Before NotFound it reserves the name's next key
-// of each kind at v1, so that a command that arrives later has no effect.
-func (s session) sought(ctx context.Context, name string, kinds ...Kind) (string, Result) {
+// findNamed returns the id of the object that a Named command with the name made, for the first of
+// the kinds that made one. Without one it returns "" and the result to give: Uncertain while a
+// command is running, and NotFound if none made anything. Before NotFound it reserves the name's
+// next key of each kind at v1, so that a command that arrives later has no effect.
+func (s session) findNamed(ctx context.Context, name string, kinds ...Kind) (string, Result) {
 	for range namedKeys {
 		var free []string
 		for _, kind := range kinds {
 			made, next, r := s.made(ctx, kind, name)
 			switch {
-			case made != "" && (kind != PaymentCapture || is(id.Capture, made)):
+			case made != "" && (kind != PaymentCapture || isID(id.Capture, made)):
 				return made, Result{}
 			case made == "" && r.Outcome != NotFound:
 				return "", r
@@ -259,23 +260,25 @@ func (s session) reserveAll(ctx context.Context, keys []string) (bool, *Result) 
 // unknown.
 func (s session) made(ctx context.Context, kind Kind, name string) (made, next string, r Result) {
 	for _, names := range s.allNames() {
-		made, free, r := s.madeUnder(ctx, names, kind, name)
+		made, free, r := s.findMadeUnder(ctx, names, kind, name)
 		if made != "" || r.Outcome != NotFound {
 			return made, "", r
 		}
-		if next == "" || free != names.key(kind, name, 0) { // as in chosen
+		if next == "" || free != names.key(kind, name, 0) { // as in chooseNames
 			next = free
 		}
 	}
 	return "", next, Result{Outcome: NotFound, Status: http.StatusNotFound}
 }
 
-// madeUnder is made for the names of one secret.
-func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name string) (made, next string, r Result) {
+// findMadeUnder is made for the names of one secret.
+func (s session) findMadeUnder(
+	ctx context.Context, names naming, kind Kind, name string,
+) (made, next string, r Result) {
 	none := Result{Outcome: NotFound, Status: http.StatusNotFound}
 	for n := range namedKeys {
 		key := names.key(kind, name, n)
-		found, r, ok := s.ended(ctx, key)
+		found, r, ok := s.finalRecord(ctx, key)
 		switch {
 		case !ok && r.Outcome == NotFound:
 			return "", key, r
@@ -291,16 +294,16 @@ func (s session) madeUnder(ctx context.Context, names naming, kind Kind, name st
 	return "", "", none
 }
 
-// ended reads v1's record of a key, once the request under it has ended. Else it reports false,
-// with the result to give.
-func (s session) ended(ctx context.Context, key string) (v1.IdempotencyKeyRecord, Result, bool) {
+// finalRecord reads v1's record of a key, once the request under it has ended. Else it reports
+// false, with the result to give.
+func (s session) finalRecord(ctx context.Context, key string) (v1.IdempotencyKeyRecord, Result, bool) {
 	for i := 0; ; i++ {
-		a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+		resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 			return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 		})
 		var found v1.IdempotencyKeyRecord
-		fits := func() bool { return found.Key == "" || found.Key == key }
-		if r, ok := a.read(&found, fits); !ok || found.HTTPStatus != nil {
+		matches := func() bool { return found.Key == "" || found.Key == key }
+		if r, ok := resp.read(&found, matches); !ok || found.HTTPStatus != nil {
 			return found, r, ok
 		}
 		if i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {

@@ -18,21 +18,21 @@ func named(amount int64) command.Named {
 }
 
 // result executes the command at that proxy.
-func (b onceBundle) result(t *testing.T, proxy int, c command.Command) command.Result {
+func (b windowBundle) result(t *testing.T, proxy int, c command.Command) command.Result {
 	t.Helper()
 	return b.proxies[proxy].Execute(t.Context(), key, []command.Command{c})[0]
 }
 
 // refusedFirst is a bundle whose v1 has refused a payment of 100 under the name, and refuses
 // nothing from then on.
-func refusedFirst(t *testing.T) onceBundle {
+func refusedFirst(t *testing.T) windowBundle {
 	t.Helper()
-	b := setupOnce(t, noon)
-	b.v1.answer = http.StatusConflict
+	b := setupWindow(t, noon)
+	b.v1.response = http.StatusConflict
 	if r := b.result(t, 0, named(100)); r.Outcome != command.Refused || r.Fresh {
 		t.Fatalf("got %s, fresh %t, want a refusal", r.Outcome, r.Fresh)
 	}
-	b.v1.answer, b.v1.effects = http.StatusCreated, nil
+	b.v1.response, b.v1.effects = http.StatusCreated, nil
 	for _, u := range b.v1.uses {
 		u.id = "" // it made nothing
 	}
@@ -80,17 +80,17 @@ func TestTheSameAfterARefusal(t *testing.T) {
 	if r := b.result(t, 1, named(100)); r.Outcome != command.Done || !r.Fresh {
 		t.Errorf("got %s, fresh %t, want it done now", r.Outcome, r.Fresh)
 	}
-	b = setupOnce(t, noon)
-	b.v1.answer = http.StatusPaymentRequired
+	b = setupWindow(t, noon)
+	b.v1.response = http.StatusPaymentRequired
 	if r := b.result(t, 0, named(100)); r.Outcome != command.Declined || !r.Fresh {
 		t.Errorf("got %s, fresh %t, want a decline", r.Outcome, r.Fresh)
 	}
-	b.v1.answer = http.StatusCreated
+	b.v1.response = http.StatusCreated
 	if r := b.result(t, 1, named(100)); r.Outcome != command.Declined || r.Fresh {
 		t.Errorf("again: got %s, fresh %t, want the decline", r.Outcome, r.Fresh)
 	}
 	if r := b.result(t, 1, named(200)); r.Code != command.CodeKeyReused || b.v1.paid() != 1 {
-		t.Errorf("another: got %s, %d asked for, want it refused", r.Code, b.v1.paid())
+		t.Errorf("another: got %s, %d payments, want it refused", r.Code, b.v1.paid())
 	}
 }
 
@@ -98,7 +98,7 @@ func TestTheSameAfterARefusal(t *testing.T) {
 func TestNameAfterARefusal_atOnce(t *testing.T) {
 	t.Parallel()
 	b := refusedFirst(t)
-	b.v1.mute = 3
+	b.v1.lostResponses = 3
 	var group sync.WaitGroup
 	for i := range 16 {
 		group.Go(func() { b.result(t, i%2, named(int64(200+i%3))) })
@@ -113,8 +113,8 @@ func TestNameAfterARefusal_atOnce(t *testing.T) {
 // done.
 func TestNameThatIsSpent(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
-	b.v1.answer = http.StatusConflict
+	b := setupWindow(t, noon)
+	b.v1.response = http.StatusConflict
 	for i := range 9 {
 		if r := b.result(t, i%2, named(int64(100+i))); r.Outcome != command.Refused ||
 			(r.Code == command.CodeNameSpent) != (i == 8) {
@@ -146,7 +146,7 @@ func TestNameInUse(t *testing.T) {
 	b = refusedFirst(t)
 	b.v1.blind = true
 	if r := b.result(t, 0, named(200)); r.Code != command.CodeKeyReused {
-		t.Errorf("who may not read: got %s, want it refused", r.Code)
+		t.Errorf("without the scope to read: got %s, want it refused", r.Code)
 	}
 	if got := b.v1.paid(); got != 0 {
 		t.Errorf("got %d effects, want none", got)

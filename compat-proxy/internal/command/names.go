@@ -19,8 +19,8 @@ const minSecret = 32
 var (
 	errNoSecret = errors.New("deduplication_secret: missing; " +
 		"give every proxy the same 32 random bytes, made by `openssl rand -base64 32`")
-	errShort = errors.New("deduplication_secret: shorter than 32 characters; `openssl rand -base64 32` makes one")
-	errOther = errors.New("deduplication_secret_other: shorter than 32 characters, or the same as deduplication_secret")
+	errShort = errors.New("deduplication_secret: shorter than 32 characters; make one by `openssl rand -base64 32`")
+	errOther = errors.New("deduplication_secret_other: shorter than 32 characters, or equal to deduplication_secret")
 )
 
 // checkSecrets rejects secrets with which names could be guessed.
@@ -99,11 +99,11 @@ func needsNames(c Command) bool {
 	case Named, CreateCustomer:
 		return true
 	case Authorize:
-		return len(c.Once.Same) > 0
+		return len(c.Deduplication.Same) > 0
 	case Refund:
-		return len(c.Once.Same) > 0
+		return len(c.Deduplication.Same) > 0
 	case Credit:
-		return len(c.Once.Same) > 0
+		return len(c.Deduplication.Same) > 0
 	case Reverse:
 		return c.Target == ""
 	case CancelCapture:
@@ -116,12 +116,12 @@ func needsNames(c Command) bool {
 // the secret that was not chosen for it.
 const movedPurpose = "other secret"
 
-// chosen returns the names to run a request under; first returns the first key that they give it.
-// Without another secret it calls nothing. With one, it reserves the first key of the secret that
-// is not chosen, so that no proxy can run the request under that. If the key is in use, the request
-// already ran under the other secret, and chosen returns that secret's names.
-func (s session) chosen(ctx context.Context, first func(naming) string) (naming, *Result) {
-	names, others, failed := s.agreed(ctx, first)
+// chooseNames returns the names to run a request under; first returns the first key that they give
+// it. Without another secret it calls nothing. With one, it reserves the first key of the secret
+// that is not chosen, so that no proxy can run the request under that. If the key is in use, the
+// request already ran under the other secret, and chooseNames returns that secret's names.
+func (s session) chooseNames(ctx context.Context, first func(naming) string) (naming, *Result) {
+	names, others, failed := s.agreeNames(ctx, first)
 	if failed != nil || others == nil {
 		return names, failed
 	}
@@ -135,10 +135,10 @@ func (s session) chosen(ctx context.Context, first func(naming) string) (naming,
 	return names, nil
 }
 
-// agreed returns the names that all proxies with these two secrets use for a request, and the
+// agreeNames returns the names that all proxies with these two secrets use for a request, and the
 // others, nil without another secret. The first proxy reserves its current secret at v1, under a
 // key that depends on the pair of secrets and not on which is current. The others follow it.
-func (s session) agreed(ctx context.Context, first func(naming) string) (names naming, others *naming, _ *Result) {
+func (s session) agreeNames(ctx context.Context, first func(naming) string) (names naming, others *naming, _ *Result) {
 	if s.otherNames == nil {
 		return s.names, nil, nil
 	}

@@ -18,7 +18,7 @@ var (
 )
 
 // at executes one command at a proxy under an API key.
-func (b onceBundle) at(t *testing.T, x *command.Executor, apiKey secret.String, c command.Command) command.Result {
+func (b windowBundle) at(t *testing.T, x *command.Executor, apiKey secret.String, c command.Command) command.Result {
 	t.Helper()
 	return x.Execute(t.Context(), apiKey, []command.Command{c})[0]
 }
@@ -31,8 +31,11 @@ func repeatable() map[string]command.Command {
 		Card: &v1.CardInput{Number: secret.New("4111111111111111"), ExpMonth: 4, ExpYear: 2031},
 	}}
 	windowed := credit
-	windowed.Once = command.Once{Window: 120, Same: []string{"shop"}}
-	once := command.Refund{Target: number, Amount: "1.00", Once: command.Once{Window: 120, Same: []string{"shop"}}}
+	windowed.Deduplication = command.Deduplication{Window: 120, Same: []string{"shop"}}
+	once := command.Refund{
+		Target: number, Amount: "1.00",
+		Deduplication: command.Deduplication{Window: 120, Same: []string{"shop"}},
+	}
 	return map[string]command.Command{
 		"payment by name":   named(100),
 		"capture by name":   command.Named{Command: command.Capture{Target: number, Amount: "1.00"}, Name: "c"},
@@ -44,15 +47,15 @@ func repeatable() map[string]command.Command {
 	}
 }
 
-// TestRolledKeyForgetsNothing: the API key of a login is rolled between a command whose response
+// TestRolledKeyRecognisesRetries: the API key of a login is rolled between a command whose response
 // was lost and its retry, at this proxy or another one.
-func TestRolledKeyForgetsNothing(t *testing.T) {
+func TestRolledKeyRecognisesRetries(t *testing.T) {
 	t.Parallel()
 	for name, c := range repeatable() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
-			b.v1.mute = 4 // every response to the first one is lost
+			b := setupWindow(t, noon)
+			b.v1.lostResponses = 4 // every response to the first one is lost
 			b.at(t, b.proxies[0], key, c)
 			for i, apiKey := range []secret.String{rolled, key, rolled} {
 				r := b.at(t, b.proxies[(i+1)%2], apiKey, c)
@@ -70,7 +73,7 @@ func TestRolledKeyForgetsNothing(t *testing.T) {
 // A timeout reversal finds the payment by its name, though its API key was rolled meanwhile.
 func TestRolledKeyReversesByName(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	b.at(t, b.proxies[0], key, named(100))
 	if r := b.at(t, b.proxies[1], rolled, command.Reverse{Name: "n"}); r.Outcome == command.NotFound ||
 		r.Transaction == nil {
@@ -83,7 +86,7 @@ func TestRolledKeyReversesByName(t *testing.T) {
 }
 
 // A duplicate of a further payment, and a customer, are recognised under the rolled key too.
-func TestRolledKeyKnowsOrdersAndCustomers(t *testing.T) {
+func TestRolledKeyFindsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
 	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
@@ -107,7 +110,7 @@ func TestRolledKeyKnowsOrdersAndCustomers(t *testing.T) {
 func TestNamesOfAnotherTenant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []command.Command{named(100), sale(120)} {
-		b := setupOnce(t, noon)
+		b := setupWindow(t, noon)
 		for i, apiKey := range []string{"sk_test_key", "sk_test_stranger", "sk_live_key"} {
 			if r := b.at(t, b.proxies[i%2], secret.New(apiKey), c); r.Outcome != command.Done {
 				t.Errorf("%s: got %s, want it done", apiKey, r.Outcome)
@@ -119,14 +122,14 @@ func TestNamesOfAnotherTenant(t *testing.T) {
 	}
 }
 
-// TestReplacedSecretForgetsNothing: while the deduplication secret is replaced, each proxy has
+// TestReplacedSecretRecognisesRetries: while the deduplication secret is replaced, each proxy has
 // both. A request named under one secret is recognised under the other.
-func TestReplacedSecretForgetsNothing(t *testing.T) {
+func TestReplacedSecretRecognisesRetries(t *testing.T) {
 	t.Parallel()
 	for name, c := range repeatable() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
+			b := setupWindow(t, noon)
 			before, after := b.proxy(t, goldentest.Secret(), otherSecret), b.proxy(t, otherSecret, goldentest.Secret())
 			for i, x := range []*command.Executor{b.proxies[0], after, before, after} {
 				if r := b.at(t, x, key, c); r.Outcome != command.Done && r.Outcome != command.Repeated {
@@ -138,13 +141,13 @@ func TestReplacedSecretForgetsNothing(t *testing.T) {
 			}
 		})
 	}
-	b := setupOnce(t, midnight.Add(-time.Second))
+	b := setupWindow(t, midnight.Add(-time.Second))
 	b.at(t, b.proxies[0], key, sale(120))
 	b.clock.Advance(2 * time.Second)
 	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), key, sale(120)); r.Outcome != command.Repeated {
-		t.Errorf("across a slot's beginning: got %s, want it repeated", r.Outcome)
+		t.Errorf("across a span's beginning: got %s, want it repeated", r.Outcome)
 	}
-	b = setupOnce(t, noon)
+	b = setupWindow(t, noon)
 	b.at(t, b.proxies[0], key, named(100))
 	if r := b.at(t, b.proxy(t, otherSecret, goldentest.Secret()), rolled,
 		command.Reverse{Name: "n"}); r.Transaction == nil {
@@ -154,7 +157,7 @@ func TestReplacedSecretForgetsNothing(t *testing.T) {
 
 // A duplicate of a further payment, and a customer, are recognised while the deduplication secret
 // is replaced.
-func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
+func TestReplacedSecretFindsOrdersAndCustomers(t *testing.T) {
 	t.Parallel()
 	orders, x := setupOrder(t)
 	x.Execute(t.Context(), key, []command.Command{further(350, 120, visa)})
@@ -189,7 +192,7 @@ func TestReplacedSecretKnowsOrdersAndCustomers(t *testing.T) {
 // could be executed twice.
 func TestNamedWithoutATenant(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	b.v1.down = true
 	for _, c := range []command.Command{named(100), sale(120)} {
 		if r := b.at(t, b.proxies[0], key, c); r.Outcome != command.Unavailable {

@@ -16,22 +16,24 @@ type Call struct {
 	Took    time.Duration
 }
 
-// observed is a transport that reports every attempt.
-type observed struct {
+// observedTransport is a transport that reports every attempt.
+type observedTransport struct {
 	next    http.RoundTripper
 	clock   clock.Clock
 	observe func(Call)
 }
 
 // RoundTrip implements http.RoundTripper.
-func (o *observed) RoundTrip(r *http.Request) (*http.Response, error) {
+func (o *observedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	start := o.clock.Now()
-	answer, err := o.next.RoundTrip(r)
-	c := Call{Route: r.Method + " " + template(r.URL.Path), Attempt: 1 + httpx.ResendFrom(r.Context()),
-		Took: o.clock.Now().Sub(start)}
+	response, err := o.next.RoundTrip(r)
+	c := Call{
+		Route: r.Method + " " + template(r.URL.Path), Attempt: 1 + httpx.ResendFrom(r.Context()),
+		Took: o.clock.Now().Sub(start),
+	}
 	if err == nil {
-		c.Status = answer.StatusCode
+		c.Status = response.StatusCode
 	}
 	o.observe(c)
-	return answer, err
+	return response, err
 }

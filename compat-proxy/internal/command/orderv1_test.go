@@ -21,12 +21,12 @@ import (
 
 // orderV1 is v1 with one order of 1000, whose first payment was approved for 300.
 type orderV1 struct {
-	clock   *clock.Fake
-	meeting *sync.WaitGroup // the first list requests wait here for each other
-	deaf    int             // this many posts are lost before they are read
-	rival   bool            // the first post is lost, and an equal one takes its position meanwhile
-	mute    int             // this many responses are lost after their effect
-	blank   bool            // lists are empty, and every key belongs to another request
+	clock         *clock.Fake
+	meeting       *sync.WaitGroup // the first list requests wait here for each other
+	lostRequests  int             // this many posts are lost before they are read
+	rival         bool            // the first post is lost, and an equal one takes its position meanwhile
+	lostResponses int             // this many responses are lost after their effect
+	emptyLists    bool            // lists are empty, and every key belongs to another request
 
 	mu       sync.Mutex
 	payments []orderPayment // guarded by mu
@@ -49,9 +49,9 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if key, look := strings.CutPrefix(r.URL.Path, "/v1/idempotency_keys/"); look {
-		status, answer := f.lookUp(key)
+		status, response := f.lookUp(key)
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, response)
 		return
 	}
 	if r.Method == http.MethodGet {
@@ -60,8 +60,8 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.posts++
 	body, _ := io.ReadAll(r.Body)
-	if f.deaf > 0 {
-		f.deaf--
+	if f.lostRequests > 0 {
+		f.lostRequests--
 		panic(http.ErrAbortHandler)
 	}
 	if f.rival {
@@ -77,17 +77,17 @@ func (f *orderV1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = f.pay(r.Header.Get("Idempotency-Key"), other)
 		panic(http.ErrAbortHandler)
 	}
-	status, answer := f.pay(r.Header.Get("Idempotency-Key"), string(body))
+	status, response := f.pay(r.Header.Get("Idempotency-Key"), string(body))
 	if status == http.StatusOK { // a replay
 		status = http.StatusCreated
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
-	if f.mute > 0 {
-		f.mute--
+	if f.lostResponses > 0 {
+		f.lostResponses--
 		panic(http.ErrAbortHandler)
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, answer)
+	_, _ = io.WriteString(w, response)
 }
 
 // list returns all payments but the first, the newest first.
@@ -99,7 +99,7 @@ func (f *orderV1) list(w http.ResponseWriter) {
 		text, _ := json.Marshal(p.Transaction)
 		found = append([]string{string(text)}, found...)
 	}
-	blank := f.blank
+	emptyLists := f.emptyLists
 	f.mu.Unlock()
 	if meeting != nil {
 		meeting.Done()
@@ -108,14 +108,14 @@ func (f *orderV1) list(w http.ResponseWriter) {
 		f.meeting = nil
 		f.mu.Unlock()
 	}
-	if blank {
+	if emptyLists {
 		found = nil
 	}
 	_, _ = fmt.Fprintf(w, `{"object":"list","has_more":false,"data":[%s]}`, strings.Join(found, ","))
 }
 
 // lookUp returns the record of an Idempotency-Key. The caller holds mu.
-func (f *orderV1) lookUp(key string) (status int, answer string) {
+func (f *orderV1) lookUp(key string) (status int, response string) {
 	named := func(p orderPayment) bool { return p.key == key }
 	record := v1.IdempotencyKeyRecord{Key: key, HTTPStatus: new(http.StatusBadRequest)}
 	if slices.ContainsFunc(f.payments, named) {
@@ -130,7 +130,7 @@ func (f *orderV1) lookUp(key string) (status int, answer string) {
 const expiredCard = "4000000000000069"
 
 // pay makes a payment of the order under a key. The caller holds mu.
-func (f *orderV1) pay(key, body string) (status int, answer string) {
+func (f *orderV1) pay(key, body string) (status int, response string) {
 	for _, p := range f.refused {
 		if p.key == key && p.body != body {
 			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
@@ -145,18 +145,18 @@ func (f *orderV1) pay(key, body string) (status int, answer string) {
 			text, _ := json.Marshal(p.Transaction)
 			return http.StatusOK, string(text)
 		}
-		if p.key == key || f.blank {
+		if p.key == key || f.emptyLists {
 			return http.StatusUnprocessableEntity, refusal(command.CodeKeyReused)
 		}
 	}
-	var asked struct {
+	var sent struct {
 		Amount   int64       `json:"amount"`
 		Metadata v1.Metadata `json:"metadata"`
 	}
-	if json.Unmarshal([]byte(body), &asked) != nil {
+	if json.Unmarshal([]byte(body), &sent) != nil {
 		return http.StatusBadRequest, refusal("invalid_field")
 	}
-	made := f.add(key, body, asked.Amount, v1.TransactionStatusCaptured, asked.Metadata)
+	made := f.add(key, body, sent.Amount, v1.TransactionStatusCaptured, sent.Metadata)
 	text, _ := json.Marshal(made.Transaction)
 	return http.StatusCreated, string(text)
 }

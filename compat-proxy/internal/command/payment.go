@@ -20,18 +20,18 @@ func (s session) pay(ctx context.Context, c Authorize) Result {
 	if c.Joins != "" {
 		return s.join(ctx, c)
 	}
-	r := s.once(ctx, c.Once, work{
+	r := s.deduplicate(ctx, c.Deduplication, work{
 		identity: c.identity(), reads: c.readsCustomer(), do: func(s session) Result { return s.charge(ctx, c) },
 	})
 	if c.Body.Customer != nil {
-		s.reveal(ctx, &r)
+		s.loadDuplicated(ctx, &r)
 	}
 	return r
 }
 
 // readsCustomer reports whether the payment depends on fields of its customer at v1.
 func (c Authorize) readsCustomer() bool {
-	return c.ShipToCustomer || len(c.Takes) > 0 && c.Body.Customer != nil
+	return c.ShipToCustomer || len(c.AcceptedBrands) > 0 && c.Body.Customer != nil
 }
 
 // charge makes a payment under the session's key, with the current payment method and address of
@@ -53,21 +53,21 @@ func (s session) charge(ctx context.Context, c Authorize) Result {
 
 func (s session) authorize(ctx context.Context, create v1.TransactionCreate) Result {
 	create.Metadata = s.marked(create.Metadata)
-	a, ok := s.post(ctx, create, "", s.create)
+	resp, ok := s.post(ctx, create, "", s.create)
 	var t v1.Transaction
 	switch {
 	case !ok:
 		return unencodable()
-	case a.status/100 != 2:
-		r := s.follow(ctx, a.resultOn(func(t *v1.Transaction) bool { return answers(t, &create) }), authorized)
+	case resp.status/100 != 2:
+		r := s.follow(ctx, resp.resultOn(func(t *v1.Transaction) bool { return matchesPayment(t, &create) }), authorized)
 		if r.Transaction == nil {
 			return r
 		}
-		return r.from(a, r.Transaction.CreatedAt.Time)
-	case !a.holds(&t, func() bool { return answers(&t, &create) }):
-		return Result{Outcome: Uncertain, Status: a.status}
+		return r.from(resp, r.Transaction.CreatedAt.Time)
+	case !resp.decodeMatching(&t, func() bool { return matchesPayment(&t, &create) }):
+		return Result{Outcome: Uncertain, Status: resp.status}
 	}
-	return s.follow(ctx, authorized(&t), authorized).from(a, t.CreatedAt.Time)
+	return s.follow(ctx, authorized(&t), authorized).from(resp, t.CreatedAt.Time)
 }
 
 // create is the generated client's CreateTransactionWithBody without two costs: it does not parse
@@ -108,14 +108,15 @@ func (s session) captureID(ctx context.Context, c Capture, txn string, t *v1.Tra
 		body.Final = &c.Final
 	}
 	params := &v1.CreateCaptureParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.CreateCaptureWithBody(ctx, txn, params, contentType, body, s.authorized)
-	})
+	resp, ok := s.post(ctx, body, CodeOutcomeUnknown,
+		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+			return s.x.client.CreateCaptureWithBody(ctx, txn, params, contentType, body, s.authorized)
+		})
 	var made v1.Capture
-	if r, done := a.settled(ok, txn, t, &made, func() bool { return captures(&made, &body, txn, t) }); !done {
+	if r, done := resp.settled(ok, txn, t, &made, func() bool { return matchesCapture(&made, &body, txn, t) }); !done {
 		return r
 	}
-	r := Result{Outcome: Done, Status: a.status, Transaction: t, Capture: &made}
+	r := Result{Outcome: Done, Status: resp.status, Transaction: t, Capture: &made}
 	if made.Status == v1.CaptureStatusFailed {
 		r.Outcome = Refused
 	}
@@ -138,18 +139,19 @@ func (s session) refund(ctx context.Context, c Refund) Result {
 		body.Capture = &captured.ID
 	}
 	params := &v1.CreateRefundParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, body, CodeOutcomeUnknown, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
-		return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
-	})
+	resp, ok := s.post(ctx, body, CodeOutcomeUnknown,
+		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
+			return s.x.client.CreateRefundWithBody(ctx, params, contentType, body, s.authorized)
+		})
 	var made v1.Refund
-	if r, done := a.settled(ok, t.ID, t, &made, func() bool { return refunds(&made, &body, t.Currency) }); !done {
+	if r, done := resp.settled(ok, t.ID, t, &made, func() bool { return matchesRefund(&made, &body, t.Currency) }); !done {
 		if r.Capture = captured; c.Captures {
-			r = s.told(ctx, r)
+			r = s.withVoidedCapture(ctx, r)
 		}
 		return r
 	}
-	r = Result{Outcome: Done, Status: a.status, Transaction: t, Capture: captured, Refund: &made}
-	r = r.from(a, made.CreatedAt.Time)
+	r = Result{Outcome: Done, Status: resp.status, Transaction: t, Capture: captured, Refund: &made}
+	r = r.from(resp, made.CreatedAt.Time)
 	if made.Status == v1.RefundStatusFailed {
 		r.Outcome = Refused
 	}
@@ -184,7 +186,7 @@ func (s session) voidRead(ctx context.Context, t *v1.Transaction) Result {
 // voidID voids a payment if it has the expected version. Nil accepts any version.
 func (s session) voidID(ctx context.Context, txn string, expected *int64) Result {
 	params := &v1.VoidTransactionParams{IdempotencyKey: &s.idempotencyKey}
-	a, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "",
+	resp, ok := s.post(ctx, v1.TransactionVoid{ExpectedVersion: expected}, "",
 		func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 			return s.x.client.VoidTransactionWithBody(ctx, txn, params, contentType, body, s.authorized)
 		})
@@ -192,10 +194,10 @@ func (s session) voidID(ctx context.Context, txn string, expected *int64) Result
 	switch {
 	case !ok:
 		return unencodable()
-	case a.status/100 != 2:
-		return s.follow(ctx, a.resultOn(named(txn)), voided)
-	case !a.holds(&t, func() bool { return t.ID == txn }):
-		return Result{Outcome: Uncertain, Status: a.status}
+	case resp.status/100 != 2:
+		return s.follow(ctx, resp.resultOn(hasID(txn)), voided)
+	case !resp.decodeMatching(&t, func() bool { return t.ID == txn }):
+		return Result{Outcome: Uncertain, Status: resp.status}
 	}
 	return s.follow(ctx, voided(&t), voided)
 }
@@ -204,22 +206,22 @@ func (s session) voidID(ctx context.Context, txn string, expected *int64) Result
 // false if v cannot be encoded.
 func (s session) post(
 	ctx context.Context, v any, again string, send func(context.Context, *bytes.Reader) (*http.Response, error),
-) (answer, bool) {
+) (response, bool) {
 	body, err := v1.Marshal(v)
 	if err != nil {
-		return answer{}, false
+		return response{}, false
 	}
 	var before earlier
 	for i := 0; ; i++ {
-		a := s.x.callAfter(ctx, &before, again, func(ctx context.Context) (*http.Response, error) {
+		resp := s.x.callAfter(ctx, &before, again, func(ctx context.Context) (*http.Response, error) {
 			return send(ctx, bytes.NewReader(body))
 		})
-		a.claimed = before.claimed
+		resp.claimed = before.claimed
 		// V1 does not store this refusal under the key.
-		busy := s.patient && a.err.Code == CodeOperationInProgress
+		busy := s.patient && resp.err.Code == CodeOperationInProgress
 		if !busy || i == busyRepeats || !wait(ctx, s.x.cfg.FollowPause<<i) {
-			s.posted.note(a)
-			return a, true
+			s.keyResponse.record(resp)
+			return resp, true
 		}
 	}
 }
@@ -230,18 +232,20 @@ const busyRepeats = 4
 // settled reads the response to an operation on the payment with the id txn into made. It reports
 // false, with the result to give, if the response has no matching object. t is the payment if it
 // was read, else nil.
-func (a answer) settled(encoded bool, txn string, t *v1.Transaction, made any, fits func() bool) (Result, bool) {
+func (resp response) settled(
+	encoded bool, txn string, t *v1.Transaction, made any, matches func() bool,
+) (Result, bool) {
 	switch {
 	case !encoded:
 		return unencodable(), false
-	case a.status/100 != 2:
-		r := a.resultOn(named(txn))
+	case resp.status/100 != 2:
+		r := resp.resultOn(hasID(txn))
 		if r.Transaction == nil {
 			r.Transaction = t
 		}
 		return r, false
-	case !a.holds(made, fits):
-		return Result{Outcome: Uncertain, Status: a.status, Transaction: t}, false
+	case !resp.decodeMatching(made, matches):
+		return Result{Outcome: Uncertain, Status: resp.status, Transaction: t}, false
 	}
 	return Result{}, true
 }
@@ -256,8 +260,8 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 		require.Method != "" && require.Method != t.PaymentMethod {
 		return nil, ConditionSource
 	}
-	if require.Kind != "" && require.Kind != kindOf(t) {
-		return nil, ConditionKind
+	if require.Kind != "" && require.Kind != methodTypeOf(t) {
+		return nil, ConditionMethodType
 	}
 	if require.Settled && t.Settlement != v1.SettlementSettled {
 		return nil, ConditionSettled
@@ -282,13 +286,13 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 	return &minor, ""
 }
 
-// kindOf returns "" for a payment with neither.
-func kindOf(t *v1.Transaction) MethodKind {
+// methodTypeOf returns "" for a payment with neither.
+func methodTypeOf(t *v1.Transaction) MethodType {
 	switch {
 	case t.Card != nil, t.NetworkToken != nil:
-		return CardKind
+		return CardMethod
 	case t.BankAccount != nil:
-		return BankKind
+		return BankMethod
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func (s session) get(ctx context.Context, c Get) Result {
 	}
 	r = Result{Outcome: Done, Status: http.StatusOK, Transaction: t, Capture: captured}
 	if c.Captures {
-		return s.told(ctx, r)
+		return s.withVoidedCapture(ctx, r)
 	}
 	return r
 }
@@ -76,11 +76,11 @@ func (s session) readCapture(ctx context.Context, n Number) (*v1.Capture, Result
 
 // captureOf reads one capture by its id. It returns nil and the result to give if it cannot.
 func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, Result) {
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCapture(ctx, captured, s.authorized)
 	})
 	var c v1.Capture
-	if r, ok := a.read(&c, func() bool { return c.ID == captured }); !ok {
+	if r, ok := resp.read(&c, func() bool { return c.ID == captured }); !ok {
 		return nil, r
 	}
 	return &c, Result{}
@@ -88,11 +88,11 @@ func (s session) captureOf(ctx context.Context, captured string) (*v1.Capture, R
 
 // read reads one transaction by its id. It returns nil and the result to give if it cannot.
 func (s session) read(ctx context.Context, txn string) (*v1.Transaction, Result) {
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetTransaction(ctx, txn, s.authorized)
 	})
 	var t v1.Transaction
-	if r, ok := a.read(&t, func() bool { return t.ID == txn }); !ok {
+	if r, ok := resp.read(&t, func() bool { return t.ID == txn }); !ok {
 		return nil, r
 	}
 	return &t, Result{}
@@ -106,14 +106,14 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 	if err != nil {
 		return r
 	}
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetRefund(ctx, re, s.authorized)
 	})
 	var found v1.Refund
-	unread, ok := a.read(&found, func() bool { return found.ID == re })
+	unread, ok := resp.read(&found, func() bool { return found.ID == re })
 	if ok {
 		r.Refund = &found
-	} else if a.status/100 == 2 {
+	} else if resp.status/100 == 2 {
 		return unread // the refund may still exist
 	}
 	return r
@@ -121,12 +121,12 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 
 // read reads the response to a GET into v. It reports false, with the result to give, if nothing in
 // it matches. A lost response to a read is never Uncertain, because a read has no effect.
-func (a answer) read(v any, fits func() bool) (Result, bool) {
-	if a.status/100 == 2 && a.holds(v, fits) {
+func (resp response) read(v any, matches func() bool) (Result, bool) {
+	if resp.status/100 == 2 && resp.decodeMatching(v, matches) {
 		return Result{}, true
 	}
-	r := a.result()
-	if r.Outcome == Uncertain || a.status/100 == 2 {
+	r := resp.result()
+	if r.Outcome == Uncertain || resp.status/100 == 2 {
 		r.Outcome = Unavailable
 	}
 	return r, false

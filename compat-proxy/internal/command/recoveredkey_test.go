@@ -108,10 +108,11 @@ func (f *recoveringV1) respond(w http.ResponseWriter, r *http.Request, read bool
 	}
 }
 
-// TestOnce_gapBehindARecoveredKey: the outcome of a payment is unknown, and an equal request is
-// charged under the next key. Then v1 frees the payment's key, while the payment's own request
-// still runs. The duplicate of the other request is not charged, with any outcome of the first.
-func TestOnce_gapBehindARecoveredKey(t *testing.T) {
+// TestDeduplication_gapBehindARecoveredKey: the outcome of a payment is unknown, and an equal
+// request is charged under the next key. Then v1 frees the payment's key, while the payment's own
+// request still runs. The duplicate of the other request is not charged, with any outcome of the
+// first.
+func TestDeduplication_gapBehindARecoveredKey(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		recovery
@@ -122,14 +123,19 @@ func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 		"failed at the first read": {recovery{status: "failed", recovers: 1}, command.Refused, command.CodeFailed},
 		"failed at the last read":  {recovery{status: "failed", recovers: 4}, command.Refused, command.CodeFailed},
 		"removed":                  {recovery{recovers: 1}, command.Uncertain, command.CodeOutcomeUnknown},
-		"freed after the last read": {recovery{status: "unknown", recovers: 4}, command.Uncertain,
-			command.CodeOutcomeUnknown},
-		"refused for good when the transport sent it again": {
-			recovery{lost: "connection", refusal: command.CodeUnknownCustomer, recovers: 1}, command.Refused,
+		"freed after the last read": {
+			recovery{status: "unknown", recovers: 4},
+			command.Uncertain,
+			command.CodeOutcomeUnknown,
+		},
+		"refused finally after the transport resent it": {
+			recovery{lost: "connection", refusal: command.CodeUnknownCustomer, recovers: 1},
+			command.Refused,
 			command.CodeUnknownCustomer,
 		},
-		"refused for good when it was sent again": {
-			recovery{lost: "gateway", refusal: command.CodeUnknownCustomer, recovers: 1}, command.Refused,
+		"refused finally after a retry": {
+			recovery{lost: "gateway", refusal: command.CodeUnknownCustomer, recovers: 1},
+			command.Refused,
 			command.CodeUnknownCustomer,
 		},
 		"refused when it was sent again": {
@@ -142,14 +148,14 @@ func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 		for _, window := range []int{0, 120} {
 			t.Run(fmt.Sprintf("%s, window %d", name, window), func(t *testing.T) {
 				t.Parallel()
-				b := setupOnce(t, noon)
+				b := setupWindow(t, noon)
 				f := &recoveringV1{keyedV1: b.v1, recovery: tt.recovery, claimed: make(chan struct{})}
 				server := goldentest.Serve(t, f)
 				for i := range b.proxies {
 					b.proxies[i] = mustProxy(t, server, b)
 				}
 				f.another = func() {
-					if got, want := b.ask(t.Context(), 1, sale(0)), command.Done; got != want {
+					if got, want := b.execute(t.Context(), 1, sale(0)), command.Done; got != want {
 						t.Errorf("the other request: got %s, want %s", got, want)
 					}
 				}
@@ -160,7 +166,7 @@ func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 				f.ended.Store(true)
 				b.clock.Advance(2 * time.Second)
 				for proxy := range b.proxies {
-					if got, want := b.ask(t.Context(), proxy, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
+					if got, want := b.execute(t.Context(), proxy, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
 						t.Errorf("its duplicate by proxy %d: got %s and %d payments, want %s and 1", proxy, got, b.v1.paid(), want)
 					}
 				}
@@ -170,7 +176,7 @@ func TestOnce_gapBehindARecoveredKey(t *testing.T) {
 }
 
 // mustProxy returns a further proxy, behind a server in front of the bundle's v1.
-func mustProxy(t *testing.T, server *httptest.Server, b onceBundle) *command.Executor {
+func mustProxy(t *testing.T, server *httptest.Server, b windowBundle) *command.Executor {
 	t.Helper()
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,

@@ -24,13 +24,13 @@ func (r Refusal) Kind() Kind { return r.Of }
 // decides, as if v1 had refused the key to the command. Without a name it reserves nothing.
 func (s session) refuse(ctx context.Context) Result {
 	refused := Result{Outcome: Refused, Status: http.StatusForbidden, Code: CodeNotPermitted}
-	if s.posted == nil {
+	if s.keyResponse == nil {
 		return refused
 	}
 	held, failed := s.reserve(ctx, s.idempotencyKey, refusedPurpose)
 	if failed != nil {
 		return *failed
 	}
-	s.posted.stored, s.posted.taken = held, !held
+	s.keyResponse.stored, s.keyResponse.taken = held, !held
 	return refused
 }

@@ -27,7 +27,7 @@ func TestRefusalIsFinal(t *testing.T) {
 	for name, c := range map[string]command.Named{"by evidence": final(), "by the client": sending(100, "e")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
+			b := setupWindow(t, noon)
 			for i := range 3 {
 				if r := b.result(t, i%2, refusing(c)); r.Outcome != command.Refused || r.Code != command.CodeNotPermitted {
 					t.Fatalf("refusal %d: got %s %s, want %s", i, r.Outcome, r.Code, command.CodeNotPermitted)
@@ -52,7 +52,7 @@ func TestRefusalIsFinal(t *testing.T) {
 // bytes get their response again.
 func TestRefusalLeavesTheClientsName(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	b.result(t, 0, refusing(sending(100, "e")))
 	for i := range 3 {
 		if r := b.result(t, i%2, sending(100, "f")); r.Outcome != command.Done || r.Fresh != (i == 0) {
@@ -71,7 +71,7 @@ func TestRefusalAfterTheEffect(t *testing.T) {
 	for name, c := range map[string]command.Named{"by evidence": final(), "by the client": sending(100, "e")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
+			b := setupWindow(t, noon)
 			made := b.result(t, 0, c)
 			if r := b.result(t, 1, refusing(c)); r.Outcome != command.Refused || r.Code != command.CodeNotPermitted {
 				t.Errorf("got %s %s, want %s", r.Outcome, r.Code, command.CodeNotPermitted)
@@ -88,10 +88,10 @@ func TestRefusalAfterTheEffect(t *testing.T) {
 // A retry of these bytes is refused too. The name's next key decides.
 func TestRefusalAfterAnother(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
-	b.v1.answer = http.StatusConflict
+	b := setupWindow(t, noon)
+	b.v1.response = http.StatusConflict
 	b.result(t, 0, sending(200, "e"))
-	b.v1.answer = http.StatusCreated
+	b.v1.response = http.StatusCreated
 	if r := b.result(t, 1, refusing(sending(200, "f"))); r.Code != command.CodeNotPermitted {
 		t.Errorf("got %s %s, want %s", r.Outcome, r.Code, command.CodeNotPermitted)
 	}
@@ -110,7 +110,7 @@ func TestReservationsOfARefusal(t *testing.T) {
 	for want, c := range []command.Command{
 		command.Refusal{Of: command.PaymentAuthorize}, refusing(final()), refusing(sending(100, "e")),
 	} {
-		b := setupOnce(t, noon)
+		b := setupWindow(t, noon)
 		if r := b.result(t, 0, c); r.Outcome != command.Refused || r.Code != command.CodeNotPermitted {
 			t.Errorf("got %s %s, want %s", r.Outcome, r.Code, command.CodeNotPermitted)
 		}
@@ -126,8 +126,8 @@ func TestRefusalThatIsNotStored(t *testing.T) {
 	for name, c := range map[string]command.Named{"by evidence": final(), "by the client": sending(100, "e")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
-			b.v1.deaf = 100
+			b := setupWindow(t, noon)
+			b.v1.lostRequests = 100
 			if r := b.result(t, 0, refusing(c)); r.Outcome != command.Unavailable {
 				t.Errorf("got %s %s, want %s", r.Outcome, r.Code, command.Unavailable)
 			}

@@ -16,9 +16,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry/telemetrytest"
 )
 
-// TestRepetitionsAreInTheTrace: each attempt at a call has a span with its number, and v1 continues
+// TestRetriesAreInTheTrace: each attempt at a call has a span with its number, and v1 continues
 // that span.
-func TestRepetitionsAreInTheTrace(t *testing.T) {
+func TestRetriesAreInTheTrace(t *testing.T) {
 	t.Parallel()
 	to := telemetrytest.New(t)
 	vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": to.URL}
@@ -29,8 +29,8 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	tracer := provider.Tracer("compat-proxy")
-	f := &fakeV1{answers: map[string][]answer{create: {{status: 503}, {status: 504},
-		{status: 201, body: transaction("captured")}}}}
+	attempts := []response{{status: 503}, {status: 504}, {status: 201, body: transaction("captured")}}
+	f := &fakeV1{responses: map[string][]response{create: attempts}}
 	var mu sync.Mutex
 	var parents []string // span ids that v1 received
 	server := goldentest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,8 +39,10 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 		mu.Unlock()
 		f.ServeHTTP(w, r)
 	}))
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL,
-		Transport: server.Client().Transport, Backoff: time.Millisecond, Tracer: tracer})
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: server.Client().Transport,
+		Backoff: time.Millisecond, Tracer: tracer,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +62,12 @@ func TestRepetitionsAreInTheTrace(t *testing.T) {
 		statuses = append(statuses, s.Attributes["http.response.status_code"])
 		failures = append(failures, s.Attributes["error.type"])
 	}
-	for what, pair := range map[string][2][]string{
-		"repetitions": {resends, {"", "1", "2"}}, "statuses": {statuses, {"503", "504", "201"}},
-		"failures": {failures, {"503", "504", ""}}, "what v1 continues": {parents, spans},
+	for name, pair := range map[string][2][]string{
+		"retries": {resends, {"", "1", "2"}}, "statuses": {statuses, {"503", "504", "201"}},
+		"failures": {failures, {"503", "504", ""}}, "parents at v1": {parents, spans},
 	} {
 		if !slices.Equal(pair[0], pair[1]) {
-			t.Errorf("%s: got %q, want %q", what, pair[0], pair[1])
+			t.Errorf("%s: got %q, want %q", name, pair[0], pair[1])
 		}
 	}
 }

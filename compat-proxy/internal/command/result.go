@@ -18,7 +18,7 @@ const (
 	Refused     Outcome = "refused"     // v1 refused with Code; nothing moved
 	Unavailable Outcome = "unavailable" // v1 could not take the request; nothing moved
 	Uncertain   Outcome = "uncertain"   // the response was lost, or the outcome is unknown to v1 itself
-	Repeated    Outcome = "repeated"    // an equal request was made within the window of Once; v1 did nothing new
+	Repeated    Outcome = "repeated"    // an equal request was made within the deduplication window; v1 did nothing new
 )
 
 // Condition is a condition that did not hold.
@@ -26,16 +26,16 @@ type Condition string
 
 // The conditions of Require, and of the amount's precision.
 const (
-	ConditionSettled  Condition = "settled"
-	ConditionKind     Condition = "kind" // a card instead of a bank account, or the other way round
-	ConditionLast4    Condition = "last4"
-	ConditionRouting  Condition = "routing"
-	ConditionCurrency Condition = "currency"
-	ConditionSource   Condition = "source"   // another customer or payment method
-	ConditionShipping Condition = "shipping" // the customer has no shipping address
-	ConditionBrand    Condition = "brand"    // the stored card's brand is not accepted; Methods has the card
-	ConditionAmount   Condition = "amount"   // not a whole number of minor units, or not positive
-	ConditionRange    Condition = "range"    // beyond the greatest possible amount, so beyond the target's
+	ConditionSettled    Condition = "settled"
+	ConditionMethodType Condition = "kind" // a card instead of a bank account, or the other way round
+	ConditionLast4      Condition = "last4"
+	ConditionRouting    Condition = "routing"
+	ConditionCurrency   Condition = "currency"
+	ConditionSource     Condition = "source"   // another customer or payment method
+	ConditionShipping   Condition = "shipping" // the customer has no shipping address
+	ConditionBrand      Condition = "brand"    // the stored card's brand is not accepted; Methods has the card
+	ConditionAmount     Condition = "amount"   // not a whole number of minor units, or not positive
+	ConditionRange      Condition = "range"    // beyond the greatest possible amount, so beyond the target's
 )
 
 // Result is the result of one command.
@@ -59,8 +59,8 @@ type Result struct {
 	Customer *v1.Customer       `json:"customer,omitempty"`
 	Methods  []v1.PaymentMethod `json:"methods,omitempty"`
 	Token    *v1.Token          `json:"token,omitempty"`
-	// Place is the position of the payment method that v1 refused, counted from 1.
-	Place int `json:"place,omitzero"`
+	// Position is the position of the payment method that v1 refused, counted from 1.
+	Position int `json:"position,omitzero"`
 
 	// Fresh reports that v1 did a Named command, or the issuer declined it, in this request and not in
 	// an earlier one of that name.

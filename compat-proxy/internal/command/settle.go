@@ -16,24 +16,24 @@ type earlier struct {
 }
 
 // add updates the response to the next attempt by the attempts before it, and adds it to them.
-func (e *earlier) add(a *answer) {
-	a.replayed = a.replayed && !e.ours && !a.resent
-	e.ours = e.ours || a.resent || a.maybe && a.err.Code != CodeKeyInUse
-	a.maybe = a.maybe || e.lost && !a.settles()
-	e.lost = a.maybe
-	e.claimed = e.claimed || a.maybe || a.resent
+func (e *earlier) add(resp *response) {
+	resp.replayed = resp.replayed && !e.ours && !resp.resent
+	e.ours = e.ours || resp.resent || resp.maybe && resp.err.Code != CodeKeyInUse
+	resp.maybe = resp.maybe || e.lost && !resp.settles()
+	e.lost = resp.maybe
+	e.claimed = e.claimed || resp.maybe || resp.resent
 }
 
 // hadNoEffect reports whether a response that is no success proves that its attempt had no effect.
 // A gateway's 5xx proves nothing about v1 behind it, unless it is a 503 with httpx.UnsentHeader.
-func (a answer) hadNoEffect() bool {
+func (resp response) hadNoEffect() bool {
 	switch {
-	case a.err.Code == CodeKeyInUse:
+	case resp.err.Code == CodeKeyInUse:
 		return false
-	case a.status == http.StatusServiceUnavailable:
-		return beforeEffect[a.err.Code] || a.unsent
+	case resp.status == http.StatusServiceUnavailable:
+		return beforeEffect[resp.err.Code] || resp.unsent
 	}
-	return a.status < http.StatusInternalServerError || a.err.Code == CodeNotProcessed
+	return resp.status < http.StatusInternalServerError || resp.err.Code == CodeNotProcessed
 }
 
 // beforeEffect are the codes of 503 responses that v1 sends before any effect. Any other, such as
@@ -44,6 +44,6 @@ var beforeEffect = map[string]bool{
 
 // settles reports whether the response also settles the earlier attempts with the same key.
 // invalid_json does not settle: the proxy sends valid JSON, so v1 got a truncated body.
-func (a answer) settles() bool {
-	return a.status/100 == 2 || slices.Contains(v1.SettlingRefusals(), a.err.Code)
+func (resp response) settles() bool {
+	return resp.status/100 == 2 || slices.Contains(v1.SettlingRefusals(), resp.err.Code)
 }

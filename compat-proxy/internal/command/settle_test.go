@@ -13,10 +13,10 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// TestWhatSettlesALostAttempt: an attempt had no response, and the next one is refused. The refusal
-// proves that nothing was done only if v1 looked the Idempotency-Key up before it. V1 must also
-// refuse any equal request from then on.
-func TestWhatSettlesALostAttempt(t *testing.T) {
+// TestRefusalsThatSettleALostAttempt: an attempt had no response, and the next one is refused. The
+// refusal proves that nothing was done only if v1 looked the Idempotency-Key up before it. V1 must
+// also refuse any equal request from then on.
+func TestRefusalsThatSettleALostAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status int
@@ -57,11 +57,11 @@ func TestWhatSettlesALostAttempt(t *testing.T) {
 		{413, "body_too_large", command.Uncertain},
 		{415, "unsupported_media_type", command.Uncertain},
 	} {
-		second := answer{status: c.status, body: "<html>"}
+		second := response{status: c.status, body: "<html>"}
 		if c.code != "" {
 			second.body = refusal(c.code)
 		}
-		x, _ := setup(t, map[string][]answer{create: {{}, second}})
+		x, _ := setup(t, map[string][]response{create: {{}, second}})
 		if got := run(t, x, charge).Outcome; got != c.want {
 			t.Errorf("%d %q after a lost response: got %s, want %s", c.status, c.code, got, c.want)
 		}
@@ -89,14 +89,14 @@ func TestSettlingRefusals(t *testing.T) {
 		t.Errorf("the codes that settle: got %q, want %q", got, want)
 	}
 	for code, status := range statuses {
-		refused := answer{status: status, body: refusal(code)}
-		lost, f := setup(t, map[string][]answer{create: {{}, refused}})
+		refused := response{status: status, body: refusal(code)}
+		lost, f := setup(t, map[string][]response{create: {{}, refused}})
 		first := run(t, lost, charge)
 		keys := f.posts()
 		if len(keys) < 2 || keys[0].key == "" || keys[0].key != keys[1].key {
 			t.Errorf("%s: got %+v, want the second attempt under the first key", code, keys)
 		}
-		plain, _ := setup(t, map[string][]answer{create: {refused}})
+		plain, _ := setup(t, map[string][]response{create: {refused}})
 		again := run(t, plain, charge)
 		if first.Outcome == command.Uncertain || first.Outcome != again.Outcome || first.Code != again.Code {
 			t.Errorf("%s: got %s %s after a lost attempt, %s %s without", code, first.Outcome, first.Code, again.Outcome,
@@ -110,7 +110,7 @@ func TestSettlingRefusals(t *testing.T) {
 func TestVersionConflictSettlesALostAttempt(t *testing.T) {
 	t.Parallel()
 	conflict := refusalWith(command.CodeVersionConflict, transaction("captured"))
-	x, f := setup(t, map[string][]answer{void: {{}, {status: http.StatusConflict, body: conflict}}})
+	x, f := setup(t, map[string][]response{void: {{}, {status: http.StatusConflict, body: conflict}}})
 	r := run(t, x, command.Void{Target: number, Expected: new(int64(1))})
 	if r.Outcome != command.Refused || r.Code != command.CodeNotVoidable || r.Transaction == nil {
 		t.Errorf("got %s %q %v, want a refusal with the payment", r.Outcome, r.Code, r.Transaction)
@@ -156,8 +156,8 @@ func TestLateFirstAttempt(t *testing.T) {
 	}
 }
 
-// TestWhichServiceIsUnavailable: only some codes of a 503 prove that the request had no effect.
-func TestWhichServiceIsUnavailable(t *testing.T) {
+// TestUnavailableAcquirerOrV1: only some codes of a 503 prove that the request had no effect.
+func TestUnavailableAcquirerOrV1(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]command.Outcome{
 		"overloaded":                      command.Unavailable,
@@ -167,7 +167,7 @@ func TestWhichServiceIsUnavailable(t *testing.T) {
 		"mle_unavailable":                 command.Uncertain,
 		"a_code_of_tomorrow":              command.Uncertain,
 	} {
-		x, _ := setup(t, map[string][]answer{create: {{status: http.StatusServiceUnavailable, body: refusal(code)}}})
+		x, _ := setup(t, map[string][]response{create: {{status: http.StatusServiceUnavailable, body: refusal(code)}}})
 		if got := run(t, x, charge).Outcome; got != want {
 			t.Errorf("503 %s: got %s, want %s", code, got, want)
 		}
@@ -178,17 +178,20 @@ func TestWhichServiceIsUnavailable(t *testing.T) {
 // request again. Its result still depends on the earlier lost attempt.
 func TestBusyAfterALostAttempt(t *testing.T) {
 	t.Parallel()
-	busy := answer{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
-	down := answer{status: http.StatusServiceUnavailable, body: refusal(command.CodeAcquirerUnavailable)}
+	busy := response{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
+	down := response{status: http.StatusServiceUnavailable, body: refusal(command.CodeAcquirerUnavailable)}
 	for name, tt := range map[string]struct {
-		answers []answer
-		want    command.Outcome
+		responses []response
+		want      command.Outcome
 	}{
-		"lost, busy, acquirer down": {[]answer{{}, busy, down}, command.Uncertain},
-		"busy, acquirer down":       {[]answer{busy, down}, command.Unavailable},
-		"lost, busy, done":          {[]answer{{}, busy, {status: http.StatusOK, body: transaction("voided")}}, command.Done},
+		"lost, busy, acquirer down": {[]response{{}, busy, down}, command.Uncertain},
+		"busy, acquirer down":       {[]response{busy, down}, command.Unavailable},
+		"lost, busy, done": {
+			[]response{{}, busy, {status: http.StatusOK, body: transaction("voided")}},
+			command.Done,
+		},
 	} {
-		x, _ := setup(t, map[string][]answer{void: tt.answers})
+		x, _ := setup(t, map[string][]response{void: tt.responses})
 		if got := run(t, x, command.Named{Command: command.Void{Target: number}, Name: "n"}).Outcome; got != tt.want {
 			t.Errorf("%s: got %s, want %s", name, got, tt.want)
 		}
@@ -199,21 +202,21 @@ func TestBusyAfterALostAttempt(t *testing.T) {
 // nothing. It proves nothing about earlier attempts.
 func TestUnsent(t *testing.T) {
 	t.Parallel()
-	gateway := answer{status: 503, body: refusal("service_unavailable")}
+	gateway := response{status: 503, body: refusal("service_unavailable")}
 	unsent := gateway
 	unsent.unsent = true
-	afterCommit := answer{status: 502, body: refusal("answer_lost"), unsent: true}
+	afterCommit := response{status: 502, body: refusal("answer_lost"), unsent: true}
 	for name, c := range map[string]struct {
-		answers []answer
-		want    command.Outcome
+		responses []response
+		want      command.Outcome
 	}{
-		"unsent":                      {[]answer{unsent}, command.Unavailable},
-		"no proof":                    {[]answer{gateway}, command.Uncertain},
-		"unsent after a lost attempt": {[]answer{{}, unsent}, command.Uncertain},
-		"unsent after no proof":       {[]answer{gateway, unsent}, command.Uncertain},
-		"a lost response":             {[]answer{afterCommit}, command.Uncertain},
+		"unsent":                      {[]response{unsent}, command.Unavailable},
+		"no proof":                    {[]response{gateway}, command.Uncertain},
+		"unsent after a lost attempt": {[]response{{}, unsent}, command.Uncertain},
+		"unsent after no proof":       {[]response{gateway, unsent}, command.Uncertain},
+		"a lost response":             {[]response{afterCommit}, command.Uncertain},
 	} {
-		x, _ := setup(t, map[string][]answer{create: c.answers})
+		x, _ := setup(t, map[string][]response{create: c.responses})
 		if got := run(t, x, charge).Outcome; got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}

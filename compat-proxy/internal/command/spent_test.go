@@ -17,8 +17,8 @@ func sending(amount int64, evidence string) command.Named {
 // A result that makes the client retry spends nothing: the same bytes are executed.
 func TestOutageSpendsNoEvidence(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
-	b.v1.deaf = 100
+	b := setupWindow(t, noon)
+	b.v1.lostRequests = 100
 	if r := b.result(t, 0, sending(100, "e")); r.Outcome == command.Refused || r.Outcome == command.Done {
 		t.Fatalf("got %s, want an outage", r.Outcome)
 	}

@@ -13,7 +13,7 @@ import (
 // method, or v1 does not have it, v1 decides: its refusal settles earlier attempts under the same
 // key.
 func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *Result) {
-	if len(c.Takes) == 0 || c.Body.Customer == nil {
+	if len(c.AcceptedBrands) == 0 || c.Body.Customer == nil {
 		return nil, nil
 	}
 	name, refused := s.methodName(ctx, &c.Body)
@@ -28,7 +28,7 @@ func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *
 	switch {
 	case method.Card == nil:
 		c.Body.CardCvc = nil // a bank account has no security code
-	case !slices.Contains(c.Takes, method.Card.Brand):
+	case !slices.Contains(c.AcceptedBrands, method.Card.Brand):
 		return method, &Result{Outcome: Unmet, Unmet: ConditionBrand, Methods: []v1.PaymentMethod{*method}}
 	}
 	return method, nil
@@ -58,11 +58,11 @@ func unread(r Result) *Result {
 // method reads one payment method of a customer. It returns nil and the result to give if it
 // cannot.
 func (s session) method(ctx context.Context, customer, method string) (*v1.PaymentMethod, Result) {
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetPaymentMethod(ctx, customer, method, s.authorized)
 	})
 	var m v1.PaymentMethod
-	if r, ok := a.read(&m, func() bool { return m.ID == method && m.Customer == customer }); !ok {
+	if r, ok := resp.read(&m, func() bool { return m.ID == method && m.Customer == customer }); !ok {
 		return nil, r
 	}
 	return &m, Result{}

@@ -11,13 +11,13 @@ import (
 
 // use is the use of an Idempotency-Key, as v1 returns it.
 type use struct {
-	found    bool
-	running  bool      // its outcome is unknown
-	refused  bool      // v1 refused it: it has no effect and never will
-	conflict bool      // refused because the payment had changed since it was read
-	effect   bool      // it made something: a payment, a decline, a refund
-	made     time.Time // zero if v1 does not return it to this caller
-	blind    bool      // the caller may not read keys: only found is certain
+	found      bool
+	running    bool      // its outcome is unknown
+	refused    bool      // v1 refused it: it has no effect and never will
+	conflict   bool      // refused because the payment had changed since it was read
+	effect     bool      // it made something: a payment, a decline, a refund
+	made       time.Time // zero if v1 does not return it to this caller
+	unreadable bool      // the caller may not read keys: only found is certain
 
 	resource string // the id of the object that it made, if v1 returned it
 	purpose  string // of a reservation; "" if it is none
@@ -31,23 +31,25 @@ func (u use) judge(r Result, recent time.Time) (Result, bool) {
 		// A running request must not be repeated, however long it takes.
 		return Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, true
 	case u.effect && (u.made.IsZero() || u.made.After(recent)):
-		return Result{Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund,
-			resource: u.resource}, true
+		return Result{
+			Outcome: Repeated, Status: r.Status, Transaction: r.Transaction, Refund: r.Refund,
+			resource: u.resource,
+		}, true
 	}
 	return Result{}, false
 }
 
-// reveal reads the payment that r duplicates, because a client that named a stored payment method
-// does not have the charged source. Nothing changes if it cannot be read.
-func (s session) reveal(ctx context.Context, r *Result) {
+// loadDuplicated reads the payment that r duplicates, because a client that named a stored payment
+// method does not have the charged source. Nothing changes if it cannot be read.
+func (s session) loadDuplicated(ctx context.Context, r *Result) {
 	if r.Outcome == Repeated && r.Transaction == nil && r.resource != "" {
 		r.Transaction, _ = s.read(ctx, r.resource)
 	}
 }
 
-// another reports whether an earlier request has the key: v1 returned that request's response, or
-// refused the key.
-func (r Result) another() bool { return r.replayed || r.Code == CodeKeyReused }
+// ofOtherRequest reports whether an earlier request has the key: v1 returned that request's
+// response, or refused the key.
+func (r Result) ofOtherRequest() bool { return r.replayed || r.Code == CodeKeyReused }
 
 // use returns the use of the key that a replayed response describes. It reports false if the
 // response is not a replay, or lacks the time that decides about a duplicate.
@@ -78,16 +80,16 @@ func (s session) look(ctx context.Context, key string) (use, *Result) {
 // unknown time for the key of its last request. It gets no use for any other key. See
 // DIVERGENCES.md.
 func (s session) peek(ctx context.Context, key string) (use, *Result) {
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 	})
 	var found v1.IdempotencyKeyRecord
-	r, ok := a.read(&found, func() bool { return found.Key == "" || found.Key == key })
+	r, ok := resp.read(&found, func() bool { return found.Key == "" || found.Key == key })
 	switch {
 	case !ok && r.Outcome == NotFound:
 		return use{}, nil
 	case !ok && r.Status == http.StatusForbidden:
-		return use{found: key == s.idempotencyKey, effect: true, blind: true}, nil
+		return use{found: key == s.idempotencyKey, effect: true, unreadable: true}, nil
 	case !ok:
 		return use{}, &r
 	}
@@ -146,7 +148,7 @@ func bankIdentity(b *v1.BankAccountInput) []string {
 // identity returns the fields of the refund: its amount and its payment.
 func (c Refund) identity() []string {
 	last4 := c.Require.Last4
-	if c.Require.Kind == BankKind {
+	if c.Require.Kind == BankMethod {
 		last4 = "" // clients send the end of a short account number in several lengths; the target has one account
 	}
 	parts := []string{string(c.Kind()), string(c.Target), c.Amount, c.Require.Currency, last4}

@@ -7,10 +7,10 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/command"
 )
 
-// TestOnce_revealsWhatIsStored: the executor reads the earlier payment if the command names a
-// stored payment method, because only that payment has the charged source. Otherwise it reads
-// nothing.
-func TestOnce_revealsWhatIsStored(t *testing.T) {
+// TestDeduplication_showsTheStoredMethod: the executor reads the earlier payment if the command
+// names a stored payment method, because only that payment has the charged source. Otherwise it
+// reads nothing.
+func TestDeduplication_showsTheStoredMethod(t *testing.T) {
 	t.Parallel()
 	stored := func(c *command.Authorize) {
 		c.Body.Card, c.Body.PaymentMethod, c.Body.Customer = nil, "pm_1", new("cus_1")
@@ -27,8 +27,8 @@ func TestOnce_revealsWhatIsStored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
-			if got, want := b.ask(t.Context(), 0, sale(120, tt.change)), command.Done; got != want {
+			b := setupWindow(t, noon)
+			if got, want := b.execute(t.Context(), 0, sale(120, tt.change)), command.Done; got != want {
 				t.Fatalf("first: got %s, want %s", got, want)
 			}
 			again := sale(120, tt.change, func(c *command.Authorize) {
@@ -45,11 +45,14 @@ func TestOnce_revealsWhatIsStored(t *testing.T) {
 }
 
 // A duplicate of a refund has the payment, even if it is found before the payment was read.
-func TestOnce_refundAcrossTheSlots(t *testing.T) {
+func TestDeduplication_refundAcrossSpans(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, midnight.Add(-time.Second))
-	refund := command.Refund{Target: number, Amount: "1", Once: command.Once{Window: 120, Same: []string{"shop"}}}
-	if got, want := b.ask(t.Context(), 0, refund), command.Done; got != want {
+	b := setupWindow(t, midnight.Add(-time.Second))
+	refund := command.Refund{
+		Target: number, Amount: "1",
+		Deduplication: command.Deduplication{Window: 120, Same: []string{"shop"}},
+	}
+	if got, want := b.execute(t.Context(), 0, refund), command.Done; got != want {
 		t.Fatalf("first: got %s, want %s", got, want)
 	}
 	b.clock.Advance(2 * time.Second)

@@ -13,7 +13,7 @@ import (
 const v1TimeAge = time.Minute
 
 // noDate is logged if responses of v1 have no valid Date header.
-const noDate = "responses of v1 have no Date header: gateways must not remove it"
+const noDate = "responses of v1 have no Date header: a gateway in front of v1 must not remove it"
 
 // v1Clock derives v1's time from the Date headers of its responses. All ages of what v1 stored are
 // measured by it, because the clocks of proxies may be wrong. It is behind v1 by the latency of the
@@ -47,14 +47,14 @@ func (c *v1Clock) now() (time.Time, bool) {
 	return c.date.Add(age), !c.date.IsZero() && age >= 0 && age < v1TimeAge
 }
 
-// dated is a transport that reads v1's time from each response.
-type dated struct {
+// clockTransport is a transport that reads v1's time from each response.
+type clockTransport struct {
 	next  http.RoundTripper
 	clock *v1Clock
 }
 
 // RoundTrip implements http.RoundTripper.
-func (d *dated) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d *clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := d.next.RoundTrip(r)
 	if err == nil {
 		d.clock.read(response)
@@ -68,11 +68,11 @@ func (s session) now(ctx context.Context) (time.Time, *Result) {
 	if now, ok := s.x.v1Clock.now(); ok {
 		return now, nil
 	}
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetCurrentAPIKey(ctx, s.authorized)
 	})
-	if a.status/100 != 2 {
-		r := a.result()
+	if resp.status/100 != 2 {
+		r := resp.result()
 		if r.Outcome == NotFound || r.Outcome == Uncertain { // a read has no effect
 			r.Outcome = Unavailable
 		}
@@ -80,7 +80,7 @@ func (s session) now(ctx context.Context) (time.Time, *Result) {
 	}
 	now, ok := s.x.v1Clock.now()
 	if !ok {
-		s.x.complain(ctx, noDate)
+		s.x.warn(ctx, noDate)
 		return time.Time{}, &Result{Outcome: Unavailable}
 	}
 	return now, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // skewed returns a further proxy in front of the same v1, with a wrong clock.
-func (b onceBundle) skewed(tb testing.TB, by time.Duration) (*command.Executor, *clock.Fake) {
+func (b windowBundle) skewed(tb testing.TB, by time.Duration) (*command.Executor, *clock.Fake) {
 	tb.Helper()
 	own := clock.NewFake(b.clock.Now().Add(by))
 	x, err := command.New(command.Config{
@@ -26,8 +26,9 @@ func (b onceBundle) skewed(tb testing.TB, by time.Duration) (*command.Executor, 
 	return x, own
 }
 
-// TestOnce_clocksDiffer: the clocks of the proxies do not decide whether a request is a duplicate.
-func TestOnce_clocksDiffer(t *testing.T) {
+// TestDeduplication_clocksDiffer: the clocks of the proxies do not decide whether a request is a
+// duplicate.
+func TestDeduplication_clocksDiffer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name          string
@@ -38,11 +39,11 @@ func TestOnce_clocksDiffer(t *testing.T) {
 		{"both proxies are 3 minutes ahead of v1", noon, 3 * time.Minute, 3 * time.Minute},
 		{"the second proxy is a day ahead", noon, 0, 24 * time.Hour},
 		{"the second proxy is a day behind", noon, 0, -24 * time.Hour},
-		{"300 ms of skew where a slot begins", midnight, 200 * time.Millisecond, -100 * time.Millisecond},
+		{"300 ms of skew where a span begins", midnight, 200 * time.Millisecond, -100 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, tt.at)
+			b := setupWindow(t, tt.at)
 			one, _ := b.skewed(t, tt.first)
 			two, _ := b.skewed(t, tt.second)
 			if got, want := b.at(t, one, key, sale(120)).Outcome, command.Done; got != want {
@@ -55,11 +56,11 @@ func TestOnce_clocksDiffer(t *testing.T) {
 	}
 }
 
-// TestOnce_clockJumps: a proxy's clock jumps between two requests.
-func TestOnce_clockJumps(t *testing.T) {
+// TestDeduplication_clockJumps: a proxy's clock jumps between two requests.
+func TestDeduplication_clockJumps(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{-10 * time.Hour, -time.Second, 2 * time.Minute, 10 * time.Hour} {
-		b := setupOnce(t, noon)
+		b := setupWindow(t, noon)
 		x, own := b.skewed(t, 0)
 		b.at(t, x, key, sale(100))
 		own.Advance(by)
@@ -69,14 +70,14 @@ func TestOnce_clockJumps(t *testing.T) {
 	}
 }
 
-// TestOnce_property: equal requests come at any times to proxies whose clocks are up to a day off,
-// and v1 refuses some of them. V1 charges a request exactly if none was charged within its window
-// before it. The window may last a second longer, because a Date has whole seconds.
-func TestOnce_property(t *testing.T) {
+// TestDeduplication_property: equal requests come at any times to proxies whose clocks are up to a
+// day off, and v1 refuses some of them. V1 charges a request exactly if none was charged within its
+// window before it. The window may last a second longer, because a Date has whole seconds.
+func TestDeduplication_property(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		before := rapid.IntRange(0, 40_000_000).Draw(rt, "ms before midnight")
-		b := setupOnce(t, midnight.Add(-time.Duration(before)*time.Millisecond))
+		b := setupWindow(t, midnight.Add(-time.Duration(before)*time.Millisecond))
 		clocks := []*clock.Fake{b.clock}
 		for i := range b.proxies {
 			by := time.Duration(rapid.IntRange(-86_400_000, 86_400_000).Draw(rt, "skew in ms")) * time.Millisecond
@@ -92,11 +93,11 @@ func TestOnce_property(t *testing.T) {
 			}
 			window := time.Duration(rapid.SampledFrom([]int{0, 1, 120, 3600, 28800}).Draw(rt, "window")) * time.Second
 			charged := command.Done
-			b.v1.answer = http.StatusCreated
+			b.v1.response = http.StatusCreated
 			if rapid.IntRange(0, 2).Draw(rt, "refused") == 0 {
-				charged, b.v1.answer = command.Refused, http.StatusBadRequest
+				charged, b.v1.response = command.Refused, http.StatusBadRequest
 			}
-			got := b.ask(t.Context(), rapid.IntRange(0, 1).Draw(rt, "proxy"), sale(int(window/time.Second)))
+			got := b.execute(t.Context(), rapid.IntRange(0, 1).Draw(rt, "proxy"), sale(int(window/time.Second)))
 			now := b.clock.Now()
 			within := !last.IsZero() && now.Sub(last) < window
 			beyond := last.IsZero() || window == 0 || now.Sub(last) >= window+time.Second
@@ -118,13 +119,13 @@ func TestNamed_clocksDiffer(t *testing.T) {
 		for after, want := range map[time.Duration]command.Outcome{
 			59 * time.Minute: command.Done, 61 * time.Minute: command.Refused,
 		} {
-			b := setupOnce(t, noon)
+			b := setupWindow(t, noon)
 			x, own := b.skewed(t, skew)
-			b.v1.answer = http.StatusBadRequest
+			b.v1.response = http.StatusBadRequest
 			if got := b.at(t, x, key, named(100)).Outcome; got != command.Refused {
 				t.Fatalf("first: got %s, want it refused", got)
 			}
-			b.v1.answer = http.StatusCreated
+			b.v1.response = http.StatusCreated
 			b.clock.Advance(after)
 			own.Advance(after)
 			if got := b.at(t, x, key, named(100)); got.Outcome != want {
@@ -134,10 +135,10 @@ func TestNamed_clocksDiffer(t *testing.T) {
 	}
 }
 
-// TestOnce_withoutADate: without v1's time a request with a window is not executed.
-func TestOnce_withoutADate(t *testing.T) {
+// TestDeduplication_withoutADate: without v1's time a request with a window is not executed.
+func TestDeduplication_withoutADate(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(), V1: b.server.URL, Transport: undated{b.server.Client().Transport},
 		Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
@@ -164,54 +165,54 @@ func (u undated) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestOnce_serversDiffer: two servers of v1 have clocks that differ where a slot begins. The second
-// request reaches the one that is behind.
-func TestOnce_serversDiffer(t *testing.T) {
+// TestDeduplication_serversDiffer: two servers of v1 have clocks that differ where a span begins.
+// The second request reaches the one that is behind.
+func TestDeduplication_serversDiffer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		blind  bool
 		window int
 		behind time.Duration
 	}{{false, 0, 2 * time.Second}, {false, 120, 2 * time.Second}, {true, 120, 2 * time.Second}, {false, 120, 0}} {
-		b := setupOnce(t, midnight.Add(time.Second))
+		b := setupWindow(t, midnight.Add(time.Second))
 		b.v1.blind = tt.blind
-		b.v1.answer = http.StatusBadRequest
-		if got, want := b.ask(t.Context(), 0, sale(120)), command.Refused; got != want {
-			t.Fatalf("the request that closes the earlier slot: got %s, want %s", got, want)
+		b.v1.response = http.StatusBadRequest
+		if got, want := b.execute(t.Context(), 0, sale(120)), command.Refused; got != want {
+			t.Fatalf("the request that closes the earlier span: got %s, want %s", got, want)
 		}
-		b.v1.answer = http.StatusCreated
+		b.v1.response = http.StatusCreated
 		b.clock.Advance(-tt.behind)
-		if got, want := b.ask(t.Context(), 1, sale(tt.window)), command.Done; got != want {
+		if got, want := b.execute(t.Context(), 1, sale(tt.window)), command.Done; got != want {
 			t.Errorf("%+v: the second request: got %s, want %s", tt, got, want)
 		}
 		b.clock.Advance(time.Minute)
-		if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+		if got, want := b.execute(t.Context(), 0, sale(120)), command.Repeated; got != want {
 			t.Errorf("%+v: its duplicate: got %s, want %s", tt, got, want)
 		}
 	}
 }
 
-// TestOnce_laterSlot: a request without a window took a key of the slot that is about to begin for
-// the server that gets its duplicate.
-func TestOnce_laterSlot(t *testing.T) {
+// TestDeduplication_laterSpan: a request without a window took a key of the span that is about to
+// begin for the server that gets its duplicate.
+func TestDeduplication_laterSpan(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, midnight)
-	b.ask(t.Context(), 0, sale(0))
+	b := setupWindow(t, midnight)
+	b.execute(t.Context(), 0, sale(0))
 	b.clock.Advance(-2 * time.Second)
-	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
+	if got, want := b.execute(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
 		t.Errorf("got %s and %d payments, want %s and 1", got, b.v1.paid(), want)
 	}
 }
 
-// TestOnce_blindWhereASlotBegins: without the right to read keys, an equal request of the previous
-// slot counts as recent.
-func TestOnce_blindWhereASlotBegins(t *testing.T) {
+// TestDeduplication_withoutTheScopeWhereASpanBegins: without the right to read keys, an equal
+// request of the previous span counts as recent.
+func TestDeduplication_withoutTheScopeWhereASpanBegins(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, midnight.Add(-time.Second))
+	b := setupWindow(t, midnight.Add(-time.Second))
 	b.v1.blind = true
-	b.ask(t.Context(), 0, sale(120))
+	b.execute(t.Context(), 0, sale(120))
 	b.clock.Advance(2 * time.Second)
-	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
+	if got, want := b.execute(t.Context(), 1, sale(120)), command.Repeated; got != want || b.v1.paid() != 1 {
 		t.Errorf("got %s and %d payments, want %s and 1", got, b.v1.paid(), want)
 	}
 }

@@ -55,11 +55,11 @@ func (e Entry) check() error {
 	case e.Name == "":
 		return fmt.Errorf("credentials: name %w", errMissing)
 	case len(e.Name) > maxName:
-		return fmt.Errorf("credentials: name %w", errTooLong)
+		return fmt.Errorf("credentials: %w", tooLong("name", maxName))
 	case key == "":
 		return fmt.Errorf("credentials: transaction_key %w", errMissing)
 	case len(key) > maxTransactionKey:
-		return fmt.Errorf("credentials: transaction_key %w", errTooLong)
+		return fmt.Errorf("credentials: %w", tooLong("transaction_key", maxTransactionKey))
 	case strings.HasPrefix(key, "sk_"):
 		return fmt.Errorf("credentials: transaction_key %w", errLooksLikeAPIKey)
 	case e.Currency != "" && !known:
@@ -81,7 +81,8 @@ func (e Entry) yaml() ([]byte, error) {
 	}
 	sum := sha256.Sum256([]byte(e.TransactionKey.Reveal()))
 	item := yaml.MapSlice{
-		{Key: "name", Value: e.Name}, {Key: "transaction_key_sha256", Value: hex.EncodeToString(sum[:])},
+		{Key: "name", Value: e.Name},
+		{Key: "transaction_key_sha256", Value: hex.EncodeToString(sum[:])},
 		{Key: "api_key", Value: key},
 	}
 	for _, v := range []struct {

@@ -29,7 +29,7 @@ type EntryB struct {
 	SignatureAge                       time.Duration // zero means the proxy's
 }
 
-var errNoLoginKey = errors.New("credentials: a login needs a key or a certificate")
+var errNoLoginKey = errors.New("credentials: the login has neither a key nor a certificate: give one of them")
 
 // check rejects an entry that the proxy could not read. It does not read the secrets, which may be
 // on another machine.
@@ -117,7 +117,7 @@ func EncryptionCertificate(path string) (string, error) {
 	if err != nil || len(s.encryption) == 0 {
 		return "", err
 	}
-	text, err := s.encryption[0].is.Certificate.Resolve()
+	text, err := s.encryption[0].entry.Certificate.Resolve()
 	if err != nil {
 		return "", fmt.Errorf("credentials: %s.certificate %w", s.encryption[0].at, err)
 	}

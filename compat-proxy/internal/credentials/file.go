@@ -46,14 +46,19 @@ type entryA struct {
 // The faults of an entry. Errors wrap them with the key in the file, and never repeat a value.
 var (
 	errMissing  = errors.New("is required")
-	errTooLong  = errors.New("is longer than clients can send")
-	errNoAPIKey = errors.New("is not a secret API key (sk_…)")
-	errCurrency = errors.New("is not an ISO 4217 code in lower case")
+	errTooLong  = errors.New("is too long")
+	errNoAPIKey = errors.New(`is not a secret API key, which begins with "sk_"`)
+	errCurrency = errors.New(`is not an ISO 4217 code in lower case, such as "usd"`)
 	errBoth     = errors.New("and transaction_key are both set: set one of them")
-	errHash     = errors.New("is not a SHA-256 hash in hexadecimal")
+	errHash     = errors.New("is not a SHA-256 hash of 64 hexadecimal digits")
 	errZone     = errors.New("is not a time zone's name, such as America/Los_Angeles")
 	errTwice    = errors.New("is already used by an earlier entry")
 )
+
+// tooLong returns errTooLong for a key in the file, with its limit.
+func tooLong(key string, most int) error {
+	return fmt.Errorf("%s %w: clients can send at most %d characters", key, errTooLong, most)
+}
 
 // table holds the logins of valid files.
 type table struct {
@@ -82,14 +87,14 @@ func read(paths []string) (*table, error) {
 func (s set) buildA() (map[string]login, error) {
 	logins := make(map[string]login, len(s.a))
 	for _, e := range s.a {
-		l, err := e.is.login()
+		l, err := e.entry.login()
 		if err != nil {
 			return nil, fmt.Errorf("%s.%w", e.at, err)
 		}
-		if _, twice := logins[e.is.Name]; twice {
+		if _, twice := logins[e.entry.Name]; twice {
 			return nil, fmt.Errorf("%s.name %w", e.at, errTwice)
 		}
-		logins[e.is.Name] = l
+		logins[e.entry.Name] = l
 	}
 	return logins, nil
 }
@@ -100,7 +105,7 @@ func (e entryA) login() (login, error) {
 	case e.Name == "":
 		return login{}, fmt.Errorf("name %w", errMissing)
 	case len(e.Name) > maxName:
-		return login{}, fmt.Errorf("name %w", errTooLong)
+		return login{}, tooLong("name", maxName)
 	}
 	keyHash, err := e.keyHash()
 	if err != nil {
@@ -143,7 +148,7 @@ func (e entryA) keyHash() (sum [sha256.Size]byte, err error) {
 		return sum, err
 	}
 	if key.Len() > maxTransactionKey {
-		return sum, fmt.Errorf("transaction_key %w", errTooLong)
+		return sum, tooLong("transaction_key", maxTransactionKey)
 	}
 	return hash(key.Reveal()), nil
 }

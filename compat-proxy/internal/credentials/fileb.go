@@ -74,10 +74,13 @@ var (
 
 // buildB checks all entries and resolves their secrets. Its errors begin with the key in the file.
 func (s set) buildB() (tableB, error) {
-	t := tableB{keys: map[string]KeyB{}, leaves: map[[sha256.Size]byte]KeyB{}, openers: map[string]*rsa.PrivateKey{}}
+	t := tableB{
+		keys: map[string]KeyB{}, certificates: map[[sha256.Size]byte]KeyB{},
+		decryptionKeys: map[string]*rsa.PrivateKey{},
+	}
 	logins := make(map[string]*LoginB, len(s.b))
 	for _, e := range s.b {
-		l, err := e.is.login(&t)
+		l, err := e.entry.login(&t)
 		if err != nil {
 			return tableB{}, fmt.Errorf("%s.%w", e.at, err)
 		}
@@ -87,7 +90,7 @@ func (s set) buildB() (tableB, error) {
 		logins[l.ID] = l
 	}
 	for _, e := range s.b {
-		for j, member := range e.is.Portfolio {
+		for j, member := range e.entry.Portfolio {
 			of, known := logins[member]
 			granted, own := Grant{}, false
 			if known {
@@ -96,11 +99,11 @@ func (s set) buildB() (tableB, error) {
 			if !own {
 				return tableB{}, fmt.Errorf("%s.portfolio[%d] %w", e.at, j, errNoMember)
 			}
-			logins[e.is.MerchantID].grants[member] = granted
+			logins[e.entry.MerchantID].grants[member] = granted
 		}
 	}
 	for _, e := range s.encryption {
-		if err := e.is.add(t.openers); err != nil {
+		if err := e.entry.add(t.decryptionKeys); err != nil {
 			return tableB{}, fmt.Errorf("%s.%w", e.at, err)
 		}
 	}
@@ -112,8 +115,10 @@ func (e entryB) login(t *tableB) (*LoginB, error) {
 	if err := identifier("merchant_id", e.MerchantID, maxMerchant); err != nil {
 		return nil, err
 	}
-	l := &LoginB{ID: e.MerchantID, AnyDate: e.AnyDate, Age: e.SignatureAge, grants: map[string]Grant{},
-		responses: map[string]*rsa.PublicKey{}}
+	l := &LoginB{
+		ID: e.MerchantID, AnyDate: e.AnyDate, Age: e.SignatureAge, grants: map[string]Grant{},
+		responses: map[string]*rsa.PublicKey{},
+	}
 	if e.SignatureAge < 0 || e.SignatureAge > MaxSignatureAge {
 		return nil, fmt.Errorf("signature_age %w", errAge)
 	}
@@ -159,8 +164,10 @@ func (e entryB) grant(l *LoginB) error {
 	if !IsAPIKey(apiKey) {
 		return fmt.Errorf("api_key %w", errNoAPIKey)
 	}
-	l.grants[l.ID] = Grant{APIKey: apiKey, Currency: e.Currency, UnlinkedRefunds: e.UnlinkedCredits,
-		NoReview: e.Review == "off"}
+	l.grants[l.ID] = Grant{
+		APIKey: apiKey, Currency: e.Currency, UnlinkedRefunds: e.UnlinkedCredits,
+		NoReview: e.Review == "off",
+	}
 	return nil
 }
 
@@ -205,7 +212,7 @@ func addCertificate(t *tableB, l *LoginB, c config.Secret) error {
 		}
 		t.keys[kid] = key
 	}
-	t.leaves[sha256.Sum256(cert.Raw)] = key
+	t.certificates[sha256.Sum256(cert.Raw)] = key
 	return nil
 }
 
@@ -253,7 +260,7 @@ func identifier(key, name string, longest int) error {
 	case name == "":
 		return fmt.Errorf("%s %w", key, errMissing)
 	case len(name) > longest:
-		return fmt.Errorf("%s %w", key, errTooLong)
+		return tooLong(key, longest)
 	}
 	for _, c := range name {
 		if c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("._-", c) {

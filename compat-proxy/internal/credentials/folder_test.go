@@ -81,8 +81,10 @@ func TestBrokenFileInFolderKeepsTheOldOnes(t *testing.T) {
 	b.beside(t, "1.yaml", fmt.Sprintf(loginFile, "file1", "new"))
 	broken := b.beside(t, "2.yaml", "provider_a: [{name: file2, transaction_key: k2, api_key: pk_test_hidden}]")
 	for range 3 {
-		b.wantKeys(t, map[[2]string]string{{"file1", "k1"}: "sk_test_file1", {"file1", "new"}: "",
-			{"shop", "one"}: "sk_test_a"})
+		b.wantKeys(t, map[[2]string]string{
+			{"file1", "k1"}: "sk_test_file1", {"file1", "new"}: "",
+			{"shop", "one"}: "sk_test_a",
+		})
 	}
 	log := b.log.String()
 	if got, want := strings.Count(log, broken+": provider_a[0].api_key"), 1; got != want ||
@@ -138,8 +140,10 @@ func TestFolderChangesWhileRead(t *testing.T) {
 	go func() {
 		var err error
 		for i := 0; i < 20 && err == nil; i++ {
-			e := credentials.Entry{Name: "file1", TransactionKey: secret.New("k1"),
-				APIKeyFile: filepath.Join(filepath.Dir(b.path), "key")}
+			e := credentials.Entry{
+				Name: "file1", TransactionKey: secret.New("k1"),
+				APIKeyFile: filepath.Join(filepath.Dir(b.path), "key"),
+			}
 			if err = credentials.Add(b.path, e, false); err == nil {
 				err = credentials.Remove(b.path, credentials.ListA, e.Name)
 			}

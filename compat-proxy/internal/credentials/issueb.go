@@ -73,7 +73,7 @@ func certificateB(key *rsa.PrivateKey, merchant, encryption string, now time.Tim
 	}
 	var others []p12.Certificate
 	if encryption != "" {
-		block := find([]byte(encryption), "CERTIFICATE")
+		block := findPEM([]byte(encryption), "CERTIFICATE")
 		if block == nil {
 			return CertificateB{}, errNotPEM
 		}

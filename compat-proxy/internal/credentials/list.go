@@ -33,10 +33,10 @@ type Login interface {
 
 // The errors of a change.
 var (
-	ErrExists      = errors.New("credentials: a login of that name exists")
+	ErrExists      = errors.New("credentials: a login of that name exists; --replace replaces it")
 	ErrNoLogin     = errors.New("credentials: no login of that name exists")
-	ErrHandWritten = errors.New("credentials: the login shares its file; edit it by hand in")
-	errOneKey      = errors.New("credentials: each secret needs either an environment variable or a file")
+	ErrHandWritten = errors.New("credentials: the file of the login has other entries: edit it by hand")
+	errOneKey      = errors.New("credentials: give each secret as an environment variable or as a file, not as both")
 )
 
 // Names returns the names of the logins of a list. The credentials file at path comes first, in its
@@ -48,7 +48,7 @@ func Names(path string, l List) ([]string, error) {
 	}
 	var names []string
 	for _, e := range s.logins(l) {
-		names = append(names, e.is)
+		names = append(names, e.entry)
 	}
 	return names, nil
 }
@@ -84,11 +84,11 @@ func Add(path string, e Login, replace bool) error {
 	if err != nil {
 		return err
 	}
-	own, put := e.list().file(path, e.key()), durable.WriteFile
+	own, write := e.list().file(path, e.key()), durable.WriteFile
 	if missing {
-		put = durable.CreateFile // of two concurrent commands, one fails
+		write = durable.CreateFile // of two concurrent commands, one fails
 	}
-	if err := put(own, text, mode); errors.Is(err, fs.ErrExist) {
+	if err := write(own, text, mode); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w, or another login in %s", ErrExists, own)
 	} else if err != nil {
 		return fmt.Errorf("credentials: %w", err)
@@ -124,18 +124,18 @@ func findOwn(path string, l List, name string) error {
 	own := l.file(path, name)
 	for _, e := range s.logins(l) {
 		switch {
-		case e.is != name:
-		case e.path == own && within(s.a, own)+within(s.b, own)+within(s.encryption, own) == 1:
+		case e.entry != name:
+		case e.path == own && countIn(s.a, own)+countIn(s.b, own)+countIn(s.encryption, own) == 1:
 			return nil
 		default:
-			return fmt.Errorf("%w %s", ErrHandWritten, e.path)
+			return fmt.Errorf("%w: %s", ErrHandWritten, e.path)
 		}
 	}
 	return ErrNoLogin
 }
 
-// within returns the number of entries in the file at path.
-func within[E any](entries []located[E], path string) int {
+// countIn returns the number of entries in the file at path.
+func countIn[E any](entries []located[E], path string) int {
 	n := 0
 	for _, e := range entries {
 		if e.path == path {
@@ -150,12 +150,12 @@ func (s set) logins(l List) []located[string] {
 	var names []located[string]
 	if l == ListB {
 		for _, e := range s.b {
-			names = append(names, located[string]{e.path, e.at, e.is.MerchantID})
+			names = append(names, located[string]{e.path, e.at, e.entry.MerchantID})
 		}
 		return names
 	}
 	for _, e := range s.a {
-		names = append(names, located[string]{e.path, e.at, e.is.Name})
+		names = append(names, located[string]{e.path, e.at, e.entry.Name})
 	}
 	return names
 }

@@ -30,7 +30,7 @@ func certificate(from config.Secret) (*x509.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	block := find([]byte(text.Reveal()), "CERTIFICATE")
+	block := findPEM([]byte(text.Reveal()), "CERTIFICATE")
 	if block == nil {
 		return nil, errCertificate
 	}
@@ -55,9 +55,9 @@ func privateKey(from config.Secret) (*rsa.PrivateKey, error) {
 		return nil, err
 	}
 	var key any
-	if block := find([]byte(text.Reveal()), "PRIVATE KEY"); block != nil {
+	if block := findPEM([]byte(text.Reveal()), "PRIVATE KEY"); block != nil {
 		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	} else if block := find([]byte(text.Reveal()), "RSA PRIVATE KEY"); block != nil {
+	} else if block := findPEM([]byte(text.Reveal()), "RSA PRIVATE KEY"); block != nil {
 		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
 	}
 	private, ok := key.(*rsa.PrivateKey)
@@ -67,7 +67,7 @@ func privateKey(from config.Secret) (*rsa.PrivateKey, error) {
 	return private, nil
 }
 
-func find(text []byte, kind string) *pem.Block {
+func findPEM(text []byte, kind string) *pem.Block {
 	for {
 		var block *pem.Block
 		block, text = pem.Decode(text)

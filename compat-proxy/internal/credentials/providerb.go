@@ -33,9 +33,9 @@ func (l *LoginB) Grant(merchant string) (Grant, bool) {
 	return g, ok
 }
 
-// Witness returns the API key of the first merchant for which the login acts, in the order of their
-// ids. All proxies agree on it.
-func (l *LoginB) Witness() secret.String {
+// EvidenceKey returns the API key of the first merchant for which the login acts, in the order of
+// their ids. All proxies agree on it.
+func (l *LoginB) EvidenceKey() secret.String {
 	merchants := slices.Sorted(maps.Keys(l.grants))
 	if len(merchants) == 0 {
 		return secret.String{}
@@ -60,9 +60,9 @@ type KeyB struct {
 
 // tableB holds the provider-b part of the files.
 type tableB struct {
-	keys    map[string]KeyB            // by key id or the certificate's kid
-	leaves  map[[sha256.Size]byte]KeyB // by the certificate's hash
-	openers map[string]*rsa.PrivateKey // by kid: the keys that decrypt requests
+	keys           map[string]KeyB            // by key id or the certificate's kid
+	certificates   map[[sha256.Size]byte]KeyB // by the certificate's hash
+	decryptionKeys map[string]*rsa.PrivateKey // by kid: the keys that decrypt requests
 }
 
 // ProviderBKey returns the key of that id, and false if it does not exist.
@@ -76,14 +76,14 @@ func (s *Store) ProviderBKey(ctx context.Context, id string) (KeyB, bool) {
 // registered.
 func (s *Store) ProviderBCertificate(ctx context.Context, der []byte) (KeyB, bool) {
 	s.refresh(ctx)
-	k, ok := s.table.Load().b.leaves[sha256.Sum256(der)]
+	k, ok := s.table.Load().b.certificates[sha256.Sum256(der)]
 	return k, ok
 }
 
-// ProviderBOpener returns the private key that decrypts requests to kid, and false if it does not
-// exist.
-func (s *Store) ProviderBOpener(ctx context.Context, kid string) (*rsa.PrivateKey, bool) {
+// ProviderBDecryptionKey returns the private key that decrypts requests to kid, and false if it
+// does not exist.
+func (s *Store) ProviderBDecryptionKey(ctx context.Context, kid string) (*rsa.PrivateKey, bool) {
 	s.refresh(ctx)
-	k, ok := s.table.Load().b.openers[kid]
+	k, ok := s.table.Load().b.decryptionKeys[kid]
 	return k, ok
 }

@@ -21,7 +21,7 @@ type set struct {
 // located is an entry with its file and its position, such as "logins.yaml: provider_a[0]".
 type located[E any] struct {
 	path, at string
-	is       E
+	entry    E
 }
 
 // folder returns the path of the folder for the login files of the credentials file at path.

@@ -117,23 +117,24 @@ func (s *Store) refresh(ctx context.Context) {
 	paths, state, err := files(s.path)
 	if err != nil {
 		s.loaded(err)
-		s.complain(ctx, err, "")
+		s.warn(ctx, err, "")
 		return
 	}
 	if state == s.seen {
 		return
 	}
 	if err := s.load(paths, state); err != nil {
-		s.complain(ctx, err, s.seen)
+		s.warn(ctx, err, s.seen)
 		return
 	}
 	s.log.InfoContext(ctx, "credentials: reloaded", slog.Int("logins", s.table.Load().count()))
 }
 
-// complain logs err once for each state of the files. The caller holds mu.
-func (s *Store) complain(ctx context.Context, err error, seen string) {
+// warn logs err once for each state of the files. The caller holds mu.
+func (s *Store) warn(ctx context.Context, err error, seen string) {
 	if seen != s.seen || seen != "" {
-		s.log.ErrorContext(ctx, "credentials: kept the last good logins", slog.Any("error", err))
+		s.log.ErrorContext(ctx, "credentials: cannot use the files; the last valid logins stay in force",
+			slog.Any("error", err))
 	}
 	s.seen = seen
 }

@@ -33,8 +33,10 @@ func setup(t *testing.T) bundle {
 	dir := t.TempDir()
 	keyFile := filepath.Join(dir, "key")
 	mustWrite(t, keyFile, "sk_live_b\n")
-	b := bundle{path: filepath.Join(dir, "credentials.yaml"), clock: clock.NewFake(time.Unix(1000, 0)),
-		log: &bytes.Buffer{}}
+	b := bundle{
+		path: filepath.Join(dir, "credentials.yaml"), clock: clock.NewFake(time.Unix(1000, 0)),
+		log: &bytes.Buffer{},
+	}
 	mustWrite(t, b.path, fmt.Sprintf(good, keyFile))
 	store, err := credentials.Open(b.path, b.clock, slog.New(slog.NewTextHandler(b.log, nil)), nil)
 	if err != nil {
@@ -165,13 +167,17 @@ func TestOpenNamesTheKeyAtFault(t *testing.T) {
 		{"long name", `[{name: aaaaaaaaaaaaaaaaaaaaaaaaaa, transaction_key: a, api_key: sk_test_a}]`, "provider_a[0].name"},
 		{"no key", `[{name: a, api_key: sk_test_a}]`, "provider_a[0].transaction_key"},
 		{"long key", `[{name: a, transaction_key: aaaaaaaaaaaaaaaaa, api_key: sk_test_a}]`, "provider_a[0].transaction_key"},
-		{"missing variable", `[{name: a, transaction_key: {env: CAUSEWAY_TEST_UNSET}, api_key: sk_test_a}]`,
-			"CAUSEWAY_TEST_UNSET"},
+		{
+			"missing variable", `[{name: a, transaction_key: {env: CAUSEWAY_TEST_UNSET}, api_key: sk_test_a}]`,
+			"CAUSEWAY_TEST_UNSET",
+		},
 		{"no api key", `[{name: a, transaction_key: a}]`, "provider_a[0].api_key"},
 		{"header in the api key", `[{name: a, transaction_key: a, api_key: "sk_test_a\r\nx: y"}]`, "provider_a[0].api_key"},
 		{"currency", `[{name: a, transaction_key: a, api_key: sk_test_a, currency: EUR}]`, "provider_a[0].currency"},
-		{"twice", `[{name: a, transaction_key: a, api_key: sk_test_a}, {name: a, transaction_key: b, api_key: sk_test_b}]`,
-			"provider_a[1].name"},
+		{
+			"twice", `[{name: a, transaction_key: a, api_key: sk_test_a}, {name: a, transaction_key: b, api_key: sk_test_b}]`,
+			"provider_a[1].name",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

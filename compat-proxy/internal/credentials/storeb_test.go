@@ -70,18 +70,20 @@ provider_b_encryption:
 	g, _ := one.Login.Grant("shop")
 	if g.APIKey.Reveal() != "sk_test_shop" || g.Currency != "eur" || !g.UnlinkedRefunds || !g.NoReview ||
 		one.Login.AnyDate || one.Login.Age != 2*time.Hour {
-		t.Errorf("grant = %+v, any date %v, want all that the entry says", g, one.Login.AnyDate)
+		t.Errorf("grant = %+v, any date %v, want the settings of the entry", g, one.Login.AnyDate)
 	}
 	if _, ok := one.Login.Grant("member"); ok {
 		t.Error("a merchant may act for another")
 	}
 	two, _ := s.ProviderBKey(t.Context(), "two")
-	if one, two := one.Login.Witness(), two.Login.Witness(); one.Reveal() != "sk_test_shop" ||
+	if one, two := one.Login.EvidenceKey(), two.Login.EvidenceKey(); one.Reveal() != "sk_test_shop" ||
 		two.Reveal() != "sk_test_member" {
 		t.Errorf("witnesses %q and %q, want the API keys of the first merchants by id", one.Reveal(), two.Reveal())
 	}
-	for merchant, want := range map[string]string{"member": "sk_test_member", "shop": "sk_test_shop", "group": "",
-		"nobody": ""} {
+	for merchant, want := range map[string]string{
+		"member": "sk_test_member", "shop": "sk_test_shop", "group": "",
+		"nobody": "",
+	} {
 		if got, _ := two.Login.Grant(merchant); got.APIKey.Reveal() != want {
 			t.Errorf("the portfolio as %s: %q, want %q", merchant, got.APIKey.Reveal(), want)
 		}
@@ -101,13 +103,13 @@ provider_b_encryption:
 		}
 	}
 	for kid, want := range map[string]bool{"requests": true, "other": false} {
-		if _, got := s.ProviderBOpener(t.Context(), kid); got != want {
+		if _, got := s.ProviderBDecryptionKey(t.Context(), kid); got != want {
 			t.Errorf("opener %s: %v, want %v", kid, got, want)
 		}
 	}
 	if text := fmt.Sprintf("%v %+v %#v", one, s, g); strings.Contains(text, "sixteen") ||
 		strings.Contains(text, "sk_test_shop") {
-		t.Errorf("%s tells a secret", text)
+		t.Errorf("%s contains a secret", text)
 	}
 }
 
@@ -125,7 +127,7 @@ func TestProviderBRevokedWithoutARestart(t *testing.T) {
 	mustWrite(t, path, "provider_b: [{merchant_id: broken}]")
 	c.Advance(time.Second)
 	if _, known := s.ProviderBKey(t.Context(), "two"); !known {
-		t.Error("a broken file has put the last good one out of force")
+		t.Error("a broken file has replaced the last valid one")
 	}
 }
 

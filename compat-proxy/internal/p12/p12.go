@@ -90,7 +90,7 @@ func encode(key *rsa.PrivateKey, own Certificate, others []Certificate, password
 	if err != nil {
 		return nil, err
 	}
-	safe, err := asn1.Marshal([]contentInfo{sealed(certs, password), data(keys)})
+	safe, err := asn1.Marshal([]contentInfo{encryptedContent(certs, password), data(keys)})
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ func data(content []byte) contentInfo {
 	return contentInfo{Type: oidData, Content: raw(octets)}
 }
 
-// sealed returns a content encrypted with the password.
-func sealed(content []byte, password secret.String) contentInfo {
+// encryptedContent returns a content encrypted with the password.
+func encryptedContent(content []byte, password secret.String) contentInfo {
 	var e encryptedData
 	e.Content.Type = oidData
 	e.Content.Algorithm, e.Content.Ciphertext = encrypt(content, password)

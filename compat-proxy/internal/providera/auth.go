@@ -41,7 +41,7 @@ func authenticate(
 	ctx context.Context, logins Logins, header http.Header, auth *wire.Node,
 ) (credentials.Grant, problem) {
 	if bearer, ok := bearerKey(header.Get("Authorization")); ok {
-		return direct(bearer, header)
+		return apiKeyGrant(bearer, header)
 	}
 	for _, form := range otherForms {
 		if auth.Child(form.element) != nil {
@@ -51,7 +51,7 @@ func authenticate(
 	name, key := auth.Get("name"), secret.New(auth.Get("transactionKey"))
 	switch {
 	case strings.HasPrefix(key.Reveal(), "sk_"):
-		return direct(key, header)
+		return apiKeyGrant(key, header)
 	case name == "":
 		return credentials.Grant{}, refuse(apiNoName)
 	case key.IsZero():
@@ -64,8 +64,8 @@ func authenticate(
 	return granted, problem{}
 }
 
-// tried returns the secret with which a request tries to log in.
-func tried(authorization string, auth *wire.Node) secret.String {
+// attemptedSecret returns the secret with which a request tries to log in.
+func attemptedSecret(authorization string, auth *wire.Node) secret.String {
 	if bearer, ok := bearerKey(authorization); ok {
 		return bearer
 	}
@@ -84,13 +84,13 @@ func bearerKey(header string) (secret.String, bool) {
 // secretInBrowser refuses a secret API key with an Origin header, which only browsers send.
 var secretInBrowser = problem{
 	API: apiAccessDenied,
-	Text: "Access denied. A secret API key came with an Origin header, so from a web page, where every visitor can read " +
-		"it. Roll this key.",
+	Text: "Access denied. A secret API key was sent from a web page, where every visitor can read it: the request has " +
+		"an Origin header. Roll the key, and use it only on your server.",
 }
 
-// direct returns the grant of an API key. It refuses a key of the wrong form, or from a web page.
-// V1 checks the key itself, and the merchant's permissions.
-func direct(key secret.String, header http.Header) (credentials.Grant, problem) {
+// apiKeyGrant returns the grant of an API key. It refuses a key of the wrong form, or from a web
+// page. V1 checks the key itself, and the merchant's permissions.
+func apiKeyGrant(key secret.String, header http.Header) (credentials.Grant, problem) {
 	switch {
 	case !credentials.IsAPIKey(key):
 		return credentials.Grant{}, refuse(apiBadLogin)
@@ -132,8 +132,9 @@ var commandScopes = map[command.Kind]string{
 	command.PaymentRefund:    "refunds:create",
 }
 
-// covered refuses commands that v1 would refuse for a missing scope, so that nothing is sent to v1.
-func covered(commands []command.Command, scopes []string) problem {
+// checkScopes refuses commands that v1 would refuse for a missing scope, so that nothing is sent to
+// v1.
+func checkScopes(commands []command.Command, scopes []string) problem {
 	for _, c := range commands {
 		if scope, needed := commandScopes[c.Kind()]; needed && !slices.Contains(scopes, scope) {
 			return refuse(apiAccessDenied)

@@ -29,8 +29,10 @@ func BenchmarkTranslation(b *testing.B) {
 	for _, name := range []string{"x1-sale/request.xml", "j1-authorize/request.json"} {
 		b.Run(name, func(b *testing.B) {
 			request := goldentest.MustRead(b, "testdata/"+name)
-			handler := mustHandler(b, instant{paid: v1.Transaction{ID: goldentest.WithIDs("txn:60410000123"),
-				Mode: v1.ModeTest}})
+			handler := mustHandler(b, instant{paid: v1.Transaction{
+				ID:   goldentest.WithIDs("txn:60410000123"),
+				Mode: v1.ModeTest,
+			}})
 			b.ReportAllocs()
 			for b.Loop() {
 				r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/", bytes.NewReader(request))

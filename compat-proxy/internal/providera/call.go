@@ -17,22 +17,22 @@ var _ rpc.Dialect = (*Handler)(nil)
 // Call serves a request that came by RPC. params is the value under the method's name in the
 // dialect's JSON. A caller with a bearer key may omit merchantAuthentication.
 func (h *Handler) Call(
-	ctx context.Context, name string, params jsontext.Value, asked rpc.Asked,
+	ctx context.Context, name string, params jsontext.Value, sent rpc.Origin,
 ) (jsontext.Value, error) {
-	authorization := asked.Header.Get("Authorization")
+	authorization := sent.Header.Get("Authorization")
 	start, method, class := h.cfg.Clock.Now(), MethodNone, ClassBroken
 	defer func() { h.cfg.Observe(method, class, h.cfg.Clock.Now().Sub(start)) }()
 	m, known := find(name)
 	if !known {
 		class = ClassRefused
-		return nil, rpc.ErrUnserved
+		return nil, rpc.ErrNotServed
 	}
-	req, fault := wire.Parse(wrap(name, params, authorization), h.reading())
+	req, fault := wire.Parse(wrap(name, params, authorization), h.parseOptions())
 	if fault != nil {
 		class = ClassRefused
 		return nil, &rpc.ParamsError{Code: fault.Code, Text: fault.Text}
 	}
-	doc, outcome := h.answer(ctx, req, m, asked.Header)
+	doc, outcome := h.respond(ctx, req, m, sent.Header)
 	method, class = m.Name, outcome.class()
 	httpx.EventFrom(ctx).SetOutcome(outcome.String())
 	return bytes.TrimPrefix(doc.Bytes(wire.JSON), []byte("\xef\xbb\xbf")), nil

@@ -32,8 +32,8 @@ var accounts = map[card.Brand]account{
 	card.Visa:       {"Visa", []int{13, 16}, ""},
 }
 
-// brandsTaken are the accepted brands of stored cards.
-var brandsTaken = func() []v1.CardBrand {
+// acceptedBrands are the accepted brands of stored cards.
+var acceptedBrands = func() []v1.CardBrand {
 	taken := make([]v1.CardBrand, 0, len(accounts))
 	for brand := range accounts {
 		taken = append(taken, v1.CardBrand(brand))

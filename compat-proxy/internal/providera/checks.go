@@ -15,9 +15,9 @@ const (
 	cvvMissing       = "S" // declined because there was no code to check
 )
 
-// avsLetters are the AVS codes by the results for the street and the postal code. If one of them
+// avsCodes are the AVS codes by the results for the street and the postal code. If one of them
 // was not provided, the other decides. For pairs that are not here the code is U, unavailable.
-var avsLetters = map[[2]v1.CheckResult]string{
+var avsCodes = map[[2]v1.CheckResult]string{
 	{v1.CheckResultMatch, v1.CheckResultMatch}:             avsMatch,
 	{v1.CheckResultMatch, v1.CheckResultNoMatch}:           "A",
 	{v1.CheckResultNoMatch, v1.CheckResultMatch}:           "Z",
@@ -31,8 +31,8 @@ var avsLetters = map[[2]v1.CheckResult]string{
 	{v1.CheckResultNotProcessed, v1.CheckResultNotProcessed}: avsNotApplicable,
 }
 
-// cvvLetters are the card code's result codes.
-var cvvLetters = map[v1.CheckResult]string{
+// cvvCodes are the card code's result codes.
+var cvvCodes = map[v1.CheckResult]string{
 	v1.CheckResultMatch:        "M",
 	v1.CheckResultNoMatch:      "N",
 	v1.CheckResultUnavailable:  "U",
@@ -40,14 +40,14 @@ var cvvLetters = map[v1.CheckResult]string{
 	v1.CheckResultNotProvided:  "P",
 }
 
-// letters returns the three result codes of a payment that reached the acquirer. They are the
+// resultCodes returns the three result codes of a payment that reached the acquirer. They are the
 // network's codes if v1 has them, else they follow from v1's checks. Nothing is checked for a bank
 // account, nor for a card with a prior authorization.
-func letters(t *v1.Transaction) (avs, cvv, cavv string) {
+func resultCodes(t *v1.Transaction) (avs, cvv, cavv string) {
 	if t.BankAccount != nil || t.PriorAuthorization != nil {
 		return avsNotApplicable, "", ""
 	}
-	avs, cvv, cavv = checkLetters(t)
+	avs, cvv, cavv = checkCodes(t)
 	if a := t.Authorization; a != nil {
 		avs = cmp.Or(value(a.AvsResultCode), avs)
 		cvv = cmp.Or(value(a.CvcResultCode), cvv)
@@ -56,9 +56,9 @@ func letters(t *v1.Transaction) (avs, cvv, cavv string) {
 	return avs, cvv, cavv
 }
 
-// checkLetters returns the result codes for v1's checks. In test mode they are as the provider's
+// checkCodes returns the result codes for v1's checks. In test mode they are as the provider's
 // sandbox documents: an address that was not provided matches, and the 3-D Secure value passes.
-func checkLetters(t *v1.Transaction) (avs, cvv, cavv string) {
+func checkCodes(t *v1.Transaction) (avs, cvv, cavv string) {
 	checks := v1.Checks{
 		Cvc: v1.CheckResultNotProvided, AddressLine: v1.CheckResultNotProvided, PostalCode: v1.CheckResultNotProvided,
 	}
@@ -70,11 +70,11 @@ func checkLetters(t *v1.Transaction) (avs, cvv, cavv string) {
 		cavv = cavvTestPassed
 		line, postal = sandboxAddress(line, postal)
 	}
-	avs, known := avsLetters[[2]v1.CheckResult{line, postal}]
+	avs, known := avsCodes[[2]v1.CheckResult{line, postal}]
 	if !known {
 		avs = "U"
 	}
-	cvv = cvvLetters[checks.Cvc]
+	cvv = cvvCodes[checks.Cvc]
 	if checks.Cvc == v1.CheckResultNotProcessed && t.DeclineCode != nil && *t.DeclineCode == v1.DeclineCodeIncorrectCvc {
 		cvv = cvvMissing
 	}

@@ -88,7 +88,7 @@ func TestContractRows(t *testing.T) {
 	}
 	for _, row := range contractRows {
 		if got := outcomeOf(t, filepath.Join("testdata", row.golden)); got != row.outcome {
-			t.Errorf("%s %s: %s answers %s, want %s", row.table, row.row, row.golden, got, row.outcome)
+			t.Errorf("%s %s: %s responds %s, want %s", row.table, row.row, row.golden, got, row.outcome)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func profileCodes(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "response.*"))
 	if err != nil || len(paths) != 1 {
-		t.Fatalf("%s: got answers %v, error %v", dir, paths, err)
+		t.Fatalf("%s: got responses %v, error %v", dir, paths, err)
 	}
 	_, after, _ := bytes.Cut(goldentest.MustRead(t, paths[0]), []byte("profileResponse"))
 	return envelopeForm.FindAllString(string(after), -1)

@@ -40,7 +40,7 @@ func (d *decoder) credit() (command.Command, problem) {
 		metadata := v1.Metadata(m)
 		body.Metadata = &metadata
 	}
-	return command.Credit{Body: body, Once: d.once()}, problem{}
+	return command.Credit{Body: body, Deduplication: d.deduplication()}, problem{}
 }
 
 // payable reports whether a refund has a full card number or a bank account. A client that sends

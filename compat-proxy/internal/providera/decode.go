@@ -48,7 +48,7 @@ func decode(req *wire.Request, set setting) plan {
 		d.refID = strings.TrimSpace(*req.RefID)
 	}
 	p := plan{Type: d.txn.Get("transactionType")}
-	d.repeat()
+	d.collectEcho()
 	build, known := transactionTypes[p.Type]
 	if !known {
 		p.Problem = refuse(apiType)
@@ -60,13 +60,13 @@ func decode(req *wire.Request, set setting) plan {
 	p.Echo = d.echo
 	if p.Problem.none() && (p.Type == typeSale || p.Type == typeAuthorize) && d.creates() {
 		create, refusal := d.newProfile()
-		p.Wish = &wish{Create: create, Problem: refusal}
+		p.NewProfile = &profileRequest{Create: create, Problem: refusal}
 	}
 	return p
 }
 
-// repeat collects the values that every response repeats, refusals included.
-func (d *decoder) repeat() {
+// collectEcho collects the values that every response repeats, refusals included.
+func (d *decoder) collectEcho() {
 	if !creating[d.txn.Get("transactionType")] {
 		d.echo.Reference = d.reference()
 	}
@@ -121,9 +121,12 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if !p.none() {
 		return nil, p
 	}
-	c := command.Authorize{Body: body, Joins: first, ShipToCustomer: d.echo.Profile.Address != "", Once: d.once()}
+	c := command.Authorize{
+		Body: body, Joins: first, ShipToCustomer: d.echo.Profile.Address != "",
+		Deduplication: d.deduplication(),
+	}
 	if body.Customer != nil {
-		c.Takes = brandsTaken
+		c.AcceptedBrands = acceptedBrands
 	}
 	return c, problem{}
 }
@@ -223,7 +226,7 @@ func (d *decoder) refund() (command.Command, problem) {
 	require.Settled, require.Currency = true, currency
 	return command.Refund{
 		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
-		Require: require, Once: d.once(expiry),
+		Require: require, Deduplication: d.deduplication(expiry),
 	}, problem{}
 }
 
@@ -249,11 +252,11 @@ func (d *decoder) target() (command.Number, problem) {
 }
 
 // number returns the number of a transaction without the leading zeros that some clients send.
-func number(given string) command.Number { return command.Number(unfilled(given)) }
+func number(given string) command.Number { return command.Number(withoutZeros(given)) }
 
-// unfilled returns a number as responses write it. Zeros alone become "0", the number of no
+// withoutZeros returns a number as responses write it. Zeros alone become "0", the number of no
 // transaction, which is not the same as no number.
-func unfilled(given string) string {
+func withoutZeros(given string) string {
 	if n := strings.TrimLeft(given, "0"); n != "" || given == "" {
 		return n
 	}

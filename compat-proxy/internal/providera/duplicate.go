@@ -14,10 +14,10 @@ const (
 // billingParts are the fields of billTo that two requests must share to be duplicates.
 var billingParts = []string{"firstName", "lastName", "company", "address", "city", "state", "zip", "country"}
 
-// once returns the conditions under which a request is a duplicate: the dialect's list of fields,
-// and its duplicateWindow. With a window of 0 it never is, but later requests can be duplicates of
-// it. The command itself compares amount, currency and payment source.
-func (d *decoder) once(more ...string) command.Once {
+// deduplication returns the conditions under which a request is a duplicate: the dialect's list of
+// fields, and its duplicateWindow. With a window of 0 it never is, but later requests can be
+// duplicates of it. The command itself compares amount, currency and payment source.
+func (d *decoder) deduplication(more ...string) command.Deduplication {
 	same := []string{
 		d.login, d.txn.Get("transactionType"), d.txn.Get("poNumber"), d.txn.Get("order", "invoiceNumber"),
 		d.txn.Get("customer", "id"),
@@ -25,7 +25,7 @@ func (d *decoder) once(more ...string) command.Once {
 	for _, name := range billingParts {
 		same = append(same, d.txn.Get("billTo", name))
 	}
-	return command.Once{Window: d.window(), Same: append(same, more...)}
+	return command.Deduplication{Window: d.window(), Same: append(same, more...)}
 }
 
 // window returns the duplicateWindow in seconds. An invalid or negative value counts as not given.

@@ -34,7 +34,7 @@ func TestDuplicateWindow(t *testing.T) {
 	}
 	if got, want := windowOf(t, strings.Replace(string(request), said, `{"settingName": "emailCustomer", `+
 		`"settingValue": "0"}`, 1)), 120; got != want {
-		t.Errorf("not said: got %d, want %d", got, want)
+		t.Errorf("no window: got %d, want %d", got, want)
 	}
 }
 
@@ -51,7 +51,7 @@ func windowOf(t *testing.T, request string) int {
 	if !ok {
 		t.Fatalf("%s: got a %s, want a payment", request, seen.Seen[0].Kind())
 	}
-	return payment.Once.Window
+	return payment.Deduplication.Window
 }
 
 // approving approves everything.

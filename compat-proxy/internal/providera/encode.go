@@ -55,19 +55,19 @@ func encode(p plan, refID *string, results []command.Result) (*wire.Document, pr
 	if outcome.none() {
 		outcome = because(accepted(p.Type, last))
 	}
-	return answer(respond(p, last, outcome), refID), outcome
+	return transactionDocument(newTransaction(p, last, outcome), refID), outcome
 }
 
-// respond fills in the fields that the client may see with that outcome.
-func respond(p plan, r command.Result, outcome problem) transaction {
+// newTransaction fills in the fields that the client may see with that outcome.
+func newTransaction(p plan, r command.Result, outcome problem) transaction {
 	class, _ := outcome.reasonMessage()
 	t := transaction{
 		problem: outcome, avs: avsNotApplicable, transID: noID, reference: p.Echo.Reference,
 		account: p.Echo.Account, accountType: p.Echo.AccountType, test: p.Echo.Test, userFields: p.Echo.UserFields,
 		profile: p.Echo.Profile.charged(r.Transaction),
 	}
-	if account, kind := charged(r.Transaction); account != "" {
-		t.account, t.accountType = account, kind
+	if account, accountType := charged(r.Transaction); account != "" {
+		t.account, t.accountType = account, accountType
 	}
 	if len(r.Methods) == 1 { // stored, and not charged
 		t.account, t.accountType = charged(&v1.Transaction{Card: r.Methods[0].Card, BankAccount: r.Methods[0].BankAccount})
@@ -83,7 +83,7 @@ func respond(p plan, r command.Result, outcome problem) transaction {
 	case t.test:
 		t.authCode = testAuthCode
 	default:
-		t.decided(p.Type, r, outcome.Reason)
+		t.setDecision(p.Type, r, outcome.Reason)
 	}
 	return t
 }
@@ -93,7 +93,7 @@ const checkAccount = "eCheck"
 
 // charged returns the masked number of the payment source and its type. Both are empty if the
 // payment does not have them.
-func charged(t *v1.Transaction) (account, kind string) {
+func charged(t *v1.Transaction) (account, accountType string) {
 	switch {
 	case t == nil:
 		return "", ""
@@ -107,8 +107,8 @@ func charged(t *v1.Transaction) (account, kind string) {
 	return "", ""
 }
 
-// decided fills in the fields of a payment that the acquirer decided.
-func (t *transaction) decided(transactionType string, r command.Result, why reason) {
+// setDecision fills in the fields of a payment that the acquirer decided.
+func (t *transaction) setDecision(transactionType string, r command.Result, why reason) {
 	paid := r.Transaction
 	if r.Refund != nil {
 		t.transID = decimal(id.Refund, r.Refund.ID)
@@ -124,7 +124,7 @@ func (t *transaction) decided(transactionType string, r command.Result, why reas
 	}
 	switch transactionType {
 	case typeSale, typeAuthorize:
-		t.avs, t.cvv, t.cavv = letters(paid)
+		t.avs, t.cvv, t.cavv = resultCodes(paid)
 		if why == reasonApproved || why == reasonPartial || filterDeclines[why] {
 			t.authCode, t.networkID = code, network
 		}
@@ -143,30 +143,30 @@ func (t *transaction) decided(transactionType string, r command.Result, why reas
 	}
 }
 
-// answer builds the document of a judged transaction. Its result is Ok unless the transaction
-// failed; a decline is Ok too.
-func answer(t transaction, refID *string) *wire.Document {
+// transactionDocument builds the document of a judged transaction. Its result is Ok unless the
+// transaction failed; a decline is Ok too.
+func transactionDocument(t transaction, refID *string) *wire.Document {
 	class, message := t.problem.reasonMessage()
 	if t.test {
 		message = testPrefix + message
 	}
 	code := strconv.Itoa(int(t.problem.Reason))
-	said := wire.ListElement("errors", wire.GroupElement("error",
+	messages := wire.ListElement("errors", wire.GroupElement("error",
 		wire.TextElement("errorCode", code), wire.TextElement("errorText", message)))
 	if class == approved || class == held {
-		said = wire.ListElement("messages", wire.GroupElement("message",
+		messages = wire.ListElement("messages", wire.GroupElement("message",
 			wire.TextElement("code", code), wire.TextElement("description", message)))
 	}
 	result, api := wire.ResultOK, apiOK
 	if class == failed {
 		result, api = wire.ResultError, apiUnsuccessful
 	}
-	return document(createTransactionResponse, refID, result, problem{API: api}, t.element(class, said))
+	return document(createTransactionResponse, refID, result, problem{API: api}, t.element(class, messages))
 }
 
 // element builds the transactionResponse in schema order. Elements that may be empty are always
 // there.
-func (t transaction) element(class responseCode, said *wire.Element) *wire.Element {
+func (t transaction) element(class responseCode, messages *wire.Element) *wire.Element {
 	test := "0"
 	if t.test {
 		test = "1"
@@ -190,7 +190,7 @@ func (t transaction) element(class responseCode, said *wire.Element) *wire.Eleme
 	if t.prepaid != nil {
 		e.Children = append(e.Children, t.prepaid.element())
 	}
-	e.Children = append(e.Children, said)
+	e.Children = append(e.Children, messages)
 	if len(t.tenders) > 0 {
 		e.Children = append(e.Children, wire.ListElement("splitTenderPayments", t.tenders...))
 	}

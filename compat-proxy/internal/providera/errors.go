@@ -273,6 +273,6 @@ func (p problem) reasonMessage() (responseCode, string) {
 }
 
 // lineItemInvalid returns reason 270 for the line item at that position, counted from 1.
-func lineItemInvalid(place int) problem {
-	return problem{Reason: reasonLineItem, Text: "Line item " + strconv.Itoa(place) + " is invalid."}
+func lineItemInvalid(position int) problem {
+	return problem{Reason: reasonLineItem, Text: "Line item " + strconv.Itoa(position) + " is invalid."}
 }

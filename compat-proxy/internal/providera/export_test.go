@@ -28,8 +28,8 @@ func AccountType(number string) string {
 // BrandName returns the dialect's name of v1's brand, empty if the table lacks it.
 func BrandName(b v1.CardBrand) string { return accounts[card.Brand(b)].name }
 
-// Letters is letters, for the tests.
-func Letters(t *v1.Transaction) (avs, cvv, cavv string) { return letters(t) }
+// ResultCodes is resultCodes, for the tests.
+func ResultCodes(t *v1.Transaction) (avs, cvv, cavv string) { return resultCodes(t) }
 
 // Judge is judge. It returns the problem as in the log, "" for none.
 func Judge(transactionType string, r command.Result) string {

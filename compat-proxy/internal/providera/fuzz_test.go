@@ -42,14 +42,14 @@ func FuzzNotations(f *testing.F) {
 	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1))
 	h := mustHandler(f, content{})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		answer := ask(t, h, body)
+		response := ask(t, h, body)
 		root, err := safexml.Parse(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), 0)
-		if err != nil || bytes.Contains(answer, []byte("<ErrorResponse ")) || oneSided(root) {
+		if err != nil || bytes.Contains(response, []byte("<ErrorResponse ")) || oneSided(root) {
 			return
 		}
-		want := requoted(t, []byte(mapped(mustElement(t, answer))))
+		want := requoted(t, []byte(mapped(mustElement(t, response))))
 		if got := requoted(t, bytes.TrimPrefix(ask(t, h, asJSON(t, body)), []byte("\xef\xbb\xbf"))); got != want {
-			t.Errorf("answers:\n  got %s\n want %s\nto %q", got, want, body)
+			t.Errorf("responses:\n  got %s\n want %s\nto %q", got, want, body)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 func runGolden(t *testing.T, dir string) {
 	t.Helper()
 	request, ext := mustRequest(t, dir)
-	commands, response := answerTo(t, mustScenario(t, filepath.Join(dir, "case.json")), request)
+	commands, response := responseTo(t, mustScenario(t, filepath.Join(dir, "case.json")), request)
 	goldentest.Compare(t, filepath.Join(dir, "commands.json"), commands)
 	goldentest.Compare(t, filepath.Join(dir, "response"+ext), response)
 }
@@ -49,8 +49,8 @@ func mustRequest(t *testing.T, dir string) (request []byte, ext string) {
 	return request, ".xml"
 }
 
-// answerTo sends a case's request. It returns the commands that v1 got, and the response.
-func answerTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
+// responseTo sends a case's request. It returns the commands that v1 got, and the response.
+func responseTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
 	t.Helper()
 	script := goldentest.NewScript(t, s.V1, s.Scopes)
 	recorder := &goldentest.Recorder{Executor: goldentest.MustExecutor(t, script)}
@@ -65,7 +65,7 @@ func answerTo(t *testing.T, s scenario, request []byte) (commands, response []by
 		t.Errorf("status: got %d, want %d", got, want)
 	}
 	if left := script.Remaining(); left != 0 {
-		t.Errorf("v1 was not asked %d more times, as the case has it", left)
+		t.Errorf("v1 did not get %d requests of the case", left)
 	}
 	return recorder.Commands(t), w.Body.Bytes()
 }

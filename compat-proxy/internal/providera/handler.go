@@ -88,9 +88,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class string) {
 	body, err := admission.ReadBody(w, r, int64(h.cfg.MaxBytes))
 	if err != nil {
-		return MethodNone, notRead(w, r, body, err)
+		return MethodNone, bodyError(w, r, body, err)
 	}
-	req, fault := wire.Parse(body, h.reading())
+	req, fault := wire.Parse(body, h.parseOptions())
 	if fault != nil {
 		h.fault(w, r, fault)
 		return MethodNone, ClassRefused
@@ -100,19 +100,19 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (method, class s
 		h.fault(w, r, &wire.Fault{Format: req.Format, Code: string(apiMethod), Text: apiText[apiMethod]})
 		return MethodNone, ClassRefused
 	}
-	doc, outcome := h.answer(r.Context(), req, m, r.Header)
+	doc, outcome := h.respond(r.Context(), req, m, r.Header)
 	httpx.EventFrom(r.Context()).SetOutcome(outcome.String())
 	write(w, req.Format, doc.Bytes(req.Format))
 	return m.Name, outcome.class()
 }
 
-// reading returns the options for parsing documents.
-func (h *Handler) reading() wire.Options {
+// parseOptions returns the options for parsing documents.
+func (h *Handler) parseOptions() wire.Options {
 	return wire.Options{LenientOrder: h.cfg.LenientOrder, Lenient: h.cfg.Logins.LenientOrder, MaxBytes: h.cfg.MaxBytes}
 }
 
-// notRead responds to a request whose body was read only in part, and returns the class.
-func notRead(w http.ResponseWriter, r *http.Request, start []byte, err error) string {
+// bodyError responds to a request whose body was read only in part, and returns the class.
+func bodyError(w http.ResponseWriter, r *http.Request, start []byte, err error) string {
 	format := formatOf(w, r, start)
 	switch {
 	case admission.IsBusy(err):
@@ -151,11 +151,11 @@ func Busy(w http.ResponseWriter, r *http.Request) {
 // Broken responds to a request whose handling ended in a panic. The body is gone, so the format
 // comes from the Content-Type, which may be wrong.
 func Broken(w http.ResponseWriter, r *http.Request) {
-	plainFault(w, r, http.StatusOK, declared(r), apiProcessing)
+	plainFault(w, r, http.StatusOK, declaredFormat(r), apiProcessing)
 }
 
-// declared returns the format of the request's Content-Type, which may be wrong.
-func declared(r *http.Request) wire.Format {
+// declaredFormat returns the format of the request's Content-Type, which may be wrong.
+func declaredFormat(r *http.Request) wire.Format {
 	if strings.Contains(strings.ToLower(r.Header.Get("Content-Type")), "json") {
 		return wire.JSON
 	}
@@ -164,8 +164,8 @@ func declared(r *http.Request) wire.Format {
 
 const textUnparsable = "An error occurred while parsing the XML request."
 
-// answer does everything between a schema-valid request and its document.
-func (h *Handler) answer(
+// respond does everything between a schema-valid request and its document.
+func (h *Handler) respond(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
 ) (*wire.Document, problem) {
 	root := strings.TrimSuffix(req.Method, "Request") + "Response"
@@ -181,7 +181,7 @@ func (h *Handler) answer(
 	if currency == "" {
 		currency = h.cfg.Currency
 	}
-	return serving[m.Name](h, ctx, call{req: req, key: granted.APIKey, scopes: holder.Scopes, set: setting{
+	return handlers[m.Name](h, ctx, call{req: req, key: granted.APIKey, scopes: holder.Scopes, set: setting{
 		currency: currency, unlinked: granted.UnlinkedRefunds, zone: granted.Zone, now: h.cfg.Clock.Now(),
 	}})
 }
@@ -193,7 +193,7 @@ func (h *Handler) admit(
 	ctx context.Context, req *wire.Request, m catalogue.Method, header http.Header,
 ) (credentials.Grant, v1.APIKey, problem) {
 	login := req.Root.Child("merchantAuthentication")
-	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"), tried(header.Get("Authorization"), login))
+	attempt, allowed := h.cfg.Attempts.Begin(ctx, login.Get("name"), attemptedSecret(header.Get("Authorization"), login))
 	if !allowed {
 		return credentials.Grant{}, v1.APIKey{}, refuse(apiBadLogin)
 	}
@@ -238,7 +238,7 @@ func formatOf(w http.ResponseWriter, r *http.Request, start []byte) wire.Format 
 	start = bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
 	case len(start) == 0:
-		return declared(r)
+		return declaredFormat(r)
 	case start[0] == '{' || start[0] == '[':
 		return wire.JSON
 	}

@@ -21,8 +21,8 @@ type call struct {
 // method serves the calls of one method.
 type method func(h *Handler, ctx context.Context, c call) (*wire.Document, problem)
 
-// serving are the methods of this build.
-var serving = map[string]method{
+// handlers are the methods of this build.
+var handlers = map[string]method{
 	catalogue.CreateTransaction:     (*Handler).createTransaction,
 	catalogue.GetTransactionDetails: (*Handler).inquire,
 	catalogue.CreateCustomerProfile: (*Handler).createProfile,
@@ -46,14 +46,14 @@ func find(name string) (catalogue.Method, bool) {
 
 func (h *Handler) createTransaction(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decode(c.req, c.set)
-	if p := covered(plan.Commands, c.scopes); !p.none() {
+	if p := checkScopes(plan.Commands, c.scopes); !p.none() {
 		plan.Problem = p
 	}
 	var results []command.Result
 	if plan.Problem.none() && !plan.Echo.Test {
 		results = h.cfg.Executor.Execute(ctx, c.key, plan.Commands)
 	}
-	profile := h.fulfil(ctx, c, &plan, results)
+	profile := h.makeRequestedProfile(ctx, c, &plan, results)
 	doc, outcome := encode(plan, c.req.RefID, results)
 	if profile != nil {
 		doc.Own = append(doc.Own, profile)

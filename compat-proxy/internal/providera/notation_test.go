@@ -37,8 +37,8 @@ func TestBothNotations(t *testing.T) {
 				other = asJSON
 			}
 			s := mustScenario(t, path)
-			commands, response := answerTo(t, s, request)
-			otherCommands, otherResponse := answerTo(t, s, other(t, request))
+			commands, response := responseTo(t, s, request)
+			otherCommands, otherResponse := responseTo(t, s, other(t, request))
 			if !bytes.Equal(commands, otherCommands) {
 				t.Errorf("commands:\n got %s\nwant %s", otherCommands, commands)
 			}
@@ -46,7 +46,7 @@ func TestBothNotations(t *testing.T) {
 				response, otherResponse = otherResponse, response
 			}
 			if got, want := string(otherResponse), "\xef\xbb\xbf"+mapped(mustElement(t, response)); got != want {
-				t.Errorf("answers:\n  got %s\n want %s\nas in %s", got, want, response)
+				t.Errorf("responses:\n  got %s\n want %s\nas in %s", got, want, response)
 			}
 		})
 	}

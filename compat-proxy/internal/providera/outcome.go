@@ -115,7 +115,7 @@ var unmetCodes = map[command.Condition]apiCode{
 
 func unmetReason(transactionType string, c command.Condition) reason {
 	switch c {
-	case command.ConditionSettled, command.ConditionKind, command.ConditionLast4, command.ConditionRouting:
+	case command.ConditionSettled, command.ConditionMethodType, command.ConditionLast4, command.ConditionRouting:
 		return reasonNotCreditable
 	case command.ConditionGroup:
 		return reasonSplitTender

@@ -22,8 +22,8 @@ type plan struct {
 	Commands []command.Command `json:"commands,omitempty"`
 	Problem  problem           `json:"problem,omitzero"`
 	Echo     echo              `json:"echo"`
-	// Wish is set if the payment's data becomes a profile.
-	Wish *wish `json:"wish,omitempty"`
+	// NewProfile is set if the payment's data becomes a profile.
+	NewProfile *profileRequest `json:"new_profile,omitempty"`
 }
 
 // echo holds the values of the request that the response repeats.

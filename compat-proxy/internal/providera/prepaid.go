@@ -51,7 +51,7 @@ func balanceOf(t *v1.Transaction, exponent int) string {
 }
 
 func (p *prepaid) element() *wire.Element {
-	var l leaves
+	var l elementList
 	l.text("requestedAmount", p.requested)
 	l.text("approvedAmount", p.approved)
 	l.text("balanceOnCard", p.balance)

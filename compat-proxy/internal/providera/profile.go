@@ -24,16 +24,17 @@ type profilePlan struct {
 	// Checks are the checks of the validation mode, one for each payment profile; none without
 	// validation.
 	Checks []profileCheck
-	// Twice reports that two of the payment profiles are equal, which is refused after their checks.
-	Twice bool
+	// HasDuplicates reports that two of the payment profiles are equal, which is refused after their
+	// checks.
+	HasDuplicates bool
 }
 
 // decodeProfile converts a createCustomerProfileRequest to a plan. It is pure.
 func decodeProfile(req *wire.Request, set setting) profilePlan {
 	profile, mode := req.Root.Child("profile"), req.Root.Get("validationMode")
 	customer := v1.CustomerInput{
-		Reference: whole(profile.Get("merchantCustomerId")), Description: whole(profile.Get("description")),
-		Email: whole(profile.Get("email")),
+		Reference: nonEmpty(profile.Get("merchantCustomerId")), Description: nonEmpty(profile.Get("description")),
+		Email: nonEmpty(profile.Get("email")),
 	}
 	payments, addresses := profile.All("paymentProfiles"), profile.All("shipToList")
 	switch {
@@ -45,10 +46,10 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 		return profilePlan{Problem: refuse(apiTooManyAddresses)}
 	}
 	kept := v1.Metadata{}
-	keep(kept, "customer_kind", profile.Get("profileType"))
+	setNonEmpty(kept, "customer_kind", profile.Get("profileType"))
 	if len(addresses) > 0 {
 		customer.Shipping = contact(addresses[0])
-		keep(kept, "shipping_fax", addresses[0].Get("faxNumber"))
+		setNonEmpty(kept, "shipping_fax", addresses[0].Get("faxNumber"))
 	}
 	if len(kept) > 0 {
 		customer.Metadata = &kept
@@ -61,9 +62,9 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 			return profilePlan{Problem: refused}
 		}
 		same := identityOf(given)
-		p.Twice = p.Twice || seen[same]
+		p.HasDuplicates = p.HasDuplicates || seen[same]
 		seen[same] = true
-		keep(method.Metadata, "customer_type", given.Get("customerType"))
+		setNonEmpty(method.Metadata, "customer_type", given.Get("customerType"))
 		p.Create.Methods = append(p.Create.Methods, method)
 		if truth(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
 			p.Create.Default = i + 1
@@ -75,16 +76,16 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 	return p
 }
 
-// whole returns nil for an empty text. Unlike given it keeps n/a, because these fields identify a
-// customer.
-func whole(s string) *string {
+// nonEmpty returns nil for an empty text. Unlike given it keeps n/a, because these fields identify
+// a customer.
+func nonEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-func keep(m map[string]string, name, value string) {
+func setNonEmpty(m map[string]string, name, value string) {
 	if value != "" {
 		m[name] = value
 	}
@@ -94,7 +95,7 @@ func keep(m map[string]string, name, value string) {
 // cannot store, before anything is made.
 func newMethod(payment, billTo *wire.Node, mode string) (command.NewMethod, problem) {
 	m := command.NewMethod{Billing: contact(billTo), Metadata: map[string]string{}}
-	keep(m.Metadata, "billing_fax", billTo.Get("faxNumber"))
+	setNonEmpty(m.Metadata, "billing_fax", billTo.Get("faxNumber"))
 	var p problem
 	switch {
 	case payment.Child("creditCard") != nil:
@@ -172,7 +173,7 @@ func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
 		Holder: holder,
 	}
 	for name, element := range map[string]string{"echeck_type": "echeckType", "bank_name": "bankName"} {
-		keep(m.Metadata, name, given.Get(element))
+		setNonEmpty(m.Metadata, name, given.Get(element))
 	}
 	return problem{}
 }
@@ -186,18 +187,18 @@ func missing(field string) problem {
 	return problem{API: apiFieldMissing, Text: field + " is required."}
 }
 
-// made holds the numbers of a profile and its parts, for the response.
-type made struct {
+// profileNumbers holds the numbers of a profile and its parts, for the response.
+type profileNumbers struct {
 	customer  string
 	methods   []string
 	addresses []string
 }
 
-func newMade(r command.Result) made {
+func newProfileNumbers(r command.Result) profileNumbers {
 	if r.Outcome != command.Done || r.Customer == nil {
-		return made{}
+		return profileNumbers{}
 	}
-	m := made{customer: decimal(id.Customer, r.Customer.ID)}
+	m := profileNumbers{customer: decimal(id.Customer, r.Customer.ID)}
 	for _, method := range r.Methods {
 		m.methods = append(m.methods, decimal(id.PaymentMethod, method.ID))
 	}
@@ -208,7 +209,7 @@ func newMade(r command.Result) made {
 }
 
 // first returns the numbers of a profile that has at most one of each part.
-func (m made) first() profileIDs {
+func (m profileNumbers) first() profileIDs {
 	ids := profileIDs{Customer: m.customer}
 	if len(m.methods) > 0 {
 		ids.Method = m.methods[0]
@@ -221,8 +222,8 @@ func (m made) first() profileIDs {
 
 // elements returns the profile's numbers as elements of either response. The lists are there even
 // if they are empty.
-func (m made) elements() leaves {
-	var l leaves
+func (m profileNumbers) elements() elementList {
+	var l elementList
 	l.text("customerProfileId", m.customer)
 	return append(l, texts("customerPaymentProfileIdList", "numericString", m.methods),
 		texts("customerShippingAddressIdList", "numericString", m.addresses))

@@ -14,31 +14,31 @@ const createCustomerProfileResponse = "createCustomerProfileResponse"
 func (h *Handler) createProfile(ctx context.Context, c call) (*wire.Document, problem) {
 	plan := decodeProfile(c.req, c.set)
 	if !plan.Problem.none() {
-		return profileAnswer(c.req.RefID, made{}, nil, plan.Problem)
+		return profileResponse(c.req.RefID, profileNumbers{}, nil, plan.Problem)
 	}
-	if p := lacking(c.scopes, plan.scopes()); !p.none() {
+	if p := requireScopes(c.scopes, plan.scopes()); !p.none() {
 		return refusal(createCustomerProfileResponse, c.req.RefID, p), p
 	}
-	said, p := h.validate(ctx, c.key, plan.Checks)
+	responses, p := h.validate(ctx, c.key, plan.Checks)
 	if !p.none() {
-		return profileAnswer(c.req.RefID, made{}, said, p)
+		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
-	if plan.Twice {
-		return profileAnswer(c.req.RefID, made{}, said,
+	if plan.HasDuplicates {
+		return profileResponse(c.req.RefID, profileNumbers{}, responses,
 			problem{API: apiDuplicate, Text: "A duplicate customer payment profile already exists."})
 	}
 	r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{plan.Create})[0]
 	if r.Code == command.CodeExpiredCard && len(plan.Checks) > 0 {
-		said, p = failedCheck(plan.Checks, said, r.Place, reasonExpired)
-		return profileAnswer(c.req.RefID, made{}, said, p)
+		responses, p = failedCheck(plan.Checks, responses, r.Position, reasonExpired)
+		return profileResponse(c.req.RefID, profileNumbers{}, responses, p)
 	}
-	return profileAnswer(c.req.RefID, newMade(r), said, judgeProfile(r))
+	return profileResponse(c.req.RefID, newProfileNumbers(r), responses, judgeProfile(r))
 }
 
 // scopes returns the v1 scopes that the plan needs besides the method's own.
 func (p profilePlan) scopes() []string {
 	scopes := customerScopes(p.Create)
-	if p.live() {
+	if p.queriesIssuer() {
 		scopes = append(scopes, "payments:authorize")
 	}
 	return scopes
@@ -53,8 +53,8 @@ func customerScopes(c command.CreateCustomer) []string {
 	return scopes
 }
 
-// lacking refuses a request with a missing scope before v1 would refuse it half-way.
-func lacking(granted, needed []string) problem {
+// requireScopes refuses a request with a missing scope before v1 would refuse it half-way.
+func requireScopes(granted, needed []string) problem {
 	for _, scope := range needed {
 		if !slices.Contains(granted, scope) {
 			return refuse(apiAccessDenied)
@@ -63,13 +63,13 @@ func lacking(granted, needed []string) problem {
 	return problem{}
 }
 
-// profileAnswer builds the response to a createCustomerProfileRequest.
-func profileAnswer(refID *string, m made, said []string, p problem) (*wire.Document, problem) {
+// profileResponse builds the response to a createCustomerProfileRequest.
+func profileResponse(refID *string, m profileNumbers, responses []string, p problem) (*wire.Document, problem) {
 	// V1's refusal of the caller looks like the proxy's own.
 	if p.API == apiBadLogin || p.API == apiInactive || p.API == apiAccessDenied {
 		return refusal(createCustomerProfileResponse, refID, p), p
 	}
-	own := append(m.elements(), texts("validationDirectResponseList", "string", said))
+	own := append(m.elements(), texts("validationDirectResponseList", "string", responses))
 	if p.none() {
 		return document(createCustomerProfileResponse, refID, wire.ResultOK, refuse(apiOK), own...), p
 	}

@@ -107,7 +107,7 @@ func (r record) decision() (responseCode, reason, string) {
 // typed models cannot read.
 func (r record) element() *wire.Element {
 	number, made := decimal(id.Transaction, r.payment.ID), r.payment.CreatedAt.Time
-	var l leaves
+	var l elementList
 	if r.refund != nil {
 		made = r.refund.CreatedAt.Time
 		l.text("transId", decimal(id.Refund, r.refund.ID))
@@ -118,14 +118,14 @@ func (r record) element() *wire.Element {
 		l.text("transId", number)
 		l.text("splitTenderId", groupOf(r.payment))
 	}
-	class, why, said := r.decision()
+	class, why, description := r.decision()
 	l.text("submitTimeUTC", made.UTC().Format(timeForm)+"Z")
 	l.text("submitTimeLocal", made.In(r.zone).Format(timeForm))
 	l.text("transactionType", r.transactionType())
 	l.text("transactionStatus", r.status())
 	l.raw("responseCode", string(class))
 	l.raw("responseReasonCode", strconv.Itoa(int(why)))
-	l.text("responseReasonDescription", said)
+	l.text("responseReasonDescription", description)
 	r.checks(&l)
 	l.group("order", r.order()...)
 	r.amounts(&l)
@@ -136,8 +136,8 @@ func (r record) element() *wire.Element {
 	order := r.payment.Order
 	l.raw("taxExempt", strconv.FormatBool(order != nil && order.TaxExempt != nil && *order.TaxExempt))
 	l.group("payment", r.source())
-	r.parties(&l)
-	r.circumstances(&l)
+	r.payer(&l)
+	r.origin(&l)
 	return wire.GroupElement("transaction", l...)
 }
 
@@ -145,7 +145,7 @@ func (r record) element() *wire.Element {
 const timeForm = "2006-01-02T15:04:05.999"
 
 // checks adds the issuer's code and the result codes of a payment that reached the issuer.
-func (r record) checks(l *leaves) {
+func (r record) checks(l *elementList) {
 	a := r.payment.Authorization
 	if r.refund != nil || a == nil {
 		return
@@ -154,7 +154,7 @@ func (r record) checks(l *leaves) {
 	if r.payment.BankAccount != nil {
 		return
 	}
-	avs, cvv, cavv := letters(r.payment)
+	avs, cvv, cavv := resultCodes(r.payment)
 	l.text("AVSResponse", avs)
 	if c := r.payment.Checks; c != nil && c.Cvc != v1.CheckResultNotProvided {
 		l.text("cardCodeResponse", cvv)
@@ -184,7 +184,7 @@ func (r record) order() []*wire.Element {
 	if o.DiscountAmount != nil {
 		discount = r.amount(*o.DiscountAmount)
 	}
-	var l leaves
+	var l elementList
 	l.text("invoiceNumber", cut(invoice, 20))
 	l.text("description", cut(description, 255))
 	l.raw("discountAmount", discount)
@@ -194,7 +194,7 @@ func (r record) order() []*wire.Element {
 }
 
 // amounts adds the requested, authorized and captured amounts.
-func (r record) amounts(l *leaves) {
+func (r record) amounts(l *elementList) {
 	t := r.payment
 	if r.refund != nil {
 		l.raw("authAmount", r.amount(r.refund.Amount))
@@ -239,7 +239,7 @@ func (r record) lineItems() []*wire.Element {
 	}
 	items := make([]*wire.Element, 0, len(*r.payment.Order.LineItems))
 	for _, item := range *r.payment.Order.LineItems {
-		var l leaves
+		var l elementList
 		l.text("itemId", value(item.ID))
 		l.text("name", item.Name)
 		l.text("description", value(item.Description))
@@ -256,7 +256,7 @@ func (r record) lineItems() []*wire.Element {
 // source returns the masked payment source.
 func (r record) source() *wire.Element {
 	const hidden = "XXXX"
-	var l leaves
+	var l elementList
 	if b := r.payment.BankAccount; b != nil {
 		l.text("accountType", accountKinds[b.AccountType])
 		l.text("routingNumber", masked(lastFour(b.RoutingNumber)))
@@ -285,8 +285,8 @@ var amountForm = regexp.MustCompile(`^[0-9]{1,15}([.][0-9]{1,4})?$`)
 // markets are the names of the market types. The default is an online payment.
 var markets = map[string]string{"1": "MOTO", "2": "Retail"}
 
-// circumstances adds the origin of the payment.
-func (r record) circumstances(l *leaves) {
+// origin adds the origin of the payment.
+func (r record) origin(l *elementList) {
 	market, product := markets[r.metadata["market_type"]], "Card Not Present"
 	switch market {
 	case "":
@@ -298,7 +298,7 @@ func (r record) circumstances(l *leaves) {
 	l.text("customerIP", r.metadata["client_ip"])
 	l.text("product", product)
 	l.text("marketType", market)
-	var solution leaves
+	var solution elementList
 	solution.text("id", r.metadata["solution_id"])
 	l.group("solution", solution...)
 	l.group("profile", r.profile()...)
@@ -329,7 +329,7 @@ func (r record) profile() []*wire.Element {
 	if customer == "" {
 		return nil
 	}
-	var l leaves
+	var l elementList
 	l.text("customerProfileId", decimal(id.Customer, customer))
 	if method := decimal(id.PaymentMethod, r.payment.PaymentMethod); method != noID {
 		l.text("customerPaymentProfileId", method)
@@ -341,7 +341,7 @@ func (r record) profile() []*wire.Element {
 }
 
 // extra adds an extended amount that is stored as text.
-func (r record) extra(l *leaves, name, key string) {
+func (r record) extra(l *elementList, name, key string) {
 	if amount := r.metadata[key]; amountForm.MatchString(amount) {
 		l.group(name, r.extended(name, decimals(amount, 2))...)
 	}
@@ -349,7 +349,7 @@ func (r record) extra(l *leaves, name, key string) {
 
 // extended returns an amount with its name and description.
 func (r record) extended(name, amount string) []*wire.Element {
-	var l leaves
+	var l elementList
 	l.raw("amount", amount)
 	l.text("name", cut(r.metadata[name+nameKey], 31))
 	l.text("description", cut(r.metadata[name+descriptionKey], 255))

@@ -103,7 +103,7 @@ func TestMissingScopes(t *testing.T) {
 					want = denied
 				}
 				f := &scopedV1{scopes: slices.DeleteFunc(slices.Clone(everyScope), func(s string) bool { return s == missing })}
-				got := f.answer(t, kind.method, kind.members)
+				got := f.response(t, kind.method, kind.members)
 				code := map[string]string{denied: "E00011", notPermitted: "E00010"}[want]
 				if want != "" && code == "" {
 					code = "E00011" // with a special text
@@ -115,7 +115,7 @@ func TestMissingScopes(t *testing.T) {
 				case want == "" && !kind.unserved && !strings.Contains(got, `"resultCode":"Ok"`):
 					t.Errorf("got %s, want that it is served", got)
 				case want != "" && len(f.posts) > 0:
-					t.Errorf("v1 was asked for %v", f.posts)
+					t.Errorf("v1 got %v", f.posts)
 				}
 			})
 		}
@@ -137,7 +137,7 @@ type scopedV1 struct {
 	posts []string // guarded by mu
 }
 
-func (f *scopedV1) answer(t *testing.T, method, members string) string {
+func (f *scopedV1) response(t *testing.T, method, members string) string {
 	t.Helper()
 	body := `{"` + method + `":{"merchantAuthentication":{"name":"me","transactionKey":"` + goldentest.APIKey + `"},` +
 		members + `}}`

@@ -78,8 +78,8 @@ func tender(t *v1.Transaction) *wire.Element {
 		}
 	}
 	currency, _ := money.Lookup(t.Currency) // v1 has no other currencies
-	account, kind := charged(t)
-	var l leaves
+	account, accountType := charged(t)
+	var l elementList
 	l.text("transId", decimal(id.Transaction, t.ID))
 	l.text("responseCode", string(class))
 	l.text("responseToCustomer", strconv.Itoa(int(why)))
@@ -87,7 +87,7 @@ func tender(t *v1.Transaction) *wire.Element {
 		l.text("authCode", value(t.Authorization.Code))
 	}
 	l.text("accountNumber", account)
-	l.text("accountType", kind)
+	l.text("accountType", accountType)
 	l.text("requestedAmount", majorAmount(t.Amount, currency.Exponent))
 	l.text("approvedAmount", majorAmount(t.AmountAuthorized, currency.Exponent))
 	l.text("balanceOnCard", balanceOf(t, currency.Exponent))

@@ -91,7 +91,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-func TestLetters(t *testing.T) {
+func TestResultCodes(t *testing.T) {
 	t.Parallel()
 	const (
 		yes   = v1.CheckResultMatch
@@ -124,14 +124,14 @@ func TestLetters(t *testing.T) {
 		{v1.ModeLive, yes, undef, yes, "UM"},
 	}
 	for _, tt := range tests {
-		avs, cvv, cavv := providera.Letters(&v1.Transaction{
+		avs, cvv, cavv := providera.ResultCodes(&v1.Transaction{
 			Mode: tt.mode, Checks: &v1.Checks{Cvc: tt.cvc, AddressLine: tt.line, PostalCode: tt.postal},
 		})
 		if got := avs + cvv + cavv; got != tt.want {
 			t.Errorf("%s cvc %s line %s postal %s: got %s, want %s", tt.mode, tt.cvc, tt.line, tt.postal, got, tt.want)
 		}
 	}
-	if avs, cvv, _ := providera.Letters(&v1.Transaction{Mode: v1.ModeLive}); avs+cvv != "BP" {
+	if avs, cvv, _ := providera.ResultCodes(&v1.Transaction{Mode: v1.ModeLive}); avs+cvv != "BP" {
 		t.Errorf("no checks: got %s, want BP", avs+cvv)
 	}
 }
@@ -190,6 +190,7 @@ func TestJudge(t *testing.T) {
 	)
 	in := func(s v1.TransactionStatus) *v1.Transaction { return &v1.Transaction{Status: s} }
 	settled := &v1.Transaction{Status: v1.TransactionStatusCaptured, Settlement: v1.SettlementSettled, AmountRefunded: 1}
+	beyond := command.Result{Outcome: command.Unmet, Unmet: command.ConditionRange}
 	refused := func(code string, t *v1.Transaction) command.Result {
 		return command.Result{Outcome: command.Refused, Status: 409, Code: code, Transaction: t}
 	}
@@ -201,14 +202,12 @@ func TestJudge(t *testing.T) {
 	}{
 		{"done", sale, command.Result{Outcome: command.Done}, ""},
 		{"a decline without a code", sale, command.Result{Outcome: command.Declined}, "2/2"},
-		{"a capture beyond all amounts", capture, command.Result{Outcome: command.Unmet, Unmet: command.ConditionRange},
-			"3/47"},
-		{"a refund beyond all amounts", refund, command.Result{Outcome: command.Unmet, Unmet: command.ConditionRange},
-			"3/55"},
+		{"a capture beyond all amounts", capture, beyond, "3/47"},
+		{"a refund beyond all amounts", refund, beyond, "3/55"},
 		{"a capture while busy", capture, refused(command.CodeOperationInProgress, nil), "3/19"},
 		{"a capture of a failed one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusFailed)), "3/64"},
 		{"a capture of an open one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusProcessing)), "3/19"},
-		{"a capture of nobody knows what", capture, refused(command.CodeNotCapturable, nil), "3/19"},
+		{"a capture of an unknown payment", capture, refused(command.CodeNotCapturable, nil), "3/19"},
 		{"a capture of an expired one", capture, refused(command.CodeNotCapturable, in(v1.TransactionStatusExpired)), "3/16"},
 		{"a void of an expired one", void, refused(command.CodeNotVoidable, in(v1.TransactionStatusExpired)), "3/16"},
 		{"a void of a declined one", void, refused(command.CodeNotVoidable, in(v1.TransactionStatusDeclined)), "3/16"},
@@ -221,7 +220,7 @@ func TestJudge(t *testing.T) {
 		{"a scope", refund, command.Result{Outcome: command.Refused, Status: 403}, "E00011"},
 		{"unreachable", sale, command.Result{Outcome: command.Unavailable}, "E00001"},
 		{"a bare 503", sale, command.Result{Outcome: command.Unavailable, Status: 503}, "E00053"},
-		{"a lost answer", sale, command.Result{Outcome: command.Uncertain}, "3/19"},
+		{"a lost response", sale, command.Result{Outcome: command.Uncertain}, "3/19"},
 		{"an internal error", sale, command.Result{Outcome: command.Uncertain, Status: 500}, "E00001"},
 		{"no outcome", sale, command.Result{}, "E00001"},
 	}

@@ -26,20 +26,20 @@ type profileCheck struct {
 	// none.
 	Problem problem
 	// Verify queries the issuer; nil if there are only local checks.
-	Verify *command.Authorize
-	Said   directResponse
+	Verify         *command.Authorize
+	DirectResponse directResponse
 }
 
 // newCheck checks a payment profile that v1 can store.
 func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck {
 	payment, billTo := given.Child("payment"), given.Child("billTo")
-	c := profileCheck{Said: directResponse{
+	c := profileCheck{DirectResponse: directResponse{
 		test: true, amount: "1.00", method: "CC", customer: profile.Get("merchantCustomerId"), email: profile.Get("email"),
 		billTo: billTo, shipTo: profile.Child("shipToList"), avs: avsNotApplicable,
 	}}
 	if bank := payment.Child("bankAccount"); bank != nil {
-		c.Said.method, c.Said.accountType = "ECHECK", checkAccount
-		c.Said.account = maskedAccount(bank.Get("accountNumber"), true)
+		c.DirectResponse.method, c.DirectResponse.accountType = "ECHECK", checkAccount
+		c.DirectResponse.account = maskedAccount(bank.Get("accountNumber"), true)
 		switch {
 		case !bankaccount.ValidRouting(bank.Get("routingNumber")):
 			c.Problem = because(reasonRouting)
@@ -49,14 +49,14 @@ func newCheck(profile, given *wire.Node, mode string, set setting) profileCheck 
 		return c
 	}
 	number := payment.Get("creditCard", "cardNumber")
-	c.Said.account = masked(lastFour(number))
+	c.DirectResponse.account = masked(lastFour(number))
 	if a, taken := brandOf(secret.New(number)); taken {
-		c.Said.accountType = a.name
+		c.DirectResponse.accountType = a.name
 	}
 	card, p := checkCard(payment.Child("creditCard"))
 	live := mode == modeLive || mode == modeOldLive
 	if live {
-		c.Said.test, c.Said.amount = false, "0.00"
+		c.DirectResponse.test, c.DirectResponse.amount = false, "0.00"
 	}
 	switch {
 	case mode == modeLive && !billTo.Has("address"):
@@ -91,23 +91,23 @@ func (h *Handler) validate(ctx context.Context, key secret.String, checks []prof
 			return nil, c.Problem
 		}
 	}
-	var said []string
+	var responses []string
 	for _, c := range checks {
 		outcome, paid := c.Problem, command.Result{}
 		if outcome.none() && c.Verify != nil {
 			paid = h.cfg.Executor.Execute(ctx, key, []command.Command{*c.Verify})[0]
 			outcome = judge(typeAuthorize, paid)
-			h.takeBack(ctx, key, paid)
+			h.voidVerification(ctx, key, paid)
 		}
 		if outcome.API != "" {
-			return said, outcome
+			return responses, outcome
 		}
-		said = append(said, c.Said.line(outcome, paid))
+		responses = append(responses, c.DirectResponse.line(outcome, paid))
 		if !outcome.none() {
-			return said, unsuccessful(outcome)
+			return responses, unsuccessful(outcome)
 		}
 	}
-	return said, problem{}
+	return responses, problem{}
 }
 
 // unsuccessful returns the problem of a request with a check of that outcome.
@@ -117,27 +117,27 @@ func unsuccessful(outcome problem) problem {
 }
 
 // failedCheck returns the direct responses and the problem if all checks passed, but v1 then
-// refused a payment profile for the reason why. place is the position of the profile, counted
-// from 1.
-func failedCheck(checks []profileCheck, said []string, place int, why reason) ([]string, problem) {
+// refused a payment profile for the reason why. position is the profile's, counted from 1.
+func failedCheck(checks []profileCheck, responses []string, position int, why reason) ([]string, problem) {
 	outcome := because(why)
-	if place < 1 || place > len(checks) || place > len(said) {
-		return said, unsuccessful(outcome)
+	if position < 1 || position > len(checks) || position > len(responses) {
+		return responses, unsuccessful(outcome)
 	}
-	return append(said[:place-1:place-1], checks[place-1].Said.line(outcome, command.Result{})), unsuccessful(outcome)
+	return append(responses[:position-1:position-1], checks[position-1].DirectResponse.line(outcome, command.Result{})),
+		unsuccessful(outcome)
 }
 
-// takeBack voids a verification. If that fails, the verification lapses, because it reserves
-// nothing.
-func (h *Handler) takeBack(ctx context.Context, key secret.String, paid command.Result) {
+// voidVerification voids a verification. If that fails, the verification lapses, because it
+// reserves nothing.
+func (h *Handler) voidVerification(ctx context.Context, key secret.String, paid command.Result) {
 	if paid.Outcome == command.Done {
 		number := command.Number(decimal(id.Transaction, paid.Transaction.ID))
 		h.cfg.Executor.Execute(ctx, key, []command.Command{command.Void{Target: number}})
 	}
 }
 
-// live reports whether a check queries an issuer.
-func (p profilePlan) live() bool {
+// queriesIssuer reports whether a check queries an issuer.
+func (p profilePlan) queriesIssuer() bool {
 	for _, c := range p.Checks {
 		if c.Verify != nil {
 			return true
@@ -165,22 +165,22 @@ func (d directResponse) line(outcome problem, paid command.Result) string {
 	if outcome.none() {
 		outcome = because(reasonApproved)
 	}
-	class, said := outcome.reasonMessage()
+	class, text := outcome.reasonMessage()
 	code, number, cvv, cavv := "", noID, "", ""
 	switch {
 	case d.test:
-		said = testPrefix + said
+		text = testPrefix + text
 		if class == approved {
 			code = testAuthCode
 		}
 	case paid.Transaction != nil && class != failed:
 		t := transaction{}
-		t.decided(typeAuthorize, paid, outcome.Reason)
+		t.setDecision(typeAuthorize, paid, outcome.Reason)
 		code, number, cvv, cavv, d.avs = t.authCode, t.transID, t.cvv, t.cavv, t.avs
 	}
 	var f [directFields]string
 	f[0], f[1], f[2] = string(class), "1", strconv.Itoa(int(outcome.Reason))
-	f[3], f[4], f[5], f[6] = said, code, d.avs, number
+	f[3], f[4], f[5], f[6] = text, code, d.avs, number
 	f[7], f[8] = "none", "Test transaction for ValidateCustomerPaymentProfile."
 	f[9], f[10], f[11], f[12], f[23] = d.amount, d.method, "auth_only", d.customer, d.email
 	for i, name := range append(addressParts, "phoneNumber", "faxNumber") {

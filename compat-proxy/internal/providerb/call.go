@@ -20,27 +20,27 @@ var _ rpc.Dialect = (*Handler)(nil)
 // id of its path as the member "id". A client that signs its requests signs the RPC request. The
 // result is the body of the response, for any status.
 func (h *Handler) Call(
-	ctx context.Context, name string, params jsontext.Value, asked rpc.Asked,
+	ctx context.Context, name string, params jsontext.Value, sent rpc.Origin,
 ) (jsontext.Value, error) {
 	start, served, class := h.cfg.Clock.Now(), OperationNone, ClassBroken
 	defer func() { h.cfg.Observe(served, class, h.cfg.Clock.Now().Sub(start)) }()
 	i := slices.IndexFunc(operations, func(o operation) bool { return o.name == name })
 	if i < 0 {
 		class = ClassRefused
-		return nil, rpc.ErrUnserved
+		return nil, rpc.ErrNotServed
 	}
-	out := h.called(ctx, operations[i], params, asked)
+	out := h.called(ctx, operations[i], params, sent)
 	served, class = name, out.class()
 	httpx.EventFrom(ctx).SetOutcome(out.outcome)
-	body, err := json.Marshal(h.numbered(out).body)
+	body, err := json.Marshal(h.withNumber(out).body)
 	return body, err
 }
 
 // called runs an operation that was called by its name.
-func (h *Handler) called(ctx context.Context, op operation, params jsontext.Value, asked rpc.Asked) answer {
+func (h *Handler) called(ctx context.Context, op operation, params jsontext.Value, sent rpc.Origin) response {
 	now := h.cfg.Clock.Now()
 	caller, holder, refusal, admitted := h.admit(ctx, auth.Request{
-		Method: asked.Method, Host: asked.Host, Target: asked.Target, Header: asked.Header, Body: asked.Body,
+		Method: sent.Method, Host: sent.Host, Target: sent.Target, Header: sent.Header, Body: sent.Body,
 	}, now)
 	if !admitted {
 		return refusal
@@ -49,14 +49,14 @@ func (h *Handler) called(ctx context.Context, op operation, params jsontext.Valu
 		ID wire.Text `json:"id"`
 	}
 	if err := json.Unmarshal(params, &path); err != nil {
-		return invalid("id").answer(now)
+		return invalid("id").response(now)
 	}
 	if path.ID == "" && slices.Contains(op.path, segmentID) {
-		return missing("id").answer(now)
+		return missing("id").response(now)
 	}
-	from := origin{header: asked.Header, caller: caller}
-	if asked.Place > 0 {
-		from.place = "/" + strconv.Itoa(asked.Place)
+	from := origin{header: sent.Header, caller: caller}
+	if sent.Position > 0 {
+		from.position = "/" + strconv.Itoa(sent.Position)
 	}
 	return h.run(op, params, from, call{ctx: ctx, id: string(path.ID), caller: caller, scopes: holder.Scopes, now: now})
 }

@@ -10,22 +10,22 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func capture(h *Handler, c call) answer {
+func capture(h *Handler, c call) response {
 	asked, f := decodeCapture(c.id, c.req)
 	if !f.none() {
-		return f.answer(c.now)
+		return f.response(c.now)
 	}
-	r := h.one(c, asked)
+	r := h.execute(c, asked)
 	if r.Outcome == command.Done {
 		return c.captured(r)
 	}
-	if out, done := c.followFault(r, fieldTotal); done {
+	if out, done := c.followUpProblem(r, fieldTotal); done {
 		return out
 	}
 	if r.Outcome == command.Declined || r.Capture != nil {
-		return h.declinedFollow(c, reasonProcessorDeclined)
+		return h.declinedFollowUp(c, reasonProcessorDeclined)
 	}
-	return whyNoCapture(r).answer(c.now)
+	return captureRefusal(r).response(c.now)
 }
 
 // decodeCapture reads a capture. The last one of several, or one marked as final, releases the rest
@@ -34,16 +34,16 @@ func decodeCapture(number string, req *wire.Request) (command.Capture, problem) 
 	if f := references(req); !f.none() {
 		return command.Capture{}, f
 	}
-	amount, currency, f := followAmount(req.Order.AmountDetails, fieldTotal)
+	amount, currency, f := followUpAmount(req.Order.AmountDetails, fieldTotal)
 	if !f.none() {
 		return command.Capture{}, f
 	}
 	options := req.Processing.CaptureOptions
-	sequence, f := place(options.SequenceNumber, "captureSequenceNumber")
+	sequence, f := captureCount(options.SequenceNumber, "captureSequenceNumber")
 	if !f.none() {
 		return command.Capture{}, f
 	}
-	total, f := place(options.TotalCount, "totalCaptureCount")
+	total, f := captureCount(options.TotalCount, "totalCaptureCount")
 	switch {
 	case !f.none():
 		return command.Capture{}, f
@@ -58,8 +58,8 @@ func decodeCapture(number string, req *wire.Request) (command.Capture, problem) 
 
 const fieldOptions = "processingInformation.captureOptions."
 
-// place parses a position or a count of at most 99; 0 for none.
-func place(t wire.Text, name string) (int, problem) {
+// captureCount parses a position or a count of at most 99; 0 for none.
+func captureCount(t wire.Text, name string) (int, problem) {
 	const most = 99
 	if t == "" {
 		return 0, problem{}
@@ -71,8 +71,8 @@ func place(t wire.Text, name string) (int, problem) {
 	return n, problem{}
 }
 
-// whyNoCapture converts v1's refusal, by the state of the payment.
-func whyNoCapture(r command.Result) problem {
+// captureRefusal converts v1's refusal, by the state of the payment.
+func captureRefusal(r command.Result) problem {
 	t := r.Transaction
 	switch {
 	case t == nil:
@@ -97,18 +97,18 @@ func whyNoCapture(r command.Result) problem {
 	return problem{Reason: reasonInvalid}
 }
 
-func (c call) captured(r command.Result) answer {
+func (c call) captured(r command.Result) response {
 	number := decimalOf(id.Capture, r.Capture.ID)
-	return answer{status: http.StatusCreated, body: wire.Answer{
+	return response{status: http.StatusCreated, body: wire.Response{
 		Links: &wire.Links{
 			Self: link(http.MethodGet, "captures", number),
 			Void: link(http.MethodPost, "captures", number, "voids"),
 		},
 		ID: number, SubmitTimeUTC: stamp(r.Capture.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliation(r.Transaction), ClientReference: c.echo(r.Capture.CreatedAt.Time),
-		Order: &wire.OrderAnswer{AmountDetails: &wire.Amounts{
+		Order: &wire.OrderResponse{AmountDetails: &wire.Amounts{
 			Total:    major(r.Capture.Amount, r.Capture.Currency),
-			Currency: shown(c.req.Order.AmountDetails.Currency, r.Capture.Currency),
+			Currency: currencyText(c.req.Order.AmountDetails.Currency, r.Capture.Currency),
 		}},
 	}, outcome: statusPending}
 }

@@ -19,8 +19,8 @@ var typeCodes = map[card.Brand]string{
 // typeOf returns the code of a card's brand; "" if the dialect has none.
 func typeOf(b v1.CardBrand) string { return typeCodes[card.Brand(b)] }
 
-// numbered is a card or network token in the form of the request.
-type numbered struct {
+// cardFields is a card or network token in the form of the request.
+type cardFields struct {
 	field       string // the group of its fields
 	number      secret.String
 	month, year wire.Text
@@ -30,9 +30,9 @@ type numbered struct {
 // not reject an expired card: v1 does, after it has searched for an earlier request. So a retry
 // after the end of the month finds the earlier payment. V1 accepts no year before 2000; a card of
 // such a year has always expired.
-func (n numbered) expiry() (month, year int, p problem) {
-	if lacking := n.lacking(); len(lacking) > 0 {
-		return 0, 0, missing(lacking...)
+func (n cardFields) expiry() (month, year int, p problem) {
+	if missingFields := n.missingFields(); len(missingFields) > 0 {
+		return 0, 0, missing(missingFields...)
 	}
 	if !chars.Digits(n.number.Reveal()) {
 		return 0, 0, invalid(n.field + ".number")
@@ -57,7 +57,7 @@ func (n numbered) expiry() (month, year int, p problem) {
 	return month, year, problem{}
 }
 
-func (n numbered) lacking() []string {
+func (n cardFields) missingFields() []string {
 	var fields []string
 	for _, f := range []struct {
 		name  string
@@ -88,7 +88,7 @@ func securityCode(code secret.String, brand card.Brand) (*secret.String, problem
 // chargeCard puts the card of the request into the payment.
 func chargeCard(body *v1.TransactionCreate, in *wire.Card) problem {
 	const group = "paymentInformation.card"
-	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry()
+	month, year, p := cardFields{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry()
 	if !p.none() {
 		return p
 	}

@@ -63,7 +63,7 @@ func (d *decoder) authentication(body *v1.TransactionCreate) problem {
 	case !value.IsZero() && !base64Form.MatchString(value.Reveal()):
 		return invalid(field)
 	case eci == "":
-		eci = d.presumed(body)
+		eci = d.defaultECI(body)
 	}
 	in := &d.req.ConsumerAuthentication
 	out := &v1.ThreeDSecureInput{Eci: eci}
@@ -97,7 +97,8 @@ var indicators = map[string]string{
 func (d *decoder) indicator() (string, problem) {
 	in := &d.req.ConsumerAuthentication
 	for _, f := range []struct{ name, text string }{
-		{"eciRaw", string(in.ECIRaw)}, {"eci", string(in.ECI)},
+		{"eciRaw", string(in.ECIRaw)},
+		{"eci", string(in.ECI)},
 		{"ucafCollectionIndicator", string(in.UCAFCollectionIndicator)},
 	} {
 		text := f.text
@@ -115,9 +116,9 @@ func (d *decoder) indicator() (string, problem) {
 	return indicators[strings.ToLower(string(d.req.Processing.CommerceIndicator))], problem{}
 }
 
-// presumed returns the ECI for an authentication value without one. The value itself proves that
+// defaultECI returns the ECI for an authentication value without one. The value itself proves that
 // the payer was authenticated.
-func (d *decoder) presumed(body *v1.TransactionCreate) string {
+func (d *decoder) defaultECI(body *v1.TransactionCreate) string {
 	attempted := strings.EqualFold(string(d.req.ConsumerAuthentication.PARESStatus), "A")
 	mastercard := body.Card != nil && card.BrandOf(body.Card.Number) == card.Mastercard
 	switch {
@@ -164,10 +165,10 @@ func (d *decoder) initiator(body *v1.TransactionCreate) {
 	}
 	again := &given.MerchantInitiated
 	in := &v1.Initiator{Type: v1.InitiatorTypeCustomer, Reason: &agreement}
-	reason, said := initiatorReasons[strings.TrimLeft(string(again.Reason), "0")]
+	reason, known := initiatorReasons[strings.TrimLeft(string(again.Reason), "0")]
 	merchant := strings.EqualFold(string(given.Type), "merchant")
 	switch {
-	case merchant && said:
+	case merchant && known:
 		in.Type, in.Reason = v1.InitiatorTypeMerchant, &reason
 	case merchant, named && !first && given.Type == "" && !bool(given.CredentialStored):
 		in.Type = v1.InitiatorTypeMerchant

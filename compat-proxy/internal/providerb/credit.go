@@ -10,33 +10,33 @@ import (
 )
 
 // credit pays money without an earlier payment, if the login and v1 allow it.
-func credit(h *Handler, c call) answer {
+func credit(h *Handler, c call) response {
 	if !c.caller.Grant.UnlinkedRefunds {
-		return h.notPermitted(c, problem{Reason: reasonNoCredit}.answer(c.now))
+		return h.notPermitted(c, problem{Reason: reasonNoCredit}.response(c.now))
 	}
 	body, f := decodeCredit(c.req, setting{currency: h.currency(c)})
 	switch {
 	case f.Declined:
-		return h.declinedFollow(c, f.Reason)
+		return h.declinedFollowUp(c, f.Reason)
 	case !f.none():
-		return f.answer(c.now)
+		return f.response(c.now)
 	}
-	r := h.one(c, command.Credit{Body: body})
+	r := h.execute(c, command.Credit{Body: body})
 	switch {
 	case r.Outcome == command.Done:
 		return c.credited(r.Refund)
 	case r.Outcome == command.Declined, r.Refund != nil:
-		return h.declinedFollow(c, reasonProcessorDeclined)
+		return h.declinedFollowUp(c, reasonProcessorDeclined)
 	}
-	if out, done := c.followFault(r, fieldTotal); done {
+	if out, done := c.followUpProblem(r, fieldTotal); done {
 		return out
 	}
 	f, out := refusedPayment(r, c.now)
 	switch {
 	case f.Declined:
-		return h.declinedFollow(c, f.Reason)
+		return h.declinedFollowUp(c, f.Reason)
 	case !f.none():
-		return f.answer(c.now)
+		return f.response(c.now)
 	}
 	return out
 }
@@ -77,10 +77,10 @@ func decodeCredit(req *wire.Request, set setting) (v1.RefundCreate, problem) {
 	}, problem{}
 }
 
-func (c call) credited(given *v1.Refund) answer {
+func (c call) credited(given *v1.Refund) response {
 	number := decimalOf(id.Refund, given.ID)
-	currency := shown(c.req.Order.AmountDetails.Currency, given.Currency)
-	body := wire.Answer{
+	currency := currencyText(c.req.Order.AmountDetails.Currency, given.Currency)
+	body := wire.Response{
 		Links: &wire.Links{
 			Self: link(http.MethodGet, "credits", number),
 			Void: link(http.MethodPost, "credits", number, "voids"),
@@ -88,11 +88,11 @@ func (c call) credited(given *v1.Refund) answer {
 		ID: number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
 		Credit:    &wire.CreditAmounts{Credit: major(given.Amount, given.Currency), Currency: currency},
-		Order:     &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},
+		Order:     &wire.OrderResponse{AmountDetails: &wire.Amounts{Currency: currency}},
 		Processor: &wire.Processor{ResponseCode: "00"},
 	}
 	if given.Card != nil {
-		body.PaymentAccount = &wire.PaymentAccount{Card: &wire.CardAnswer{Type: typeOf(given.Card.Brand)}}
+		body.PaymentAccount = &wire.PaymentAccount{Card: &wire.CardResponse{Type: typeOf(given.Card.Brand)}}
 	}
-	return answer{status: http.StatusCreated, body: body, outcome: statusPending}
+	return response{status: http.StatusCreated, body: body, outcome: statusPending}
 }

@@ -15,8 +15,8 @@ import (
 type setting struct {
 	// currency is the default for amounts without one.
 	currency string
-	// steps allows a capture in a second step, after a review of the issuer's checks.
-	steps bool
+	// twoStep allows a capture in a second step, after a review of the issuer's checks.
+	twoStep bool
 }
 
 // plan is a decoded payment request: a v1 payment, or a problem that decides the response without
@@ -25,8 +25,8 @@ type plan struct {
 	Problem problem
 	Body    v1.TransactionCreate
 	// Sale is set if the payment is captured too. Steps is set if that happens only after the review.
-	Sale, Steps bool
-	Review      review
+	Sale, TwoStep bool
+	Review        review
 	// Store is set if the payment source is stored.
 	Store bool
 	Echo  echo
@@ -80,7 +80,7 @@ func (d *decoder) payment(p *plan) problem {
 		p.Echo.Currency = strings.ToUpper(currency.Code)
 	}
 	mode := v1.CaptureModeManual
-	p.Sale = d.takes()
+	p.Sale = d.isSale()
 	p.Body = v1.TransactionCreate{Amount: amount, Currency: currency.Code, Capture: &mode}
 	if bad := d.source(&p.Body, currency); !bad.none() {
 		return bad
@@ -94,7 +94,7 @@ func (d *decoder) payment(p *plan) problem {
 	if amount == 0 && p.Sale {
 		return invalid(fieldTotal)
 	}
-	if p.Steps = p.Sale && d.set.steps && d.reviewed(p); p.Sale && !p.Steps {
+	if p.TwoStep = p.Sale && d.set.twoStep && d.reviewed(p); p.Sale && !p.TwoStep {
 		mode = v1.CaptureModeAutomatic
 	}
 	if bad := d.consent(&p.Body); !bad.none() {
@@ -103,7 +103,7 @@ func (d *decoder) payment(p *plan) problem {
 	if bad := d.details(&p.Body, currency); !bad.none() {
 		return bad
 	}
-	if p.Steps {
+	if p.TwoStep {
 		markSale(&p.Body)
 	}
 	return problem{}
@@ -118,8 +118,8 @@ func markSale(body *v1.TransactionCreate) {
 	(*body.Metadata)[command.SaleKey] = command.SaleMark
 }
 
-// takes reports whether the payment is captured too, and not only authorized.
-func (d *decoder) takes() bool {
+// isSale reports whether the payment is captured too, and not only authorized.
+func (d *decoder) isSale() bool {
 	return bool(d.req.Processing.Capture) ||
 		strings.EqualFold(string(d.req.Processing.AuthorizationOptions.AuthType), "AUTOCAPTURE")
 }

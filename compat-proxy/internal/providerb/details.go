@@ -170,15 +170,15 @@ func (d *decoder) metadata() map[string]string {
 			m[e.name] = texts.cut(string(e.value), maxValue)
 		}
 	}
-	d.defined(m)
+	d.merchantDefined(m)
 	return m
 }
 
-// defined adds the merchant-defined fields to the metadata. Keys that are equal only after they are
-// masked or cut get a number at their end, in the order of the request.
-func (d *decoder) defined(m map[string]string) {
+// merchantDefined adds the merchant-defined fields to the metadata. Keys that are equal only after
+// they are masked or cut get a number at their end, in the order of the request.
+func (d *decoder) merchantDefined(m map[string]string) {
 	texts, keys := textsOf(d.req), map[string]wire.Text{} // keys maps names at v1 to keys of the client
-	for _, e := range d.req.Defined[:min(len(d.req.Defined), maxDefined)] {
+	for _, e := range d.req.MerchantDefined[:min(len(d.req.MerchantDefined), maxDefined)] {
 		if e.Key == "" || e.Value == "" {
 			continue
 		}

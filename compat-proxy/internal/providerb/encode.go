@@ -21,16 +21,16 @@ const (
 )
 
 // paid is the response to a payment that was approved.
-func paid(p plan, t *v1.Transaction) wire.Answer {
+func paid(p plan, t *v1.Transaction) wire.Response {
 	number := numberOf(t)
 	held := ""
-	if !p.Sale || p.Steps {
+	if !p.Sale || p.TwoStep {
 		held = p.Review.holds(t)
 	}
-	body := wire.Answer{
+	body := wire.Response{
 		ID: number, SubmitTimeUTC: stamp(t.CreatedAt.Time), Status: statusAuthorized, ReconciliationID: reconciliation(t),
 		ClientReference: p.Echo.reference(t.CreatedAt.Time),
-		Order: &wire.OrderAnswer{AmountDetails: &wire.Amounts{
+		Order: &wire.OrderResponse{AmountDetails: &wire.Amounts{
 			Authorized: major(t.AmountAuthorized, t.Currency), Currency: p.Echo.Currency,
 		}},
 		Processor: processor(t),
@@ -99,11 +99,11 @@ func processor(t *v1.Transaction) *wire.Processor {
 	if t.Status == v1.TransactionStatusDeclined { // the acquirer may have sent one
 		out.ApprovalCode = ""
 	}
-	if letter := avsLetter(t); letter != "" {
-		out.AVS = &wire.AVS{Code: letter, Raw: letter}
+	if code := avsCode(t); code != "" {
+		out.AVS = &wire.AVS{Code: code, Raw: code}
 	}
-	if letter := codeLetter(t); letter != "" {
-		out.CardVerification = &wire.CardVerification{ResultCode: letter, ResultCodeRaw: letter}
+	if code := cvvCode(t); code != "" {
+		out.CardVerification = &wire.CardVerification{ResultCode: code, ResultCodeRaw: code}
 	}
 	if a.CavvResultCode != nil {
 		out.ConsumerAuth = &wire.Code{Code: *a.CavvResultCode, Raw: *a.CavvResultCode}
@@ -122,7 +122,7 @@ func responseCode(t *v1.Transaction) string {
 }
 
 // account returns the payment source, for both places in which clients read it.
-func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentAnswer) {
+func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentResponse) {
 	kind := e.CardType
 	switch {
 	case kind != "":
@@ -132,25 +132,25 @@ func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentAnsw
 		kind = typeOf(t.NetworkToken.Brand)
 	}
 	var at *wire.PaymentAccount
-	pay := &wire.PaymentAnswer{}
+	pay := &wire.PaymentResponse{}
 	if kind != "" && !e.Bank {
-		shown := &wire.CardAnswer{Type: kind}
-		at, pay.Card, pay.TokenizedCard = &wire.PaymentAccount{Card: shown}, shown, shown
+		masked := &wire.CardResponse{Type: kind}
+		at, pay.Card, pay.TokenizedCard = &wire.PaymentAccount{Card: masked}, masked, masked
 	}
 	pay.Customer, pay.PaymentInstrument = identified(e.Customer), identified(e.Method)
 	pay.InstrumentIdentifier = identified(e.Identifier)
 	pay.AccountFeatures = balance(t)
-	if *pay == (wire.PaymentAnswer{}) {
+	if *pay == (wire.PaymentResponse{}) {
 		pay = nil
 	}
 	return at, pay
 }
 
-func identified(id string) *wire.IdentifiedAnswer {
+func identified(id string) *wire.IdentifiedResponse {
 	if id == "" {
 		return nil
 	}
-	return &wire.IdentifiedAnswer{ID: id}
+	return &wire.IdentifiedResponse{ID: id}
 }
 
 // balance returns the balance of a prepaid card; nil if it is unknown.

@@ -34,8 +34,10 @@ func (content) Inspect(context.Context, secret.String) (v1.APIKey, command.Resul
 }
 
 func (content) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
-	t := v1.Transaction{ID: id.Format(id.Transaction, 60410000123), Status: v1.TransactionStatusAuthorized,
-		Currency: "usd"}
+	t := v1.Transaction{
+		ID: id.Format(id.Transaction, 60410000123), Status: v1.TransactionStatusAuthorized,
+		Currency: "usd",
+	}
 	if a, ok := commands[0].(command.Authorize); ok {
 		t.Amount, t.AmountAuthorized, t.Currency = a.Body.Amount, a.Body.Amount, a.Body.Currency
 	}

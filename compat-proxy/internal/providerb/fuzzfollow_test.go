@@ -33,8 +33,10 @@ func (w willing) Execute(ctx context.Context, key secret.String, commands []comm
 	case command.Capture:
 		r.Capture = &v1.Capture{ID: id.Format(id.Capture, 2), Transaction: paid.ID, Amount: 1, Currency: "usd"}
 	case command.Refund, command.Credit:
-		r.Refund = &v1.Refund{ID: id.Format(id.Refund, 3), Transaction: paid.ID, Amount: 1, Currency: "usd",
-			Status: v1.RefundStatusSucceeded}
+		r.Refund = &v1.Refund{
+			ID: id.Format(id.Refund, 3), Transaction: paid.ID, Amount: 1, Currency: "usd",
+			Status: v1.RefundStatusSucceeded,
+		}
 	case command.Reverse, command.CancelCapture, command.Get:
 	default:
 		return w.content.Execute(ctx, key, commands)

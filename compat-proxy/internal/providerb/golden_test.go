@@ -48,7 +48,7 @@ func runGolden(t *testing.T, dir string) {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	commands, response := answerTo(t, mustScenario(t, filepath.Join(dir, "case.json")), request)
+	commands, response := responseTo(t, mustScenario(t, filepath.Join(dir, "case.json")), request)
 	goldentest.Compare(t, filepath.Join(dir, "commands.json"), commands)
 	goldentest.Compare(t, filepath.Join(dir, "response.json"), response)
 }
@@ -66,8 +66,8 @@ func (b binder) Bind(
 	return b.executor.Bind(ctx, key, evidence, purpose)
 }
 
-// answerTo sends a case's request. It returns the commands that v1 got, and the response.
-func answerTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
+// responseTo sends a case's request. It returns the commands that v1 got, and the response.
+func responseTo(t *testing.T, s scenario, request []byte) (commands, response []byte) {
 	t.Helper()
 	script := goldentest.NewScript(t, s.V1, s.Scopes)
 	executor := goldentest.MustExecutor(t, script)
@@ -76,7 +76,7 @@ func answerTo(t *testing.T, s scenario, request []byte) (commands, response []by
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, s.request(t, request))
 	if left := script.Remaining(); left != 0 {
-		t.Errorf("v1 was not asked %d more times, as the case has it", left)
+		t.Errorf("v1 did not get %d requests of the case", left)
 	}
 	return recorder.Commands(t), golden(t, w)
 }
@@ -109,7 +109,7 @@ func golden(t *testing.T, w *httptest.ResponseRecorder) []byte {
 		t.Error("no correlation id")
 	}
 	if bytes.Contains(w.Body.Bytes(), []byte("null")) {
-		t.Errorf("an answer with a null: %s", w.Body)
+		t.Errorf("a response with a null: %s", w.Body)
 	}
 	out, err := json.Marshal(struct {
 		Status int            `json:"status"`

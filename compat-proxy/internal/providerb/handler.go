@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,13 +30,13 @@ type Executor interface {
 	Bind(ctx context.Context, key secret.String, b command.Binding, purpose []string) command.Result
 }
 
-// Config holds the settings of a Handler. All but Openers and Observe are required.
+// Config holds the settings of a Handler. All but DecryptionKeys and Observe are required.
 type Config struct {
 	Executor Executor
 	Verifier *auth.Verifier
-	// Openers open encrypted requests; nil accepts none.
-	Openers envelope.Keys
-	Clock   clock.Clock
+	// DecryptionKeys open encrypted requests; nil accepts none.
+	DecryptionKeys envelope.Keys
+	Clock          clock.Clock
 	// NewNumber returns a number in the form of a payment's, for a response without a v1 object.
 	NewNumber func() string
 	// Currency is the lower-case default for amounts without a currency in the request and the login.
@@ -84,7 +85,7 @@ type call struct {
 	caller auth.Caller
 	scopes []string
 	kind   command.Kind // of the command that has the operation's effect; "" if it has none
-	name   name
+	name   requestName
 	now    time.Time
 }
 
@@ -95,33 +96,37 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	class := ClassBroken
 	defer func() { h.cfg.Observe(operation, class, h.cfg.Clock.Now().Sub(start)) }()
 	correlate(w, r)
-	var out answer
+	var out response
 	body, err := admission.ReadBody(w, r, h.cfg.MaxBytes)
 	switch {
 	case errors.Is(err, admission.ErrTooLarge):
 		httpx.Discard(w, r)
-		out = plain(http.StatusRequestEntityTooLarge, "The request is too large.", "too_large")
+		out = plain(http.StatusRequestEntityTooLarge, "The request is too large: its body has more than "+
+			strconv.FormatInt(h.cfg.MaxBytes, 10)+" bytes.", "too_large")
 	case errors.Is(err, admission.ErrEncoding):
-		out = plain(http.StatusUnsupportedMediaType, "The content encoding is not supported.", "encoding")
+		out = plain(http.StatusUnsupportedMediaType,
+			"The content encoding is not supported. Send the body uncompressed.", "encoding")
 	case errors.Is(err, admission.ErrSlow):
-		out = plain(http.StatusRequestTimeout, "The request arrived too slowly. Nothing was executed.", "slow")
+		out = plain(http.StatusRequestTimeout,
+			"The request arrived too slowly. Nothing was executed: send it again.", "slow")
 	case admission.IsBusy(err):
 		out = tooBusy(start)
 	case err != nil:
-		out = plain(http.StatusBadRequest, "The request could not be read.", "unreadable")
+		out = plain(http.StatusBadRequest,
+			"The request body could not be read. Nothing was executed: send it again.", "unreadable")
 	default:
-		operation, out = h.answer(r, body, start)
+		operation, out = h.respond(r, body, start)
 	}
 	if out.outcome == httpx.OutcomeBusy {
 		w.Header().Set("Retry-After", "1")
 	}
 	class = out.class()
 	httpx.EventFrom(r.Context()).SetOutcome(out.outcome)
-	write(w, h.numbered(out))
+	write(w, h.withNumber(out))
 }
 
-// answer does everything between the body and the response. It also returns the operation's name.
-func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, answer) {
+// respond does everything between the body and the response. It also returns the operation's name.
+func (h *Handler) respond(r *http.Request, body []byte, now time.Time) (string, response) {
 	target := r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
@@ -130,17 +135,17 @@ func (h *Handler) answer(r *http.Request, body []byte, now time.Time) (string, a
 		Method: r.Method, Host: r.Host, Target: target, Prefix: h.cfg.Prefix, Header: r.Header, Body: body,
 	}, now)
 	if !admitted {
-		return OperationNone, sealed(refusal, caller, now)
+		return OperationNone, encrypted(refusal, caller, now)
 	}
-	operation, out := h.known(r, body, caller, holder, now)
-	return operation, sealed(out, caller, now)
+	operation, out := h.dispatch(r, body, caller, holder, now)
+	return operation, encrypted(out, caller, now)
 }
 
 // admit returns the request's caller and v1's record of its API key, or the refusal. A wrong login
 // counts as a refused attempt. A login that was tried too often is refused with the same text,
 // without being judged.
-func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (auth.Caller, v1.APIKey, answer, bool) {
-	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"), auth.Tried(r.Header))
+func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (auth.Caller, v1.APIKey, response, bool) {
+	attempt, allowed := h.cfg.Attempts.Begin(ctx, r.Header.Get("V-C-Merchant-Id"), auth.AttemptedSecret(r.Header))
 	if !allowed {
 		out := unauthenticated()
 		out.outcome = "unauthenticated: too many attempts"
@@ -167,10 +172,10 @@ func (h *Handler) admit(ctx context.Context, r auth.Request, now time.Time) (aut
 	return caller, holder, refusal, taken
 }
 
-// known returns the response to an authenticated caller.
-func (h *Handler) known(
+// dispatch returns the response to an authenticated caller.
+func (h *Handler) dispatch(
 	r *http.Request, body []byte, caller auth.Caller, holder v1.APIKey, now time.Time,
-) (string, answer) {
+) (string, response) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), h.cfg.Prefix)
 	op, id, found := find(r.Method, path)
 	from := origin{header: r.Header, caller: caller, target: path}
@@ -178,10 +183,10 @@ func (h *Handler) known(
 		if out, ok := h.bind(r.Context(), from, now); !ok {
 			return OperationNone, out
 		}
-		return OperationNone, lost(found)
+		return OperationNone, notFound(found)
 	}
 	httpx.EventFrom(r.Context()).SetRoute(op.route(h.cfg.Prefix))
-	text, ok := h.opened(r.Context(), caller, body)
+	text, ok := h.decrypted(r.Context(), caller, body)
 	if !ok {
 		return op.name, refused(now, reasonInvalid, textInvalid, "")
 	}
@@ -190,7 +195,7 @@ func (h *Handler) known(
 }
 
 // run executes an operation for an authenticated caller.
-func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
+func (h *Handler) run(op operation, body []byte, from origin, c call) response {
 	from.target = op.target(c.id)
 	if out, ok := h.bind(c.ctx, from, c.now); !ok {
 		return out
@@ -209,15 +214,15 @@ func (h *Handler) run(op operation, body []byte, from origin, c call) answer {
 // notPermitted makes a refusal final and returns it. The same bytes then have no effect, even after
 // the API key got the scope or the login the permission. It returns another response if v1 does not
 // store the refusal.
-func (h *Handler) notPermitted(c call, refusal answer) answer {
+func (h *Handler) notPermitted(c call, refusal response) response {
 	if c.kind == "" || !c.name.final && c.name.evidence == "" {
 		return refusal
 	}
-	r := h.one(c, command.Refusal{Of: c.kind})
+	r := h.execute(c, command.Refusal{Of: c.kind})
 	if r.Code == command.CodeNotPermitted {
 		return refusal
 	}
-	if out, known := c.followFault(r, ""); known {
+	if out, known := c.followUpProblem(r, ""); known {
 		return out
 	}
 	return failed(c.now, reasonSystem, textSystem)
@@ -227,7 +232,7 @@ const textInvalid = "Declined - One or more fields in the request contains inval
 
 // inspect reads v1's record of the caller's key. It returns the refusal if the key is invalid, or
 // if v1 does not respond.
-func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, answer, bool) {
+func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time) (v1.APIKey, response, bool) {
 	info, r := h.cfg.Executor.Inspect(ctx, caller.Grant.APIKey)
 	httpx.EventFrom(ctx).SetTenant(info.Merchant)
 	if info.ID != "" {
@@ -241,12 +246,12 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 	case r.Outcome != command.Done:
 		return info, unauthenticated(), false
 	}
-	return info, answer{}, true
+	return info, response{}, true
 }
 
-// numbered returns the response with a number if it is a refusal, like the provider's refusals.
-func (h *Handler) numbered(a answer) answer {
-	if body, plain := a.body.(wire.Answer); plain && body.Status == statusInvalid && body.ID == "" {
+// withNumber returns the response with a number if it is a refusal, like the provider's refusals.
+func (h *Handler) withNumber(a response) response {
+	if body, plain := a.body.(wire.Response); plain && body.Status == statusInvalid && body.ID == "" {
 		body.ID = h.cfg.NewNumber()
 		a.body = body
 	}

@@ -24,13 +24,13 @@ func decimalOf(kind id.Prefix, v1ID string) string {
 	return n
 }
 
-// undoingOf returns the number of the reversal or void of a payment.
-func undoingOf(payment, suffix string) string {
+// reversalNumber returns the number of the reversal or void of a payment.
+func reversalNumber(payment, suffix string) string {
 	return strings.Repeat("0", max(0, numberWidth-len(payment))) + payment + suffix
 }
 
-// undoing splits the number of a reversal or void; false for any other number.
-func undoing(number string) (payment, suffix string, ok bool) {
+// parseReversalNumber splits the number of a reversal or void; false for any other number.
+func parseReversalNumber(number string) (payment, suffix string, ok bool) {
 	if len(number) != numberWidth+len(suffixVoid) {
 		return "", "", false
 	}

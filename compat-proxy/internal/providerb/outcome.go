@@ -91,33 +91,33 @@ func fieldOf(param string) []string {
 
 // refusedPayment converts v1's refusal of a new payment to a problem. If that is none, the response
 // counts.
-func refusedPayment(r command.Result, now time.Time) (problem, answer) {
+func refusedPayment(r command.Result, now time.Time) (problem, response) {
 	switch r.Code {
 	case command.CodeKeyReused:
-		return problem{Reason: reasonDuplicate}, answer{}
+		return problem{Reason: reasonDuplicate}, response{}
 	case command.CodeExpiredCard:
-		return decline(reasonExpiredCard), answer{}
+		return decline(reasonExpiredCard), response{}
 	case command.CodeUnknownCustomer:
-		return invalid("paymentInformation.customer.id"), answer{}
+		return invalid("paymentInformation.customer.id"), response{}
 	case command.CodeUnknownMethod:
-		return invalid("paymentInformation.paymentInstrument.id"), answer{}
+		return invalid("paymentInformation.paymentInstrument.id"), response{}
 	case command.CodeMissingField:
 		if r.Param == "payment_method" { // of a customer without a default
-			return missing("paymentInformation.paymentInstrument.id"), answer{}
+			return missing("paymentInformation.paymentInstrument.id"), response{}
 		}
 	case command.CodeFailed, command.CodeNotProcessed:
-		return problem{Reason: reasonProcessorUnavailable}, answer{}
+		return problem{Reason: reasonProcessorUnavailable}, response{}
 	}
 	switch r.Status {
 	case http.StatusUnauthorized:
 		return problem{}, unauthenticated()
 	case http.StatusForbidden:
 		if r.Code == command.CodeMerchantDisabled {
-			return problem{Reason: reasonMerchantSetup}, answer{}
+			return problem{Reason: reasonMerchantSetup}, response{}
 		}
 		return problem{}, forbidden("payments:authorize")
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return invalid(fieldOf(r.Param)...), answer{}
+		return invalid(fieldOf(r.Param)...), response{}
 	}
 	return problem{}, failed(now, reasonSystem, textSystem)
 }
@@ -127,17 +127,17 @@ const (
 	textTimeout = "Error - Upstream timeout"
 )
 
-// unsure is the response if the outcome of a payment is unknown. Clients then query it, or reverse
-// it by their own name for it.
-func unsure(now time.Time) answer { return failed(now, reasonTimeout, textTimeout) }
+// outcomeUnknown is the response if the outcome of a payment is unknown. Clients then query it, or
+// reverse it by their own name for it.
+func outcomeUnknown(now time.Time) response { return failed(now, reasonTimeout, textTimeout) }
 
 // unavailable is the response if v1 could not take the request. Nothing moved.
-func unavailable(r command.Result, now time.Time) answer {
+func unavailable(r command.Result, now time.Time) response {
 	switch r.Code {
 	case command.CodeAcquirerNotConfigured:
-		return problem{Reason: reasonMerchantSetup}.answer(now)
+		return problem{Reason: reasonMerchantSetup}.response(now)
 	case command.CodeAcquirerUnavailable:
-		return problem{Reason: reasonProcessorUnavailable}.answer(now)
+		return problem{Reason: reasonProcessorUnavailable}.response(now)
 	case command.CodeNotBegun:
 		return tooBusy(now)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // createPayment authorizes a payment, and captures it if the request is a sale.
-func createPayment(h *Handler, c call) answer {
-	p := decode(c.req, setting{currency: h.currency(c), steps: c.maySteps()})
+func createPayment(h *Handler, c call) response {
+	p := decode(c.req, setting{currency: h.currency(c), twoStep: c.mayCaptureLater()})
 	if c.caller.Grant.NoReview {
 		p.Review.IgnoreAVS, p.Review.IgnoreCV = true, true
 	}
@@ -22,15 +22,15 @@ func createPayment(h *Handler, c call) answer {
 	if scope := c.cannotStore(); p.Store && scope != "" {
 		return h.notPermitted(c, forbidden(scope))
 	}
-	r := h.one(c, command.Authorize{Body: p.Body})
+	r := h.execute(c, command.Authorize{Body: p.Body})
 	if r.Outcome != command.Done {
-		return h.unpaid(c, p, r)
+		return h.notMade(c, p, r)
 	}
 	t := r.Transaction
-	if p.Review.holds(t) != "" || !p.Steps {
+	if p.Review.holds(t) != "" || !p.TwoStep {
 		return h.finish(c, p, t)
 	}
-	return h.take(c, p, t)
+	return h.captureSale(c, p, t)
 }
 
 // currency returns the default for amounts without a currency.
@@ -41,48 +41,49 @@ func (h *Handler) currency(c call) string {
 	return h.cfg.Currency
 }
 
-// maySteps reports whether a payment may be captured in a second step: the key has the scope, and
-// the login wants the review.
-func (c call) maySteps() bool {
+// mayCaptureLater reports whether a payment may be captured in a second step: the key has the
+// scope, and the login wants the review.
+func (c call) mayCaptureLater() bool {
 	return !c.caller.Grant.NoReview && slices.Contains(c.scopes, "payments:capture")
 }
 
-// one executes one command under the request's name.
-func (h *Handler) one(c call, do command.Command) command.Result {
+// execute executes one command under the request's name.
+func (h *Handler) execute(c call, do command.Command) command.Result {
 	r := h.cfg.Executor.Execute(c.ctx, c.caller.Grant.APIKey, []command.Command{c.named(do)})[0]
 	return r
 }
 
-// take captures an authorized payment that no check holds. If v1 refuses the capture, take releases
-// the authorization, because the client requested a sale. Another capture in between stands. If it
-// is of the whole amount, it is the sale; if of a part, the outcome of the sale is uncertain.
-func (h *Handler) take(c call, p plan, t *v1.Transaction) answer {
+// captureSale captures an authorized payment that no check holds. If v1 refuses the capture,
+// captureSale releases the authorization, because the client requested a sale. Another capture in
+// between remains. If it is of the whole amount, it is the sale; if of a part, the outcome of the
+// sale is uncertain.
+func (h *Handler) captureSale(c call, p plan, t *v1.Transaction) response {
 	number := command.Number(numberOf(t))
 	c.name.final = true // else a concurrent retry could see a refused capture, and void the first one's payment
-	r := h.one(c, command.Capture{Target: number, Final: true, Seen: true})
+	r := h.execute(c, command.Capture{Target: number, Final: true, Seen: true})
 	switch {
 	case r.Outcome == command.Done, captured(r.Transaction):
 		return h.finish(c, p, t)
 	case r.Outcome != command.Refused && r.Outcome != command.Declined, r.Code == command.CodeOperationInProgress:
-		return unsure(c.now)
+		return outcomeUnknown(c.now)
 	}
-	back := h.one(c, command.Void{Target: number, Expected: &t.Version})
+	back := h.execute(c, command.Void{Target: number, Expected: &t.Version})
 	switch {
 	case captured(back.Transaction):
 		return h.finish(c, p, t)
 	case back.Outcome != command.Done:
-		return unsure(c.now)
+		return outcomeUnknown(c.now)
 	}
 	return h.declined(c, p, reasonGeneralDecline, t)
 }
 
 // finish responds to an approved payment, after storing its payment source if requested.
-func (h *Handler) finish(c call, p plan, t *v1.Transaction) answer {
+func (h *Handler) finish(c call, p plan, t *v1.Transaction) response {
 	body := paid(p, t)
 	if p.Store {
-		body.Token = h.keep(c, p, t)
+		body.Token = h.storeSource(c, p, t)
 	}
-	return answer{status: http.StatusCreated, body: body, outcome: body.Status}
+	return response{status: http.StatusCreated, body: body, outcome: body.Status}
 }
 
 // captured reports whether the whole authorized amount is captured. A partial capture is not the
@@ -93,22 +94,22 @@ func captured(t *v1.Transaction) bool {
 
 // refuse responds to a payment that never reached v1. A decline has a number too, without a v1
 // object.
-func (h *Handler) refuse(c call, p plan) answer {
+func (h *Handler) refuse(c call, p plan) response {
 	if p.Problem.Declined {
 		return h.declined(c, p, p.Problem.Reason, nil)
 	}
-	return p.Problem.answer(c.now)
+	return p.Problem.response(c.now)
 }
 
-// unpaid responds to a payment that v1 did not make.
-func (h *Handler) unpaid(c call, p plan, r command.Result) answer {
+// notMade responds to a payment that v1 did not make.
+func (h *Handler) notMade(c call, p plan, r command.Result) response {
 	switch r.Outcome {
 	case command.Declined:
 		return h.declined(c, p, declineReason(r.Transaction), r.Transaction)
 	case command.Unavailable:
 		return unavailable(r, c.now)
 	case command.Refused, command.NotFound, command.Unmet:
-		if takesName(r) {
+		if nameTaken(r) {
 			return c.reused(r)
 		}
 		bad, out := refusedPayment(r, c.now)
@@ -119,15 +120,15 @@ func (h *Handler) unpaid(c call, p plan, r command.Result) answer {
 			p.Problem = bad
 			return h.refuse(c, p)
 		}
-		return bad.answer(c.now)
+		return bad.response(c.now)
 	case command.Done, command.Uncertain, command.Repeated:
 	}
-	return unsure(c.now)
+	return outcomeUnknown(c.now)
 }
 
 // declined is the response to a payment that was declined; t is nil if it never reached v1.
-func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) answer {
-	body := wire.Answer{
+func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) response {
+	body := wire.Response{
 		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined,
 		ErrorInformation: &wire.ErrorInformation{Reason: reason, Message: declineTexts[reason]},
 	}
@@ -139,18 +140,18 @@ func (h *Handler) declined(c call, p plan, reason string, t *v1.Transaction) ans
 		if t.Status == v1.TransactionStatusDeclined { // else the acquirer approved the payment, and it was voided here
 			body.Processor = processor(t)
 		}
-		body.Order = &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: p.Echo.Currency}}
+		body.Order = &wire.OrderResponse{AmountDetails: &wire.Amounts{Currency: p.Echo.Currency}}
 		body.PaymentAccount, body.Payment = account(p.Echo, t)
 	}
 	body.ClientReference = p.Echo.reference(made)
-	return answer{status: http.StatusCreated, body: body, outcome: reason}
+	return response{status: http.StatusCreated, body: body, outcome: reason}
 }
 
 // reference returns the client's reference of the payment. The default is the time of the payment.
-func (e echo) reference(made time.Time) *wire.ClientReferenceAnswer {
+func (e echo) reference(made time.Time) *wire.ClientReferenceResponse {
 	code := e.Code
 	if code == "" {
 		code = milliseconds(made)
 	}
-	return &wire.ClientReferenceAnswer{Code: code, TransactionID: e.TransactionID}
+	return &wire.ClientReferenceResponse{Code: code, TransactionID: e.TransactionID}
 }

@@ -90,11 +90,13 @@ var declineTexts = map[string]string{
 	reasonGeneralDecline:    "Decline - General decline by the processor.",
 }
 
-// answer returns the response of a refusal. It lists each field, with one of the two reasons of
+// response returns the response of a refusal. It lists each field, with one of the two reasons of
 // fields.
-func (p problem) answer(now time.Time) answer {
-	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: p.Reason,
-		Message: refusalTexts[p.Reason]}
+func (p problem) response(now time.Time) response {
+	body := wire.Response{
+		SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: p.Reason,
+		Message: refusalTexts[p.Reason],
+	}
 	detail := reasonInvalid
 	if p.Reason == reasonMissing {
 		detail = reasonMissing
@@ -102,5 +104,5 @@ func (p problem) answer(now time.Time) answer {
 	for _, field := range slices.Compact(p.Fields) {
 		body.Details = append(body.Details, wire.Detail{Field: field, Reason: detail})
 	}
-	return answer{status: http.StatusBadRequest, body: body, outcome: p.Reason}
+	return response{status: http.StatusBadRequest, body: body, outcome: p.Reason}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/money"
 )
 
-// amountAnswer holds the amounts of a payment's response.
-type amountAnswer struct {
+// amountResponse holds the amounts of a payment's response.
+type amountResponse struct {
 	Status string `json:"status"`
 	Order  struct {
 		Amounts struct {
@@ -58,7 +58,7 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-func pay(t *testing.T, h http.Handler, amount, currency string) amountAnswer {
+func pay(t *testing.T, h http.Handler, amount, currency string) amountResponse {
 	t.Helper()
 	body := `{"paymentInformation":{"card":{"number":"4111111111111111","expirationMonth":"12",` +
 		`"expirationYear":"2031"}},` +
@@ -67,7 +67,7 @@ func pay(t *testing.T, h http.Handler, amount, currency string) amountAnswer {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/pts/v2/payments", bytes.NewReader([]byte(body)))
 	r.Header.Set("Authorization", "Bearer "+goldentest.APIKey)
 	h.ServeHTTP(w, r)
-	var a amountAnswer
+	var a amountResponse
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != http.StatusCreated {
 		t.Fatalf("%s %s: got %d %s, error %v", amount, currency, w.Code, w.Body, err)
 	}

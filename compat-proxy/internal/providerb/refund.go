@@ -10,26 +10,26 @@ import (
 )
 
 // refund refunds a payment or a capture. Clients use the numbers of both at either path.
-func refund(h *Handler, c call) answer {
+func refund(h *Handler, c call) response {
 	asked, f := decodeRefund(c.id, c.req)
 	if !f.none() {
-		return f.answer(c.now)
+		return f.response(c.now)
 	}
-	r := h.one(c, asked)
+	r := h.execute(c, asked)
 	if r.Outcome == command.Done {
 		return c.refunded(r)
 	}
-	if out, done := c.followFault(r, fieldTotal); done {
+	if out, done := c.followUpProblem(r, fieldTotal); done {
 		return out
 	}
-	return whyNoRefund(r).answer(c.now)
+	return refundRefusal(r).response(c.now)
 }
 
 func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
 	if f := references(req); !f.none() {
 		return command.Refund{}, f
 	}
-	amount, currency, f := followAmount(req.Order.AmountDetails, fieldTotal)
+	amount, currency, f := followUpAmount(req.Order.AmountDetails, fieldTotal)
 	if !f.none() {
 		return command.Refund{}, f
 	}
@@ -40,9 +40,9 @@ func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
 	}, problem{}
 }
 
-// whyNoRefund converts the refusal of v1 or the acquirer. Some clients do not handle declined
+// refundRefusal converts the refusal of v1 or the acquirer. Some clients do not handle declined
 // refunds, so none is a decline.
-func whyNoRefund(r command.Result) problem {
+func refundRefusal(r command.Result) problem {
 	t := r.Transaction
 	switch {
 	case t == nil:
@@ -69,10 +69,10 @@ func captureVoided(t *v1.Transaction, c *v1.Capture) bool {
 	return t.Capture == v1.CaptureModeAutomatic || c != nil && c.Status == v1.CaptureStatusVoided
 }
 
-func (c call) refunded(r command.Result) answer {
+func (c call) refunded(r command.Result) response {
 	given, number := r.Refund, decimalOf(id.Refund, r.Refund.ID)
-	currency := shown(c.req.Order.AmountDetails.Currency, given.Currency)
-	body := wire.Answer{
+	currency := currencyText(c.req.Order.AmountDetails.Currency, given.Currency)
+	body := wire.Response{
 		Links: &wire.Links{
 			Self: link(http.MethodGet, "refunds", number),
 			Void: link(http.MethodPost, "refunds", number, "voids"),
@@ -80,10 +80,10 @@ func (c call) refunded(r command.Result) answer {
 		ID: number, SubmitTimeUTC: stamp(given.CreatedAt.Time), Status: statusPending,
 		ReconciliationID: reconciliationOf(given.ID), ClientReference: c.echo(given.CreatedAt.Time),
 		Refund: &wire.RefundAmounts{Refund: major(given.Amount, given.Currency), Currency: currency},
-		Order:  &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},
+		Order:  &wire.OrderResponse{AmountDetails: &wire.Amounts{Currency: currency}},
 	}
 	if a := r.Transaction.Authorization; a != nil {
 		body.Processor = &wire.Processor{ApprovalCode: text(a.Code), ResponseCode: a.ResponseCode}
 	}
-	return answer{status: http.StatusCreated, body: body, outcome: statusPending}
+	return response{status: http.StatusCreated, body: body, outcome: statusPending}
 }

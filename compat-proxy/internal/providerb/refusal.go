@@ -29,21 +29,21 @@ const (
 	fieldTransactionID = "clientReferenceInformation.transactionId"
 )
 
-// followFault returns the response to a failed follow-up command, if it is the same for all
+// followUpProblem returns the response to a failed follow-up command, if it is the same for all
 // operations. It returns false if the response depends on the state of the payment.
-func (c call) followFault(r command.Result, amountField string) (answer, bool) {
+func (c call) followUpProblem(r command.Result, amountField string) (response, bool) {
 	switch r.Outcome {
 	case command.Uncertain:
-		return unsure(c.now), true
+		return outcomeUnknown(c.now), true
 	case command.Unavailable:
 		return unavailable(r, c.now), true
 	case command.Unmet:
-		return unmet(r.Unmet, amountField).answer(c.now), true
+		return unmet(r.Unmet, amountField).response(c.now), true
 	case command.Refused:
 		return c.refusedByCode(r)
 	case command.NotFound, command.Declined, command.Done, command.Repeated:
 	}
-	return answer{}, false
+	return response{}, false
 }
 
 func unmet(condition command.Condition, amountField string) problem {
@@ -54,30 +54,30 @@ func unmet(condition command.Condition, amountField string) problem {
 }
 
 // refusedByCode responds to v1's refusals that do not depend on the state of the payment.
-func (c call) refusedByCode(r command.Result) (answer, bool) {
+func (c call) refusedByCode(r command.Result) (response, bool) {
 	switch {
-	case takesName(r):
+	case nameTaken(r):
 		return c.reused(r), true
 	case r.Code == command.CodeOperationInProgress:
 		return failed(c.now, reasonSystem, "Error - Another operation on the transaction is in progress."), true
 	case r.Code == command.CodeMerchantDisabled, r.Code == command.CodeAcquirerNotConfigured:
-		return problem{Reason: reasonMerchantSetup}.answer(c.now), true
+		return problem{Reason: reasonMerchantSetup}.response(c.now), true
 	case r.Code == command.CodeUnlinkedRefunds:
-		return problem{Reason: reasonNoCredit}.answer(c.now), true
+		return problem{Reason: reasonNoCredit}.response(c.now), true
 	case r.Status == http.StatusForbidden:
 		return forbidden("transactions:read"), true // the operation's scope was checked before
 	case r.Status == http.StatusUnauthorized:
 		return unauthenticated(), true // rolled or revoked since the check
 	}
-	return answer{}, false
+	return response{}, false
 }
 
 // references checks the client's references of the request.
 func references(req *wire.Request) problem { return (&decoder{req: req}).references() }
 
-// followAmount reads the amount of a follow-up request. Its default currency is the payment's. If
+// followUpAmount reads the amount of a follow-up request. Its default currency is the payment's. If
 // the request names a currency, decimals that the currency does not have are cut off.
-func followAmount(a wire.AmountDetails, field string) (amount, currency string, f problem) {
+func followUpAmount(a wire.AmountDetails, field string) (amount, currency string, f problem) {
 	const longest = 19
 	text := string(a.TotalAmount)
 	whole, decimals, _ := strings.Cut(text, ".")
@@ -102,7 +102,7 @@ func followAmount(a wire.AmountDetails, field string) (amount, currency string, 
 	return amount, currency, problem{}
 }
 
-// shown returns the currency in the request's spelling, else the payment's in the dialect's.
-func shown(requested wire.Text, currency string) string {
+// currencyText returns the currency in the request's spelling, else the payment's in the dialect's.
+func currencyText(requested wire.Text, currency string) string {
 	return cmp.Or(string(requested), strings.ToUpper(currency))
 }

@@ -38,8 +38,10 @@ func (s *signer) token(t *testing.T, body, nonce string) string {
 func (s *signer) tokenOf(t *testing.T, body, nonce string, header map[jose.HeaderKey]any) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
-	claims := map[string]any{"digest": base64.StdEncoding.EncodeToString(sum[:]), "iat": goldentest.Today.Unix(),
-		"exp": goldentest.Today.Unix() + 120, "iss": "shop"}
+	claims := map[string]any{
+		"digest": base64.StdEncoding.EncodeToString(sum[:]), "iat": goldentest.Today.Unix(),
+		"exp": goldentest.Today.Unix() + 120, "iss": "shop",
+	}
 	if nonce != "" {
 		claims["jti"] = nonce
 	}
@@ -270,8 +272,10 @@ func TestTokenAtAnotherPath(t *testing.T) {
 	} {
 		s.take(t, tokened(t, path, followBody, s.token(t, followBody, "")))
 	}
-	for _, path := range []string{"/pts/v2/payments/6/refunds", "/pts/v2/payments/5/captures", "/pts/v2/payments/5/voids",
-		"/pts/v2/nothing"} {
+	for _, path := range []string{
+		"/pts/v2/payments/6/refunds", "/pts/v2/payments/5/captures", "/pts/v2/payments/5/voids",
+		"/pts/v2/nothing",
+	} {
 		w := httptest.NewRecorder()
 		s.handler.ServeHTTP(w, tokened(t, path, followBody, s.token(t, followBody, "")))
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "INVALID_DATA") {

@@ -25,8 +25,8 @@ const (
 )
 
 // class returns the class of the response.
-func (a answer) class() string {
-	body, _ := a.body.(wire.Answer)
+func (a response) class() string {
+	body, _ := a.body.(wire.Response)
 	switch {
 	case body.Status == statusDeclined:
 		return ClassDeclined
@@ -38,8 +38,8 @@ func (a answer) class() string {
 	return ClassFailed
 }
 
-// lost is the response to a request without a known operation.
-func lost(status int) answer {
+// notFound is the response to a request without a known operation.
+func notFound(status int) response {
 	if status == http.StatusMethodNotAllowed {
 		return plain(status, "The method is not allowed here.", "method_not_allowed")
 	}
@@ -47,22 +47,23 @@ func lost(status int) answer {
 }
 
 // forbidden is the response to a caller whose key lacks a scope.
-func forbidden(scope string) answer { return denied("The key lacks the scope " + scope + ".") }
+func forbidden(scope string) response { return denied("The key lacks the scope " + scope + ".") }
 
 // secretInBrowser is the response to a secret API key with an Origin header, which only browsers
 // send.
-func secretInBrowser() answer {
-	return denied("A secret API key came with an Origin header, so from a web page, where every visitor can read it. " +
-		"Roll this key.")
+func secretInBrowser() response {
+	return denied("A secret API key was sent from a web page, where every visitor can read it: the request has an " +
+		"Origin " +
+		"header. Roll the key, and use it only on your server.")
 }
 
 // denied is a 403 with the text.
-func denied(text string) answer {
+func denied(text string) response {
 	type fault struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	return answer{status: http.StatusForbidden, body: struct {
+	return response{status: http.StatusForbidden, body: struct {
 		Errors  []fault `json:"errors"`
 		Message string  `json:"message"`
 	}{[]fault{{"FORBIDDEN", text}}, text}, outcome: "forbidden"}
@@ -79,7 +80,7 @@ func Busy(c clock.Clock) http.Handler {
 }
 
 // tooBusy is the response, with httpx.OutcomeBusy, to a request of which nothing was executed.
-func tooBusy(now time.Time) answer {
+func tooBusy(now time.Time) response {
 	out := failed(now, reasonSystem, "Error - Too busy. Nothing was executed.")
 	out.status, out.outcome = http.StatusServiceUnavailable, httpx.OutcomeBusy
 	return out
@@ -89,7 +90,7 @@ func tooBusy(now time.Time) answer {
 func Broken(c clock.Clock) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		correlate(w, r)
-		write(w, answer{status: http.StatusInternalServerError, body: wire.Answer{
+		write(w, response{status: http.StatusInternalServerError, body: wire.Response{
 			SubmitTimeUTC: stamp(c.Now()), Status: statusServer, Reason: reasonSystem, Message: textSystem,
 		}})
 	}
@@ -113,17 +114,18 @@ func correlate(w http.ResponseWriter, r *http.Request) {
 }
 
 // write sends a response.
-func write(w http.ResponseWriter, a answer) {
+func write(w http.ResponseWriter, a response) {
 	body, err := json.Marshal(a.body, json.Deterministic(true))
 	if err != nil {
-		body = []byte(`{"message":"Something went wrong."}`) // not reached: the types are fixed
+		// not reached: the types are fixed
+		body = []byte(`{"message":"Internal error. The outcome of the request is unknown."}`)
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/hal+json;charset=utf-8")
-	if a.seal != nil {
+	if a.encrypt != nil {
 		// If this fails, the body is sent in plain text, which every client accepts. The client must get
 		// the outcome.
-		if text, err := a.seal(body); err == nil {
+		if text, err := a.encrypt(body); err == nil {
 			body = text
 			header.Set("Content-Type", "application/json")
 		}

@@ -8,26 +8,26 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-func reverse(h *Handler, c call) answer {
+func reverse(h *Handler, c call) response {
 	asked, f := decodeReversal(c.req)
 	if !f.none() {
-		return f.answer(c.now)
+		return f.response(c.now)
 	}
 	asked.Target = command.Number(c.id)
-	return h.reversal(c, h.one(c, asked))
+	return h.reversal(c, h.execute(c, asked))
 }
 
 // reverseNamed is a timeout reversal: it names the payment by the transactionId of its request.
-func reverseNamed(h *Handler, c call) answer {
+func reverseNamed(h *Handler, c call) response {
 	if c.req.ClientReference.TransactionID == "" {
-		return missing(fieldTransactionID).answer(c.now)
+		return missing(fieldTransactionID).response(c.now)
 	}
 	asked, f := decodeReversal(c.req)
 	if !f.none() && f.Reason != reasonMissing { // a client without a response may omit the amount
-		return f.answer(c.now)
+		return f.response(c.now)
 	}
 	asked.Name = transactionName(c.caller, string(c.req.ClientReference.TransactionID))
-	return h.reversal(c, h.one(c, asked))
+	return h.reversal(c, h.execute(c, asked))
 }
 
 // decodeReversal reads a reversal, except its target.
@@ -35,28 +35,28 @@ func decodeReversal(req *wire.Request) (command.Reverse, problem) {
 	if f := references(req); !f.none() {
 		return command.Reverse{}, f
 	}
-	amount, currency, f := followAmount(req.Reversal.AmountDetails, fieldReversal)
+	amount, currency, f := followUpAmount(req.Reversal.AmountDetails, fieldReversal)
 	return command.Reverse{Amount: amount, Require: command.Require{Currency: currency}}, f
 }
 
-func (h *Handler) reversal(c call, r command.Result) answer {
+func (h *Handler) reversal(c call, r command.Result) response {
 	if r.Outcome == command.Done {
 		return c.reversed(r.Transaction)
 	}
 	if r.Outcome == command.Unmet && r.Unmet == command.ConditionAmount {
-		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldReversal}}.answer(c.now)
+		return problem{Reason: reasonInvalidAmount, Fields: []string{fieldReversal}}.response(c.now)
 	}
-	if out, done := c.followFault(r, fieldReversal); done {
+	if out, done := c.followUpProblem(r, fieldReversal); done {
 		return out
 	}
 	if r.Outcome == command.Declined {
-		return h.declinedFollow(c, reasonProcessorDeclined)
+		return h.declinedFollowUp(c, reasonProcessorDeclined)
 	}
-	return c.whyNoReversal(r).answer(c.now)
+	return c.reversalRefusal(r).response(c.now)
 }
 
-// whyNoReversal converts v1's refusal, by the state of the payment.
-func (c call) whyNoReversal(r command.Result) problem {
+// reversalRefusal converts v1's refusal, by the state of the payment.
+func (c call) reversalRefusal(r command.Result) problem {
 	t := r.Transaction
 	switch {
 	case r.Outcome == command.NotFound && c.id == "":
@@ -73,22 +73,25 @@ func (c call) whyNoReversal(r command.Result) problem {
 	return problem{Reason: reasonInvalid}
 }
 
-func (c call) reversed(t *v1.Transaction) answer {
-	number := undoingOf(numberOf(t), suffixReversal)
+func (c call) reversed(t *v1.Transaction) response {
+	number := reversalNumber(numberOf(t), suffixReversal)
 	amount := major(t.AmountAuthorized, t.Currency)
-	currency := shown(c.req.Reversal.AmountDetails.Currency, t.Currency)
-	body := wire.Answer{
+	currency := currencyText(c.req.Reversal.AmountDetails.Currency, t.Currency)
+	body := wire.Response{
 		Links: &wire.Links{Self: link(http.MethodGet, "reversals", number)},
 		ID:    number, SubmitTimeUTC: stamp(t.UpdatedAt.Time), Status: statusReversed,
 		ReconciliationID: reconciliation(t), ClientReference: c.echo(t.UpdatedAt.Time),
 		Reversal: &wire.ReversalAmounts{Reversed: amount, Original: amount, Currency: currency},
-		Order:    &wire.OrderAnswer{AmountDetails: &wire.Amounts{Currency: currency}},
+		Order:    &wire.OrderResponse{AmountDetails: &wire.Amounts{Currency: currency}},
 	}
 	if a := t.Authorization; a != nil {
 		body.Processor = &wire.Processor{ResponseCode: a.ResponseCode}
-		body.Authorization = &wire.AuthorizationAnswer{ApprovalCode: text(a.Code), ReasonCode: "100", ReversalSubmitted: "Y"}
+		body.Authorization = &wire.AuthorizationResponse{
+			ApprovalCode: text(a.Code), ReasonCode: "100",
+			ReversalSubmitted: "Y",
+		}
 	}
-	return answer{status: http.StatusCreated, body: body, outcome: statusReversed}
+	return response{status: http.StatusCreated, body: body, outcome: statusReversed}
 }
 
 const statusReversed = "REVERSED"

@@ -11,21 +11,21 @@ import (
 // review decides which of the issuer's checks hold an approved payment.
 type review struct {
 	IgnoreAVS, IgnoreCV bool
-	// Letters are the AVS codes that hold the payment.
-	Letters []string
+	// AVSCodes are the AVS codes that hold the payment.
+	AVSCodes []string
 }
 
-// heldLetters are the AVS codes that hold by default: neither line nor postal code match, for a
+// defaultHeldAVS are the AVS codes that hold by default: neither line nor postal code match, for a
 // domestic or a foreign card.
-var heldLetters = []string{"N", "C"}
+var defaultHeldAVS = []string{"N", "C"}
 
 func reviewOf(options *wire.AuthorizationOptions) review {
-	r := review{IgnoreAVS: bool(options.IgnoreAVSResult), IgnoreCV: bool(options.IgnoreCVResult), Letters: heldLetters}
+	r := review{IgnoreAVS: bool(options.IgnoreAVSResult), IgnoreCV: bool(options.IgnoreCVResult), AVSCodes: defaultHeldAVS}
 	if len(options.DeclineAVSFlags) > 0 {
-		r.Letters = nil
+		r.AVSCodes = nil
 	}
 	for _, flag := range options.DeclineAVSFlags {
-		r.Letters = append(r.Letters, strings.ToUpper(string(flag)))
+		r.AVSCodes = append(r.AVSCodes, strings.ToUpper(string(flag)))
 	}
 	return r
 }
@@ -33,17 +33,17 @@ func reviewOf(options *wire.AuthorizationOptions) review {
 // holds returns the reason why an approved payment is held; "" if it is not.
 func (r review) holds(t *v1.Transaction) string {
 	switch {
-	case !r.IgnoreAVS && slices.Contains(r.Letters, avsLetter(t)):
+	case !r.IgnoreAVS && slices.Contains(r.AVSCodes, avsCode(t)):
 		return reasonAVSFailed
-	case !r.IgnoreCV && codeLetter(t) == "N":
+	case !r.IgnoreCV && cvvCode(t) == "N":
 		return reasonCVFailed
 	}
 	return ""
 }
 
-// addressLetters are the AVS codes by the results for line and postal code, if the acquirer sent no
+// avsCodes are the AVS codes by the results for line and postal code, if the acquirer sent no
 // code.
-var addressLetters = map[[2]v1.CheckResult]string{
+var avsCodes = map[[2]v1.CheckResult]string{
 	{v1.CheckResultMatch, v1.CheckResultMatch}:             "Y",
 	{v1.CheckResultMatch, v1.CheckResultNoMatch}:           "A",
 	{v1.CheckResultNoMatch, v1.CheckResultMatch}:           "Z",
@@ -56,33 +56,33 @@ var addressLetters = map[[2]v1.CheckResult]string{
 	{v1.CheckResultNotProvided, v1.CheckResultNotProvided}: "",
 }
 
-// avsLetter returns the AVS code; "" if no address was provided.
-func avsLetter(t *v1.Transaction) string {
+// avsCode returns the AVS code; "" if no address was provided.
+func avsCode(t *v1.Transaction) string {
 	if t.Authorization != nil && t.Authorization.AvsResultCode != nil {
 		return *t.Authorization.AvsResultCode
 	}
 	if t.Checks == nil {
 		return ""
 	}
-	letter, known := addressLetters[[2]v1.CheckResult{t.Checks.AddressLine, t.Checks.PostalCode}]
+	code, known := avsCodes[[2]v1.CheckResult{t.Checks.AddressLine, t.Checks.PostalCode}]
 	if !known {
 		return "U"
 	}
-	return letter
+	return code
 }
 
-// codeLetters are the CVV codes by the result of the check, if the acquirer sent no code.
-var codeLetters = map[v1.CheckResult]string{
+// cvvCodes are the CVV codes by the result of the check, if the acquirer sent no code.
+var cvvCodes = map[v1.CheckResult]string{
 	v1.CheckResultMatch: "M", v1.CheckResultNoMatch: "N", v1.CheckResultNotProcessed: "P", v1.CheckResultUnavailable: "U",
 }
 
-// codeLetter returns the CVV code; "" if no security code was provided.
-func codeLetter(t *v1.Transaction) string {
+// cvvCode returns the CVV code; "" if no security code was provided.
+func cvvCode(t *v1.Transaction) string {
 	if t.Authorization != nil && t.Authorization.CvcResultCode != nil {
 		return *t.Authorization.CvcResultCode
 	}
 	if t.Checks == nil {
 		return ""
 	}
-	return codeLetters[t.Checks.Cvc]
+	return cvvCodes[t.Checks.Cvc]
 }

@@ -28,12 +28,12 @@ type operation struct {
 }
 
 // run executes a call and returns its response.
-type run func(*Handler, call) answer
+type run func(*Handler, call) response
 
 // operations are the served operations. They never change.
 var operations = append([]operation{
 	post(catalogue.CreatePayment, "payments", "payments:authorize", command.PaymentAuthorize, createPayment),
-}, follows...)
+}, followUps...)
 
 // find returns the operation of a request and the id in its escaped path. It ignores one slash at
 // the end. It also ignores a second slash at the start, which some clients make when they join the

@@ -29,7 +29,7 @@ func (l limited) Inspect(context.Context, secret.String) (v1.APIKey, command.Res
 }
 
 func (l limited) Execute(_ context.Context, _ secret.String, commands []command.Command) []command.Result {
-	l.t.Errorf("v1 was asked to %s with %v", commands[0].Kind(), l.scopes)
+	l.t.Errorf("v1 got %s with %v", commands[0].Kind(), l.scopes)
 	return []command.Result{{Outcome: command.Unavailable}}
 }
 

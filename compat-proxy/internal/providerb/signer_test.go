@@ -94,8 +94,10 @@ func (s *signer) Execute(ctx context.Context, key secret.String, commands []comm
 		name, commands = named.Name, []command.Command{named.Command}
 		s.finals = append(s.finals, named.Final)
 		if !s.binds(named) {
-			return []command.Result{{Outcome: command.Refused, Status: http.StatusUnprocessableEntity,
-				Code: command.CodeNameSpent}}
+			return []command.Result{{
+				Outcome: command.Refused, Status: http.StatusUnprocessableEntity,
+				Code: command.CodeNameSpent,
+			}}
 		}
 		if r := s.final(named); r != nil {
 			return []command.Result{*r}

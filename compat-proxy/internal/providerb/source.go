@@ -12,8 +12,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// closed refuses payment sources that only the provider can decrypt or charge.
-func closed(req *wire.Request) problem {
+// unsupportedSource refuses payment sources that only the provider can decrypt or charge.
+func unsupportedSource(req *wire.Request) problem {
 	pay := &req.Payment
 	for _, f := range []struct {
 		name  string
@@ -38,7 +38,7 @@ func closed(req *wire.Request) problem {
 // source puts the payment source of a new payment into body.
 func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	pay := &d.req.Payment
-	if p := closed(d.req); !p.none() {
+	if p := unsupportedSource(d.req); !p.none() {
 		return p
 	}
 	customer := pay.Customer.ID
@@ -58,11 +58,16 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	case customer != "" || pay.PaymentInstrument.ID != "" || pay.InstrumentIdentifier.ID != "":
 		return d.chargeStored(body, customer)
 	}
-	return numbered{"paymentInformation.card", secret.String{}, pay.Card.ExpirationMonth, pay.Card.ExpirationYear}.none()
+	return cardFields{
+		"paymentInformation.card",
+		secret.String{},
+		pay.Card.ExpirationMonth,
+		pay.Card.ExpirationYear,
+	}.missingSource()
 }
 
-// none refuses a request without a payment source.
-func (n numbered) none() problem { return missing(n.lacking()...) }
+// missingSource refuses a request without a payment source.
+func (n cardFields) missingSource() problem { return missing(n.missingFields()...) }
 
 // chargeStored charges a customer's payment method. The default is the customer's default.
 func (d *decoder) chargeStored(body *v1.TransactionCreate, customer wire.Text) problem {
@@ -117,7 +122,7 @@ var (
 func (d *decoder) chargeToken(body *v1.TransactionCreate) problem {
 	const group = "paymentInformation.tokenizedCard"
 	in := &d.req.Payment.TokenizedCard
-	month, year, p := numbered{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry()
+	month, year, p := cardFields{group, in.Number.String, in.ExpirationMonth, in.ExpirationYear}.expiry()
 	if !p.none() {
 		return p
 	}

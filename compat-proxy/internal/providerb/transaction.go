@@ -13,13 +13,13 @@ import (
 )
 
 // details returns the present state of the object with the number.
-func details(h *Handler, c call) answer {
+func details(h *Handler, c call) response {
 	number := c.id
-	payment, suffix, undone := undoing(number)
-	if undone {
+	payment, suffix, isReversal := parseReversalNumber(number)
+	if isReversal {
 		number = payment
 	}
-	r := h.one(c, command.Get{Target: command.Number(number), Captures: true})
+	r := h.execute(c, command.Get{Target: command.Number(number), Captures: true})
 	switch {
 	case r.Outcome == command.Unavailable:
 		return failed(c.now, reasonSystem, textSystem)
@@ -28,15 +28,15 @@ func details(h *Handler, c call) answer {
 	case r.Outcome == command.Refused && r.Status == http.StatusForbidden:
 		return forbidden("transactions:read")
 	case r.Outcome != command.Done:
-		return lost(http.StatusNotFound)
-	case undone:
-		return c.undone(r, number, suffix)
+		return notFound(http.StatusNotFound)
+	case isReversal:
+		return c.reversalDetails(r, number, suffix)
 	case r.Refund != nil:
-		return c.found(refundRecord(r))
+		return c.detailsResponse(refundRecord(r))
 	case r.Capture != nil && decimalOf(id.Capture, r.Capture.ID) == number: // a voided payment has a capture too
-		return c.found(captureRecord(r))
+		return c.detailsResponse(captureRecord(r))
 	}
-	return c.found(paymentRecord(r))
+	return c.detailsResponse(paymentRecord(r))
 }
 
 // record holds the content of a details response.
@@ -53,22 +53,22 @@ type record struct {
 	card         *v1.Card
 }
 
-func (c call) found(r record) answer {
+func (c call) detailsResponse(r record) response {
 	self := detailsLink(r.number)
 	body := wire.Transaction{
 		ID: r.number, RootID: r.root, ReconciliationID: r.reconciled, MerchantID: c.caller.Merchant,
 		SubmitTimeUTC: stamp(r.made), Status: r.status, Application: r.application(),
-		Order: &wire.OrderAnswer{AmountDetails: &r.amounts},
+		Order: &wire.OrderResponse{AmountDetails: &r.amounts},
 		Links: &wire.TransactionLinks{Self: &self},
 	}
 	if r.reference != nil {
-		body.ClientReference = &wire.ClientReferenceAnswer{Code: *r.reference}
+		body.ClientReference = &wire.ClientReferenceResponse{Code: *r.reference}
 	}
 	if r.reason != "" {
 		body.ErrorInformation = &wire.ErrorInformation{Reason: r.reason, Message: declineTexts[r.reason]}
 	}
 	if r.card != nil {
-		body.Payment = &wire.PaymentAnswer{Card: &wire.CardAnswer{
+		body.Payment = &wire.PaymentResponse{Card: &wire.CardResponse{
 			Suffix: r.card.Last4, Type: typeOf(r.card.Brand),
 			ExpirationMonth: fmt.Sprintf("%02d", r.card.ExpMonth), ExpirationYear: strconv.Itoa(r.card.ExpYear),
 		}}
@@ -79,7 +79,7 @@ func (c call) found(r record) answer {
 	if r.root != r.number {
 		body.Links.Related = []wire.Link{detailsLink(r.root)}
 	}
-	return answer{status: http.StatusOK, body: body, outcome: r.status}
+	return response{status: http.StatusOK, body: body, outcome: r.status}
 }
 
 func detailsLink(number string) wire.Link {
@@ -113,8 +113,8 @@ const (
 	serviceVoid     = "ics_void"
 )
 
-// ofPayment returns a record of a payment, or of an object that belongs to it.
-func ofPayment(t *v1.Transaction) record {
+// newRecord returns a record of a payment, or of an object that belongs to it.
+func newRecord(t *v1.Transaction) record {
 	r := record{
 		reconciled: reconciliation(t), root: numberOf(t), made: t.CreatedAt.Time,
 		reference: t.Reference, paid: t, card: t.Card,
@@ -125,12 +125,12 @@ func ofPayment(t *v1.Transaction) record {
 
 func paymentRecord(r command.Result) record {
 	t := r.Transaction
-	out := ofPayment(t)
+	out := newRecord(t)
 	out.applications = []string{serviceAuth}
 	if command.Sale(t) && t.AmountCaptured > 0 || t.Capture == v1.CaptureModeAutomatic {
 		out.applications = append(out.applications, serviceBill)
 	}
-	out.amounts = wire.Amounts{Total: major(t.Amount, t.Currency), Currency: shown("", t.Currency)}
+	out.amounts = wire.Amounts{Total: major(t.Amount, t.Currency), Currency: currencyText("", t.Currency)}
 	if t.Status != v1.TransactionStatusDeclined && t.Status != v1.TransactionStatusFailed {
 		out.amounts.Authorized = major(t.AmountAuthorized, t.Currency)
 	}
@@ -177,10 +177,10 @@ func paymentStatus(t *v1.Transaction, captureVoided bool) string {
 
 func captureRecord(r command.Result) record {
 	c := r.Capture
-	out := ofPayment(r.Transaction)
+	out := newRecord(r.Transaction)
 	out.number, out.made, out.reference = decimalOf(id.Capture, c.ID), c.CreatedAt.Time, c.Reference
 	out.applications = []string{serviceBill}
-	out.amounts = wire.Amounts{Total: major(c.Amount, c.Currency), Currency: shown("", c.Currency)}
+	out.amounts = wire.Amounts{Total: major(c.Amount, c.Currency), Currency: currencyText("", c.Currency)}
 	switch c.Status {
 	case v1.CaptureStatusVoided:
 		out.status = statusVoided
@@ -201,7 +201,7 @@ func refundRecord(r command.Result) record {
 	given := r.Refund
 	out := record{card: given.Card}
 	if r.Transaction != nil {
-		out = ofPayment(r.Transaction)
+		out = newRecord(r.Transaction)
 	}
 	out.number, out.reconciled = decimalOf(id.Refund, given.ID), reconciliationOf(given.ID)
 	out.made, out.reference = given.CreatedAt.Time, given.Reference
@@ -209,7 +209,7 @@ func refundRecord(r command.Result) record {
 		out.root = out.number
 	}
 	out.applications = []string{serviceCredit}
-	out.amounts = wire.Amounts{Total: major(given.Amount, given.Currency), Currency: shown("", given.Currency)}
+	out.amounts = wire.Amounts{Total: major(given.Amount, given.Currency), Currency: currencyText("", given.Currency)}
 	switch given.Status {
 	case v1.RefundStatusSucceeded:
 		out.status = statusTransmitted
@@ -221,11 +221,11 @@ func refundRecord(r command.Result) record {
 	return out
 }
 
-// undone returns the record of a reversal or void, if its payment was undone in that way.
-func (c call) undone(r command.Result, payment, suffix string) answer {
+// reversalDetails returns the record of a reversal or void, if its payment was undone in that way.
+func (c call) reversalDetails(r command.Result, payment, suffix string) response {
 	t := r.Transaction
 	if t == nil || numberOf(t) != payment {
-		return lost(http.StatusNotFound)
+		return notFound(http.StatusNotFound)
 	}
 	status := paymentStatus(t, captureVoided(t, r.Capture))
 	wanted, service := statusReversed, serviceReversal
@@ -234,12 +234,12 @@ func (c call) undone(r command.Result, payment, suffix string) answer {
 	}
 	// Both operations can undo a sale, and v1 does not record which one did.
 	if t.Status != v1.TransactionStatusVoided || status == statusReversed && wanted == statusVoided {
-		return lost(http.StatusNotFound)
+		return notFound(http.StatusNotFound)
 	}
-	out := ofPayment(t)
+	out := newRecord(t)
 	out.number, out.made, out.applications, out.status = c.id, t.UpdatedAt.Time, []string{service}, wanted
-	out.amounts = wire.Amounts{Total: major(t.AmountAuthorized, t.Currency), Currency: shown("", t.Currency)}
-	return c.found(out)
+	out.amounts = wire.Amounts{Total: major(t.AmountAuthorized, t.Currency), Currency: currencyText("", t.Currency)}
+	return c.detailsResponse(out)
 }
 
 // reasonNumbers are the reason codes for older clients.

@@ -12,46 +12,46 @@ import (
 const statusVoided = "VOIDED"
 
 // void cancels a sale or a capture. Clients use the numbers of both at either path.
-func void(h *Handler, c call) answer {
+func void(h *Handler, c call) response {
 	return h.cancel(c, command.CancelCapture{Target: command.Number(c.id)})
 }
 
 // voidNamed is a timeout void: it names the sale or capture by the transactionId of its request.
-func voidNamed(h *Handler, c call) answer {
+func voidNamed(h *Handler, c call) response {
 	if c.req.ClientReference.TransactionID == "" {
-		return missing(fieldTransactionID).answer(c.now)
+		return missing(fieldTransactionID).response(c.now)
 	}
 	return h.cancel(c, command.CancelCapture{Name: transactionName(c.caller, string(c.req.ClientReference.TransactionID))})
 }
 
 // voidRefund refuses, because v1 cannot void a refund.
-func voidRefund(h *Handler, c call) answer {
-	r := h.one(c, command.Get{Target: command.Number(c.id)})
-	if out, done := c.followFault(r, ""); done {
+func voidRefund(h *Handler, c call) response {
+	r := h.execute(c, command.Get{Target: command.Number(c.id)})
+	if out, done := c.followUpProblem(r, ""); done {
 		return out
 	}
 	if r.Refund == nil {
-		return problem{Reason: reasonInvalid}.answer(c.now)
+		return problem{Reason: reasonInvalid}.response(c.now)
 	}
-	return problem{Reason: reasonNotVoidable}.answer(c.now)
+	return problem{Reason: reasonNotVoidable}.response(c.now)
 }
 
-func (h *Handler) cancel(c call, do command.CancelCapture) answer {
+func (h *Handler) cancel(c call, do command.CancelCapture) response {
 	if f := references(c.req); !f.none() {
-		return f.answer(c.now)
+		return f.response(c.now)
 	}
-	r := h.one(c, do)
+	r := h.execute(c, do)
 	if r.Outcome == command.Done {
 		return c.voided(r.Transaction, r.Capture)
 	}
-	if out, done := c.followFault(r, ""); done {
+	if out, done := c.followUpProblem(r, ""); done {
 		return out
 	}
-	return c.whyNoVoid(r).answer(c.now)
+	return c.voidRefusal(r).response(c.now)
 }
 
-// whyNoVoid converts v1's refusal, by the state of the payment.
-func (c call) whyNoVoid(r command.Result) problem {
+// voidRefusal converts v1's refusal, by the state of the payment.
+func (c call) voidRefusal(r command.Result) problem {
 	t := r.Transaction
 	switch {
 	case r.Outcome == command.NotFound && r.Refund == nil && c.id == "":
@@ -64,20 +64,21 @@ func (c call) whyNoVoid(r command.Result) problem {
 	return problem{Reason: reasonNotVoidable}
 }
 
-func (c call) voided(t *v1.Transaction, captured *v1.Capture) answer {
-	number := undoingOf(numberOf(t), suffixVoid)
+func (c call) voided(t *v1.Transaction, captured *v1.Capture) response {
+	number := reversalNumber(numberOf(t), suffixVoid)
 	amount := major(t.AmountAuthorized, t.Currency)
 	taken := amount
 	if captured != nil {
 		taken = major(captured.Amount, captured.Currency)
 	}
-	return answer{status: http.StatusCreated, body: wire.Answer{
+	return response{status: http.StatusCreated, body: wire.Response{
 		Links: &wire.Links{Self: link(http.MethodGet, "voids", number)},
 		ID:    number, SubmitTimeUTC: stamp(t.UpdatedAt.Time), Status: statusVoided,
 		ReconciliationID: reconciliation(t), ClientReference: c.echo(t.UpdatedAt.Time),
 		Void: &wire.VoidAmounts{
 			Void: taken, Original: amount,
-			Currency: shown(cmp.Or(c.req.Order.AmountDetails.Currency, c.req.Reversal.AmountDetails.Currency), t.Currency),
+			Currency: currencyText(cmp.Or(c.req.Order.AmountDetails.Currency, c.req.Reversal.AmountDetails.Currency),
+				t.Currency),
 		},
 	}, outcome: statusVoided}
 }

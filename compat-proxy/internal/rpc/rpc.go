@@ -22,49 +22,49 @@ const (
 	codeMethod    = -32601
 	codeParams    = -32602
 	codeInternal  = -32603
-	codeUnserved  = -32001
+	codeNotServed = -32001
 	codeBusy      = -32002
 	version       = "2.0"
 	maxBatch      = 16
 	maxIdentifier = 128            // bytes of an id as it was written
-	mark          = "\xef\xbb\xbf" // which some clients write at the beginning of UTF-8
+	utf8BOM       = "\xef\xbb\xbf" // which some clients write at the beginning of UTF-8
 )
 
-// ErrUnserved is the error of a Dialect for a method of the catalogue that this build does not
+// ErrNotServed is the error of a Dialect for a method of the catalogue that this build does not
 // serve.
-var ErrUnserved = errors.New("rpc: method not served")
+var ErrNotServed = errors.New("rpc: method not served")
 
 // ParamsError is the error of a Dialect for params that never reached the method.
 type ParamsError struct {
-	// Code and Text are the dialect's own words for the fault.
+	// Code and Text are the dialect's code and text of the fault.
 	Code, Text string
 }
 
 // Error implements error. It leaves the text out, which may repeat the client's input.
-func (e *ParamsError) Error() string { return "rpc: params refused with " + e.Code }
+func (e *ParamsError) Error() string { return "rpc: the dialect rejected params with code " + e.Code }
 
-// Dialect serves calls that do not come to its own endpoint.
+// Dialect serves calls from the RPC endpoint.
 type Dialect interface {
 	// Call executes the method of that name in the dialect and returns its JSON response. The error
-	// is ErrUnserved or a *ParamsError; with either nothing was executed.
-	Call(ctx context.Context, name string, params jsontext.Value, asked Asked) (jsontext.Value, error)
+	// is ErrNotServed or a *ParamsError; with either nothing was executed.
+	Call(ctx context.Context, name string, params jsontext.Value, originOf Origin) (jsontext.Value, error)
 }
 
-// Asked is the request that a call is in, as it was received: some dialects' clients log in by
-// signing it.
-type Asked struct {
+// Origin is the HTTP request that contained a call, as it was received. Clients of some dialects
+// log in by signing it.
+type Origin struct {
 	Method, Host string
 	// Target is the escaped path with its query.
 	Target string
 	Header http.Header
 	Body   []byte
-	// Place is the call's in a batch, from 1; 0 for a call alone.
-	Place int
+	// Position is the position of the call in a batch, from 1; 0 for a single call.
+	Position int
 }
 
-// Method is what one RPC name stands for.
+// Method is the method of one RPC name.
 type Method struct {
-	Dialect Dialect // nil: known, and not served
+	Dialect Dialect // nil if the method is known and not served
 	Name    string  // in the dialect
 }
 
@@ -79,7 +79,7 @@ type Handler struct {
 	MayBegin func(ctx context.Context) bool
 }
 
-// request is one call as it came.
+// request is one call as it was received.
 type request struct {
 	Version jsontext.Value `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
@@ -102,7 +102,7 @@ type fault struct {
 	Data    *faultData `json:"data,omitempty"`
 }
 
-// faultData is a fault in the dialect's own words.
+// faultData is the dialect's code and text of a fault.
 type faultData struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
@@ -113,60 +113,67 @@ type faultData struct {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := admission.ReadBody(w, r, h.MaxBytes)
 	if err != nil {
-		h.unread(w, r, err)
+		h.bodyError(w, r, err)
 		return
 	}
-	value := jsontext.Value(bytes.TrimSpace(bytes.TrimPrefix(body, []byte(mark))))
+	value := jsontext.Value(bytes.TrimSpace(bytes.TrimPrefix(body, []byte(utf8BOM))))
 	if !value.IsValid() {
 		httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeParse))
-		write(w, encode(response{Error: &fault{Code: codeParse, Message: "The body is not JSON, or repeats a key."}}))
+		write(w, encode(response{Error: &fault{
+			Code:    codeParse,
+			Message: "The body is not valid JSON, or an object in it has a key twice. Send one call, or an array of calls.",
+		}}))
 		return
 	}
 	if value.Kind() != jsontext.KindBeginArray {
-		if answer, reply := h.one(r, value, asked(r, body)); reply {
-			write(w, encode(answer))
+		if resp, respond := h.executeCall(r, value, originOf(r, body)); respond {
+			write(w, encode(resp))
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	h.batch(w, r, value, asked(r, body))
+	h.batch(w, r, value, originOf(r, body))
 }
 
-// unread responds to a request whose body was not read.
-func (h *Handler) unread(w http.ResponseWriter, r *http.Request, err error) {
+// bodyError responds to a request whose body was not read.
+func (h *Handler) bodyError(w http.ResponseWriter, r *http.Request, err error) {
 	if admission.IsBusy(err) {
 		Busy(w, r)
 		return
 	}
 	httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
-	status, text := http.StatusOK, "The body is too long or could not be read."
+	status, text := http.StatusOK, "The body could not be read, or is longer than "+
+		strconv.FormatInt(h.MaxBytes, 10)+" bytes. Nothing was executed."
 	if errors.Is(err, admission.ErrSlow) {
-		status, text = http.StatusRequestTimeout, "The body arrived too slowly. Nothing was executed."
+		status, text = http.StatusRequestTimeout, "The body arrived too slowly. Nothing was executed: send it again."
 	}
 	writeStatus(w, status, encode(response{Error: &fault{Code: codeRequest, Message: text}}))
 }
 
-func asked(r *http.Request, body []byte) Asked {
-	return Asked{Method: r.Method, Host: r.Host, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
+func originOf(r *http.Request, body []byte) Origin {
+	return Origin{Method: r.Method, Host: r.Host, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
 }
 
 // batch runs the calls one after the other, as later ones often need what earlier ones did.
-func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value, in Asked) {
+func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.Value, in Origin) {
 	var calls []jsontext.Value
 	if err := json.Unmarshal(value, &calls); err != nil || len(calls) == 0 || len(calls) > maxBatch {
 		httpx.EventFrom(r.Context()).SetOutcome(strconv.Itoa(codeRequest))
-		write(w, encode(response{Error: &fault{Code: codeRequest, Message: "A batch has 1 to 16 calls."}}))
+		write(w, encode(response{Error: &fault{
+			Code:    codeRequest,
+			Message: "The batch is empty or too long. Send 1 to " + strconv.Itoa(maxBatch) + " calls in a batch.",
+		}}))
 		return
 	}
 	out := []byte{'['}
 	for i, call := range calls {
-		in.Place = i + 1
-		if answer, reply := h.one(r, call, in); reply {
+		in.Position = i + 1
+		if resp, respond := h.executeCall(r, call, in); respond {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out = append(out, encode(answer)...)
+			out = append(out, encode(resp)...)
 		}
 	}
 	if len(out) == 1 {
@@ -176,8 +183,8 @@ func (h *Handler) batch(w http.ResponseWriter, r *http.Request, value jsontext.V
 	write(w, append(out, ']'))
 }
 
-// one executes one call and returns its response; false for a notification.
-func (h *Handler) one(r *http.Request, call jsontext.Value, in Asked) (response, bool) {
+// executeCall executes one call and returns its response; false for a notification.
+func (h *Handler) executeCall(r *http.Request, call jsontext.Value, in Origin) (response, bool) {
 	event := httpx.EventFrom(r.Context())
 	var q request
 	if err := json.Unmarshal(call, &q, json.RejectUnknownMembers(true)); err != nil ||
@@ -185,40 +192,47 @@ func (h *Handler) one(r *http.Request, call jsontext.Value, in Asked) (response,
 		event.SetOutcome(strconv.Itoa(codeRequest))
 		return response{Error: &fault{
 			Code:    codeRequest,
-			Message: "A call has jsonrpc, id, method and params, and nothing else.",
+			Message: "The call is not an object, or has an unknown member. Send only jsonrpc, id, method and params.",
 		}}, true
 	}
-	answer, name := response{ID: q.ID}, text(q.Method)
+	resp, name := response{ID: q.ID}, text(q.Method)
 	switch {
 	case text(q.Version) != version || q.Method.Kind() != jsontext.KindString || !validID(q.ID):
-		answer.ID = nil
-		answer.Error = &fault{Code: codeRequest, Message: `jsonrpc is "2.0", method a string, id a string or a number.`}
+		resp.ID = nil
+		resp.Error = &fault{
+			Code: codeRequest,
+			Message: `jsonrpc, method or id is invalid. Send jsonrpc as "2.0", method as a string, and id as a number or a ` +
+				`string of at most ` + strconv.Itoa(maxIdentifier) + ` bytes.`,
+		}
 	case q.ID == nil:
 		return response{}, false
 	case h.MayBegin != nil && !h.MayBegin(r.Context()):
-		answer.Error = busy()
+		resp.Error = busy()
 	default:
-		answer.Result, answer.Error = h.call(r, name, q.Params, in)
+		resp.Result, resp.Error = h.call(r, name, q.Params, in)
 	}
-	if answer.Error != nil {
-		event.SetOutcome(strconv.Itoa(answer.Error.Code))
+	if resp.Error != nil {
+		event.SetOutcome(strconv.Itoa(resp.Error.Code))
 	}
-	return answer, true
+	return resp, true
 }
 
-func (h *Handler) call(r *http.Request, name string, params jsontext.Value, in Asked) (jsontext.Value, *fault) {
+func (h *Handler) call(r *http.Request, name string, params jsontext.Value, in Origin) (jsontext.Value, *fault) {
 	m, known := h.Methods[name]
 	if !known {
-		return nil, &fault{Code: codeMethod, Message: "There is no such method. GET /compat/methods lists what there is."}
+		return nil, &fault{
+			Code:    codeMethod,
+			Message: "The method is unknown. GET /compat/methods lists the methods with their RPC names.",
+		}
 	}
 	if params.Kind() != jsontext.KindBeginObject {
 		return nil, &fault{
 			Code:    codeParams,
-			Message: "params is an object: the JSON body of the method, without its wrapper.",
+			Message: "params is not an object. Send the JSON body of the method, without its wrapper.",
 		}
 	}
 	if m.Dialect == nil {
-		return nil, unserved()
+		return nil, notServed()
 	}
 	result, err := m.Dialect.Call(r.Context(), m.Name, params, in)
 	var refused *ParamsError
@@ -227,17 +241,23 @@ func (h *Handler) call(r *http.Request, name string, params jsontext.Value, in A
 		return result, nil
 	case errors.As(err, &refused):
 		return nil, &fault{
-			Code: codeParams, Message: "The method does not take these params.",
+			Code: codeParams, Message: "The method rejected params. The member data has the reason.",
 			Data: &faultData{refused.Code, refused.Text},
 		}
-	case errors.Is(err, ErrUnserved):
-		return nil, unserved()
+	case errors.Is(err, ErrNotServed):
+		return nil, notServed()
 	}
-	return nil, &fault{Code: codeInternal, Message: "Something went wrong here; nothing is known of the call."}
+	return nil, &fault{
+		Code:    codeInternal,
+		Message: "Internal error. The outcome of the call is unknown: query the payment before you send the call again.",
+	}
 }
 
-func unserved() *fault {
-	return &fault{Code: codeUnserved, Message: "This build does not serve the method."}
+func notServed() *fault {
+	return &fault{
+		Code:    codeNotServed,
+		Message: "This version does not serve the method. GET /compat/methods lists the available methods.",
+	}
 }
 
 // validID reports whether an id may be echoed: a string, a number, or none.
@@ -245,7 +265,7 @@ func validID(id jsontext.Value) bool {
 	return id == nil || len(id) <= maxIdentifier && (id.Kind() == jsontext.KindString || id.Kind() == jsontext.KindNumber)
 }
 
-// text is a JSON string's, and "" for anything else.
+// text returns the text of a JSON string, and "" for any other value.
 func text(v jsontext.Value) string {
 	var s string
 	if v.Kind() != jsontext.KindString || json.Unmarshal(v, &s) != nil {
@@ -254,7 +274,7 @@ func text(v jsontext.Value) string {
 	return s
 }
 
-// encode writes a response; one to a call whose id is not known has a null.
+// encode writes a response. Its id is null if the call has no valid id.
 func encode(a response) []byte {
 	a.Version = version
 	if a.ID == nil {
@@ -262,7 +282,8 @@ func encode(a response) []byte {
 	}
 	out, err := json.Marshal(a)
 	if err != nil {
-		return []byte(`{"jsonrpc":"2.0","error":{"code":-32603,"message":"The answer could not be written."},"id":null}`)
+		return []byte(`{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error. The outcome of the call is ` +
+			`unknown."},"id":null}`)
 	}
 	return out
 }
@@ -276,7 +297,7 @@ func Busy(w http.ResponseWriter, r *http.Request) {
 
 // busy is the error of a call that was not begun.
 func busy() *fault {
-	return &fault{Code: codeBusy, Message: "Too busy. Nothing was executed; ask again."}
+	return &fault{Code: codeBusy, Message: "The server is busy. Nothing was executed: send the call again later."}
 }
 
 func write(w http.ResponseWriter, body []byte) { writeStatus(w, http.StatusOK, body) }

@@ -9,13 +9,13 @@ const (
 	ResultError = "Error"
 )
 
-// Kind is the JSON form of an element. The XML form does not depend on it.
-type Kind uint8
+// Form is the JSON form of an element. The XML form does not depend on it.
+type Form uint8
 
 // The kinds of elements.
 const (
 	// Text is a JSON string.
-	Text Kind = iota
+	Text Form = iota
 	// Raw is a JSON number or boolean: Text holds the literal.
 	Raw
 	// Group is a JSON object of its children.
@@ -36,7 +36,7 @@ type Element struct {
 	Name string
 	// Text is the content of Text and Raw elements.
 	Text string
-	Kind Kind
+	Form Form
 	// JSONOnly leaves the element out of XML (SupplementalDataQualificationIndicator).
 	JSONOnly bool
 	// JSONFirst puts the element before its siblings without the flag in JSON. Members of a derived
@@ -69,17 +69,17 @@ func TextElement(name, text string) *Element { return &Element{Name: name, Text:
 
 // RawElement returns an element that is the literal itself in JSON.
 func RawElement(name, literal string) *Element {
-	return &Element{Name: name, Text: literal, Kind: Raw}
+	return &Element{Name: name, Text: literal, Form: Raw}
 }
 
 // GroupElement returns an element with members.
 func GroupElement(name string, children ...*Element) *Element {
-	return &Element{Name: name, Kind: Group, Children: children}
+	return &Element{Name: name, Form: Group, Children: children}
 }
 
 // ListElement returns a wrapper around items of one name.
 func ListElement(name string, items ...*Element) *Element {
-	return &Element{Name: name, Kind: List, Children: items}
+	return &Element{Name: name, Form: List, Children: items}
 }
 
 // Bytes renders the document: byte order mark, no white space between elements, no trailing

@@ -6,8 +6,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// answer is a response with one message.
-func answer(root, refID, result, code, text string, own ...*wire.Element) *wire.Document {
+// response is a response with one message.
+func response(root, refID, result, code, text string, own ...*wire.Element) *wire.Document {
 	d := &wire.Document{
 		Root: root, ResultCode: result,
 		Messages: []wire.Message{{Code: code, Text: text}}, Own: own,
@@ -18,17 +18,17 @@ func answer(root, refID, result, code, text string, own ...*wire.Element) *wire.
 	return d
 }
 
-func transactionAnswer(refID, result, code, text string, members ...*wire.Element) *wire.Document {
-	return answer("createTransactionResponse", refID, result, code, text,
+func transactionResponse(refID, result, code, text string, members ...*wire.Element) *wire.Document {
+	return response("createTransactionResponse", refID, result, code, text,
 		wire.GroupElement("transactionResponse", members...))
 }
 
 func approved(refID string, members ...*wire.Element) *wire.Document {
-	return transactionAnswer(refID, "Ok", "I00001", "Successful.", members...)
+	return transactionResponse(refID, "Ok", "I00001", "Successful.", members...)
 }
 
 func unsuccessful(refID string, members ...*wire.Element) *wire.Document {
-	return transactionAnswer(refID, "Error", "E00027", "The transaction was unsuccessful.", members...)
+	return transactionResponse(refID, "Error", "E00027", "The transaction was unsuccessful.", members...)
 }
 
 // head returns the elements with which every transactionResponse begins.
@@ -71,7 +71,7 @@ func documents() map[string]*wire.Document {
 	docs := map[string]*wire.Document{
 		"x8-details": detailsXML(),
 		"x9-profile": profileCreated("905512340", []string{"906650021"}, []string{"907700010"}, nil),
-		"x9-duplicate": answer("createCustomerProfileResponse", "-", "Error", "E00039",
+		"x9-duplicate": response("createCustomerProfileResponse", "-", "Error", "E00039",
 			"A duplicate record with ID 905512340 already exists.", profileLists(nil, nil, nil)...),
 		"j3-details": detailsJSON(),
 		"j4-profile": profileCreated("905512341", []string{"906650022"}, nil, []string{
@@ -98,7 +98,7 @@ func transactionDocuments() map[string]*wire.Document {
 			head("2", "", "Y", "P", "2", "60410000124", "", "XXXX1111", "Visa"),
 			failure("2", "This transaction has been declined."), sha, supplemental(),
 		)...),
-		"x3-credentials": transactionAnswer("ord-1003", "Error", "E00007",
+		"x3-credentials": transactionResponse("ord-1003", "Error", "E00007",
 			"User authentication failed due to invalid authentication values.", supplemental()),
 		"x5-capture": approved("", append(
 			head("1", "T3B9LW", "P", "", "", "60410000130", "60410000130", "XXXX0015", "MasterCard"),
@@ -122,7 +122,7 @@ func transactionDocuments() map[string]*wire.Document {
 			head("3", "", "P", "", "", "0", "", "XXXX0015", "MasterCard"),
 			failure("11", "A duplicate transaction has been submitted."), sha, supplemental(),
 		)...),
-		"j2-credentials": transactionAnswer("j2", "Error", "E00007",
+		"j2-credentials": transactionResponse("j2", "Error", "E00007",
 			"User authentication failed due to invalid authentication values.", supplemental()),
 	}
 }
@@ -145,7 +145,7 @@ func profileLists(payment, shipping, direct []string) []*wire.Element {
 
 func profileCreated(id string, payment, shipping, direct []string) *wire.Document {
 	own := append(texts("customerProfileId", id), profileLists(payment, shipping, direct)...)
-	return answer("createCustomerProfileResponse", "-", "Ok", "I00001", "Successful.", own...)
+	return response("createCustomerProfileResponse", "-", "Ok", "I00001", "Successful.", own...)
 }
 
 func raws(pairs ...string) []*wire.Element {
@@ -171,7 +171,7 @@ func maskedCard() *wire.Element {
 }
 
 func details(refID string, members ...[]*wire.Element) *wire.Document {
-	return answer("getTransactionDetailsResponse", refID, "Ok", "I00001", "Successful.",
+	return response("getTransactionDetailsResponse", refID, "Ok", "I00001", "Successful.",
 		wire.GroupElement("transaction", joined(members...)...))
 }
 

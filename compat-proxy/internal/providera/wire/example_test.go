@@ -27,8 +27,8 @@ func ExampleDocument() {
 		Root: "authenticateTestResponse", ResultCode: wire.ResultOK,
 		Messages: []wire.Message{{Code: "I00001", Text: "Successful."}},
 	}
-	answer := bytes.TrimPrefix(d.Bytes(wire.JSON), []byte("\xef\xbb\xbf"))
-	fmt.Println(string(answer))
+	response := bytes.TrimPrefix(d.Bytes(wire.JSON), []byte("\xef\xbb\xbf"))
+	fmt.Println(string(response))
 	// Output:
 	// {"messages":{"resultCode":"Ok","message":[{"code":"I00001","text":"Successful."}]}}
 }

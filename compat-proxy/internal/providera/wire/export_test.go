@@ -9,11 +9,11 @@ type Shape struct {
 	Fraction      int
 	Total         int
 	Unsigned      bool
-	Places        []Place
+	Positions     []Position
 }
 
-// Place is one position in a sequence. Several fields make it a choice.
-type Place struct {
+// Position is one position in a sequence. Several fields make it a choice.
+type Position struct {
 	Min, Max int
 	Names    []string
 	Shapes   []Shape
@@ -44,12 +44,12 @@ func shapeOf(t *schemaType) Shape {
 	}
 	out := Shape{}
 	for _, p := range t.content {
-		place := Place{Min: p.min, Max: p.max}
+		position := Position{Min: p.min, Max: p.max}
 		for _, f := range p.fields {
-			place.Names = append(place.Names, f.name)
-			place.Shapes = append(place.Shapes, shapeOf(f.typ))
+			position.Names = append(position.Names, f.name)
+			position.Shapes = append(position.Shapes, shapeOf(f.typ))
 		}
-		out.Places = append(out.Places, place)
+		out.Positions = append(out.Positions, position)
 	}
 	return out
 }

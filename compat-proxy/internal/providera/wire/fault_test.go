@@ -156,8 +156,10 @@ var valueFaults = map[string]struct{ body, want string }{
 	},
 	"short card": {card("<cardNumber>12</cardNumber>"), value("cardNumber", "12", "String", tooShort)},
 	"empty card": {card("<cardNumber/>"), value("cardNumber", "", "String", tooShort)},
-	"long card": {card("<cardNumber>41111111111111112</cardNumber>"),
-		value("cardNumber", "XXXXXXXXXXXXX1112", "String", tooLong)},
+	"long card": {
+		card("<cardNumber>41111111111111112</cardNumber>"),
+		value("cardNumber", "XXXXXXXXXXXXX1112", "String", tooLong),
+	},
 	"code letters": {card(dated + "<cardCode>12a</cardCode>"), value("cardCode", "XXX", ns+":cardCode", badPattern)},
 	"code long":    {card(dated + "<cardCode>12345</cardCode>"), value("cardCode", "XXXXX", ns+":cardCode", tooLong)},
 	"code short":   {card(dated + "<cardCode>12</cardCode>"), value("cardCode", "12", ns+":cardCode", tooShort)},
@@ -170,27 +172,41 @@ var valueFaults = map[string]struct{ body, want string }{
 		root("getTransactionDetailsRequest", auth+"<transId/>"),
 		value("transId", "", ns+":numericString", badPattern),
 	},
-	"decimal": {sale("<amount>1e2</amount>"),
-		value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value.")},
+	"decimal": {
+		sale("<amount>1e2</amount>"),
+		value("amount", "1e2", xsDecimal, "The string '1e2' is not a valid Decimal value."),
+	},
 	"empty decimal": {sale("<amount/>"), value("amount", "", xsDecimal, "The string '' is not a valid Decimal value.")},
-	"blank decimal": {sale("<amount> </amount>"),
-		value("amount", " ", xsDecimal, "The string '' is not a valid Decimal value.")},
+	"blank decimal": {
+		sale("<amount> </amount>"),
+		value("amount", " ", xsDecimal, "The string '' is not a valid Decimal value."),
+	},
 	"huge decimal": {
 		sale("<amount>" + strings.Repeat("9", 30) + "</amount>"),
 		value("amount", strings.Repeat("X", 26)+"9999", xsDecimal,
 			"The string '"+strings.Repeat("X", 26)+"9999' is not a valid Decimal value."),
 	},
-	"negative": {sale("<tax><amount>-0.01</amount></tax>"),
-		value("amount", "-0.01", "Decimal", "The MinInclusive constraint failed.")},
-	"fraction": {sale("<tax><amount>1.00001</amount></tax>"),
-		value("amount", "1.00001", "Decimal", "The FractionDigits constraint failed.")},
-	"rate": {sale("<otherTax><vatTaxRate>12345.6</vatTaxRate></otherTax>"),
-		value("vatTaxRate", "12345.6", "Decimal", "The TotalDigits constraint failed.")},
-	"boolean": {sale("<taxExempt>TRUE</taxExempt>"),
-		value("taxExempt", "TRUE", "Boolean", "The string 'TRUE' is not a valid Boolean value.")},
-	"date": {sale("<order><purchaseOrderDateUTC>2026-02-30</purchaseOrderDateUTC></order>"),
+	"negative": {
+		sale("<tax><amount>-0.01</amount></tax>"),
+		value("amount", "-0.01", "Decimal", "The MinInclusive constraint failed."),
+	},
+	"fraction": {
+		sale("<tax><amount>1.00001</amount></tax>"),
+		value("amount", "1.00001", "Decimal", "The FractionDigits constraint failed."),
+	},
+	"rate": {
+		sale("<otherTax><vatTaxRate>12345.6</vatTaxRate></otherTax>"),
+		value("vatTaxRate", "12345.6", "Decimal", "The TotalDigits constraint failed."),
+	},
+	"boolean": {
+		sale("<taxExempt>TRUE</taxExempt>"),
+		value("taxExempt", "TRUE", "Boolean", "The string 'TRUE' is not a valid Boolean value."),
+	},
+	"date": {
+		sale("<order><purchaseOrderDateUTC>2026-02-30</purchaseOrderDateUTC></order>"),
 		value("purchaseOrderDateUTC", "2026-02-30", "http://www.w3.org/2001/XMLSchema:date",
-			"The string '2026-02-30' is not a valid XsdDateTime value.")},
+			"The string '2026-02-30' is not a valid XsdDateTime value."),
+	},
 	"instant": {
 		sale("<payment><opaqueData><dataDescriptor/><dataValue/><expirationTimeStamp>soon</expirationTimeStamp>" +
 			"</opaqueData></payment>"),
@@ -201,11 +217,15 @@ var valueFaults = map[string]struct{ body, want string }{
 		sale("<authorizationIndicatorType><authorizationIndicator/></authorizationIndicatorType>"),
 		value("authorizationIndicator", "", ns+":authIndicatorEnum", "The Enumeration constraint failed."),
 	},
-	"enum": {sale("<customer><type>robot</type></customer>"),
-		value("type", "robot", ns+":customerTypeEnum", "The Enumeration constraint failed.")},
+	"enum": {
+		sale("<customer><type>robot</type></customer>"),
+		value("type", "robot", ns+":customerTypeEnum", "The Enumeration constraint failed."),
+	},
 	"key": {withKey("k1234567890123456"), value("transactionKey", "XXXXXXXXXXXXX3456", "String", tooLong)},
-	"api key": {withKey("sk_" + strings.Repeat("a", 253)),
-		value("transactionKey", strings.Repeat("X", 252)+"aaaa", "String", tooLong)},
+	"api key": {
+		withKey("sk_" + strings.Repeat("a", 253)),
+		value("transactionKey", strings.Repeat("X", 252)+"aaaa", "String", tooLong),
+	},
 	"login": {root("authenticateTestRequest", "<merchantAuthentication><name>"+long+"12345</name>"+
 		"</merchantAuthentication>"), value("name", long+"12345", "String", tooLong)},
 	"ref": {root("authenticateTestRequest", auth+"<refId>"+long+"</refId>"), value("refId", long, "String", tooLong)},

@@ -114,7 +114,7 @@ func document(t *testing.T, f wire.Format, body []byte) {
 func FuzzText(f *testing.F) {
 	f.Add("a<b>&\"'\\\r\n\t\u2028\x00\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		d := answer("R", "", "Ok", "c", text, wire.TextElement("e", text))
+		d := response("R", "", "Ok", "c", text, wire.TextElement("e", text))
 		d.RefID = &text
 		document(t, wire.XML, d.Bytes(wire.XML))
 		document(t, wire.JSON, d.Bytes(wire.JSON))

@@ -20,13 +20,13 @@ func TestSchemaTable(t *testing.T) {
 func checkShape(t *testing.T, path string, s wire.Shape) {
 	t.Helper()
 	var seen []string
-	for _, p := range s.Places {
+	for _, p := range s.Positions {
 		if p.Min < 0 || p.Min > 1 || p.Max < 1 {
 			t.Errorf("%s: %v occurs %d to %d times", path, p.Names, p.Min, p.Max)
 		}
 		for i, name := range p.Names {
 			if slices.Contains(seen, name) {
-				t.Errorf("%s/%s stands twice", path, name)
+				t.Errorf("%s/%s occurs twice", path, name)
 			}
 			seen = append(seen, name)
 			checkShape(t, path+"/"+name, p.Shapes[i])
@@ -41,9 +41,9 @@ func checkShape(t *testing.T, path string, s wire.Shape) {
 func TestTransactionRequestOrder(t *testing.T) {
 	t.Parallel()
 	shape := wire.MethodShape("createTransactionRequest")
-	last := shape.Places[len(shape.Places)-1]
+	last := shape.Positions[len(shape.Positions)-1]
 	var got []string
-	for _, p := range last.Shapes[0].Places {
+	for _, p := range last.Shapes[0].Positions {
 		got = append(got, p.Names...)
 	}
 	want := append([]string{"transactionType"}, strings.Split(afterType, ", ")...)

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providera/wire"
 )
 
-// TestAnswersDoNotGrow requires short faults for long requests.
-func TestAnswersDoNotGrow(t *testing.T) {
+// TestResponsesDoNotGrow requires short faults for long requests.
+func TestResponsesDoNotGrow(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ab\u20ac", 40_000)
 	name := strings.Repeat("a", 200_000)

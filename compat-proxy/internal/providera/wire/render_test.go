@@ -42,7 +42,7 @@ func TestEmptyAndOrder(t *testing.T) {
 	t.Parallel()
 	first := wire.TextElement("derived", "d")
 	first.JSONFirst = true
-	d := answer("R", "", "Ok", "c", "t",
+	d := response("R", "", "Ok", "c", "t",
 		wire.GroupElement("emptyGroup"), wire.ListElement("emptyList"), wire.TextElement("emptyText", ""),
 		wire.GroupElement("onlyJSON", supplemental()),
 		wire.GroupElement("order", wire.TextElement("base", "b"), first),

@@ -53,7 +53,7 @@ func jsonMembers(b []byte, list []*Element) []byte {
 
 // appendJSON writes the value of e without its name.
 func (e *Element) appendJSON(b []byte) []byte {
-	switch e.Kind {
+	switch e.Form {
 	case Raw:
 		return append(b, e.Text...)
 	case Group:

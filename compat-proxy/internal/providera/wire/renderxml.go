@@ -38,10 +38,10 @@ func (e *Element) appendXML(b []byte) []byte {
 	switch {
 	case e.JSONOnly:
 		return b
-	case e.Kind == Text || e.Kind == Raw:
+	case e.Form == Text || e.Form == Raw:
 		return xmlLeaf(b, e.Name, e.Text)
 	}
-	if e.Kind == Many {
+	if e.Form == Many {
 		for _, c := range e.Children {
 			b = c.appendXML(b)
 		}

@@ -24,12 +24,12 @@ type field struct {
 const unbounded = math.MaxInt32
 
 // sequence returns a complex type of the given positions.
-func sequence(places ...particle) *schemaType { return &schemaType{content: places} }
+func sequence(positions ...particle) *schemaType { return &schemaType{content: positions} }
 
 // extend returns base followed by more positions, as in a derived type.
-func extend(base *schemaType, places ...particle) *schemaType {
-	content := make([]particle, 0, len(base.content)+len(places))
-	return &schemaType{content: append(append(content, base.content...), places...)}
+func extend(base *schemaType, positions ...particle) *schemaType {
+	content := make([]particle, 0, len(base.content)+len(positions))
+	return &schemaType{content: append(append(content, base.content...), positions...)}
 }
 
 func required(name string, t *schemaType) particle { return repeated(1, 1, name, t) }

@@ -151,7 +151,7 @@ func drawTree(t *rapid.T, name string, s wire.Shape) *tree {
 	case s.Simple:
 		n.text = drawText(t, s)
 	}
-	for _, p := range s.Places {
+	for _, p := range s.Positions {
 		for range rapid.IntRange(p.Min, min(p.Max, p.Min+2)).Draw(t, "times") {
 			i := rapid.IntRange(0, len(p.Names)-1).Draw(t, "choice")
 			n.children = append(n.children, drawTree(t, p.Names[i], p.Shapes[i]))
@@ -169,8 +169,10 @@ func drawText(t *rapid.T, s wire.Shape) string {
 	case s.Kind == wire.DateKind:
 		return rapid.SampledFrom([]string{"2026-02-28", "2024-02-29Z", "1999-12-31+02:00"}).Draw(t, "date")
 	case s.Kind == wire.InstantKind:
-		return rapid.SampledFrom([]string{"2026-02-28T01:02:03", "2026-02-28T01:02:03.25Z",
-			" 2026-02-28T01:02:03-08:00"}).Draw(t, "instant")
+		return rapid.SampledFrom([]string{
+			"2026-02-28T01:02:03", "2026-02-28T01:02:03.25Z",
+			" 2026-02-28T01:02:03-08:00",
+		}).Draw(t, "instant")
 	case s.Kind == wire.DecimalKind:
 		return rapid.SampledFrom([]string{"0", "12", "12.5", "0.0600", "+1.00", " 7.25\n", ".5"}).Draw(t, "decimal")
 	case s.Pattern == wire.DigitsOnly:

@@ -110,11 +110,11 @@ func (w *walker) anyOrder(n *Node, t *schemaType) string {
 		if n.textAt == i {
 			return cannotContainText(n, open(t, counts))
 		}
-		place, typ := locate(t, counts, c)
+		position, typ := locate(t, counts, c)
 		if typ == nil {
 			return invalidChild(n, c, open(t, counts))
 		}
-		counts[place]++
+		counts[position]++
 		if fault := w.element(c, typ); fault != "" {
 			return fault
 		}

@@ -59,13 +59,13 @@ func TestTokenOfAPortfolioIsBound(t *testing.T) {
 	j := tokenVector()
 	j.header, j.signer = []member{{"alg", "RS256"}, {"kid", "11259376"}}, p[1].sign
 	j.claims = set(j.claims, "iss", "demo_merchant_2")
-	if c := accepted(t, v, j.signed(t), "demo_merchant_1"); !c.Witness.IsZero() {
+	if c := accepted(t, v, j.signed(t), "demo_merchant_1"); !c.EvidenceKey.IsZero() {
 		t.Error("a merchant that the token names has a witness")
 	}
 	j.claims = set(j.claims, "v-c-merchant-id", nil)
 	r := j.signed(t)
 	r.Header.Set("V-C-Merchant-Id", "demo_merchant_1")
-	if c := accepted(t, v, r, "demo_merchant_1"); c.Witness.Reveal() != "sk_test_one" || c.Login != "demo_merchant_2" {
+	if c := accepted(t, v, r, "demo_merchant_1"); c.EvidenceKey.Reveal() != "sk_test_one" || c.Login != "demo_merchant_2" {
 		t.Errorf("caller = %+v, want a witness and the login", c)
 	}
 }

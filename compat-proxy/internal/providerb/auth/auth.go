@@ -56,15 +56,15 @@ type Caller struct {
 	// Pathless reports that the login covers the body but no path: the same bytes are valid at any
 	// path.
 	Pathless bool
-	// Witness is the API key under which Evidence is bound to Merchant if Merchant is not signed. It
-	// prevents a recorded request from naming another merchant of the portfolio. Zero if Merchant is
-	// signed.
-	Witness secret.String
+	// EvidenceKey is the API key under which Evidence is bound to Merchant if Merchant is not signed.
+	// It prevents a recorded request from naming another merchant of the portfolio. Zero if Merchant
+	// is signed.
+	EvidenceKey secret.String
 	// MayEncrypt reports that the request may be encrypted, because it came with a JWT.
 	MayEncrypt bool
-	// SealKID and SealKey encrypt the response; nil for a plain one.
-	SealKID string
-	SealKey *rsa.PublicKey
+	// ResponseKID and ResponseKey encrypt the response; nil for a plain one.
+	ResponseKID string
+	ResponseKey *rsa.PublicKey
 }
 
 // Direct reports whether the request came with a v1 API key.
@@ -147,7 +147,7 @@ func actsFor(key credentials.KeyB, merchant string, signed bool) (Caller, error)
 	}
 	c := Caller{Merchant: merchant, Grant: granted, Login: key.Login.ID}
 	if !signed {
-		c.Witness = key.Login.Witness()
+		c.EvidenceKey = key.Login.EvidenceKey()
 	}
 	return c, nil
 }

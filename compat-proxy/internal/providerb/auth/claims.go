@@ -52,13 +52,13 @@ func readClaims(payload []byte) (claims, error) {
 	return c, nil
 }
 
-// fits checks that a token is for this request and valid now. Tokens of the first generation
+// checkClaims checks that a token is for this request and valid now. Tokens of the first generation
 // contain only the digest and the time when they were made.
-func (v *Verifier) fits(c claims, r Request, key credentials.KeyB, first bool) error {
+func (v *Verifier) checkClaims(c claims, r Request, key credentials.KeyB, first bool) error {
 	switch {
-	case !c.digests(r.Body):
+	case !c.coversBody(r.Body):
 		return errDigest
-	case !v.timely(c, v.ageOf(key.Login), first):
+	case !v.validNow(c, v.ageOf(key.Login), first):
 		return errExpired
 	case c.Issuer != "" && string(c.Issuer) != key.Login.ID:
 		return errMerchant
@@ -68,14 +68,14 @@ func (v *Verifier) fits(c claims, r Request, key credentials.KeyB, first bool) e
 		return errClaims
 	case c.Path == "" && len(r.Body) == 0 && r.Method != http.MethodGet:
 		return errClaims // it covers nothing: the token of a lookup would void a payment
-	case c.Host != "" && !v.knows(r, string(c.Host)):
+	case c.Host != "" && !v.acceptsHost(r, string(c.Host)):
 		return errClaims
 	}
 	return nil
 }
 
-// digests reports whether the token covers the body. An empty body needs no digest.
-func (c claims) digests(body []byte) bool {
+// coversBody reports whether the token covers the body. An empty body needs no digest.
+func (c claims) coversBody(body []byte) bool {
 	if a := cmp.Or(c.Algorithm, c.AlgorithmB, "SHA-256"); !strings.EqualFold(string(a), "SHA-256") {
 		return false
 	}
@@ -85,11 +85,11 @@ func (c claims) digests(body []byte) bool {
 	return sameDigest(body, string(c.Digest))
 }
 
-// timely reports whether a token is valid now. Its end must not be past, nor beyond age. Its
+// validNow reports whether a token is valid now. Its end must not be past, nor beyond age. Its
 // creation must be within age, and its start not ahead. A time that cannot be read is rejected, and
 // so is a token without an end. A token of the first generation may have a creation time instead of
 // an end. With the age zero, creation and start are not checked.
-func (v *Verifier) timely(c claims, age time.Duration, first bool) bool {
+func (v *Verifier) validNow(c claims, age time.Duration, first bool) bool {
 	if c.Expires == "" && (!first || c.IssuedAt == "") {
 		return false
 	}
@@ -103,13 +103,13 @@ func (v *Verifier) timely(c claims, age time.Duration, first bool) bool {
 	if age <= 0 {
 		return true
 	}
-	return v.nearToken(c.IssuedAt, age) && v.nearToken(c.NotBefore, age)
+	return v.tokenTimeValid(c.IssuedAt, age) && v.tokenTimeValid(c.NotBefore, age)
 }
 
-// nearToken reports whether a time of a token is within age of now, and not ahead by more than
+// tokenTimeValid reports whether a time of a token is within age of now, and not ahead by more than
 // tokenSkew. A date and time as text may be ahead by age: some clients write their local time. A
 // token without the time passes.
-func (v *Verifier) nearToken(text wire.Text, age time.Duration) bool {
+func (v *Verifier) tokenTimeValid(text wire.Text, age time.Duration) bool {
 	if text == "" {
 		return true
 	}
@@ -148,9 +148,9 @@ func pathsOf(r Request) []string {
 	return []string{cut, r.Target, bare, whole}
 }
 
-// knows reports whether host is a name that a client may have signed for this server. Some clients
-// append the mount path.
-func (v *Verifier) knows(r Request, host string) bool {
+// acceptsHost reports whether host is a name that a client may have signed for this server. Some
+// clients append the mount path.
+func (v *Verifier) acceptsHost(r Request, host string) bool {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "https://"), "/")
 	for _, name := range hostsOf(r.Host, v.cfg.Hosts) {
 		if strings.EqualFold(host, name) || strings.EqualFold(host, name+r.Prefix) {
@@ -173,7 +173,7 @@ func (c claims) caller(key credentials.KeyB, h tokenHeader, r Request, evidence 
 	}
 	out.MayEncrypt, out.Pathless = true, c.Path == "" && len(r.Body) > 0
 	if k, ok := key.Login.ResponseKey(string(c.ResponseKID)); ok && c.ResponseKID != "" {
-		out.SealKID, out.SealKey = string(c.ResponseKID), k
+		out.ResponseKID, out.ResponseKey = string(c.ResponseKID), k
 	}
 	out.Evidence = evidence
 	if c.Nonce != "" {

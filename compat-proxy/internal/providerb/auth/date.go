@@ -14,9 +14,9 @@ var dateLayouts = []string{
 	"2006-01-02 15:04:05.999999999 -0700 MST",
 }
 
-// near reports whether a date was signed, and every signed date is valid and within age of now.
-// With the age zero it checks nothing.
-func (v *Verifier) near(fields map[string]string, age time.Duration) bool {
+// datesValid reports whether a date was signed, and every signed date is valid and within age of
+// now. With the age zero it checks nothing.
+func (v *Verifier) datesValid(fields map[string]string, age time.Duration) bool {
 	if age <= 0 {
 		return true
 	}

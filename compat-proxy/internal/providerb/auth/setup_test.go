@@ -149,7 +149,7 @@ func refused(t *testing.T, v *auth.Verifier, r auth.Request) {
 		t.Error("no reason for the log")
 	}
 	if c.Merchant != "" || !c.Grant.APIKey.IsZero() {
-		t.Errorf("caller = %+v, want nobody", c)
+		t.Errorf("caller = %+v, want no caller", c)
 	}
 }
 

@@ -35,13 +35,13 @@ func (v *Verifier) signed(ctx context.Context, r Request) (Caller, error) {
 		key, known = credentials.KeyB{Login: &credentials.LoginB{}}, false
 	}
 	material := []byte(key.Secret.Reveal())
-	seen, same := s.search(v.views(r, fields, key.Login), material, fields)
+	seen, same := s.search(v.candidates(r, fields, key.Login), material, fields)
 	switch {
 	case !known:
 		return Caller{}, errUnknown
 	case !same:
 		return Caller{}, errMAC
-	case !v.near(fields, v.ageOf(key.Login)):
+	case !v.datesValid(fields, v.ageOf(key.Login)):
 		return Caller{}, errDate
 	}
 	merchant := fields["v-c-merchant-id"]
@@ -88,11 +88,11 @@ type candidate struct {
 	earlier                bool // the signed date is a second before the sent one
 }
 
-// views are all forms of the signed values that a client may have sent, the likeliest of each
+// candidates are all forms of the signed values that a client may have sent, the likeliest of each
 // first. In every form, the digest and the method bind the request.
-type views struct{ hosts, targets, merchants []string }
+type candidates struct{ hosts, targets, merchants []string }
 
-func (v *Verifier) views(r Request, fields map[string]string, owner *credentials.LoginB) views {
+func (v *Verifier) candidates(r Request, fields map[string]string, owner *credentials.LoginB) candidates {
 	method := strings.ToLower(r.Method) + " "
 	targets := []string{method + r.Target}
 	if cut, ok := strings.CutPrefix(r.Target, r.Prefix); ok {
@@ -103,15 +103,15 @@ func (v *Verifier) views(r Request, fields map[string]string, owner *credentials
 		// A portfolio that acts for itself signs its own name for no other merchant.
 		merchants = distinct(merchants[0], owner.ID)
 	}
-	return views{hostsOf(r.Host, v.cfg.Hosts), targets, merchants}
+	return candidates{hostsOf(r.Host, v.cfg.Hosts), targets, merchants}
 }
 
 // count returns the number of candidates.
-func (v views) count() int { return 2 * len(v.merchants) * len(v.targets) * len(v.hosts) }
+func (v candidates) count() int { return 2 * len(v.merchants) * len(v.targets) * len(v.hosts) }
 
 // at returns the ith candidate, the likeliest at 0. It makes them one by one, because the first is
 // nearly always right.
-func (v views) at(i int) candidate {
+func (v candidates) at(i int) candidate {
 	hosts, targets := len(v.hosts), len(v.targets)
 	return candidate{
 		host: v.hosts[i%hosts], target: v.targets[i/hosts%targets], merchant: v.merchants[i/hosts/targets%len(v.merchants)],
@@ -140,7 +140,7 @@ func distinct(list ...string) []string {
 }
 
 // search returns the candidate that was signed.
-func (s signature) search(among views, key []byte, fields map[string]string) (seen candidate, same bool) {
+func (s signature) search(among candidates, key []byte, fields map[string]string) (seen candidate, same bool) {
 	for i := range among.count() {
 		seen = among.at(i)
 		content, ok := s.content(seen, fields)

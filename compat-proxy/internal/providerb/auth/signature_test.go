@@ -20,12 +20,18 @@ func TestSignatureVectors(t *testing.T) {
 		request   auth.Request
 		list, mac string
 	}{
-		"plain label": {vector().Request, "host date request-target digest v-c-merchant-id",
-			"g9jXpp4OWBbzx/JlkF2HCBG1U1AfogTKyHabJvhJXb8="},
-		"parentheses": {vector().Request, "host date (request-target) digest v-c-merchant-id",
-			"mrqPW6U5zlF9+vAyTpZ5GHmoiMcNt1EqN1I2GtUnXAM="},
-		"without body": {get.Request, "host date request-target v-c-merchant-id",
-			"/zeAKWzLkvr0elewTNWmXMeQCiC1xx2NQErdE85wO5c="},
+		"plain label": {
+			vector().Request, "host date request-target digest v-c-merchant-id",
+			"g9jXpp4OWBbzx/JlkF2HCBG1U1AfogTKyHabJvhJXb8=",
+		},
+		"parentheses": {
+			vector().Request, "host date (request-target) digest v-c-merchant-id",
+			"mrqPW6U5zlF9+vAyTpZ5GHmoiMcNt1EqN1I2GtUnXAM=",
+		},
+		"without body": {
+			get.Request, "host date request-target v-c-merchant-id",
+			"/zeAKWzLkvr0elewTNWmXMeQCiC1xx2NQErdE85wO5c=",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +144,7 @@ func TestSignatureRefused(t *testing.T) {
 		"nothing listed":     func(m *message) { m.list = "" },
 		"sent twice":         func(m *message) { m.Header.Add("Digest", digest("{}")) },
 		"stale, of RFC 5322": func(m *message) { m.Header.Set("Date", "Sat, 01 Jan 2000 00:00:00 +0000") },
-		"date of nobody":     func(m *message) { m.Header.Set("Date", "yesterday") },
+		"unknown date":       func(m *message) { m.Header.Set("Date", "yesterday") },
 		"empty date":         func(m *message) { m.Header.Set("Date", "") },
 		"one date unread": func(m *message) {
 			m.list += " v-c-date"
@@ -153,7 +159,7 @@ func TestSignatureRefused(t *testing.T) {
 		"early":              func(m *message) { m.Header.Set("Date", now.Add(age+time.Second).Format(http.TimeFormat)) },
 		"stale, of Rust":     func(m *message) { m.Header.Set("Date", "2025-12-01 4:04:23.123 +00:00:00") },
 		"digest of another":  func(m *message) { m.Header.Set("Digest", digest(body+" ")) },
-		"digest of none":     func(m *message) { m.Header.Set("Digest", "SHA-256=") },
+		"empty digest":       func(m *message) { m.Header.Set("Digest", "SHA-256=") },
 		"digest of MD5":      func(m *message) { m.Header.Set("Digest", "MD5="+digest(body)[8:]) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +233,7 @@ func TestSignatureOfAPortfolio(t *testing.T) {
 	refused(t, v, m.signed(t))
 }
 
-func TestDatesWhoseClientsAreTrustedWithThem(t *testing.T) {
+func TestAcceptedDates(t *testing.T) {
 	t.Parallel()
 	stale := vector()
 	stale.Header.Set("Date", now.Add(-100*24*time.Hour).Format(http.TimeFormat))
@@ -281,21 +287,21 @@ func TestMerchantOfAPortfolioIsBound(t *testing.T) {
 	m.id = "group"
 	m.Header.Set("V-C-Merchant-Id", "demo_group")
 	own := m.signed(t)
-	if c := accepted(t, v, own, "demo_group"); !c.Witness.IsZero() {
+	if c := accepted(t, v, own, "demo_group"); !c.EvidenceKey.IsZero() {
 		t.Error("a signed merchant has a witness")
 	}
 	own.Header.Set("V-C-Merchant-Id", "demo_merchant_1")
 	refused(t, v, own)
 	m.Header.Set("V-C-Merchant-Id", "demo_merchant_2")
-	if c := accepted(t, v, m.signed(t), "demo_merchant_2"); !c.Witness.IsZero() || c.Login != "demo_group" {
+	if c := accepted(t, v, m.signed(t), "demo_merchant_2"); !c.EvidenceKey.IsZero() || c.Login != "demo_group" {
 		t.Errorf("caller = %+v, want no witness, and the login", c)
 	}
 
 	m.id = portfolioKey
 	m.Header.Set("V-C-Merchant-Id", "demo_merchant_1")
 	m.signAs["v-c-merchant-id"] = "demo_portfolio"
-	if c := accepted(t, v, m.signed(t), "demo_merchant_1"); c.Witness.Reveal() != "sk_test_one" {
-		t.Errorf("witness = %q, want the API key of the first merchant", c.Witness.Reveal())
+	if c := accepted(t, v, m.signed(t), "demo_merchant_1"); c.EvidenceKey.Reveal() != "sk_test_one" {
+		t.Errorf("witness = %q, want the API key of the first merchant", c.EvidenceKey.Reveal())
 	}
 }
 

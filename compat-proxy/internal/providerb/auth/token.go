@@ -65,7 +65,7 @@ func (v *Verifier) token(ctx context.Context, r Request, compact string) (Caller
 	if err != nil {
 		return Caller{}, err
 	}
-	if err := v.fits(c, r, key, len(header.X5C) > 0); err != nil {
+	if err := v.checkClaims(c, r, key, len(header.X5C) > 0); err != nil {
 		return Caller{}, err
 	}
 	return c.caller(key, header, r, tokenEvidence(header.text, payload, r.Body))

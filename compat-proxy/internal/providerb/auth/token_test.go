@@ -23,8 +23,10 @@ import (
 // tokenVector returns the contract's test vector.
 func tokenVector() jwt {
 	return jwt{
-		Request: auth.Request{Method: http.MethodPost, Host: host, Target: "/pts/v2/payments", Header: http.Header{},
-			Body: []byte(body)},
+		Request: auth.Request{
+			Method: http.MethodPost, Host: host, Target: "/pts/v2/payments", Header: http.Header{},
+			Body: []byte(body),
+		},
 		header: []member{{"alg", "HS256"}, {"typ", "JWT"}, {"kid", keyID}},
 		claims: []member{
 			{"digest", strings.TrimPrefix(digest(body), "SHA-256=")},
@@ -52,8 +54,8 @@ func TestTokenVector(t *testing.T) {
 		t.Fatalf("token = %s, want it to end in %s", got, want)
 	}
 	c := accepted(t, setup(t, age), r, "demo_merchant_1")
-	if c.Pathless || !c.MayEncrypt || !strings.Contains(c.Evidence, "0f0e0d0c") || c.SealKey != nil {
-		t.Errorf("caller = %+v, want evidence that is a nonce, and a plain answer", c)
+	if c.Pathless || !c.MayEncrypt || !strings.Contains(c.Evidence, "0f0e0d0c") || c.ResponseKey != nil {
+		t.Errorf("caller = %+v, want evidence that is a nonce, and a plain response", c)
 	}
 }
 
@@ -112,10 +114,16 @@ func (p pair) sign(alg, content string) []byte {
 
 // legacy turns a token into one of the first generation.
 func legacy(j *jwt, p pair, issuedAt any) {
-	j.header = []member{{"v-c-merchant-id", "demo_merchant_1"},
-		{"x5c", []string{base64.StdEncoding.EncodeToString(p.der)}}, {"alg", "RS256"}}
-	j.claims = []member{{"digest", strings.TrimPrefix(digest(body), "SHA-256=")}, {"digestAlgorithm", "SHA-256"},
-		{"iat", issuedAt}}
+	j.header = []member{
+		{"v-c-merchant-id", "demo_merchant_1"},
+		{"x5c", []string{base64.StdEncoding.EncodeToString(p.der)}},
+		{"alg", "RS256"},
+	}
+	j.claims = []member{
+		{"digest", strings.TrimPrefix(digest(body), "SHA-256=")},
+		{"digestAlgorithm", "SHA-256"},
+		{"iat", issuedAt},
+	}
 	j.signer = p.sign
 }
 
@@ -267,8 +275,11 @@ func TestTokenRefused(t *testing.T) {
 func ownKey(p pair) func(*jwt) {
 	return func(j *jwt) {
 		n, e := base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "AQAB"
-		j.header = []member{{"alg", "RS256"}, {"kid", "1700000000000123"},
-			{"jwk", map[string]string{"kty": "RSA", "n": n, "e": e}}}
+		j.header = []member{
+			{"alg", "RS256"},
+			{"kid", "1700000000000123"},
+			{"jwk", map[string]string{"kty": "RSA", "n": n, "e": e}},
+		}
 		j.signer = p.sign
 	}
 }
@@ -318,14 +329,14 @@ func TestTokenOfAPortfolio(t *testing.T) {
 	refused(t, v, j.signed(t))
 }
 
-func TestTokenAsksForAnEncryptedAnswer(t *testing.T) {
+func TestTokenRequestsAnEncryptedResponse(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), age), pairs()
 	for kid, want := range map[string]bool{"answers": true, "unknown": false, "": false} {
 		j := tokenVector()
 		j.claims = set(j.claims, "v-c-response-mle-kid", kid)
 		c := accepted(t, v, j.signed(t), "demo_merchant_1")
-		if got := c.SealKey != nil && c.SealKey.Equal(p[0].key.Public()) && c.SealKID == kid; got != want {
+		if got := c.ResponseKey != nil && c.ResponseKey.Equal(p[0].key.Public()) && c.ResponseKID == kid; got != want {
 			t.Errorf("kid %q: encrypted to the merchant's key: %v, want %v", kid, got, want)
 		}
 	}

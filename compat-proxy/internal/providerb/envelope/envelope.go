@@ -15,9 +15,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ErrUnopened is the only error of Open, so that it does not reveal the reason to the sender of a
+// ErrDecrypt is the only error of Decrypt, so that it does not reveal the reason to the sender of a
 // request.
-var ErrUnopened = errors.New("provider-b: the request cannot be opened")
+var ErrDecrypt = errors.New("provider-b: the request cannot be decrypted")
 
 // The algorithms that requests may be encrypted with, and responses are. SHA-1 in the padding of a
 // request is old, but has no known weakness there.
@@ -26,15 +26,15 @@ var (
 	encryptions   = []jose.ContentEncryption{jose.A256GCM, jose.A128GCM}
 )
 
-// Keys has the private keys that open requests.
+// Keys has the private keys that decrypt requests.
 type Keys interface {
-	// ProviderBOpener returns the key that goes by kid, and false when there is none.
-	ProviderBOpener(ctx context.Context, kid string) (*rsa.PrivateKey, bool)
+	// ProviderBDecryptionKey returns the key with the id kid, and false if there is none.
+	ProviderBDecryptionKey(ctx context.Context, kid string) (*rsa.PrivateKey, bool)
 }
 
 // Wrapped returns the JWE of a body that is an encrypted request, and false for any other body.
 func Wrapped(body []byte) (string, bool) {
-	// nearly always: the look into it is saved
+	// Most bodies are plain. This check saves their parsing.
 	if _, name, _ := bytes.Cut(body, []byte(`"`)); !bytes.HasPrefix(name, []byte("encryptedRequest")) {
 		return "", false
 	}
@@ -47,53 +47,53 @@ func Wrapped(body []byte) (string, bool) {
 	return *w.EncryptedRequest, true
 }
 
-// header is what of a JWE's header is looked at.
+// header holds the members of a JWE header that Decrypt checks.
 type header struct {
 	KID         string         `json:"kid"`
 	Compression jsontext.Value `json:"zip"`
 	Critical    jsontext.Value `json:"crit"`
 }
 
-// Open decrypts a JWE in compact form. Its size is the caller's to bound; the text is never longer,
-// since compression is refused.
-func Open(ctx context.Context, keys Keys, compact string) ([]byte, error) {
+// Decrypt decrypts a JWE in compact form. The caller must bound its size. The text is never longer,
+// because compression is rejected.
+func Decrypt(ctx context.Context, keys Keys, compact string) ([]byte, error) {
 	var h header
 	first, _, _ := strings.Cut(compact, ".")
 	if text, err := base64.RawURLEncoding.DecodeString(first); err != nil || json.Unmarshal(text, &h) != nil {
-		return nil, ErrUnopened
+		return nil, ErrDecrypt
 	}
 	if len(h.Compression) > 0 || len(h.Critical) > 0 {
-		return nil, ErrUnopened
+		return nil, ErrDecrypt
 	}
-	key, known := keys.ProviderBOpener(ctx, h.KID)
+	key, known := keys.ProviderBDecryptionKey(ctx, h.KID)
 	if !known {
-		return nil, ErrUnopened
+		return nil, ErrDecrypt
 	}
-	sealed, err := jose.ParseEncryptedCompact(compact, keyAlgorithms, encryptions)
+	encrypted, err := jose.ParseEncryptedCompact(compact, keyAlgorithms, encryptions)
 	if err != nil {
-		return nil, ErrUnopened
+		return nil, ErrDecrypt
 	}
-	text, err := sealed.Decrypt(key)
+	text, err := encrypted.Decrypt(key)
 	if err != nil {
-		return nil, ErrUnopened
+		return nil, ErrDecrypt
 	}
 	return text, nil
 }
 
-// Seal returns the body that carries text encrypted to key. The client calls the key kid.
-func Seal(text []byte, kid string, key *rsa.PublicKey, now time.Time) ([]byte, error) {
+// Encrypt returns the body that contains text encrypted to key. kid is the client's id of the key.
+func Encrypt(text []byte, kid string, key *rsa.PublicKey, now time.Time) ([]byte, error) {
 	to := jose.Recipient{Algorithm: jose.RSA_OAEP_256, Key: key, KeyID: kid}
 	encrypter, err := jose.NewEncrypter(jose.A256GCM, to, (&jose.EncrypterOptions{}).WithHeader("iat", now.Unix()))
 	if err != nil {
-		return nil, fmt.Errorf("provider-b: seal: %w", err)
+		return nil, fmt.Errorf("provider-b: encrypt: %w", err)
 	}
-	sealed, err := encrypter.Encrypt(text)
+	encrypted, err := encrypter.Encrypt(text)
 	if err != nil {
-		return nil, fmt.Errorf("provider-b: seal: %w", err)
+		return nil, fmt.Errorf("provider-b: encrypt: %w", err)
 	}
-	compact, err := sealed.CompactSerialize()
+	compact, err := encrypted.CompactSerialize()
 	if err != nil {
-		return nil, fmt.Errorf("provider-b: seal: %w", err)
+		return nil, fmt.Errorf("provider-b: encrypt: %w", err)
 	}
 	return []byte(`{"encryptedResponse":"` + compact + `"}`), nil // compact form has no character that JSON escapes
 }

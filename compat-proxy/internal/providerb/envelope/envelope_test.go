@@ -20,7 +20,7 @@ import (
 // ring is what opens requests in these tests.
 type ring map[string]*rsa.PrivateKey
 
-func (r ring) ProviderBOpener(_ context.Context, kid string) (*rsa.PrivateKey, bool) {
+func (r ring) ProviderBDecryptionKey(_ context.Context, kid string) (*rsa.PrivateKey, bool) {
 	k, ok := r[kid]
 	return k, ok
 }
@@ -36,8 +36,8 @@ var key = sync.OnceValue(func() *rsa.PrivateKey {
 
 const plain = `{"clientReferenceInformation":{"code":"ORD-1001"}}`
 
-// sealed is plain, encrypted as a client does, with more in its header.
-func sealed(tb testing.TB, to any, alg jose.KeyAlgorithm, enc jose.ContentEncryption,
+// encrypted is plain, encrypted as a client does, with more in its header.
+func encrypted(tb testing.TB, to any, alg jose.KeyAlgorithm, enc jose.ContentEncryption,
 	more map[jose.HeaderKey]any,
 ) string {
 	tb.Helper()
@@ -60,13 +60,13 @@ func sealed(tb testing.TB, to any, alg jose.KeyAlgorithm, enc jose.ContentEncryp
 	return compact
 }
 
-func TestOpen(t *testing.T) {
+func TestDecrypt(t *testing.T) {
 	t.Parallel()
 	keys := ring{"1700000000000999": key()}
 	for _, alg := range []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.RSA_OAEP} {
 		for _, enc := range []jose.ContentEncryption{jose.A256GCM, jose.A128GCM} {
-			compact := sealed(t, key().Public(), alg, enc, map[jose.HeaderKey]any{"iat": 1764565463, "cty": "JWT"})
-			got, err := envelope.Open(t.Context(), keys, compact)
+			compact := encrypted(t, key().Public(), alg, enc, map[jose.HeaderKey]any{"iat": 1764565463, "cty": "JWT"})
+			got, err := envelope.Decrypt(t.Context(), keys, compact)
 			if err != nil || string(got) != plain {
 				t.Errorf("%s, %s: got %q and %v, want %q", alg, enc, got, err, plain)
 			}
@@ -74,13 +74,13 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestDecryptRefuses(t *testing.T) {
 	t.Parallel()
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := sealed(t, key().Public(), jose.RSA_OAEP_256, jose.A256GCM, nil)
+	good := encrypted(t, key().Public(), jose.RSA_OAEP_256, jose.A256GCM, nil)
 	parts := strings.Split(good, ".")
 	change := func(i int, text string) string {
 		p := append([]string(nil), parts...)
@@ -88,11 +88,11 @@ func TestOpenRefuses(t *testing.T) {
 		return strings.Join(p, ".")
 	}
 	for name, compact := range map[string]string{
-		"another key":   sealed(t, other.Public(), jose.RSA_OAEP_256, jose.A256GCM, nil),
-		"RSA 1.5":       sealed(t, key().Public(), jose.RSA1_5, jose.A256GCM, nil),
-		"CBC":           sealed(t, key().Public(), jose.RSA_OAEP_256, jose.A256CBC_HS512, nil),
-		"direct":        sealed(t, []byte("0123456789abcdef0123456789abcdef"), jose.DIRECT, jose.A256GCM, nil),
-		"compressed":    sealed(t, key().Public(), jose.RSA_OAEP_256, jose.A256GCM, map[jose.HeaderKey]any{"zip": "DEF"}),
+		"another key":   encrypted(t, other.Public(), jose.RSA_OAEP_256, jose.A256GCM, nil),
+		"RSA 1.5":       encrypted(t, key().Public(), jose.RSA1_5, jose.A256GCM, nil),
+		"CBC":           encrypted(t, key().Public(), jose.RSA_OAEP_256, jose.A256CBC_HS512, nil),
+		"direct":        encrypted(t, []byte("0123456789abcdef0123456789abcdef"), jose.DIRECT, jose.A256GCM, nil),
+		"compressed":    encrypted(t, key().Public(), jose.RSA_OAEP_256, jose.A256GCM, map[jose.HeaderKey]any{"zip": "DEF"}),
 		"nothing":       "",
 		"a word":        "word",
 		"a header only": parts[0],
@@ -107,12 +107,12 @@ func TestOpenRefuses(t *testing.T) {
 		"other text": change(3, parts[3][:len(parts[3])-2]),
 		"other tag":  change(4, strings.Repeat("A", len(parts[4]))),
 	} {
-		got, err := envelope.Open(t.Context(), ring{"1700000000000999": key()}, compact)
-		if !errors.Is(err, envelope.ErrUnopened) || got != nil {
-			t.Errorf("%s: got %q and %v, want %v", name, got, err, envelope.ErrUnopened)
+		got, err := envelope.Decrypt(t.Context(), ring{"1700000000000999": key()}, compact)
+		if !errors.Is(err, envelope.ErrDecrypt) || got != nil {
+			t.Errorf("%s: got %q and %v, want %v", name, got, err, envelope.ErrDecrypt)
 		}
-		if err != nil && err.Error() != envelope.ErrUnopened.Error() {
-			t.Errorf("%s: %v tells why", name, err)
+		if err != nil && err.Error() != envelope.ErrDecrypt.Error() {
+			t.Errorf("%s: %v contains the reason", name, err)
 		}
 	}
 }
@@ -139,9 +139,9 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-func TestSeal(t *testing.T) {
+func TestEncrypt(t *testing.T) {
 	t.Parallel()
-	body, err := envelope.Seal([]byte(plain), "1700000000000456", &key().PublicKey, time.Unix(1764565463, 0))
+	body, err := envelope.Encrypt([]byte(plain), "1700000000000456", &key().PublicKey, time.Unix(1764565463, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestSeal(t *testing.T) {
 			t.Errorf("header = %s, want %s in it", header, want)
 		}
 	}
-	got, err := envelope.Open(t.Context(), ring{"1700000000000456": key()}, w["encryptedResponse"])
+	got, err := envelope.Decrypt(t.Context(), ring{"1700000000000456": key()}, w["encryptedResponse"])
 	if err != nil || string(got) != plain {
 		t.Errorf("got %q and %v, want %q", got, err, plain)
 	}

@@ -51,7 +51,7 @@ type Person struct {
 // Company is a company's name: the text itself, or the member "name" of an object.
 type Company string
 
-// UnmarshalJSONFrom takes either form.
+// UnmarshalJSONFrom reads either form.
 func (c *Company) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() != jsontext.KindBeginObject {
 		return (*Text)(c).UnmarshalJSONFrom(dec)
@@ -66,7 +66,7 @@ func (c *Company) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// LineItem is one thing that is bought.
+// LineItem is one item of an order.
 type LineItem struct {
 	ProductCode        Text `json:"productCode"`
 	ProductName        Text `json:"productName"`
@@ -78,14 +78,14 @@ type LineItem struct {
 	TaxAmount          Text `json:"taxAmount"`
 }
 
-// InvoiceDetails are the merchant's papers.
+// InvoiceDetails are the numbers of the merchant's documents.
 type InvoiceDetails struct {
 	InvoiceNumber       Text `json:"invoiceNumber"`
 	PurchaseOrderNumber Text `json:"purchaseOrderNumber"`
 	Taxable             Text `json:"taxable"`
 }
 
-// ShippingDetails are the ways in which goods are shipped.
+// ShippingDetails hold the shipping method.
 type ShippingDetails struct {
 	ShippingMethod Text `json:"shippingMethod"`
 }

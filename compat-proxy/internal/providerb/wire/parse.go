@@ -12,14 +12,20 @@ import (
 
 var anyCase = json.MatchCaseInsensitiveNames(true)
 
-// FieldError names the field of a request that cannot be read; empty if it is not JSON at all.
+// FieldError is the error of a field that Parse cannot read.
 type FieldError struct {
-	// Field is a dotted path, as "orderInformation.amountDetails.totalAmount".
+	// Field is a dotted path, such as "orderInformation.amountDetails.totalAmount". It is empty if the
+	// body is not a JSON object.
 	Field string
 }
 
-// Error implements error. It repeats nothing of the request but names.
-func (e *FieldError) Error() string { return "provider-b: cannot read " + e.Field }
+// Error implements error. It repeats only names of the request, and no value.
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return "provider-b: the body is not a JSON object"
+	}
+	return "provider-b: field " + e.Field + ": repeated, or not of its type"
+}
 
 // Parse reads a request; an empty body is an empty request. The error is a *FieldError.
 func Parse(body []byte) (*Request, error) {
@@ -44,7 +50,7 @@ func Parse(body []byte) (*Request, error) {
 	return nil, &FieldError{}
 }
 
-// dotted is a JSON pointer in the dialect's way to name fields.
+// dotted converts a JSON pointer to the dialect's form of a path.
 func dotted(p jsontext.Pointer) string {
 	const longest = 256
 	var names []string

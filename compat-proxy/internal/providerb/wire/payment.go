@@ -17,7 +17,7 @@ type Payment struct {
 	EWallet                EWallet       `json:"eWallet"`
 }
 
-// Card is a card as typed.
+// Card is a card with its full number.
 type Card struct {
 	Number                Hidden `json:"number"`
 	ExpirationMonth       Text   `json:"expirationMonth"`
@@ -27,7 +27,7 @@ type Card struct {
 	SecurityCodeIndicator Text   `json:"securityCodeIndicator"`
 }
 
-// TokenizedCard is a network's stand-in for a card.
+// TokenizedCard is a network token.
 type TokenizedCard struct {
 	Number          Hidden `json:"number"`
 	ExpirationMonth Text   `json:"expirationMonth"`
@@ -39,43 +39,43 @@ type TokenizedCard struct {
 	SecurityCode    Hidden `json:"securityCode"`
 }
 
-// FluidData is a wallet's encrypted blob.
+// FluidData is the encrypted payment data of a wallet.
 type FluidData struct {
 	Value      Hidden `json:"value"`
 	Descriptor Text   `json:"descriptor"`
 }
 
-// Customer is a stored customer; old clients name it by customerId.
+// Customer is a stored customer. Older clients send customerId.
 type Customer struct {
 	ID         Text `json:"id"`
 	CustomerID Text `json:"customerId"`
 }
 
-// Identified is an object named by an id alone.
+// Identified is a reference to an object by its id.
 type Identified struct {
 	ID Text `json:"id"`
 }
 
-// Bank is an account at a bank.
+// Bank is a bank account with its routing number.
 type Bank struct {
 	Account       BankAccount `json:"account"`
 	RoutingNumber Text        `json:"routingNumber"`
 	IBAN          Hidden      `json:"iban"`
 }
 
-// BankAccount is the account itself.
+// BankAccount is the number and the type of a bank account.
 type BankAccount struct {
 	Type   Text   `json:"type"`
 	Number Hidden `json:"number"`
 	IBAN   Hidden `json:"iban"`
 }
 
-// PaymentType names what kind of payment it is.
+// PaymentType is the type of payment source.
 type PaymentType struct {
 	Name Text `json:"name"`
 }
 
-// EWallet is an account at an alternative method.
+// EWallet is an account of an e-wallet.
 type EWallet struct {
 	AccountID Text `json:"accountId"`
 }

@@ -1,7 +1,7 @@
 package wire
 
-// Request is the tree of every request, with the members that have a meaning here. The methods
-// share it and each reads its part. All else is ignored. A member that is null or missing is its
+// Request is the body of every request, with the members that the proxy reads. The operations share
+// it, and each reads its part. Other members are ignored. A member that is null or missing is its
 // zero value.
 type Request struct {
 	ClientReference        ClientReference        `json:"clientReferenceInformation"`
@@ -12,16 +12,16 @@ type Request struct {
 	Device                 Device                 `json:"deviceInformation"`
 	Merchant               Merchant               `json:"merchantInformation"`
 	ConsumerAuthentication ConsumerAuthentication `json:"consumerAuthenticationInformation"`
-	Defined                []Defined              `json:"merchantDefinedInformation"`
+	MerchantDefined        []MerchantDefined      `json:"merchantDefinedInformation"`
 	Installment            Installment            `json:"installmentInformation"`
 	Token                  TokenInput             `json:"tokenInformation"`
 	Reversal               Reversal               `json:"reversalInformation"`
 }
 
-// ClientReference is the client's own names for a request.
+// ClientReference holds the client's references of a request.
 type ClientReference struct {
 	Code Text `json:"code"`
-	// TransactionID is one that the client never uses twice.
+	// TransactionID is unique for each request of the client.
 	TransactionID    Text `json:"transactionId"`
 	ReconciliationID Text `json:"reconciliationId"`
 	Comments         Text `json:"comments"`
@@ -44,7 +44,7 @@ type Processing struct {
 	BankTransferOptions  BankTransferOptions  `json:"bankTransferOptions"`
 }
 
-// AuthorizationOptions describe the kind of an authorization.
+// AuthorizationOptions are the options of an authorization.
 type AuthorizationOptions struct {
 	AuthType             Text      `json:"authType"`
 	VerbalAuthCode       Text      `json:"verbalAuthCode"`
@@ -65,14 +65,14 @@ type Initiator struct {
 	MerchantInitiated    MerchantInitiatedTxn `json:"merchantInitiatedTransaction"`
 }
 
-// MerchantInitiatedTxn is the agreement that a merchant refers to.
+// MerchantInitiatedTxn is the agreement behind a merchant-initiated payment.
 type MerchantInitiatedTxn struct {
 	Reason                   Text `json:"reason"`
 	PreviousTransactionID    Text `json:"previousTransactionId"`
 	OriginalAuthorizedAmount Text `json:"originalAuthorizedAmount"`
 }
 
-// CaptureOptions place a capture among several.
+// CaptureOptions give the position of a capture among several.
 type CaptureOptions struct {
 	SequenceNumber Text `json:"captureSequenceNumber"`
 	TotalCount     Text `json:"totalCaptureCount"`
@@ -80,12 +80,12 @@ type CaptureOptions struct {
 	Notes          Text `json:"notes"`
 }
 
-// RefundOptions hold the reason of a refund.
+// RefundOptions holds the reason of a refund.
 type RefundOptions struct {
 	Reason Text `json:"reason"`
 }
 
-// RecurringOptions mark a loan's payment and an agreement's first.
+// RecurringOptions mark the payment of a loan, and the first payment of an agreement.
 type RecurringOptions struct {
 	LoanPayment           Flag `json:"loanPayment"`
 	FirstRecurringPayment Flag `json:"firstRecurringPayment"`
@@ -144,25 +144,25 @@ type ConsumerAuthentication struct {
 	SignedPARES                  Text   `json:"signedPares"`
 }
 
-// Defined is one of the merchant's own entries.
-type Defined struct {
+// MerchantDefined is one of the merchant-defined fields.
+type MerchantDefined struct {
 	Key   Text `json:"key"`
 	Value Text `json:"value"`
 }
 
-// Installment is the plan that a payment belongs to.
+// Installment is the position of a payment in an installment plan.
 type Installment struct {
 	Sequence   Text `json:"sequence"`
 	TotalCount Text `json:"totalCount"`
 }
 
-// TokenInput are the tokens of the provider's own browser library.
+// TokenInput holds the tokens of the provider's browser library.
 type TokenInput struct {
 	JTI               Text   `json:"jti"`
 	TransientTokenJWT Hidden `json:"transientTokenJwt"`
 }
 
-// Reversal holds the amount to reverse of an authorization.
+// Reversal holds the amount that a reversal releases.
 type Reversal struct {
 	AmountDetails AmountDetails `json:"amountDetails"`
 	Reason        Text          `json:"reason"`

@@ -10,14 +10,14 @@ import (
 )
 
 var (
-	errNotScalar = errors.New("neither text nor a number nor true or false")
-	errNotFlag   = errors.New("neither true nor false")
+	errNotScalar = errors.New("not a string, a number or a boolean")
+	errNotFlag   = errors.New(`not a boolean: want true or false`)
 )
 
-// Text is a scalar of any kind as its text; null is none.
+// Text is the text of a string, a number or a boolean. It is empty for null.
 type Text string
 
-// UnmarshalJSONFrom takes a string, a number, true, false or null.
+// UnmarshalJSONFrom reads a string, a number, true, false or null.
 func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	token, err := dec.ReadToken()
 	if err != nil {
@@ -37,9 +37,8 @@ func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // Flag is a boolean in any of its spellings.
 type Flag bool
 
-// UnmarshalJSONFrom takes true, "true", 1 and "1" for true, and false, "false", 0, "0", "" and null
-// for false. Anything else is an error: its sender meant one of the two, and a guess could take
-// money or leave it.
+// UnmarshalJSONFrom reads true, "true", 1 and "1" as true, and false, "false", 0, "0", "" and null
+// as false. Any other value is an error, because a wrong guess could capture a payment or miss one.
 func (f *Flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var t Text
 	if err := t.UnmarshalJSONFrom(dec); err != nil {
@@ -56,10 +55,10 @@ func (f *Flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// Hidden is a Text that must not be shown.
+// Hidden is a secret Text.
 type Hidden struct{ secret.String }
 
-// UnmarshalJSONFrom takes what Text takes.
+// UnmarshalJSONFrom reads the same values as Text.
 func (h *Hidden) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var t Text
 	if err := t.UnmarshalJSONFrom(dec); err != nil {

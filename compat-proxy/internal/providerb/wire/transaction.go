@@ -1,29 +1,29 @@
 package wire
 
-// Transaction is the tree of the transaction details; empty members are left out.
+// Transaction is the body of the transaction details. Empty members are omitted.
 type Transaction struct {
-	ID               string                 `json:"id"`
-	RootID           string                 `json:"rootId,omitzero"`
-	ReconciliationID string                 `json:"reconciliationId,omitzero"`
-	MerchantID       string                 `json:"merchantId,omitzero"`
-	SubmitTimeUTC    string                 `json:"submitTimeUTC"` // capitals, here alone
-	Status           string                 `json:"status,omitzero"`
-	Application      *Application           `json:"applicationInformation,omitempty"`
-	ClientReference  *ClientReferenceAnswer `json:"clientReferenceInformation,omitempty"`
-	ErrorInformation *ErrorInformation      `json:"errorInformation,omitempty"`
-	Order            *OrderAnswer           `json:"orderInformation,omitempty"`
-	Payment          *PaymentAnswer         `json:"paymentInformation,omitempty"`
-	Processor        *Processor             `json:"processorInformation,omitempty"`
-	Links            *TransactionLinks      `json:"_links,omitempty"`
+	ID               string                   `json:"id"`
+	RootID           string                   `json:"rootId,omitzero"`
+	ReconciliationID string                   `json:"reconciliationId,omitzero"`
+	MerchantID       string                   `json:"merchantId,omitzero"`
+	SubmitTimeUTC    string                   `json:"submitTimeUTC"` // written in capitals only here
+	Status           string                   `json:"status,omitzero"`
+	Application      *Application             `json:"applicationInformation,omitempty"`
+	ClientReference  *ClientReferenceResponse `json:"clientReferenceInformation,omitempty"`
+	ErrorInformation *ErrorInformation        `json:"errorInformation,omitempty"`
+	Order            *OrderResponse           `json:"orderInformation,omitempty"`
+	Payment          *PaymentResponse         `json:"paymentInformation,omitempty"`
+	Processor        *Processor               `json:"processorInformation,omitempty"`
+	Links            *TransactionLinks        `json:"_links,omitempty"`
 }
 
-// TransactionLinks are the addresses of a transaction's details and of related ones.
+// TransactionLinks are the paths of the details of a transaction and of related transactions.
 type TransactionLinks struct {
 	Self    *Link  `json:"self,omitempty"`
 	Related []Link `json:"relatedTransactions,omitempty"`
 }
 
-// Application names the executed steps.
+// Application holds the result of each executed service.
 type Application struct {
 	Status       string              `json:"status,omitzero"`
 	ReasonCode   string              `json:"reasonCode,omitzero"`
@@ -32,7 +32,7 @@ type Application struct {
 	Applications []ApplicationResult `json:"applications,omitempty"`
 }
 
-// ApplicationResult is one thing that was done, under its old name.
+// ApplicationResult is the result of one service, with its name in the older API.
 type ApplicationResult struct {
 	Name             string `json:"name"`
 	Status           string `json:"status,omitzero"`

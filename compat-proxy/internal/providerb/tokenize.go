@@ -33,14 +33,16 @@ func (d *decoder) storable(body *v1.TransactionCreate) problem {
 	return problem{}
 }
 
-// keep makes a customer from the payer, with the payment source as the default payment method. The
-// payment's number is one of the identifying fields, so the same payment never makes two customers.
-// A failure does not change the payment.
-func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
+// storeSource makes a customer from the payer, with the payment source as the default payment
+// method. The payment's number is one of the identifying fields, so the same payment never makes
+// two customers. A failure does not change the payment.
+func (h *Handler) storeSource(c call, p plan, t *v1.Transaction) *wire.TokenResponse {
 	number := numberOf(t)
 	description := "Stored with payment " + number
-	in := v1.CustomerInput{Reference: &number, Description: &description, Billing: p.Body.Billing,
-		Shipping: p.Body.Shipping}
+	in := v1.CustomerInput{
+		Reference: &number, Description: &description, Billing: p.Body.Billing,
+		Shipping: p.Body.Shipping,
+	}
 	if id := textsOf(c.req).given(c.req.Buyer.MerchantCustomerID, maxLine); id != nil {
 		in.Reference = id
 	}
@@ -58,16 +60,16 @@ func (h *Handler) keep(c call, p plan, t *v1.Transaction) *wire.TokenAnswer {
 	if r.Customer == nil || r.Outcome != command.Done && r.Outcome != command.Repeated {
 		return nil
 	}
-	return kept(c.req.Processing.ActionTokenTypes, r.Customer)
+	return storedObjects(c.req.Processing.ActionTokenTypes, r.Customer)
 }
 
-// kept returns the stored objects of the requested types; all of them by default.
-func kept(types []wire.Text, customer *v1.Customer) *wire.TokenAnswer {
+// storedObjects returns the stored objects of the requested types; all of them by default.
+func storedObjects(types []wire.Text, customer *v1.Customer) *wire.TokenResponse {
 	wants := func(name string) bool {
 		return len(types) == 0 || slices.ContainsFunc(types,
 			func(t wire.Text) bool { return strings.EqualFold(string(t), name) })
 	}
-	out := &wire.TokenAnswer{}
+	out := &wire.TokenResponse{}
 	if wants("customer") {
 		out.Customer = identified(customer.ID)
 	}
@@ -79,7 +81,7 @@ func kept(types []wire.Text, customer *v1.Customer) *wire.TokenAnswer {
 			out.InstrumentIdentifier = identified(method)
 		}
 	}
-	if *out == (wire.TokenAnswer{}) {
+	if *out == (wire.TokenResponse{}) {
 		return nil
 	}
 	return out

@@ -5,12 +5,12 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// parties adds the data of the payer.
-func (r record) parties(l *leaves) {
+// payer adds the data of the payer.
+func (r record) payer(l *elementList) {
 	if r.refund != nil {
 		return
 	}
-	var customer leaves
+	var customer elementList
 	customer.text("type", r.metadata["customer_type"])
 	customer.text("id", cut(r.metadata["customer_reference"], 20))
 	customer.text("email", r.metadata["customer_email"])
@@ -20,7 +20,7 @@ func (r record) parties(l *leaves) {
 }
 
 func (r record) billTo() []*wire.Element {
-	l := leaves(address(r.payment.Billing))
+	l := elementList(address(r.payment.Billing))
 	if r.payment.Billing != nil {
 		l.text("phoneNumber", value(r.payment.Billing.Phone))
 	}
@@ -45,7 +45,7 @@ func address(c *v1.Contact) []*wire.Element {
 	if second := value(a.Line2); second != "" {
 		street += "\n" + second
 	}
-	var l leaves
+	var l elementList
 	l.text("firstName", value(c.FirstName))
 	l.text("lastName", value(c.LastName))
 	l.text("company", value(c.Company))

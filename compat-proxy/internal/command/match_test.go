@@ -17,16 +17,16 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// saysNothing are success responses of an intermediary. None of them matches any request.
-var saysNothing = []string{
+// emptySuccesses are success responses of an intermediary. None of them matches any request.
+var emptySuccesses = []string{
 	`{}`, `null`, `{"error":"x"}`, `[]`, `"ok"`, `{"id":""}`, `{"id":"txn_1"}`,
 	strings.Replace(transaction("captured"), txnID, "txn_000000000000z", 1),
 }
 
-func TestMadeOfNothing(t *testing.T) {
+func TestEmptySuccess(t *testing.T) {
 	t.Parallel()
 	amount, currency, method := int64(100), "usd", "card"
-	asked := map[string]struct {
+	requests := map[string]struct {
 		command command.Command
 		route   string
 	}{
@@ -34,17 +34,22 @@ func TestMadeOfNothing(t *testing.T) {
 		"all of it": {command.Capture{Target: number, Seen: true}, capture},
 		"refund":    {command.Refund{Target: number}, refunds},
 		"void":      {command.Void{Target: number}, void},
-		"credit": {command.Credit{Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method}},
-			refunds},
+		"credit": {
+			command.Credit{Body: v1.RefundCreate{Amount: &amount, Currency: &currency, PaymentMethod: &method}},
+			refunds,
+		},
 		"token":    {command.CreateToken{}, "POST /v1/tokens"},
 		"customer": {command.CreateCustomer{}, "POST /v1/customers"},
 	}
-	for name, ask := range asked {
-		for _, body := range saysNothing {
+	for name, call := range requests {
+		for _, body := range emptySuccesses {
 			t.Run(name+" "+body, func(t *testing.T) {
 				t.Parallel()
-				x, f := setup(t, map[string][]answer{read: ok(transaction("authorized")), ask.route: {{status: 201, body: body}}})
-				if got := run(t, x, ask.command).Outcome; got != command.Uncertain || len(f.posts()) != 1 {
+				x, f := setup(t, map[string][]response{
+					read:       ok(transaction("authorized")),
+					call.route: {{status: 201, body: body}},
+				})
+				if got := run(t, x, call.command).Outcome; got != command.Uncertain || len(f.posts()) != 1 {
 					t.Errorf("got %s after %d posts, want uncertain after one", got, len(f.posts()))
 				}
 			})
@@ -53,44 +58,43 @@ func TestMadeOfNothing(t *testing.T) {
 }
 
 // The object that v1 made must match the request, its amount included.
-func TestMadeOfAnother(t *testing.T) {
+func TestSuccessOfAnotherRequest(t *testing.T) {
 	t.Parallel()
-	card := func(c command.Authorize) command.Authorize {
-		c.Body.Card = &v1.CardInput{Number: secret.New("4111111111111111")}
-		reference := "A-1"
-		c.Body.Reference = &reference
-		return c
-	}
-	const fitting = `"reference":"A-1","card":{"last4":"1111"}`
+	byCard := charge
+	byCard.Body.Card = &v1.CardInput{Number: secret.New("4111111111111111")}
+	byCard.Body.Reference = new("A-1")
+	captureOne := command.Capture{Target: number, Amount: "1"}
+	inEuros := strings.NewReplacer("usd", "eur")
+	const fitting, otherCard = `"reference":"A-1","card":{"last4":"1111"}`, `"reference":"A-1","card":{"last4":"1112"}`
 	for name, tt := range map[string]struct {
-		command       command.Command
-		route, answer string
-		want          command.Outcome
+		command         command.Command
+		route, response string
+		want            command.Outcome
 	}{
-		"sale":           {card(charge), create, transaction("captured", fitting), command.Done},
-		"sale for less":  {card(charge), create, transaction("captured", fitting, `"amount_authorized":50`), command.Done},
-		"another amount": {card(charge), create, transaction("captured", fitting, `"amount":101`), command.Uncertain},
-		"another currency": {card(charge), create, strings.Replace(transaction("captured", fitting), "usd", "eur", 1),
-			command.Uncertain},
-		"another reference": {card(charge), create, transaction("captured", `"reference":"A-2"`), command.Uncertain},
-		"no reference":      {card(charge), create, transaction("captured"), command.Uncertain},
-		"another card": {card(charge), create, transaction("captured", `"reference":"A-1","card":{"last4":"1112"}`),
-			command.Uncertain},
-		"capture": {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "100"), command.Done},
-		"captured more": {command.Capture{Target: number, Amount: "1"}, capture, of("succeeded", "101"),
-			command.Uncertain},
+		"sale":              {byCard, create, transaction("captured", fitting), command.Done},
+		"sale for less":     {byCard, create, transaction("captured", fitting, `"amount_authorized":50`), command.Done},
+		"another amount":    {byCard, create, transaction("captured", fitting, `"amount":101`), command.Uncertain},
+		"another currency":  {byCard, create, inEuros.Replace(transaction("captured", fitting)), command.Uncertain},
+		"another reference": {byCard, create, transaction("captured", `"reference":"A-2"`), command.Uncertain},
+		"no reference":      {byCard, create, transaction("captured"), command.Uncertain},
+		"another card":      {byCard, create, transaction("captured", otherCard), command.Uncertain},
+		"capture":           {captureOne, capture, of("succeeded", "100"), command.Done},
+		"captured more":     {captureOne, capture, of("succeeded", "101"), command.Uncertain},
 		"capture of another": {
-			command.Capture{Target: number}, capture, strings.Replace(of("succeeded", "100"), txnID, "txn_000000000000z", 1),
+			command.Capture{Target: number},
+			capture, strings.Replace(of("succeeded", "100"), txnID, "txn_000000000000z", 1),
 			command.Uncertain,
 		},
-		"refund":      {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "100"), command.Done},
-		"refund less": {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "99"), command.Uncertain},
-		"refund other": {command.Refund{Target: number}, refunds, strings.Replace(back("pending", "100"), "usd", "eur", 1),
-			command.Uncertain},
+		"refund":       {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "100"), command.Done},
+		"refund less":  {command.Refund{Target: number, Amount: "1"}, refunds, back("pending", "99"), command.Uncertain},
+		"refund other": {command.Refund{Target: number}, refunds, inEuros.Replace(back("pending", "100")), command.Uncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x, _ := setup(t, map[string][]answer{read: ok(transaction("captured")), tt.route: {{status: 201, body: tt.answer}}})
+			x, _ := setup(t, map[string][]response{
+				read:     ok(transaction("captured")),
+				tt.route: {{status: 201, body: tt.response}},
+			})
 			if got := run(t, x, tt.command).Outcome; got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -101,11 +105,11 @@ func TestMadeOfAnother(t *testing.T) {
 // A refusal with another payment belongs to another request, so this one may have been paid.
 func TestRefusalOfAnother(t *testing.T) {
 	t.Parallel()
-	for _, a := range []answer{
+	for _, a := range []response{
 		{status: 402, body: refusalWith("card_declined", transaction("declined", `"amount":5000`))},
 		{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown", `"amount":5000`))},
 	} {
-		x, _ := setup(t, map[string][]answer{create: {a}, read: ok(transaction("captured", `"amount":5000`))})
+		x, _ := setup(t, map[string][]response{create: {a}, read: ok(transaction("captured", `"amount":5000`))})
 		if r := run(t, x, charge); r.Outcome != command.Uncertain || r.Transaction != nil {
 			t.Errorf("%d: got %s with %v, want uncertain with no payment", a.status, r.Outcome, r.Transaction)
 		}
@@ -113,34 +117,36 @@ func TestRefusalOfAnother(t *testing.T) {
 }
 
 // A response that v1 did not send is never "not found".
-func TestReadOfNothing(t *testing.T) {
+func TestReadOfAnEmptySuccess(t *testing.T) {
 	t.Parallel()
 	customer, method := id.Format(id.Customer, 1), id.Format(id.PaymentMethod, 2)
-	stored := command.Authorize{Body: v1.TransactionCreate{Amount: 100, Currency: "usd", Customer: &customer},
-		Takes: []v1.CardBrand{"visa"}}
+	stored := command.Authorize{
+		Body:           v1.TransactionCreate{Amount: 100, Currency: "usd", Customer: &customer},
+		AcceptedBrands: []v1.CardBrand{"visa"},
+	}
 	named := stored
 	named.Body.PaymentMethod = method
 	shipped := command.Authorize{Body: stored.Body, ShipToCustomer: true}
-	there := "GET /v1/customers/" + customer
+	customerRoute := "GET /v1/customers/" + customer
 	for name, tt := range map[string]struct {
 		command command.Command
 		route   string
 	}{
 		"transaction":    {command.Get{Target: number}, read},
 		"refund":         {command.Get{Target: number}, "GET /v1/refunds/" + refund},
-		"customer":       {stored, there},
-		"address":        {shipped, there},
-		"payment method": {named, there + "/payment_methods/" + method},
+		"customer":       {stored, customerRoute},
+		"address":        {shipped, customerRoute},
+		"payment method": {named, customerRoute + "/payment_methods/" + method},
 		"order":          {command.VoidGroup{First: number}, "GET /v1/transactions"},
 	} {
-		for _, body := range saysNothing {
+		for _, body := range emptySuccesses {
 			t.Run(name+" "+body, func(t *testing.T) {
 				t.Parallel()
-				answers := map[string][]answer{tt.route: ok(body)}
+				responses := map[string][]response{tt.route: ok(body)}
 				if name == "order" {
-					answers[read] = ok(transaction("captured", partial))
+					responses[read] = ok(transaction("captured", partial))
 				}
-				x, f := setup(t, answers)
+				x, f := setup(t, responses)
 				if got := run(t, x, tt.command).Outcome; got != command.Unavailable || len(f.posts()) != 0 {
 					t.Errorf("got %s after %d posts, want unavailable after none", got, len(f.posts()))
 				}
@@ -162,8 +168,10 @@ func TestCreateCustomerEnds(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	var calls atomic.Int64
-	x, err := command.New(command.Config{DeduplicationSecret: goldentest.Secret(), V1: server.URL,
-		Observe: func(command.Call) { calls.Add(1) }})
+	x, err := command.New(command.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: server.URL,
+		Observe: func(command.Call) { calls.Add(1) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,11 +188,14 @@ type closing struct {
 
 func (c *closing) CloseIdleConnections() { c.closed.Add(1) }
 
-func TestComplaint(t *testing.T) {
+func TestWarning(t *testing.T) {
 	t.Parallel()
-	answers := map[string][]answer{create: {{status: 201, body: transaction("captured", `"amount":7`)},
-		{status: 201, body: transaction("captured")}, {}}}
-	server := goldentest.Serve(t, &fakeV1{answers: answers})
+	responses := map[string][]response{create: {
+		{status: 201, body: transaction("captured", `"amount":7`)},
+		{status: 201, body: transaction("captured")},
+		{},
+	}}
+	server := goldentest.Serve(t, &fakeV1{responses: responses})
 	var log bytes.Buffer
 	kept := &closing{RoundTripper: server.Client().Transport}
 	now := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
@@ -207,9 +218,9 @@ func TestComplaint(t *testing.T) {
 	now.Advance(time.Minute)
 	run(t, x, charge)
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], "does not match the request") ||
+	if len(lines) != 2 || !strings.Contains(lines[0], "belongs to another request") ||
 		!strings.Contains(lines[1], "connection refused") || !strings.Contains(lines[1], "level=WARN") ||
-		!strings.Contains(lines[1], "more=4") {
+		!strings.Contains(lines[1], "suppressed=4") {
 		t.Errorf("got %q", lines)
 	}
 	if strings.Contains(log.String(), key.Reveal()) {

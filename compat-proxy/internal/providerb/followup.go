@@ -11,8 +11,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// follows are the operations on existing objects, and credits.
-var follows = []operation{
+// followUps are the operations on existing objects, and credits.
+var followUps = []operation{
 	post(catalogue.CapturePayment, "payments/{id}/captures", "payments:capture", command.PaymentCapture, capture),
 	post(catalogue.ReversePayment, "payments/{id}/reversals", "payments:authorize", command.PaymentVoid, reverse),
 	post(catalogue.RefundPayment, "payments/{id}/refunds", "refunds:create", command.PaymentRefund, refund),
@@ -43,17 +43,17 @@ func read(name, path string) operation {
 
 // echo returns the client's reference of the request. The default is the time of the object, in
 // milliseconds.
-func (c call) echo(made time.Time) *wire.ClientReferenceAnswer {
+func (c call) echo(made time.Time) *wire.ClientReferenceResponse {
 	own := c.req.ClientReference
-	return &wire.ClientReferenceAnswer{
+	return &wire.ClientReferenceResponse{
 		Code: cmp.Or(string(own.Code), milliseconds(made)), TransactionID: string(own.TransactionID),
 	}
 }
 
-// declinedFollow is the response if the acquirer declined a follow-up operation, or certainly
+// declinedFollowUp is the response if the acquirer declined a follow-up operation, or certainly
 // would. Clients require a number in it, so it has a new one that v1 does not store.
-func (h *Handler) declinedFollow(c call, reason string) answer {
-	return answer{status: http.StatusCreated, body: wire.Answer{
+func (h *Handler) declinedFollowUp(c call, reason string) response {
+	return response{status: http.StatusCreated, body: wire.Response{
 		ID: h.cfg.NewNumber(), SubmitTimeUTC: stamp(c.now), Status: statusDeclined, ClientReference: c.echo(c.now),
 		ErrorInformation: &wire.ErrorInformation{Reason: reason, Message: declineTexts[reason]},
 	}, outcome: reason}

@@ -16,9 +16,9 @@ import (
 // The headers that name a request. The first one that is there counts.
 var nameHeaders = []string{"V-C-Idempotency-Id", "V-C-Idempotency-Key"}
 
-// name identifies a request: a later request under the same name is a retry without an effect. It
-// is empty for a request without identification.
-type name struct {
+// requestName identifies a request: a later request under the same name is a retry without an
+// effect. It is empty for a request without identification.
+type requestName struct {
 	text string
 	// reused is the refusal to another request under the same name.
 	reused problem
@@ -45,15 +45,15 @@ type origin struct {
 	// target is the operation, with the number in the path. It distinguishes requests under one
 	// header.
 	target string
-	// place distinguishes calls of one batch request, which share a header and a login. It is "" for a
-	// single call.
-	place string
+	// position distinguishes calls of one batch request, which share a header and a login. It is ""
+	// for a single call.
+	position string
 }
 
 // name returns the request's name. It binds the evidence to the name if the login does not sign the
 // header with the name, or the merchant. So a recorded request cannot be sent under another one.
 // The evidence of a login that covers no path is bound already: see Handler.bind.
-func (o origin) name(req *wire.Request) name {
+func (o origin) name(req *wire.Request) requestName {
 	n := o.chosen(req)
 	if n.text != "" && !n.final && strings.HasPrefix(o.target, voidTarget) {
 		// A reversal under the same name is another request. Evidence covers the operation, so a name by
@@ -61,13 +61,13 @@ func (o origin) name(req *wire.Request) name {
 		n.text += "/void"
 	}
 	if o.caller.Evidence != "" && !n.final {
-		n.evidence = o.evidence() + o.place
+		n.evidence = o.evidence() + o.position
 	}
 	switch {
 	case o.caller.Evidence == "" || n.text == "" || o.caller.Pathless:
-	case !o.caller.Witness.IsZero() || o.inHeader(req):
+	case !o.caller.EvidenceKey.IsZero() || o.inHeader(req):
 		n.bound = o.binding()
-		n.bound.Evidence += o.place
+		n.bound.Evidence += o.position
 	}
 	return n
 }
@@ -75,8 +75,11 @@ func (o origin) name(req *wire.Request) name {
 // binding returns the evidence. It is bound under the witness if the login does not sign the
 // merchant.
 func (o origin) binding() command.Binding {
-	if !o.caller.Witness.IsZero() {
-		return command.Binding{Evidence: "portfolio/" + o.caller.Login + "/" + o.caller.Evidence, Witness: o.caller.Witness}
+	if !o.caller.EvidenceKey.IsZero() {
+		return command.Binding{
+			Evidence:    "portfolio/" + o.caller.Login + "/" + o.caller.Evidence,
+			EvidenceKey: o.caller.EvidenceKey,
+		}
 	}
 	return command.Binding{Evidence: o.evidence()}
 }
@@ -85,7 +88,7 @@ func (o origin) binding() command.Binding {
 // login of a batch covers its body, and so its calls.
 func (o origin) purpose() []string {
 	target := o.target
-	if o.place != "" {
+	if o.position != "" {
 		target = "batch"
 	}
 	return []string{o.caller.Merchant, target, o.headerValue()}
@@ -93,33 +96,33 @@ func (o origin) purpose() []string {
 
 // bind reserves the evidence of a login that covers no path for this operation. It returns false,
 // with the response, if the evidence came with another operation before, or the reservation fails.
-func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (answer, bool) {
+func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (response, bool) {
 	if !o.caller.Pathless {
-		return answer{}, true
+		return response{}, true
 	}
 	r := h.cfg.Executor.Bind(ctx, o.caller.Grant.APIKey, o.binding(), o.purpose())
 	if r.Outcome == command.Done {
-		return answer{}, true
+		return response{}, true
 	}
-	if out, known := (call{now: now}).followFault(r, ""); known {
+	if out, known := (call{now: now}).followUpProblem(r, ""); known {
 		return out, false
 	}
 	return failed(now, reasonSystem, textSystem), false
 }
 
 // chosen returns the name by the client's transaction id, else by its header, else by its evidence.
-func (o origin) chosen(req *wire.Request) name {
+func (o origin) chosen(req *wire.Request) requestName {
 	if id := string(req.ClientReference.TransactionID); id != "" {
 		taken := problem{Reason: reasonDuplicate, Fields: []string{"clientReferenceInformation.transactionId"}}
-		return name{text: transactionName(o.caller, id), reused: taken}
+		return requestName{text: transactionName(o.caller, id), reused: taken}
 	}
 	switch header := o.headerName(); {
 	case header != "":
-		return name{text: header, reused: invalid()}
+		return requestName{text: header, reused: invalid()}
 	case o.caller.Evidence != "":
-		return name{text: o.evidence() + o.place, reused: invalid(), final: true}
+		return requestName{text: o.evidence() + o.position, reused: invalid(), final: true}
 	}
-	return name{}
+	return requestName{}
 }
 
 // inHeader reports whether a header names the request.
@@ -133,7 +136,7 @@ func (o origin) headerName() string {
 	if value == "" {
 		return ""
 	}
-	return "header/" + o.caller.Merchant + "/" + o.target + "/" + value + o.place
+	return "header/" + o.caller.Merchant + "/" + o.target + "/" + value + o.position
 }
 
 // headerValue returns the value of the client's header, shortened; "" without one.
@@ -160,21 +163,23 @@ func (c call) named(do command.Command) command.Command {
 	if c.name.text == "" {
 		return do
 	}
-	return command.Named{Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound,
-		Evidence: c.name.evidence}
+	return command.Named{
+		Command: do, Name: c.name.text, Final: c.name.final, Bound: c.name.bound,
+		Evidence: c.name.evidence,
+	}
 }
 
 // reused is the response to a request that differs from an earlier one under its name. Some clients
 // treat a duplicate as a success, so DUPLICATE_REQUEST requires that the earlier request had an
 // effect.
-func (c call) reused(r command.Result) answer {
+func (c call) reused(r command.Result) response {
 	if r.Code == command.CodeNameSpent {
-		return invalid(c.name.reused.Fields...).answer(c.now)
+		return invalid(c.name.reused.Fields...).response(c.now)
 	}
-	return c.name.reused.answer(c.now)
+	return c.name.reused.response(c.now)
 }
 
-// takesName reports whether r means that the name belongs to another request.
-func takesName(r command.Result) bool {
+// nameTaken reports whether r means that the name belongs to another request.
+func nameTaken(r command.Result) bool {
 	return r.Code == command.CodeKeyReused || r.Code == command.CodeNameSpent
 }

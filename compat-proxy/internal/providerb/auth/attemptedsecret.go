@@ -8,11 +8,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Tried returns the secret with which a request tries to authenticate: its API key, or the id or
-// certificate of the key that signed it. A signature differs in each request, so it cannot show
-// that two requests try the same secret. A request without a key counts as a separate attempt. Zero
-// if the headers have none of these.
-func Tried(h http.Header) secret.String {
+// AttemptedSecret returns the secret with which a request tries to authenticate: its API key, or
+// the id or certificate of the key that signed it. A signature differs in each request, so it
+// cannot show that two requests try the same secret. A request without a key counts as a separate
+// attempt. Zero if the headers have none of these.
+func AttemptedSecret(h http.Header) secret.String {
 	carried, bearer := bearerOf(h)
 	if !bearer {
 		carried = h.Get("Signature")

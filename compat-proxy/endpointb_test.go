@@ -35,14 +35,13 @@ func asB(r *http.Request) {
 	r.Header.Set("Content-Type", "application/json;charset=utf-8")
 }
 
-// TestDoorB covers every path of the provider-b endpoints, and every response before their methods.
-func TestDoorB(t *testing.T) {
+// TestEndpointB covers every path of the provider-b endpoints, and every response before their
+// methods.
+func TestEndpointB(t *testing.T) {
 	t.Parallel()
-	with := func(change func(*http.Request)) func(*http.Request) {
-		return func(r *http.Request) { asB(r); change(r) }
-	}
+	foreign := func(r *http.Request) { asB(r); r.Host = "apitest.cybersource.com" }
 	header := func(name, value string) func(*http.Request) {
-		return with(func(r *http.Request) { r.Header.Set(name, value) })
+		return func(r *http.Request) { asB(r); r.Header.Set(name, value) }
 	}
 	for name, tt := range map[string]struct {
 		method, path string
@@ -51,12 +50,11 @@ func TestDoorB(t *testing.T) {
 		want         string
 		payments     int64
 	}{
-		"mounted":            {"POST", pathB, asB, 201, authorizedB, 1},
-		"slash at the end":   {"POST", pathB + "/", asB, 201, authorizedB, 1},
-		"drop-in":            {"POST", "/pts/v2/payments", asB, 201, authorizedB, 1},
-		"drop-in with slash": {"POST", "/pts/v2/payments/", asB, 201, authorizedB, 1},
-		"foreign host": {"POST", "/pts/v2/payments",
-			with(func(r *http.Request) { r.Host = "apitest.cybersource.com" }), 201, authorizedB, 1},
+		"mounted":             {"POST", pathB, asB, 201, authorizedB, 1},
+		"slash at the end":    {"POST", pathB + "/", asB, 201, authorizedB, 1},
+		"drop-in":             {"POST", "/pts/v2/payments", asB, 201, authorizedB, 1},
+		"drop-in with slash":  {"POST", "/pts/v2/payments/", asB, 201, authorizedB, 1},
+		"foreign host":        {"POST", "/pts/v2/payments", foreign, 201, authorizedB, 1},
 		"any encoding":        {"POST", pathB, header("Accept-Encoding", "*"), 201, authorizedB, 1},
 		"100 Continue":        {"POST", pathB, header("Expect", "100-continue"), 201, authorizedB, 1},
 		"query":               {"POST", pathB + "?a=1", asB, 201, authorizedB, 1},
@@ -102,7 +100,7 @@ func checkHeadB(t *testing.T, resp reply) {
 }
 
 // Without DropInPaths the provider's own paths do not exist.
-func TestDoorB_noDropIn(t *testing.T) {
+func TestEndpointB_noDropIn(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
 	resp, body := send(t, http.MethodPost, proxy.URL+"/pts/v2/payments", strings.NewReader(saleB), asB)
@@ -112,26 +110,26 @@ func TestDoorB_noDropIn(t *testing.T) {
 }
 
 // The response has the client's correlation id, unless that is too long.
-func TestDoorB_correlation(t *testing.T) {
+func TestEndpointB_correlation(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
-	ask := func(id string) string {
+	request := func(id string) string {
 		resp, _ := send(t, http.MethodPost, proxy.URL+pathB, strings.NewReader(saleB),
 			func(r *http.Request) { asB(r); r.Header.Set("v-c-correlation-id", id) })
 		return resp.header.Get("v-c-correlation-id")
 	}
-	if got, want := ask("abc-1"), "abc-1"; got != want {
+	if got, want := request("abc-1"), "abc-1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := ask(strings.Repeat("x", 500)); len(got) != 36 {
+	if got := request(strings.Repeat("x", 500)); len(got) != 36 {
 		t.Errorf("got %q, want a UUID", got)
 	}
-	if one, two := ask(""), ask(""); one == two {
+	if one, two := request(""), request(""); one == two {
 		t.Errorf("got %q twice", one)
 	}
 }
 
-func TestDoorB_tooLarge(t *testing.T) {
+func TestEndpointB_tooLarge(t *testing.T) {
 	t.Parallel()
 	s := &v1{}
 	proxy := mustProxy(t, s, nil)
@@ -148,7 +146,7 @@ func TestDoorB_tooLarge(t *testing.T) {
 }
 
 // Some clients read nothing before they have sent the whole body.
-func TestDoorB_tooLargeByFar(t *testing.T) {
+func TestEndpointB_tooLargeByFar(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, nil)
 	body := strings.Repeat(" ", 5<<20)
@@ -176,7 +174,7 @@ func TestDoorB_tooLargeByFar(t *testing.T) {
 }
 
 // A full server responds in the dialect's form, and executes nothing.
-func TestDoorB_busy(t *testing.T) {
+func TestEndpointB_busy(t *testing.T) {
 	t.Parallel()
 	s := &v1{hold: make(chan struct{}), arrived: make(chan struct{}, 1)}
 	proxy := mustProxy(t, s, func(c *compatproxy.Config) { c.Concurrency = 1 })
@@ -206,7 +204,7 @@ type panicking struct{}
 func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic(pan) }
 
 // The response to a panic has the dialect's form, and no log has the text of the panic.
-func TestDoorB_panic(t *testing.T) {
+func TestEndpointB_panic(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	p, err := compatproxy.New(compatproxy.Config{
@@ -230,12 +228,14 @@ func TestDoorB_panic(t *testing.T) {
 }
 
 // The log has the operation and its outcome, and nothing of the payer.
-func TestDoorB_log(t *testing.T) {
+func TestEndpointB_log(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	upstream := goldentest.Serve(t, &v1{})
-	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
-		Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	p, err := compatproxy.New(compatproxy.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
+		Log: slog.New(slog.NewJSONHandler(&log, nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,15 +254,17 @@ func TestDoorB_log(t *testing.T) {
 }
 
 // A request is counted by its method and the class of its outcome.
-func TestDoorB_metrics(t *testing.T) {
+func TestEndpointB_metrics(t *testing.T) {
 	t.Parallel()
 	upstream := goldentest.Serve(t, &v1{})
 	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, body := range []string{saleB, strings.Replace(saleB, pan, "4111111111111112", 1), "{}",
-		strings.Replace(saleB, "24.50", "x", 1)} {
+	for _, body := range []string{
+		saleB, strings.Replace(saleB, pan, "4111111111111112", 1), "{}",
+		strings.Replace(saleB, "24.50", "x", 1),
+	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathB, strings.NewReader(body))
 		asB(r)
 		p.Handler().ServeHTTP(httptest.NewRecorder(), r)
@@ -283,12 +285,15 @@ func TestDoorB_metrics(t *testing.T) {
 	}
 }
 
-// TestDoorB_http2 sends requests like OkHttp and libcurl: by HTTP/2, with the provider's host name.
-func TestDoorB_http2(t *testing.T) {
+// TestEndpointB_http2 sends requests like OkHttp and libcurl: by HTTP/2, with the provider's host
+// name.
+func TestEndpointB_http2(t *testing.T) {
 	t.Parallel()
 	upstream := goldentest.Serve(t, &v1{})
-	p, err := compatproxy.New(compatproxy.Config{DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
-		DropInPaths: true})
+	p, err := compatproxy.New(compatproxy.Config{
+		DeduplicationSecret: goldentest.Secret(), V1: upstream.URL,
+		DropInPaths: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,9 +331,9 @@ func TestRPC_providerB(t *testing.T) {
 		{apiKey, strings.Replace(one, `"24.50"`, `"x"`, 1), `"result":{"id":"`},
 		{apiKey, strings.Replace(one, `"24.50"`, `{}`, 1), `"field":"orderInformation.amountDetails.totalAmount"`},
 	} {
-		status, answer := askRPC(t, proxy.URL, tt.bearer, tt.body)
-		if status != http.StatusOK || !strings.Contains(answer, tt.want) {
-			t.Errorf("got %d %s, want %s in it", status, answer, tt.want)
+		status, response := callRPC(t, proxy.URL, tt.bearer, tt.body)
+		if status != http.StatusOK || !strings.Contains(response, tt.want) {
+			t.Errorf("got %d %s, want %s in it", status, response, tt.want)
 		}
 	}
 	if got := s.creates.Load(); got != 3 {

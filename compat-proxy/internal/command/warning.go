@@ -14,20 +14,20 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/upstream"
 )
 
-// quiet is the least time between two of these log lines.
-const quiet = 10 * time.Second
+// warnInterval is the least time between two of these log lines.
+const warnInterval = 10 * time.Second
 
-// complain logs why v1 does not respond. While v1 is down every request has the same reason, so
+// warn logs why v1 does not respond. While v1 is down every request has the same reason, so
 // most lines are only counted.
-func (x *Executor) complain(ctx context.Context, reason string) {
+func (x *Executor) warn(ctx context.Context, reason string) {
 	now := x.cfg.Clock.Now().UnixNano()
-	last := x.complained.Load()
-	if last != 0 && now-last < int64(quiet) || !x.complained.CompareAndSwap(last, now) {
-		x.unsaid.Add(1)
+	last := x.lastWarning.Load()
+	if last != 0 && now-last < int64(warnInterval) || !x.lastWarning.CompareAndSwap(last, now) {
+		x.suppressed.Add(1)
 		return
 	}
 	x.cfg.Log.WarnContext(ctx, "compat-proxy: no response from v1", slog.String("error", reason),
-		slog.Int64("more", x.unsaid.Swap(0)))
+		slog.Int64("suppressed", x.suppressed.Swap(0)))
 }
 
 // distrust closes the idle connections. One of them delivered a response to another request, and
@@ -36,7 +36,7 @@ func (x *Executor) distrust(ctx context.Context) {
 	if c, ok := x.cfg.Transport.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
-	x.complain(ctx, "response does not match the request: idle connections closed")
+	x.warn(ctx, "the response belongs to another request: all idle connections were closed")
 }
 
 // causes are the errors whose text contains nothing of a request or a response.
@@ -50,7 +50,7 @@ func cause(err error) string {
 	var op *net.OpError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no response in time"
+		return "v1 did not respond in time"
 	case errors.As(err, &certificate):
 		return certificate.Error()
 	case errors.As(err, &op):
@@ -61,13 +61,13 @@ func cause(err error) string {
 			return known.Error()
 		}
 	}
-	return "response is not HTTP, or the connection broke"
+	return "the connection broke, or the response is not HTTP"
 }
 
-// between returns the reason to log for a response that is not v1's, and "" for one that is.
-func (a answer) between() string {
-	if !a.transient() || a.err.Code != "" {
+// gatewayFault returns the reason to log for a response that is not v1's, and "" for one that is.
+func (resp response) gatewayFault() string {
+	if !resp.transient() || resp.err.Code != "" {
 		return ""
 	}
-	return "status " + strconv.Itoa(a.status) + " from a gateway in front of v1"
+	return "a gateway in front of v1 returned status " + strconv.Itoa(resp.status)
 }

@@ -21,9 +21,9 @@ type profileIDs struct {
 func (d *decoder) stored() (profileIDs, bool) {
 	profile := d.txn.Child("profile")
 	ids := profileIDs{
-		Customer: unfilled(profile.Get("customerProfileId")),
-		Method:   unfilled(profile.Get("paymentProfile", "paymentProfileId")),
-		Address:  unfilled(profile.Get("shippingProfileId")),
+		Customer: withoutZeros(profile.Get("customerProfileId")),
+		Method:   withoutZeros(profile.Get("paymentProfile", "paymentProfileId")),
+		Address:  withoutZeros(profile.Get("shippingProfileId")),
 	}
 	return ids, ids != profileIDs{}
 }
@@ -114,7 +114,8 @@ func (d *decoder) refundProfile(
 	d.echo.Profile = ids
 	return command.Refund{
 		Target: target, Amount: amount, Reference: d.txn.Get("order", "invoiceNumber"), Metadata: d.ownMetadata(),
-		Require: command.Require{Settled: true, Currency: currency, Customer: customer, Method: method}, Once: d.once(),
+		Require:       command.Require{Settled: true, Currency: currency, Customer: customer, Method: method},
+		Deduplication: d.deduplication(),
 	}, problem{}
 }
 
@@ -126,7 +127,8 @@ func (d *decoder) newProfile() (*command.CreateCustomer, problem) {
 	}
 	customer := d.txn.Child("customer")
 	c := &command.CreateCustomer{Body: v1.CustomerInput{
-		Reference: whole(customer.Get("id")), Email: whole(customer.Get("email")), Shipping: contact(d.txn.Child("shipTo")),
+		Reference: nonEmpty(customer.Get("id")), Email: nonEmpty(customer.Get("email")),
+		Shipping: contact(d.txn.Child("shipTo")),
 	}}
 	if c.Body.Reference == nil && c.Body.Email == nil {
 		return nil, refuse(apiNoCustomerInfo)
@@ -135,36 +137,36 @@ func (d *decoder) newProfile() (*command.CreateCustomer, problem) {
 	if !p.none() {
 		return nil, refuse(apiNotStorable)
 	}
-	keep(method.Metadata, "customer_type", customer.Get("type"))
+	setNonEmpty(method.Metadata, "customer_type", customer.Get("type"))
 	c.Methods = []command.NewMethod{method}
 	return c, problem{}
 }
 
-// wish is the createProfile part of a transaction.
-type wish struct {
+// profileRequest is the createProfile part of a transaction.
+type profileRequest struct {
 	Create  *command.CreateCustomer
 	Problem problem
 }
 
-// fulfil makes the profile of an approved payment, and returns the profileResponse; nil without
-// createProfile. Its result does not change the payment. If the proxy dies between the two, a retry
-// makes the profile. If the profile already exists, the response to a retry is that of any
-// duplicate.
-func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command.Result) *wire.Element {
-	if p.Wish == nil || len(results) == 0 {
+// makeRequestedProfile makes the profile of an approved payment, and returns the profileResponse;
+// nil without createProfile. Its result does not change the payment. If the proxy dies between the
+// two, a retry makes the profile. If the profile already exists, the response to a retry is that of
+// any duplicate.
+func (h *Handler) makeRequestedProfile(ctx context.Context, c call, p *plan, results []command.Result) *wire.Element {
+	if p.NewProfile == nil || len(results) == 0 {
 		return nil
 	}
 	again := repeatsApproval(results[0])
 	if results[0].Outcome != command.Done && !again {
 		return nil
 	}
-	outcome, m := p.Wish.Problem, made{}
+	outcome, m := p.NewProfile.Problem, profileNumbers{}
 	if outcome.none() {
-		outcome = lacking(c.scopes, customerScopes(*p.Wish.Create))
+		outcome = requireScopes(c.scopes, customerScopes(*p.NewProfile.Create))
 	}
 	if outcome.none() {
-		r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{*p.Wish.Create})[0]
-		outcome, m = judgeProfile(r), newMade(r)
+		r := h.cfg.Executor.Execute(ctx, c.key, []command.Command{*p.NewProfile.Create})[0]
+		outcome, m = judgeProfile(r), newProfileNumbers(r)
 	}
 	if again && !outcome.none() {
 		return nil
@@ -176,11 +178,11 @@ func (h *Handler) fulfil(ctx context.Context, c call, p *plan, results []command
 	if outcome.none() {
 		result, outcome = wire.ResultOK, refuse(apiOK)
 	}
-	said := wire.GroupElement("messages", wire.TextElement("resultCode", result), &wire.Element{
-		Name: "message", Kind: wire.Many, Children: []*wire.Element{wire.GroupElement("message",
+	messages := wire.GroupElement("messages", wire.TextElement("resultCode", result), &wire.Element{
+		Name: "message", Form: wire.Many, Children: []*wire.Element{wire.GroupElement("message",
 			wire.TextElement("code", string(outcome.API)), wire.TextElement("text", outcome.apiMessage()))},
 	})
-	return wire.GroupElement("profileResponse", append([]*wire.Element{said}, m.elements()...)...)
+	return wire.GroupElement("profileResponse", append([]*wire.Element{messages}, m.elements()...)...)
 }
 
 // repeatsApproval reports whether a request repeats one whose payment was approved. For a duplicate
@@ -199,7 +201,7 @@ func repeatsApproval(r command.Result) bool {
 
 // elements returns the numbers as elements of a transactionResponse.
 func (p profileIDs) elements() []*wire.Element {
-	var l leaves
+	var l elementList
 	l.text("customerProfileId", p.Customer)
 	l.text("customerPaymentProfileId", p.Method)
 	l.text("customerAddressId", p.Address)

@@ -11,21 +11,22 @@ import (
 // nonceKey is the metadata entry that makes a request differ from all equal requests.
 const nonceKey = "nonce"
 
-// apartTries is how many keys of a chain are tried before a random key. A later request then does
+// chainTries is how many keys of a chain are tried before a random key. A later request then does
 // not find this one, but the payment matters more.
-const apartTries = 8
+const chainTries = 8
 
-// apart runs do for a request without a window, under the chain's next key, so that later requests
-// can be its duplicates. The nonce makes v1 refuse a key that another request has, and accept the
-// request's own. So equal requests are not duplicates, but a retry after a lost response is.
-func (s session) apart(ctx context.Context, in chain, do func(session) Result) Result {
+// runWithoutWindow runs do for a request without a window, under the chain's next key, so that
+// later requests can be its duplicates. The nonce makes v1 refuse a key that another request has,
+// and accept the request's own. So equal requests are not duplicates, but a retry after a lost
+// response is.
+func (s session) runWithoutWindow(ctx context.Context, in chain, do func(session) Result) Result {
 	s.nonce = s.x.cfg.NewKey()
 	n := s.x.chainEnds.take(in)
-	for range apartTries {
+	for range chainTries {
 		s.idempotencyKey = in.key(n)
 		r := do(s)
 		if r.Code != CodeKeyReused {
-			s.leave(ctx, in, n, r)
+			s.repairChain(ctx, in, n, r)
 			return r
 		}
 		s.x.chainEnds.pass(in, n)
@@ -46,10 +47,10 @@ func (s session) apart(ctx context.Context, in chain, do func(session) Result) R
 	return do(s)
 }
 
-// leave keeps the chain without a gap after a request under its nth key, whose result is r.
-func (s session) leave(ctx context.Context, in chain, n int, r Result) {
+// repairChain keeps the chain without a gap after a request under its nth key, whose result is r.
+func (s session) repairChain(ctx context.Context, in chain, n int, r Result) {
 	if r.Outcome != Done && r.Outcome != Declined {
-		s.giveBack(ctx, in, n, r)
+		s.releaseKey(ctx, in, n, r)
 	}
 	if s.x.chainEnds.passed(in, n-1) {
 		s.fill(ctx, in, n-1)
@@ -60,7 +61,7 @@ func (s session) leave(ctx context.Context, in chain, n int, r Result) {
 // to a key in use.
 //
 // A request that took a key while another one ran under the key before fills that key afterwards.
-// The other one looks at the next key after v1 freed its own (vacate). At least one of the two
+// The other one looks at the next key after v1 freed its own (skipFreed). At least one of the two
 // reads comes after both events, so the freed key does not stay a gap.
 func (s session) fill(ctx context.Context, in chain, n int) {
 	for ; n >= 0; n-- {
@@ -81,14 +82,14 @@ func (s session) fill(ctx context.Context, in chain, n int) {
 	}
 }
 
-// giveBack leaves the nth key of a chain to the next request, because r may have left it unused. If
-// another request took a later key meanwhile, giveBack reserves the nth as skipped. A walk along
-// the chain would otherwise end at the free key and miss the later one. V1 keeps the key if it is
-// in use after all.
-func (s session) giveBack(ctx context.Context, in chain, n int, r Result) {
-	if s.x.chainEnds.giveBack(in, n) {
+// releaseKey leaves the nth key of a chain to the next request, because r may have left it unused.
+// If another request took a later key meanwhile, releaseKey reserves the nth as skipped. A walk
+// along the chain would otherwise end at the free key and miss the later one. V1 keeps the key if
+// it is in use after all.
+func (s session) releaseKey(ctx context.Context, in chain, n int, r Result) {
+	if s.x.chainEnds.releaseKey(in, n) {
 		if r.released() {
-			s.vacate(ctx, in, n)
+			s.skipFreed(ctx, in, n)
 		}
 		return
 	}
@@ -113,13 +114,13 @@ func (s session) skip(ctx context.Context, in chain, n int) (seen use, closed bo
 		return seen, failed == nil && seen.closes(), failed
 	}
 	end, last := &chainEnd{chain: in, n: n}, seen
-	if !seen.blind { // a walk would find nothing
+	if !seen.unreadable { // a walk would find nothing
 		var found use
 		if found, failed = s.walk(ctx, end); end.n > n {
 			last = found
 		}
 	}
-	s.x.chainEnds.skip(in, end.n, last.running || last.blind)
+	s.x.chainEnds.skip(in, end.n, last.running || last.unreadable)
 	return seen, end.closed, failed
 }
 
@@ -178,8 +179,8 @@ func (e *chainEnds) take(in chain) int {
 	return k.next - 1
 }
 
-// giveBack makes the nth key the next one if no later key was taken. Else it returns false.
-func (e *chainEnds) giveBack(in chain, n int) bool {
+// releaseKey makes the nth key the next one if no later key was taken. Else it returns false.
+func (e *chainEnds) releaseKey(in chain, n int) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	k := e.of(in)

@@ -15,7 +15,7 @@ func inVersion(version, status string, more ...string) string {
 	return transaction(status, append(more, `"version":`+version)...)
 }
 
-var conflicts = answer{status: http.StatusConflict, body: refusal(command.CodeVersionConflict)}
+var conflicts = response{status: http.StatusConflict, body: refusal(command.CodeVersionConflict)}
 
 // bodies returns the bodies of the requests of a route.
 func bodies(f *fakeV1, route string) (all, keys []string) {
@@ -27,8 +27,8 @@ func bodies(f *fakeV1, route string) (all, keys []string) {
 	return all, keys
 }
 
-// TestUndoingDecidesAgain: the payment changes between the read and the void.
-func TestUndoingDecidesAgain(t *testing.T) {
+// TestReversalDecidesAgain: the payment changes between the read and the void.
+func TestReversalDecidesAgain(t *testing.T) {
 	t.Parallel()
 	marked := `"metadata":{"` + command.SaleKey + `":"` + command.SaleMark + `"}`
 	first, second := `{"expected_version":1}`, `{"expected_version":2}`
@@ -37,13 +37,15 @@ func TestUndoingDecidesAgain(t *testing.T) {
 	sale := append(taken, automatic)
 	sold, soldLater := inVersion("1", "captured", sale...), inVersion("2", "captured", sale...)
 	inPart := inVersion("2", "partially_captured", held...)
-	done := func(version string) answer { return answer{status: 200, body: inVersion(version, "voided", held...)} }
+	done := func(version string) response {
+		return response{status: 200, body: inVersion(version, "voided", held...)}
+	}
 	reverse, cancel := command.Reverse{Target: number}, command.CancelCapture{Target: number}
 	tests := []struct {
 		name    string
 		command command.Command
 		reads   []string
-		voids   []answer
+		voids   []response
 		want    command.Outcome
 		code    string
 		sent    []string
@@ -51,46 +53,46 @@ func TestUndoingDecidesAgain(t *testing.T) {
 		{
 			"captured by another request", reverse,
 			[]string{plain, captured},
-			[]answer{conflicts},
+			[]response{conflicts},
 			command.Refused, command.CodeNotVoidable,
 			[]string{first},
 		},
 		{
 			"a sale whose capture was under way", reverse,
 			[]string{authorized, soldLater},
-			[]answer{conflicts, done("3")},
+			[]response{conflicts, done("3")},
 			command.Done, "",
 			[]string{first, second},
 		},
 		{
 			"a sale that is held, and captured in part", cancel,
 			[]string{sold, inPart},
-			[]answer{conflicts},
+			[]response{conflicts},
 			command.Refused, command.CodeNotVoidable,
 			[]string{first},
 		},
 		{
 			"voided by this command before", reverse,
 			[]string{inVersion("2", "voided", held...)},
-			[]answer{done("2")},
+			[]response{done("2")},
 			command.Done, "",
 			[]string{first},
 		},
 		{
 			"without an end", reverse,
 			[]string{authorized},
-			[]answer{conflicts},
+			[]response{conflicts},
 			command.Refused, command.CodeOperationInProgress, slices.Repeat([]string{first}, 8),
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var reads []answer
+			var reads []response
 			for _, body := range tt.reads {
-				reads = append(reads, answer{status: 200, body: body})
+				reads = append(reads, response{status: 200, body: body})
 			}
-			x, f := setup(t, map[string][]answer{read: reads, void: tt.voids, readCaps: listed()})
+			x, f := setup(t, map[string][]response{read: reads, void: tt.voids, readCaps: listed()})
 			r := run(t, x, tt.command)
 			if r.Outcome != tt.want || r.Code != tt.code {
 				t.Errorf("got %s %s, want %s %s", r.Outcome, r.Code, tt.want, tt.code)
@@ -107,31 +109,33 @@ func TestUndoingDecidesAgain(t *testing.T) {
 // are final. Its retry finds the void that followed.
 func TestNameAfterAVersionConflict(t *testing.T) {
 	t.Parallel()
-	reused := answer{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
+	reused := response{status: http.StatusUnprocessableEntity, body: refusal(command.CodeKeyReused)}
 	voided := inVersion("3", "voided", held...)
 	for _, final := range []bool{false, true} {
-		asked := command.Named{Command: command.Reverse{Target: number}, Name: "n", Final: final}
+		reversal := command.Named{Command: command.Reverse{Target: number}, Name: "n", Final: final}
 		reads := slices.Concat(ok(inVersion("1", "authorized", held...)), ok(inVersion("2", "authorized", held...)),
 			ok(voided))
-		voids := []answer{conflicts, {status: 200, body: voided}, reused, {status: 200, body: voided}}
-		learn, f := setup(t, map[string][]answer{read: reads, void: voids})
-		run(t, learn, asked)
+		voids := []response{conflicts, {status: 200, body: voided}, reused, {status: 200, body: voided}}
+		learn, f := setup(t, map[string][]response{read: reads, void: voids})
+		run(t, learn, reversal)
 		_, keys := bodies(f, void)
 		// The record is recent by any clock.
 		record := `{"status":"completed","http_status":409,"error_code":"version_conflict",` +
 			`"created_at":"2999-01-01T00:00:00.000Z"}`
-		answers := map[string][]answer{
+		responses := map[string][]response{
 			read: reads, void: voids, readCaps: listed(), "GET /v1/idempotency_keys/" + keys[0]: ok(record),
 		}
-		x, f := setup(t, answers)
+		x, f := setup(t, responses)
 		for range 2 {
-			if r := run(t, x, asked); r.Outcome != command.Done {
+			if r := run(t, x, reversal); r.Outcome != command.Done {
 				t.Fatalf("final %t: got %s %s, want done", final, r.Outcome, r.Code)
 			}
 		}
 		sent, under := bodies(f, void)
-		want := []string{`{"expected_version":1}`, `{"expected_version":2}`, `{"expected_version":2}`,
-			`{"expected_version":2}`}
+		want := []string{
+			`{"expected_version":1}`, `{"expected_version":2}`, `{"expected_version":2}`,
+			`{"expected_version":2}`,
+		}
 		if !slices.Equal(sent, want) || under[0] != under[2] || under[1] != under[3] || under[0] == under[1] {
 			t.Errorf("final %t: got %v under %v, want %v", final, sent, under, want)
 		}
@@ -142,7 +146,7 @@ func TestNameAfterAVersionConflict(t *testing.T) {
 func TestVoidOfAnExpectedVersion(t *testing.T) {
 	t.Parallel()
 	version := int64(1)
-	x, f := setup(t, map[string][]answer{void: {{
+	x, f := setup(t, map[string][]response{void: {{
 		status: http.StatusConflict, body: refusalWith(command.CodeVersionConflict, inVersion("2", "captured", taken...)),
 	}}})
 	r := run(t, x, command.Named{Command: command.Void{Target: number, Expected: &version}, Name: "n", Final: true})
@@ -157,7 +161,7 @@ func TestNotFoundByNameReservesTheName(t *testing.T) {
 	for name, undo := range map[string]command.Command{
 		"reversal": command.Reverse{Name: "n"}, "void": command.CancelCapture{Name: "n"},
 	} {
-		b := setupOnce(t, noon)
+		b := setupWindow(t, noon)
 		before := b.proxy(t, otherSecret, goldentest.Secret())
 		for range 2 {
 			if r := b.result(t, 0, undo); r.Outcome != command.NotFound {
@@ -195,7 +199,7 @@ func TestNotFoundAfterARefusalReservesTheNextKey(t *testing.T) {
 // TestReversalLosesTheNameToItsPayment: the payment arrives between the search and the reservation.
 func TestReversalLosesTheNameToItsPayment(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	between := &meanwhile{method: http.MethodPost, RoundTripper: b.server.Client().Transport}
 	between.run = func() { b.result(t, 1, named(100)) }
 	x, err := command.New(command.Config{

@@ -34,47 +34,57 @@ func back(status, amount string) string {
 		`,"currency":"usd"}`
 }
 
-func listed(items ...string) []answer {
-	return []answer{{status: 200, body: `{"object":"list","data":[` + strings.Join(items, ",") + `],"has_more":false}`}}
+func listed(items ...string) []response {
+	return []response{{status: 200, body: `{"object":"list","data":[` + strings.Join(items, ",") + `],"has_more":false}`}}
 }
 
-func ok(body string) []answer { return []answer{{status: 200, body: body}} }
+func ok(body string) []response { return []response{{status: 200, body: body}} }
 
 func TestReverse(t *testing.T) {
 	t.Parallel()
-	notVoidable := []answer{{status: 409, body: refusalWith(command.CodeNotVoidable, transaction("captured", taken...))}}
+	notVoidable := []response{{status: 409, body: refusalWith(command.CodeNotVoidable, transaction("captured", taken...))}}
 	sale := `"metadata":{"` + command.SaleKey + `":"` + command.SaleMark + `"}`
 	tests := []struct {
 		name, state    string
 		amount         string
-		answer         []answer
+		response       []response
 		want           command.Outcome
 		unmet          command.Condition
 		code           string
 		voids          int
-		capturesListed []answer
+		capturesListed []response
 	}{
 		{name: "OK", state: transaction("authorized", held...), amount: "20.00", want: command.Done, voids: 1},
 		{name: "all of it", state: transaction("authorized", held...), want: command.Done, voids: 1},
-		{name: "a cent less", state: transaction("authorized", held...), amount: "19.99", want: command.Unmet,
-			unmet: command.ConditionAmount},
-		{name: "a cent more", state: transaction("authorized", held...), amount: "20.01", want: command.Unmet,
-			unmet: command.ConditionAmount},
-		{name: "not an amount", state: transaction("authorized", held...), amount: "all", want: command.Unmet,
-			unmet: command.ConditionAmount},
+		{
+			name: "a cent less", state: transaction("authorized", held...), amount: "19.99", want: command.Unmet,
+			unmet: command.ConditionAmount,
+		},
+		{
+			name: "a cent more", state: transaction("authorized", held...), amount: "20.01", want: command.Unmet,
+			unmet: command.ConditionAmount,
+		},
+		{
+			name: "not an amount", state: transaction("authorized", held...), amount: "all", want: command.Unmet,
+			unmet: command.ConditionAmount,
+		},
 		{
 			name: "approved for less", state: transaction("authorized", manual, `"amount":2000`, `"amount_authorized":1500`),
 			amount: "15.00", want: command.Done, voids: 1,
 		},
 		{
-			name: "approved for less, all that was asked", state: transaction("authorized", manual, `"amount":2000`,
+			name: "approved for less, the requested amount", state: transaction("authorized", manual, `"amount":2000`,
 				`"amount_authorized":1500`),
 			amount: "20.00", want: command.Unmet, unmet: command.ConditionAmount,
 		},
-		{name: "a verification", state: transaction("authorized", manual, `"amount":0`, `"amount_authorized":0`),
-			amount: "0.00", want: command.Done, voids: 1},
-		{name: "a sale", state: transaction("captured", append(taken, automatic)...), amount: "20.00", want: command.Done,
-			voids: 1},
+		{
+			name: "a verification", state: transaction("authorized", manual, `"amount":0`, `"amount_authorized":0`),
+			amount: "0.00", want: command.Done, voids: 1,
+		},
+		{
+			name: "a sale", state: transaction("captured", append(taken, automatic)...), amount: "20.00", want: command.Done,
+			voids: 1,
+		},
 		{
 			name: "a sale in two steps", state: transaction("captured", append(taken, manual, sale)...), amount: "20.00",
 			want: command.Done, voids: 1, capturesListed: listed(of("succeeded", "2000")),
@@ -91,11 +101,11 @@ func TestReverse(t *testing.T) {
 		},
 		{
 			name: "one whose captures cannot be read", state: transaction("captured", append(taken, manual, sale)...),
-			amount: "20.00", want: command.Unavailable, capturesListed: []answer{{status: 500}},
+			amount: "20.00", want: command.Unavailable, capturesListed: []response{{status: 500}},
 		},
 		{
 			name: "a sale that settled", state: transaction("captured", append(taken, automatic)...), amount: "20.00",
-			answer: notVoidable, want: command.Refused, code: command.CodeNotVoidable, voids: 1,
+			response: notVoidable, want: command.Refused, code: command.CodeNotVoidable, voids: 1,
 		},
 		{
 			name: "captured later: nothing is voided", state: transaction("captured", append(taken, manual)...), amount: "20.00",
@@ -106,17 +116,17 @@ func TestReverse(t *testing.T) {
 			want: command.Refused, code: command.CodeNotVoidable,
 		},
 		{
-			name: "reversed already: v1 may know this one", state: transaction("voided", held...), amount: "1",
+			name: "reversed already: v1 may have stored this one", state: transaction("voided", held...), amount: "1",
 			want: command.Done, voids: 1, capturesListed: listed(),
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if tt.answer == nil {
-				tt.answer = ok(transaction("voided", held...))
+			if tt.response == nil {
+				tt.response = ok(transaction("voided", held...))
 			}
-			x, f := setup(t, map[string][]answer{read: ok(tt.state), void: tt.answer, readCaps: tt.capturesListed})
+			x, f := setup(t, map[string][]response{read: ok(tt.state), void: tt.response, readCaps: tt.capturesListed})
 			r := run(t, x, command.Reverse{Target: number, Amount: tt.amount})
 			if r.Outcome != tt.want || r.Unmet != tt.unmet || r.Code != tt.code {
 				t.Errorf("got %s %s %s, want %s %s %s", r.Outcome, r.Unmet, r.Code, tt.want, tt.unmet, tt.code)
@@ -129,8 +139,8 @@ func TestReverse(t *testing.T) {
 }
 
 // byCapture returns v1's responses for a number that is a capture's and no payment's.
-func byCapture(payment, capture string) map[string][]answer {
-	return map[string][]answer{
+func byCapture(payment, capture string) map[string][]response {
+	return map[string][]response{
 		read:    {{status: 404, body: refusal("not_found")}, {status: 200, body: payment}},
 		readCap: ok(capture),
 	}
@@ -138,10 +148,10 @@ func byCapture(payment, capture string) map[string][]answer {
 
 // canceled is a CancelCapture against prepared responses of v1.
 type canceled struct {
-	name    string
-	answers map[string][]answer
-	want    command.Outcome
-	voids   int
+	name      string
+	responses map[string][]response
+	want      command.Outcome
+	voids     int
 }
 
 func TestCancelCapture_byItsNumber(t *testing.T) {
@@ -154,7 +164,7 @@ func TestCancelCapture_byItsNumber(t *testing.T) {
 		{"of a payment that may be captured further", byCapture(part, of("succeeded", "500")), command.Refused, 0},
 		{"one that failed", byCapture(full, of("failed", "2000")), command.Refused, 0},
 		{
-			"voided already: v1 may know this one",
+			"voided already: v1 may have stored this one",
 			byCapture(transaction("voided", manual), of("voided", "2000")), command.Done, 1,
 		},
 	})
@@ -166,27 +176,31 @@ func TestCancelCapture_byThePaymentsNumber(t *testing.T) {
 	checkCanceled(t, []canceled{
 		{
 			"a sale by its number",
-			map[string][]answer{read: ok(transaction("captured", append(taken, automatic)...))}, command.Done, 1,
+			map[string][]response{read: ok(transaction("captured", append(taken, automatic)...))},
+			command.Done, 1,
 		},
 		{
 			"by the payment's number",
-			map[string][]answer{read: ok(full), readCaps: listed(of("failed", "7"), of("succeeded", "2000"))}, command.Done, 1,
+			map[string][]response{read: ok(full), readCaps: listed(of("failed", "7"), of("succeeded", "2000"))},
+			command.Done, 1,
 		},
 		{
 			"two by the payment's number",
-			map[string][]answer{read: ok(full), readCaps: listed(of("succeeded", "1000"), of("succeeded", "1000"))},
+			map[string][]response{read: ok(full), readCaps: listed(of("succeeded", "1000"), of("succeeded", "1000"))},
 			command.Refused, 0,
 		},
 		{
 			"captures that cannot be read",
-			map[string][]answer{read: ok(full), readCaps: {{status: 500}}}, command.Unavailable, 0,
+			map[string][]response{read: ok(full), readCaps: {{status: 500}}},
+			command.Unavailable, 0,
 		},
-		{"nothing captured", map[string][]answer{read: ok(transaction("authorized", held...))}, command.Refused, 0},
+		{"nothing captured", map[string][]response{read: ok(transaction("authorized", held...))}, command.Refused, 0},
 		{
 			"a refund's number",
-			map[string][]answer{"GET /v1/refunds/" + refund: ok(`{"id":"` + refund + `"}`)}, command.NotFound, 0,
+			map[string][]response{"GET /v1/refunds/" + refund: ok(`{"id":"` + refund + `"}`)},
+			command.NotFound, 0,
 		},
-		{"nothing's number", nil, command.NotFound, 0},
+		{"an unknown number", nil, command.NotFound, 0},
 	})
 }
 
@@ -195,11 +209,11 @@ func checkCanceled(t *testing.T, tests []canceled) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if tt.answers == nil {
-				tt.answers = map[string][]answer{}
+			if tt.responses == nil {
+				tt.responses = map[string][]response{}
 			}
-			tt.answers[void] = ok(transaction("voided", manual))
-			x, f := setup(t, tt.answers)
+			tt.responses[void] = ok(transaction("voided", manual))
+			x, f := setup(t, tt.responses)
 			if got := run(t, x, command.CancelCapture{Target: number}).Outcome; got != tt.want {
 				t.Errorf("outcome: got %s, want %s", got, tt.want)
 			}
@@ -212,7 +226,7 @@ func checkCanceled(t *testing.T, tests []canceled) {
 
 func TestRefundOfACapture(t *testing.T) {
 	t.Parallel()
-	x, f := setup(t, map[string][]answer{
+	x, f := setup(t, map[string][]response{
 		read:    {{status: 404, body: refusal("not_found")}, {status: 200, body: transaction("captured")}},
 		readCap: ok(of("succeeded", "2000")),
 		refunds: {{status: 201, body: strings.Replace(back("succeeded", "500"), "{", `{"capture":"`+capID+`",`, 1)}},
@@ -230,9 +244,12 @@ func TestRefundOfACapture(t *testing.T) {
 
 func TestACapturesNumberIsNoPaymentsUnlessAllowed(t *testing.T) {
 	t.Parallel()
-	for _, c := range []command.Command{command.Refund{Target: number}, command.Get{Target: number},
-		command.Capture{Target: number}} {
-		x, f := setup(t, map[string][]answer{readCap: ok(of("succeeded", "2000"))})
+	for _, c := range []command.Command{
+		command.Refund{Target: number},
+		command.Get{Target: number},
+		command.Capture{Target: number},
+	} {
+		x, f := setup(t, map[string][]response{readCap: ok(of("succeeded", "2000"))})
 		if got, want := run(t, x, c).Outcome, command.NotFound; got != want || len(f.posts()) != 0 {
 			t.Errorf("%s: got %s and %d posts, want %s and none", c.Kind(), got, len(f.posts()), want)
 		}
@@ -241,7 +258,7 @@ func TestACapturesNumberIsNoPaymentsUnlessAllowed(t *testing.T) {
 
 func TestGetOfACapture(t *testing.T) {
 	t.Parallel()
-	x, _ := setup(t, map[string][]answer{
+	x, _ := setup(t, map[string][]response{
 		read:    {{status: 404, body: refusal("not_found")}, {status: 200, body: transaction("captured")}},
 		readCap: ok(of("succeeded", "2000")),
 	})
@@ -254,7 +271,7 @@ func TestGetOfACapture(t *testing.T) {
 // keyOf returns the key that v1 gets for the command and the name.
 func keyOf(t *testing.T, c command.Command, name string) string {
 	t.Helper()
-	x, f := setup(t, map[string][]answer{
+	x, f := setup(t, map[string][]response{
 		create: {{status: 201, body: transaction("authorized")}}, read: ok(transaction("authorized")),
 		capture: {{status: 201, body: of("succeeded", "1")}},
 	})
@@ -262,61 +279,76 @@ func keyOf(t *testing.T, c command.Command, name string) string {
 	return f.posts()[0].key
 }
 
-func TestWhatIsUndoneByItsName(t *testing.T) {
+func TestReversalByName(t *testing.T) {
 	t.Parallel()
 	payment := "GET /v1/idempotency_keys/" + keyOf(t, charge, "n")
 	captured := "GET /v1/idempotency_keys/" + keyOf(t, command.Capture{Target: number}, "n")
-	completed := func(resource string) []answer {
+	completed := func(resource string) []response {
 		return ok(`{"status":"completed","http_status":201,"resource":"` + resource + `"}`)
 	}
 	running := ok(`{"status":"in_progress"}`)
 	authorized, sale := ok(transaction("authorized", held...)), ok(transaction("captured", append(taken, automatic)...))
 	reverse, cancel := command.Reverse{Name: "n", Amount: "20.00"}, command.CancelCapture{Name: "n"}
 	tests := []struct {
-		name    string
-		command command.Command
-		answers map[string][]answer
-		want    command.Outcome
-		voids   int
+		name      string
+		command   command.Command
+		responses map[string][]response
+		want      command.Outcome
+		voids     int
 	}{
-		{"a payment", reverse, map[string][]answer{payment: completed(txnID), read: authorized}, command.Done, 1},
+		{"a payment", reverse, map[string][]response{payment: completed(txnID), read: authorized}, command.Done, 1},
 		{"no payment", reverse, nil, command.NotFound, 0},
-		{"a payment under way", reverse, map[string][]answer{payment: running}, command.Uncertain, 0},
-		{"a payment under way that ends", reverse, map[string][]answer{payment: append(running, completed(txnID)...),
-			read: authorized}, command.Done, 1},
-		{"a payment that made nothing", reverse, map[string][]answer{payment: ok(`{"status":"completed","http_status":503}`)},
-			command.NotFound, 0},
-		{"who may not ask", reverse, map[string][]answer{payment: {{status: 403, body: refusal("insufficient_scope")}}},
-			command.Refused, 0},
-		{"a sale", cancel, map[string][]answer{payment: completed(txnID), read: sale}, command.Done, 1},
-		{"an authorization", cancel, map[string][]answer{payment: completed(txnID), read: authorized}, command.Refused, 0},
+		{"a payment under way", reverse, map[string][]response{payment: running}, command.Uncertain, 0},
+		{"a payment under way that ends", reverse, map[string][]response{
+			payment: append(running, completed(txnID)...),
+			read:    authorized,
+		}, command.Done, 1},
+		{
+			"a payment that made nothing", reverse,
+			map[string][]response{payment: ok(`{"status":"completed","http_status":503}`)},
+			command.NotFound, 0,
+		},
+		{
+			"without the scope to read keys", reverse,
+			map[string][]response{payment: {{status: 403, body: refusal("insufficient_scope")}}},
+			command.Refused, 0,
+		},
+		{"a sale", cancel, map[string][]response{payment: completed(txnID), read: sale}, command.Done, 1},
+		{"an authorization", cancel, map[string][]response{payment: completed(txnID), read: authorized}, command.Refused, 0},
 		{
 			"a sale that was cut short before its capture", cancel,
-			map[string][]answer{
+			map[string][]response{
 				payment: completed(txnID), read: ok(transaction("authorized",
 					append(held, `"metadata":{"`+command.SaleKey+`":"`+command.SaleMark+`"}`)...)),
 			},
 			command.Done, 1,
 		},
-		{"a capture", cancel, map[string][]answer{captured: completed(capID), readCap: ok(of("succeeded", "2000")),
-			read: sale}, command.Done, 1},
-		{"a capture that was refused", cancel, map[string][]answer{captured: completed(txnID), payment: completed(txnID),
-			read: sale}, command.Done, 1},
-		{"a capture under way", cancel, map[string][]answer{captured: running, payment: completed(txnID), read: sale},
-			command.Uncertain, 0},
+		{"a capture", cancel, map[string][]response{
+			captured: completed(capID), readCap: ok(of("succeeded", "2000")),
+			read: sale,
+		}, command.Done, 1},
+		{"a capture that was refused", cancel, map[string][]response{
+			captured: completed(txnID), payment: completed(txnID),
+			read: sale,
+		}, command.Done, 1},
+		{
+			"a capture under way", cancel,
+			map[string][]response{captured: running, payment: completed(txnID), read: sale},
+			command.Uncertain, 0,
+		},
 		{"no capture", cancel, nil, command.NotFound, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if tt.answers == nil {
-				tt.answers = map[string][]answer{}
+			if tt.responses == nil {
+				tt.responses = map[string][]response{}
 			}
-			tt.answers[void] = ok(transaction("voided", manual))
-			tt.answers[readCaps], tt.answers[reserve] = listed(), []answer{{status: 201, body: "{}"}}
-			x, f := setup(t, tt.answers)
+			tt.responses[void] = ok(transaction("voided", manual))
+			tt.responses[readCaps], tt.responses[reserve] = listed(), []response{{status: 201, body: "{}"}}
+			x, f := setup(t, tt.responses)
 			if got := run(t, x, tt.command).Outcome; got != tt.want {
-				t.Errorf("outcome: got %s, want %s; asked %v", got, tt.want, routes(f))
+				t.Errorf("outcome: got %s, want %s; requests %v", got, tt.want, routes(f))
 			}
 			if got := f.count(void); got != tt.voids {
 				t.Errorf("voids: got %d, want %d", got, tt.voids)
@@ -346,26 +378,36 @@ func routes(f *fakeV1) []string {
 
 func TestNamedWaitsForAnotherOperation(t *testing.T) {
 	t.Parallel()
-	busy := answer{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
-	done := answer{status: 201, body: of("succeeded", "100")}
+	busy := response{status: http.StatusConflict, body: refusal(command.CodeOperationInProgress)}
+	done := response{status: 201, body: of("succeeded", "100")}
 	tests := []struct {
-		name    string
-		command command.Command
-		answers []answer
-		want    command.Outcome
-		posts   int
+		name      string
+		command   command.Command
+		responses []response
+		want      command.Outcome
+		posts     int
 	}{
-		{"named", command.Named{Command: command.Capture{Target: number}, Name: "n"}, []answer{busy, busy, done},
-			command.Done, 3},
-		{"not named", command.Capture{Target: number}, []answer{busy, done}, command.Refused, 1},
-		{"waiting has an end", command.Named{Command: command.Capture{Target: number}, Name: "n"}, []answer{busy},
-			command.Refused, 5},
+		{
+			"named",
+			command.Named{Command: command.Capture{Target: number}, Name: "n"},
+			[]response{busy, busy, done},
+			command.Done, 3,
+		},
+		{"not named", command.Capture{Target: number}, []response{busy, done}, command.Refused, 1},
+		{
+			"waiting has an end",
+			command.Named{Command: command.Capture{Target: number}, Name: "n"},
+			[]response{busy},
+			command.Refused, 5,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			x, f := setup(t, map[string][]answer{read: ok(transaction("authorized", held...)),
-				capture: slices.Clone(tt.answers)})
+			x, f := setup(t, map[string][]response{
+				read:    ok(transaction("authorized", held...)),
+				capture: slices.Clone(tt.responses),
+			})
 			if got := run(t, x, tt.command).Outcome; got != tt.want || len(f.posts()) != tt.posts {
 				t.Errorf("got %s after %d posts, want %s after %d", got, len(f.posts()), tt.want, tt.posts)
 			}

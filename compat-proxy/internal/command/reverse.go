@@ -68,7 +68,7 @@ func (s session) reverse(ctx context.Context, c Reverse) Result {
 			}
 		}
 	default: // v1 refuses it, or has the stored response to this command
-		return s.told(ctx, s.voidRead(ctx, t))
+		return s.withVoidedCapture(ctx, s.voidRead(ctx, t))
 	}
 	if !alone {
 		return Result{Outcome: Refused, Status: http.StatusConflict, Code: CodeNotVoidable, Transaction: t}
@@ -116,7 +116,7 @@ func (s session) cancelCapture(ctx context.Context, c CancelCapture) Result {
 	}
 	done := s.voidRead(ctx, t)
 	done.Capture = captured
-	return s.told(ctx, done)
+	return s.withVoidedCapture(ctx, done)
 }
 
 // onlyCapture reports whether a fully captured payment has only one capture: the given one, if it
@@ -140,10 +140,10 @@ func (s session) onlyCapture(ctx context.Context, t *v1.Transaction, captured *v
 	return nil, false, Result{}
 }
 
-// told adds to the result of a voided payment the capture that was voided with it, if it is not
-// there yet. It distinguishes a released payment from a canceled capture. It adds nothing if v1
-// does not respond.
-func (s session) told(ctx context.Context, r Result) Result {
+// withVoidedCapture adds to the result of a voided payment the capture that was voided with it, if
+// it is not there yet. It distinguishes a released payment from a canceled capture. It adds nothing
+// if v1 does not respond.
+func (s session) withVoidedCapture(ctx context.Context, r Result) Result {
 	t := r.Transaction
 	if t == nil || t.Status != v1.TransactionStatusVoided || t.Capture == v1.CaptureModeAutomatic || r.Capture != nil {
 		return r
@@ -161,23 +161,23 @@ func (s session) told(ctx context.Context, r Result) Result {
 // to give if it cannot.
 func (s session) captures(ctx context.Context, t *v1.Transaction) ([]v1.Capture, Result) {
 	limit := 100
-	a := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
+	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.ListTransactionCaptures(ctx, t.ID, &v1.ListTransactionCapturesParams{Limit: &limit}, s.authorized)
 	})
 	var page v1.CaptureList
-	if r, ok := a.read(&page, func() bool { return page.Data != nil }); !ok {
+	if r, ok := resp.read(&page, func() bool { return page.Data != nil }); !ok {
 		return nil, r
 	}
 	return append([]v1.Capture{}, page.Data...), Result{}
 }
 
 // authorizedAs reads the payment with that number, or else the one that the Named Authorize of that
-// name made. The name of a payment that is NotFound is used: see sought.
+// name made. The name of a payment that is NotFound is used: see findNamed.
 func (s session) authorizedAs(ctx context.Context, n Number, name string) (*v1.Transaction, Result) {
 	if n != "" {
 		return s.target(ctx, n)
 	}
-	txn, r := s.sought(ctx, name, PaymentAuthorize)
+	txn, r := s.findNamed(ctx, name, PaymentAuthorize)
 	if txn == "" {
 		return nil, r
 	}
@@ -189,11 +189,11 @@ func (s session) capturedAs(ctx context.Context, c CancelCapture) (*v1.Transacti
 	if c.Target != "" {
 		return s.payment(ctx, c.Target, true)
 	}
-	made, r := s.sought(ctx, c.Name, PaymentCapture, PaymentAuthorize)
+	made, r := s.findNamed(ctx, c.Name, PaymentCapture, PaymentAuthorize)
 	switch {
 	case made == "":
 		return nil, nil, r
-	case !is(id.Capture, made):
+	case !isID(id.Capture, made):
 		t, r := s.read(ctx, made)
 		return t, nil, r
 	}

@@ -31,8 +31,8 @@ type desk struct {
 	to      string // the certificate for encryption
 }
 
-// letIn is a v1 that accepts the merchant's key and every reservation.
-func letIn(w http.ResponseWriter, r *http.Request) {
+// acceptingV1 is a v1 that accepts the merchant's key and every reservation.
+func acceptingV1(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		w.WriteHeader(http.StatusCreated)
 		return
@@ -66,8 +66,9 @@ func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 		t.Fatal(err)
 	}
 	d.handler = providerb.New(providerb.Config{
-		Executor: goldentest.MustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}), Openers: d.store,
-		Clock: c, Currency: "usd",
+		Executor: goldentest.MustExecutor(t, v1), Verifier: auth.New(auth.Config{Keys: d.store, Clock: c}),
+		DecryptionKeys: d.store,
+		Clock:          c, Currency: "usd",
 		MaxBytes: 256 << 10, NewNumber: func() string { return "1" },
 	})
 	return d
@@ -112,11 +113,11 @@ func (d *desk) send(t *testing.T, body, authorization string) *httptest.Response
 // wrapped returns a body encrypted to a key of the proxy.
 func (d *desk) wrapped(t *testing.T, text, kid string) string {
 	t.Helper()
-	key, ok := d.store.ProviderBOpener(t.Context(), "requests")
+	key, ok := d.store.ProviderBDecryptionKey(t.Context(), "requests")
 	if !ok {
 		t.Fatal("no key to encrypt to")
 	}
-	body, err := envelope.Seal([]byte(text), kid, &key.PublicKey, goldentest.Today)
+	body, err := envelope.Encrypt([]byte(text), kid, &key.PublicKey, goldentest.Today)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +125,14 @@ func (d *desk) wrapped(t *testing.T, text, kid string) string {
 }
 
 const (
-	nothing  = `{}`
-	unopened = `"reason":"INVALID_DATA","message":"Declined - One or more fields in the request contains invalid data"}`
+	nothing      = `{}`
+	notDecrypted = `"reason":"INVALID_DATA","message":"Declined - One or more fields in the request contains invalid ` +
+		`data"}`
 )
 
 func TestEncryptedRequest(t *testing.T) {
 	t.Parallel()
-	d := mustDesk(t, letIn)
+	d := mustDesk(t, acceptingV1)
 	good := d.wrapped(t, nothing, "requests")
 	// The refusal is of the decrypted content: a field is missing.
 	if got := d.post(t, good, ""); got.Code != http.StatusBadRequest ||
@@ -144,21 +146,21 @@ func TestEncryptedRequest(t *testing.T) {
 		"not JSON inside":     d.post(t, d.wrapped(t, "nonsense", "requests"), ""),
 		"encrypted a 2. time": d.post(t, d.wrapped(t, `"`+good+`"`, "requests"), ""),
 	} {
-		if got.Code != http.StatusBadRequest || !strings.HasSuffix(got.Body.String(), unopened) {
-			t.Errorf("%s: %d %s, want 400 and %s", name, got.Code, got.Body, unopened)
+		if got.Code != http.StatusBadRequest || !strings.HasSuffix(got.Body.String(), notDecrypted) {
+			t.Errorf("%s: %d %s, want 400 and %s", name, got.Code, got.Body, notDecrypted)
 		}
 	}
 }
 
-func TestEncryptedAnswer(t *testing.T) {
+func TestEncryptedResponse(t *testing.T) {
 	t.Parallel()
-	d := mustDesk(t, letIn)
+	d := mustDesk(t, acceptingV1)
 	w := d.post(t, nothing, "answers")
 	var body map[string]string
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body) != 1 || w.Code != http.StatusBadRequest {
 		t.Fatalf("%v: %d %s, want 400 with one member", err, w.Code, w.Body)
 	}
-	text, err := envelope.Open(t.Context(), d.store, body["encryptedResponse"])
+	text, err := envelope.Decrypt(t.Context(), d.store, body["encryptedResponse"])
 	if err != nil || !strings.Contains(string(text), "MISSING_FIELD") {
 		t.Errorf("inside: %s, %v, want the refusal", text, err)
 	}
@@ -176,7 +178,7 @@ func TestEncryptedAnswer(t *testing.T) {
 }
 
 // A revoked key gets a plain response, like any unauthenticated request.
-func TestAnswerToARevokedKeyIsPlain(t *testing.T) {
+func TestResponseToARevokedKeyIsPlain(t *testing.T) {
 	t.Parallel()
 	d := mustDesk(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)

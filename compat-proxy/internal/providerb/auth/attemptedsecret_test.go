@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/auth"
 )
 
-func TestTried(t *testing.T) {
+func TestAttemptedSecret(t *testing.T) {
 	t.Parallel()
 	mac := base64.StdEncoding.EncodeToString(make([]byte, 32))
 	signed := func(id, mac string) http.Header {
@@ -42,7 +42,7 @@ func TestTried(t *testing.T) {
 		"another scheme":             {http.Header{"Authorization": {"Basic sk_test_1"}}, ""},
 		"nothing":                    {http.Header{}, ""},
 	} {
-		if got := auth.Tried(tt.header).Reveal(); got != tt.want {
+		if got := auth.AttemptedSecret(tt.header).Reveal(); got != tt.want {
 			t.Errorf("%s: got %.99q, want %.99q", name, got, tt.want)
 		}
 	}

@@ -16,20 +16,20 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// onceBundle holds some proxies in front of one v1, and the clock of all.
-type onceBundle struct {
+// windowBundle holds some proxies in front of one v1, and the clock of all.
+type windowBundle struct {
 	v1      *keyedV1
 	clock   *clock.Fake
 	server  *httptest.Server
 	proxies []*command.Executor
 }
 
-func setupOnce(tb testing.TB, at time.Time) onceBundle {
+func setupWindow(tb testing.TB, at time.Time) windowBundle {
 	tb.Helper()
 	c := clock.NewFake(at)
-	f := &keyedV1{clock: c, answer: http.StatusCreated, uses: map[string]*keyUse{}}
+	f := &keyedV1{clock: c, response: http.StatusCreated, uses: map[string]*keyUse{}}
 	server := goldentest.Serve(tb, f)
-	b := onceBundle{v1: f, clock: c, server: server}
+	b := windowBundle{v1: f, clock: c, server: server}
 	for range 2 {
 		b.proxies = append(b.proxies, b.proxy(tb, goldentest.Secret(), secret.String{}))
 	}
@@ -37,7 +37,7 @@ func setupOnce(tb testing.TB, at time.Time) onceBundle {
 }
 
 // proxy returns a further proxy in front of the same v1.
-func (b onceBundle) proxy(tb testing.TB, current, other secret.String) *command.Executor {
+func (b windowBundle) proxy(tb testing.TB, current, other secret.String) *command.Executor {
 	tb.Helper()
 	x, err := command.New(command.Config{
 		DeduplicationSecret: current, DeduplicationSecretOther: other, V1: b.server.URL,
@@ -49,7 +49,7 @@ func (b onceBundle) proxy(tb testing.TB, current, other secret.String) *command.
 	return x
 }
 
-// A slot begins at midnight, and none begins near noon.
+// A span begins at midnight, and none begins near noon.
 var (
 	noon     = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
@@ -62,7 +62,7 @@ func sale(window int, change ...func(*command.Authorize)) command.Authorize {
 			Amount: 100, Currency: "usd", PaymentMethod: "card",
 			Card: &v1.CardInput{Number: secret.New("4111111111111111"), ExpMonth: 4, ExpYear: 2031},
 		},
-		Once: command.Once{Window: window, Same: []string{"shop", "INV-1"}},
+		Deduplication: command.Deduplication{Window: window, Same: []string{"shop", "INV-1"}},
 	}
 	for _, fn := range change {
 		fn(&c)
@@ -70,16 +70,16 @@ func sale(window int, change ...func(*command.Authorize)) command.Authorize {
 	return c
 }
 
-func (b onceBundle) ask(ctx context.Context, proxy int, c command.Command) command.Outcome {
+func (b windowBundle) execute(ctx context.Context, proxy int, c command.Command) command.Outcome {
 	return b.proxies[proxy].Execute(ctx, key, []command.Command{c})[0].Outcome
 }
 
-func TestOnce(t *testing.T) {
+func TestDeduplication(t *testing.T) {
 	t.Parallel()
 	mastercard := func(c *command.Authorize) { c.Body.Card.Number = secret.New("5424000000000015") }
 	described := func(c *command.Authorize) { c.Body.Description = new("another text") }
 	fields := func(same ...string) func(*command.Authorize) {
-		return func(c *command.Authorize) { c.Once.Same = same }
+		return func(c *command.Authorize) { c.Deduplication.Same = same }
 	}
 	tests := []struct {
 		name   string
@@ -93,7 +93,7 @@ func TestOnce(t *testing.T) {
 		{"long after", sale(120), 7 * time.Hour, command.Done},
 		{"the next day", sale(120), 30 * time.Hour, command.Done},
 		{"with a longer window", sale(28800), 4 * time.Hour, command.Repeated},
-		{"with a longer window, across a slot's beginning", sale(28800), 7 * time.Hour, command.Repeated},
+		{"with a longer window, across a span's beginning", sale(28800), 7 * time.Hour, command.Repeated},
 		{"with a window beyond the longest", sale(1 << 30), 8*time.Hour + time.Millisecond, command.Done},
 		{"without a window", sale(0), 0, command.Done},
 		{"of another amount", sale(120, func(c *command.Authorize) { c.Body.Amount++ }), 0, command.Done},
@@ -108,12 +108,12 @@ func TestOnce(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
-			if got, want := b.ask(t.Context(), 0, sale(120)), command.Done; got != want {
+			b := setupWindow(t, noon)
+			if got, want := b.execute(t.Context(), 0, sale(120)), command.Done; got != want {
 				t.Fatalf("first: got %s, want %s", got, want)
 			}
 			b.clock.Advance(tt.after)
-			if got := b.ask(t.Context(), 1, tt.second); got != tt.want {
+			if got := b.execute(t.Context(), 1, tt.second); got != tt.want {
 				t.Errorf("second: got %s, want %s", got, tt.want)
 			}
 			want := 2
@@ -127,26 +127,26 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-func TestOnce_declinesCount(t *testing.T) {
+func TestDeduplication_declinesCount(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
-	b.v1.answer = http.StatusPaymentRequired
+	b := setupWindow(t, noon)
+	b.v1.response = http.StatusPaymentRequired
 	for i, want := range []command.Outcome{command.Declined, command.Repeated} {
-		if got := b.ask(t.Context(), i, sale(120)); got != want {
+		if got := b.execute(t.Context(), i, sale(120)); got != want {
 			t.Errorf("request %d: got %s, want %s", i, got, want)
 		}
 	}
 }
 
-func TestOnce_aLostAnswerIsOurs(t *testing.T) {
+func TestDeduplication_lostResponse(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
-	b.v1.mute = 1
-	if got, want := b.ask(t.Context(), 0, sale(120)), command.Done; got != want {
-		t.Errorf("the answer after a lost one: got %s, want %s", got, want)
+	b := setupWindow(t, noon)
+	b.v1.lostResponses = 1
+	if got, want := b.execute(t.Context(), 0, sale(120)), command.Done; got != want {
+		t.Errorf("the response after a lost one: got %s, want %s", got, want)
 	}
-	b.v1.mute = 0
-	if got, want := b.ask(t.Context(), 1, sale(120)), command.Repeated; got != want {
+	b.v1.lostResponses = 0
+	if got, want := b.execute(t.Context(), 1, sale(120)), command.Repeated; got != want {
 		t.Errorf("its repetition: got %s, want %s", got, want)
 	}
 	if got, want := b.v1.paid(), 1; got != want {
@@ -154,12 +154,12 @@ func TestOnce_aLostAnswerIsOurs(t *testing.T) {
 	}
 }
 
-func TestOnce_whileTheFirstRuns(t *testing.T) {
+func TestDeduplication_whileTheFirstRuns(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*command.Authorize){
 		"the same body":    func(*command.Authorize) {},
 		"another body":     func(c *command.Authorize) { c.Body.Reference = new("r") },
-		"across the slots": nil,
+		"across the spans": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,16 +167,16 @@ func TestOnce_whileTheFirstRuns(t *testing.T) {
 			if change == nil {
 				at, after, change = midnight.Add(-time.Second), 2*time.Second, func(*command.Authorize) {}
 			}
-			b := setupOnce(t, at)
-			if got, want := b.ask(t.Context(), 0, sale(120)), command.Done; got != want {
+			b := setupWindow(t, at)
+			if got, want := b.execute(t.Context(), 0, sale(120)), command.Done; got != want {
 				t.Fatalf("first: got %s, want %s", got, want)
 			}
 			for _, u := range b.v1.uses {
 				u.running = true
 			}
-			b.clock.Advance(after) // beyond the window, except across the slots
-			if got, want := b.ask(t.Context(), 1, sale(120, change)), command.Uncertain; got != want {
-				t.Errorf("while nobody knows what became of the first: got %s, want %s", got, want)
+			b.clock.Advance(after) // beyond the window, except across the spans
+			if got, want := b.execute(t.Context(), 1, sale(120, change)), command.Uncertain; got != want {
+				t.Errorf("while the outcome of the first is unknown: got %s, want %s", got, want)
 			}
 			if got, want := b.v1.paid(), 1; got != want {
 				t.Errorf("payments: got %d, want %d", got, want)
@@ -186,9 +186,9 @@ func TestOnce_whileTheFirstRuns(t *testing.T) {
 }
 
 // A caller whose key may not read keys still never pays twice.
-func TestOnce_withoutTheScopeToLook(t *testing.T) {
+func TestDeduplication_withoutTheScopeToReadKeys(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	b.v1.blind = true
 	for _, step := range []struct {
 		after time.Duration
@@ -203,19 +203,19 @@ func TestOnce_withoutTheScopeToLook(t *testing.T) {
 		{time.Hour, sale(120, func(c *command.Authorize) { c.Body.Reference = new("r") }), command.Repeated},
 	} {
 		b.clock.Advance(step.after)
-		if got := b.ask(t.Context(), 0, step.c); got != step.want {
+		if got := b.execute(t.Context(), 0, step.c); got != step.want {
 			t.Errorf("%s later: got %s, want %s", step.after, got, step.want)
 		}
 	}
 }
 
-func TestOnce_askedByManyAtOnce(t *testing.T) {
+func TestDeduplication_concurrent(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	outcomes := make(chan command.Outcome, 64)
 	var all sync.WaitGroup
 	for i := range cap(outcomes) {
-		all.Go(func() { outcomes <- b.ask(t.Context(), i%2, sale(120)) })
+		all.Go(func() { outcomes <- b.execute(t.Context(), i%2, sale(120)) })
 	}
 	all.Wait()
 	close(outcomes)
@@ -229,9 +229,9 @@ func TestOnce_askedByManyAtOnce(t *testing.T) {
 }
 
 // A key reveals nothing of the card: without the deduplication secret the hash cannot be computed.
-func TestOnce_keyDependsOnTheSecret(t *testing.T) {
+func TestDeduplication_keyDependsOnTheSecret(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	for _, x := range []*command.Executor{b.proxies[0], b.proxy(t, otherSecret, secret.String{})} {
 		if got, want := b.at(t, x, key, sale(120)).Outcome, command.Done; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -248,17 +248,17 @@ func TestOnce_keyDependsOnTheSecret(t *testing.T) {
 }
 
 // A walk of a long chain takes few steps.
-func TestOnce_longChain(t *testing.T) {
+func TestDeduplication_longChain(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, midnight)
+	b := setupWindow(t, midnight)
 	for range 200 {
-		if got, want := b.ask(t.Context(), 0, sale(1)), command.Done; got != want {
+		if got, want := b.execute(t.Context(), 0, sale(1)), command.Done; got != want {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 		b.clock.Advance(2 * time.Second)
 	}
 	before := b.v1.looks
-	if got, want := b.ask(t.Context(), 1, sale(1)), command.Done; got != want {
+	if got, want := b.execute(t.Context(), 1, sale(1)), command.Done; got != want {
 		t.Fatalf("got %s, want %s", got, want)
 	}
 	if got, limit := b.v1.looks-before, 20; got > limit {

@@ -38,14 +38,14 @@ const (
 func TestClients(t *testing.T) {
 	t.Parallel()
 	proxy := mustProxy(t, &v1{}, func(c *compatproxy.Config) { c.DropInPaths = true })
+	node := http.Header{"Accept": {"application/json, text/plain, */*"}, "Accept-Encoding": {"gzip, br"}}
 	prefixed := strings.NewReplacer("</", "</a:", "<", "<a:", " xmlns=", " xmlns:a=")
 	xsi := ` xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"`
 	for name, c := range map[string]struct {
 		contentType, body string
 		header            http.Header
 	}{
-		"node": {"application/json", sale, http.Header{"Accept": {"application/json, text/plain, */*"},
-			"Accept-Encoding": {"gzip, br"}}},
+		"node":   {"application/json", sale, node},
 		"python": {"application/xml", saleXML, http.Header{"Version": {"1.0"}, "Encoding": {"utf-8"}}},
 		"java": {"text/xml; charset=utf-8", `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n" +
 			strings.ReplaceAll(bareSale, "><", ">\n    <"), nil},
@@ -120,9 +120,9 @@ func TestExpectContinue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := io.ReadAll(final.Body)
-	if err != nil || final.Body.Close() != nil || !strings.Contains(string(answer), approvedXML) {
-		t.Errorf("got %s, %v, want an approval", answer, err)
+	response, err := io.ReadAll(final.Body)
+	if err != nil || final.Body.Close() != nil || !strings.Contains(string(response), approvedXML) {
+		t.Errorf("got %s, %v, want an approval", response, err)
 	}
 }
 

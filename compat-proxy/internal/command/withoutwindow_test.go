@@ -10,13 +10,14 @@ import (
 )
 
 // A request with a window of 0 is never a duplicate, but later requests are duplicates of it.
-func TestOnce_apart(t *testing.T) {
+func TestWithoutWindow(t *testing.T) {
 	t.Parallel()
 	type step struct {
 		after  time.Duration
 		window int
 		want   command.Outcome
 	}
+	plain := step{0, 0, command.Done}
 	for name, tt := range map[string]struct {
 		at    time.Time
 		steps []step
@@ -24,22 +25,28 @@ func TestOnce_apart(t *testing.T) {
 		"one, then one that looks back": {noon, []step{{0, 0, command.Done}, {119 * time.Second, 120, command.Repeated}}},
 		"one, and the window is over":   {noon, []step{{0, 0, command.Done}, {120 * time.Second, 120, command.Done}}},
 		"after one with a window":       {noon, []step{{0, 120, command.Done}, {0, 0, command.Done}}},
-		"several": {noon, []step{{0, 0, command.Done}, {0, 0, command.Done}, {0, 0, command.Done},
-			{0, 120, command.Repeated}}},
-		"in between": {noon, []step{{0, 120, command.Done}, {100 * time.Second, 0, command.Done},
-			{100 * time.Second, 120, command.Repeated}}},
-		"across a slot's beginning": {midnight.Add(-time.Second),
-			[]step{{0, 0, command.Done}, {2 * time.Second, 120, command.Repeated}}},
-		"several across a slot's beginning": {midnight.Add(-time.Second),
-			[]step{{0, 0, command.Done}, {0, 0, command.Done}, {2 * time.Second, 0, command.Done}, {0, 120, command.Repeated}}},
+		"several":                       {noon, []step{plain, plain, plain, {0, 120, command.Repeated}}},
+		"in between": {noon, []step{
+			{0, 120, command.Done},
+			{100 * time.Second, 0, command.Done},
+			{100 * time.Second, 120, command.Repeated},
+		}},
+		"across a span's beginning": {
+			midnight.Add(-time.Second),
+			[]step{{0, 0, command.Done}, {2 * time.Second, 120, command.Repeated}},
+		},
+		"several across a span's beginning": {
+			midnight.Add(-time.Second),
+			[]step{plain, plain, {2 * time.Second, 0, command.Done}, {0, 120, command.Repeated}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, tt.at)
+			b := setupWindow(t, tt.at)
 			paid := 0
 			for i, s := range tt.steps {
 				b.clock.Advance(s.after)
-				if got := b.ask(t.Context(), i%2, sale(s.window)); got != s.want {
+				if got := b.execute(t.Context(), i%2, sale(s.window)); got != s.want {
 					t.Errorf("request %d: got %s, want %s", i, got, s.want)
 				}
 				if s.want == command.Done {
@@ -53,41 +60,41 @@ func TestOnce_apart(t *testing.T) {
 	}
 }
 
-// TestOnce_apartWhenTheConnectionBreaks: each request charges once. A request never takes the
+// TestWithoutWindow_brokenConnection: each request charges once. A request never takes the
 // effect of another one under the same key for its own.
-func TestOnce_apartWhenTheConnectionBreaks(t *testing.T) {
+func TestWithoutWindow_brokenConnection(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]func(*keyedV1){
-		"before v1 has it": func(f *keyedV1) { f.deaf = 1 },
-		"after v1 acted":   func(f *keyedV1) { f.mute = 1 },
-		"both":             func(f *keyedV1) { f.deaf, f.mute = 1, 1 },
+		"before v1 has it": func(f *keyedV1) { f.lostRequests = 1 },
+		"after v1 acted":   func(f *keyedV1) { f.lostResponses = 1 },
+		"both":             func(f *keyedV1) { f.lostRequests, f.lostResponses = 1, 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setupOnce(t, noon)
+			b := setupWindow(t, noon)
 			for i := range 2 { // the second proxy has no memory of the first
 				cut(b.v1)
-				if got, want := b.ask(t.Context(), i, sale(0)), command.Done; got != want {
+				if got, want := b.execute(t.Context(), i, sale(0)), command.Done; got != want {
 					t.Errorf("request %d: got %s, want %s", i, got, want)
 				}
 				if got, want := b.v1.paid(), i+1; got != want {
 					t.Errorf("payments after request %d: got %d, want %d", i, got, want)
 				}
 			}
-			if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+			if got, want := b.execute(t.Context(), 0, sale(120)), command.Repeated; got != want {
 				t.Errorf("one that looks back: got %s, want %s", got, want)
 			}
 		})
 	}
 }
 
-func TestOnce_apartByManyAtOnce(t *testing.T) {
+func TestWithoutWindow_concurrent(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	outcomes := make(chan command.Outcome, 64)
 	var all sync.WaitGroup
 	for i := range cap(outcomes) {
-		all.Go(func() { outcomes <- b.ask(t.Context(), i%2, sale(0)) })
+		all.Go(func() { outcomes <- b.execute(t.Context(), i%2, sale(0)) })
 	}
 	all.Wait()
 	close(outcomes)
@@ -99,18 +106,18 @@ func TestOnce_apartByManyAtOnce(t *testing.T) {
 	if got, want := b.v1.paid(), 64; got != want {
 		t.Errorf("payments: got %d, want %d", got, want)
 	}
-	if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+	if got, want := b.execute(t.Context(), 0, sale(120)), command.Repeated; got != want {
 		t.Errorf("one that looks back: got %s, want %s", got, want)
 	}
 }
 
-// TestOnce_apartWhileAnotherRuns: a request of unknown outcome does not stop a request without a
-// window, but one with a window.
-func TestOnce_apartWhileAnotherRuns(t *testing.T) {
+// TestWithoutWindow_whileAnotherRuns: a request of unknown outcome does not stop a request without
+// a window, but one with a window.
+func TestWithoutWindow_whileAnotherRuns(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	for i, want := range []int{1, 2} {
-		if got, want := b.ask(t.Context(), i, sale(0)), command.Done; got != want {
+		if got, want := b.execute(t.Context(), i, sale(0)), command.Done; got != want {
 			t.Fatalf("request %d: got %s, want %s", i, got, want)
 		}
 		for _, u := range b.v1.uses {
@@ -120,25 +127,25 @@ func TestOnce_apartWhileAnotherRuns(t *testing.T) {
 			t.Errorf("payments: got %d, want %d", got, want)
 		}
 	}
-	if got, want := b.ask(t.Context(), 0, sale(120)), command.Uncertain; got != want {
+	if got, want := b.execute(t.Context(), 0, sale(120)), command.Uncertain; got != want {
 		t.Errorf("one that looks back: got %s, want %s", got, want)
 	}
 }
 
-// TestOnce_apartAfterARefusal: the next request takes the key of a refused one. Otherwise no walk
-// would find the requests after it.
-func TestOnce_apartAfterARefusal(t *testing.T) {
+// TestWithoutWindow_afterARefusal: the next request takes the key of a refused one. Otherwise no
+// walk would find the requests after it.
+func TestWithoutWindow_afterARefusal(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	for i, want := range []command.Outcome{command.Refused, command.Done, command.Refused, command.Done} {
 		b.v1.refuse = 1 - i%2
-		if got := b.ask(t.Context(), 0, sale(0)); got != want {
+		if got := b.execute(t.Context(), 0, sale(0)); got != want {
 			t.Errorf("request %d: got %s, want %s", i, got, want)
 		}
 	}
 	keys := b.v1.keys
 	b.clock.Advance(time.Hour)
-	if got, want := b.ask(t.Context(), 1, sale(120)), command.Done; got != want {
+	if got, want := b.execute(t.Context(), 1, sale(120)), command.Done; got != want {
 		t.Errorf("an hour later: got %s, want %s", got, want)
 	}
 	last := b.v1.keys[len(b.v1.keys)-1]
@@ -149,35 +156,35 @@ func TestOnce_apartAfterARefusal(t *testing.T) {
 }
 
 // A long chain costs a proxy that made it no calls, and a new proxy a few.
-func TestOnce_apartInALongChain(t *testing.T) {
+func TestWithoutWindow_longChain(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	for range 200 {
-		if got, want := b.ask(t.Context(), 0, sale(0)), command.Done; got != want {
+		if got, want := b.execute(t.Context(), 0, sale(0)), command.Done; got != want {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 	}
 	if len(b.v1.keys) != 200 || b.v1.looks != 0 {
 		t.Errorf("got %d requests and %d questions, want 200 and none", len(b.v1.keys), b.v1.looks)
 	}
-	if got, want := b.ask(t.Context(), 1, sale(0)), command.Done; got != want {
+	if got, want := b.execute(t.Context(), 1, sale(0)), command.Done; got != want {
 		t.Fatalf("got %s, want %s", got, want)
 	}
 	if got, limit := b.v1.looks, 20; got > limit || b.v1.paid() != 201 {
 		t.Errorf("questions: got %d, want at most %d", got, limit)
 	}
-	if got, want := b.ask(t.Context(), 0, sale(120)), command.Repeated; got != want {
+	if got, want := b.execute(t.Context(), 0, sale(120)), command.Repeated; got != want {
 		t.Errorf("one that looks back: got %s, want %s", got, want)
 	}
 }
 
 // A caller whose key may not read keys finds no end of a long chain, and pays nevertheless.
-func TestOnce_apartWithoutTheScopeToLook(t *testing.T) {
+func TestWithoutWindow_withoutTheScopeToReadKeys(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	b.v1.blind = true
 	for i := range 31 {
-		if got, want := b.ask(t.Context(), i/30, sale(0)), command.Done; got != want {
+		if got, want := b.execute(t.Context(), i/30, sale(0)), command.Done; got != want {
 			t.Fatalf("request %d: got %s, want %s", i, got, want)
 		}
 	}
@@ -189,17 +196,17 @@ func TestOnce_apartWithoutTheScopeToLook(t *testing.T) {
 	}
 }
 
-// TestOnce_apartInManyChains: there are more chains than the proxy remembers, so it finds their
+// TestWithoutWindow_manyChains: there are more chains than the proxy remembers, so it finds their
 // ends again at v1.
-func TestOnce_apartInManyChains(t *testing.T) {
+func TestWithoutWindow_manyChains(t *testing.T) {
 	t.Parallel()
-	b := setupOnce(t, noon)
+	b := setupWindow(t, noon)
 	of := func(n int64) command.Authorize {
 		return sale(0, func(c *command.Authorize) { c.Body.Amount = n })
 	}
 	for range 2 {
 		for n := range int64(1100) {
-			if got, want := b.ask(t.Context(), 0, of(n)), command.Done; got != want {
+			if got, want := b.execute(t.Context(), 0, of(n)), command.Done; got != want {
 				t.Fatalf("chain %d: got %s, want %s", n, got, want)
 			}
 		}

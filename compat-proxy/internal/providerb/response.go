@@ -7,13 +7,13 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 )
 
-// answer is a response: a status and a body, which is written as JSON.
-type answer struct {
+// response is a response: a status and a body, which is written as JSON.
+type response struct {
 	status  int
 	body    any
 	outcome string // for the log
-	// seal encrypts the body to the client; nil for a plain one.
-	seal func(text []byte) ([]byte, error)
+	// encrypt encrypts the body to the client; nil for a plain one.
+	encrypt func(text []byte) ([]byte, error)
 }
 
 // The statuses and reasons of requests that were not processed.
@@ -33,23 +33,23 @@ type message struct {
 }
 
 // unauthenticated is the response to a request without a valid login.
-func unauthenticated() answer {
-	type response struct {
+func unauthenticated() response {
+	type failure struct {
 		Message string `json:"rmsg"`
 	}
-	return answer{status: http.StatusUnauthorized, body: struct {
-		Response response `json:"response"`
-	}{response{"Authentication Failed"}}, outcome: "unauthenticated"}
+	return response{status: http.StatusUnauthorized, body: struct {
+		Response failure `json:"response"`
+	}{failure{"Authentication Failed"}}, outcome: "unauthenticated"}
 }
 
 // plain is a response with only a message.
-func plain(status int, text, outcome string) answer {
-	return answer{status: status, body: message{text}, outcome: outcome}
+func plain(status int, text, outcome string) response {
+	return response{status: status, body: message{text}, outcome: outcome}
 }
 
 // refused is the response to a request that was not processed. An empty field names none.
-func refused(now time.Time, reason, text, field string) answer {
-	body := wire.Answer{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: reason, Message: text}
+func refused(now time.Time, reason, text, field string) response {
+	body := wire.Response{SubmitTimeUTC: stamp(now), Status: statusInvalid, Reason: reason, Message: text}
 	if field != "" {
 		detail := reasonInvalid
 		if reason == reasonMissing {
@@ -57,13 +57,13 @@ func refused(now time.Time, reason, text, field string) answer {
 		}
 		body.Details = []wire.Detail{{Field: field, Reason: detail}}
 	}
-	return answer{status: http.StatusBadRequest, body: body, outcome: reason}
+	return response{status: http.StatusBadRequest, body: body, outcome: reason}
 }
 
 // failed is the response if v1 or a hop to it failed, or the outcome is unknown.
-func failed(now time.Time, reason, text string) answer {
-	return answer{
+func failed(now time.Time, reason, text string) response {
+	return response{
 		status: http.StatusBadGateway, outcome: reason,
-		body: wire.Answer{SubmitTimeUTC: stamp(now), Status: statusServer, Reason: reason, Message: text},
+		body: wire.Response{SubmitTimeUTC: stamp(now), Status: statusServer, Reason: reason, Message: text},
 	}
 }

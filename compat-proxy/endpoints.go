@@ -20,10 +20,10 @@ func IsDropIn(path string) bool {
 // dropInA is provider-a's only path.
 const dropInA = "/xml/v1/request.api"
 
-// doors serves the endpoints of provider-b and passes all other paths to next. It bypasses the mux,
-// which would redirect some paths: legacy clients follow no redirect.
-func (p *Proxy) doors(next http.Handler) http.Handler {
-	mounted, root := p.doorB(prefixB), p.doorB("")
+// providerBRoutes serves the endpoints of provider-b and passes all other paths to next. It
+// bypasses the mux, which would redirect some paths: legacy clients follow no redirect.
+func (p *Proxy) providerBRoutes(next http.Handler) http.Handler {
+	mounted, root := p.providerBEndpoint(prefixB), p.providerBEndpoint("")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case strings.HasPrefix(path, prefixB+"/"):
@@ -36,8 +36,8 @@ func (p *Proxy) doors(next http.Handler) http.Handler {
 	})
 }
 
-// doorB is the endpoint of the provider-b dialect at one mount path.
-func (p *Proxy) doorB(prefix string) http.Handler {
+// providerBEndpoint is the endpoint of the provider-b dialect at one mount path.
+func (p *Proxy) providerBEndpoint(prefix string) http.Handler {
 	served := p.limited(providerb.Busy(p.cfg.Clock), p.providerB.At(prefix))
 	return httpx.Recover(providerb.Broken(p.cfg.Clock), p.cfg.Log, served)
 }

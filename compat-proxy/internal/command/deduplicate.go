@@ -9,13 +9,13 @@ import (
 )
 
 // MaxWindow is the longest deduplication window. V1 keeps keys for a day, which is longer than a
-// slot and a window together.
+// span and a window together.
 const MaxWindow = 8 * time.Hour
 
-// Once defines which requests are equal, and for how long after one of them an equal request is a
-// duplicate. V1 has one effect, and the duplicate is Repeated. With the zero value no request is a
-// duplicate of this one, nor this one of another.
-type Once struct {
+// Deduplication defines which requests are equal, and for how long after one of them an equal
+// request is a duplicate. V1 has one effect, and the duplicate is Repeated. With the zero value no
+// request is a duplicate of this one, nor this one of another.
+type Deduplication struct {
 	// Window is the deduplication window in seconds, at most MaxWindow. With 0 the request is never a
 	// duplicate, but later requests can be duplicates of it.
 	Window int `json:"window,omitempty"`
@@ -24,17 +24,17 @@ type Once struct {
 	Same []string `json:"same,omitempty"`
 }
 
-func (o Once) window() time.Duration {
+func (o Deduplication) window() time.Duration {
 	return min(max(time.Duration(o.Window)*time.Second, 0), MaxWindow)
 }
 
 const (
-	// slot is the length of the spans of v1's time, counted from the Unix epoch, that have separate
+	// span is the length of the spans of v1's time, counted from the Unix epoch, that have separate
 	// chains. Keys expire after a day, so a chain must end before its first key does.
-	slot = MaxWindow
-	// slotMargin bounds the difference between the times that proxies compute for requests that reach
+	span = MaxWindow
+	// spanMargin bounds the difference between the times that proxies compute for requests that reach
 	// v1 at one moment. It is well above TotalTimeout and the skew among the servers of v1.
-	slotMargin = 5 * time.Minute
+	spanMargin = 5 * time.Minute
 	// serversSkew bounds the difference between the clocks of two servers of v1 while both are ready.
 	serversSkew = 10 * time.Second
 	// closedPurpose is the purpose of the reservation that ends a chain.
@@ -44,25 +44,25 @@ const (
 	skippedPurpose = "skipped"
 )
 
-func slotOf(t time.Time) int64 { return t.UnixNano() / int64(slot) }
+func spanOf(t time.Time) int64 { return t.UnixNano() / int64(span) }
 
-// chain is the sequence of Idempotency-Keys that equal requests of one slot use in turn. A request
+// chain is the sequence of Idempotency-Keys that equal requests of one span use in turn. A request
 // takes the next key if no request under the earlier ones is recent. A reservation closes
-// the chain: from then on, requests take keys of the next slot's.
+// the chain: from then on, requests take keys of the next span's.
 type chain struct {
 	identity string
-	slot     int64
+	span     int64
 }
 
 func (c chain) key(n int) string {
-	return "once-" + c.identity + "-" + strconv.FormatInt(c.slot, 36) + "-" + strconv.Itoa(n)
+	return "once-" + c.identity + "-" + strconv.FormatInt(c.span, 36) + "-" + strconv.Itoa(n)
 }
 
-func (c chain) next() chain { return chain{c.identity, c.slot + 1} }
+func (c chain) next() chain { return chain{c.identity, c.span + 1} }
 
 // work is the part of a request that an equal one must not repeat.
 type work struct {
-	identity []string // the fields that make requests equal besides Once.Same: only fields that the client sent
+	identity []string // the fields that make requests equal besides Deduplication.Same: only fields that the client sent
 	reads    bool     // do depends on objects at v1 that can change between a request and its retry
 	do       func(session) Result
 }
@@ -77,14 +77,14 @@ type windowed struct {
 	oldest time.Time  // a payment or refund made before it belongs to an earlier request
 }
 
-// once runs the work under keys that equal requests share. It stops at a key that no earlier
+// deduplicate runs the work under keys that equal requests share. It stops at a key that no earlier
 // request used, or at an equal request within the window. Only v1's records and v1's clock decide,
 // so neither the choice of the proxy nor its clock makes a difference.
 //
-// Where a slot begins, requests of both slots run at one time. Requests of the later slot close the
+// Where a span begins, requests of both spans run at one time. Requests of the later span close the
 // chain of the earlier one before they take a key. So all requests take keys of one sequence, and
 // of two within the window one finds the other.
-func (s session) once(ctx context.Context, o Once, do work) Result {
+func (s session) deduplicate(ctx context.Context, o Deduplication, do work) Result {
 	if len(o.Same) == 0 {
 		return do.do(s)
 	}
@@ -94,19 +94,19 @@ func (s session) once(ctx context.Context, o Once, do work) Result {
 	}
 	window := o.window()
 	if window == 0 {
-		return s.apart(ctx, chain{s.names.derive(do.identity, o.Same), slotOf(now)}, do.do)
+		return s.runWithoutWindow(ctx, chain{s.names.derive(do.identity, o.Same), spanOf(now)}, do.do)
 	}
 	w := windowed{
 		session: s, work: do, same: [][]string{do.identity, o.Same},
 		recent: now.Add(-window), oldest: now.Add(-min(window, serversSkew)),
 	}
-	home, closes := slotOf(now), slotOf(now.Add(-slotMargin))
-	for n := slotOf(w.recent.Add(-slotMargin)); n < home; n++ {
+	home, closes := spanOf(now), spanOf(now.Add(-spanMargin))
+	for n := spanOf(w.recent.Add(-spanMargin)); n < home; n++ {
 		if r, ended := w.pass(ctx, n, n >= closes); ended {
 			return r
 		}
 	}
-	if later := slotOf(now.Add(slotMargin)); later > home { // a request without a window may be there
+	if later := spanOf(now.Add(spanMargin)); later > home { // a request without a window may be there
 		if r, ended := w.pass(ctx, later, false); ended {
 			return r
 		}
@@ -120,11 +120,11 @@ func (s session) once(ctx context.Context, o Once, do work) Result {
 	}
 }
 
-// pass looks for a recent equal request in a slot, and closes the slot's chain if closes is set.
+// pass looks for a recent equal request in a span, and closes the span's chain if closes is set.
 func (w windowed) pass(ctx context.Context, n int64, closes bool) (Result, bool) {
 	names := w.allNames()
 	if closes {
-		own, others, failed := w.inSlot(ctx, n)
+		own, others, failed := w.inSpan(ctx, n)
 		if failed != nil {
 			return *failed, true
 		}
@@ -142,22 +142,22 @@ func (w windowed) pass(ctx context.Context, n int64, closes bool) (Result, bool)
 	return Result{}, false
 }
 
-// inSlot returns the chain of a slot from which requests take keys. It also returns the names of
+// inSpan returns the chain of a span from which requests take keys. It also returns the names of
 // the other secret, none if there is only one.
-func (w windowed) inSlot(ctx context.Context, n int64) (chain, []naming, *Result) {
+func (w windowed) inSpan(ctx context.Context, n int64) (chain, []naming, *Result) {
 	under := func(of naming) chain { return chain{of.derive(w.same...), n} }
-	names, others, failed := w.agreed(ctx, func(of naming) string { return under(of).key(0) })
+	names, others, failed := w.agreeNames(ctx, func(of naming) string { return under(of).key(0) })
 	if failed != nil || others == nil {
 		return under(names), nil, failed
 	}
 	return under(names), []naming{*others}, nil
 }
 
-// take runs the request under the first key of a slot's chain that no earlier one uses. It reports
+// take runs the request under the first key of a span's chain that no earlier one uses. It reports
 // true if the chain is closed. Work that reads objects begins after the chain's end. An earlier
 // equal request is found before an object that changed since can make v1 refuse this one.
 func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
-	own, others, failed := w.inSlot(ctx, n)
+	own, others, failed := w.inSpan(ctx, n)
 	if failed != nil {
 		return *failed, false
 	}
@@ -178,9 +178,9 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 	for {
 		w.idempotencyKey = end.key(end.n)
 		r := w.owned(ctx, w.do(w.session))
-		if !r.another() {
+		if !r.ofOtherRequest() {
 			if r.released() {
-				w.vacate(ctx, end.chain, end.n)
+				w.skipFreed(ctx, end.chain, end.n)
 			}
 			return r, false
 		}
@@ -257,7 +257,7 @@ func (w windowed) close(ctx context.Context, end *chainEnd) (Result, bool) {
 // identify completes the use of a key that the caller may not read. It tries the reservation for
 // each purpose: v1 replays the one that exists.
 func (s session) identify(ctx context.Context, key string, u use, purposes ...string) (use, *Result) {
-	if !u.blind {
+	if !u.unreadable {
 		return u, nil
 	}
 	for _, purpose := range purposes {
@@ -282,9 +282,9 @@ func (r Result) released() bool {
 	return r.Outcome != Done && r.Outcome != Declined && (r.claimed || v1.FreesKey(r.Code))
 }
 
-// vacate skips the nth key of a chain if v1 freed it and the next key is in use. The request that
-// had the nth key does not use it again.
-func (s session) vacate(ctx context.Context, in chain, n int) {
+// skipFreed skips the nth key of a chain if v1 freed it and the next key is in use. The request
+// that had the nth key does not use it again.
+func (s session) skipFreed(ctx context.Context, in chain, n int) {
 	if next, failed := s.peek(ctx, in.key(n+1)); failed == nil && next.found {
 		s.fill(ctx, in, n)
 	}

@@ -1,0 +1,94 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/causeway-pay/causeway/shared/id"
+	"github.com/causeway-pay/causeway/shared/secret"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
+)
+
+// The proxy compares each response with its request before it uses the response. An intermediary
+// may send a response that v1 never sent, or one that belongs to another request.
+
+// isID reports whether text is an id of that kind.
+func isID(kind id.Prefix, text string) bool {
+	_, err := id.Parse(kind, text)
+	return err == nil
+}
+
+// decodeMatching reads a success into v, which is zero, and reports whether it matches the request.
+// A success that does not match is an effect whose response was lost.
+func (resp response) decodeMatching(v any, matches func() bool) bool {
+	if resp.decode(v) == nil && matches() {
+		return true
+	}
+	resp.distrust()
+	return false
+}
+
+// resultOn is result for a call on the payment that matches accepts. A refusal with another payment
+// belongs to another call.
+func (resp response) resultOn(matches func(*v1.Transaction) bool) Result {
+	t := resp.err.Transaction
+	if t == nil || resp.err.Code == CodeKeyReused || matches(t) {
+		return resp.result()
+	}
+	resp.distrust()
+	return Result{Outcome: Uncertain, Status: resp.status, claimed: resp.claimed}
+}
+
+// hasID returns a function that reports whether a payment has that id.
+func hasID(txn string) func(*v1.Transaction) bool {
+	return func(t *v1.Transaction) bool { return t.ID == txn }
+}
+
+// matchesPayment reports whether t matches the request c. The approved amount may be lower.
+func matchesPayment(t *v1.Transaction, c *v1.TransactionCreate) bool {
+	if !isID(id.Transaction, t.ID) || t.Amount != c.Amount || t.Currency != c.Currency ||
+		!sameReference(t.Reference, c.Reference) {
+		return false
+	}
+	switch {
+	case c.Customer != nil && t.Customer != nil && *c.Customer != *t.Customer:
+		return false
+	case c.Card != nil && t.Card != nil:
+		return endsIn(c.Card.Number, t.Card.Last4)
+	case c.NetworkToken != nil && t.NetworkToken != nil:
+		return endsIn(c.NetworkToken.Number, t.NetworkToken.Last4)
+	case c.BankAccount != nil && t.BankAccount != nil:
+		return endsIn(c.BankAccount.AccountNumber, t.BankAccount.Last4)
+	}
+	return true
+}
+
+// sameReference reports whether v1 returned the reference that it was given. Without one, any value
+// matches.
+func sameReference(got, sent *string) bool { return text(sent) == "" || text(got) == *sent }
+
+// endsIn reports whether number ends so. V1 shows fewer digits of a short number.
+func endsIn(number secret.String, end string) bool { return strings.HasSuffix(number.Reveal(), end) }
+
+// matchesCapture reports whether made matches the request c on the payment with the id txn. t is
+// the payment if it was read, else nil.
+func matchesCapture(made *v1.Capture, c *v1.CaptureCreate, txn string, t *v1.Transaction) bool {
+	return isID(id.Capture, made.ID) && made.Transaction == txn && (c.Amount == nil || made.Amount == *c.Amount) &&
+		(t == nil || made.Currency == t.Currency) && sameReference(made.Reference, c.Reference)
+}
+
+// matchesRefund reports whether made matches the request c, in that currency.
+func matchesRefund(made *v1.Refund, c *v1.RefundCreate, currency string) bool {
+	if !isID(id.Refund, made.ID) || made.Transaction != c.Transaction || made.Currency != currency ||
+		!sameReference(made.Reference, c.Reference) {
+		return false
+	}
+	switch {
+	case c.Amount != nil && made.Amount != *c.Amount, c.Capture != nil && text(made.Capture) != *c.Capture:
+		return false
+	case c.Card != nil && made.Card != nil:
+		return endsIn(c.Card.Number, made.Card.Last4)
+	case c.BankAccount != nil && made.BankAccount != nil:
+		return endsIn(c.BankAccount.AccountNumber, made.BankAccount.Last4)
+	}
+	return true
+}
