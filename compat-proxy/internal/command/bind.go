@@ -35,7 +35,7 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 	if !x.MayBegin(ctx) {
 		return notBegun()
 	}
-	ctx, cancel := x.lasting(ctx)
+	ctx, cancel := x.detached(ctx)
 	defer cancel()
 	s := session{x: x, key: key}
 	if !b.EvidenceKey.IsZero() {

@@ -159,7 +159,7 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 	for n := range maxCustomerKeys {
 		key := first(names) + strconv.Itoa(n)
 		m := maker{session: s, command: c, key: key, contentKey: key + "-" + content}
-		r, again := m.make(ctx)
+		r, again := m.create(ctx)
 		if again {
 			continue
 		}
@@ -261,15 +261,15 @@ func (s session) token(ctx context.Context, c CreateToken, key string) Result {
 		return s.x.client.CreateTokenWithBody(ctx, params, contentType, body, s.authorized)
 	})
 	var made v1.Token
-	if r, read := resp.made(ok, &made, func() bool { return isID(id.Token, made.ID) && made.Value != nil }); !read {
+	if r, read := resp.readCreated(ok, &made, func() bool { return isID(id.Token, made.ID) && made.Value != nil }); !read {
 		return r
 	}
 	return Result{Outcome: Done, Status: resp.status, Token: &made}
 }
 
-// made reads the object that a call made into v. It reports false, with the result to give, if the
-// response has no matching object.
-func (resp response) made(encoded bool, v any, matches func() bool) (Result, bool) {
+// readCreated reads the object that a call made into v. It reports false, with the result to give,
+// if the response has no matching object.
+func (resp response) readCreated(encoded bool, v any, matches func() bool) (Result, bool) {
 	switch {
 	case !encoded:
 		return unencodable(), false

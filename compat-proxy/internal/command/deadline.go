@@ -26,9 +26,9 @@ func (x *Executor) MayBegin(ctx context.Context) bool {
 	return !bounded || time.Until(deadline) >= x.cfg.TotalTimeout/leastShare
 }
 
-// lasting returns a context with the deadline of ctx, at most TotalTimeout from now. It does not
+// detached returns a context with the deadline of ctx, at most TotalTimeout from now. It does not
 // end when ctx is canceled or its client hangs up.
-func (x *Executor) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+func (x *Executor) detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	left := x.cfg.TotalTimeout
 	if deadline, bounded := ctx.Deadline(); bounded {
 		left = min(left, time.Until(deadline))

@@ -84,9 +84,9 @@ type windowed struct {
 // Where a span begins, requests of both spans run at one time. Requests of the later span close the
 // chain of the earlier one before they take a key. So all requests take keys of one sequence, and
 // of two within the window one finds the other.
-func (s session) deduplicate(ctx context.Context, o Deduplication, do work) Result {
+func (s session) deduplicate(ctx context.Context, o Deduplication, job work) Result {
 	if len(o.Same) == 0 {
-		return do.do(s)
+		return job.do(s)
 	}
 	now, failed := s.now(ctx)
 	if failed != nil {
@@ -94,25 +94,25 @@ func (s session) deduplicate(ctx context.Context, o Deduplication, do work) Resu
 	}
 	window := o.window()
 	if window == 0 {
-		return s.runWithoutWindow(ctx, chain{s.names.derive(do.identity, o.Same), spanOf(now)}, do.do)
+		return s.runWithoutWindow(ctx, chain{s.names.derive(job.identity, o.Same), spanOf(now)}, job.do)
 	}
 	w := windowed{
-		session: s, work: do, same: [][]string{do.identity, o.Same},
+		session: s, work: job, same: [][]string{job.identity, o.Same},
 		recent: now.Add(-window), oldest: now.Add(-min(window, serversSkew)),
 	}
 	home, closes := spanOf(now), spanOf(now.Add(-spanMargin))
 	for n := spanOf(w.recent.Add(-spanMargin)); n < home; n++ {
-		if r, ended := w.pass(ctx, n, n >= closes); ended {
+		if r, ended := w.searchSpan(ctx, n, n >= closes); ended {
 			return r
 		}
 	}
 	if later := spanOf(now.Add(spanMargin)); later > home { // a request without a window may be there
-		if r, ended := w.pass(ctx, later, false); ended {
+		if r, ended := w.searchSpan(ctx, later, false); ended {
 			return r
 		}
 	}
 	for {
-		r, closed := w.take(ctx, home)
+		r, closed := w.runInSpan(ctx, home)
 		if !closed {
 			return r
 		}
@@ -120,8 +120,9 @@ func (s session) deduplicate(ctx context.Context, o Deduplication, do work) Resu
 	}
 }
 
-// pass looks for a recent equal request in a span, and closes the span's chain if closes is set.
-func (w windowed) pass(ctx context.Context, n int64, closes bool) (Result, bool) {
+// searchSpan looks for a recent equal request in a span, and closes the span's chain if closes is
+// set.
+func (w windowed) searchSpan(ctx context.Context, n int64, closes bool) (Result, bool) {
 	names := w.allNames()
 	if closes {
 		own, others, failed := w.inSpan(ctx, n)
@@ -153,10 +154,10 @@ func (w windowed) inSpan(ctx context.Context, n int64) (chain, []naming, *Result
 	return under(names), []naming{*others}, nil
 }
 
-// take runs the request under the first key of a span's chain that no earlier one uses. It reports
-// true if the chain is closed. Work that reads objects begins after the chain's end. An earlier
-// equal request is found before an object that changed since can make v1 refuse this one.
-func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
+// runInSpan runs the request under the first key of a span's chain that no earlier one uses. It
+// reports true if the chain is closed. Work that reads objects begins after the chain's end. An
+// earlier equal request is found before an object that changed since can make v1 refuse this one.
+func (w windowed) runInSpan(ctx context.Context, n int64) (Result, bool) {
 	own, others, failed := w.inSpan(ctx, n)
 	if failed != nil {
 		return *failed, false
@@ -177,7 +178,7 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 	}
 	for {
 		w.idempotencyKey = end.key(end.n)
-		r := w.owned(ctx, w.do(w.session))
+		r := w.markReplayed(ctx, w.do(w.session))
 		if !r.ofOtherRequest() {
 			if r.released() {
 				w.skipFreed(ctx, end.chain, end.n)
@@ -186,15 +187,15 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 		}
 		seen, known := r.use()
 		if !known {
-			if seen, failed = w.look(ctx, w.idempotencyKey); failed != nil {
+			if seen, failed = w.awaitKey(ctx, w.idempotencyKey); failed != nil {
 				return *failed, false
 			}
 		}
 		seen, failed = w.identify(ctx, w.idempotencyKey, seen, closedPurpose, skippedPurpose)
 		if failed != nil || seen.closes() {
-			return result(failed), failed == nil
+			return resultOf(failed), failed == nil
 		}
-		if r, ended := seen.judge(r, w.recent); ended {
+		if r, ended := seen.duplicateResult(r, w.recent); ended {
 			return r, false
 		}
 		if !seen.found { // freed since then: under a later key, a walk would not find the request
@@ -207,16 +208,16 @@ func (w windowed) take(ctx context.Context, n int64) (Result, bool) {
 	}
 }
 
-// owned returns r as replayed if v1 stored the response before this request began. After an attempt
-// without a response, a stored one counts as the request's own result. But the key can belong to an
-// equal request of hours ago, and then this request had no effect.
-func (w windowed) owned(ctx context.Context, r Result) Result {
+// markReplayed returns r as replayed if v1 stored the response before this request began. After an
+// attempt without a response, a stored one counts as the request's own result. But the key can
+// belong to an equal request of hours ago, and then this request had no effect.
+func (w windowed) markReplayed(ctx context.Context, r Result) Result {
 	if !r.stored || r.replayed {
 		return r
 	}
 	made := r.made
 	if made.IsZero() {
-		u, failed := w.look(ctx, w.idempotencyKey)
+		u, failed := w.awaitKey(ctx, w.idempotencyKey)
 		if failed != nil || u.made.IsZero() {
 			return r
 		}
@@ -236,16 +237,16 @@ func (w windowed) close(ctx context.Context, end *chainEnd) (Result, bool) {
 		w.idempotencyKey = end.key(end.n + 1)
 		held, failed := w.reserve(ctx, w.idempotencyKey, closedPurpose)
 		if failed != nil || held {
-			return result(failed), failed != nil
+			return resultOf(failed), failed != nil
 		}
-		taken, failed := w.look(ctx, w.idempotencyKey)
+		taken, failed := w.awaitKey(ctx, w.idempotencyKey)
 		if failed == nil {
 			taken, failed = w.identify(ctx, w.idempotencyKey, taken, skippedPurpose)
 		}
 		if failed != nil {
 			return *failed, true
 		}
-		if r, ended := taken.judge(Result{}, w.recent); ended {
+		if r, ended := taken.duplicateResult(Result{}, w.recent); ended {
 			return r, true
 		}
 		if taken.found {
@@ -285,13 +286,13 @@ func (r Result) released() bool {
 // skipFreed skips the nth key of a chain if v1 freed it and the next key is in use. The request
 // that had the nth key does not use it again.
 func (s session) skipFreed(ctx context.Context, in chain, n int) {
-	if next, failed := s.peek(ctx, in.key(n+1)); failed == nil && next.found {
-		s.fill(ctx, in, n)
+	if next, failed := s.readKey(ctx, in.key(n+1)); failed == nil && next.found {
+		s.fillGap(ctx, in, n)
 	}
 }
 
-// result returns *r, or the zero Result if r is nil.
-func result(r *Result) Result {
+// resultOf returns *r, or the zero Result if r is nil.
+func resultOf(r *Result) Result {
 	if r == nil {
 		return Result{}
 	}
@@ -314,7 +315,7 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 	u, failed := w.walk(ctx, end)
 	for n := end.n; failed == nil && n > from; {
 		if u.running {
-			u, failed = w.look(ctx, end.key(n))
+			u, failed = w.awaitKey(ctx, end.key(n))
 		}
 		if failed != nil {
 			break
@@ -322,15 +323,15 @@ func (w windowed) advance(ctx context.Context, end *chainEnd) (Result, bool) {
 		if !u.found && n == end.n { // freed since the walk
 			end.n--
 		}
-		r, ended := u.judge(Result{}, w.recent)
+		r, ended := u.duplicateResult(Result{}, w.recent)
 		if ended || u.found && !u.made.After(w.recent) {
 			return r, ended
 		}
 		if n--; n > from {
-			u, failed = w.peek(ctx, end.key(n))
+			u, failed = w.readKey(ctx, end.key(n))
 		}
 	}
-	return result(failed), failed != nil
+	return resultOf(failed), failed != nil
 }
 
 // walk moves end to the chain's last key in use and returns the use, if it moved. Skipped keys are
@@ -340,7 +341,7 @@ func (s session) walk(ctx context.Context, end *chainEnd) (use, *Result) {
 	var last use
 	step, growing := 1, true
 	for step > 0 {
-		u, failed := s.peek(ctx, end.key(end.n+step))
+		u, failed := s.readKey(ctx, end.key(end.n+step))
 		if failed != nil {
 			return use{}, failed
 		}

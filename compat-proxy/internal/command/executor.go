@@ -130,7 +130,7 @@ func (d doer) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r
 // but not its deadline. A command that has too little time left is not begun (CodeNotBegun). At the
 // deadline, the result of a command is its last known outcome.
 func (x *Executor) Execute(ctx context.Context, key secret.String, commands []Command) []Result {
-	ctx, cancel := x.lasting(ctx)
+	ctx, cancel := x.detached(ctx)
 	defer cancel()
 	results := make([]Result, 0, len(commands))
 	for _, c := range commands {

@@ -88,7 +88,7 @@ func (s session) refusedBefore(ctx context.Context, r Result) (bool, *Result) {
 	if !r.ofOtherRequest() {
 		return false, nil
 	}
-	u, failed := s.look(ctx, s.idempotencyKey)
+	u, failed := s.awaitKey(ctx, s.idempotencyKey)
 	return u.refused, failed
 }
 
@@ -110,7 +110,7 @@ func (g *group) admits(currency string, digests []string, recent time.Time) (Res
 			continue
 		}
 		u := use{found: true, running: authorized(t).Outcome == Uncertain, effect: true, made: t.CreatedAt.Time}
-		if r, ended := u.judge(Result{Transaction: t}, recent); ended {
+		if r, ended := u.duplicateResult(Result{Transaction: t}, recent); ended {
 			return r, u.running
 		}
 	}

@@ -59,7 +59,7 @@ func (x *Executor) inspect(ctx context.Context, key secret.String) (v1.APIKey, R
 	if info, ok := x.keys.get(hash, x.cfg.Clock.Now()); ok {
 		return info, Result{Outcome: Done}
 	}
-	ctx, end := x.lasting(ctx)
+	ctx, end := x.detached(ctx)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()

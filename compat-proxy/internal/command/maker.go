@@ -20,9 +20,9 @@ type maker struct {
 	contentKey string // shared by requests with the same content
 }
 
-// make does the steps that are left. It reports true if the key belongs to a customer that no
+// create does the steps that are left. It reports true if the key belongs to a customer that no
 // longer exists.
-func (m maker) make(ctx context.Context) (Result, bool) {
+func (m maker) create(ctx context.Context) (Result, bool) {
 	tokens, failed := m.tokens(ctx)
 	if failed != nil {
 		return *failed, false
@@ -77,7 +77,7 @@ func (m maker) createIncomplete(ctx context.Context) (*seenCustomer, Result) {
 			return m.x.client.CreateCustomerWithBody(ctx, params, contentType, body, m.authorized)
 		})
 	matches := func() bool { return isID(id.Customer, made.ID) && sameIdentity(&made, m.command.Body) }
-	if r, read := resp.made(ok, &made, matches); !read {
+	if r, read := resp.readCreated(ok, &made, matches); !read {
 		return nil, r
 	}
 	return &seenCustomer{made, resp.date}, Result{replayed: resp.replayed}
@@ -100,7 +100,7 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 	case len(m.command.Methods) > 0:
 		return Result{}, false, false // the first attachment decides which request has the customer
 	}
-	first, failed := m.look(ctx, m.first())
+	first, failed := m.awaitKey(ctx, m.firstMethodKey())
 	switch {
 	case failed != nil:
 		return *failed, true, false
@@ -111,8 +111,8 @@ func (m maker) join(ctx context.Context, made *seenCustomer) (r Result, ended, a
 	return Result{}, false, false
 }
 
-// first is the key of the first attachment.
-func (m maker) first() string { return m.key + "-method-0" }
+// firstMethodKey is the key of the first attachment.
+func (m maker) firstMethodKey() string { return m.key + "-method-0" }
 
 // attach gives the customer its ith payment method. It makes a new token if the token of an earlier
 // request is no longer valid. V1 stored that refusal under the key, so the new token uses the next
@@ -135,7 +135,7 @@ func (m maker) attach(ctx context.Context, customer string, i int, token string)
 func (m maker) attachToken(ctx context.Context, customer string, i, nth int, token string) (*v1.PaymentMethod, Result) {
 	wanted, key := m.command.Methods[i], m.contentKey+"-method-"+strconv.Itoa(i)
 	if i == 0 {
-		key = m.first()
+		key = m.firstMethodKey()
 	}
 	key = numbered(key, nth)
 	params := &v1.AttachPaymentMethodParams{IdempotencyKey: &key}
@@ -145,7 +145,7 @@ func (m maker) attachToken(ctx context.Context, customer string, i, nth int, tok
 		return m.x.client.AttachPaymentMethodWithBody(ctx, customer, params, contentType, body, m.authorized)
 	})
 	matches := func() bool { return isID(id.PaymentMethod, made.ID) && made.Customer == customer }
-	if r, read := resp.made(ok, &made, matches); !read {
+	if r, read := resp.readCreated(ok, &made, matches); !read {
 		return nil, r
 	}
 	return &made, Result{}
@@ -181,7 +181,7 @@ func (m maker) finish(ctx context.Context, customer string, methods []v1.Payment
 	resp, ok := m.post(ctx, last, "", func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return m.x.client.UpdateCustomerWithBody(ctx, customer, nil, contentType, body, m.authorized)
 	})
-	if r, read := resp.made(ok, &whole, func() bool { return whole.ID == customer }); !read {
+	if r, read := resp.readCreated(ok, &whole, func() bool { return whole.ID == customer }); !read {
 		return nil, r
 	}
 	return &whole, Result{}

@@ -93,7 +93,7 @@ func (s session) runNamed(ctx context.Context, c Named) Result {
 			n = next
 			continue
 		}
-		u, failed := s.look(ctx, s.idempotencyKey)
+		u, failed := s.awaitKey(ctx, s.idempotencyKey)
 		if failed != nil {
 			return *failed
 		}
@@ -224,7 +224,7 @@ func (s session) findNamed(ctx context.Context, name string, kinds ...Kind) (str
 	for range namedKeys {
 		var free []string
 		for _, kind := range kinds {
-			made, next, r := s.made(ctx, kind, name)
+			made, next, r := s.findMade(ctx, kind, name)
 			switch {
 			case made != "" && (kind != PaymentCapture || isID(id.Capture, made)):
 				return made, Result{}
@@ -254,11 +254,11 @@ func (s session) reserveAll(ctx context.Context, keys []string) (bool, *Result) 
 	return true, nil
 }
 
-// made returns the id of the object that the Named command of that kind and name made. Without one
-// it returns "", the key that the next command of the name would have ("" for none), and the result
-// to give. That is NotFound if v1 has no such command or it made nothing, and Uncertain while it is
-// unknown.
-func (s session) made(ctx context.Context, kind Kind, name string) (made, next string, r Result) {
+// findMade returns the id of the object that the Named command of that kind and name made. Without
+// one it returns "", the key that the next command of the name would have ("" for none), and the
+// result to give. That is NotFound if v1 has no such command or it made nothing, and Uncertain
+// while it is unknown.
+func (s session) findMade(ctx context.Context, kind Kind, name string) (made, next string, r Result) {
 	for _, names := range s.allNames() {
 		made, free, r := s.findMadeUnder(ctx, names, kind, name)
 		if made != "" || r.Outcome != NotFound {
@@ -271,7 +271,7 @@ func (s session) made(ctx context.Context, kind Kind, name string) (made, next s
 	return "", next, Result{Outcome: NotFound, Status: http.StatusNotFound}
 }
 
-// findMadeUnder is made for the names of one secret.
+// findMadeUnder is findMade for the names of one secret.
 func (s session) findMadeUnder(
 	ctx context.Context, names naming, kind Kind, name string,
 ) (made, next string, r Result) {
@@ -306,7 +306,7 @@ func (s session) finalRecord(ctx context.Context, key string) (v1.IdempotencyKey
 		if r, ok := resp.read(&found, matches); !ok || found.HTTPStatus != nil {
 			return found, r, ok
 		}
-		if i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
+		if i == awaitReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
 			return found, Result{Outcome: Uncertain, Status: http.StatusConflict, Code: CodeKeyInUse}, false
 		}
 	}

@@ -40,7 +40,7 @@ func (s session) charge(ctx context.Context, c Authorize) Result {
 	if r := s.address(ctx, &c); r != nil {
 		return *r
 	}
-	method, refused := s.stored(ctx, &c)
+	method, refused := s.storedMethod(ctx, &c)
 	if refused != nil {
 		return *refused
 	}

@@ -110,11 +110,11 @@ func (s session) notFound(ctx context.Context, n Number) Result {
 		return s.x.client.GetRefund(ctx, re, s.authorized)
 	})
 	var found v1.Refund
-	unread, ok := resp.read(&found, func() bool { return found.ID == re })
+	readFailure, ok := resp.read(&found, func() bool { return found.ID == re })
 	if ok {
 		r.Refund = &found
 	} else if resp.status/100 == 2 {
-		return unread // the refund may still exist
+		return readFailure // the refund may still exist
 	}
 	return r
 }

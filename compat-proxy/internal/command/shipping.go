@@ -3,7 +3,8 @@ package command
 import "context"
 
 // address copies the customer's shipping address into the payment. It returns a result if it cannot
-// read the customer, or the customer has no address. V1 refuses an unknown customer, as in stored.
+// read the customer, or the customer has no address. V1 refuses an unknown customer, as in
+// storedMethod.
 func (s session) address(ctx context.Context, c *Authorize) *Result {
 	if !c.ShipToCustomer {
 		return nil

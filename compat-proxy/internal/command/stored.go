@@ -8,11 +8,11 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// stored reads the customer's payment method that the payment charges, and names it in the payment.
-// It returns that method, and a result if it must not be charged. If the caller may not read the
-// method, or v1 does not have it, v1 decides: its refusal settles earlier attempts under the same
-// key.
-func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *Result) {
+// storedMethod reads the customer's payment method that the payment charges, and names it in the
+// payment. It returns that method, and a result if it must not be charged. If the caller may not
+// read the method, or v1 does not have it, v1 decides: its refusal settles earlier attempts under
+// the same key.
+func (s session) storedMethod(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *Result) {
 	if len(c.AcceptedBrands) == 0 || c.Body.Customer == nil {
 		return nil, nil
 	}
@@ -22,7 +22,7 @@ func (s session) stored(ctx context.Context, c *Authorize) (*v1.PaymentMethod, *
 	}
 	method, r := s.method(ctx, *c.Body.Customer, name)
 	if method == nil {
-		return nil, unread(r)
+		return nil, readFailure(r)
 	}
 	c.Body.PaymentMethod = name
 	switch {
@@ -42,13 +42,13 @@ func (s session) methodName(ctx context.Context, body *v1.TransactionCreate) (st
 	}
 	customer, r := s.customer(ctx, *body.Customer)
 	if customer == nil {
-		return "", unread(r)
+		return "", readFailure(r)
 	}
 	return text(customer.DefaultPaymentMethod), nil
 }
 
-// unread returns nil if the caller may not read the object or v1 does not have it, else r.
-func unread(r Result) *Result {
+// readFailure returns nil if the caller may not read the object or v1 does not have it, else r.
+func readFailure(r Result) *Result {
 	if r.Status == http.StatusForbidden || r.Outcome == NotFound {
 		return nil
 	}

@@ -23,9 +23,9 @@ type use struct {
 	purpose  string // of a reservation; "" if it is none
 }
 
-// judge returns the result of a request that is equal to the use, if the use is running or was made
-// after recent. Else it reports false.
-func (u use) judge(r Result, recent time.Time) (Result, bool) {
+// duplicateResult returns the result of a request that is equal to the use, if the use is running
+// or was made after recent. Else it reports false.
+func (u use) duplicateResult(r Result, recent time.Time) (Result, bool) {
 	switch {
 	case u.running:
 		// A running request must not be repeated, however long it takes.
@@ -63,23 +63,23 @@ func (r Result) use() (use, bool) {
 	return u, !u.effect || !u.made.IsZero()
 }
 
-// lookReads is how often a key in use is read again. Most requests end in a moment.
-const lookReads = 3
+// awaitReads is how often a key in use is read again. Most requests end in a moment.
+const awaitReads = 3
 
-// look reads v1's record of a key, and again for a while as long as its request is running.
-func (s session) look(ctx context.Context, key string) (use, *Result) {
+// awaitKey reads v1's record of a key, and again for a while as long as its request is running.
+func (s session) awaitKey(ctx context.Context, key string) (use, *Result) {
 	for i := 0; ; i++ {
-		u, failed := s.peek(ctx, key)
-		if failed != nil || !u.running || i == lookReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
+		u, failed := s.readKey(ctx, key)
+		if failed != nil || !u.running || i == awaitReads || !wait(ctx, s.x.cfg.FollowPause<<i) {
 			return u, failed
 		}
 	}
 }
 
-// peek reads an Idempotency-Key at v1. A caller without the right to read keys gets a use of
+// readKey reads an Idempotency-Key at v1. A caller without the right to read keys gets a use of
 // unknown time for the key of its last request. It gets no use for any other key. See
 // DIVERGENCES.md.
-func (s session) peek(ctx context.Context, key string) (use, *Result) {
+func (s session) readKey(ctx context.Context, key string) (use, *Result) {
 	resp := s.x.call(ctx, func(ctx context.Context) (*http.Response, error) {
 		return s.x.client.GetIdempotencyKey(ctx, key, s.authorized)
 	})

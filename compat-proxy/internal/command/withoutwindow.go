@@ -21,7 +21,7 @@ const chainTries = 8
 // response is.
 func (s session) runWithoutWindow(ctx context.Context, in chain, do func(session) Result) Result {
 	s.nonce = s.x.cfg.NewKey()
-	n := s.x.chainEnds.take(in)
+	n := s.x.chainEnds.takeKey(in)
 	for range chainTries {
 		s.idempotencyKey = in.key(n)
 		r := do(s)
@@ -29,19 +29,19 @@ func (s session) runWithoutWindow(ctx context.Context, in chain, do func(session
 			s.repairChain(ctx, in, n, r)
 			return r
 		}
-		s.x.chainEnds.pass(in, n)
-		seen, closed, failed := s.skip(ctx, in, n)
+		s.x.chainEnds.markPassed(in, n)
+		seen, closed, failed := s.skipUsed(ctx, in, n)
 		switch {
 		case failed != nil:
 			s.idempotencyKey = s.x.cfg.NewKey()
 			return do(s)
 		case !seen.found: // v1 freed the key meanwhile
-			s.x.chainEnds.retake(in, n)
+			s.x.chainEnds.unmarkPassed(in, n)
 			continue
 		case closed:
 			in = in.next()
 		}
-		n = s.x.chainEnds.take(in)
+		n = s.x.chainEnds.takeKey(in)
 	}
 	s.idempotencyKey = s.x.cfg.NewKey()
 	return do(s)
@@ -53,19 +53,19 @@ func (s session) repairChain(ctx context.Context, in chain, n int, r Result) {
 		s.releaseKey(ctx, in, n, r)
 	}
 	if s.x.chainEnds.passed(in, n-1) {
-		s.fill(ctx, in, n-1)
+		s.fillGap(ctx, in, n-1)
 	}
 }
 
-// fill reserves the nth key of a chain as skipped. It goes back over the free keys before it, down
-// to a key in use.
+// fillGap reserves the nth key of a chain as skipped. It goes back over the free keys before it,
+// down to a key in use.
 //
 // A request that took a key while another one ran under the key before fills that key afterwards.
 // The other one looks at the next key after v1 freed its own (skipFreed). At least one of the two
 // reads comes after both events, so the freed key does not stay a gap.
-func (s session) fill(ctx context.Context, in chain, n int) {
+func (s session) fillGap(ctx context.Context, in chain, n int) {
 	for ; n >= 0; n-- {
-		u, failed := s.peek(ctx, in.key(n))
+		u, failed := s.readKey(ctx, in.key(n))
 		if failed == nil && u.found {
 			return
 		}
@@ -74,7 +74,7 @@ func (s session) fill(ctx context.Context, in chain, n int) {
 			held, failed = s.reserve(ctx, in.key(n), skippedPurpose)
 		}
 		if failed != nil {
-			s.x.chainEnds.lower(in, n) // the next request fills the gap
+			s.x.chainEnds.lowerNext(in, n) // the next request fills the gap
 		}
 		if !held {
 			return
@@ -93,20 +93,20 @@ func (s session) releaseKey(ctx context.Context, in chain, n int, r Result) {
 		}
 		return
 	}
-	s.x.chainEnds.pass(in, n) // another process may have the key by now, and v1 may free it again
+	s.x.chainEnds.markPassed(in, n) // another process may have the key by now, and v1 may free it again
 	held, failed := s.reserve(ctx, in.key(n), skippedPurpose)
 	switch {
 	case failed != nil:
-		s.x.chainEnds.lower(in, n) // the next request fills the gap
+		s.x.chainEnds.lowerNext(in, n) // the next request fills the gap
 	case held:
-		s.x.chainEnds.retake(in, n)
+		s.x.chainEnds.unmarkPassed(in, n)
 	}
 }
 
-// skip skips the keys of a chain that are in use, from the nth on, and returns the nth's use. It
-// reports true if the chain is closed. It skips nothing if the nth is free.
-func (s session) skip(ctx context.Context, in chain, n int) (seen use, closed bool, failed *Result) {
-	seen, failed = s.peek(ctx, in.key(n))
+// skipUsed skips the keys of a chain that are in use, from the nth on, and returns the nth's use.
+// It reports true if the chain is closed. It skips nothing if the nth is free.
+func (s session) skipUsed(ctx context.Context, in chain, n int) (seen use, closed bool, failed *Result) {
+	seen, failed = s.readKey(ctx, in.key(n))
 	if failed == nil {
 		seen, failed = s.identify(ctx, in.key(n), seen, closedPurpose)
 	}
@@ -120,7 +120,7 @@ func (s session) skip(ctx context.Context, in chain, n int) (seen use, closed bo
 			last = found
 		}
 	}
-	s.x.chainEnds.skip(in, end.n, last.running || last.unreadable)
+	s.x.chainEnds.skipTo(in, end.n, last.running || last.unreadable)
 	return seen, end.closed, failed
 }
 
@@ -154,8 +154,8 @@ type takenKeys struct {
 	passed map[int]bool // keys below next that another request had, and that v1 may still free
 }
 
-// of returns the keys of a chain, under e.mu.
-func (e *chainEnds) of(in chain) *takenKeys {
+// keysOf returns the keys of a chain. The caller holds e.mu.
+func (e *chainEnds) keysOf(in chain) *takenKeys {
 	if k := e.ends[in]; k != nil {
 		return k
 	}
@@ -170,11 +170,11 @@ func (e *chainEnds) of(in chain) *takenKeys {
 	return k
 }
 
-// take returns the number of a key that no other request of this process has.
-func (e *chainEnds) take(in chain) int {
+// takeKey returns the number of a key that no other request of this process has.
+func (e *chainEnds) takeKey(in chain) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := e.of(in)
+	k := e.keysOf(in)
 	k.next++
 	return k.next - 1
 }
@@ -183,7 +183,7 @@ func (e *chainEnds) take(in chain) int {
 func (e *chainEnds) releaseKey(in chain, n int) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := e.of(in)
+	k := e.keysOf(in)
 	if k.next != n+1 {
 		return false
 	}
@@ -191,19 +191,19 @@ func (e *chainEnds) releaseKey(in chain, n int) bool {
 	return true
 }
 
-// lower makes the nth key the next one, although later keys were taken.
-func (e *chainEnds) lower(in chain, n int) {
+// lowerNext makes the nth key the next one, although later keys were taken.
+func (e *chainEnds) lowerNext(in chain, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := e.of(in)
+	k := e.keysOf(in)
 	k.next = min(k.next, n)
 }
 
-// skip records that all keys up to the nth are in use, and whether v1 may still free the nth.
-func (e *chainEnds) skip(in chain, n int, running bool) {
+// skipTo records that all keys up to the nth are in use, and whether v1 may still free the nth.
+func (e *chainEnds) skipTo(in chain, n int, running bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := e.of(in)
+	k := e.keysOf(in)
 	k.next = max(k.next, n+1)
 	if running {
 		k.passed[n] = true
@@ -212,24 +212,24 @@ func (e *chainEnds) skip(in chain, n int, running bool) {
 	}
 }
 
-// pass records that another request has the nth key. Call it before reading that key: a request of
-// this process that took the next key meanwhile relies on this one to fill it.
-func (e *chainEnds) pass(in chain, n int) {
+// markPassed records that another request has the nth key. Call it before reading that key: a
+// request of this process that took the next key meanwhile relies on this one to fill it.
+func (e *chainEnds) markPassed(in chain, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.of(in).passed[n] = true
+	e.keysOf(in).passed[n] = true
 }
 
-// retake records that a request of this process has the nth key after all.
-func (e *chainEnds) retake(in chain, n int) {
+// unmarkPassed records that a request of this process has the nth key after all.
+func (e *chainEnds) unmarkPassed(in chain, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	delete(e.of(in).passed, n)
+	delete(e.keysOf(in).passed, n)
 }
 
 // passed reports whether another request had the nth key, and v1 may have freed it since.
 func (e *chainEnds) passed(in chain, n int) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.of(in).passed[n]
+	return e.keysOf(in).passed[n]
 }

@@ -46,7 +46,7 @@ func (d *decoder) credit() (command.Command, problem) {
 // payable reports whether a refund has a full card number or a bank account. A client that sends
 // only the end of a number has forgotten to name the payment.
 func (d *decoder) payable() bool {
-	if _, named := d.stored(); named {
+	if _, named := d.namedProfile(); named {
 		return false // v1 would not check that it is the caller's
 	}
 	number := d.txn.Get("payment", "creditCard", "cardNumber")

@@ -117,7 +117,7 @@ func (d *decoder) authorize() (command.Command, problem) {
 	if p := d.details(&body, currency); !p.none() {
 		return nil, p
 	}
-	first, p := d.join(&body)
+	first, p := d.joinOrder(&body)
 	if !p.none() {
 		return nil, p
 	}
@@ -216,7 +216,7 @@ func (d *decoder) refund() (command.Command, problem) {
 	if !p.none() {
 		return nil, p
 	}
-	if ids, named := d.stored(); named {
+	if ids, named := d.namedProfile(); named {
 		return d.refundProfile(target, amount, currency, ids)
 	}
 	require, expiry, p := d.refunded()

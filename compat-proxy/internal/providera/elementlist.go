@@ -34,8 +34,8 @@ func (l *elementList) list(name string, items ...*wire.Element) {
 	}
 }
 
-// first marks the members that JSON writes before the others: the members of the derived type.
-func first(l elementList, names ...string) elementList {
+// jsonFirst marks the members that JSON writes before the others: the members of the derived type.
+func jsonFirst(l elementList, names ...string) elementList {
 	for _, e := range l {
 		e.JSONFirst = slices.Contains(names, e.Name)
 	}

@@ -139,7 +139,7 @@ func (t *transaction) setDecision(transactionType string, r command.Result, why 
 		t.splitTender = groupOf(paid)
 	}
 	for i := range r.Group {
-		t.tenders = append(t.tenders, tender(&r.Group[i]))
+		t.tenders = append(t.tenders, tenderElement(&r.Group[i]))
 	}
 }
 

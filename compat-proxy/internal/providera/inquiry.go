@@ -19,7 +19,7 @@ func (h *Handler) inquire(ctx context.Context, c call) (*wire.Document, problem)
 
 // details builds the response to a getTransactionDetailsRequest. It is pure.
 func details(req *wire.Request, set setting, r command.Result) (*wire.Document, problem) {
-	if p := unread(r); !p.none() {
+	if p := detailsProblem(r); !p.none() {
 		return refusal(getTransactionDetailsResponse, req.RefID, p), p
 	}
 	record := newRecord(r.Transaction, r.Refund, set.zone)
@@ -36,8 +36,8 @@ func details(req *wire.Request, set setting, r command.Result) (*wire.Document, 
 // maxRefID is the dialect's limit of a refId. Metadata of a v1 merchant may be longer.
 const maxRefID = 20
 
-// unread returns the problem if there is no record to show.
-func unread(r command.Result) problem {
+// detailsProblem returns the problem if there is no record to show.
+func detailsProblem(r command.Result) problem {
 	switch {
 	case r.Outcome == command.NotFound, r.Outcome == command.Done && nothingHappened(r.Transaction):
 		return refuse(apiNoRecord)

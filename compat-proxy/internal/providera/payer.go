@@ -29,7 +29,7 @@ func (r record) billTo() []*wire.Element {
 		(value(b.Email) != r.metadata["customer_email"] || r.metadata[billingEmailKey] != "") {
 		l.text("email", value(b.Email)) // else it is only the customer's, and shown there
 	}
-	return first(l, "phoneNumber", "faxNumber", "email")
+	return jsonFirst(l, "phoneNumber", "faxNumber", "email")
 }
 
 // address returns the elements of a contact's name and address.

@@ -190,7 +190,7 @@ func (r record) order() []*wire.Element {
 	l.raw("discountAmount", discount)
 	l.raw("taxIsAfterDiscount", strconv.FormatBool(after))
 	l.text("purchaseOrderNumber", value(o.PurchaseOrderNumber))
-	return first(l, "purchaseOrderNumber")
+	return jsonFirst(l, "purchaseOrderNumber")
 }
 
 // amounts adds the requested, authorized and captured amounts.

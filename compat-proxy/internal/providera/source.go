@@ -37,7 +37,7 @@ func (d *decoder) source(body *v1.TransactionCreate) problem {
 
 // charge puts the payment source of a new payment into body.
 func (d *decoder) charge(body *v1.TransactionCreate) problem {
-	if ids, named := d.stored(); named {
+	if ids, named := d.namedProfile(); named {
 		return d.chargeProfile(body, ids)
 	}
 	payment := d.txn.Child("payment")
@@ -57,7 +57,7 @@ func (d *decoder) payment() problem {
 	if p := d.profile(); !p.none() {
 		return p
 	}
-	if _, named := d.stored(); named {
+	if _, named := d.namedProfile(); named {
 		return problem{}
 	}
 	payment := d.txn.Child("payment")

@@ -31,8 +31,8 @@ func (d *decoder) splitTender() (command.Number, problem) {
 	}
 }
 
-// join adds the order of a further payment to body.
-func (d *decoder) join(body *v1.TransactionCreate) (command.Number, problem) {
+// joinOrder adds the order of a further payment to body.
+func (d *decoder) joinOrder(body *v1.TransactionCreate) (command.Number, problem) {
 	first, p := d.splitTender()
 	if first == "" {
 		return "", p
@@ -62,8 +62,8 @@ func groupOf(t *v1.Transaction) string {
 	return ""
 }
 
-// tender returns one payment of an order as an element.
-func tender(t *v1.Transaction) *wire.Element {
+// tenderElement returns one payment of an order as an element.
+func tenderElement(t *v1.Transaction) *wire.Element {
 	class, why := approved, reasonApproved
 	switch t.Status {
 	case v1.TransactionStatusDeclined:

@@ -17,8 +17,8 @@ type profileIDs struct {
 	Address  string `json:"address,omitempty"`
 }
 
-// stored returns the profile that a transaction names, and false if it names none.
-func (d *decoder) stored() (profileIDs, bool) {
+// namedProfile returns the profile that a transaction names, and false if it names none.
+func (d *decoder) namedProfile() (profileIDs, bool) {
 	profile := d.txn.Child("profile")
 	ids := profileIDs{
 		Customer: withoutZeros(profile.Get("customerProfileId")),
@@ -34,7 +34,7 @@ func (d *decoder) creates() bool { return truth(d.txn.Get("profile", "createProf
 // profile refuses elements that conflict with a stored profile or with createProfile. It accepts a
 // transaction with neither.
 func (d *decoder) profile() problem {
-	ids, named := d.stored()
+	ids, named := d.namedProfile()
 	payment := d.txn.Has("payment")
 	switch {
 	case d.creates() && ids.Customer != "":

@@ -20,8 +20,8 @@ const (
 	statusDeclined   = "DECLINED"
 )
 
-// paid is the response to a payment that was approved.
-func paid(p plan, t *v1.Transaction) wire.Response {
+// approvedResponse is the response to a payment that was approved.
+func approvedResponse(p plan, t *v1.Transaction) wire.Response {
 	number := numberOf(t)
 	held := ""
 	if !p.Sale || p.TwoStep {

@@ -95,24 +95,24 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, operation := h.cfg.Clock.Now(), OperationNone
 	class := ClassBroken
 	defer func() { h.cfg.Observe(operation, class, h.cfg.Clock.Now().Sub(start)) }()
-	correlate(w, r)
+	setCorrelationID(w, r)
 	var out response
 	body, err := admission.ReadBody(w, r, h.cfg.MaxBytes)
 	switch {
 	case errors.Is(err, admission.ErrTooLarge):
 		httpx.Discard(w, r)
-		out = plain(http.StatusRequestEntityTooLarge, "The request is too large: its body has more than "+
+		out = messageResponse(http.StatusRequestEntityTooLarge, "The request is too large: its body has more than "+
 			strconv.FormatInt(h.cfg.MaxBytes, 10)+" bytes.", "too_large")
 	case errors.Is(err, admission.ErrEncoding):
-		out = plain(http.StatusUnsupportedMediaType,
+		out = messageResponse(http.StatusUnsupportedMediaType,
 			"The content encoding is not supported. Send the body uncompressed.", "encoding")
 	case errors.Is(err, admission.ErrSlow):
-		out = plain(http.StatusRequestTimeout,
+		out = messageResponse(http.StatusRequestTimeout,
 			"The request arrived too slowly. Nothing was executed: send it again.", "slow")
 	case admission.IsBusy(err):
 		out = tooBusy(start)
 	case err != nil:
-		out = plain(http.StatusBadRequest,
+		out = messageResponse(http.StatusBadRequest,
 			"The request body could not be read. Nothing was executed: send it again.", "unreadable")
 	default:
 		operation, out = h.respond(r, body, start)
@@ -225,7 +225,7 @@ func (h *Handler) notPermitted(c call, refusal response) response {
 	if out, known := c.followUpProblem(r, ""); known {
 		return out
 	}
-	return failed(c.now, reasonSystem, textSystem)
+	return serverError(c.now, reasonSystem, textSystem)
 }
 
 const textInvalid = "Declined - One or more fields in the request contains invalid data"
@@ -242,7 +242,7 @@ func (h *Handler) inspect(ctx context.Context, caller auth.Caller, now time.Time
 	case r.Status == http.StatusTooManyRequests:
 		return info, tooBusy(now), false
 	case r.Outcome == command.Unavailable:
-		return info, failed(now, reasonSystem, textSystem), false
+		return info, serverError(now, reasonSystem, textSystem), false
 	case r.Outcome != command.Done:
 		return info, unauthenticated(), false
 	}

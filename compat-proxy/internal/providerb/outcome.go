@@ -119,7 +119,7 @@ func refusedPayment(r command.Result, now time.Time) (problem, response) {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return invalid(fieldOf(r.Param)...), response{}
 	}
-	return problem{}, failed(now, reasonSystem, textSystem)
+	return problem{}, serverError(now, reasonSystem, textSystem)
 }
 
 const (
@@ -129,7 +129,7 @@ const (
 
 // outcomeUnknown is the response if the outcome of a payment is unknown. Clients then query it, or
 // reverse it by their own name for it.
-func outcomeUnknown(now time.Time) response { return failed(now, reasonTimeout, textTimeout) }
+func outcomeUnknown(now time.Time) response { return serverError(now, reasonTimeout, textTimeout) }
 
 // unavailable is the response if v1 could not take the request. Nothing moved.
 func unavailable(r command.Result, now time.Time) response {
@@ -141,5 +141,5 @@ func unavailable(r command.Result, now time.Time) response {
 	case command.CodeNotBegun:
 		return tooBusy(now)
 	}
-	return failed(now, reasonSystem, textSystem)
+	return serverError(now, reasonSystem, textSystem)
 }

@@ -79,7 +79,7 @@ func (h *Handler) captureSale(c call, p plan, t *v1.Transaction) response {
 
 // finish responds to an approved payment, after storing its payment source if requested.
 func (h *Handler) finish(c call, p plan, t *v1.Transaction) response {
-	body := paid(p, t)
+	body := approvedResponse(p, t)
 	if p.Store {
 		body.Token = h.storeSource(c, p, t)
 	}

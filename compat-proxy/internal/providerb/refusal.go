@@ -59,7 +59,7 @@ func (c call) refusedByCode(r command.Result) (response, bool) {
 	case nameTaken(r):
 		return c.reused(r), true
 	case r.Code == command.CodeOperationInProgress:
-		return failed(c.now, reasonSystem, "Error - Another operation on the transaction is in progress."), true
+		return serverError(c.now, reasonSystem, "Error - Another operation on the transaction is in progress."), true
 	case r.Code == command.CodeMerchantDisabled, r.Code == command.CodeAcquirerNotConfigured:
 		return problem{Reason: reasonMerchantSetup}.response(c.now), true
 	case r.Code == command.CodeUnlinkedRefunds:

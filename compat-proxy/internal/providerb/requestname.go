@@ -107,7 +107,7 @@ func (h *Handler) bind(ctx context.Context, o origin, now time.Time) (response, 
 	if out, known := (call{now: now}).followUpProblem(r, ""); known {
 		return out, false
 	}
-	return failed(now, reasonSystem, textSystem), false
+	return serverError(now, reasonSystem, textSystem), false
 }
 
 // chosen returns the name by the client's transaction id, else by its header, else by its evidence.

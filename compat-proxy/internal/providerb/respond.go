@@ -41,9 +41,9 @@ func (a response) class() string {
 // notFound is the response to a request without a known operation.
 func notFound(status int) response {
 	if status == http.StatusMethodNotAllowed {
-		return plain(status, "The method is not allowed here.", "method_not_allowed")
+		return messageResponse(status, "The method is not allowed here.", "method_not_allowed")
 	}
-	return plain(http.StatusNotFound, "The requested resource does not exist", "not_found")
+	return messageResponse(http.StatusNotFound, "The requested resource does not exist", "not_found")
 }
 
 // forbidden is the response to a caller whose key lacks a scope.
@@ -73,7 +73,7 @@ func denied(text string) response {
 func Busy(c clock.Clock) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		httpx.EventFrom(r.Context()).SetOutcome(httpx.OutcomeBusy)
-		correlate(w, r)
+		setCorrelationID(w, r)
 		w.Header().Set("Retry-After", "1")
 		write(w, tooBusy(c.Now()))
 	})
@@ -81,7 +81,7 @@ func Busy(c clock.Clock) http.Handler {
 
 // tooBusy is the response, with httpx.OutcomeBusy, to a request of which nothing was executed.
 func tooBusy(now time.Time) response {
-	out := failed(now, reasonSystem, "Error - Too busy. Nothing was executed.")
+	out := serverError(now, reasonSystem, "Error - Too busy. Nothing was executed.")
 	out.status, out.outcome = http.StatusServiceUnavailable, httpx.OutcomeBusy
 	return out
 }
@@ -89,15 +89,15 @@ func tooBusy(now time.Time) response {
 // Broken responds to a request that ended in a panic. The outcome is unknown, so it is no refusal.
 func Broken(c clock.Clock) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
-		correlate(w, r)
+		setCorrelationID(w, r)
 		write(w, response{status: http.StatusInternalServerError, body: wire.Response{
 			SubmitTimeUTC: stamp(c.Now()), Status: statusServer, Reason: reasonSystem, Message: textSystem,
 		}})
 	}
 }
 
-// correlate gives the response the request's correlation id, or a new one.
-func correlate(w http.ResponseWriter, r *http.Request) {
+// setCorrelationID gives the response the request's correlation id, or a new one.
+func setCorrelationID(w http.ResponseWriter, r *http.Request) {
 	const header, longest = "V-C-Correlation-Id", 128
 	if w.Header().Get(header) != "" {
 		return

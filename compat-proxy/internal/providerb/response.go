@@ -42,8 +42,8 @@ func unauthenticated() response {
 	}{failure{"Authentication Failed"}}, outcome: "unauthenticated"}
 }
 
-// plain is a response with only a message.
-func plain(status int, text, outcome string) response {
+// messageResponse is a response with only a message.
+func messageResponse(status int, text, outcome string) response {
 	return response{status: status, body: message{text}, outcome: outcome}
 }
 
@@ -60,8 +60,8 @@ func refused(now time.Time, reason, text, field string) response {
 	return response{status: http.StatusBadRequest, body: body, outcome: reason}
 }
 
-// failed is the response if v1 or a hop to it failed, or the outcome is unknown.
-func failed(now time.Time, reason, text string) response {
+// serverError is the response if v1 or a hop to it failed, or the outcome is unknown.
+func serverError(now time.Time, reason, text string) response {
 	return response{
 		status: http.StatusBadGateway, outcome: reason,
 		body: wire.Response{SubmitTimeUTC: stamp(now), Status: statusServer, Reason: reason, Message: text},

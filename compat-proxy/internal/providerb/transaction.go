@@ -22,7 +22,7 @@ func details(h *Handler, c call) response {
 	r := h.execute(c, command.Get{Target: command.Number(number), Captures: true})
 	switch {
 	case r.Outcome == command.Unavailable:
-		return failed(c.now, reasonSystem, textSystem)
+		return serverError(c.now, reasonSystem, textSystem)
 	case r.Outcome == command.Refused && r.Status == http.StatusUnauthorized:
 		return unauthenticated()
 	case r.Outcome == command.Refused && r.Status == http.StatusForbidden:
