@@ -69,7 +69,7 @@ func TestOversizeIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := &v1{}
 	proxy := mustProxy(t, s, nil)
-	for name, header := range map[string]string{"first bytes": "", "asks first": "Expect: 100-continue\r\n"} {
+	for name, header := range map[string]string{"first bytes": "", "100 Continue": "Expect: 100-continue\r\n"} {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", proxy.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)

@@ -50,14 +50,14 @@ func (s *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"merchant":"mer_1","mode":"test","scopes":["payments:authorize","compat:use"]}`)
 		return
 	}
-	var asked struct {
+	var sent struct {
 		Amount    int64          `json:"amount"`
 		Reference jsontext.Value `json:"reference"`
 	}
 	body, _ := io.ReadAll(r.Body)
-	_ = json.Unmarshal(body, &asked) // an unreadable body gets a response without it
-	if asked.Reference == nil {
-		asked.Reference = jsontext.Value("null")
+	_ = json.Unmarshal(body, &sent) // an unreadable body gets a response without it
+	if sent.Reference == nil {
+		sent.Reference = jsontext.Value("null")
 	}
 	if s.hold != nil {
 		s.arrived <- struct{}{}
@@ -67,8 +67,8 @@ func (s *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 	_, _ = io.WriteString(w, `{"id":"`+id.Format(id.Transaction, n)+`","status":"captured","mode":"test",`+
 		`"currency":"usd","amount":`+
-		strconv.FormatInt(asked.Amount, 10)+`,"amount_authorized":`+
-		strconv.FormatInt(asked.Amount, 10)+`,"reference":`+string(asked.Reference)+
+		strconv.FormatInt(sent.Amount, 10)+`,"amount_authorized":`+
+		strconv.FormatInt(sent.Amount, 10)+`,"reference":`+string(sent.Reference)+
 		`,"card":{"brand":"visa","last4":"1111"},"authorization":{"code":"AB12CD"}}`)
 }
 

@@ -68,7 +68,7 @@ func TestRPC(t *testing.T) {
 			[]string{`"result":{`, `"messages":{"resultCode":"Error"`},
 			0,
 		},
-		{"a wrong login is the method's own answer", "", call("1", `"merchantAuthentication":{"name":"shop",`+
+		{"a wrong login is refused by the method", "", call("1", `"merchantAuthentication":{"name":"shop",`+
 			`"transactionKey":"x"},`+payment), []string{`"result":{`, notAPI}, 0},
 		{"no login", "", call("1", payment), []string{`"code":-32602`, `"data":{"code":"E00003"`, `"id":1`}, 0},
 		{"nothing in params", "", call("1", ""), []string{`"code":-32602`, `"code":"E00003"`}, 0},

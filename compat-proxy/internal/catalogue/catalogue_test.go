@@ -100,7 +100,7 @@ func TestMissing(t *testing.T) {
 	}{
 		{"OK", []string{"compat:use", "payments:authorize", "keys:write"}, nil},
 		{"the method's", []string{"compat:use"}, []string{"payments:authorize"}},
-		{"the door's", []string{"payments:authorize"}, []string{"compat:use"}},
+		{"without compat:use", []string{"payments:authorize"}, []string{"compat:use"}},
 		{"both", nil, []string{"payments:authorize", "compat:use"}},
 	}
 	for _, tt := range tests {

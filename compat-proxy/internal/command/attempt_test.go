@@ -53,11 +53,11 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 func TestDeduplication_lostResponseOnAKeptConnection(t *testing.T) {
 	t.Parallel()
 	for _, atIt := range []int{0, 1, 2} {
-		aLostAnswerIsOurs(t, atIt)
+		checkLostResponse(t, atIt)
 	}
 }
 
-func aLostAnswerIsOurs(t *testing.T, atIt int) {
+func checkLostResponse(t *testing.T, atIt int) {
 	t.Helper()
 	b := setupWindow(t, noon)
 	other := sale(120, func(c *command.Authorize) { c.Deduplication.Same = []string{"shop", "INV-2"} })

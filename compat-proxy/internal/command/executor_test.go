@@ -30,7 +30,7 @@ type response struct {
 	unsent bool   // the gateway in front of v1 sent no part of the request on
 }
 
-// ask is one request to the fake v1.
+// call is one request to the fake v1.
 type call struct {
 	route, key, auth, body string
 }
@@ -236,7 +236,7 @@ func TestAuthorize(t *testing.T) {
 			1,
 		},
 		{"a redirect is not followed", []response{{status: 307}}, nil, command.Unavailable, 1},
-		{"an answer that cannot be read", []response{{status: 201, body: "<html>"}}, nil, command.Uncertain, 1},
+		{"an unreadable response", []response{{status: 201, body: "<html>"}}, nil, command.Uncertain, 1},
 		{
 			"an unknown outcome that becomes known",
 			[]response{{status: 504, body: refusalWith(command.CodeOutcomeUnknown, transaction("unknown"))}},
@@ -344,7 +344,7 @@ func TestRetryAfter(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	socket := filepath.Join(t.TempDir(), "nobody") // another test may have reused a closed port
+	socket := filepath.Join(t.TempDir(), "none") // another test may have reused a closed port
 	unreachable := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}

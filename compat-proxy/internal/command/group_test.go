@@ -191,10 +191,10 @@ func TestCredit(t *testing.T) {
 			{status: 504, body: refusal(command.CodeOutcomeUnknown)},
 			{status: 201, body: credited("pending")},
 		}, command.Done, 2},
-		"failed":                {[]response{{status: 201, body: credited("failed")}}, command.Refused, 1},
-		"not allowed":           {[]response{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
-		"declined":              {[]response{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
-		"an answer in no shape": {[]response{{status: 201, body: `<html>`}}, command.Uncertain, 1},
+		"failed":                 {[]response{{status: 201, body: credited("failed")}}, command.Refused, 1},
+		"not allowed":            {[]response{{status: 403, body: refusal(command.CodeUnlinkedRefunds)}}, command.Refused, 1},
+		"declined":               {[]response{{status: 402, body: refusal("card_declined")}}, command.Declined, 1},
+		"an unreadable response": {[]response{{status: 201, body: `<html>`}}, command.Uncertain, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

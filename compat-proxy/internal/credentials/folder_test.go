@@ -58,7 +58,7 @@ func TestFolder(t *testing.T) {
 	}
 	b.wantKeys(t, map[[2]string]string{{"file1", "rolled"}: "", hand: "sk_test_a"})
 	if strings.Contains(b.log.String(), "level=ERROR") {
-		t.Errorf("the log complains: %s", b.log)
+		t.Errorf("the log has an error: %s", b.log)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestBrokenFileInFolderKeepsTheOldOnes(t *testing.T) {
 	log := b.log.String()
 	if got, want := strings.Count(log, broken+": provider_a[0].api_key"), 1; got != want ||
 		strings.Contains(log, "hidden") {
-		t.Errorf("complaints: got %d, want %d without the value, in %s", got, want, log)
+		t.Errorf("errors: got %d, want %d without the value, in %s", got, want, log)
 	}
 	if err := os.Remove(broken); err != nil {
 		t.Fatal(err)

@@ -71,7 +71,7 @@ func TestProviderA(t *testing.T) {
 		{"a key from a file", "other", "two", "sk_live_b"},
 		{"another's key", "shop", "two", ""},
 		{"no key", "shop", "", ""},
-		{"unknown name", "nobody", "one", ""},
+		{"unknown name", "unknown", "one", ""},
 		{"no name", "", "", ""},
 	}
 	for _, tt := range tests {
@@ -112,7 +112,7 @@ func TestBrokenFileKeepsTheOldOne(t *testing.T) {
 	}
 	log := b.log.String()
 	if got, want := strings.Count(log, "provider_a[0].api_key"), 1; got != want {
-		t.Errorf("complaints: got %d, want %d, in %s", got, want, log)
+		t.Errorf("errors: got %d, want %d, in %s", got, want, log)
 	}
 	if strings.Contains(log, "hidden") {
 		t.Errorf("the log repeats a secret: %s", log)
@@ -139,7 +139,7 @@ func TestMissingFileKeepsTheOldOne(t *testing.T) {
 		}
 	}
 	if got, want := strings.Count(b.log.String(), "level=ERROR"), 1; got != want {
-		t.Errorf("complaints: got %d, want %d", got, want)
+		t.Errorf("errors: got %d, want %d", got, want)
 	}
 	mustWrite(t, b.path, strings.Replace(string(text), "one", "new", 1))
 	b.clock.Advance(time.Second)

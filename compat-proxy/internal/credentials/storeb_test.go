@@ -82,7 +82,7 @@ provider_b_encryption:
 	}
 	for merchant, want := range map[string]string{
 		"member": "sk_test_member", "shop": "sk_test_shop", "group": "",
-		"nobody": "",
+		"unknown": "",
 	} {
 		if got, _ := two.Login.Grant(merchant); got.APIKey.Reveal() != want {
 			t.Errorf("the portfolio as %s: %q, want %q", merchant, got.APIKey.Reveal(), want)

@@ -19,20 +19,21 @@ import (
 func TestDuplicateWindow(t *testing.T) {
 	t.Parallel()
 	request, _ := mustRequest(t, filepath.Join("testdata", "duplicate-window-zero"))
-	const said = `{"settingName": "duplicateWindow", "settingValue": "0"}`
-	if !strings.Contains(string(request), said) {
+	const window = `{"settingName": "duplicateWindow", "settingValue": "0"}`
+	if !strings.Contains(string(request), window) {
 		t.Fatalf("got %s, want the setting in it", request)
 	}
 	for value, want := range map[string]int{
 		`"0"`: 0, `0`: 0, `"00"`: 0, `"1"`: 1, `120`: 120, `"28799"`: 28799, `"28800"`: 28800, `"28801"`: 28800,
 		`"99999"`: 28800, `""`: 120, `"-1"`: 120, `"1.5"`: 120, `"abc"`: 120, `"99999999999999999999"`: 120, `null`: 120,
 	} {
-		changed := strings.Replace(string(request), said, `{"settingName": "duplicateWindow", "settingValue": `+value+`}`, 1)
+		changed := strings.Replace(string(request), window, `{"settingName": "duplicateWindow", "settingValue": `+value+`}`,
+			1)
 		if got := windowOf(t, changed); got != want {
 			t.Errorf("%s: got %d, want %d", value, got, want)
 		}
 	}
-	if got, want := windowOf(t, strings.Replace(string(request), said, `{"settingName": "emailCustomer", `+
+	if got, want := windowOf(t, strings.Replace(string(request), window, `{"settingName": "emailCustomer", `+
 		`"settingValue": "0"}`, 1)), 120; got != want {
 		t.Errorf("no window: got %d, want %d", got, want)
 	}

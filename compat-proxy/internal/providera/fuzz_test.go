@@ -42,13 +42,13 @@ func FuzzNotations(f *testing.F) {
 	f.Add(bytes.Replace(sale, []byte("ord-1001"), []byte("a\u2028\u0085\"\\&lt;&#13;"), 1))
 	h := mustHandler(f, content{})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		response := ask(t, h, body)
+		response := respond(t, h, body)
 		root, err := safexml.Parse(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), 0)
 		if err != nil || bytes.Contains(response, []byte("<ErrorResponse ")) || oneSided(root) {
 			return
 		}
 		want := requoted(t, []byte(mapped(mustElement(t, response))))
-		if got := requoted(t, bytes.TrimPrefix(ask(t, h, asJSON(t, body)), []byte("\xef\xbb\xbf"))); got != want {
+		if got := requoted(t, bytes.TrimPrefix(respond(t, h, asJSON(t, body)), []byte("\xef\xbb\xbf"))); got != want {
 			t.Errorf("responses:\n  got %s\n want %s\nto %q", got, want, body)
 		}
 	})
@@ -63,7 +63,7 @@ func requoted(t *testing.T, document jsontext.Value) string {
 	return string(document)
 }
 
-func ask(t *testing.T, h *providera.Handler, body []byte) []byte {
+func respond(t *testing.T, h *providera.Handler, body []byte) []byte {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body)))

@@ -11,11 +11,11 @@ import (
 )
 
 func capture(h *Handler, c call) response {
-	asked, f := decodeCapture(c.id, c.req)
-	if !f.none() {
-		return f.response(c.now)
+	do, bad := decodeCapture(c.id, c.req)
+	if !bad.none() {
+		return bad.response(c.now)
 	}
-	r := h.execute(c, asked)
+	r := h.execute(c, do)
 	if r.Outcome == command.Done {
 		return c.captured(r)
 	}
@@ -31,22 +31,22 @@ func capture(h *Handler, c call) response {
 // decodeCapture reads a capture. The last one of several, or one marked as final, releases the rest
 // of the authorization.
 func decodeCapture(number string, req *wire.Request) (command.Capture, problem) {
-	if f := references(req); !f.none() {
-		return command.Capture{}, f
+	if bad := references(req); !bad.none() {
+		return command.Capture{}, bad
 	}
-	amount, currency, f := followUpAmount(req.Order.AmountDetails, fieldTotal)
-	if !f.none() {
-		return command.Capture{}, f
+	amount, currency, bad := followUpAmount(req.Order.AmountDetails, fieldTotal)
+	if !bad.none() {
+		return command.Capture{}, bad
 	}
 	options := req.Processing.CaptureOptions
-	sequence, f := captureCount(options.SequenceNumber, "captureSequenceNumber")
-	if !f.none() {
-		return command.Capture{}, f
+	sequence, bad := captureCount(options.SequenceNumber, "captureSequenceNumber")
+	if !bad.none() {
+		return command.Capture{}, bad
 	}
-	total, f := captureCount(options.TotalCount, "totalCaptureCount")
+	total, bad := captureCount(options.TotalCount, "totalCaptureCount")
 	switch {
-	case !f.none():
-		return command.Capture{}, f
+	case !bad.none():
+		return command.Capture{}, bad
 	case total != 0 && sequence > total:
 		return command.Capture{}, invalid(fieldOptions + "captureSequenceNumber")
 	}

@@ -53,11 +53,11 @@ func mustDesk(t *testing.T, v1 http.HandlerFunc) *desk {
 	// The responses are encrypted to the same pair, so that the test can decrypt them.
 	text := "provider_b:\n  - merchant_id: shop\n    api_key: " + goldentest.APIKey +
 		"\n    keys: [{id: key, shared_secret: " + base64.StdEncoding.EncodeToString(d.secret) +
-		"}]\n    response_keys: [{kid: answers, certificate: " + strconv.Quote(pair.Certificate) +
+		"}]\n    response_keys: [{kid: responses, certificate: " + strconv.Quote(pair.Certificate) +
 		"}]\nprovider_b_encryption:\n  - {key: " +
 		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) +
 		", kid: requests}\n  - {key: " +
-		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) + ", kid: answers}\n"
+		strconv.Quote(pair.Key.Reveal()) + ", certificate: " + strconv.Quote(pair.Certificate) + ", kid: responses}\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestEncryptedRequest(t *testing.T) {
 		t.Errorf("an encrypted request: %d %s, want that a field is missing inside", got.Code, got.Body)
 	}
 	for name, got := range map[string]*httptest.ResponseRecorder{
-		"unknown kid":         d.post(t, d.wrapped(t, nothing, "nobody"), ""),
+		"unknown kid":         d.post(t, d.wrapped(t, nothing, "unknown"), ""),
 		"no JWE":              d.post(t, `{"encryptedRequest":"a.b.c.d.e"}`, ""),
 		"without a token":     d.send(t, good, "Bearer "+goldentest.APIKey),
 		"not JSON inside":     d.post(t, d.wrapped(t, "nonsense", "requests"), ""),
@@ -155,7 +155,7 @@ func TestEncryptedRequest(t *testing.T) {
 func TestEncryptedResponse(t *testing.T) {
 	t.Parallel()
 	d := mustDesk(t, acceptingV1)
-	w := d.post(t, nothing, "answers")
+	w := d.post(t, nothing, "responses")
 	var body map[string]string
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body) != 1 || w.Code != http.StatusBadRequest {
 		t.Fatalf("%v: %d %s, want 400 with one member", err, w.Code, w.Body)
@@ -168,8 +168,8 @@ func TestEncryptedResponse(t *testing.T) {
 		t.Errorf("length = %s, want %s", got, want)
 	}
 	for name, plain := range map[string]*httptest.ResponseRecorder{
-		"unknown kid": d.post(t, nothing, "nobody"), "no kid": d.post(t, nothing, ""),
-		"nobody": d.send(t, nothing, "Bearer a.b.c"),
+		"unknown kid": d.post(t, nothing, "unknown"), "no kid": d.post(t, nothing, ""),
+		"no login": d.send(t, nothing, "Bearer a.b.c"),
 	} {
 		if strings.Contains(plain.Body.String(), "encryptedResponse") {
 			t.Errorf("%s: %s, want it plain", name, plain.Body)
@@ -185,7 +185,7 @@ func TestResponseToARevokedKeyIsPlain(t *testing.T) {
 		_, _ = w.Write([]byte(`{"error":{"type":"authentication_error","code":"api_key_invalid","message":"m","status":401,` +
 			`"request_id":"req_1"}}`))
 	})
-	w := d.post(t, nothing, "answers")
+	w := d.post(t, nothing, "responses")
 	if got, want := w.Body.String(), `{"response":{"rmsg":"Authentication Failed"}}`; w.Code != http.StatusUnauthorized ||
 		got != want {
 		t.Errorf("got %d %s, want 401 %s", w.Code, got, want)

@@ -11,11 +11,11 @@ import (
 
 // refund refunds a payment or a capture. Clients use the numbers of both at either path.
 func refund(h *Handler, c call) response {
-	asked, f := decodeRefund(c.id, c.req)
-	if !f.none() {
-		return f.response(c.now)
+	do, bad := decodeRefund(c.id, c.req)
+	if !bad.none() {
+		return bad.response(c.now)
 	}
-	r := h.execute(c, asked)
+	r := h.execute(c, do)
 	if r.Outcome == command.Done {
 		return c.refunded(r)
 	}
@@ -26,12 +26,12 @@ func refund(h *Handler, c call) response {
 }
 
 func decodeRefund(number string, req *wire.Request) (command.Refund, problem) {
-	if f := references(req); !f.none() {
-		return command.Refund{}, f
+	if bad := references(req); !bad.none() {
+		return command.Refund{}, bad
 	}
-	amount, currency, f := followUpAmount(req.Order.AmountDetails, fieldTotal)
-	if !f.none() {
-		return command.Refund{}, f
+	amount, currency, bad := followUpAmount(req.Order.AmountDetails, fieldTotal)
+	if !bad.none() {
+		return command.Refund{}, bad
 	}
 	return command.Refund{
 		Target: command.Number(number), Captures: true, Amount: amount,

@@ -9,12 +9,12 @@ import (
 )
 
 func reverse(h *Handler, c call) response {
-	asked, f := decodeReversal(c.req)
-	if !f.none() {
-		return f.response(c.now)
+	do, bad := decodeReversal(c.req)
+	if !bad.none() {
+		return bad.response(c.now)
 	}
-	asked.Target = command.Number(c.id)
-	return h.reversal(c, h.execute(c, asked))
+	do.Target = command.Number(c.id)
+	return h.reversal(c, h.execute(c, do))
 }
 
 // reverseNamed is a timeout reversal: it names the payment by the transactionId of its request.
@@ -22,21 +22,21 @@ func reverseNamed(h *Handler, c call) response {
 	if c.req.ClientReference.TransactionID == "" {
 		return missing(fieldTransactionID).response(c.now)
 	}
-	asked, f := decodeReversal(c.req)
-	if !f.none() && f.Reason != reasonMissing { // a client without a response may omit the amount
-		return f.response(c.now)
+	do, bad := decodeReversal(c.req)
+	if !bad.none() && bad.Reason != reasonMissing { // a client without a response may omit the amount
+		return bad.response(c.now)
 	}
-	asked.Name = transactionName(c.caller, string(c.req.ClientReference.TransactionID))
-	return h.reversal(c, h.execute(c, asked))
+	do.Name = transactionName(c.caller, string(c.req.ClientReference.TransactionID))
+	return h.reversal(c, h.execute(c, do))
 }
 
 // decodeReversal reads a reversal, except its target.
 func decodeReversal(req *wire.Request) (command.Reverse, problem) {
-	if f := references(req); !f.none() {
-		return command.Reverse{}, f
+	if bad := references(req); !bad.none() {
+		return command.Reverse{}, bad
 	}
-	amount, currency, f := followUpAmount(req.Reversal.AmountDetails, fieldReversal)
-	return command.Reverse{Amount: amount, Require: command.Require{Currency: currency}}, f
+	amount, currency, bad := followUpAmount(req.Reversal.AmountDetails, fieldReversal)
+	return command.Reverse{Amount: amount, Require: command.Require{Currency: currency}}, bad
 }
 
 func (h *Handler) reversal(c call, r command.Result) response {

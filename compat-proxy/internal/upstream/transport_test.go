@@ -124,7 +124,7 @@ func TestKeptConnectionBreaks(t *testing.T) {
 		"Key":               {method: "POST", body: "body", header: []string{"Idempotency-Key", "k"}, again: true},
 		"NoKey":             {method: "POST", body: "body"},
 		"DeleteWithoutAKey": {method: "DELETE"},
-		"HalfAnAnswer":      {method: "POST", body: "body", header: []string{"Idempotency-Key", "k"}, half: "HTTP/1.1 200"},
+		"HalfAResponse":     {method: "POST", body: "body", header: []string{"Idempotency-Key", "k"}, half: "HTTP/1.1 200"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -134,7 +134,7 @@ func TestSignatureRefused(t *testing.T) {
 		"unknown key":        func(m *message) { m.id = "00000000-0000-0000-0000-000000000000" },
 		"another's key":      func(m *message) { m.id = otherKeyID },
 		"another merchant":   func(m *message) { m.Header.Set("V-C-Merchant-Id", "demo_merchant_2") },
-		"unknown merchant":   func(m *message) { m.Header.Set("V-C-Merchant-Id", "nobody") },
+		"unknown merchant":   func(m *message) { m.Header.Set("V-C-Merchant-Id", "unknown") },
 		"merchant unsigned":  func(m *message) { m.list = "host date request-target digest" },
 		"target unsigned":    func(m *message) { m.list = "host date digest v-c-merchant-id" },
 		"digest unsigned":    func(m *message) { m.list = "host date request-target v-c-merchant-id" },

@@ -93,7 +93,7 @@ func certified() string {
 	p := pairs()
 	return "provider_b:\n  - merchant_id: demo_merchant_1\n    api_key: sk_test_one\n    certificates: [" +
 		strconv.Quote(p[0].pem) + "]\n" +
-		"    response_keys: [{kid: answers, certificate: " + strconv.Quote(p[0].pem) + "}]\n" +
+		"    response_keys: [{kid: responses, certificate: " + strconv.Quote(p[0].pem) + "}]\n" +
 		"    keys: [{id: " + keyID + ", shared_secret: " + sharedSecret + "}]\n" +
 		"  - merchant_id: demo_merchant_2\n    api_key: sk_test_two\n    certificates: [" + strconv.Quote(p[1].pem) + "]\n" +
 		"    portfolio: [demo_merchant_1]\n"
@@ -212,7 +212,7 @@ func TestTokenRefused(t *testing.T) {
 			j.Body, j.claims = nil, set(set(j.claims, "digest", nil), "request-resource-path", nil)
 		},
 		"wrong secret":    func(j *jwt) { j.signer = hmacWith([]byte("another secret of thirty-two byt")) },
-		"unknown kid":     func(j *jwt) { j.header = set(j.header, "kid", "nobody") },
+		"unknown kid":     func(j *jwt) { j.header = set(j.header, "kid", "unknown") },
 		"no kid":          func(j *jwt) { j.header = set(j.header, "kid", nil) },
 		"alg none":        func(j *jwt) { j.header = set(j.header, "alg", "none") },
 		"alg None":        func(j *jwt) { j.header = set(j.header, "alg", "None") },
@@ -325,14 +325,14 @@ func TestTokenOfAPortfolio(t *testing.T) {
 	j.header, j.signer = []member{{"alg", "RS256"}, {"kid", "11259376"}}, p[1].sign
 	j.claims = set(j.claims, "iss", "demo_merchant_2")
 	accepted(t, v, j.signed(t), "demo_merchant_1")
-	j.claims = set(j.claims, "v-c-merchant-id", "nobody")
+	j.claims = set(j.claims, "v-c-merchant-id", "unknown")
 	refused(t, v, j.signed(t))
 }
 
 func TestTokenRequestsAnEncryptedResponse(t *testing.T) {
 	t.Parallel()
 	v, p := setupWith(t, certified(), age), pairs()
-	for kid, want := range map[string]bool{"answers": true, "unknown": false, "": false} {
+	for kid, want := range map[string]bool{"responses": true, "unknown": false, "": false} {
 		j := tokenVector()
 		j.claims = set(j.claims, "v-c-response-mle-kid", kid)
 		c := accepted(t, v, j.signed(t), "demo_merchant_1")
