@@ -41,6 +41,10 @@ type Config struct {
 	// MerchantRateLimit is how many requests a second all keys of one merchant and mode may make
 	// together, publishable and secret keys apart. 0 for four times RateLimit, negative for no limit.
 	MerchantRateLimit int
+	// PayerRateLimit is how many requests a second one client address may make with the publishable
+	// keys of one merchant and mode. Its networks may make two and four times as many. 0 for a
+	// tenth of RateLimit, negative for no limit.
+	PayerRateLimit int
 	// Concurrency is how many requests are served at once; more are refused with 503. 0 means 1024.
 	// A merchant holds at most half as many as are free.
 	Concurrency int
@@ -148,17 +152,25 @@ func (cfg Config) dir() datadir.Config {
 	return datadir.Config{Data: cfg.Data, Database: cfg.Database, VaultKEK: cfg.VaultKEK, Clock: cfg.Clock}
 }
 
-// merchantKeys is how many times the rate limit of a key its merchant has by default.
-const merchantKeys = 4
+const (
+	// merchantKeys is how many times the rate limit of a key its merchant has by default.
+	merchantKeys = 4
+	// keyPayers is how many payers use up the rate limit of a publishable key by default.
+	keyPayers = 10
+)
 
 // limiter returns nil for no limit.
 func (cfg Config) limiter() *ratelimit.Limiter {
 	key := max(cmp.Or(cfg.RateLimit, DefaultRateLimit), 0)
-	merchant := max(cmp.Or(cfg.MerchantRateLimit, merchantKeys*key), 0)
-	if key == 0 && merchant == 0 {
+	r := ratelimit.Rates{
+		Key:      key,
+		Merchant: max(cmp.Or(cfg.MerchantRateLimit, merchantKeys*key), 0),
+		Payer:    max(cmp.Or(cfg.PayerRateLimit, (key+keyPayers-1)/keyPayers), 0),
+	}
+	if r == (ratelimit.Rates{}) {
 		return nil
 	}
-	return ratelimit.New(key, merchant)
+	return ratelimit.New(r)
 }
 
 // warnUnfiltered logs a warning if there is no filter secret.

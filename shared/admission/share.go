@@ -73,7 +73,7 @@ func from(ctx context.Context, k kind) subject {
 	if err != nil || a.Is4() {
 		return subject{}
 	}
-	return subject{k, network(a, 48)}
+	return subject{k, httpx.NetworkOf(a, 24, 48).String()}
 }
 
 // ClientOf returns the name of the client with an address. It is the address, or the network of 64
@@ -83,16 +83,7 @@ func ClientOf(address string) string {
 	if err != nil || a.Is4() {
 		return address
 	}
-	return network(a, 64)
-}
-
-// network returns the network of so many bits of an IPv6 address.
-func network(a netip.Addr, bits int) string {
-	n, err := a.Prefix(bits)
-	if err != nil {
-		return a.String()
-	}
-	return n.String()
+	return httpx.NetworkOf(a, 32, 64).String()
 }
 
 // pool is the slots, or the bytes of unfinished bodies, which all clients share.

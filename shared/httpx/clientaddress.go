@@ -81,6 +81,17 @@ func AddressOf(hop secret.String, r *http.Request) string {
 // plainAddress writes an address in its one spelling: IPv4 as IPv4, without a zone.
 func plainAddress(a netip.Addr) string { return a.Unmap().WithZone("").String() }
 
+// NetworkOf returns the network of a client address: of v4 bits if it is an IPv4 address, else of
+// v6 bits. The zero address has the zero network.
+func NetworkOf(address netip.Addr, v4, v6 int) netip.Prefix {
+	bits := v6
+	if address.Is4() {
+		bits = v4
+	}
+	network, _ := address.Prefix(bits) // it fails for more bits than the address has
+	return network
+}
+
 // showsHop reports whether header holds the hop secret, once. The zero secret is never shown.
 func showsHop(hop secret.String, header http.Header) bool {
 	values := header[HopField]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/compat-proxy/internal/credentials"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
@@ -171,14 +172,8 @@ func (l *Limiter) address(text string) string {
 		return ""
 	case !l.cfg.Forwarded && (at.IsPrivate() || at.IsLinkLocalUnicast()):
 		return ""
-	case at.Is4():
-		return at.String()
 	}
-	network, err := at.Prefix(64)
-	if err != nil {
-		return ""
-	}
-	return network.String()
+	return admission.ClientOf(text)
 }
 
 // warn logs the address whose attempts are blocked, now and then.

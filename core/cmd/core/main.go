@@ -32,6 +32,8 @@ Usage:
                  [--rate-limit N]              N requests a second for each API key (RATE), and twice as many at once after a pause; 0 for no
                                                limit
                  [--merchant-rate-limit N]     N requests a second for all keys of a merchant in one mode (4 times --rate-limit)
+                 [--payer-rate-limit N]        N requests a second for a client address with a merchant's publishable keys in one mode (a tenth of
+                                               --rate-limit)
                  [--notice 0s]                 time for which core still serves after SIGTERM, with 503 for health: the load balancer of several
                                                cores must notice within it
                  [--keep-events DAYS]          delete events after that many days, 60 to 36525 (0: never)

@@ -73,6 +73,7 @@ func TestWrongUsage(t *testing.T) {
 		{"keys"},
 		{"keys", "delete"},
 		{"serve", "--rate-limit", "-1"},
+		{"serve", "--payer-rate-limit", "-1"},
 		{"serve", "--keep-events", "-1"},
 		{"serve", "--keep-events", "1"},
 		{"serve", "--keep-events", "59"},

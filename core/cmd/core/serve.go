@@ -18,7 +18,7 @@ import (
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	listen, admin                      string
-	limit, merchantLimit               int
+	limit, merchantLimit, payerLimit   int
 	notice                             time.Duration
 	events, personal, customers, audit int // days
 }
@@ -32,6 +32,8 @@ func (m *Main) serve(ctx context.Context, args []string) error {
 	f.StringVar(&cfg.SimulatorJournal, "simulator-journal", "", "the file in which the simulator records its effects")
 	f.IntVar(&s.limit, "rate-limit", core.DefaultRateLimit, "requests a second for each API key, 0 for no limit")
 	f.IntVar(&s.merchantLimit, "merchant-rate-limit", 0, "requests a second for all keys of a merchant, 0 for 4 times --rate-limit")
+	f.IntVar(&s.payerLimit, "payer-rate-limit", 0,
+		"requests a second for a client address with publishable keys, 0 for a tenth of --rate-limit")
 	f.StringVar(&s.admin, "admin", "", "address of the operators' port")
 	f.DurationVar(&s.notice, "notice", 0, "how long to serve with red health before the end")
 	f.IntVar(&s.events, "keep-events", 0, "for how many days events are kept, 0 for good")
@@ -70,7 +72,10 @@ func (s serveFlags) limits(cfg *core.Config) error {
 	if s.merchantLimit < 0 {
 		return fmt.Errorf("--merchant-rate-limit %d is negative", s.merchantLimit)
 	}
-	cfg.MerchantRateLimit = s.merchantLimit
+	if s.payerLimit < 0 {
+		return fmt.Errorf("--payer-rate-limit %d is negative", s.payerLimit)
+	}
+	cfg.MerchantRateLimit, cfg.PayerRateLimit = s.merchantLimit, s.payerLimit
 	if s.notice < 0 {
 		return fmt.Errorf("--notice %s is negative", s.notice)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,32 +163,8 @@ func (a *API) authenticated(rt route) http.Handler {
 		httpx.SetID(w, r, httpx.WordAPIKey, id.Format(id.APIKey, k.ID))
 		logAddressed(w, r)
 		event.SetTenant(id.Format(id.Merchant, k.Tenant.Merchant) + "/" + string(mode(k.Tenant)))
-		if !a.allow(w, k) {
-			a.refuse(w, r, &fault{code: codeRateLimited})
-			return
-		}
-		if err := identify(r, k); err != nil {
+		if err := a.permit(w, r, rt, k); err != nil {
 			a.refuse(w, r, err)
-			return
-		}
-		if k.Kind == string(apikey.Publishable) && !rt.publishable() && (rt.path != currentKeyPath || !a.asked(r)) {
-			a.refuse(w, r, &fault{code: codePublishableKey})
-			return
-		}
-		if len(r.Header["Origin"]) > 0 && k.Kind != string(apikey.Publishable) { // only browsers send it
-			a.refuse(w, r, &fault{code: codeSecretKeyInBrowser})
-			return
-		}
-		if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
-			a.refuse(w, r, &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."})
-			return
-		}
-		if isSealed(r) {
-			a.refuse(w, r, &fault{code: codeUnsupportedMediaType, param: "Content-Type"})
-			return
-		}
-		if f := a.clockFault(rt.method, rt.path); f != nil {
-			a.refuse(w, r, f)
 			return
 		}
 		if err := rt.handle(w, r, k); err != nil {
@@ -196,22 +173,72 @@ func (a *API) authenticated(rt route) http.Handler {
 	})
 }
 
-// allow counts the request towards the rate limits of its key and its merchant, and sets the header
-// fields that show them.
-func (a *API) allow(w http.ResponseWriter, k *payment.APIKey) bool {
+// permit returns the first reason for which a request with a valid key is not handled. It counts
+// the request towards the limits of its client.
+func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *payment.APIKey) error {
+	public := k.Kind == string(apikey.Publishable)
+	forbidden := public && !rt.publishable()
+	if !a.allow(w, r, k, forbidden && rt.path != currentKeyPath) {
+		return &fault{code: codeRateLimited}
+	}
+	if err := identify(r, k); err != nil {
+		return err
+	}
+	if forbidden && (rt.path != currentKeyPath || !a.asked(r)) {
+		return &fault{code: codePublishableKey}
+	}
+	if len(r.Header["Origin"]) > 0 && !public { // only browsers send it
+		return &fault{code: codeSecretKeyInBrowser}
+	}
+	if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
+		return &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."}
+	}
+	if isSealed(r) {
+		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
+	}
+	if f := a.clockFault(rt.method, rt.path); f != nil {
+		return f
+	}
+	return nil
+}
+
+// allow counts the request towards the rate limits of its payer, its key and its merchant, and sets
+// the header fields that show them. A request that its key must not make counts towards the payer's
+// limit alone.
+func (a *API) allow(w http.ResponseWriter, r *http.Request, k *payment.APIKey, forbidden bool) bool {
 	if a.RateLimit == nil {
 		return true
 	}
 	public := k.Kind == string(apikey.Publishable)
 	group := ratelimit.Group{Merchant: k.Tenant.Merchant, Live: k.Tenant.Live, Public: public}
-	v := a.RateLimit.Take(ratelimit.Client{Key: k.ID, Group: group}, a.Clock.Now())
-	h := w.Header()
-	h.Set("RateLimit-Policy", v.Policy)
-	h.Set("RateLimit", v.Field())
+	client := ratelimit.Client{Key: k.ID, Group: group}
+	if public {
+		client.Payer = a.payerAddress(r)
+	}
+	take := a.RateLimit.Take
+	if forbidden {
+		take = a.RateLimit.TakeForbidden
+	}
+	v := take(client, a.Clock.Now())
+	if v.Policy != "" {
+		w.Header().Set("RateLimit-Policy", v.Policy)
+		w.Header().Set("RateLimit", v.Field())
+	}
 	if !v.Allowed {
-		h.Set("Retry-After", strconv.Itoa(v.RetryAfter))
+		w.Header().Set("Retry-After", strconv.Itoa(v.RetryAfter))
 	}
 	return v.Allowed
+}
+
+// payerAddress returns the client address of a request. It is zero if many clients share it: if the
+// hop in front forwards none.
+func (a *API) payerAddress(r *http.Request) netip.Addr {
+	address, err := netip.ParseAddr(httpx.ClientAddressFrom(r.Context()))
+	ofHop := a.HopSecret.IsZero() && (address.IsPrivate() || address.IsLoopback() || address.IsLinkLocalUnicast())
+	if err != nil || ofHop {
+		return netip.Addr{}
+	}
+	return address
 }
 
 // key resolves the request's API key.

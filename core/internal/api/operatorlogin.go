@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/id"
 )
@@ -43,29 +43,16 @@ type failed struct {
 	until time.Time // the end of the window
 }
 
-// subject is the address that failures are counted by: of an IPv6 address its network, of which one
-// client has all addresses.
-func subject(address string) string {
-	a, err := netip.ParseAddr(address)
-	if err != nil || a.Is4() {
-		return address
-	}
-	network, err := a.Prefix(64)
-	if err != nil {
-		return address
-	}
-	return network.String()
-}
-
-// add counts a failed login. It returns false if the address has had maxFailures in its window:
-// then nothing is counted, so the window ends failureWindow after the first failure.
+// add counts a failed login of the client with an address. It returns false if the address has had
+// maxFailures in its window: then nothing is counted, so the window ends failureWindow after the
+// first failure.
 func (f *failures) add(address string, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.seen == nil {
 		f.seen = map[string]failed{}
 	}
-	key := subject(address)
+	key := admission.ClientOf(address)
 	one, known := f.seen[key]
 	if !known && len(f.seen) >= maxAddresses {
 		f.makeRoom(now)

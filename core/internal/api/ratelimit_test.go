@@ -57,12 +57,76 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
+// TestPayersHaveShares: a client that reads the publishable key of a page leaves the key's limit to
+// other payers, with all addresses of its network. Requests that the key must not make take nothing
+// of it.
+func TestPayersHaveShares(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: 20, hop: strings.Repeat("h", 43)})
+	payer := b.MustSender(t, "publishable", "")
+	at := func(address string) option { return from(&sender{secret: payer.secret, address: address, hop: b.hop}) }
+	limited := refusal{429, v1.ErrorTypeRateLimitError, "rate_limited", ""}
+	forbidden := refusal{403, v1.ErrorTypePermissionError, "publishable_key_not_allowed", ""}
+	for want := 3; want >= 0; want-- {
+		a := b.get(t, "/v1/transactions", at("203.0.113.7"))
+		wantRefusal(t, a, forbidden)
+		if got := a.header.Get("RateLimit"); !strings.HasPrefix(got, fmt.Sprintf(`"address";r=%d;`, want)) {
+			t.Errorf("got %s, want %d left", got, want)
+		}
+	}
+	const path, body = "/v1/tokens", `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2031}}`
+	for range 40 {
+		wantRefusal(t, b.get(t, "/v1/transactions", at("203.0.113.7")), limited)
+		a := b.post(t, path, body, at("203.0.113.7"))
+		wantRefusal(t, a, limited)
+		if a.header.Get("RateLimit-Policy") != `"address";q=4;w=2` || a.header.Get("Retry-After") != "1" {
+			t.Errorf("got %v", a.header)
+		}
+	}
+	for i := range 40 {
+		a := b.get(t, "/v1/transactions", at(fmt.Sprintf("2001:db8:0:%x::1", i)))
+		if i < 8 {
+			wantRefusal(t, a, forbidden)
+			continue
+		}
+		wantRefusal(t, a, limited)
+		if got := a.header.Get("RateLimit-Policy"); got != `"network";q=8;w=2` {
+			t.Errorf("got %s", got)
+		}
+	}
+	for i := range 40 { // all of the key's budget is left
+		a := b.post(t, path, body, at(fmt.Sprintf("198.%d.0.1", i)))
+		MustDecode[v1.Token](t, a, 201)
+		if want := fmt.Sprintf(`"key";r=%d;`, 39-i); !strings.HasPrefix(a.header.Get("RateLimit"), want) {
+			t.Errorf("got %s, want %s", a.header.Get("RateLimit"), want)
+		}
+	}
+}
+
+// TestProxyIsNoPayer: without a hop secret, all payers have the private address of the proxy in
+// front. They have no limit but the key's.
+func TestProxyIsNoPayer(t *testing.T) {
+	t.Parallel()
+	b := openBundle(t, &bundle{rateLimit: 20})
+	pk := b.publicKey(t)
+	for want := 39; want >= 0; want-- {
+		a := b.get(t, "/v1/transactions", as(pk))
+		if got := a.header.Get("RateLimit"); a.status != 403 || !strings.HasPrefix(got, fmt.Sprintf(`"key";r=%d;`, want)) {
+			t.Errorf("got %d and %s, want %d left", a.status, got, want)
+		}
+	}
+}
+
 func TestDefaultRateLimit(t *testing.T) {
 	t.Parallel()
-	b := openBundle(t, &bundle{})
+	b := openBundle(t, &bundle{hop: strings.Repeat("h", 43)})
 	want := fmt.Sprintf(`"key";q=%d;w=2`, 2*core.DefaultRateLimit)
 	if got := b.get(t, "/v1/api_keys/current").header.Get("RateLimit-Policy"); got != want {
 		t.Errorf("by default: got %s, want %s", got, want)
+	}
+	limit := b.get(t, "/v1/transactions", as(b.publicKey(t))).header.Get("RateLimit-Policy")
+	if want := fmt.Sprintf(`"address";q=%d;w=2`, core.DefaultRateLimit/5); limit != want {
+		t.Errorf("of a payer by default: got %s, want %s", limit, want)
 	}
 	for path, pattern := range map[string]string{
 		"../../README.md":       `may make ([\d,]+) requests a second, and twice as many at once`,

@@ -9,7 +9,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds the memory: some 1 MB.
+// maxBuckets bounds the memory of each kind: some 1 MB. A bucket is full again soon after its last
+// request, and then removed first. So clients with many addresses remove no bucket that is in use,
+// unless they send as many requests a second as maxBuckets buckets together allow.
 const maxBuckets = 8192
 
 // buckets holds a bucket for each K in use.
@@ -75,17 +77,14 @@ func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
 }
 
 // sweep makes room. A full bucket is equal to a new one, so it is removed first. If too few are
-// full, others are removed too, and their keys begin anew.
+// full, the fullest others are removed too, and their clients begin anew.
 func (l *buckets[K]) sweep(now time.Time) {
-	for k, b := range l.all {
-		if b.TokensAt(now) >= float64(l.burst) {
-			delete(l.all, k)
+	const room = maxBuckets / 4
+	for missing := 0.0; missing == 0 || len(l.all) > maxBuckets-room; missing = 2*missing + 1 {
+		for k, b := range l.all {
+			if b.TokensAt(now) >= float64(l.burst)-missing {
+				delete(l.all, k)
+			}
 		}
-	}
-	for k := range l.all {
-		if len(l.all) <= maxBuckets*3/4 {
-			return
-		}
-		delete(l.all, k)
 	}
 }

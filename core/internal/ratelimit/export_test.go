@@ -4,8 +4,13 @@ package ratelimit
 const MaxBuckets = maxBuckets
 
 // Len is how many buckets of keys there are.
-func (l *Limiter) Len() int {
-	l.keys.mu.RLock()
-	defer l.keys.mu.RUnlock()
-	return len(l.keys.all)
+func (l *Limiter) Len() int { return l.keys.len() }
+
+// LenOfPayers is how many buckets of the smallest networks there are.
+func (l *Limiter) LenOfPayers() int { return l.payers[0].len() }
+
+func (l *buckets[K]) len() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return len(l.all)
 }

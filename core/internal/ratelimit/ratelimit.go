@@ -2,20 +2,52 @@ package ratelimit
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// Limiter holds a bucket for each key and for each group of keys that is in use. It is safe for
-// concurrent use.
+// Rates are requests a second. A client that has been idle may send twice as many at once. 0 sets
+// no limit.
+type Rates struct {
+	Key      int // of each key
+	Merchant int // of each group of keys
+	Payer    int // of each client address, with the publishable keys of a group
+}
+
+// Limiter holds a bucket for each key, each group of keys and each network of payers that is in
+// use. It is safe for concurrent use.
 type Limiter struct {
 	keys   *buckets[int64]
-	groups *buckets[Group] // nil sets no limit
+	groups *buckets[Group]                    // nil sets no limit
+	payers [len(networks)]*buckets[networkOf] // nil sets no limit
+}
+
+// networks are the networks of a payer that have a bucket, the smallest one first. Every client can
+// read a publishable key, so without them one client could use up the key's bucket. One client can
+// have all 65,536 networks of 64 bits in one of 48 bits, and a provider all of these in one of 32.
+var networks = [...]struct {
+	kind   string
+	v4, v6 int // bits
+	factor int // how many times as many requests as an address
+}{
+	{"address", 32, 64, 1},
+	{"network", 24, 48, 2},
+	{"network", 16, 32, 4},
+}
+
+// networkOf is the payers of a group in one network.
+type networkOf struct {
+	group   Group
+	network netip.Prefix
 }
 
 // Client is the client that a request counts towards.
 type Client struct {
 	Key   int64
 	Group Group
+	Payer netip.Addr // the client address of a request with a publishable key; zero for none
 }
 
 // Group is the keys of one merchant that share a bucket. Public keys share a second one, because
@@ -31,27 +63,71 @@ type Verdict struct {
 	Remaining  int    // requests that would be allowed right now
 	Reset      int    // seconds until the bucket is full again
 	RetryAfter int    // seconds until a refused request would be allowed, 0 for an allowed one
-	Policy     string // the value of the RateLimit-Policy header field: q requests in w seconds
-	Of         string // the kind of the bucket: key or merchant
+	Policy     string // the value of the RateLimit-Policy header field: q requests in w seconds; "" if no limit holds
+	Of         string // the kind of the bucket: key, merchant, address or network
 }
 
-// New returns a Limiter that allows perKey requests a second of each key, and perMerchant of each
-// group. A client that has been idle may send twice as many at once. 0 sets no limit.
-func New(perKey, perMerchant int) *Limiter {
-	return &Limiter{newBuckets[int64]("key", perKey), newBuckets[Group]("merchant", perMerchant)}
-}
-
-// Take counts a request. The verdict is the one of the bucket that refused it, else the one of the
-// key's bucket. A request that the key's bucket refuses does not count towards the merchant's.
-func (l *Limiter) Take(c Client, now time.Time) Verdict {
-	v := l.keys.take(c.Key, now)
-	if !v.Allowed {
-		return v
+// New returns a Limiter that allows these rates.
+func New(r Rates) *Limiter {
+	l := &Limiter{keys: newBuckets[int64]("key", r.Key), groups: newBuckets[Group]("merchant", r.Merchant)}
+	for i, n := range networks {
+		l.payers[i] = newBuckets[networkOf](n.kind, n.factor*r.Payer)
 	}
-	if group := l.groups.take(c.Group, now); !group.Allowed || v.Policy == "" {
+	return l
+}
+
+// Take counts a request. It counts towards the networks of its payer, its key and its group of
+// keys, in this order. A bucket that refuses it is the last one that counts it. So payers of one
+// network cannot use up the key's bucket. The verdict is the one of the bucket that refused the
+// request. Else it is the one of the key, or of another bucket if keys have none.
+func (l *Limiter) Take(c Client, now time.Time) Verdict {
+	payer := l.takePayer(c, now)
+	if !payer.Allowed {
+		return payer
+	}
+	key := l.keys.take(c.Key, now)
+	if !key.Allowed {
+		return key
+	}
+	group := l.groups.take(c.Group, now)
+	switch {
+	case !group.Allowed:
+		return group
+	case key.Policy != "":
+		return key
+	case group.Policy != "":
 		return group
 	}
-	return v
+	return payer
+}
+
+// TakeForbidden counts a request that its key must not make. It counts towards the networks of its
+// payer alone, and without these like any other request.
+func (l *Limiter) TakeForbidden(c Client, now time.Time) Verdict {
+	if v := l.takePayer(c, now); v.Policy != "" {
+		return v
+	}
+	return l.Take(c, now)
+}
+
+// takePayer counts a request towards the networks of its payer. The verdict is the one of the
+// network that refused it, else the one of the smallest network. It allows a request without a
+// payer and has no policy then.
+func (l *Limiter) takePayer(c Client, now time.Time) Verdict {
+	first := Verdict{Allowed: true}
+	if !c.Payer.IsValid() {
+		return first
+	}
+	for i, n := range networks {
+		v := l.payers[i].take(networkOf{c.Group, httpx.NetworkOf(c.Payer, n.v4, n.v6)}, now)
+		if !v.Allowed {
+			return v
+		}
+		if i == 0 {
+			first = v
+		}
+	}
+	return first
 }
 
 // Field is the value of the RateLimit header field.

@@ -18,7 +18,7 @@ func key(n int64) ratelimit.Client {
 
 func TestTake(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(2, 0)
+	l := ratelimit.New(ratelimit.Rates{Key: 2})
 	for _, c := range []struct {
 		after time.Duration
 		want  ratelimit.Verdict
@@ -49,7 +49,7 @@ func TestTake(t *testing.T) {
 // other merchants, the other mode and public keys have other budgets.
 func TestTakeOfMerchant(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(2, 3)
+	l := ratelimit.New(ratelimit.Rates{Key: 2, Merchant: 3})
 	take := func(key, merchant int64, live, public bool) ratelimit.Verdict {
 		group := ratelimit.Group{Merchant: merchant, Live: live, Public: public}
 		return l.Take(ratelimit.Client{Key: key, Group: group}, birth)
@@ -75,7 +75,7 @@ func TestTakeOfMerchant(t *testing.T) {
 // TestTakeOfKeyOverItsRate: requests over a key's own rate use up none of the merchant's.
 func TestTakeOfKeyOverItsRate(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(1, 2)
+	l := ratelimit.New(ratelimit.Rates{Key: 1, Merchant: 2})
 	group := ratelimit.Group{Merchant: 1}
 	for range 10 {
 		l.Take(ratelimit.Client{Key: 1, Group: group}, birth)
@@ -90,7 +90,7 @@ func TestTakeOfKeyOverItsRate(t *testing.T) {
 // TestTakeWithoutALimitOfKeys: the merchant's limit holds alone.
 func TestTakeWithoutALimitOfKeys(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(0, 1)
+	l := ratelimit.New(ratelimit.Rates{Merchant: 1})
 	if v := l.Take(key(1), birth); !v.Allowed || v.Field() != `"merchant";r=1;t=1` {
 		t.Errorf("got %+v", v)
 	}
@@ -98,7 +98,7 @@ func TestTakeWithoutALimitOfKeys(t *testing.T) {
 
 func TestBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(1, 0)
+	l := ratelimit.New(ratelimit.Rates{Key: 1})
 	for n := range int64(ratelimit.MaxBuckets) {
 		l.Take(key(n), birth)
 	}
@@ -122,7 +122,7 @@ func TestBucketsAreBounded(t *testing.T) {
 
 func TestTakeAtOnce(t *testing.T) {
 	t.Parallel()
-	l := ratelimit.New(50, 0)
+	l := ratelimit.New(ratelimit.Rates{Key: 50})
 	var allowed atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
@@ -141,7 +141,7 @@ func TestTakeAtOnce(t *testing.T) {
 }
 
 func BenchmarkTake(b *testing.B) {
-	l := ratelimit.New(500, 0)
+	l := ratelimit.New(ratelimit.Rates{Key: 500})
 	for b.Loop() {
 		_ = l.Take(key(1), birth).Field()
 	}
