@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -119,12 +121,14 @@ func (a *API) confirm(c *call, t *payment.Transaction, in *v1.TransactionConfirm
 	if why := t.WhyNoConfirm(); why != nil && in.PaymentMethod == "" { // the source is that of another confirmation
 		return engine.Result{}, &fault{code: why.Code, message: why.Message}
 	}
-	p, payer, err := a.confirmation(c, t, in)
+	var d transactionDetails
+	decodeDetails(t.Details, &d)
+	from, err := a.confirmingPayer(c, t, in, d.Customer)
 	if err != nil {
 		return engine.Result{}, err
 	}
-	out, err := a.Engine.Confirm(c.Context(), c.request, t, p)
-	return out, payer.sourceFault(err)
+	out, err := a.Engine.Confirm(c.Context(), c.request, t, confirmed(in, d, from))
+	return out, from.sourceFault(err)
 }
 
 // confirmFault checks the parts that do not depend on the transaction. The secret comes first, so
@@ -147,30 +151,31 @@ func (a *API) confirmFault(c *call, n int64, in *v1.TransactionConfirm) *fault {
 	return nil
 }
 
-// confirmation is the payment that a confirmation makes of a waiting transaction.
-func (a *API) confirmation(c *call, t *payment.Transaction, in *v1.TransactionConfirm) (engine.Payment, payer, error) {
-	method := in.PaymentMethod
-	if method == "" {
-		method = t.PaymentMethod
+// confirmingPayer finds the source by which a confirmation pays for a waiting transaction of a
+// customer. A nil customer is none.
+func (a *API) confirmingPayer(c *call, t *payment.Transaction, in *v1.TransactionConfirm, customer *string) (payer, error) {
+	method := cmp.Or(in.PaymentMethod, t.PaymentMethod)
+	if method == "" && customer == nil {
+		return payer{}, &fault{code: codeMissingField, param: "payment_method"}
 	}
-	var d transactionDetails
-	decodeDetails(t.Details, &d)
-	if method == "" && d.Customer == nil {
-		return engine.Payment{}, payer{}, &fault{code: codeMissingField, param: "payment_method"}
-	}
-	from, err := a.payer(c.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, d.Customer})
+	from, err := a.payer(c.Context(), t.Tenant, givenSource{method, in.Card, in.CardCvc, in.NetworkToken, in.BankAccount, customer})
 	if err != nil {
-		return engine.Payment{}, payer{}, err
+		return payer{}, err
 	}
-	if c.publishable() && from.drawn.Method != 0 && d.Customer == nil {
-		return engine.Payment{}, payer{}, payment.ErrOtherCustomer // a publishable key could charge the method of any customer
+	if c.publishable() && from.drawn.Method != 0 && customer == nil {
+		return payer{}, payment.ErrOtherCustomer // a publishable key could charge the method of any customer
 	}
 	if f := from.debitFault(t.AutoCapture, t.Currency, in.ThreeDSecure); f != nil {
 		if f.param != "three_d_secure" {
 			f.param = "payment_method" // capture and currency were settled before
 		}
-		return engine.Payment{}, payer{}, f
+		return payer{}, f
 	}
+	return from, nil
+}
+
+// confirmed is the payment that a confirmation makes of a waiting transaction with these details.
+func confirmed(in *v1.TransactionConfirm, d transactionDetails, from payer) engine.Payment {
 	d.shownSource, d.ThreeDSecure, d.Customer = from.shown, shownThreeDSecure(in.ThreeDSecure), text(from.customer)
 	switch {
 	case in.Billing != nil:
@@ -179,7 +184,8 @@ func (a *API) confirmation(c *call, t *payment.Transaction, in *v1.TransactionCo
 		d.Billing = from.billing
 	}
 	return engine.Payment{
-		PaymentMethod: from.method, Source: from.Source, Drawn: from.drawn, Billing: billing(d.Billing), ThreeDSecure: threeDSecure(in.ThreeDSecure),
-		Initiator: initiator(d.Initiator), Details: encode(&d), Terms: terms(from.customer, d.Reference),
-	}, from, nil
+		PaymentMethod: from.method, Source: from.Source, Drawn: from.drawn, Billing: billing(d.Billing),
+		ThreeDSecure: threeDSecure(in.ThreeDSecure), Initiator: initiator(d.Initiator), Details: encode(&d),
+		Terms: terms(from.customer, d.Reference),
+	}
 }
