@@ -19,6 +19,7 @@ import (
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -104,8 +105,10 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 	if ok && now.Before(e.until) {
 		return e.Identity, nil
 	}
-	v, err, _ := r.ask.Do(string(name[:]), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout) // concurrent callers share this call
+	// Only callers of one client address share a call. Core counts it towards the address, and one
+	// client over its limit would otherwise get others refused.
+	v, err, _ := r.ask.Do(string(name[:])+httpx.ClientAddressFrom(ctx), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		return r.current(ctx, credential, nil, now) // core receives the request's Origin later
 	})

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/identity"
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/secret"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -173,4 +176,51 @@ func TestPublishableKeys(t *testing.T) {
 		!strings.Contains(p.Cause.Error(), "filter token") {
 		t.Errorf("with another one than core's: got %+v, want a fault of ours", p)
 	}
+}
+
+// TestCallersOfOtherAddressesShareNoCall checks that a client over its rate limit gets no client of
+// another address refused, even if both call at the same time.
+func TestCallersOfOtherAddressesShareNoCall(t *testing.T) {
+	t.Parallel()
+	c, r, _ := setup(t)
+	limited, other := make(chan struct{}), make(chan struct{})
+	answer := func(w http.ResponseWriter, req *http.Request) {
+		if c.asked.Load() > 1 {
+			close(other)
+			_, _ = fmt.Fprintf(w, shown, "")
+			return
+		}
+		close(limited)
+		select {
+		case <-other:
+		case <-req.Context().Done():
+		}
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = fmt.Fprint(w, `{"error":{"type":"rate_limit_error","code":"rate_limited","message":"m","status":429,`+
+			`"request_id":"req_core"}}`)
+	}
+	c.answer.Store(&answer)
+	first := make(chan *engine.Problem, 1)
+	go func() {
+		_, p := r.Resolve(from(t, "203.0.113.7:1"), as("pk"))
+		first <- p
+	}()
+	<-limited
+	if _, p := r.Resolve(from(t, "203.0.113.8:1"), as("pk")); p != nil {
+		t.Errorf("another client: got %+v", p)
+	}
+	if p := <-first; p == nil || p.Status != http.StatusTooManyRequests {
+		t.Errorf("the client over its limit: got %+v", p)
+	}
+}
+
+// from returns the context of a request from a peer.
+func from(t *testing.T, peer string) (ctx context.Context) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
+	r.RemoteAddr = peer
+	httpx.ClientAddress(secret.String{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		ctx = r.Context()
+	})).ServeHTTP(httptest.NewRecorder(), r)
+	return ctx
 }
