@@ -71,7 +71,10 @@ var ranges = [...]issuers{
 // BrandOf returns the brand of a number by its leading digits alone; the rest may be missing or
 // wrong.
 func BrandOf(number secret.String) Brand {
-	text := number.Reveal()
+	return brandOf(number.Reveal())
+}
+
+func brandOf(text string) Brand {
 	for i := range ranges {
 		if r := &ranges[i]; r.has(text) {
 			return r.brand
@@ -93,7 +96,12 @@ func (r *issuers) has(text string) bool {
 
 // FitsNumber reports whether the brand has numbers as long as this one.
 func (b Brand) FitsNumber(number secret.String) bool {
-	n, l := number.Len(), lengths[b]
+	return b.fits(number.Len())
+}
+
+// fits reports whether the brand has numbers of n digits.
+func (b Brand) fits(n int) bool {
+	l := lengths[b]
 	return l.step > 0 && n >= l.least && n <= l.most && (n-l.least)%l.step == 0
 }
 

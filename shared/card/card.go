@@ -11,7 +11,10 @@ const (
 // Valid reports whether number is 12 to 19 ASCII digits and nothing else, of which the last is the
 // right Luhn check digit. It does not check the brand: see Brand.FitsNumber.
 func Valid(number secret.String) bool {
-	text := number.Reveal()
+	return valid(number.Reveal())
+}
+
+func valid(text string) bool {
 	return len(text) >= MinDigits && len(text) <= MaxDigits && digits(text) && luhn(text)
 }
 

@@ -15,9 +15,9 @@ import (
 const maxLayers = 4
 
 // decoded returns a text without one layer of encodings: percent-encoding, HTML entities, and the
-// escapes of JavaScript and JSON. HTML and JSON line breaks become spaces.
+// escapes of JavaScript and JSON. JSON line breaks become spaces.
 func decoded(text string) string {
-	if strings.ContainsAny(text, `<\`) {
+	if strings.Contains(text, `\`) {
 		text = lineBreaks.Replace(text)
 	}
 	if strings.ContainsAny(text, `%\`) {
@@ -28,10 +28,27 @@ func decoded(text string) string {
 
 // lineBreaks writes a space for each encoded line break or tab. It decodes backslashes too, because
 // JSON can be a text in JSON.
-var lineBreaks = strings.NewReplacer(
-	"<br>", " ", "<br/>", " ", "<br />", " ", "<BR>", " ", "<BR/>", " ", "<BR />", " ",
-	`\n`, " ", `\r`, " ", `\t`, " ", `\\`, `\`,
-)
+var lineBreaks = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ", `\\`, `\`)
+
+// untagged returns a text with a space for each markup tag. A tag has no angle bracket in it.
+func untagged(text string) string {
+	var out []byte
+	for rest := text; ; {
+		before, after, closed := strings.Cut(rest, ">")
+		if !closed {
+			if out == nil {
+				return text
+			}
+			return string(append(out, rest...))
+		}
+		if begin := strings.LastIndexByte(before, '<'); begin >= 0 {
+			out = append(append(out, before[:begin]...), ' ')
+		} else {
+			out = append(append(out, before...), '>')
+		}
+		rest = after
+	}
+}
 
 // escapes are the beginnings of encoded characters and the number of hexadecimal digits that
 // follow.
@@ -84,7 +101,7 @@ func plusDecoded(text string) string {
 // encoded digit either: numeric entities begin with "&#", and other escapes of digits contain one.
 func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '#' || unicode.IsDigit(r) {
+		if r == '#' || unicode.IsDigit(decimal(r)) {
 			return 'X'
 		}
 		return r

@@ -16,7 +16,6 @@ import (
 // TestEscapedNumbers: an encoded number is masked with all digits of its text.
 func TestEscapedNumbers(t *testing.T) {
 	t.Parallel()
-	own := secret.New("9111111111111118")
 	for text, want := range map[string]string{
 		"https://a.com/?a=%34111111111111111":                     "https://a.com/?a=%XXXXXXXXXXXXXXXXX",
 		"https://a.com/4111%201111%201111%201111/":                "https://a.com/XXXX%XXXXXX%XXXXXX%XXXXXX/",
@@ -50,19 +49,59 @@ func TestEscapedNumbers(t *testing.T) {
 		`\u0034111111111111111`:                                   `\uXXXXXXXXXXXXXXXXXXX`,
 		`\x34\x31\x31\x31111111111111`:                            `\xXX\xXX\xXX\xXXXXXXXXXXXXXX`,
 		`\\\\u0034\\\\u0031\u00311111111111111`:                   `\\\\uXXXX\\\\uXXXX\uXXXXXXXXXXXXXXXXX`,
-		`4111\n1111\r\n1111\t1111`:                                `4111\n1111\r\n1111\t1111`, // two spaces
+		`4111\n1111\r\n1111\t1111`:                                `XXXX\nXXXX\r\nXXXX\tXXXX`,
 		`4111\n1111\\n1111\\\\r1111`:                              `XXXX\nXXXX\\nXXXX\\\\rXXXX`,
 		"a&#57;111&#45;1111 1111 1118b":                           "a&XXX;XXX&XXX;XXXX XXXX XXXXb",
 		"Smith & Sons &copy; 2026, AT&T; 3 < 4 <b>5</b> & #6 &#7": "Smith & Sons &copy; 2026, AT&T; 3 < 4 <b>5</b> & #6 &#7",
 		`C:\new\4711 \\server\2026 \u00e4 \x41`:                   `C:\new\4711 \\server\2026 \u00e4 \x41`,
 		"https://a.com/?a=1&b=4111111111111112&c=4":               "https://a.com/?a=1&b=4111111111111112&c=4",
 	} {
-		if got := card.MaskText(text, own); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-		if card.InText(text, own) != (text != want) || card.InText(want, own) {
-			t.Errorf("%q: got %t", text, card.InText(text, own))
-		}
+		checkMasked(t, text, want)
+	}
+}
+
+// TestNumbersInMarkup: a number with tags between its groups, or with digits in other shapes, is
+// masked with all digits of its text.
+func TestNumbersInMarkup(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"4111</td><td>1111</td><td>1111</td>\n<td>1111":   "XXXX</td><td>XXXX</td><td>XXXX</td>\n<td>XXXX",
+		`4111<Br>1111<br class="x">1111<br  />1111`:       `XXXX<Br>XXXX<br class="x">XXXX<br  />XXXX`,
+		"<b>4111</b> <b>1111</b> <b>1111</b> <b>1111</b>": "<b>XXXX</b> <b>XXXX</b> <b>XXXX</b> <b>XXXX</b>",
+		"4111<wbr>1111<wbr>1111<wbr>1111<":                "XXXX<wbr>XXXX<wbr>XXXX<wbr>XXXX<",
+		"4111%3C/td%3E1111<td>1111&lt;/td><td>1111":       "XXXX%XC/td%XEXXXX<td>XXXX&lt;/td><td>XXXX",
+		"<a href='/4111111111111111'>":                    "<a href='/XXXXXXXXXXXX1111'>",
+		"<a href='/%34111111111111111'>":                  "<a href='/%XXXXXXXXXXXXXXXXX'>",
+		"a9111</i>1111<br>1111 1118b":                     "aXXXX</i>XXXX<br>XXXX XXXXb",
+		"\u2074\u00b9\u00b9\u00b9 1111 1111 1111":         "XXXX XXXX XXXX XXXX",
+		"\u2463\u2460\u2460\u2460111111111111":            "XXXXXXXXXXXXXXXX",
+		"⁴¹¹¹\u00a0¹¹¹¹\u00a0¹¹¹¹\u00a0¹¹¹¹":              "XXXX\u00a0XXXX\u00a0XXXX\u00a0XXXX",
+		"&sup1; \u2783111111111111111":                    "&supX; XXXXXXXXXXXXXXXX",
+		"4111111111111111\u00b2":                          "XXXXXXXXXXXX1111\u00b2",      // a footnote
+		"%\u00ad41&#49;1111111111111":                     "%\u00adXX&XXX;XXXXXXXXXXXXX", // not the letter A
+		"4111&#32;1111&#32;1111&#32;1111\u00b2":           "XXXX&XXX;XXXX&XXX;XXXX&XXX;XXXXX",
+		"\u24634111<br>1111<br>1111%201111":               "XXXXX<br>XXXX<br>XXXX%XXXXXX",
+		"9111 <1111 1111<br>1118":                         "XXXX <XXXX XXXX<br>XXXX",
+		"9111 &lt;1111 1111<br>1118":                      "XXXX &lt;XXXX XXXX<br>XXXX",
+		"a > 4111</td><td>1111</td><td>1111</td><td>1111": "a > XXXX</td><td>XXXX</td><td>XXXX</td><td>XXXX",
+		"%E2%81%B4111111111111111":                        "%EX%XX%BXXXXXXXXXXXXXXXX",
+	} {
+		checkMasked(t, text, want)
+	}
+}
+
+// otherOwn is a number that no brand has.
+const otherOwn = "9111111111111118"
+
+// checkMasked compares the masked form of a text. One that is the same contains no card number.
+func checkMasked(t *testing.T, text, want string) {
+	t.Helper()
+	own := secret.New(otherOwn)
+	if got := card.MaskText(text, own); got != want {
+		t.Errorf("%q: got %q, want %q", text, got, want)
+	}
+	if card.InText(text, own) != (text != want) || card.InText(want, own) {
+		t.Errorf("%q: got %t", text, card.InText(text, own))
 	}
 }
 

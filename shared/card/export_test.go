@@ -5,8 +5,8 @@ import "github.com/causeway-pay/causeway/shared/secret"
 // The rules for a number that the definition of MaskText needs, and the value of a digit.
 var (
 	Likely  = likely
-	Printed = printed
 	Digit   = digit
+	Decimal = decimal
 )
 
 // BytesToMask returns how many bytes MaskText reads of a text, with repetitions.

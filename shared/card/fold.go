@@ -52,11 +52,14 @@ func foldable(text string) bool {
 			change = true
 			r = rune(c)
 		}
-		if r >= '0' && r <= '9' {
+		if r = decimal(r); r >= '0' && r <= '9' {
 			digits++
 		}
+		if change && digits >= MinDigits {
+			return true
+		}
 	}
-	return change && digits >= MinDigits
+	return false
 }
 
 // dropped is what plain returns for a character that fold drops.
@@ -64,26 +67,62 @@ const dropped = 0
 
 // plain returns the character that fold writes for r, or false if r stays as it is.
 func plain(r rune) (c byte, ok bool) {
-	if r >= '！' && r <= '～' { // the fullwidth characters, in the order of ASCII
+	switch {
+	case r == '.' || r == '/' || r == '_':
+		return '-', true
+	case r < utf8.RuneSelf:
+		return ' ', r >= '\t' && r <= '\r' // tabs and line breaks
+	case r >= '！' && r <= '～': // the fullwidth characters, in the order of ASCII
 		r -= '！' - '!'
 		if c, ok = plain(r); !ok {
 			c = byte(r)
 		}
 		return c, true
-	}
-	switch {
-	case r < utf8.RuneSelf && r != '.' && r != '/' && r != '_' && (r == ' ' || !unicode.IsSpace(r)):
-		return 0, false
 	case unicode.Is(unicode.Cf, r):
 		return dropped, true
 	case unicode.Is(unicode.Nd, r):
 		return digit(r), true
-	case unicode.IsSpace(r) || unicode.Is(unicode.Zs, r):
+	case unicode.IsSpace(r):
 		return ' ', true
-	case r == '.' || r == '/' || r == '_' || r == '\u2212' || unicode.Is(unicode.Pd, r): // U+2212 is the minus sign
+	case r == '·' || r == '•' || r == '\u2212' || unicode.Is(unicode.Pd, r): // U+2212 is the minus sign
 		return '-', true
 	}
 	return 0, false
+}
+
+// shapes are digits that are no decimal digits of a script: superscripts, subscripts and digits in
+// circles or with punctuation. Each row begins with the digit first.
+var shapes = [...]struct {
+	from, to rune
+	first    byte
+}{
+	{'²', '³', '2'},
+	{'¹', '¹', '1'},
+	{'⁰', '⁰', '0'},
+	{'⁴', '⁹', '4'},
+	{'₀', '₉', '0'},
+	{'①', '⑨', '1'},
+	{'⑴', '⑼', '1'},
+	{'⒈', '⒐', '1'},
+	{'⓪', '⓪', '0'},
+	{'⓵', '⓽', '1'},
+	{'⓿', '⓿', '0'},
+	{'❶', '❾', '1'},
+	{'➀', '➈', '1'},
+	{'➊', '➒', '1'},
+}
+
+// decimal returns the ASCII digit of a digit in another shape, and any other character as it is.
+func decimal(r rune) rune {
+	if r < '²' || r > '¹' && r < '⁰' || r > '➒' { // most characters
+		return r
+	}
+	for _, s := range shapes {
+		if r >= s.from && r <= s.to {
+			return rune(s.first) + r - s.from
+		}
+	}
+	return r
 }
 
 // digit returns the ASCII form of a decimal digit. Unicode has the digits of each script in order,

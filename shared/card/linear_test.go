@@ -39,6 +39,12 @@ var hostileTexts = map[string]string{
 	"own in a row":        "411111111111",
 	"other own number":    "9111-1111 11111118/",
 	"empty words":         ",;",
+	"groups in a table":   "4242  |  ",
+	"groups in a list":    "4242, ",
+	"groups far apart":    "4242" + strings.Repeat(" ", 100),
+	"last group missing":  "4242, 4242, 4242" + strings.Repeat(" ", 200),
+	"two marks":           "4242 - - ",
+	"4-6 in a table":      "3782  822463  ",
 }
 
 // TestMaskTextIsLinear: the bytes that are read grow with the length of the text and not faster.
@@ -93,8 +99,8 @@ func TestMaskTextIsMaskingOneByOne(t *testing.T) {
 	t.Parallel()
 	parts := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"4111", "1111", "4242", "4444", "111", "11", "0000", "000", "3782", "822463", "10005", "0", "1", " ", "-", ",", "é",
-			"x",
+			"4111", "1111", "4242", "4444", "111", "11", "0000", "000", "3782", "822463", "10005", "0", "1", " ", "-", ",", ":",
+			"é", "x",
 			"4111111111111111", "378282246310005", "5555555555554444", "6212 3456 7890 0000 003", "4242 4242 4242 4242",
 			"30569309025904", "411111111111", "000000000000",
 		}),
@@ -102,7 +108,7 @@ func TestMaskTextIsMaskingOneByOne(t *testing.T) {
 		rapid.StringMatching(`[0-9 -]{0,6}`),
 	)
 	rapid.Check(t, func(t *rapid.T) {
-		between := rapid.SampledFrom([]string{"", "", " ", "-"}).Draw(t, "between")
+		between := rapid.SampledFrom([]string{"", "", " ", "-", "  ", ", ", "|", " - "}).Draw(t, "between")
 		text := strings.Join(rapid.SliceOfN(parts, 0, 14).Draw(t, "text"), between)
 		own := secrets(rapid.SliceOfN(rapid.SampledFrom(printedOwn), 0, 3).Draw(t, "own"))
 		if got, want := card.MaskText(text, own...), oneByOne(text, own); got != want {

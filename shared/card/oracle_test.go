@@ -31,10 +31,9 @@ func firstOf(text string, own []secret.String) (from, to int, found bool) {
 			}
 		}
 	}
-	words := allWords(text)
-	for i := range words {
-		if to, found = inWords(text, words[i:]); found {
-			return words[i].from, to, true
+	for _, w := range allWords(text) {
+		if to, found = numberAt(text, w); found {
+			return w.from, to, true
 		}
 	}
 	return 0, 0, false
@@ -87,30 +86,41 @@ func allWords(text string) (out []word) {
 	return out
 }
 
-// inWords reports whether a card number begins with the first word, and where it ends.
-func inWords(text string, words []word) (to int, found bool) {
-	first := words[0]
+// printedForms are the forms of a printed card. In the last of them, each separator has the same
+// mark.
+var printedForms = forms()
+
+func forms() (out []*regexp.Regexp) {
+	add := func(separator string, groups ...string) {
+		out = append(out, regexp.MustCompile(`\A`+strings.Join(groups, separator)+`\b`))
+	}
+	const four, six, last = `\d{4}`, `\d{6}`, `\d{1,4}`
+	for _, separator := range []string{" ", "-"} {
+		add(separator, four, six, `\d{4,5}`)
+		add(separator, four, four, last)
+		add(separator, four, four, four, last)
+		add(separator, four, four, four, four, last)
+	}
+	for _, separator := range []string{" +", " *- *", " *, *", " *: *", ` *\| *`} {
+		add(separator, four, four, four, four)
+		add(separator, four, six, `\d{5}`)
+	}
+	return out
+}
+
+var noDigits = regexp.MustCompile(`\D`)
+
+// numberAt reports whether a card number begins with a word of digits, and where it ends.
+func numberAt(text string, first word) (to int, found bool) {
 	if card.Likely(text[first.from:first.to]) {
 		return first.to, true
 	}
-	var number strings.Builder
-	var sizes []int
-	for i, w := range words {
-		if i > 0 && !joined(text, words[:i+1]) || number.Len()+w.to-w.from > card.MaxDigits {
-			return 0, false
-		}
-		number.WriteString(text[w.from:w.to])
-		if sizes = append(sizes, w.to-w.from); card.Printed(sizes) && card.Likely(number.String()) {
-			return w.to, true
+	for _, form := range printedForms {
+		number := form.FindString(text[first.from:])
+		end := first.from + len(number)
+		if card.Likely(noDigits.ReplaceAllString(number, "")) && (!found || end < to) {
+			to, found = end, true
 		}
 	}
-	return 0, false
-}
-
-// joined reports whether the last word follows on the one before it after one space or hyphen, the
-// same as between the first two.
-func joined(text string, words []word) bool {
-	before, last := words[len(words)-2], words[len(words)-1]
-	separator := text[words[0].to]
-	return last.from == before.to+1 && text[before.to] == separator && (separator == ' ' || separator == '-')
+	return to, found
 }

@@ -1,11 +1,12 @@
 package card
 
-import "github.com/causeway-pay/causeway/shared/secret"
+import (
+	"strings"
 
-const (
-	shown        = 4 // digits of a card number that MaskText keeps
-	printedFirst = 4 // digits of the first group of a printed card
+	"github.com/causeway-pay/causeway/shared/secret"
 )
+
+const shown = 4 // digits of a card number that MaskText keeps
 
 // InText reports whether a free text contains a card number. Two things are card numbers:
 //
@@ -15,10 +16,14 @@ const (
 //     alone, or words in the groups of a printed card ("4111 1111 1111 1111"). Letters and digits
 //     form words.
 //
+// One space or hyphen separates the groups. As in a table, several spaces can separate groups of
+// 4-4-4-4 or 4-6-5 digits. They can contain one hyphen, comma, colon or vertical bar, the same one
+// between all groups.
+//
 // The digits of all scripts are digits. Line breaks and other space count as spaces; other dashes,
-// dots, slashes and underscores count as hyphens. Characters without a width count as nothing. A
-// number is one too if it is percent-encoded, written with HTML entities or <br>, or escaped as in
-// JavaScript or JSON.
+// dots, slashes and underscores count as hyphens. Characters without a width count as nothing, and
+// a markup tag as a space. A number is one too if it is percent-encoded, written with HTML
+// entities, superscripts or digits in circles, or escaped as in JavaScript or JSON.
 //
 // Digits that are more often something else are no card number, unless they are one of own. 13
 // digits with Visa's leading digit are telephone numbers and article numbers, for such cards are no
@@ -43,7 +48,26 @@ func InText(text string, own ...secret.String) bool {
 
 // asWritten is InText without encodings.
 func asWritten(text string, own []secret.String) bool {
-	for _, s := range searches(fold(text).text, own) {
+	text = fold(text).text
+	if inShapes(text, own) {
+		return true
+	}
+	content := untagged(text)
+	return content != text && inShapes(content, own)
+}
+
+// inShapes reports whether a text contains a number, with the digits in other shapes or without. A
+// footnote can follow a number.
+func inShapes(text string, own []secret.String) bool {
+	if hasNumber(text, own) {
+		return true
+	}
+	digits := strings.Map(decimal, text)
+	return digits != text && hasNumber(digits, own)
+}
+
+func hasNumber(text string, own []secret.String) bool {
+	for _, s := range searches(text, own) {
 		if _, _, found := s.next(0); found {
 			return true
 		}
@@ -52,9 +76,9 @@ func asWritten(text string, own []secret.String) bool {
 }
 
 // MaskText returns a text with an X for each digit of a card number but its last four. If a number
-// is encoded, it writes an X for each digit and number sign of the text. InText finds nothing in
-// the result. The result has as many characters as the text. The time is proportional to the text's
-// length and to the number of own.
+// is encoded or has markup between its digits, it writes an X for each digit and number sign of the
+// text. InText finds nothing in the result. The result has as many characters as the text. The time
+// is proportional to the text's length and to the number of own.
 func MaskText(text string, own ...secret.String) string {
 	f := fold(text)
 	masked := f.text
@@ -187,67 +211,9 @@ func (s *search) digitWord(at int) (from, to int, found bool) {
 	return from, to, pure && to > from
 }
 
-// numberFrom reports whether a card number begins with the word of digits text[from:to], and where
-// it ends.
-func (s *search) numberFrom(from, to int) (end int, found bool) {
-	if s.read += min(to-from, MaxDigits); likely(s.text[from:to]) {
-		return to, true
-	}
-	if to-from != printedFirst || to == len(s.text) {
-		return 0, false
-	}
-	separator := s.at(to)
-	if separator != ' ' && separator != '-' {
-		return 0, false
-	}
-	number, sizes := s.text[from:to], []int{to - from}
-	for to < len(s.text) && s.at(to) == separator {
-		group := s.group(to + 1)
-		if group == "" || len(number)+len(group) > MaxDigits {
-			return 0, false
-		}
-		number, to = number+group, to+1+len(group)
-		if sizes = append(sizes, len(group)); printed(sizes) && likely(number) {
-			return to, true
-		}
-	}
-	return 0, false
-}
-
-// group returns the word of digits that begins at text[from], or "" if none does.
-func (s *search) group(from int) string {
-	for to := from; ; to++ {
-		if to == len(s.text) || !isWordByte(s.at(to)) {
-			return s.text[from:to]
-		}
-		if !isDigit(s.text[to]) {
-			return ""
-		}
-	}
-}
-
-// printed reports whether the digits of a card are printed in groups of these sizes. The groups are
-// 4-6-4, 4-6-5, or fours with a last group of one to four.
-func printed(sizes []int) bool {
-	n := len(sizes)
-	if n < 3 || sizes[0] != printedFirst {
-		return false
-	}
-	if n == 3 && sizes[1] == 6 {
-		return sizes[2] == 4 || sizes[2] == 5
-	}
-	for _, size := range sizes[:n-1] {
-		if size != 4 {
-			return false
-		}
-	}
-	return sizes[n-1] <= 4
-}
-
 // likely reports whether digits in a free text are a card number: see InText.
 func likely(text string) bool {
-	number := secret.New(text)
-	if !known(number) {
+	if !known(text) {
 		return false
 	}
 	oldVisa := len(text) == 13 && text[0] == '4'
@@ -256,9 +222,12 @@ func likely(text string) bool {
 }
 
 // known reports whether a number has a brand's leading digits, length and check digit.
-func known(number secret.String) bool {
-	brand := BrandOf(number)
-	return brand != Unknown && brand.FitsNumber(number) && Valid(number)
+func known(text string) bool {
+	if !valid(text) {
+		return false
+	}
+	brand := brandOf(text)
+	return brand != Unknown && brand.fits(len(text))
 }
 
 // isWordByte reports whether words consist of such bytes.

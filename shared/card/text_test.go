@@ -38,7 +38,7 @@ func TestMaskText(t *testing.T) {
 		"a4111111111111111":                       "a4111111111111111", // one word with a letter
 		"550e8400-e29b-41d4-a716-446655440000":    "550e8400-e29b-41d4-a716-446655440000",
 		"018f4e3c-1111-4111-8111-111111111111":    "018f4e3c-1111-4111-8111-111111111111",
-		"4111  1111 1111 1111":                    "4111  1111 1111 1111", // two spaces
+		"4111  1111 1111 1111":                    "XXXX  XXXX XXXX 1111",
 		"411111 1111111111":                       "411111 1111111111",
 		"4242 4242-4242 4242":                     "4242 4242-4242 4242", // two separators
 		"4242424242424242 4242 4242 4242":         "XXXXXXXXXXXX4242 4242 4242 4242",
@@ -55,6 +55,7 @@ func TestMaskText(t *testing.T) {
 		"4111.1111.1111.1111":                     "XXXX.XXXX.XXXX.1111",
 		"4111\u00a01111\u00a01111\u00a01111":      "XXXX\u00a0XXXX\u00a0XXXX\u00a01111",
 		"4111\u20111111\u20111111\u20111111":      "XXXX\u2011XXXX\u2011XXXX\u20111111",
+		"4111\u00b71111\u00b71111\u00b71111":      "XXXX\u00b7XXXX\u00b7XXXX\u00b71111",
 		"4111\r\n1111\r\n1111\r\n1111":            "XXXX\r\nXXXX\r\nXXXX\r\n1111",
 		"é ４１１１１１１１１１１１１１１１":                      "é XXXXXXXXXXXX１１１１",
 		"４２４２４２４２４２４２４２４２ 4242 4242 4242":      "XXXXXXXXXXXX４２４２ 4242 4242 4242",
@@ -70,6 +71,63 @@ func TestMaskText(t *testing.T) {
 		}
 		if card.InText(got) {
 			t.Errorf("%q: a number is left", got)
+		}
+	}
+}
+
+// TestMaskTextOfTables: groups of a printed card are found with the separators of tables and lists.
+// Lists of numbers in other groups are not.
+func TestMaskTextOfTables(t *testing.T) {
+	t.Parallel()
+	for _, separator := range []string{
+		"  ", "\t\t", "\n\n", "    ", ",", ", ", " , ", ":", ": ", "|", " | ", "\t|\t", " - ", ". ",
+		" \u2013 ", " \u2022 ", "\u00a0\u00a0", ",\r\n", "\uff0c",
+	} {
+		for groups, want := range map[string]string{
+			"4111 1111 1111 1111":     "XXXX XXXX XXXX 1111",
+			"3782 822463 10005":       "XXXX XXXXXX X0005",
+			"5555 5555 5555 4444":     "XXXX XXXX XXXX 4444",
+			"3056 930902 5904":        "", // 4-6-4 is printed with one space or hyphen only
+			"6759 6498 2643 8453":     "XXXX XXXX XXXX 8453",
+			"6212 3456 7890 0000 003": "",
+			"4111 1111 1111 1112":     "",
+			"9111 1111 1111 1118":     "",
+			"41111 1111 1111 111":     "",
+			"411111 1111 111111":      "",
+			"4111 1111 1111 1111a":    "",
+			"a4111 1111 1111 1111":    "",
+		} {
+			text := "no. " + strings.ReplaceAll(groups, " ", separator) + " of 2"
+			masked := "no. " + strings.ReplaceAll(want, " ", separator) + " of 2"
+			if want == "" {
+				masked = text
+			}
+			if got := card.MaskText(text); got != masked {
+				t.Errorf("%q: got %q, want %q", text, got, masked)
+			}
+		}
+	}
+}
+
+// TestHonestTextsPass: numbers of orders, telephones, dates and addresses in lists and tables are
+// no card numbers.
+func TestHonestTextsPass(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"orders 4711, 4712, 4713 and 4714", "2023, 2024, 2025, 2026", "2023|2024|2025|2026",
+		"1000  2000  3000  4000", "4111, 1111: 1111, 1111", "4111,1111|1111,1111", "4111 1111, 1111 1111",
+		"4111, , 1111, 1111, 1111", "4111||1111||1111||1111", "4111 -- 1111 -- 1111 -- 1111", "4111;1111;1111;1111",
+		"4,111,111,111,111,111", "4.111.111.111.111,11", "tel. 0043 1 4000 1234, 0043 1 4000 1235",
+		"+43 4212 4212, 4212", "+1 (555) 555-5555, +1 (555) 555-4444", "2026-11-28 08:00, 2026-11-28 09:00",
+		"08:00 | 09:30 | 11:15 | 13:45", "AT48 3200 0000 1234 5864", "DE89 3704 0044 0532 0130 00",
+		"192.168.111.111, 10.0.0.1", "2001:0db8:0000:0000:0000:ff00:0042:8329", "52.5200, 13.4050",
+		"4111 m\u00b2, 1111 m\u00b3", "<td>4711</td><td>4712</td><td>4713</td><td>4714</td>",
+		"4111 < 1111 and 1111 > 111", "a<b>5, c>4111, 1111", "10\u2074 111, 2\u00b3",
+		"\u2460 4111 \u2461 1111 \u2462 1111 \u2463 1111", "4 242 424 242 424 242", "[4111] [1111] 2",
+		"<i>41111111>11111111</i>",
+	} {
+		if card.InText(text) || card.MaskText(text) != text {
+			t.Errorf("%q: got %q", text, card.MaskText(text))
 		}
 	}
 }
