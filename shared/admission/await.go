@@ -53,20 +53,6 @@ func (t *ticket) leave() {
 	t.release()
 }
 
-// closing is the value of the Connection field before the body is read.
-var closing = []string{"close"}
-
-// closeUnread makes the connection close after the response unless keepRead is called. net/http
-// otherwise reads the rest of a body before it sends a response, for up to the ReadTimeout.
-func (t *ticket) closeUnread(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	if r.ProtoMajor >= 2 || r.Body == nil || r.ContentLength == 0 || h["Connection"] != nil {
-		return
-	}
-	h["Connection"] = closing
-	t.closes = true
-}
-
 // keepRead makes the connection stay open after the response: the body is read.
 func (t *ticket) keepRead(w http.ResponseWriter) {
 	if t.closes {

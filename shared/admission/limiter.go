@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
 // The reasons of refusals, as metrics count them.
@@ -68,7 +70,7 @@ func New(c Config) *Limiter {
 func (l *Limiter) Handler(full, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := l.ticket(r.Context())
-		t.closeUnread(w, r)
+		t.closes = httpx.CloseUnread(w, r)
 		if err := t.acquire(); err != nil {
 			l.refused(reasonOf(err))
 			full.ServeHTTP(w, r)
@@ -85,7 +87,7 @@ type ticket struct {
 	client  client
 	slot    bool  // the request holds a slot
 	awaited int64 // the bytes that the request holds by Await
-	closes  bool  // closeUnread marked the connection
+	closes  bool  // the connection closes after the response
 }
 
 // ticket returns the ticket of an unauthenticated request.

@@ -15,6 +15,7 @@ import (
 	"github.com/causeway-pay/causeway/deploy/edge/internal/acme"
 	"github.com/causeway-pay/causeway/deploy/edge/internal/config"
 	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/socket"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
@@ -83,9 +84,7 @@ func (e *edge) handler() http.Handler {
 		challenges = e.authority.Handler()
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 {
-			w.Header().Set("Connection", "close") // otherwise net/http waits for the body
-		}
+		httpx.CloseUnread(w, r)
 		if strings.HasPrefix(r.URL.Path, acme.ChallengePath) {
 			challenges.ServeHTTP(w, r)
 			return
