@@ -15,6 +15,9 @@ import (
 // from the network, and from files that the group can read.
 const exposure = 1.5
 
+// connectionsUnit loads rules of nftables, so it needs more rights than a program.
+const connectionsUnit = "causeway-connections.service"
+
 // TestUnits lets systemd verify the units, on a machine with only the programs, and rate the
 // exposure of each.
 func TestUnits(t *testing.T) {
@@ -29,6 +32,7 @@ func TestUnits(t *testing.T) {
 		install(t, machine, "deploy/on/systemd/"+names[i])
 	}
 	install(t, machine, "deploy/on/systemd/causeway.target")
+	install(t, machine, "deploy/on/nftables/"+connectionsUnit)
 	for _, unit := range []string{
 		"basic", "sysinit", "network-online", "multi-user", "shutdown", "time-set", "local-fs",
 		"system.slice",
@@ -40,7 +44,7 @@ func TestUnits(t *testing.T) {
 	}
 	for _, program := range []string{
 		"core", "mle-filter", "compat-proxy", "edge", "standalone", "envoy",
-		"../../../../bin/kill",
+		"../../../../bin/kill", "../../../sbin/nft",
 	} {
 		path := filepath.Join(machine, "usr/local/lib/causeway", program)
 		write(t, path, nil)
@@ -49,7 +53,7 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	verify := exec.CommandContext(t.Context(), "systemd-analyze",
-		append([]string{"verify", "--man=no", "--root=" + machine, "causeway.target"}, names...)...)
+		append([]string{"verify", "--man=no", "--root=" + machine, "causeway.target", connectionsUnit}, names...)...)
 	if out, err := verify.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
