@@ -2,17 +2,13 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
-
-	"golang.org/x/net/http2"
 
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
@@ -281,71 +277,6 @@ func TestResponsesOfEnvoy(t *testing.T) {
 	}
 	if got := b.ask(t, client, "POST", url+"/v1/x", strings.Repeat("x", 256<<10)); got.status != 200 {
 		t.Errorf("a body of the limit: got %d %s", got.status, got.body)
-	}
-}
-
-// TestPlainHTTP checks that plain HTTP redirects without an HSTS field.
-func TestPlainHTTP(t *testing.T) {
-	t.Parallel()
-	b := served(t)
-	client := b.plainClient()
-	got := b.ask(t, client, "POST", "http://"+host+"/v1/x?a=b", "{}")
-	if got.status != 308 || got.header.Get("Location") != "https://"+host+"/v1/x?a=b" ||
-		got.header.Get(tlspolicy.HSTSHeader) != "" {
-		t.Errorf("got %d %v", got.status, got.header)
-	}
-	for _, port := range []string{":8088", ":80", ":443"} {
-		if got := b.ask(t, client, "GET", "http://"+host+port+"/v1/x", ""); got.header.Get("Location") != "https://"+host+
-			"/v1/x" {
-			t.Errorf("%s: got %d %v", port, got.status, got.header)
-		}
-	}
-	if got := b.ask(t, client, "GET", "http://other.example.com/", ""); got.status != 421 {
-		t.Errorf("another host: got %d %v", got.status, got.header)
-	}
-	long := b.ask(t, client, "GET", "http://"+host+"/", "", "X-Long", strings.Repeat("x", 4<<10))
-	if long.status != 431 {
-		t.Errorf("a header of more than 4 kB: got %d %v", long.status, long.header)
-	}
-	if _, n := b.core.last(); n != 0 {
-		t.Error("core was reached by plain HTTP")
-	}
-}
-
-// plainClient returns a client that connects to Envoy's port of plain HTTP for every host name.
-func (b *bed) plainClient() *http.Client {
-	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "tcp", b.http)
-		}},
-	}
-}
-
-// TestPlainHTTP2 checks that the port of plain HTTP takes no HTTP/2. A client of it that reads no
-// response makes Envoy hold a hundred requests on each connection.
-func TestPlainHTTP2(t *testing.T) {
-	t.Parallel()
-	b := served(t)
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.http)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
-		t.Fatal(err)
-	}
-	if err := http2.NewFramer(conn, nil).WriteSettings(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Body.Close() //nolint:errcheck // the status suffices
-	if got.StatusCode < 400 || got.StatusCode >= 500 || !got.Close {
-		t.Errorf("got %s, want a refusal that ends the connection", got.Status)
 	}
 }
 

@@ -1,11 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,10 +36,12 @@ func TestReducedTimeouts(t *testing.T) {
 	e.Wait(t, "does not reduce its timeouts", func() bool {
 		return strings.Contains(e.Get(t, "/stats"), "overload.envoy.overload_actions.reduce_timeouts.scale_percent: 100\n")
 	})
-	conn, err := b.handshake(t, func(c *tls.Config) { c.NextProtos = []string{http2.NextProtoTLS} })
-	if err != nil {
-		t.Fatal(err)
-	}
+	var conn *tls.Conn
+	e.Wait(t, "takes no connection", func() (taken bool) { // a slow handshake may take too long
+		var err error
+		conn, err = b.handshake(t, func(c *tls.Config) { c.NextProtos = []string{http2.NextProtoTLS} })
+		return err == nil
+	})
 	begun := clock.Monotonic()
 	framer := unreadRequest(t, conn)
 	for {
@@ -48,6 +58,95 @@ func TestReducedTimeouts(t *testing.T) {
 		t.Errorf("an unread response ended after %v, want less than %v", took, timeout)
 	}
 }
+
+// TestUnreadResponse checks that Envoy ends a connection of HTTP/1.1 whose client reads nothing of
+// a response. Envoy would otherwise hold the response for as long as it keeps an idle connection.
+// The idle one in this test is older and stays open.
+func TestUnreadResponse(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	b.run(t)
+	e := b.envoy(t)
+	e.Listeners(t)
+	b.logged(t, e, "certificate is live") // the control plane has no more connections to Envoy
+	ask := func(conn *tls.Conn, path string) {
+		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	idle := b.unreadConn(t)
+	served := func() {
+		ask(idle, "/v1/x")
+		got, err := http.ReadResponse(bufio.NewReader(idle), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, got.Body); err != nil || got.StatusCode != http.StatusOK {
+			t.Fatalf("got %s, %v", got.Status, err)
+		}
+	}
+	served()
+	ask(b.unreadConn(t), "/v1/long") // it fits into Envoy's buffer
+	e.Wait(t, "does not serve", func() bool { _, n := b.core.last(); return n == 2 })
+	e.Wait(t, "keeps the connection", func() bool { return connections(t, e) == 1 })
+	served()
+}
+
+// unreadConn returns a connection of HTTP/1.1 whose client has room for few bytes of a response. It
+// does so by the options of its socket, which take Linux.
+func (b *bed) unreadConn(t *testing.T) *tls.Conn {
+	t.Helper()
+	small := func(_, _ string, c syscall.RawConn) (err error) {
+		controlErr := c.Control(func(fd uintptr) {
+			err = errors.Join(
+				syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4<<10),
+				syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG, 536))
+		})
+		return errors.Join(err, controlErr)
+	}
+	return b.connect(t, &net.Dialer{Control: small}, "http/1.1")
+}
+
+// connections returns the number of connections to the port of HTTPS.
+func connections(t *testing.T, e *envoytest.Envoy) (n int) {
+	t.Helper()
+	const name = "http.edge.downstream_cx_active"
+	text := e.Get(t, "/stats?filter=^http\\.edge\\.downstream_cx_active$")
+	if _, err := fmt.Sscanf(text, name+": %d", &n); err != nil {
+		t.Fatalf("no %s in %q: %v", name, text, err)
+	}
+	return n
+}
+
+// TestSilentConnections checks that connections that send nothing make room when they are many, so
+// that another client is served. The administration of Envoy is available meanwhile.
+func TestSilentConnections(t *testing.T) {
+	t.Parallel()
+	const most = 20
+	b := newBed(t)
+	b.run(t)
+	e := b.envoyWith(t, func(t *testing.T, bootstrap string) string {
+		if !connectionLimit.MatchString(bootstrap) {
+			t.Fatal("the bootstrap has another form")
+		}
+		return connectionLimit.ReplaceAllString(bootstrap, fmt.Sprintf("${1}%q", strconv.Itoa(most)))
+	})
+	e.Listeners(t)
+	begun := clock.Monotonic()
+	for range most + 1 { // Envoy refuses the last one if the handshakes are fast enough
+		_, _ = b.handshake(t, nil)
+	}
+	e.Wait(t, "keeps silent connections", func() bool { return connections(t, e) < most*8/10 })
+	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != http.StatusOK {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	const idle = 2 * time.Minute // without reduction
+	if took := clock.Monotonic() - begun; took >= idle {
+		t.Errorf("silent connections were closed after %v, want less than %v", took, idle)
+	}
+}
+
+var connectionLimit = regexp.MustCompile(`(max_active_downstream_connections: )"\d+"`)
 
 var heapSize = regexp.MustCompile(`max_heap_size_bytes: "\d+"`)
 

@@ -187,18 +187,7 @@ func getDocuments(t *testing.T, conn *tls.Conn) (allowed int64) {
 // http2At returns an HTTP/2 connection from a client address.
 func (b *bed) http2At(t *testing.T, address string) *tls.Conn {
 	t.Helper()
-	conn, err := (&tls.Dialer{
-		NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}},
-		Config: &tls.Config{
-			RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12,
-			NextProtos: []string{http2.NextProtoTLS},
-		},
-	}).DialContext(t.Context(), "tcp", b.https)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn.(*tls.Conn)
+	return b.connect(t, &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}, http2.NextProtoTLS)
 }
 
 // clientAt returns a client with an address.
@@ -237,26 +226,4 @@ func TestMutualTLS(t *testing.T) {
 	if got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", ""); got.status != 200 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
-}
-
-// TestRateOfPlainHTTP checks that a client address above the rate limit is refused on the port of
-// plain HTTP too.
-func TestRateOfPlainHTTP(t *testing.T) {
-	t.Parallel()
-	b := newBed(t)
-	b.configure(t, "limits: {rate: 1, burst: 3}")
-	b.run(t)
-	b.envoy(t).Listeners(t)
-	client := b.plainClient()
-	for range 10 {
-		got := b.ask(t, client, "GET", "http://"+host+"/v1/x", "")
-		if got.status == http.StatusPermanentRedirect {
-			continue
-		}
-		if got.status != 429 || !strings.Contains(got.body, "rate_limited") || got.header.Get("Retry-After") != "1" {
-			t.Errorf("got %d %v %s", got.status, got.header, got.body)
-		}
-		return
-	}
-	t.Error("ten requests at once were taken")
 }

@@ -241,6 +241,20 @@ func (b *bed) handshake(t *testing.T, change func(*tls.Config)) (*tls.Conn, erro
 	return out, nil
 }
 
+// connect returns a connection that a dialer opens, for a protocol.
+func (b *bed) connect(t *testing.T, by *net.Dialer, protocol string) *tls.Conn {
+	t.Helper()
+	policy := &tls.Config{
+		RootCAs: b.authority.Pool(), ServerName: host, MinVersion: tls.VersionTLS12, NextProtos: []string{protocol},
+	}
+	conn, err := (&tls.Dialer{NetDialer: by, Config: policy}).DialContext(t.Context(), "tcp", b.https)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.(*tls.Conn)
+}
+
 // shows waits until a new handshake has a certificate.
 func (b *bed) shows(t *testing.T, e *envoytest.Envoy, want *certtest.Issued) {
 	t.Helper()
@@ -309,9 +323,8 @@ func newStandIn(t *testing.T, name string) *standIn {
 			}
 		}
 		_, _ = fmt.Fprintf(w, "%s %s", name, r.URL.Path)
-		if r.URL.Path == "/v1/large" {
-			_, _ = io.WriteString(w, strings.Repeat("x", 1<<20))
-		}
+		more := map[string]int{"/v1/long": 200 << 10, "/v1/large": 1 << 20}[r.URL.Path]
+		_, _ = io.WriteString(w, strings.Repeat("x", more))
 	}))
 	t.Cleanup(server.Close)
 	s.address = server.Listener.Addr().String()

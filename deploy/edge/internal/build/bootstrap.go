@@ -27,6 +27,9 @@ const (
 	connections = 20_000
 	// The files of Envoy's certificate for a control plane on another machine. Envoy watches them.
 	nodeCertificate, nodeKey, nodeAuthority = "certificate.pem", "private_key.pem", "xds_ca.pem"
+	// The resource monitors.
+	monitorHeap        = "envoy.resource_monitors.fixed_heap"
+	monitorConnections = "envoy.resource_monitors.global_downstream_max_connections"
 )
 
 // Node is an Envoy that will be started.
@@ -89,7 +92,7 @@ func (b *builder) bootstrap(n Node) *bootstrapv3.Bootstrap {
 	}
 	return &bootstrapv3.Bootstrap{
 		Node:            &corev3.Node{Id: n.ID, Cluster: b.Config.XDS.Cluster},
-		Admin:           &bootstrapv3.Admin{Address: admin},
+		Admin:           &bootstrapv3.Admin{Address: admin, IgnoreGlobalConnLimit: true},
 		LayeredRuntime:  b.runtime(),
 		OverloadManager: b.overload(),
 	}
@@ -179,15 +182,15 @@ func (b *builder) overload() *overloadv3.OverloadManager {
 	}
 	at := func(action string, share float64) *overloadv3.OverloadAction {
 		return &overloadv3.OverloadAction{Name: action, Triggers: []*overloadv3.Trigger{{
-			Name:         "envoy.resource_monitors.fixed_heap",
+			Name:         monitorHeap,
 			TriggerOneof: &overloadv3.Trigger_Threshold{Threshold: &overloadv3.ThresholdTrigger{Value: share}},
 		}}}
 	}
 	return &overloadv3.OverloadManager{
 		RefreshInterval: duration(250 * time.Millisecond),
 		ResourceMonitors: []*overloadv3.ResourceMonitor{
-			monitor("envoy.resource_monitors.fixed_heap", &heapv3.FixedHeapConfig{MaxHeapSizeBytes: heap}),
-			monitor("envoy.resource_monitors.global_downstream_max_connections",
+			monitor(monitorHeap, &heapv3.FixedHeapConfig{MaxHeapSizeBytes: heap}),
+			monitor(monitorConnections,
 				&monitorv3.DownstreamConnectionsConfig{MaxActiveDownstreamConnections: connections}),
 		},
 		Actions: []*overloadv3.OverloadAction{
@@ -199,10 +202,16 @@ func (b *builder) overload() *overloadv3.OverloadManager {
 	}
 }
 
-// hurry makes Envoy wait less for slow clients the more of its heap is in use. It waits for the
-// rest of a response to be read, and for the next request of a connection. So responses that a
-// client does not read cannot fill the heap.
+// hurry makes Envoy wait less for slow clients the more of its heap or of its connections are in
+// use. It waits for a handshake, for the rest of a response to be read, and for the next request of
+// a connection. So responses that a client does not read cannot fill the heap, and connections that
+// send nothing make room for others.
 func (b *builder) hurry() *overloadv3.OverloadAction {
+	from := func(monitor string, share float64) *overloadv3.Trigger {
+		return &overloadv3.Trigger{Name: monitor, TriggerOneof: &overloadv3.Trigger_Scaled{Scaled: &overloadv3.ScaledTrigger{
+			ScalingThreshold: share, SaturationThreshold: 0.8,
+		}}}
+	}
 	least := func(
 		timer overloadv3.ScaleTimersOverloadActionConfig_TimerType, timeout time.Duration,
 	) *overloadv3.ScaleTimersOverloadActionConfig_ScaleTimer {
@@ -214,17 +223,13 @@ func (b *builder) hurry() *overloadv3.OverloadAction {
 		}
 	}
 	return &overloadv3.OverloadAction{
-		Name: "envoy.overload_actions.reduce_timeouts",
-		Triggers: []*overloadv3.Trigger{{
-			Name: "envoy.resource_monitors.fixed_heap",
-			TriggerOneof: &overloadv3.Trigger_Scaled{Scaled: &overloadv3.ScaledTrigger{
-				ScalingThreshold: 0.4, SaturationThreshold: 0.8,
-			}},
-		}},
+		Name:     "envoy.overload_actions.reduce_timeouts",
+		Triggers: []*overloadv3.Trigger{from(monitorHeap, 0.4), from(monitorConnections, 0.5)},
 		TypedConfig: b.pack(&overloadv3.ScaleTimersOverloadActionConfig{
 			TimerScaleFactors: []*overloadv3.ScaleTimersOverloadActionConfig_ScaleTimer{
 				least(overloadv3.ScaleTimersOverloadActionConfig_HTTP_DOWNSTREAM_STREAM_FLUSH, time.Second),
-				least(overloadv3.ScaleTimersOverloadActionConfig_HTTP_DOWNSTREAM_CONNECTION_IDLE, 5*time.Second),
+				least(overloadv3.ScaleTimersOverloadActionConfig_HTTP_DOWNSTREAM_CONNECTION_IDLE, time.Second),
+				least(overloadv3.ScaleTimersOverloadActionConfig_TRANSPORT_SOCKET_CONNECT, 2*time.Second),
 			},
 		}),
 	}

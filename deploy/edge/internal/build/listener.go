@@ -44,12 +44,15 @@ const (
 	// flushTimeout is how long a client may take to read the rest of a response. Envoy holds the rest
 	// in memory until then.
 	flushTimeout = 15 * time.Second
+	// drainTimeout is how long Envoy takes new requests of a connection that it ends. HTTP/2 needs the
+	// time for the GOAWAY frame to arrive. A connection of HTTP/1.1 is open for as long.
+	drainTimeout = time.Second
 	// plainConnections is the most connections to the port of plain HTTP, which redirects and serves
 	// challenges. They must not use up the connections of the port of HTTPS. plainIdle and
 	// plainDuration bound them in time.
 	plainConnections = 2000
-	plainIdle        = 10 * time.Second
-	plainDuration    = 30 * time.Second
+	plainIdle        = 3 * time.Second
+	plainDuration    = 10 * time.Second
 	// plainHeadersKb is the longest header of a request to that port, in kilobytes.
 	plainHeadersKb = 4
 	// acmeProtocol is the protocol of TLS-ALPN-01 (RFC 8737).
@@ -63,6 +66,7 @@ func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.
 	at, _ := b.address(b.Config.Listen.HTTPS)
 	l := &listenerv3.Listener{
 		Name: ListenerHTTPS, Address: at, PerConnectionBufferLimitBytes: u32(b.requestLimit()),
+		SocketOptions: []*corev3.SocketOption{unreadTimeout()},
 	}
 	if len(b.Certificates) > 0 {
 		l.FilterChains = []*listenerv3.FilterChain{{
@@ -87,6 +91,17 @@ func (b *builder) httpsListener(routes *routev3.RouteConfiguration) *listenerv3.
 		l.FilterChains = append([]*listenerv3.FilterChain{challenge}, l.FilterChains...)
 	}
 	return l
+}
+
+// unreadTimeout ends a connection whose client reads nothing of a response for flushTimeout. Its
+// connections get the option of the listener. Envoy's timeout of a flush is for HTTP/2 only: it
+// holds a response of HTTP/1.1 until the connection has been idle for too long.
+func unreadTimeout() *corev3.SocketOption {
+	const levelTCP, userTimeout = 6, 18 // IPPROTO_TCP and TCP_USER_TIMEOUT of Linux
+	return &corev3.SocketOption{
+		Description: "TCP_USER_TIMEOUT in milliseconds", Level: levelTCP, Name: userTimeout,
+		Value: &corev3.SocketOption_IntValue{IntValue: flushTimeout.Milliseconds()},
+	}
 }
 
 // requestLimit is how many bytes of a request Envoy holds: a body that mle-filter decrypts.
@@ -140,7 +155,7 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 		StreamIdleTimeout:          duration(b.Config.Limits.Timeout + 30*time.Second),
 		StreamFlushTimeout:         duration(flushTimeout),
 		DelayedCloseTimeout:        duration(time.Second),
-		DrainTimeout:               duration(5 * time.Second),
+		DrainTimeout:               duration(drainTimeout),
 		ServerHeaderTransformation: hcmv3.HttpConnectionManager_PASS_THROUGH,
 		GenerateRequestId:          yes(),
 		LocalReplyConfig:           b.localReplies(https),
@@ -160,7 +175,8 @@ func (b *builder) manager(routes *routev3.RouteConfiguration, prefix string, htt
 }
 
 // limitPlain gives the port of plain HTTP its limits. A connection of HTTP/1.1 holds one request at
-// a time. One of HTTP/2 would hold the header fields of a hundred, which its client sends once.
+// a time. One of HTTP/2 would hold the header fields of a hundred, which its client sends once. A
+// connection ends after its first response, so no client keeps one by further requests.
 func limitPlain(m *hcmv3.HttpConnectionManager) {
 	m.CodecType, m.Http2ProtocolOptions = hcmv3.HttpConnectionManager_HTTP1, nil
 	m.MaxRequestHeadersKb = u32(plainHeadersKb)
@@ -168,6 +184,8 @@ func limitPlain(m *hcmv3.HttpConnectionManager) {
 	m.StripPortMode = &hcmv3.HttpConnectionManager_StripAnyHostPort{StripAnyHostPort: true}
 	common := m.GetCommonHttpProtocolOptions()
 	common.IdleTimeout, common.MaxConnectionDuration = duration(plainIdle), duration(plainDuration)
+	common.MaxRequestsPerConnection = u32(1)
+	m.RequestHeadersTimeout = duration(plainIdle)
 }
 
 func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
@@ -177,7 +195,7 @@ func (b *builder) filters(https bool) []*hcmv3.HttpFilter {
 	}
 	add(filterHeaders, b.headers(https))
 	if b.Config.Limits.Rate > 0 {
-		add(filterRate, b.rate())
+		add(filterRate, b.rate(https))
 	}
 	if https && b.Config.ExtProc.Address != "" {
 		add(filterExtProc, b.extProc())

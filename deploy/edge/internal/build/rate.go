@@ -33,10 +33,9 @@ func (b *builder) publicPaths() string {
 	return `^/(docs|v1/openapi\.json|v1/trust|` + calendar + `)([/?].*)?$`
 }
 
-// rate gives each client address a bucket, and another one for public documents. The network of the
-// address has a bucket for public documents too. The bucket for all requests is refilled with a
-// tenth of the rate at a time if possible.
-func (b *builder) rate() *localv3.LocalRateLimit {
+// rate gives each client address a bucket, which is refilled with a tenth of the rate at a time if
+// possible. With https, the address and its network have buckets for public documents too.
+func (b *builder) rate(https bool) *localv3.LocalRateLimit {
 	l := b.Config.Limits
 	per, fill := uint32(l.Rate), time.Second //nolint:gosec // it was checked
 	if per%10 == 0 {
@@ -45,32 +44,31 @@ func (b *builder) rate() *localv3.LocalRateLimit {
 	all := &corev3.RuntimeFractionalPercent{
 		DefaultValue: &typev3.FractionalPercent{Numerator: 100}, RuntimeKey: "edge.rate",
 	}
-	return &localv3.LocalRateLimit{
+	out := &localv3.LocalRateLimit{
 		StatPrefix: "edge_rate", FilterEnabled: all, FilterEnforced: all,
 		// Requests without an address would share this bucket; none exist.
 		TokenBucket: &typev3.TokenBucket{
 			MaxTokens: 1 << 30, TokensPerFill: wrapperspb.UInt32(1 << 30), FillInterval: duration(time.Second),
 		},
-		RateLimits: []*routev3.RateLimit{
-			{Actions: []*routev3.RateLimit_Action{perAddress()}},
-			{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyPublic), perAddress()}},
-			{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyNetwork), perNetwork()}},
-		},
-		Descriptors: []*ratev3.LocalRateLimitDescriptor{
-			{
-				Entries: []*ratev3.RateLimitDescriptor_Entry{{Key: keyAddress}}, // any value
-				TokenBucket: &typev3.TokenBucket{
-					MaxTokens: uint32(l.Burst), TokensPerFill: wrapperspb.UInt32(per), //nolint:gosec // it was checked
-					FillInterval: duration(fill),
-				},
+		RateLimits: []*routev3.RateLimit{{Actions: []*routev3.RateLimit_Action{perAddress()}}},
+		Descriptors: []*ratev3.LocalRateLimitDescriptor{{
+			Entries: []*ratev3.RateLimitDescriptor_Entry{{Key: keyAddress}}, // any value
+			TokenBucket: &typev3.TokenBucket{
+				MaxTokens: uint32(l.Burst), TokensPerFill: wrapperspb.UInt32(per), //nolint:gosec // it was checked
+				FillInterval: duration(fill),
 			},
-			publicBucket(keyPublic, 1),
-			publicBucket(keyNetwork, networkFactor),
-		},
+		}},
 		MaxDynamicDescriptors:                 wrapperspb.UInt32(addresses),
 		AlwaysConsumeDefaultTokenBucket:       wrapperspb.Bool(false),
 		LocalRateLimitPerDownstreamConnection: false,
 	}
+	if https {
+		out.RateLimits = append(out.RateLimits,
+			&routev3.RateLimit{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyPublic), perAddress()}},
+			&routev3.RateLimit{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyNetwork), perNetwork()}})
+		out.Descriptors = append(out.Descriptors, publicBucket(keyPublic, 1), publicBucket(keyNetwork, networkFactor))
+	}
+	return out
 }
 
 // The keys of the descriptors.
