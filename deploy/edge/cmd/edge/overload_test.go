@@ -81,6 +81,7 @@ func TestUnreadResponse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer got.Body.Close() //nolint:errcheck // it was read
 		if _, err := io.Copy(io.Discard, got.Body); err != nil || got.StatusCode != http.StatusOK {
 			t.Fatalf("got %s, %v", got.Status, err)
 		}
@@ -126,6 +127,7 @@ func TestSilentConnections(t *testing.T) {
 	b := newBed(t)
 	b.run(t)
 	e := b.envoyWith(t, func(t *testing.T, bootstrap string) string {
+		t.Helper()
 		if !connectionLimit.MatchString(bootstrap) {
 			t.Fatal("the bootstrap has another form")
 		}
