@@ -3549,12 +3549,18 @@ type ClientInterface interface {
 
 	// CreateCaptureWithBody Capture all or part of what is authorized
 	//
+	// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
+	// `acquirer_unavailable` does not count.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/transactions/{id}/captures (the `CreateCapture` operationId).
 	CreateCaptureWithBody(ctx context.Context, id ID, params *CreateCaptureParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateCapture Capture all or part of what is authorized
+	//
+	// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
+	// `acquirer_unavailable` does not count.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4013,6 +4019,9 @@ func (c *Client) ListTransactionCaptures(ctx context.Context, id ID, params *Lis
 
 // CreateCaptureWithBody Capture all or part of what is authorized
 //
+// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
+// `acquirer_unavailable` does not count.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/transactions/{id}/captures (the `CreateCapture` operationId).
@@ -4029,6 +4038,9 @@ func (c *Client) CreateCaptureWithBody(ctx context.Context, id ID, params *Creat
 }
 
 // CreateCapture Capture all or part of what is authorized
+//
+// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
+// `acquirer_unavailable` does not count.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -93,7 +93,6 @@ const (
 	codeOverloaded            = "overloaded"
 	codeStoreUnavailable      = "store_unavailable"
 	codeNoAcquirer            = "acquirer_not_configured"
-	codeAcquirerUnavailable   = "acquirer_unavailable"
 	codeAcquirerDeclined      = "acquirer_declined"
 	codeOutcomeUnknown        = "outcome_unknown"
 	codeNotProcessed          = "not_processed"
@@ -163,6 +162,7 @@ var codes = map[string]entry{
 	payment.OperationInProgress:     {v1.ErrorTypeInvalidRequestError, 409, ""},
 	payment.AmountExceedsCapturable: {v1.ErrorTypeInvalidRequestError, 400, ""},
 	payment.AmountExceedsRefundable: {v1.ErrorTypeInvalidRequestError, 400, ""},
+	payment.AcquirerUnavailable:     {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
 
 	codeKeyNotRollable: {v1.ErrorTypeInvalidRequestError, 409, "Only an active key can be rolled."},
 	codeLastKey:        {v1.ErrorTypeInvalidRequestError, 409, "This is the last key that can manage keys. Make another one first, or send force=true."},
@@ -184,14 +184,13 @@ var codes = map[string]entry{
 	codeInsufficientRole:     {v1.ErrorTypePermissionError, 403, "The role of this operator token does not allow this."},
 	codeTooManyLogins:        {v1.ErrorTypeRateLimitError, 429, "Too many logins from this address failed. Wait for as long as Retry-After says."},
 
-	codeInternal:            {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
-	codeNotProcessed:        {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},
-	codeOverloaded:          {v1.ErrorTypeAPIError, 503, "Too many requests are under way. Try again shortly."},
-	codeStoreUnavailable:    {v1.ErrorTypeAPIError, 503, "The store cannot be reached or written at the moment. Try again, with the same Idempotency-Key."},
-	codeNoAcquirer:          {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
-	codeAcquirerUnavailable: {v1.ErrorTypeAPIError, 503, "The acquirer cannot be reached. Nothing was changed."},
-	codeListTimeout:         {v1.ErrorTypeAPIError, 504, listTimeout},
-	codeOutcomeUnknown:      {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
+	codeInternal:         {v1.ErrorTypeAPIError, 500, "Something went wrong on our side."},
+	codeNotProcessed:     {v1.ErrorTypeAPIError, 502, "The acquirer never processed the payment; no money was moved."},
+	codeOverloaded:       {v1.ErrorTypeAPIError, 503, "Too many requests are under way. Try again shortly."},
+	codeStoreUnavailable: {v1.ErrorTypeAPIError, 503, "The store cannot be reached or written at the moment. Try again, with the same Idempotency-Key."},
+	codeNoAcquirer:       {v1.ErrorTypeAPIError, 503, "No acquirer is configured for live mode."},
+	codeListTimeout:      {v1.ErrorTypeAPIError, 504, listTimeout},
+	codeOutcomeUnknown:   {v1.ErrorTypeAPIError, 504, "The acquirer's response did not arrive. Send the request again with the same Idempotency-Key; without one, look for what was made in the lists or events."},
 }
 
 // operators reports whether only the operator's API returns a code.
@@ -271,7 +270,7 @@ func faultOf(err error) *fault {
 		{engine.ErrKeyReused, codeKeyReused, ""},
 		{engine.ErrLastKey, codeLastKey, ""},
 		{engine.ErrNoAcquirer, codeNoAcquirer, ""},
-		{engine.ErrAcquirerUnavailable, codeAcquirerUnavailable, ""},
+		{engine.ErrAcquirerUnavailable, payment.AcquirerUnavailable, ""},
 		{engine.ErrTooManyEndpoints, codeTooManyEndpoints, ""},
 		{engine.ErrEndpointNotFound, codeNotFound, "endpoint"},
 		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
@@ -296,7 +295,7 @@ func faultOf(err error) *fault {
 // retryAfter is how many seconds a client should wait, by code.
 var retryAfter = map[string]int{
 	codeKeyInUse: 1, codeOverloaded: 1, codeRateLimited: 1, codeUnfinishedBodies: 1, codeTooManyLists: 5, codeTooManyChanges: 1,
-	codeStoreUnavailable: 5, codeAcquirerUnavailable: 5, codeOutcomeUnknown: 5,
+	codeStoreUnavailable: 5, payment.AcquirerUnavailable: 5, codeOutcomeUnknown: 5,
 	payment.OperationInProgress: 1, codeTooManyLogins: int(failureWindow / time.Second),
 }
 

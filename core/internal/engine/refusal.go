@@ -13,6 +13,6 @@ const (
 // unavailable is why a capture or refund failed whose request certainly did not reach the acquirer.
 func unavailable() *payment.Refusal {
 	return &payment.Refusal{
-		Code: "acquirer_unavailable", Message: "The acquirer could not be reached. Nothing was changed.",
+		Code: payment.AcquirerUnavailable, Message: "The acquirer could not be reached. Nothing was changed.",
 	}
 }

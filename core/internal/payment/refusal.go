@@ -21,6 +21,7 @@ const (
 	AmountExceedsRefundable = "amount_exceeds_refundable"
 	OperationInProgress     = "operation_in_progress"
 	VersionConflict         = "version_conflict"
+	AcquirerUnavailable     = "acquirer_unavailable"
 )
 
 // Busy is the refusal while the acquirer's response to an earlier step is missing.
@@ -51,6 +52,11 @@ func (t *Transaction) WhyNoCapture(amount int64) *Refusal {
 		return &Refusal{Code: NotCapturable, Message: "A transaction that is " + string(t.Status) + " cannot be captured."}
 	case t.Authorized == 0:
 		return &Refusal{Code: NotCapturable, Message: "A verification reserves nothing that could be captured."}
+	case t.CapturesBegun >= MaxCaptures:
+		return &Refusal{
+			Code:    NotCapturable,
+			Message: fmt.Sprintf("The transaction has %d captures already, and cannot have more.", MaxCaptures),
+		}
 	case max(amount, 1) > t.Capturable():
 		return &Refusal{
 			Code: AmountExceedsCapturable, Param: "amount",

@@ -97,6 +97,12 @@ var whyNotCases = []struct {
 		Status: payment.PartiallyCaptured, Authorized: 100, Captured: 40,
 		CapturePending: 1, Operation: payment.CaptureOperation,
 	}, nil, busy, busy, "", busy},
+	{"as many captures as can be", payment.Transaction{
+		Status: payment.PartiallyCaptured, Authorized: 1000, Captured: 250, CapturesBegun: payment.MaxCaptures,
+	}, nil, payment.NotCapturable, "", "", ""},
+	{"one capture fewer", payment.Transaction{
+		Status: payment.PartiallyCaptured, Authorized: 1000, Captured: 249, CapturesBegun: payment.MaxCaptures - 1,
+	}, nil, "", "", "", ""},
 	{"void pends", payment.Transaction{
 		Status: payment.Captured, Authorized: 100, Captured: 100,
 		Operation: payment.VoidOperation,

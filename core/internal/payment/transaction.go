@@ -70,6 +70,9 @@ type Transaction struct {
 
 	Operation   Operation
 	OperationID int64 // names the operation to the acquirer; 0 when there is none
+	// CapturesBegun counts the captures of an authorization, except captures that never reached the
+	// acquirer.
+	CapturesBegun int64
 
 	Details []byte // the merchant's own data and the masked card, as the contract shows it; opaque here
 	Result  Result
@@ -212,6 +215,11 @@ type Refund struct {
 // refused because of a token or payment method that it names. After that only a secret key confirms
 // the transaction.
 const MaxRefusedConfirmations = 10
+
+// MaxCaptures is how many captures of one transaction can reach the acquirer, declined ones
+// included. Card networks number 99 captures of an authorization at most. Each statement that
+// settles or voids a transaction changes all its captures, so this also bounds its commit.
+const MaxCaptures = 250
 
 // AuthorizationLifetime is how long an uncaptured authorization lasts if the acquirer named no end,
 // as for one that an operator records as approved. Card networks release a hold after seven days.

@@ -28,15 +28,16 @@ func (tx *Tx) InsertCapture(c *payment.Capture) error {
 }
 
 // BeginCapture writes the intent of a capture and makes it the transaction's step in progress. If
-// c.Amount is 0, it fills in the remaining amount. ErrConflict if the amount cannot be captured,
-// ErrDuplicate if the id is taken. Nothing is changed then.
+// c.Amount is 0, it fills in the remaining amount. ErrConflict if the amount cannot be captured, or
+// the transaction has payment.MaxCaptures captures. ErrDuplicate if the id is taken. Nothing is
+// changed then.
 func (tx *Tx) BeginCapture(c *payment.Capture) error {
 	return tx.whole(func() error { return tx.beginCapture(c) })
 }
 
 func (tx *Tx) beginCapture(c *payment.Capture) error {
 	row, err := tx.row(beginCapture,
-		c.ID, c.Amount, toMillis(tx.Now), c.Transaction, c.Tenant.Merchant, c.Tenant.Live)
+		c.ID, c.Amount, toMillis(tx.Now), c.Transaction, c.Tenant.Merchant, c.Tenant.Live, payment.MaxCaptures)
 	if err != nil {
 		return err
 	}
@@ -53,8 +54,10 @@ func (tx *Tx) beginCapture(c *payment.Capture) error {
 	return tx.InsertCapture(c)
 }
 
-// EndCapture writes the outcome of a pending capture: c.State, FailureCode and FailureMessage.
-// ErrConflict if the capture is not pending.
+// EndCapture writes the outcome of a pending capture: c.State, FailureCode and FailureMessage. A
+// capture that failed as payment.AcquirerUnavailable does not count towards payment.MaxCaptures: a
+// client that retries while the acquirer is down must not lose the payment. ErrConflict if the
+// capture is not pending.
 func (tx *Tx) EndCapture(c *payment.Capture) error {
 	taken := int64(0)
 	if c.State == payment.StepSucceeded {
@@ -67,7 +70,7 @@ func (tx *Tx) EndCapture(c *payment.Capture) error {
 	}
 	c.UpdatedAt = tx.Now
 	return tx.change(endCaptureOfTransaction,
-		taken, c.Final, toMillis(tx.Now), c.Transaction, c.ID)
+		taken, c.Final, toMillis(tx.Now), c.Transaction, c.ID, c.FailureCode == payment.AcquirerUnavailable)
 }
 
 // Capture reads one capture of the tenant, else ErrNotFound.

@@ -160,7 +160,7 @@ func scanTransaction(row Scanner) (*payment.Transaction, error) {
 		&t.PaymentMethod, &t.Authorized, &t.Captured, &t.CapturePending, &t.Settled, &t.Refunded, &t.RefundPending,
 		&t.Operation, &t.OperationID, &details, &result, &t.Version, &t.Claim, &created, &updated, &t.Attempt, &t.Partial,
 		&t.Core, &reclaimed, &t.RefusedConfirmations, &t.Client.APIKey, &t.Client.Address, &t.Confirmer.APIKey,
-		&t.Confirmer.Address, &t.Voider.APIKey, &t.Voider.Address)
+		&t.Confirmer.Address, &t.Voider.APIKey, &t.Voider.Address, &t.CapturesBegun)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payment.ErrNotFound
 	}

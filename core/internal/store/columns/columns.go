@@ -39,7 +39,7 @@ const (
 		amount_authorized, amount_captured, amount_capture_pending, amount_settled, amount_refunded,
 		amount_refund_pending, operation, operation_id, details, result, version, claim, created_at, updated_at,
 		attempt, partial, core_id, reclaimed_at, refused_confirmations, api_key_id, client_address,
-		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address`
+		confirm_api_key_id, confirm_client_address, void_api_key_id, void_client_address, captures_begun`
 )
 
 // ShownEvent adds payment.Event.Personal to Event. The subquery is no join, so it reads at most two

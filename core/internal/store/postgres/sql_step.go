@@ -11,17 +11,18 @@ var stepSQL = map[string]string{
 		VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::bigint, $7::text, $8::bigint, $9::text,
 			$10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::text) ON CONFLICT DO NOTHING`,
 	"beginCapture": `UPDATE transactions SET operation = 'capture', operation_id = $1::bigint,
+			captures_begun = captures_begun + 1,
 			amount_capture_pending = CASE $2::bigint WHEN 0 THEN amount_authorized - amount_captured ELSE $2::bigint END,
 				updated_at = $3::bigint
 		WHERE id = $4::bigint AND merchant_id = $5::bigint AND live = $6::bigint AND operation = ''
 			AND status IN ('authorized', 'partially_captured')
-			AND amount_authorized - amount_captured >= GREATEST($2::bigint, 1)
+			AND amount_authorized - amount_captured >= GREATEST($2::bigint, 1) AND captures_begun < $7::bigint
 		RETURNING amount_capture_pending, currency, erased_at`,
 	"endCapture": `UPDATE captures SET state = $1::text, failure_code = $2::text, failure_message = $3::text,
 		claim = 0, updated_at = $4::bigint, captured_at = $4::bigint
 		WHERE id = $5::bigint AND state = 'pending'`,
 	"endCaptureOfTransaction": `UPDATE transactions SET operation = '', operation_id = 0, amount_capture_pending = 0,
-			amount_captured = amount_captured + $1::bigint,
+			captures_begun = captures_begun - $6::bigint, amount_captured = amount_captured + $1::bigint,
 			status = CASE WHEN $1::bigint = 0 THEN status
 				WHEN $2::bigint <> 0 OR amount_captured + $1::bigint = amount_authorized THEN 'captured'
 					ELSE 'partially_captured' END,

@@ -9,17 +9,17 @@ var stepSQL = map[string]string{
 			updated_at,
 			core_id, api_key_id, client_address)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-	"beginCapture": `UPDATE transactions SET operation = 'capture', operation_id = ?1,
+	"beginCapture": `UPDATE transactions SET operation = 'capture', operation_id = ?1, captures_begun = captures_begun + 1,
 			amount_capture_pending = CASE ?2 WHEN 0 THEN amount_authorized - amount_captured ELSE ?2 END, updated_at = ?3
 		WHERE id = ?4 AND merchant_id = ?5 AND live = ?6 AND operation = ''
 			AND status IN ('authorized', 'partially_captured')
-			AND amount_authorized - amount_captured >= MAX(?2, 1)
+			AND amount_authorized - amount_captured >= MAX(?2, 1) AND captures_begun < ?7
 		RETURNING amount_capture_pending, currency, erased_at`,
 	"endCapture": `UPDATE captures SET state = ?1, failure_code = ?2, failure_message = ?3, claim = 0,
 		updated_at = ?4, captured_at = ?4
 		WHERE id = ?5 AND state = 'pending'`,
 	"endCaptureOfTransaction": `UPDATE transactions SET operation = '', operation_id = 0, amount_capture_pending = 0,
-			amount_captured = amount_captured + ?1,
+			captures_begun = captures_begun - ?6, amount_captured = amount_captured + ?1,
 			status = CASE WHEN ?1 = 0 THEN status
 				WHEN ?2 <> 0 OR amount_captured + ?1 = amount_authorized THEN 'captured' ELSE 'partially_captured' END,
 			version = version + CASE WHEN ?1 > 0 THEN 1 ELSE 0 END, updated_at = ?3

@@ -66,6 +66,7 @@ CREATE TABLE transactions (
     amount_refund_pending  BIGINT   NOT NULL DEFAULT 0 CHECK (amount_refund_pending >= 0),
     operation              TEXT     NOT NULL DEFAULT '' CHECK (operation IN ('', 'capture', 'void')),
     operation_id           BIGINT   NOT NULL DEFAULT 0,
+    captures_begun         BIGINT   NOT NULL DEFAULT 0,
     details                TEXT     NOT NULL,
     result                 TEXT     NOT NULL DEFAULT '{}',
     version                BIGINT   NOT NULL DEFAULT 0,

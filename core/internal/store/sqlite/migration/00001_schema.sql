@@ -71,6 +71,9 @@ CREATE TABLE transactions (
     operation              TEXT    NOT NULL DEFAULT '' CHECK (operation = '' OR operation = 'capture'
                                                               OR operation = 'void'),
     operation_id           INTEGER NOT NULL DEFAULT 0,
+    -- The captures that were begun, except captures that never reached the acquirer. The capture of
+    -- a sale does not count: it is the only one.
+    captures_begun         INTEGER NOT NULL DEFAULT 0,
     details                TEXT    NOT NULL,
     result                 TEXT    NOT NULL DEFAULT '{}',
     version                INTEGER NOT NULL DEFAULT 0,
