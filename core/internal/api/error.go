@@ -167,7 +167,7 @@ var codes = map[string]entry{
 	codeKeyNotRollable: {v1.ErrorTypeInvalidRequestError, 409, "Only an active key can be rolled."},
 	codeLastKey:        {v1.ErrorTypeInvalidRequestError, 409, "This is the last key that can manage keys. Make another one first, or send force=true."},
 
-	codeTooManyKeys: {v1.ErrorTypeInvalidRequestError, 409, "The merchant has 100 active keys in this mode already. Revoke one first, or roll it."},
+	codeTooManyKeys: {v1.ErrorTypeInvalidRequestError, 409, "The merchant has 100 active keys in this mode already, or 1,000 with the rolled ones that are still valid. Revoke one first."},
 
 	codeCardDeclined:     {v1.ErrorTypeCardError, 402, "The card was declined."},
 	codeAcquirerDeclined: {v1.ErrorTypeCardError, 402, "The acquirer declined."},

@@ -11,12 +11,17 @@ var (
 	ErrKeyEnded = errors.New("payment: the API key has ended")
 	// ErrMerchantDisabled reports that an operator took the key's merchant out of service.
 	ErrMerchantDisabled = errors.New("payment: merchant disabled")
-	// ErrTooManyKeys reports that the merchant has MaxKeys active keys.
-	ErrTooManyKeys = errors.New("payment: the merchant has 100 active API keys in this mode: revoke or roll one")
+	// ErrTooManyKeys reports that the merchant has MaxKeys active keys, or MaxStoredKeys valid ones.
+	ErrTooManyKeys = errors.New(
+		"payment: the merchant has 100 active API keys in this mode, or 1,000 valid ones with the rolled ones: revoke one")
 )
 
 // MaxKeys is the number of active keys that a merchant may have in each mode.
 const MaxKeys = 100
+
+// MaxStoredKeys is the number of keys that are stored for a merchant in each mode, ended ones
+// included.
+const MaxStoredKeys = 1000
 
 // APIKey is a stored API key. The secret itself is never stored. A zero time stands for an event
 // that did not happen.

@@ -15,6 +15,8 @@ import (
 
 var (
 	countActiveKeys  = declare("countActiveKeys")
+	countStoredKeys  = declare("countStoredKeys")
+	deleteEndedKey   = declare("deleteEndedKey")
 	selectMerchantID = declare("selectMerchantID")
 	insertKey        = declare("insertKey")
 	replaceKey       = declare("replaceKey")
@@ -28,8 +30,9 @@ var (
 )
 
 // InsertKey inserts a key under its hash, by which requests find it, and fills in CreatedAt. It
-// returns ErrNotFound if there is no such merchant, ErrTooManyKeys if the tenant has
-// payment.MaxKeys active keys, and ErrDuplicate if the id is taken.
+// returns ErrNotFound if there is no such merchant, and ErrDuplicate if the id is taken. It returns
+// ErrTooManyKeys if the tenant has payment.MaxKeys active keys, or payment.MaxStoredKeys keys of
+// which none has ended.
 func (tx *Tx) InsertKey(k *payment.APIKey, hash []byte) error {
 	if err := tx.lock("keys", k.Tenant.Merchant); err != nil {
 		return err
@@ -38,20 +41,20 @@ func (tx *Tx) InsertKey(k *payment.APIKey, hash []byte) error {
 	if err != nil {
 		return err
 	}
-	var active int
-	if err := row.Scan(&active); err != nil {
+	if active, err := scanNumber(row); err != nil {
 		return fmt.Errorf("count keys: %w", err)
-	}
-	if active >= payment.MaxKeys {
+	} else if active >= payment.MaxKeys {
 		return payment.ErrTooManyKeys
 	}
-	return tx.addKey(k, hash)
+	return tx.addKey(k, 0, hash)
 }
 
-// addKey is InsertKey without the bound and its lock, for a key that replaces another. RollKey
-// holds the row of the old key, but RevokeKey takes the lock before the row. A lock taken here
-// could therefore deadlock.
-func (tx *Tx) addKey(k *payment.APIKey, hash []byte) error {
+// addKey is InsertKey without the bound of active keys and without the lock. The key old, which k
+// replaces, stays. 0 is for none.
+func (tx *Tx) addKey(k *payment.APIKey, old int64, hash []byte) error {
+	if err := tx.forgetKey(k.Tenant, old); err != nil {
+		return err
+	}
 	row, err := tx.row(selectMerchantID, k.Tenant.Merchant)
 	if err != nil {
 		return err
@@ -68,9 +71,28 @@ func (tx *Tx) addKey(k *payment.APIKey, hash []byte) error {
 		toMillis(tx.Now), toMillis(k.ExpiresAt))
 }
 
+// forgetKey removes the tenant's oldest ended key, except the key old, if payment.MaxStoredKeys
+// keys are stored. The audit records and the events of a removed key remain. ErrTooManyKeys if no
+// other key has ended.
+func (tx *Tx) forgetKey(tenant payment.Tenant, old int64) error {
+	row, err := tx.row(countStoredKeys, tenant.Merchant, tenant.Live, payment.MaxStoredKeys)
+	if err != nil {
+		return err
+	}
+	if stored, err := scanNumber(row); err != nil || stored < payment.MaxStoredKeys {
+		return err
+	}
+	err = tx.change(deleteEndedKey, tenant.Merchant, tenant.Live, toMillis(tx.Now), old)
+	if errors.Is(err, ErrConflict) {
+		return payment.ErrTooManyKeys
+	}
+	return err
+}
+
 // RollKey replaces the active key old by next, which requests find by hash. old expires at a time,
 // unless it expires earlier. ErrConflict if old is not active, ErrDuplicate if the id of next is
-// taken. Nothing is changed then.
+// taken, ErrTooManyKeys if payment.MaxStoredKeys keys are stored and none has ended. Nothing is
+// changed then.
 func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []byte) error {
 	return tx.whole(func() error {
 		err := tx.change(replaceKey,
@@ -78,7 +100,11 @@ func (tx *Tx) RollKey(old int64, until time.Time, next *payment.APIKey, hash []b
 		if err != nil {
 			return err
 		}
-		return tx.addKey(next, hash)
+		// A revocation also locks the row first, by LockedKey. Another order could deadlock.
+		if err := tx.lock("keys", next.Tenant.Merchant); err != nil {
+			return err
+		}
+		return tx.addKey(next, old, hash)
 	})
 }
 

@@ -6,6 +6,14 @@ var merchantSQL = map[string]string{
 	"countActiveKeys": `SELECT COUNT(*) FROM api_keys WHERE merchant_id = $1::bigint AND live = $2::bigint
 		AND replaced_by IS NULL AND revoked_at IS NULL
 		AND (expires_at IS NULL OR expires_at > $3::bigint)`,
+	"countStoredKeys": `SELECT COUNT(*) FROM (SELECT 1 FROM api_keys WHERE merchant_id = $1::bigint
+		AND live = $2::bigint LIMIT $3::bigint) AS stored`,
+	// It skips a key that a revocation has locked: that command locks the merchant's keys next, so
+	// waiting would be a deadlock.
+	"deleteEndedKey": `DELETE FROM api_keys WHERE id = (SELECT id FROM api_keys
+		WHERE merchant_id = $1::bigint AND live = $2::bigint AND (revoked_at IS NOT NULL OR expires_at <= $3::bigint)
+			AND id <> $4::bigint
+		ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)`,
 	"selectMerchantID": `SELECT id FROM merchants WHERE id = $1::bigint`,
 	"insertKey": `INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, root_version, hint, scopes,
 		created_at, expires_at)

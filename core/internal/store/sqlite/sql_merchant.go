@@ -6,6 +6,11 @@ var merchantSQL = map[string]string{
 	"countActiveKeys": `SELECT COUNT(*) FROM api_keys WHERE merchant_id = ?1 AND live = ?2 AND replaced_by IS NULL
 		AND revoked_at IS NULL
 		AND (expires_at IS NULL OR expires_at > ?3)`,
+	"countStoredKeys": `SELECT COUNT(*) FROM (SELECT 1 FROM api_keys
+		WHERE merchant_id = ? AND live = ? LIMIT ?) AS stored`,
+	"deleteEndedKey": `DELETE FROM api_keys WHERE id = (SELECT id FROM api_keys
+		WHERE merchant_id = ?1 AND live = ?2 AND (revoked_at IS NOT NULL OR expires_at <= ?3) AND id <> ?4
+		ORDER BY id LIMIT 1)`,
 	"selectMerchantID": `SELECT id FROM merchants WHERE id = ?`,
 	"insertKey": `INSERT INTO api_keys (id, merchant_id, live, kind, name, hash, root_version, hint, scopes,
 		created_at, expires_at)
