@@ -24,12 +24,12 @@ func scanQueued(row Scanner) (q queued, err error) { return q, row.Scan(&q.At, &
 // the ids in ascending order, the order in which other commands lock deliveries. It returns ctx's
 // error if ctx ends.
 func (db *DB) EachDeliveryAhead(ctx context.Context, at time.Time, change func(deliveries []int64) error) error {
-	endpoints, err := db.queues(ctx)
+	queues, err := db.queues(ctx)
 	if err != nil {
 		return err
 	}
-	for _, endpoint := range endpoints {
-		if err := db.eachAheadOf(ctx, endpoint, at, change); err != nil {
+	for _, q := range queues {
+		if err := db.eachAheadOf(ctx, q.endpoint, at, change); err != nil {
 			return err
 		}
 	}

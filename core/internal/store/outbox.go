@@ -1,8 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -21,24 +23,25 @@ const queuePage = 10_000
 // farFuture is later than any delivery is due.
 var farFuture = time.UnixMilli(1 << 53)
 
-// queueLength is the number of pending deliveries to an endpoint.
-type queueLength struct {
-	endpoint int64
-	length   int
+// queue is the pending deliveries to an endpoint.
+type queue struct {
+	endpoint, merchant int64
+	length             int
 }
 
 // BoundOutbox ends the oldest pending deliveries to each endpoint that has more than each. They end
-// as failed, with the error failure. If more than all remain, it shortens the longest queues to one
-// common length. Deliveries with an attempt under way stay. It returns how many deliveries it
-// ended.
+// as failed, with the error failure. If more than all remain, the merchants share all equally, and
+// the endpoints of a merchant share its part. Deliveries with an attempt under way stay. It returns
+// how many deliveries it ended.
 func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (discarded int64, err error) {
 	queues, err := db.queueLengths(ctx, each+1)
 	if err != nil {
 		return 0, err
 	}
-	bound := queueBound(queues, each, all)
+	bounds := queueBounds(queues, each, all)
 	p := db.BeginPass(pass.Webhooks)
 	for _, q := range queues {
+		bound := bounds[q.merchant]
 		if q.length <= bound {
 			continue
 		}
@@ -51,44 +54,64 @@ func (db *DB) BoundOutbox(ctx context.Context, each, all int, failure string) (d
 	return discarded, nil
 }
 
-// queueBound returns the length to which queues are shortened: each, or less if all queues together
-// would have more than all. Shorter queues stay as they are.
-func queueBound(queues []queueLength, each, all int) int {
-	byLength := slices.SortedFunc(slices.Values(queues), func(a, b queueLength) int {
-		return cmp.Compare(a.length, b.length)
-	})
-	for i, q := range byLength {
-		share := all / (len(byLength) - i)
-		if min(q.length, each) > share {
-			return share
-		}
-		all -= min(q.length, each)
+// queueBounds returns the length to which the queues of each merchant are shortened: each, or less
+// if all queues together would have more than all. A merchant with many endpoints gets no more than
+// one with a single endpoint.
+func queueBounds(queues []queue, each, all int) map[int64]int {
+	lengths, totals := map[int64][]int{}, map[int64]int{}
+	for _, q := range queues {
+		length := min(q.length, each)
+		lengths[q.merchant] = append(lengths[q.merchant], length)
+		totals[q.merchant] += length
 	}
-	return each
+	most := share(slices.Collect(maps.Values(totals)), all)
+	bounds := map[int64]int{}
+	for merchant := range lengths {
+		bounds[merchant] = min(each, share(lengths[merchant], most))
+	}
+	return bounds
 }
 
-// queues returns all endpoints that have pending deliveries.
-func (db *DB) queues(ctx context.Context) ([]int64, error) {
-	return collect(ctx, db, selectQueues, scanNumber)
+// share returns the greatest length to which lengths can be shortened so that their sum is at most
+// all. It returns math.MaxInt if the sum is at most all already.
+func share(lengths []int, all int) int {
+	slices.Sort(lengths)
+	for i, length := range lengths {
+		equal := all / (len(lengths) - i)
+		if length > equal {
+			return equal
+		}
+		all -= length
+	}
+	return math.MaxInt
 }
 
-// queueLengths returns the lengths of all queues, each counted up to most. It counts each queue by
-// a separate statement, so that no statement takes long.
-func (db *DB) queueLengths(ctx context.Context, most int) ([]queueLength, error) {
-	endpoints, err := db.queues(ctx)
+// queues returns all endpoints that have pending deliveries, without the lengths of their queues.
+func (db *DB) queues(ctx context.Context) ([]queue, error) {
+	return collect(ctx, db, selectQueues, func(row Scanner) (q queue, err error) {
+		if err := row.Scan(&q.endpoint, &q.merchant); err != nil {
+			return q, fmt.Errorf("read queue: %w", err)
+		}
+		return q, nil
+	})
+}
+
+// queueLengths returns all queues, each counted up to most. It counts each queue by a separate
+// statement, so that no statement takes long.
+func (db *DB) queueLengths(ctx context.Context, most int) ([]queue, error) {
+	queues, err := db.queues(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]queueLength, 0, len(endpoints))
-	for _, endpoint := range endpoints {
+	for i, q := range queues {
 		n, err := collect(ctx, db, countQueue,
-			scanNumber, endpoint, most)
+			scanNumber, q.endpoint, most)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, queueLength{endpoint, int(n[0])})
+		queues[i].length = int(n[0])
 	}
-	return out, nil
+	return queues, nil
 }
 
 // shortenQueue ends all pending deliveries to an endpoint as failed, except the newest.

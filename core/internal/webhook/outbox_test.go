@@ -84,7 +84,6 @@ func TestTheLongestQueuesAreShortened(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const most = 100
-	var got []int64
 	for i, pending := range []int64{30, 10, 500, 20} {
 		tenants := b.mustEndpoints(t, fmt.Sprintf("https://shop-%d.example", i), 1)
 		b.Tenant = tenants[0]
@@ -94,21 +93,39 @@ func TestTheLongestQueuesAreShortened(t *testing.T) {
 	if err := b.deliverer(func(c *webhook.Config) { c.MostPending = most }).BoundOutbox(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := b.Inspect.QueryContext(t.Context(), "SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'pending' GROUP BY endpoint_id ORDER BY endpoint_id")
-	if err != nil {
+	b.wantQueues(t, "30", "10", "40", "20")
+}
+
+// wantQueues compares the lengths of the queues, in the order in which their endpoints were made.
+func (b *bundle) wantQueues(t *testing.T, want ...string) {
+	t.Helper()
+	got := b.Texts(t, `SELECT COUNT(*) FROM webhook_deliveries WHERE status = 'pending'
+		GROUP BY endpoint_id ORDER BY endpoint_id`)
+	if !slices.Equal(got, want) {
+		t.Errorf("pending: got %v, want %v", got, want)
+	}
+}
+
+// TestMerchantsShareTheOutbox: more deliveries are pending than may be in all. A merchant with
+// several endpoints, in both modes, keeps no more of them than a merchant with one endpoint.
+func TestMerchantsShareTheOutbox(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const most = 100
+	test := b.mustEndpoints(t, "https://many.example", 1)[0]
+	for _, tenant := range []payment.Tenant{test, test, {Merchant: test.Merchant, Live: true}} {
+		b.Tenant = tenant
+		b.mustFill(t, b.MustEndpoint(t, "https://many.example"), 200)
+	}
+	b.mustEndpoints(t, "https://one.example", 1)
+	b.mustFill(t, b.only(t), 49)
+	b.mustEndpoints(t, "https://short.example", 1)
+	b.mustFill(t, b.only(t), 3)
+	if err := b.deliverer(func(c *webhook.Config) { c.MostPending = most }).BoundOutbox(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }() // it was read to its end
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, n)
-	}
-	if want := []int64{30, 10, 40, 20}; !slices.Equal(got, want) || rows.Err() != nil {
-		t.Errorf("got %v, %v, want %v", got, rows.Err(), want)
-	}
+	// The larger merchants keep (100 - 3) / 2 each. Of these, each longer queue keeps (48 - 2) / 3.
+	b.wantQueues(t, "2", "15", "15", "15", "48", "3")
 }
 
 // TestAFullQueueRefusesNoPayment: the queue of an endpoint that holds each request is full.

@@ -79,7 +79,8 @@ var webhookSQL = map[string]string{
 	"deleteDeliveriesTo": `DELETE FROM webhook_deliveries WHERE endpoint_id = $1::bigint AND id >= $2::bigint
 		AND id <= $3::bigint`,
 	"selectQueues": stepQueues + `
-		SELECT endpoint FROM step WHERE endpoint IS NOT NULL`,
+		SELECT step.endpoint, COALESCE((SELECT merchant_id FROM webhook_endpoints WHERE id = step.endpoint), 0)
+		FROM step WHERE step.endpoint IS NOT NULL`,
 	"countQueue": `SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries
 		WHERE endpoint_id = $1::bigint AND status = 'pending' LIMIT $2::bigint) AS queue`,
 	"failDeliveries": `UPDATE webhook_deliveries SET status = 'failed', error = $1::text, response_status = 0,

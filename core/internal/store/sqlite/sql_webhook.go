@@ -80,7 +80,8 @@ var webhookSQL = map[string]string{
 	"selectDeliveriesTo":   `SELECT id FROM webhook_deliveries WHERE endpoint_id = ? AND id > ? ORDER BY id LIMIT ?`,
 	"deleteDeliveriesTo":   `DELETE FROM webhook_deliveries WHERE endpoint_id = ? AND id >= ? AND id <= ?`,
 	"selectQueues": stepQueues + `
-		SELECT endpoint FROM step WHERE endpoint IS NOT NULL`,
+		SELECT step.endpoint, COALESCE((SELECT merchant_id FROM webhook_endpoints WHERE id = step.endpoint), 0)
+		FROM step WHERE step.endpoint IS NOT NULL`,
 	"countQueue": `SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries INDEXED BY webhook_deliveries_due
 		WHERE endpoint_id = ? AND status = 'pending' LIMIT ?) AS queue`,
 	"failDeliveries": `UPDATE webhook_deliveries SET status = 'failed', error = ?1, response_status = 0,
