@@ -21,9 +21,9 @@ func TestNoCheckBuildsAnIndex(t *testing.T) {
 }
 
 // column returns the values of one column of a query, as text.
-func column(t *testing.T, db *sql.DB, name, query string) (out []string) {
+func column(t *testing.T, db *sql.DB, name, query string, args ...any) (out []string) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query)
+	rows, err := db.QueryContext(t.Context(), query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,16 @@ func (e *Engine) Plan(ctx context.Context, p store.Purpose, fn func() error) (st
 	return strings.Join(steps, "\n"), err
 }
 
+// TextOf returns the SQL of a statement of the store.
+func (e *Engine) TextOf(name string) (string, error) {
+	for s, text := range e.sql {
+		if s.String() == name {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("there is no statement %s", name)
+}
+
 // Shapes returns how many parameters each statement of the store has, and how many columns its rows
 // have. The number of columns is -1 for an insert. Statements that the engine cannot run are left
 // out.
@@ -137,3 +147,6 @@ func parameters(text string) int {
 	}
 	return most
 }
+
+// Parameters returns how many values a statement takes.
+func Parameters(text string) int { return parameters(text) }

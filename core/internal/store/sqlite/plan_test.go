@@ -1,13 +1,17 @@
 package sqlite_test
 
 import (
+	"database/sql"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
+	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 )
 
 // TestListPlans: no list sorts or scans a table. Each list seeks in an index, by the tenant at
@@ -65,6 +69,55 @@ func TestPlansOfTestHelpers(t *testing.T) {
 		if !strings.Contains(plan, c.want) || strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s: got\n%s\nwant it to have %s, and no sort", name, plan, c.want)
 		}
+	}
+}
+
+// TestPlansOfKeys: the commands that make or revoke a key read only the tenant's keys in use. A
+// merchant can have many ended ones.
+func TestPlansOfKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	db := b.MustWrite(t)
+	for name, want := range map[string]string{
+		"countActiveKeys": search("api_keys", "api_keys_in_use", "merchant_id=? AND live=?)"),
+		"revokeKey":       search("other", "api_keys_in_use", "merchant_id=? AND live=?)"),
+		"deleteEndedKey":  search("api_keys", "api_keys_by_tenant", "merchant_id=? AND live=?)"),
+	} {
+		text, err := b.engine.TextOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := column(t, db, "detail", "EXPLAIN QUERY PLAN "+text, slices.Repeat([]any{0}, sqlite.Parameters(text))...)
+		if !slices.Contains(plan, want) {
+			t.Errorf("%s: got %q, want %s", name, plan, want)
+		}
+	}
+}
+
+// TestARefundReadsTwoCaptures: a refund that names no capture finds out from two captures whether
+// there is only one. Here the third cannot be read.
+func TestARefundReadsTwoCaptures(t *testing.T) {
+	t.Parallel()
+	text, err := setup(t).engine.TextOf("selectOnlyCapture")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "other.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // its statements have reported
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE numbers (n INTEGER);
+		INSERT INTO numbers VALUES (1), (2), (-9223372036854775808);
+		CREATE VIEW captures AS SELECT abs(n) AS id, 5 AS transaction_id, 'succeeded' AS state FROM numbers`); err != nil {
+		t.Fatal(err)
+	}
+	var only int64
+	if err := db.QueryRowContext(t.Context(), "SELECT MAX(id) FROM captures").Scan(&only); err == nil {
+		t.Error("the third capture can be read")
+	}
+	if err := db.QueryRowContext(t.Context(), text, 5).Scan(&only); err != nil || only != 0 {
+		t.Errorf("got %d, %v, want 0", only, err)
 	}
 }
 
