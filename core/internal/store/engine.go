@@ -76,7 +76,7 @@ type Engine interface {
 
 	// Observe calls fn after each commit from now on. fn must not block.
 	Observe(fn func(Batch))
-	// Stats returns counters of the server. Pools is empty if there is none.
+	// Stats returns counters of the server, or the size of the log if there is none.
 	Stats() Stats
 	// LowWaterMark returns the commit position at which lists end, and the position behind all
 	// transactions that have ended. The first is below the second only while a command holds rows
@@ -201,9 +201,11 @@ type Batch struct {
 	Took     time.Duration // from its begin to its end
 }
 
-// Stats are the counters of a store on a server, since it was opened.
+// Stats are the counters of a store on a server, since it was opened. For a store in a folder, they
+// are only the size of its log.
 type Stats struct {
-	Pools []Pool
+	LogSize int64 // of the write-ahead log in bytes; 0 on a server
+	Pools   []Pool
 	// RolledBack counts by cause how often a command was rolled back and run again: "deadlock",
 	// "serialization", or "changed" if the command returned ErrChanged.
 	RolledBack map[string]int64

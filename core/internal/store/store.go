@@ -164,7 +164,7 @@ func (db *DB) Observe(fn func(Batch), failed func(error)) {
 // Waiting returns how many commands wait or run.
 func (db *DB) Waiting() int { return db.engine.Waiting() }
 
-// Stats returns the counters of a store on a server.
+// Stats returns the counters of a store on a server, or the size of the log of one in a folder.
 func (db *DB) Stats() Stats { return db.engine.Stats() }
 
 // LowWaterMark is Engine.LowWaterMark.

@@ -13,8 +13,9 @@ import (
 )
 
 // Backup writes the rows that are committed at one moment into the file to, which must not exist. A
-// service can write meanwhile: Backup reads one snapshot. Deleted bytes are not copied. The file is
-// not synced.
+// service can write meanwhile: Backup reads one snapshot. Until it ends, the service cannot empty
+// its write-ahead log, which grows by all writes. Deleted bytes are not copied. The file is not
+// synced.
 func Backup(ctx context.Context, path, to string) (err error) {
 	f, err := durable.OpenFile(to, os.O_EXCL|os.O_WRONLY, 0o600) // SQLite would create it readable to all
 	if err != nil {

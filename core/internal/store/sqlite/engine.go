@@ -39,6 +39,7 @@ type engine struct {
 	bulk     *turns.Turns[store.Caller] // of commands of clients that may write many rows: a batch has one
 	writer   chan *writer               // holds the writer while nothing uses it
 	closed   atomic.Bool
+	log      *writeAheadLog
 
 	sql map[*store.Statement]string
 }
@@ -85,6 +86,9 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	if err := dropUsedCodes(ctx, write); err != nil {
 		return nil, errors.Join(err, e.closePools())
 	}
+	if e.log, err = openLog(ctx, write); err != nil {
+		return nil, errors.Join(err, e.closePools())
+	}
 	conn, err := write.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("take the writing connection: %w", err), e.closePools())
@@ -129,6 +133,7 @@ func (e *engine) Update(ctx context.Context, c *store.Command) error {
 func (e *engine) commit(commands []*request) error {
 	w := <-e.writer
 	defer func() { e.writer <- w }()
+	defer e.boundLog()
 	return w.commitBatch(commands)
 }
 
@@ -138,7 +143,9 @@ func (e *engine) Close() error {
 		return nil
 	}
 	e.commands.Close()
+	close(e.log.reads.closing)
 	w := <-e.writer // never returned: no batch writes any more
+	e.log.emptying.Wait()
 	// The readers close first. SQLite empties the write-ahead log when the last connection closes, and
 	// only the connection of the writer can do that.
 	return errors.Join(e.read.Close(), w.close(), e.write.Close())
@@ -171,7 +178,7 @@ func (e *engine) Page(
 func (e *engine) LowWaterMark(context.Context) (oldest, next int64, err error) { return 0, 0, nil }
 
 // Stats implements store.Engine: there is no server.
-func (e *engine) Stats() store.Stats { return store.Stats{} }
+func (e *engine) Stats() store.Stats { return store.Stats{LogSize: e.log.size()} }
 
 // MakePartitions implements store.Engine: the tables have no partitions.
 func (e *engine) MakePartitions(context.Context, time.Time) error { return nil }
@@ -212,13 +219,12 @@ func (e *engine) Scrub(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { e.writer <- w }()
-	var busy, logged, moved int
-	err := w.conn.QueryRowContext(ctx, "PRAGMA codes.wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &moved)
-	if err != nil {
-		return fmt.Errorf("scrub %s: %w", codesFile, explained(err))
+	emptied, err := w.truncateLog(ctx, "codes")
+	if err == nil && !emptied {
+		err = store.ErrBusy
 	}
-	if busy != 0 {
-		return fmt.Errorf("scrub %s: %w", codesFile, store.ErrBusy)
+	if err != nil {
+		return fmt.Errorf("scrub %s: %w", codesFile, err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/batch"
@@ -14,6 +15,9 @@ import (
 
 // MaxQueue is the bound of the queue.
 const MaxQueue = maxQueue
+
+// MaxLog is the size above which the write-ahead log is emptied.
+const MaxLog = maxLog
 
 // Engine is the engine of a store.
 type Engine struct{ *engine }
@@ -42,6 +46,40 @@ func (e *Engine) Exec(texts ...string) error {
 	}
 	return nil
 }
+
+// BoundLog sets the size above which the write-ahead log is emptied, and how long the running long
+// reads may take until then.
+func (e *Engine) BoundLog(most int64, longest time.Duration) {
+	w := <-e.writer
+	defer func() { e.writer <- w }()
+	e.log.most, e.log.next, e.log.reads.longest = most, most, longest
+}
+
+// WaitAtMost sets how long a read waits that is held back. Call it while none begins.
+func (e *Engine) WaitAtMost(d time.Duration) { e.log.reads.wait = d }
+
+// HoldsReads reports whether long reads are held back.
+func (e *Engine) HoldsReads() bool {
+	e.log.reads.mu.Lock()
+	defer e.log.reads.mu.Unlock()
+	return e.log.reads.held != nil
+}
+
+// ReadMerchant reads a merchant for a purpose. The read lasts until scan returns.
+func (e *Engine) ReadMerchant(ctx context.Context, p store.Purpose, scan func()) error {
+	for s := range e.sql {
+		if s.String() == "selectMerchants" {
+			err := e.Each(ctx, p, s, func(store.Scanner) error { scan(); return errOneRow })
+			if errors.Is(err, errOneRow) {
+				return nil
+			}
+			return err
+		}
+	}
+	return errors.New("no statement selectMerchants")
+}
+
+var errOneRow = errors.New("one row is enough")
 
 // Plan returns SQLite's plan for the single read of a purpose that fn makes, one line for each
 // step.

@@ -82,10 +82,16 @@ func (r lazyRow) Scan(dest ...any) error {
 }
 
 // timed runs a read on a connection of its purpose. SQLite interrupts it when the purpose's time is
-// over.
+// over. The time that a long read waits for its begin does not count.
 func (e *engine) timed(
 	ctx context.Context, p store.Purpose, s *store.Statement, run func(context.Context, statement) error,
 ) error {
+	if p != store.ByID {
+		if err := e.log.reads.begin(ctx); err != nil {
+			return err
+		}
+		defer e.log.reads.end()
+	}
 	limited := ctx
 	if d, ok := p.Time(ctx); ok {
 		var cancel context.CancelFunc
