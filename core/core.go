@@ -154,7 +154,8 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	db := c.dir.Store
 	c.metrics = metrics.New(metrics.Config{
 		Waiting: db.Waiting, Pending: db.PendingDeliveries, Clock: cfg.Clock,
-		Leads: c.peers.Leads, Server: c.server(), Secrets: c.dir.SecretAges,
+		LogSize: func() int64 { return db.Stats().LogSize },
+		Leads:   c.peers.Leads, Server: c.server(), Secrets: c.dir.SecretAges,
 	})
 	db.Observe(c.metrics.Group, func(err error) {
 		cfg.Log.ErrorContext(ctx, "store: commit not counted", slog.Any("error", err))

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -63,6 +64,18 @@ func (b *bundle) MustHookFor(t *testing.T, status int) {
 func TestMetricsOfTheLead(t *testing.T) {
 	t.Parallel()
 	setup(t).wantSeries(t, "core_leads 1")
+}
+
+// TestMetricsOfTheLog: only a store in a folder has a write-ahead log.
+func TestMetricsOfTheLog(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.MustCreate(t, 100, "")
+	want := `[1-9]\S+`
+	if coretest.Shared() {
+		want = "0"
+	}
+	b.wantSeries(t, `store_log_bytes `+want)
 }
 
 func TestMetricsOfWebhooks(t *testing.T) {

@@ -16,7 +16,10 @@ import (
 
 // scraped lets the engine count in new metrics, and returns a function that reads them.
 func scraped(s *coretest.Service) func() string {
-	m := metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock, Leads: s.Engine.Peers.Leads})
+	m := metrics.New(metrics.Config{
+		Waiting: s.DB.Waiting, LogSize: func() int64 { return 0 }, Pending: s.DB.PendingDeliveries, Clock: s.Clock,
+		Leads: s.Engine.Peers.Leads,
+	})
 	s.Engine.Observer = m
 	return func() string {
 		w := httptest.NewRecorder()
@@ -79,7 +82,10 @@ func (l *lags) SettlementBegun(lag time.Duration) {
 func TestSettlementLag(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t) // 09:30 UTC
-	l := &lags{Metrics: metrics.New(metrics.Config{Waiting: s.DB.Waiting, Pending: s.DB.PendingDeliveries, Clock: s.Clock, Leads: s.Engine.Peers.Leads})}
+	l := &lags{Metrics: metrics.New(metrics.Config{
+		Waiting: s.DB.Waiting, LogSize: func() int64 { return 0 }, Pending: s.DB.PendingDeliveries, Clock: s.Clock,
+		Leads: s.Engine.Peers.Leads,
+	})}
 	s.Engine.Observer = l
 	mustPay(t, s, true)
 	for _, away := range []time.Duration{0, time.Hour, 72 * time.Hour, 0} {

@@ -39,6 +39,8 @@ type Metrics struct {
 type Config struct {
 	// Waiting is how many commands wait for the store's writer.
 	Waiting func() int
+	// LogSize is the size of SQLite's write-ahead log in bytes; 0 for a store on a server.
+	LogSize func() int64
 	// Pending counts the pending webhook deliveries, and returns the time of the oldest. It is
 	// called at every scrape.
 	Pending func(context.Context) (n int64, oldest time.Time, err error)
@@ -102,7 +104,7 @@ func New(c Config) *Metrics {
 			Help: "1 for the one core that does what is done once for all that share a store; without such, it is this one.",
 		}, func() float64 { return map[bool]float64{true: 1}[c.Leads()] }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registry.MustRegister(pending{c}, secrets{c})
+	m.registry.MustRegister(pending{c}, secrets{c}, logSize(c))
 	if c.Server != nil {
 		m.registry.MustRegister(&onServer{Server: *c.Server, clock: c.Clock})
 	}
@@ -110,6 +112,13 @@ func New(c Config) *Metrics {
 		m.registry.MustRegister(part...)
 	}
 	return m
+}
+
+// logSize is the series of the store's write-ahead log.
+func logSize(c Config) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "causeway_store_log_bytes", Help: "Size of SQLite's write-ahead log; 0 for a store on a server.",
+	}, func() float64 { return float64(c.LogSize()) })
 }
 
 // Handler serves the series in Prometheus' text form, together with the series of others, which

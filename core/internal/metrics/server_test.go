@@ -20,7 +20,7 @@ func TestServer(t *testing.T) {
 	now := clock.NewFake(time.Unix(1_800_000_000, 0))
 	oldest, next, away, leads := int64(7), int64(7), error(nil), true
 	m := metrics.New(metrics.Config{
-		Waiting: func() int { return 0 },
+		Waiting: func() int { return 0 }, LogSize: func() int64 { return 0 },
 		Pending: func(context.Context) (int64, time.Time, error) { return 0, time.Time{}, nil }, Clock: now,
 		Leads: func() bool { return leads },
 		Server: &metrics.Server{
@@ -50,7 +50,7 @@ func TestServer(t *testing.T) {
 		`causeway_store_connection_wait_seconds_total{pool="write"} 1.5`,
 		`causeway_store_rolled_back_total{reason="deadlock"} 4`,
 		`causeway_store_unavailable_total 6`, `causeway_core_leads 1`, `causeway_core_members 2`,
-		`causeway_core_clock_offset_seconds -90`,
+		`causeway_core_clock_offset_seconds -90`, `causeway_store_log_bytes 0`,
 		`causeway_lists_held_back_seconds 0`,
 	} {
 		scrape(want, "")
