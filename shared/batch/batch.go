@@ -1,9 +1,11 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -19,32 +21,62 @@ var (
 
 // Queue collects items and commits them in batches. Set its fields before the first call of Do.
 type Queue[T any] struct {
-	// Commit commits the items of a batch, in the order in which they arrived. Its error is the result
-	// of each item. Store results of single items in the items. A panic is an error of the batch.
+	// Commit commits the items of a batch, in the order of their turns. Its error is the result of
+	// each item. Store results of single items in the items. A panic is an error of the batch.
 	Commit func(items []T) error
 	Size   int // the most items of a batch
-	Limit  int // the most items that wait; 0 for no limit
+	// Caller returns the caller of an item. The next turn is of the caller whose items have cost
+	// least. So an item waits for about one item of each other caller, however many they have. The
+	// items of one caller keep their order. Nil is for one caller.
+	Caller func(T) any
+	// Cost returns the cost of an item after a commit without an error, at least 1, and 0 if the
+	// commit did not run it. Such an item waits for its turn again. A commit runs at least the first
+	// item. Nil if each commit runs all items, and all cost the same.
+	Cost func(T) int64
+	// Most is how much a batch costs at most, by the earlier items of its callers; 0 for no bound. So
+	// cheap items do not wait for costly ones in their batch. The first item may cost more.
+	Most int64
+	// Later reports whether an item costs its caller twice as much as others; nil if none does.
+	Later func(T) bool
+	Limit int // the most items of a caller that have no result yet; 0 for no limit
 	// Slots is the most batches under way; 0 means 1. With more than one, a batch begins while others
 	// are under way only for an item that has waited for Slow. Commit is called concurrently then.
 	Slots int
 	Slow  time.Duration
 	// Kind returns the kind of an item; nil if all are alike. A batch has items of one kind, that of
-	// the item that has waited longest.
+	// the item with the next turn.
 	Kind func(T) any
 
 	mu       sync.Mutex
-	waiting  []*call[T]     // guarded by mu, in the order of arrival
-	underWay int            // guarded by mu; batches
-	closed   bool           // guarded by mu
-	pending  sync.WaitGroup // calls without a result
+	waiting  []*call[T]      // guarded by mu, in the order of arrival
+	callers  map[any]*caller // guarded by mu
+	turn     int64           // guarded by mu; the highest turn with which a batch has begun
+	arrived  int             // guarded by mu; calls so far
+	calls    int             // guarded by mu; without a result
+	underWay int             // guarded by mu; batches
+	closed   bool            // guarded by mu
+	pending  sync.WaitGroup  // calls without a result
+}
+
+// caller is a caller with calls without a result, or with an earlier cost that others have not
+// reached. Its fields are guarded by mu.
+type caller struct {
+	calls int   // without a result
+	turn  int64 // of its next item: the cost of its items so far
+	cost  int64 // of its last items, as an estimate of the next ones
+	take  int64 // the turn of its next item while a batch is taken
 }
 
 // call is an item with its result.
 type call[T any] struct {
-	item T
-	slow bool          // guarded by mu; it has waited for Slow
-	done chan struct{} // closed once err is set
-	err  error
+	item    T
+	of      *caller
+	arrival int           // number of calls before this one
+	turn    int64         // guarded by mu; set while a batch is taken
+	slow    bool          // guarded by mu; it has waited for Slow
+	gone    error         // guarded by mu; the result if no batch runs it any more
+	done    chan struct{} // closed once err is set
+	err     error
 }
 
 // Do adds an item and returns the result of its batch. If ctx ends before a batch has the item, Do
@@ -67,13 +99,10 @@ func (q *Queue[T]) Do(ctx context.Context, item T) error {
 	}
 	select {
 	case <-c.done:
-		return c.err
 	case <-ctx.Done():
+		q.withdraw(c, context.Cause(ctx))
+		<-c.done
 	}
-	if q.withdraw(c) {
-		return context.Cause(ctx)
-	}
-	<-c.done
 	return c.err
 }
 
@@ -84,25 +113,56 @@ func (q *Queue[T]) add(c *call[T]) ([]*call[T], error) {
 	if q.closed {
 		return nil, ErrClosed
 	}
-	if q.Limit > 0 && len(q.waiting) >= q.Limit {
+	of := q.callerOf(c.item)
+	if q.Limit > 0 && of.calls >= q.Limit {
 		return nil, ErrFull
 	}
+	if of.calls == 0 { // no credit for the time without items
+		of.turn = max(of.turn, q.turn)
+	}
+	of.calls++
+	q.calls++
+	c.of, c.arrival = of, q.arrived
+	q.arrived++
 	q.pending.Add(1)
 	q.waiting = append(q.waiting, c)
 	return q.begin(), nil
 }
 
-// withdraw reports whether the item of a call was still waiting, and removes it.
-func (q *Queue[T]) withdraw(c *call[T]) bool {
+// callerOf returns the caller of an item. Call it with mu held.
+func (q *Queue[T]) callerOf(item T) *caller {
+	var key any
+	if q.Caller != nil {
+		key = q.Caller(item)
+	}
+	of := q.callers[key]
+	if of == nil {
+		if q.callers == nil {
+			q.callers = map[any]*caller{}
+		}
+		of = &caller{cost: 1}
+		q.callers[key] = of
+	}
+	return of
+}
+
+// weighted returns a cost of an item as its caller has it.
+func (q *Queue[T]) weighted(item T, cost int64) int64 {
+	if q.Later != nil && q.Later(item) {
+		cost *= 2
+	}
+	return cost
+}
+
+// withdraw ends a call that waits. A call in a batch ends with why if the batch does not run it.
+func (q *Queue[T]) withdraw(c *call[T], why error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i := slices.Index(q.waiting, c)
-	if i < 0 {
-		return false
+	c.gone = why
+	if i := slices.Index(q.waiting, c); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		q.end(c, why)
 	}
-	q.waiting = slices.Delete(q.waiting, i, i+1)
-	q.pending.Done()
-	return true
 }
 
 // hasten marks a call as slow.
@@ -144,15 +204,32 @@ func (q *Queue[T]) next() []*call[T] {
 
 // take removes the next batch from the waiting items. Call it with mu held.
 func (q *Queue[T]) take() (batch []*call[T]) {
-	first := q.waiting[0].item
+	maps.DeleteFunc(q.callers, func(_ any, of *caller) bool { return of.calls == 0 && of.turn <= q.turn })
+	for _, of := range q.callers {
+		of.take = of.turn
+	}
+	for _, c := range q.waiting {
+		c.turn = c.of.take
+		c.of.take += q.weighted(c.item, c.of.cost)
+	}
+	slices.SortStableFunc(q.waiting, func(a, b *call[T]) int { return cmp.Compare(a.turn, b.turn) })
+	first, cost := q.waiting[0], int64(0)
+	q.turn = max(q.turn, first.turn)
 	q.waiting = slices.DeleteFunc(q.waiting, func(c *call[T]) bool {
-		joins := len(batch) < q.Size && (q.Kind == nil || q.Kind(c.item) == q.Kind(first))
+		joins := len(batch) < q.Size && (q.Kind == nil || q.Kind(c.item) == q.Kind(first.item))
+		joins = joins && (c == first || q.Most == 0 || cost+c.of.cost <= q.Most)
 		if joins {
-			batch = append(batch, c)
+			batch, cost = append(batch, c), cost+c.of.cost
 		}
 		return joins
 	})
+	q.byArrival()
 	return batch
+}
+
+// byArrival sorts the waiting items. Call it with mu held.
+func (q *Queue[T]) byArrival() {
+	slices.SortFunc(q.waiting, func(a, b *call[T]) int { return cmp.Compare(a.arrival, b.arrival) })
 }
 
 // run commits a batch and returns its result to the callers.
@@ -162,11 +239,36 @@ func (q *Queue[T]) run(batch []*call[T]) {
 		items[i] = c.item
 	}
 	err := q.commit(items)
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for _, c := range batch {
-		c.err = err
-		close(c.done)
-		q.pending.Done()
+		cost := int64(1)
+		if err == nil && q.Cost != nil {
+			cost = q.Cost(c.item)
+		}
+		switch {
+		case cost > 0:
+			c.of.turn += q.weighted(c.item, cost)
+			c.of.cost = (3*c.of.cost + cost + 3) / 4
+			q.end(c, err)
+		case c.gone != nil:
+			q.end(c, c.gone)
+		default:
+			q.waiting = append(q.waiting, c)
+		}
 	}
+	q.byArrival()
+}
+
+// end returns the result of a call to its caller. Call it with mu held.
+func (q *Queue[T]) end(c *call[T], err error) {
+	c.of.calls--
+	if q.calls--; q.calls == 0 { // all have had all the turns that they needed
+		clear(q.callers)
+	}
+	c.err = err
+	close(c.done)
+	q.pending.Done()
 }
 
 func (q *Queue[T]) commit(items []T) (err error) {

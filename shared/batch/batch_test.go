@@ -216,18 +216,244 @@ func TestPanics(t *testing.T) {
 	})
 }
 
-// TestLimit: an item is refused while as many wait as may.
+// TestLimit: an item is refused while as many items of its caller as may have no result. The items
+// of other callers are accepted.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(func(q *batch.Queue[int]) { q.Limit = 2 })
+		b := setup(func(q *batch.Queue[int]) { q.Limit, q.Caller = 3, hundreds })
 		b.add(t, t.Context(), nil, 1, 2, 3)
 		b.add(t, t.Context(), batch.ErrFull, 4)
+		b.add(t, t.Context(), nil, 101)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		b.add(t, ctx, context.Canceled, 102)
+		cancel(context.Canceled)
+		synctest.Wait()
+		b.add(t, t.Context(), nil, 103, 104)
+		b.add(t, t.Context(), batch.ErrFull, 105)
 		b.end(1, nil)
 		b.add(t, t.Context(), nil, 5)
-		b.end(2, nil)
+		b.end(101, nil)
 		b.end(5, nil)
-		b.wantBatches(t, []int{1}, []int{2, 3}, []int{5})
+		b.wantBatches(t, []int{1}, []int{101, 2, 103, 3, 104}, []int{5})
+		b.results.Wait()
+	})
+}
+
+// hundreds is the caller of an item: those below 100 have one, and so on.
+func hundreds(item int) any { return item / 100 }
+
+// TestTurns: callers take turns at the places of a batch. An item waits for about one item of each
+// other caller, also if it arrives during a batch.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) { q.Size, q.Caller = 3, hundreds })
+		b.add(t, t.Context(), nil, 1, 2, 3, 4, 5, 6, 7, 101, 102, 201)
+		b.end(1, nil)
+		b.add(t, t.Context(), nil, 301)
+		b.end(101, nil)
+		b.add(t, t.Context(), nil, 202)
+		b.end(301, nil)
+		b.end(202, nil)
+		b.end(6, nil)
+		b.wantBatches(t, []int{1}, []int{101, 201, 2}, []int{301, 102, 3}, []int{202, 4, 5}, []int{6, 7})
+		b.results.Wait()
+	})
+}
+
+// TestLater: a later caller has half as many turns. It has them although the items of other callers
+// follow each other.
+func TestLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) {
+			q.Caller, q.Later = hundreds, func(item int) bool { return item < 100 }
+		})
+		b.add(t, t.Context(), nil, 500, 1, 2, 3, 101, 102, 103, 104, 105)
+		b.end(500, nil)
+		b.end(1, nil)
+		b.wantBatches(t, []int{500}, []int{1, 101, 102, 2, 103, 104, 3, 105})
+		b.results.Wait()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) {
+			q.Size, q.Caller, q.Later = 1, hundreds, func(item int) bool { return item < 100 }
+		})
+		b.add(t, t.Context(), nil, 500, 1, 2)
+		for n, first := range []int{500, 1, 501} {
+			b.add(t, t.Context(), nil, 501+n)
+			b.end(first, nil)
+		}
+		b.wantBatches(t, []int{500}, []int{1}, []int{501}, []int{2})
+		b.end(2, nil)
+		b.end(502, nil)
+		b.end(503, nil)
+		b.results.Wait()
+	})
+}
+
+// TestItemsLeftOver: the items that a commit did not run wait again. They keep their order, and
+// take turns with items that have come meanwhile. An item whose context has ended is withdrawn.
+func TestItemsLeftOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cause := errors.New("too late")
+		cost := map[int]int64{1: 1}
+		b := setup(func(q *batch.Queue[int]) {
+			q.Caller, q.Cost = hundreds, func(item int) int64 { return cost[item] }
+		})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		b.add(t, t.Context(), nil, 1, 2, 3, 4)
+		b.add(t, ctx, cause, 5)
+		b.add(t, t.Context(), nil, 101, 102)
+		b.end(1, nil)
+		b.wantBatches(t, []int{1}, []int{101, 2, 102, 3, 4, 5})
+		cancel(cause)
+		b.add(t, t.Context(), nil, 201, 6)
+		cost[101] = 1
+		b.end(101, nil)
+		b.wantBatches(t, []int{1}, []int{101, 2, 102, 3, 4, 5}, []int{201, 2, 102, 3, 4, 6})
+		if got := b.queue.Waiting(); got != 0 {
+			t.Errorf("waiting: got %d, want 0", got)
+		}
+		for _, item := range []int{201, 2, 102, 3, 4, 6} {
+			cost[item] = 1
+		}
+		b.end(201, nil)
+		b.results.Wait()
+		b.queue.Close()
+	})
+}
+
+// TestCostlyItems: a caller whose items have cost more has its next turn later. Its earlier cost
+// counts although it had no items in between, and others had no items before.
+func TestCostlyItems(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cost := map[int]int64{}
+		b := setup(func(q *batch.Queue[int]) {
+			q.Size, q.Caller, q.Cost = 4, hundreds, func(item int) int64 { return max(1, cost[item]) }
+		})
+		cost[1] = 5
+		b.add(t, t.Context(), nil, 1, 101, 102, 103, 104, 105, 106, 107)
+		b.end(1, nil)
+		b.add(t, t.Context(), nil, 2, 3, 201)
+		b.end(101, nil)
+		b.wantBatches(t, []int{1}, []int{101, 102, 103, 104}, []int{201, 105, 106, 2})
+		b.end(201, nil)
+		b.wantBatches(t, []int{1}, []int{101, 102, 103, 104}, []int{201, 105, 106, 2}, []int{107, 3})
+		b.end(107, nil)
+		b.results.Wait()
+	})
+}
+
+// TestCostByTheLastItem: the next items of a caller are expected to cost as much as the last one.
+// So the items of others come between them.
+func TestCostByTheLastItem(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) {
+			q.Caller, q.Cost = hundreds, func(item int) int64 { return 1 + int64(item)%2 }
+		})
+		b.add(t, t.Context(), nil, 1, 3, 5, 7, 100, 102, 104, 106)
+		b.end(1, nil)
+		b.wantBatches(t, []int{1}, []int{100, 102, 3, 104, 106, 5, 7})
+		b.end(100, nil)
+		b.results.Wait()
+	})
+}
+
+// TestNoCredit: a caller has no more turns than others because it had no items before.
+func TestNoCredit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) { q.Size, q.Caller = 1, hundreds })
+		b.add(t, t.Context(), nil, 101, 102, 103, 104, 105, 106)
+		order := []int{101, 102, 103, 201, 104, 202, 105, 203, 106}
+		for _, item := range order {
+			if item == 103 {
+				b.add(t, t.Context(), nil, 201, 202, 203)
+			}
+			b.end(item, nil)
+		}
+		b.results.Wait()
+	})
+}
+
+// TestIdle: once no item has waited, all callers have the same turn.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) {
+			q.Caller, q.Cost = hundreds, func(item int) int64 { return 1 + int64(item)%2 }
+		})
+		b.add(t, t.Context(), nil, 1)
+		b.end(1, nil)
+		b.add(t, t.Context(), nil, 200, 2, 100)
+		b.end(200, nil)
+		b.end(2, nil)
+		b.wantBatches(t, []int{1}, []int{200}, []int{2, 100})
+		b.results.Wait()
+	})
+}
+
+// TestSlowItemsOfCallers: a batch begins for the item that has waited longest, although another one
+// had the next turn when the last batch began.
+func TestSlowItemsOfCallers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) { q.Size, q.Slots, q.Slow, q.Caller = 1, 3, time.Second, hundreds })
+		b.add(t, t.Context(), nil, 1, 2)
+		pass(time.Second / 4)
+		b.add(t, t.Context(), nil, 3)
+		pass(time.Second / 4)
+		b.add(t, t.Context(), nil, 101)
+		pass(time.Second / 2)
+		b.wantBatches(t, []int{1}, []int{2})
+		pass(time.Second / 4)
+		b.wantBatches(t, []int{1}, []int{2}, []int{3})
+		b.end(1, nil)
+		b.end(2, nil)
+		b.end(3, nil)
+		b.end(101, nil)
+		b.results.Wait()
+	})
+}
+
+// TestMost: a batch ends where its items are expected to cost more than it may. Cheap items of
+// other callers share it. A costly item is in a batch alone. The estimate follows the last items.
+func TestMost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) {
+			q.Most, q.Caller = 5, hundreds
+			q.Cost = func(item int) int64 { return map[bool]int64{true: 21, false: 1}[item < 3] }
+		})
+		b.add(t, t.Context(), nil, 1, 2, 3, 4, 5, 101, 102, 103, 104)
+		b.end(1, nil)
+		b.end(101, nil)
+		b.end(2, nil)
+		b.end(3, nil)
+		b.end(4, nil)
+		b.end(5, nil)
+		b.wantBatches(t, []int{1}, []int{101, 102, 103, 104}, []int{2}, []int{3}, []int{4}, []int{5})
+		b.results.Wait()
+	})
+}
+
+// TestFailureOfItemsLeftOver: the error of a commit is the result of all its items. None of them
+// waits again.
+func TestFailureOfItemsLeftOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		failure := errors.New("no")
+		b := setup(func(q *batch.Queue[int]) { q.Cost = func(item int) int64 { return int64(item % 2) } })
+		b.add(t, t.Context(), nil, 1)
+		b.add(t, t.Context(), failure, 2, 4)
+		b.end(1, nil)
+		b.end(2, failure)
+		b.wantBatches(t, []int{1}, []int{2, 4})
 		b.results.Wait()
 	})
 }
@@ -255,8 +481,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestRandomLoad: under any load, the committed items are those whose call returned no error.
-// Batches keep the order of each client and the bounds.
+// TestRandomLoad: under any load, the committed items are those whose call returned no error. Each
+// is committed once. Batches keep the order of each client and the bounds.
 func TestRandomLoad(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
@@ -271,7 +497,12 @@ func randomLoad(t *testing.T, r *rand.Rand) {
 	var committed []int
 	random := func(n int) int { mu.Lock(); defer mu.Unlock(); return r.IntN(n) }
 	failure := errors.New("no")
-	q := batch.Queue[int]{Size: 1 + r.IntN(8), Slots: r.IntN(4), Slow: 5}
+	cost := make([]int64, clients*each)
+	q := batch.Queue[int]{
+		Size: 1 + r.IntN(8), Slots: r.IntN(4), Slow: 5,
+		Caller: func(item int) any { return item / each / 3 }, // three clients each
+		Cost:   func(item int) int64 { mu.Lock(); defer mu.Unlock(); return cost[item] },
+	}
 	var underWay atomic.Int64
 	q.Commit = func(items []int) error {
 		if n := underWay.Add(1); n > int64(max(q.Slots, 1)) || len(items) > q.Size {
@@ -285,9 +516,12 @@ func randomLoad(t *testing.T, r *rand.Rand) {
 		case 1:
 			panic("no")
 		}
+		runs := 1 + random(len(items))
 		mu.Lock()
 		defer mu.Unlock()
-		committed = append(committed, items...)
+		for _, item := range items[:runs] {
+			committed, cost[item] = append(committed, item), 1+r.Int64N(9)
+		}
 		return nil
 	}
 	want := make([][]int, clients)
@@ -308,6 +542,12 @@ func randomLoad(t *testing.T, r *rand.Rand) {
 	if got := byClient(committed, clients, each); !slices.EqualFunc(got, want, slices.Equal[[]int]) {
 		t.Errorf("committed: got %v, want %v", got, want)
 	}
+	wantEnd(t, &q, &underWay)
+}
+
+// wantEnd closes a queue. No item waits, and no batch is under way after that.
+func wantEnd(t *testing.T, q *batch.Queue[int], underWay *atomic.Int64) {
+	t.Helper()
 	q.Close()
 	synctest.Wait()
 	if n := q.Waiting(); n != 0 || underWay.Load() != 0 {
