@@ -59,12 +59,11 @@ func (db *DB) PurgeDeliveries(ctx context.Context, before time.Time) (purged int
 func (db *DB) purgeOlder(
 	ctx context.Context, table string, page, remove *Statement, before time.Time,
 ) (purged int64, err error) {
-	rows := pass.Rows[int64]{Kind: table, ID: idOf}
-	return purge(ctx, db, db.BeginPass(pass.Purge), rows, func(after int64) ([]int64, error) {
-		return collect(ctx, db, page, scanNumber, after, id.At(before), purgeBatch)
-	}, func(tx *Tx, chunk []int64) (int64, error) {
+	return purge(ctx, db, db.BeginPass(pass.Purge), sizedRows(table), func(after sized) ([]sized, error) {
+		return collect(ctx, db, page, scanSized, after.id, id.At(before), purgeBatch)
+	}, func(tx *Tx, chunk []sized) (int64, error) {
 		first, last := span(chunk)
-		return tx.changed(remove, first, last)
+		return tx.changed(remove, first.id, last.id)
 	})
 }
 

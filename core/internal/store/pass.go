@@ -37,6 +37,18 @@ func idOf(id int64) int64 { return id }
 // dueID is pass.Rows.ID for rows of a queue.
 func dueID(d Due) int64 { return d.ID }
 
+// sized is a row by its id, with the bytes that its removal overwrites.
+type sized struct{ id, bytes int64 }
+
+func scanSized(row Scanner) (s sized, err error) { return s, row.Scan(&s.id, &s.bytes) }
+
+// sizedRows returns how a pass changes rows of a kind, in commits that bound their bytes.
+func sizedRows(kind string) pass.Rows[sized] {
+	return pass.Rows[sized]{
+		Kind: kind, ID: func(s sized) int64 { return s.id }, Bytes: func(s sized) int64 { return s.bytes },
+	}
+}
+
 // purge changes or removes, page by page, the rows that list returns after a row. It returns how
 // many.
 func purge[T any](

@@ -15,8 +15,9 @@ var (
 	deleteExpiredKeys     = declare("deleteExpiredKeys")
 )
 
-// The bounds of a purge: the rows of one commit, and the pause after it, in which payments have the
-// writer to themselves. With them a purge still removes keys faster than payments can add them.
+// The bounds of a purge: the rows of one page, and the pause after it, in which payments have the
+// writer to themselves. With them a purge still removes keys faster than payments can add them. A
+// page of large rows has several commits.
 const (
 	purgeBatch = 256
 	purgePause = 10 * time.Millisecond
@@ -32,23 +33,23 @@ const (
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
 	ended := toMillis(db.keysEnded(now))
 	p := db.BeginPass(pass.Purge)
-	change := func(ctx context.Context, chunk []int64) (int, error) {
+	rows := sizedRows("idempotency_key")
+	rows.Change = func(ctx context.Context, chunk []sized) (int, error) {
 		n := int64(0)
 		first, last := span(chunk)
-		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first, last, ended); return err })
+		err := db.Update(ctx, func(tx *Tx) (err error) { n, err = tx.purgeKeys(first.id, last.id, ended); return err })
 		if err == nil {
 			purged += n
 		}
 		return len(chunk), err
 	}
-	rows := pass.Rows[int64]{Kind: "idempotency_key", ID: idOf, Change: change}
 	for after := int64(0); ; {
 		w, err := db.nextWindow(ctx, after, ended, latestExpiry(db.KeyExpiry(now)))
 		if err != nil || w.rows == 0 {
 			return purged, err
 		}
 		if w.expired > 0 || w.wrong > 0 {
-			page, err := collect(ctx, db, selectIdempotencyKeys, scanNumber, after, w.last)
+			page, err := collect(ctx, db, selectIdempotencyKeys, scanSized, after, w.last)
 			if err == nil {
 				err = rows.Do(ctx, p, page)
 			}

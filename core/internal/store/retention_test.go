@@ -1,12 +1,16 @@
 package store_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/coretest"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -61,6 +65,82 @@ func TestPurgeIdempotencyKeys(t *testing.T) {
 	purge(1000*store.KeyLifetime, 0)
 	if got, want := b.MustCount(t, "idempotency_keys"), 300; got != want {
 		t.Errorf("left: got %d, want %d", got, want)
+	}
+}
+
+// removals is an engine that records how many rows of a table each commit removes.
+type removals struct {
+	store.Engine
+	count func() int64
+	left  int64
+	each  []int64
+}
+
+// Update implements store.Engine.
+func (r *removals) Update(ctx context.Context, c *store.Command) error {
+	err := r.Engine.Update(ctx, c)
+	left := r.count()
+	if left < r.left {
+		r.each = append(r.each, r.left-left)
+	}
+	r.left = left
+	return err
+}
+
+// TestPurgeOfLargeRows: a commit of a purge removes about a megabyte, and at least one row.
+func TestPurgeOfLargeRows(t *testing.T) {
+	t.Parallel()
+	sizes := []int{1, 400, 400, 400, 2000, 100, 900, 25, 1, 1} // in kilobytes
+	want := []int64{3, 1, 1, 2, 3}                             // rows of each commit
+	const keep = 60 * 24 * time.Hour
+	long := time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC) // also by the server's clock
+	for table, c := range map[string]struct {
+		insert func(tx *store.Tx, tenant payment.Tenant, n int, text []byte) error
+		purge  func(ctx context.Context, s *coretest.Service) (int64, error)
+	}{
+		"idempotency_keys": {
+			func(tx *store.Tx, tenant payment.Tenant, n int, text []byte) error {
+				c, err := tx.ClaimKey(0, tenant, fmt.Sprint(n), []byte("f"))
+				if err != nil {
+					return err
+				}
+				return tx.CompleteKey(c.ID, 201, text)
+			},
+			func(ctx context.Context, s *coretest.Service) (int64, error) {
+				return s.DB.PurgeIdempotencyKeys(ctx, s.Clock.Now())
+			},
+		},
+		"events": {
+			func(tx *store.Tx, tenant payment.Tenant, n int, text []byte) error {
+				return tx.InsertEvent(&payment.Event{
+					ID: id.At(long) + int64(n), Tenant: tenant, Type: "certificate.rotated", Object: 1, Sequence: 1, Data: text,
+				})
+			},
+			func(ctx context.Context, s *coretest.Service) (int64, error) {
+				return s.DB.PurgeEvents(ctx, s.Clock.Now(), keep)
+			},
+		},
+	} {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+				t.Helper()
+				for n, size := range sizes {
+					text := bytes.Repeat([]byte("1"), size<<10)
+					err := s.DB.Update(t.Context(), func(tx *store.Tx) error { return c.insert(tx, s.Tenant, n, text) })
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				s.Clock.Advance(store.KeyLifetime)
+				r := &removals{count: func() int64 { return s.Number(t, "SELECT COUNT(*) FROM "+table) }, left: int64(len(sizes))}
+				s.DB.Wrap(func(e store.Engine) store.Engine { r.Engine = e; return r })
+				n, err := c.purge(t.Context(), s)
+				if err != nil || n != int64(len(sizes)) || !slices.Equal(r.each, want) {
+					t.Errorf("got %d rows, %v in each commit, and %v, want %d rows and %v", n, r.each, err, len(sizes), want)
+				}
+			})
+		})
 	}
 }
 

@@ -5,10 +5,15 @@ import (
 	"slices"
 )
 
+// commitBytes is about how many bytes one commit of a pass writes.
+const commitBytes = 1 << 20
+
 // Rows is how a pass changes rows of one kind.
 type Rows[T any] struct {
 	Kind string // of Skip
 	ID   func(T) int64
+	// Bytes returns how many bytes the change of a row writes. Nil if it writes few.
+	Bytes func(T) int64
 	// Change changes rows from the first one on in one commit, and returns how many, at least one. An
 	// error has changed none of them.
 	Change func(context.Context, []T) (int, error)
@@ -23,7 +28,7 @@ func (r Rows[T]) Do(ctx context.Context, p *Pass, rows []T) error {
 	var err error
 	for len(rows) > 0 && err == nil {
 		var n int
-		n, err = r.Change(ctx, rows)
+		n, err = r.Change(ctx, r.part(rows))
 		if err == nil {
 			rows = rows[n:]
 		}
@@ -43,4 +48,19 @@ func (r Rows[T]) Do(ctx context.Context, p *Pass, rows []T) error {
 		return err
 	}
 	return p.Skip(ctx, r.Kind, r.ID(rows[0]), r.Refused(ctx, rows[0]))
+}
+
+// part returns the first rows, of which the change writes commitBytes at most, or the first row
+// alone.
+func (r Rows[T]) part(rows []T) []T {
+	if r.Bytes == nil {
+		return rows
+	}
+	bytes := r.Bytes(rows[0])
+	for i, row := range rows[1:] {
+		if bytes += r.Bytes(row); bytes > commitBytes {
+			return rows[:1+i]
+		}
+	}
+	return rows
 }

@@ -36,10 +36,10 @@ var eventSQL = map[string]string{
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::text, $5::bigint, $6::bigint, $7::text, $8::bigint
 		FROM (SELECT pg_advisory_xact_lock_shared(hashtextextended('endpoints' || $2::bigint, 0))) AS held
 		ON CONFLICT DO NOTHING`,
-	"selectOldEvents": `SELECT id FROM events WHERE id > $1::bigint AND id < $2::bigint
+	"selectOldEvents": `SELECT id, OCTET_LENGTH(data) FROM events WHERE id > $1::bigint AND id < $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
 	"deleteOldEvents": `DELETE FROM events WHERE id >= $1::bigint AND id <= $2::bigint`,
-	"selectOldDeliveries": `SELECT id FROM webhook_deliveries WHERE id > $1::bigint AND id < $2::bigint
+	"selectOldDeliveries": `SELECT id, 0 FROM webhook_deliveries WHERE id > $1::bigint AND id < $2::bigint
 		ORDER BY id LIMIT $3::bigint`,
 	"deleteOldDeliveries": `DELETE FROM webhook_deliveries WHERE id >= $1::bigint AND id <= $2::bigint`,
 }

@@ -11,7 +11,8 @@ var idempotencySQL = map[string]string{
 	"releaseKey": `DELETE FROM idempotency_keys WHERE id = $1::bigint AND status = 0`,
 	"selectIdempotencyKey": `SELECT status, answer, created_at, expires_at FROM idempotency_keys
 		WHERE merchant_id = $1::bigint AND live = $2::bigint AND key = $3::text`,
-	"selectIdempotencyKeys": `SELECT id FROM idempotency_keys WHERE id > $1::bigint AND id <= $2::bigint ORDER BY id`,
+	"selectIdempotencyKeys": `SELECT id, COALESCE(OCTET_LENGTH(answer), 0) FROM idempotency_keys
+		WHERE id > $1::bigint AND id <= $2::bigint ORDER BY id`,
 	"selectKeyWindow": `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= $1::bigint THEN 1
 		ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > $1::bigint AND expires_at <= $2::bigint THEN 1

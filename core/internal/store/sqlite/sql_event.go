@@ -36,8 +36,8 @@ var eventSQL = map[string]string{
 		AND created_at > ?6 AND created_at < ?7 AND (?8 = '' OR type = ?8)
 		AND (?9 = 0 OR object_id = ?9 AND substr(type, 1, CAST(?10 AS INTEGER)) = ?11)
 		ORDER BY id LIMIT ?13`,
-	"selectOldEvents":     `SELECT id FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+	"selectOldEvents":     `SELECT id, OCTET_LENGTH(data) FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
 	"deleteOldEvents":     `DELETE FROM events WHERE id >= ? AND id <= ?`,
-	"selectOldDeliveries": `SELECT id FROM webhook_deliveries WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+	"selectOldDeliveries": `SELECT id, 0 FROM webhook_deliveries WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
 	"deleteOldDeliveries": `DELETE FROM webhook_deliveries WHERE id >= ? AND id <= ?`,
 }

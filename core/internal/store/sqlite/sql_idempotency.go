@@ -11,7 +11,8 @@ var idempotencySQL = map[string]string{
 	"releaseKey": `DELETE FROM idempotency_keys WHERE id = ? AND status = 0`,
 	"selectIdempotencyKey": `SELECT status, answer, created_at, expires_at FROM idempotency_keys
 		WHERE merchant_id = ? AND live = ? AND key = ?`,
-	"selectIdempotencyKeys": `SELECT id FROM idempotency_keys WHERE id > ? AND id <= ? ORDER BY id`,
+	"selectIdempotencyKeys": `SELECT id, COALESCE(LENGTH(answer), 0) FROM idempotency_keys
+		WHERE id > ? AND id <= ? ORDER BY id`,
 	"selectKeyWindow": `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1
 		ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 AND expires_at <= ?2 THEN 1 ELSE 0 END), 0),
