@@ -11,16 +11,16 @@ import (
 
 var selectKeyUse = declare("selectKeyUse")
 
-// In a shared store a process's cache of API keys can be out of date. A command under an API key
+// A key can end while a request sends its body, or while its command waits for its turn. In a
+// shared store a process's cache of API keys can also be out of date. A command under an API key
 // therefore reads the row of the key. Once the end of a key, or of its merchant's service, is
 // committed, no later command has an effect under that key.
 
 // UseKey returns nil if the command may run under an API key. It returns payment.ErrKeyEnded if the
 // key is revoked, expired or missing, and payment.ErrMerchantDisabled if its merchant is disabled.
-// Key 0 is for a command without a key. In a store with one process UseKey reads nothing: that
-// process's cache of keys is exact.
+// Key 0 is for a command without a key.
 func (tx *Tx) UseKey(key int64) error {
-	if key == 0 || !tx.db.shared {
+	if key == 0 {
 		return nil
 	}
 	row, err := tx.row(selectKeyUse, key, toMillis(tx.Now))
@@ -32,7 +32,7 @@ func (tx *Tx) UseKey(key int64) error {
 
 // useKey is Tx.UseKey for a read outside of commands.
 func (db *DB) useKey(ctx context.Context, key int64) error {
-	if key == 0 || !db.shared {
+	if key == 0 {
 		return nil
 	}
 	return keyUse(db.row(ctx, selectKeyUse, key, toMillis(db.clock.Now())))

@@ -21,7 +21,10 @@ var idempotencySQL = map[string]string{
 	"correctKeyExpiries": `UPDATE idempotency_keys SET expires_at = ?
 		WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at > ?`,
 	"deleteExpiredKeys": `DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
-	// The API key, ?7, is not looked up: see UseKey.
+	// It claims nothing unless the API key ?7, if any, can be used at the time ?5.
 	"claimKey": `INSERT INTO idempotency_keys (merchant_id, live, key, fingerprint, created_at, expires_at)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ?7 IS NOT NULL ON CONFLICT (merchant_id, live, key) DO NOTHING`,
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ?7 = 0 OR EXISTS (SELECT 1
+			FROM api_keys JOIN merchants ON merchants.id = api_keys.merchant_id
+			WHERE api_keys.id = ?7 AND revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > ?5)
+				AND disabled_at = 0) ON CONFLICT (merchant_id, live, key) DO NOTHING`,
 }
