@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/batch"
 )
@@ -36,12 +37,13 @@ var batchSettings = map[string]string{
 }
 
 // batchQueue is the queue of the batches of all kinds. They share it, so that payments of one kind
-// collect while a batch of another kind is written.
+// collect while a batch of another kind is written. Tenants take turns at the places of batches.
 type batchQueue struct{ queue batch.Queue[member] }
 
 // member is a payment that waits for a batch of its kind.
 type member interface {
 	kind() any
+	tenant() any
 	// writeAll writes a batch. All members are of its kind.
 	writeAll(all []member) error
 }
@@ -49,18 +51,19 @@ type member interface {
 // batches writes the batches of one kind.
 type batches[Q, A any] struct {
 	*batchQueue
+	tenant func(Q) payment.Tenant
 	// write writes a batch. A member without a result was not written. After an error the outcome is
 	// unknown.
 	write func(ctx context.Context, now time.Time, all []Q) ([]result[A], error)
 }
 
 func newBatches[Q, A any](
-	q *batchQueue, write func(context.Context, time.Time, []Q) ([]result[A], error),
+	q *batchQueue, tenant func(Q) payment.Tenant, write func(context.Context, time.Time, []Q) ([]result[A], error),
 ) *batches[Q, A] {
 	q.queue.Commit = func(all []member) error { return all[0].writeAll(all) }
-	q.queue.Kind = member.kind
+	q.queue.Kind, q.queue.Caller = member.kind, member.tenant
 	q.queue.Size, q.queue.Slots, q.queue.Slow = batchSize, batchSlots, batchWait
-	return &batches[Q, A]{q, write}
+	return &batches[Q, A]{q, tenant, write}
 }
 
 // result is the result of a member.
@@ -80,6 +83,9 @@ type caller[Q, A any] struct {
 
 // kind implements member.
 func (c *caller[Q, A]) kind() any { return c.batches }
+
+// tenant implements member.
+func (c *caller[Q, A]) tenant() any { return c.batches.tenant(c.item) }
 
 // writeAll implements member.
 func (c *caller[Q, A]) writeAll(all []member) error {
@@ -110,9 +116,9 @@ func (b *batches[Q, A]) do(ctx context.Context, e *engine, item Q) (out A, done 
 // patience.
 func (b *batches[Q, A]) writeAll(e *engine, all []*caller[Q, A]) error {
 	start := e.clock.Now()
-	waited := max(start.Sub(all[0].at), 0) // the clock may have been set back
-	now := start
+	waited, now := time.Duration(0), start // the clock may have been set back
 	for _, c := range all {
+		waited = max(waited, start.Sub(c.at))
 		if c.at.After(now) {
 			now = c.at
 		}

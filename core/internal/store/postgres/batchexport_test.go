@@ -21,6 +21,9 @@ const (
 	BatchWait  = batchWait
 )
 
+// TenantNumbers is how many numbers in a row are of one tenant.
+const TenantNumbers = 1000
+
 // Patience is how long a command may take.
 const Patience = defaultPatience
 
@@ -48,7 +51,8 @@ func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) 
 func newQueue(t *batchQueue, c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
 	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience}}
 	q.e.turns = turns.New(turnBounds(1, defaultPatience))
-	q.g = newBatches(t, func(ctx context.Context, _ time.Time, all []int) ([]result[int], error) {
+	tenant := func(n int) payment.Tenant { return payment.Tenant{Merchant: int64(n / TenantNumbers)} }
+	q.g = newBatches(t, tenant, func(ctx context.Context, _ time.Time, all []int) ([]result[int], error) {
 		out := make([]result[int], len(all))
 		for i, n := range all {
 			out[i] = result[int]{n, true}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestBatchesOfKinds: while a batch is written, payments of all kinds collect. Then there is one
-// batch of each kind. The first batch is of the kind of the payment that has waited longest.
+// batch of each kind. The first batch is of the kind of the payment with the next turn.
 func TestBatchesOfKinds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,6 +46,38 @@ func TestBatchesOfKinds(t *testing.T) {
 		}
 		wantIdle(t, one)
 		wantIdle(t, two)
+	})
+}
+
+// TestTurnsAtBatches: more payments of one tenant wait than a batch has. A payment of another
+// tenant is in the next batch.
+func TestTurnsAtBatches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var batches [][]int // one batch writes at a time
+		hold := make(chan struct{})
+		q := postgres.NewQueue(func(_ context.Context, all []int) error {
+			if slices.Contains(all, 0) {
+				<-hold
+			}
+			batches = append(batches, slices.Clone(all))
+			return nil
+		})
+		var wg sync.WaitGroup
+		do := func(n int) {
+			wg.Go(func() { _, _, _ = q.Do(t.Context(), n) })
+			synctest.Wait()
+		}
+		for n := range 1 + 2*postgres.BatchSize {
+			do(n)
+		}
+		do(postgres.TenantNumbers)
+		close(hold)
+		wg.Wait()
+		if len(batches) < 2 || !slices.Contains(batches[1], postgres.TenantNumbers) {
+			t.Errorf("got %v, want %d in the second batch", batches, postgres.TenantNumbers)
+		}
+		wantIdle(t, q)
 	})
 }
 

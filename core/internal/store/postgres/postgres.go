@@ -120,7 +120,9 @@ func OpenRotating(
 			db: db, clock: c, current: current, sql: texts, test: hook.From(ctx), fences: fences{turn: make(chan struct{}, 1)},
 		}
 		t := new(batchQueue)
-		e.intents, e.outcomes = newBatches(t, e.writeIntents), newBatches(t, e.writeOutcomes)
+		ofIntent := func(i *store.Intent) payment.Tenant { return i.Transaction.Tenant }
+		ofOutcome := func(r *store.OutcomeRecord) payment.Tenant { return r.Transaction.Tenant }
+		e.intents, e.outcomes = newBatches(t, ofIntent, e.writeIntents), newBatches(t, ofOutcome, e.writeOutcomes)
 		e.confirms.Commit, e.confirms.Size = e.confirm, maxQueue
 		err = e.openPools(ctx, source)
 		if err == nil {
