@@ -29,7 +29,7 @@ func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) 
 func (e *Engine) UpdateCustomer(
 	ctx context.Context, r Request, customer int64, method *int64, change func(details []byte) []byte,
 ) (Result, error) {
-	out, err := e.onCustomer(ctx, r.caller(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		was := *c
 		c.Details = change(c.Details)
 		if method != nil {
@@ -63,12 +63,12 @@ func (e *Engine) customerUpdated(tx *store.Tx, c *payment.Customer) (Result, err
 	return result, tx.InsertEvent(e.event("customer.updated", c.Tenant, c.ID, c.Version, result.Body))
 }
 
-// onCustomer runs an intent of a caller on a customer that exists, else ErrNotFound.
-func (e *Engine) onCustomer(ctx context.Context, by store.Caller, r Request, customer int64,
-	fn func(*store.Tx, *payment.Customer) (*Result, error),
+// onCustomer runs an intent on a customer that exists, else ErrNotFound.
+func (e *Engine) onCustomer(
+	ctx context.Context, r Request, customer int64, fn func(*store.Tx, *payment.Customer) (*Result, error),
 ) (*Result, error) {
 	defer e.running.enter(ctx, r)()
-	return e.intentOf(ctx, by, r, withCustomer(r, customer, fn))
+	return e.intent(ctx, r, withCustomer(r, customer, fn))
 }
 
 // withCustomer returns the function of an intent that calls fn with a locked customer, or returns

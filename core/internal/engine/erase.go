@@ -38,7 +38,7 @@ func (e *Engine) deleteCustomer(
 	ctx context.Context, r Request, customer int64, check func(*store.Tx, *payment.Customer) error,
 ) (Result, error) {
 	more := false
-	out, err := e.onCustomer(ctx, r.bulk(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		err := check(tx, c)
 		if err == nil {
 			err = tx.DeleteCustomer(c)
@@ -55,7 +55,7 @@ func (e *Engine) deleteCustomer(
 	})
 	if err == nil && more {
 		ctx = context.WithoutCancel(ctx) // the client may hang up
-		if err := e.announceRest(ctx, r.bulk(), customer); err != nil {
+		if err := e.announceRest(ctx, r.caller(), customer); err != nil {
 			e.Log.WarnContext(ctx, "deletion of a customer: events are left to the background", slog.Any("error", err))
 		}
 	}
@@ -185,7 +185,7 @@ func (e *Engine) AnnounceDeletions(ctx context.Context) error {
 		}
 		for _, d := range page {
 			after = d.Customer
-			err := e.announceRest(ctx, store.Caller{Tenant: d.Tenant, Bulk: true}, d.Customer)
+			err := e.announceRest(ctx, store.Caller{Tenant: d.Tenant}, d.Customer)
 			if err := skipping.Skip(ctx, "customer", d.Customer, err); err != nil {
 				return fmt.Errorf("announce deletions: %w", err)
 			}

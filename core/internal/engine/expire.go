@@ -125,7 +125,7 @@ func (x *expiry) all(ctx context.Context, next func(after store.Lapsed) ([]store
 // part ends transactions in one commit, and returns how many it has come to.
 func (x *expiry) part(ctx context.Context, part []store.Lapsed, end ending) (n int, err error) {
 	expired := 0
-	caller := store.Caller{Tenant: part[0].Tenant, Bulk: true} // of a client, all are its tenant's
+	caller := store.Caller{Tenant: part[0].Tenant} // of a client, all are its tenant's
 	err = x.e.Store.UpdateOf(ctx, caller, func(tx *store.Tx) (err error) {
 		expired = 0
 		n, err = store.Each(tx, part, func(l store.Lapsed) error {

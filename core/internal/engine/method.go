@@ -67,7 +67,7 @@ func (e *Engine) attach(tx *store.Tx, c *payment.Customer, m *payment.Method, to
 // Detach takes a payment method from its customer and wipes its number, which is a change of the
 // customer.
 func (e *Engine) Detach(ctx context.Context, r Request, customer, method int64) (Result, error) {
-	out, err := e.onCustomer(ctx, r.caller(), r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
+	out, err := e.onCustomer(ctx, r, customer, func(tx *store.Tx, c *payment.Customer) (*Result, error) {
 		m, err := tx.MethodForUpdate(r.Tenant, method)
 		switch {
 		case errors.Is(err, payment.ErrNotFound), err == nil && (m.Customer != c.ID || !m.DetachedAt.IsZero()):

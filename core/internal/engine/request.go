@@ -33,13 +33,6 @@ type Request struct {
 // caller is the sender of the request as its commands take turns.
 func (r *Request) caller() store.Caller { return store.Caller{Tenant: r.Tenant, Payer: r.Payer} }
 
-// bulk is caller for a command that may write many rows.
-func (r *Request) bulk() store.Caller {
-	c := r.caller()
-	c.Bulk = true
-	return c
-}
-
 // client is the sender of the request as rows record it.
 func (r *Request) client() payment.Client {
 	return payment.Client{APIKey: r.APIKey, Address: r.ClientAddress}

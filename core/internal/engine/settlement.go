@@ -165,7 +165,7 @@ func (e *Engine) settlePage(ctx context.Context, traced *tracedPass, d *endedDay
 func (e *Engine) settleTogether(ctx context.Context, d *endedDay, part []store.Unsettled, done *Settlement) (n int, err error) {
 	var settled int
 	var voided []store.Unsettled
-	err = e.Store.UpdateOf(ctx, store.Caller{Tenant: d.tenant, Bulk: true}, func(tx *store.Tx) (err error) {
+	err = e.Store.UpdateOf(ctx, store.Caller{Tenant: d.tenant}, func(tx *store.Tx) (err error) {
 		settled, voided = 0, nil
 		n, err = store.Each(tx, part, func(u store.Unsettled) error {
 			whole, err := tx.SettleThrough(d.tenant, u.Transaction, d.cutoff)

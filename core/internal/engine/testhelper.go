@@ -37,7 +37,7 @@ func (e *Engine) RunSettlement(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	done, err := e.intentOf(ctx, r.bulk(), r, func(tx *store.Tx, _ int64) (*Result, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		run := SettlementRun{}
 		n, err := store.Each(tx, page, func(transaction int64) error {
 			err := tx.SettleTransaction(r.Tenant, transaction)

@@ -105,7 +105,7 @@ func (e *Engine) endpointStep(
 	ctx context.Context, r Request, endpoint int64, step func(*store.Tx, *payment.Endpoint) (Result, error),
 ) (Result, error) {
 	defer e.running.enter(ctx, r)()
-	done, err := e.intentOf(ctx, r.bulk(), r, func(tx *store.Tx, _ int64) (*Result, error) {
+	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		w, err := tx.Endpoint(r.Tenant, endpoint)
 		if err != nil {
 			return nil, err

@@ -156,9 +156,6 @@ type Caller struct {
 	Payer bool
 	// Ends reports whether the command ends a step: see DB.Finish.
 	Ends bool
-	// Bulk reports whether the command may write many rows. Bulk commands take turns in an engine
-	// with one writer, so that a batch has one of them.
-	Bulk bool
 }
 
 // Work returns the command of a caller as work that takes turns.
@@ -197,7 +194,7 @@ type Outcome struct {
 // Batch is one commit.
 type Batch struct {
 	Commands int           // number of commands in the commit
-	Waited   time.Duration // how long the first command had waited when the batch began
+	Waited   time.Duration // the longest time for which a command had waited when the batch began
 	Took     time.Duration // from its begin to its end
 }
 

@@ -111,10 +111,9 @@ func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.update(ctx, db.Command(ctx, Caller{}, fn))
 }
 
-// UpdateOf is Update for a request of a client. Where commands run at the same time, callers take
-// turns. payment.ErrTooManyChanges if too many commands of the caller wait, or the caller's turn
-// does not come in time because of them. ErrUnavailable if no command was committed meanwhile.
-// Nothing was changed then.
+// UpdateOf is Update for a request of a client. Callers take turns. payment.ErrTooManyChanges if
+// too many commands of the caller wait, or the caller's turn does not come in time because of them.
+// ErrUnavailable if no command was committed meanwhile. Nothing was changed then.
 func (db *DB) UpdateOf(ctx context.Context, c Caller, fn func(tx *Tx) error) error {
 	return db.update(ctx, db.Command(ctx, c, fn))
 }

@@ -17,7 +17,7 @@ func TestWorkOfCallers(t *testing.T) {
 		{}, {Tenant: payment.Tenant{Merchant: 1}}, {Tenant: payment.Tenant{Merchant: 1, Live: true}, Payer: true},
 	} {
 		c := want
-		c.Ends, c.Bulk = true, true
+		c.Ends = true
 		if w := c.Work(); w.Caller != want || !w.Ends || want.Work().Ends {
 			t.Errorf("got %+v, want work of %+v that ends a step", w, want)
 		}

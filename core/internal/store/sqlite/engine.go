@@ -12,22 +12,18 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/shared/batch"
 	"github.com/causeway-pay/causeway/shared/clock"
-	"github.com/causeway-pay/causeway/shared/turns"
 )
 
 // Bounds of the write queue and of one batch.
 const (
-	maxQueue = 4096
+	maxQueue = 512 // commands of one caller that wait or run
 	maxBatch = 256
+	// batchTime is the time after which a batch ends. Commands that it has not run by then wait for
+	// their turns again.
+	batchTime = 20 * time.Millisecond
+	// mostCost is the most time that a command costs its caller, in case the machine has stalled.
+	mostCost = 100 * time.Millisecond
 )
-
-// bulkBounds are the bounds of commands of clients that may write many rows. One at a time waits
-// for its batch, so the commands of others wait for one of them in each batch. Live mode is not
-// preferred: it would keep test mode from its turns for as long as its commands come.
-var bulkBounds = turns.Bounds[store.Caller]{
-	Slots: 1, Share: 1, Wait: 10 * time.Second, Queue: 64, Queues: 256,
-	TooMany: payment.ErrTooManyChanges, Busy: store.ErrBusy,
-}
 
 // engine is one file, with one writer that commits commands in batches, and a pool of readers
 // for each purpose.
@@ -36,8 +32,7 @@ type engine struct {
 	write    *sql.DB
 	read     pools
 	commands batch.Queue[*request]
-	bulk     *turns.Turns[store.Caller] // of commands of clients that may write many rows: a batch has one
-	writer   chan *writer               // holds the writer while nothing uses it
+	writer   chan *writer // holds the writer while nothing uses it
 	closed   atomic.Bool
 	log      *writeAheadLog
 
@@ -47,9 +42,30 @@ type engine struct {
 // request is a command in the queue.
 type request struct {
 	*store.Command
+	took  time.Duration
 	ended bool  // a transaction with the command was committed or rolled back
 	err   error // the result
 }
+
+// caller returns the caller with whose other commands this one shares its turns. All background
+// work is one caller. The commands of a tenant that end a step do not wait for its other commands.
+func (r *request) caller() any {
+	if r.Background() {
+		return nil
+	}
+	return r.Caller()
+}
+
+// cost returns the time of the command, and 0 if it has not run.
+func (r *request) cost() int64 {
+	if !r.ended {
+		return 0
+	}
+	return max(1, int64(min(r.took, mostCost)))
+}
+
+// later reports whether the command is not of live mode, which has twice as much time as others.
+func (r *request) later() bool { return !r.Caller().Tenant.Live }
 
 // Open opens a database file. It creates and migrates the file if needed. It returns an error if a
 // newer build has migrated the file, and ErrDiskFull if the disk has no room.
@@ -76,10 +92,10 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{
-		db: db, write: write, read: read, sql: texts, bulk: turns.New(bulkBounds), writer: make(chan *writer, 1),
-	}
+	e := &engine{db: db, write: write, read: read, sql: texts, writer: make(chan *writer, 1)}
 	e.commands.Commit, e.commands.Size, e.commands.Limit = e.commit, maxBatch, maxQueue
+	e.commands.Caller, e.commands.Later = (*request).caller, (*request).later
+	e.commands.Cost, e.commands.Most = (*request).cost, int64(batchTime)
 	if err := migrate(ctx, write); err != nil {
 		return nil, errors.Join(err, e.closePools())
 	}
@@ -107,29 +123,22 @@ func (e *engine) Verify(context.Context) error { return nil }
 // Confirm implements store.Engine. It does nothing: every row that a read returns is durable.
 func (e *engine) Confirm(context.Context) error { return nil }
 
-// Update implements store.Engine. The command runs in a savepoint of the next batch.
+// Update implements store.Engine. The command runs in a savepoint of a batch, at its caller's turn.
 func (e *engine) Update(ctx context.Context, c *store.Command) error {
-	if c.Caller().Bulk && !c.Background() { // clients could stop the background work of all merchants
-		turn, err := e.bulk.Take(ctx, c.Caller().Work())
-		if err != nil {
-			return err
-		}
-		defer turn.Done()
-	}
 	r := &request{Command: c}
-	err := e.commands.Do(context.WithoutCancel(ctx), r) // no caller withdraws a command
+	err := e.commands.Do(ctx, r)
 	switch {
 	case errors.Is(err, batch.ErrFull):
-		return store.ErrBusy
+		return payment.ErrTooManyChanges
 	case errors.Is(err, batch.ErrClosed):
 		return store.ErrClosed
 	case r.ended:
 		return r.err
 	}
-	return err // the batch could not begin, or panicked
+	return err // the batch could not begin, or panicked, or ctx has ended before it
 }
 
-// commit commits a batch. The result of each command is in its request.
+// commit commits a batch. The result of each command that has run is in its request.
 func (e *engine) commit(commands []*request) error {
 	w := <-e.writer
 	defer func() { e.writer <- w }()
@@ -163,7 +172,7 @@ func (e *engine) Observe(fn func(store.Batch)) {
 }
 
 // Waiting implements store.Engine.
-func (e *engine) Waiting() int { return e.commands.Waiting() + e.bulk.Waiting() }
+func (e *engine) Waiting() int { return e.commands.Waiting() }
 
 // Page implements store.Engine. Commands run one after the other, and generate the ids of their
 // rows when they run. So the order of ids is the order of commits.

@@ -13,8 +13,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// MaxQueue is the bound of the queue.
-const MaxQueue = maxQueue
+// MaxQueue bounds the commands of one caller, and BatchTime is the time after which a batch ends.
+const (
+	MaxQueue  = maxQueue
+	BatchTime = batchTime
+)
 
 // MaxLog is the size above which the write-ahead log is emptied.
 const MaxLog = maxLog
@@ -32,7 +35,7 @@ func OpenOn(ctx context.Context, path, vfs string, c clock.Clock) (*store.DB, *E
 func (e *Engine) Closing() bool {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	return errors.Is(e.commands.Do(ended, nil), batch.ErrClosed)
+	return errors.Is(e.commands.Do(ended, &request{Command: new(store.Command)}), batch.ErrClosed)
 }
 
 // Exec runs any statements on the writer, outside of commands.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/core/internal/store"
 	"github.com/causeway-pay/causeway/core/internal/store/sqlite"
 )
@@ -75,25 +76,32 @@ func TestOneBatchHasOneTime(t *testing.T) {
 	}
 }
 
+// TestQueueFull: a caller with as many commands as may wait or run is refused. Other callers are
+// not.
 func TestQueueFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	release := b.block(t)
-	done := make(chan error, sqlite.MaxQueue)
-	for range sqlite.MaxQueue {
+	const waiting = sqlite.MaxQueue - 1 // behind the one that holds the writer
+	done := make(chan error, waiting)
+	for range waiting {
 		go func() { done <- b.db.Update(context.Background(), func(*store.Tx) error { return nil }) }()
 	}
-	for b.db.Waiting() < sqlite.MaxQueue {
+	for b.db.Waiting() < waiting {
 		runtime.Gosched()
 	}
-	if err := b.db.Update(t.Context(), merchant(1)); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("got %v, want %v", err, store.ErrBusy)
+	if err := b.db.Update(t.Context(), merchant(1)); !errors.Is(err, payment.ErrTooManyChanges) {
+		t.Errorf("got %v, want %v", err, payment.ErrTooManyChanges)
 	}
+	other := b.of(context.Background(), test(1), func() {})
 	release()
-	for range sqlite.MaxQueue {
+	for range waiting {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := <-other; err != nil {
+		t.Errorf("of another caller: %v", err)
 	}
 	if err := b.db.Update(t.Context(), merchant(1)); err != nil {
 		t.Errorf("once there is room again: %v", err)

@@ -52,34 +52,31 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-// commitBatch commits commands in one transaction. If SQLite itself rolls it back, another
-// transaction commits the commands that have not run yet. A returned error is the result of all
-// commands that have not ended.
+// commitBatch commits commands in one transaction. Commands without a result wait for a later
+// batch: it has ended by its time, or SQLite itself has rolled it back. A returned error is the
+// result of all commands.
 func (w *writer) commitBatch(commands []*request) error {
-	for len(commands) > 0 {
-		if err := w.exec("BEGIN IMMEDIATE"); err != nil {
-			w.db.Failed(err)
-			return fmt.Errorf("begin: %w", err)
-		}
-		n, err := w.transaction(commands)
-		for _, r := range commands[:n] {
-			r.ended, r.err = true, cmp.Or(r.err, err)
-		}
-		switch {
-		case err != nil:
-			w.db.Failed(err)
-		case w.wrote:
-			w.db.Committed(w.begun)
-		}
-		if w.delivers {
-			w.db.Wake()
-		}
-		if w.observe != nil {
-			w.observe(store.Batch{
-				Commands: n, Waited: w.begun.Sub(commands[0].At()), Took: w.clock.Now().Sub(w.begun),
-			})
-		}
-		commands = commands[n:]
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		w.db.Failed(err)
+		return fmt.Errorf("begin: %w", err)
+	}
+	n, err := w.transaction(commands)
+	waited := time.Duration(0)
+	for _, r := range commands[:n] {
+		r.ended, r.err = true, cmp.Or(r.err, err)
+		waited = max(waited, w.begun.Sub(r.At()))
+	}
+	switch {
+	case err != nil:
+		w.db.Failed(err)
+	case w.wrote:
+		w.db.Committed(w.begun)
+	}
+	if w.delivers {
+		w.db.Wake()
+	}
+	if w.observe != nil {
+		w.observe(store.Batch{Commands: n, Waited: waited, Took: w.clock.Now().Sub(w.begun)})
 	}
 	return nil
 }
@@ -107,8 +104,8 @@ func (w *writer) transaction(commands []*request) (n int, err error) {
 	return n, nil
 }
 
-// run runs commands until SQLite rolls back their transaction. It returns how many have run. The
-// time of the rows is not before the request of any command.
+// run runs commands for batchTime, or until SQLite rolls back their transaction. It returns how
+// many have run. The time of the rows is not before the request of any command.
 func (w *writer) run(commands []*request) (n int) {
 	w.now = w.begun.UTC().Truncate(time.Millisecond)
 	for _, r := range commands {
@@ -116,7 +113,7 @@ func (w *writer) run(commands []*request) (n int) {
 			w.now = at
 		}
 	}
-	for n < len(commands) && w.lost == nil {
+	for at := w.begun; n < len(commands) && w.lost == nil && at.Sub(w.begun) < batchTime; {
 		r := commands[n]
 		if n++; n == 1 {
 			r.err = w.first(r)
@@ -126,6 +123,8 @@ func (w *writer) run(commands []*request) (n int) {
 		if r.err != nil {
 			w.db.Failed(r.err)
 		}
+		ended := w.clock.Now()
+		r.took, at = ended.Sub(at), ended
 	}
 	return n
 }
