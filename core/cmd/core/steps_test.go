@@ -57,6 +57,15 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%v: got %d, %s, want %d", args, code, stderr, want)
 		}
 	}
+	for want, args := range map[string][]string{
+		"core: reason: want 10 to 500 characters, got 5\n":                {"--outcome", "approved", "--reason", "short"},
+		"core: outcome: want approved, declined, no_effect or released\n": {"--outcome", "lost", "--reason", "statement of today"},
+	} {
+		code, _, stderr := run(t, append([]string{"steps", "resolve", refund, "--data", data}, args...)...)
+		if code != 1 || stderr != want {
+			t.Errorf("%v: got %d, %q, want %q", args, code, stderr, want)
+		}
+	}
 	if code, _, stderr := run(t, "steps", "resolve", refund, "--outcome", "released", "--reason", "statement of today", "--data", data); code != 1 || !strings.Contains(stderr, "pending reversal") {
 		t.Errorf("released: got %d, %s", code, stderr)
 	}

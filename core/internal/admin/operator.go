@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/api"
-	"github.com/causeway-pay/causeway/core/internal/auth"
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/shared/id"
@@ -25,11 +24,9 @@ func (a *Admin) CreateOperator(ctx context.Context, name, role string, expires t
 	if !expires.IsZero() {
 		until = &v1.Time{Time: expires}
 	}
-	made, err := api.NewOperator(name, operator.Role(role), until, a.dir.Clock.Now())
+	made, err := operator.TokenCreate{Name: name, Role: operator.Role(role), ExpiresAt: until}.Token(a.dir.Clock.Now())
 	if err != nil {
-		return secret.String{}, fmt.Errorf("operator %q with the role %q: want a name of 1 to 100 characters, "+
-			"a role that is %s, %s or %s, and an end in the future",
-			name, role, auth.RoleOperator, auth.RoleAuditor, auth.RoleFilter)
+		return secret.String{}, err
 	}
 	var token secret.String
 	err = a.act(ctx, "operators.create", "", func(r engine.Request) error {

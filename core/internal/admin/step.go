@@ -69,7 +69,7 @@ func (a *Admin) ResolveStep(ctx context.Context, name, outcome, reason string) e
 	if err := checkText("reason", reason); err != nil {
 		return err
 	}
-	d, err := api.Resolution(operator.StepResolve{Outcome: outcome, Reason: reason})
+	d, err := operator.StepResolve{Outcome: outcome, Reason: reason}.Resolution()
 	if err != nil {
 		return err
 	}

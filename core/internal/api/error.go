@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
+	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/core/internal/payment"
 	"github.com/causeway-pay/causeway/shared/admission"
 	"github.com/causeway-pay/causeway/shared/httpx"
@@ -245,6 +246,9 @@ func faultOf(err error) *fault {
 	}
 	if refused := admissionFault(err); refused != nil {
 		return refused
+	}
+	if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
+		return &fault{code: codeInvalidValue, param: invalid.Field, message: invalid.Text + "."}
 	}
 	var version *engine.VersionError
 	if errors.As(err, &version) {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/causeway-pay/causeway/core/internal/audit"
 	"github.com/causeway-pay/causeway/core/internal/engine"
@@ -14,9 +13,6 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
-
-// maxOperatorName is the most characters of an operator token's name.
-const maxOperatorName = 100
 
 func (o *Operator) listOperators(w http.ResponseWriter, r *http.Request, _ *trail) error {
 	if _, err := query(r); err != nil {
@@ -39,30 +35,12 @@ func (o *Operator) createOperator(c *call, left *trail) (engine.Result, error) {
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
 	}
-	made, err := NewOperator(in.Name, in.Role, in.ExpiresAt, o.Clock.Now())
+	made, err := in.Token(o.Clock.Now())
 	if err != nil {
 		return engine.Result{}, err
 	}
 	c.show = func(out *engine.Result) error { left.operator = resourceOf(out.Body); return nil }
 	return o.Engine.CreateOperator(c.Context(), c.request, made)
-}
-
-// NewOperator checks a new operator token. The error names the field and the remedy.
-func NewOperator(name string, role operator.Role, expires *v1.Time, now time.Time) (payment.OperatorToken, error) {
-	out := payment.OperatorToken{Name: name, Role: string(role)}
-	if n := utf8.RuneCountInString(name); n < 1 || n > maxOperatorName {
-		return out, &fault{code: codeInvalidValue, param: "name", message: "The name of an operator token has 1 to 100 characters."}
-	}
-	if !role.Valid() {
-		return out, &fault{code: codeInvalidValue, param: "role", message: "A role is \"operator\", \"auditor\" or \"filter-identify\"."}
-	}
-	if expires != nil {
-		if !expires.After(now) {
-			return out, &fault{code: codeInvalidValue, param: "expires_at", message: "expires_at is in the past."}
-		}
-		out.ExpiresAt = expires.Time
-	}
-	return out, nil
 }
 
 func (o *Operator) revokeOperator(w http.ResponseWriter, r *http.Request, left *trail) error {

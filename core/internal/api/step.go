@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/gorilla/mux"
 
@@ -107,7 +105,7 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
 	}
-	d, err := Resolution(in)
+	d, err := in.Resolution()
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -119,19 +117,6 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 		return out, &fault{code: codeInvalidValue, param: "outcome", message: "A pending reversal can be released, every other step approved, declined or no_effect."}
 	}
 	return out, err
-}
-
-// Resolution checks an operator's decision.
-func Resolution(in operator.StepResolve) (engine.Resolution, error) {
-	d := engine.Resolution{Decision: engine.Decision(in.Outcome), Reason: strings.TrimSpace(in.Reason)}
-	all := []engine.Decision{engine.StepApproved, engine.StepDeclined, engine.StepNoEffect, engine.StepReleased}
-	if !slices.Contains(all, d.Decision) {
-		return d, &fault{code: codeInvalidValue, param: "outcome", message: "An outcome is approved, declined, no_effect or released."}
-	}
-	if n := utf8.RuneCountInString(d.Reason); n < 10 || n > 500 {
-		return d, &fault{code: codeInvalidValue, param: "reason", message: "A reason has 10 to 500 characters."}
-	}
-	return d, nil
 }
 
 // ShowStep shows an unfinished step as the operator's API has it.
