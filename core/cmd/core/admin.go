@@ -6,44 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/datadir"
 )
-
-func (m *Main) merchants(ctx context.Context, args []string) error {
-	f, at := m.flags("merchants")
-	change := changeFlags(f)
-	words, err := m.words(f, args)
-	if err != nil {
-		return err
-	}
-	c, err := change()
-	if err != nil {
-		return m.misused(err.Error())
-	}
-	verb := strings.Join(words[:min(len(words), 1)], "")
-	switch {
-	case verb == "list" && len(words) == 1 && c.Same():
-		return m.listMerchants(ctx, at)
-	case verb == "create" && len(words) == 2 && c.Name == "":
-		c.Name = words[1]
-		return m.administerBy(ctx, admin.Create, at, func(a *admin.Admin) (string, error) { return a.CreateMerchantWith(ctx, c) })
-	case verb == "update" && len(words) == 2:
-		if c.Same() {
-			return m.misused("merchants update needs --name, --time-zone, --cutoff, --unlinked-refunds, --keep-personal-data or --keep-customers")
-		}
-		return m.administer(ctx, at, func(a *admin.Admin) (string, error) { return words[1], a.UpdateMerchant(ctx, words[1], c) })
-	case (verb == "disable" || verb == "enable") && len(words) == 2 && c.Same():
-		return m.administer(ctx, at, func(a *admin.Admin) (string, error) {
-			return words[1], a.DisableMerchant(ctx, words[1], verb == "disable")
-		})
-	}
-	return m.misused("merchants takes create NAME, list, update mer_…, disable mer_… or enable mer_…")
-}
 
 // verbLast moves the first verb behind the flags, because package flag stops at the first argument.
 // So both `vault rotate --drop-old` and `vault --drop-old rotate` work.
@@ -80,38 +47,6 @@ func (m *Main) administerBy(ctx context.Context, open opener, at *place, fn func
 	}
 	_, err = fmt.Fprintln(m.Stdout, out)
 	return err
-}
-
-func (m *Main) listMerchants(ctx context.Context, at *place) error {
-	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
-		found, err := a.ListMerchants(ctx)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(w, "id\tcreated\tstatus\tday ends\ttime zone\tunlinked refunds\tkeep personal data\tkeep customers\tname"); err != nil {
-			return err
-		}
-		for _, one := range found {
-			status := "enabled"
-			if one.Disabled {
-				status = "disabled"
-			}
-			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%q\n", one.ID, one.CreatedAt.Format(time.RFC3339), status, one.Cutoff, one.TimeZone,
-				onOff(one.UnlinkedRefunds), orService(one.KeepPersonal), orService(one.KeepCustomers), one.Name)
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// orService formats a merchant's period in days, or "-" for the service's period.
-func orService(days int) string {
-	if days == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%dd", days)
 }
 
 // look runs fn on the opened store, with a writer that aligns tab-separated columns.

@@ -1,11 +1,9 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -63,21 +61,18 @@ func (a *Admin) ListKeys(ctx context.Context, merchant string) ([]v1.APIKey, err
 		return nil, fmt.Errorf("merchant %q is not an id: %w", merchant, err)
 	}
 	var out []v1.APIKey
-	for _, live := range []bool{false, true} {
-		p := payment.Page{Limit: 100}
-		for more := true; more; {
-			found, err := a.db.Keys(ctx, payment.Tenant{Merchant: n, Live: live}, p)
-			if err != nil {
-				return nil, fmt.Errorf("list keys: %w", err)
-			}
-			for _, k := range found.Rows {
-				out = append(out, api.ShowKey(k, a.dir.Clock.Now()))
-				p.After = k.ID
-			}
-			more = found.More
+	p := payment.Page{Limit: 100}
+	for more := true; more; {
+		found, err := a.db.MerchantKeys(ctx, n, p)
+		if err != nil {
+			return nil, fmt.Errorf("list keys: %w", err)
 		}
+		for _, k := range found.Rows {
+			out = append(out, api.ShowKey(k, a.dir.Clock.Now()))
+			p.After = k.ID
+		}
+		more = found.More
 	}
-	slices.SortFunc(out, func(x, y v1.APIKey) int { return cmp.Compare(y.ID, x.ID) })
 	return out, nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
@@ -129,12 +129,12 @@ func TestPeriodOfAMerchant(t *testing.T) {
 	b.settle(t, mine.ID)
 	b.clock.Advance(2 * core.LeastKeepPersonal)
 	days, bad := 60, 59
-	if err := b.core.Admin().UpdateMerchant(t.Context(), other, admin.MerchantChange{Day: admin.Day{Cutoff: admin.SameCutoff}, KeepPersonal: &bad}); err == nil {
+	if err := b.core.Admin().UpdateMerchant(t.Context(), other, operator.MerchantUpdate{KeepPersonalDays: &bad}); err == nil {
 		t.Error("a period of 59 days was accepted")
 	}
 	update := func(merchant string) {
 		t.Helper()
-		if err := b.core.Admin().UpdateMerchant(t.Context(), merchant, admin.MerchantChange{Day: admin.Day{Cutoff: admin.SameCutoff}, KeepPersonal: &days}); err != nil {
+		if err := b.core.Admin().UpdateMerchant(t.Context(), merchant, operator.MerchantUpdate{KeepPersonalDays: &days}); err != nil {
 			t.Fatal(err)
 		}
 	}

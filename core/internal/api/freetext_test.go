@@ -229,10 +229,10 @@ func TestCommandsRejectCardNumbers(t *testing.T) {
 	text := "shop " + textPlanted
 	_, merchant := a.CreateMerchant(t.Context(), text)
 	_, key := a.CreateKey(t.Context(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "secret", Name: text})
-	_, operator := a.CreateOperator(t.Context(), text, auth.RoleAuditor, time.Time{})
+	_, token := a.CreateOperator(t.Context(), text, auth.RoleAuditor, time.Time{})
 	for what, err := range map[string]error{
-		"merchant": merchant, "key": key, "operator": operator,
-		"update": a.UpdateMerchant(t.Context(), b.merchant, admin.MerchantChange{Name: text, Day: admin.Day{Cutoff: admin.SameCutoff}}),
+		"merchant": merchant, "key": key, "operator": token,
+		"update": a.UpdateMerchant(t.Context(), b.merchant, operator.MerchantUpdate{Name: &text}),
 		"step":   a.ResolveStep(t.Context(), "txn_0000000000001", "approved", text),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "contains a card number") || strings.Contains(err.Error(), textPlanted) {

@@ -3,7 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/engine"
 	"github.com/causeway-pay/causeway/core/internal/operator"
@@ -42,22 +41,20 @@ func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, left *tra
 }
 
 func (o *Operator) createMerchant(c *call, left *trail) (engine.Result, error) {
-	var in operator.MerchantCreate
+	var in operator.MerchantUpdate
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
 	}
-	if in.Name == "" {
+	if in.Name == nil || *in.Name == "" {
 		return engine.Result{}, &fault{code: codeMissingField, param: "name"}
 	}
-	change, err := merchantChange(operator.MerchantUpdate{
-		Name: &in.Name, TimeZone: in.TimeZone, Cutoff: in.Cutoff, UnlinkedRefunds: in.UnlinkedRefunds,
-		KeepPersonalDays: in.KeepPersonalDays, KeepCustomersDays: in.KeepCustomersDays,
-	})
+	change, err := in.Change()
 	if err != nil {
 		return engine.Result{}, err
 	}
 	c.show = func(out *engine.Result) error { left.merchant = resourceOf(out.Body); return nil }
-	return o.Engine.CreateMerchant(c.Context(), c.request, change)
+	_, out, err := o.Engine.CreateMerchant(c.Context(), c.request, change)
+	return out, err
 }
 
 func (o *Operator) updateMerchant(c *call, left *trail) (engine.Result, error) {
@@ -69,7 +66,7 @@ func (o *Operator) updateMerchant(c *call, left *trail) (engine.Result, error) {
 	if err := c.decode(&in, false); err != nil {
 		return engine.Result{}, err
 	}
-	change, err := merchantChange(in)
+	change, err := in.Change()
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -90,39 +87,6 @@ func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 		o.Auth.Forget() // the merchant's keys, before the response is sent
 		return out, err
 	}
-}
-
-// merchantChange checks the new fields of a merchant.
-func merchantChange(in operator.MerchantUpdate) (payment.MerchantChange, error) {
-	c := payment.MerchantChange{
-		Cutoff: -1, UnlinkedRefunds: in.UnlinkedRefunds, Personal: in.KeepPersonalDays, Customers: in.KeepCustomersDays,
-	}
-	for _, period := range []struct {
-		name string
-		days *int
-	}{{"keep_personal_data_days", c.Personal}, {"keep_customers_days", c.Customers}} {
-		if period.days != nil && !payment.ValidKeepDays(*period.days) {
-			return c, &fault{code: codeInvalidValue, param: period.name, message: "A period has 60 to 36525 days; 0 is the period of the service."}
-		}
-	}
-	if in.Name != nil {
-		if c.Name = *in.Name; !payment.ValidMerchantName(c.Name) {
-			return c, &fault{code: codeInvalidValue, param: "name", message: "A merchant's name has 1 to 200 characters."}
-		}
-	}
-	if in.TimeZone != nil {
-		if c.TimeZone = *in.TimeZone; !payment.ValidTimeZone(c.TimeZone) {
-			return c, &fault{code: codeInvalidValue, param: "time_zone", message: "A time zone has an IANA name, such as Europe/Vienna."}
-		}
-	}
-	if in.Cutoff != nil {
-		at, err := time.Parse("15:04", *in.Cutoff)
-		if err != nil || len(*in.Cutoff) != len("15:04") {
-			return c, &fault{code: codeInvalidValue, param: "cutoff", message: "A cut-off is 00:00 to 23:59."}
-		}
-		c.Cutoff = at.Hour()*60 + at.Minute()
-	}
-	return c, nil
 }
 
 func showMerchant(m payment.Merchant) *operator.Merchant {

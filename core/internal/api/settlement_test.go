@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core"
-	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/coretest"
+	"github.com/causeway-pay/causeway/core/internal/operator"
 	"github.com/causeway-pay/causeway/shared/programtest"
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
@@ -28,7 +28,7 @@ func (b *bundle) countEvents(t *testing.T, kind string) int64 {
 func TestSettlementAtTheCutoff(t *testing.T) {
 	t.Parallel()
 	b := setup(t) // 09:30 UTC
-	vienna := admin.MerchantChange{Day: admin.Day{TimeZone: "Europe/Vienna", Cutoff: 11*60 + 30}}
+	vienna := operator.MerchantUpdate{TimeZone: new("Europe/Vienna"), Cutoff: new("11:30")}
 	if err := b.core.Admin().UpdateMerchant(t.Context(), b.merchant, vienna); err != nil {
 		t.Fatal(err)
 	}

@@ -12,28 +12,33 @@ import (
 // Operator returns the tenant of the idempotency keys of operators. No merchant has its number.
 func Operator() payment.Tenant { return payment.Tenant{} }
 
-// CreateMerchant makes a merchant by c. Its day ends at midnight UTC unless c has another time.
-func (e *Engine) CreateMerchant(ctx context.Context, r Request, c payment.MerchantChange) (Result, error) {
+// CreateMerchant makes a merchant by c. Its day ends at midnight UTC unless c has another time. The
+// merchant is nil if the response is that of an earlier request.
+func (e *Engine) CreateMerchant(
+	ctx context.Context, r Request, c payment.MerchantChange,
+) (*payment.Merchant, Result, error) {
 	defer e.running.enter(ctx, r)()
+	var made *payment.Merchant
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		var made int64
-		err := e.insertNew(func(id int64) error { made = id; return tx.InsertMerchant(id, c.Name) })
+		var n int64
+		err := e.insertNew(func(id int64) error { n = id; return tx.InsertMerchant(id, c.Name) })
 		if err == nil {
-			err = tx.UpdateMerchant(made, c)
+			err = tx.UpdateMerchant(n, c)
 		}
 		if err != nil {
 			return nil, err
 		}
-		m, err := tx.Merchant(made)
+		m, err := tx.Merchant(n)
 		if err != nil {
 			return nil, err
 		}
-		result := e.created(&m)
+		made = &m
+		result := e.created(made)
 		return &result, e.Audit(tx, r, Action{
-			Name: "merchants.create", Object: id.Format(id.Merchant, made), After: string(result.Body),
+			Name: "merchants.create", Object: id.Format(id.Merchant, n), After: string(result.Body),
 		})
 	})
-	return value(out), err
+	return made, value(out), err
 }
 
 // UpdateMerchant changes a merchant. ErrNotFound when there is none.

@@ -22,6 +22,39 @@ func fieldError(field, want string, args ...any) error {
 	return &FieldError{Field: field, Text: field + ": want " + fmt.Sprintf(want, args...)}
 }
 
+// Change checks the settings of a merchant. The error is a FieldError.
+func (u MerchantUpdate) Change() (payment.MerchantChange, error) {
+	c := payment.MerchantChange{
+		Cutoff: -1, UnlinkedRefunds: u.UnlinkedRefunds, Personal: u.KeepPersonalDays, Customers: u.KeepCustomersDays,
+	}
+	for _, period := range []struct {
+		field string
+		days  *int
+	}{{"keep_personal_data_days", c.Personal}, {"keep_customers_days", c.Customers}} {
+		if period.days != nil && !payment.ValidKeepDays(*period.days) {
+			return c, fieldError(period.field, "60 to 36525 days, or 0 for the period of the service, got %d", *period.days)
+		}
+	}
+	if u.Name != nil {
+		if c.Name = *u.Name; !payment.ValidMerchantName(c.Name) {
+			return c, fieldError("name", "1 to 200 characters, got %d", utf8.RuneCountInString(c.Name))
+		}
+	}
+	if u.TimeZone != nil {
+		if c.TimeZone = *u.TimeZone; !payment.ValidTimeZone(c.TimeZone) {
+			return c, fieldError("time_zone", "an IANA name such as Europe/Vienna")
+		}
+	}
+	if u.Cutoff != nil {
+		end, err := time.Parse("15:04", *u.Cutoff)
+		if err != nil || len(*u.Cutoff) != len("15:04") {
+			return c, fieldError("cutoff", "00:00 to 23:59")
+		}
+		c.Cutoff = end.Hour()*60 + end.Minute()
+	}
+	return c, nil
+}
+
 // Token checks a new operator token at a time. The error is a FieldError.
 func (t TokenCreate) Token(now time.Time) (payment.OperatorToken, error) {
 	out := payment.OperatorToken{Name: t.Name, Role: string(t.Role)}

@@ -55,18 +55,8 @@ type MerchantList struct {
 	HasMore bool       `json:"has_more"`
 }
 
-// MerchantCreate is the body of a create.
-type MerchantCreate struct {
-	Name            string  `json:"name"`
-	TimeZone        *string `json:"time_zone,omitempty"`
-	Cutoff          *string `json:"cutoff,omitempty"`
-	UnlinkedRefunds *bool   `json:"unlinked_refunds,omitempty"`
-	// Days, 0 for the period of the service.
-	KeepPersonalDays  *int `json:"keep_personal_data_days,omitempty"`
-	KeepCustomersDays *int `json:"keep_customers_days,omitempty"`
-}
-
-// MerchantUpdate is the body of an update. A nil field stays as it is.
+// MerchantUpdate is the body of an update, or of a create, which needs a name. A nil field stays as
+// it is.
 type MerchantUpdate struct {
 	Name            *string `json:"name,omitempty"`
 	TimeZone        *string `json:"time_zone,omitempty"`

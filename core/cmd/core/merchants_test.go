@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/core/internal/coretest"
@@ -34,5 +35,23 @@ func TestMerchantsUnlinkedRefunds(t *testing.T) {
 	var on int
 	if err := db.QueryRowContext(t.Context(), "SELECT SUM(unlinked_refunds) FROM merchants").Scan(&on); err != nil || on != 1 || other == merchant {
 		t.Errorf("got %d, %v, want the other one alone", on, err)
+	}
+}
+
+// TestMerchantsWrongSettings: the message names the field and the allowed values.
+func TestMerchantsWrongSettings(t *testing.T) {
+	t.Parallel()
+	for want, flags := range map[string][]string{
+		"name: want 1 to 200 characters, got 0":                                                      {"--name", ""},
+		"time_zone: want an IANA name such as Europe/Vienna":                                         {"--time-zone", "Local"},
+		"cutoff: want 00:00 to 23:59":                                                                {"--cutoff", "1:00"},
+		"keep_customers_days: want 60 to 36525 days, or 0 for the period of the service, got 59":     {"--keep-customers", "59"},
+		"keep_personal_data_days: want 60 to 36525 days, or 0 for the period of the service, got -1": {"--keep-personal-data=-1"},
+		`merchants: invalid value "maybe" for flag -unlinked-refunds: want on or off`:                {"--unlinked-refunds", "maybe"},
+	} {
+		args := append([]string{"merchants", "update", "mer_0000000000001", "--data", t.TempDir()}, flags...)
+		if code, _, stderr := run(t, args...); code != 2 || !strings.HasPrefix(stderr, "core: "+want+"\n") {
+			t.Errorf("%v: got %d, %q, want %q", flags, code, stderr, want)
+		}
 	}
 }
