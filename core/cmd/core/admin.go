@@ -27,11 +27,11 @@ func verbLast(args []string, verbs ...string) []string {
 type opener func(context.Context, datadir.Config) (*admin.Admin, error)
 
 // administer runs fn on the existing store, and prints its result.
-func (m *Main) administer(ctx context.Context, at *place, fn func(*admin.Admin) (string, error)) error {
+func (m *Main) administer(ctx context.Context, at *storeFlags, fn func(*admin.Admin) (string, error)) error {
 	return m.administerBy(ctx, admin.Open, at, fn)
 }
 
-func (m *Main) administerBy(ctx context.Context, open opener, at *place, fn func(*admin.Admin) (string, error)) (err error) {
+func (m *Main) administerBy(ctx context.Context, open opener, at *storeFlags, fn func(*admin.Admin) (string, error)) (err error) {
 	cfg, err := at.config()
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (m *Main) administerBy(ctx context.Context, open opener, at *place, fn func
 }
 
 // look runs fn on the opened store, with a writer that aligns tab-separated columns.
-func (m *Main) look(ctx context.Context, at *place, fn func(*admin.Admin, io.Writer) error) (err error) {
+func (m *Main) look(ctx context.Context, at *storeFlags, fn func(*admin.Admin, io.Writer) error) (err error) {
 	cfg, err := at.config()
 	if err != nil {
 		return err

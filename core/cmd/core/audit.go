@@ -35,7 +35,7 @@ func (m *Main) audit(ctx context.Context, args []string) error {
 	return m.misused("audit takes list, verify or export")
 }
 
-func (m *Main) listAudit(ctx context.Context, at *place, limit int) error {
+func (m *Main) listAudit(ctx context.Context, at *storeFlags, limit int) error {
 	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.AuditRecords(ctx, 0, limit)
 		if err != nil {
@@ -55,7 +55,7 @@ func (m *Main) listAudit(ctx context.Context, at *place, limit int) error {
 	})
 }
 
-func (m *Main) exportAudit(ctx context.Context, at *place) (err error) {
+func (m *Main) exportAudit(ctx context.Context, at *storeFlags) (err error) {
 	cfg, err := at.config()
 	if err != nil {
 		return err

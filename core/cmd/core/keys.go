@@ -56,7 +56,7 @@ func (m *Main) keys(ctx context.Context, args []string) error {
 	return m.misused("keys takes create, list, inventory, roll key_… or revoke key_…")
 }
 
-func (m *Main) createKey(ctx context.Context, at *place, k keyFlags) error {
+func (m *Main) createKey(ctx context.Context, at *storeFlags, k keyFlags) error {
 	if k.scopes != "" {
 		k.spec.Scopes = strings.Split(k.scopes, ",")
 	}
@@ -66,7 +66,7 @@ func (m *Main) createKey(ctx context.Context, at *place, k keyFlags) error {
 	})
 }
 
-func (m *Main) listKeys(ctx context.Context, at *place, merchant string) error {
+func (m *Main) listKeys(ctx context.Context, at *storeFlags, merchant string) error {
 	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListKeys(ctx, merchant)
 		if err != nil {

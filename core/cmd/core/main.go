@@ -162,10 +162,10 @@ func (m *Main) misused(why string) error {
 }
 
 // flags returns a flag set without its own help: the usage text explains the flags.
-func (m *Main) flags(name string) (*flag.FlagSet, *place) {
+func (m *Main) flags(name string) (*flag.FlagSet, *storeFlags) {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	return f, placeFlags(f)
+	return f, addStoreFlags(f)
 }
 
 // parse parses the flags and returns the arguments, which must be exactly n.

@@ -81,7 +81,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-func (m *Main) listMerchants(ctx context.Context, at *place) error {
+func (m *Main) listMerchants(ctx context.Context, at *storeFlags) error {
 	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListMerchants(ctx)
 		if err != nil {

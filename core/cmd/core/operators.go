@@ -45,7 +45,7 @@ func (m *Main) operators(ctx context.Context, args []string) error {
 	return m.misused("operators takes create NAME, list or revoke opr_…")
 }
 
-func (m *Main) listOperators(ctx context.Context, at *place) error {
+func (m *Main) listOperators(ctx context.Context, at *storeFlags) error {
 	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.ListOperators(ctx)
 		if err != nil {

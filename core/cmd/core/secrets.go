@@ -19,7 +19,7 @@ func (m *Main) secrets(ctx context.Context, args []string) (err error) {
 		"drop-old": func(a *admin.Admin) error { return a.DropOldRoots(ctx, m.Stderr) },
 	}[words[0]]
 	if change == nil {
-		return m.misused(fmt.Sprintf("secrets cannot %q", words[0]))
+		return m.misused(fmt.Sprintf("secrets %s: want \"rotate\" or \"drop-old\"", words[0]))
 	}
 	cfg, err := at.config()
 	if err != nil {

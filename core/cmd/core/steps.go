@@ -9,6 +9,7 @@ import (
 
 	"github.com/causeway-pay/causeway/core/internal/admin"
 	"github.com/causeway-pay/causeway/core/internal/operator"
+	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
 // steps lists, shows and resolves steps without an outcome.
@@ -28,7 +29,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 		if *limit < 1 || *limit > 10_000 {
 			return m.misused(fmt.Sprintf("--limit %d: want 1 to 10000", *limit))
 		}
-		if *kind != "" && !slices.Contains([]string{"authorize", "void", "capture", "refund", "reversal"}, *kind) {
+		if *kind != "" && !slices.Contains(payment.StepKinds(), payment.StepKind(*kind)) {
 			return m.misused(fmt.Sprintf("--kind %q: want authorize, void, capture, refund or reversal", *kind))
 		}
 		return m.listSteps(ctx, at, *merchant, *kind, *limit)
@@ -51,7 +52,7 @@ func (m *Main) steps(ctx context.Context, args []string) error {
 	return m.misused("steps takes list, show STEP or resolve STEP")
 }
 
-func (m *Main) listSteps(ctx context.Context, at *place, merchant, kind string, limit int) error {
+func (m *Main) listSteps(ctx context.Context, at *storeFlags, merchant, kind string, limit int) error {
 	return m.look(ctx, at, func(a *admin.Admin, w io.Writer) error {
 		found, err := a.Steps(ctx, merchant, kind, limit)
 		if err != nil {
@@ -71,7 +72,7 @@ func (m *Main) listSteps(ctx context.Context, at *place, merchant, kind string, 
 	})
 }
 
-func nextAttempt(s *operator.Step) string {
+func nextAttempt(s *operator.UnfinishedStep) string {
 	switch {
 	case s.Running:
 		return "running"
@@ -81,7 +82,7 @@ func nextAttempt(s *operator.Step) string {
 	return s.NextAttemptAt.Format(time.RFC3339)
 }
 
-func printStep(w io.Writer, s *operator.Step) error {
+func printStep(w io.Writer, s *operator.UnfinishedStep) error {
 	for _, line := range [][2]string{
 		{"step", s.ID},
 		{"reference", s.Reference},

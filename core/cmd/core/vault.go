@@ -18,7 +18,7 @@ func (m *Main) vault(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if words[0] != "rotate" && (words[0] != "rewrap" || *drop) {
-		return m.misused(fmt.Sprintf("vault cannot %q like that", words[0]))
+		return m.misused(fmt.Sprintf("vault %s: want \"rotate [--drop-old]\" or \"rewrap\"", words[0]))
 	}
 	cfg, err := at.config()
 	if err != nil {

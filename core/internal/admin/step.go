@@ -18,7 +18,7 @@ var ErrNoStep = errors.New("there is no such unfinished step; it may have ended"
 // Steps returns requests to the acquirer without an outcome, and pending reversals, oldest first,
 // at most limit. merchant is mer_… or "" for all. kind is authorize, void, capture, refund,
 // reversal or "" for all.
-func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]operator.Step, error) {
+func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]operator.UnfinishedStep, error) {
 	f := payment.UnfinishedFilter{Kind: payment.StepKind(kind)}
 	if merchant != "" {
 		n, err := id.Parse(id.Merchant, merchant)
@@ -32,27 +32,27 @@ func (a *Admin) Steps(ctx context.Context, merchant, kind string, limit int) ([]
 
 // Step returns one unfinished step by its name: txn_…, txn_…_2, void_…_…, cap_…, re_… or rev_….
 // ErrNoStep if there is none.
-func (a *Admin) Step(ctx context.Context, name string) (operator.Step, error) {
+func (a *Admin) Step(ctx context.Context, name string) (operator.UnfinishedStep, error) {
 	f, err := engine.ParseStep(name)
 	if err != nil {
-		return operator.Step{}, err
+		return operator.UnfinishedStep{}, err
 	}
 	found, err := a.steps(ctx, f, 1)
 	if err != nil {
-		return operator.Step{}, err
+		return operator.UnfinishedStep{}, err
 	}
 	if len(found) == 0 {
-		return operator.Step{}, ErrNoStep
+		return operator.UnfinishedStep{}, ErrNoStep
 	}
 	return found[0], nil
 }
 
-func (a *Admin) steps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]operator.Step, error) {
+func (a *Admin) steps(ctx context.Context, f payment.UnfinishedFilter, limit int) ([]operator.UnfinishedStep, error) {
 	found, err := a.db.UnfinishedSteps(ctx, f, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list steps: %w", err)
 	}
-	out := make([]operator.Step, 0, len(found))
+	out := make([]operator.UnfinishedStep, 0, len(found))
 	for _, u := range found {
 		out = append(out, api.ShowStep(&u, nil))
 	}

@@ -20,7 +20,7 @@ func (o *Operator) listMerchants(w http.ResponseWriter, r *http.Request, _ *trai
 	if err != nil {
 		return err
 	}
-	o.write(w, r, http.StatusOK, showList(p, found, showMerchant))
+	o.write(w, r, http.StatusOK, showList(p, found, ShowMerchant))
 	return nil
 }
 
@@ -36,7 +36,7 @@ func (o *Operator) getMerchant(w http.ResponseWriter, r *http.Request, left *tra
 	if err != nil {
 		return err
 	}
-	o.write(w, r, http.StatusOK, encode(showMerchant(m)))
+	o.write(w, r, http.StatusOK, encode(ShowMerchant(m)))
 	return nil
 }
 
@@ -89,8 +89,9 @@ func (o *Operator) switchMerchant(disabled bool) operatorCommand {
 	}
 }
 
-func showMerchant(m payment.Merchant) *operator.Merchant {
-	out := &operator.Merchant{
+// ShowMerchant shows a merchant as it stands.
+func ShowMerchant(m payment.Merchant) operator.Merchant {
+	out := operator.Merchant{
 		ID: id.Format(id.Merchant, m.ID), Object: operator.ObjectMerchant, Name: m.Name, Status: operator.Enabled, TimeZone: m.TimeZone,
 		Cutoff: fmt.Sprintf("%02d:%02d", m.Cutoff/60, m.Cutoff%60), UnlinkedRefunds: m.UnlinkedRefunds,
 		KeepPersonalDays: m.Retention.Personal, KeepCustomersDays: m.Retention.Customers, CreatedAt: v1.Time{Time: m.CreatedAt}, DisabledAt: optionalTime(m.DisabledAt),
@@ -100,6 +101,3 @@ func showMerchant(m payment.Merchant) *operator.Merchant {
 	}
 	return out
 }
-
-// ShowMerchant shows a merchant as it stands.
-func ShowMerchant(m payment.Merchant) operator.Merchant { return *showMerchant(m) }

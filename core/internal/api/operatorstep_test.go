@@ -29,7 +29,7 @@ func TestOperatorResolvesAStep(t *testing.T) {
 		t.Fatalf("got %+v, want the reversal of %s", list, lost)
 	}
 	path := stepsOf + "/" + list.Data[0].ID
-	if got := MustDecode[operator.Step](t, p.get(t, path), 200); got.ID != list.Data[0].ID || got.Merchant != b.merchant || got.Mode != v1.ModeTest {
+	if got := MustDecode[operator.UnfinishedStep](t, p.get(t, path), 200); got.ID != list.Data[0].ID || got.Merchant != b.merchant || got.Mode != v1.ModeTest {
 		t.Errorf("got %+v", got)
 	}
 	if got := MustDecode[operator.StepList](t, p.get(t, stepsOf+"?starting_after="+list.Data[0].ID), 200); len(got.Data) != 0 {
@@ -38,19 +38,19 @@ func TestOperatorResolvesAStep(t *testing.T) {
 	const reason = `"reason":"statement of November 22, line 7"`
 	wantRefusal(t, p.post(t, path+"/resolve", `{"outcome":"approved",`+reason+`}`), invalid("invalid_value", "outcome"))
 	wantRefusal(t, p.post(t, stepsOf+"/"+lost+"/resolve", `{"outcome":"approved",`+reason+`}`), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})
-	var done operator.Step
+	var done operator.UnfinishedStep
 	programtest.WaitFor(t, "the step is resolved", func() bool { // an attempt of recovery may be under way
 		r := p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r"))
 		if r.status == 409 {
 			return false
 		}
-		done = MustDecode[operator.Step](t, r, 200)
+		done = MustDecode[operator.UnfinishedStep](t, r, 200)
 		return true
 	})
 	if done.Outcome != "released" || done.Reason != "statement of November 22, line 7" {
 		t.Errorf("resolved: got %+v", done)
 	}
-	if again := MustDecode[operator.Step](t, p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r")), 200); again.ID != done.ID {
+	if again := MustDecode[operator.UnfinishedStep](t, p.post(t, path+"/resolve", `{"outcome":"released",`+reason+`}`, keyed("r")), 200); again.ID != done.ID {
 		t.Errorf("the same request again: got %+v", again)
 	}
 	wantRefusal(t, p.get(t, path), refusal{404, v1.ErrorTypeInvalidRequestError, "not_found", "id"})

@@ -76,7 +76,7 @@ func object(r *engine.Result) []byte {
 func administered(r *engine.Result) []byte {
 	switch o := r.Object.(type) {
 	case *payment.Merchant:
-		return encode(showMerchant(*o))
+		return encode(ShowMerchant(*o))
 	case *payment.OperatorToken:
 		shown := ShowOperator(o, r.At)
 		return withCredential(&shown, &shown.Token, r.Credential)

@@ -17,9 +17,6 @@ import (
 
 const stepsPath = operator.Root + "/steps"
 
-// stepKinds are the kinds of steps that the operator's API lists.
-var stepKinds = []payment.StepKind{payment.AuthorizeStep, payment.VoidStep, payment.CaptureStep, payment.RefundStep, payment.ReversalStep}
-
 // listSteps lists unfinished steps and pending reversals, oldest first.
 func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) error {
 	q, err := query(r, "kind", "merchant", "limit", "starting_after")
@@ -39,18 +36,18 @@ func (o *Operator) listSteps(w http.ResponseWriter, r *http.Request, _ *trail) e
 		return err
 	}
 	steps := payment.List[payment.Unfinished]{Rows: found[:min(n, len(found))], More: len(found) > n}
-	show := func(u payment.Unfinished) operator.Step { return ShowStep(&u, nil) }
+	show := func(u payment.Unfinished) operator.UnfinishedStep { return ShowStep(&u, nil) }
 	o.write(w, r, http.StatusOK, showList(payment.Page{}, steps, show))
 	return nil
 }
 
 func (o *Operator) stepFilter(r *http.Request, q url.Values) (f payment.UnfinishedFilter, err error) {
-	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(stepKinds, f.Kind) {
+	if f.Kind = payment.StepKind(q.Get("kind")); q.Has("kind") && !slices.Contains(payment.StepKinds(), f.Kind) {
 		return f, &fault{code: codeInvalidValue, param: "kind", message: "A kind is authorize, void, capture, refund or reversal."}
 	}
 	if q.Has("merchant") {
 		if f.Merchant, err = id.Parse(id.Merchant, q.Get("merchant")); err != nil {
-			return f, &fault{code: codeInvalidValue, param: "merchant", message: "A merchant is mer_…."}
+			return f, &fault{code: codeInvalidValue, param: "merchant", message: "Want the id of a merchant, such as mer_0123456789abc."}
 		}
 	}
 	if !q.Has("starting_after") {
@@ -120,8 +117,8 @@ func (o *Operator) resolveStep(c *call, left *trail) (engine.Result, error) {
 }
 
 // ShowStep shows an unfinished step as the operator's API has it.
-func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.Step {
-	out := operator.Step{
+func ShowStep(u *payment.Unfinished, d *engine.Resolution) operator.UnfinishedStep {
+	out := operator.UnfinishedStep{
 		ID: engine.StepName(u.Step), Reference: engine.StepReference(u), Object: operator.ObjectStep,
 		Kind: string(u.Step.Kind), Merchant: id.Format(id.Merchant, u.Tenant.Merchant), Mode: v1.ModeTest,
 		Amount: u.Amount, Currency: u.Currency, Held: u.Held, Attempts: u.Attempts, Refused: u.Refused, Running: u.Running,

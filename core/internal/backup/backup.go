@@ -108,12 +108,12 @@ func Restore(ctx context.Context, cfg datadir.Config, from string) (err error) {
 	if err := datadir.VerifyDatabase(ctx, filepath.Join(half, datadir.DatabaseFile)); err != nil {
 		return err
 	}
-	return place(half, cfg.Data, m.Files)
+	return moveInto(half, cfg.Data, m.Files)
 }
 
-// place moves the files into the data folder, the database last: without it, no command takes the
+// moveInto moves the files into the data folder, the database last: without it, no command takes the
 // folder for complete.
-func place(half, data string, files []file) error {
+func moveInto(half, data string, files []file) error {
 	slices.SortFunc(files, func(a, b file) int {
 		switch datadir.DatabaseFile {
 		case a.Name:

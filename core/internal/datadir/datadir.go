@@ -78,8 +78,8 @@ func (cfg Config) openStore(ctx context.Context) (*store.DB, error) {
 // Close closes the store.
 func (d *Dir) Close() error { return d.Store.Close() }
 
-// rootPlace returns where the root secrets are kept.
-func (cfg Config) rootPlace(db *store.DB) (vault.Place, error) {
+// rootLocation returns where the root secrets are kept.
+func (cfg Config) rootLocation(db *store.DB) (vault.Location, error) {
 	if cfg.Database == nil {
 		return secretfile.Path(filepath.Join(cfg.Data, RootFile)), nil
 	}
@@ -87,8 +87,8 @@ func (cfg Config) rootPlace(db *store.DB) (vault.Place, error) {
 	return sealedRow{row{db, rootSecret}, kek}, err
 }
 
-// keysetPlace returns where the keyset of the vault is kept.
-func (d *Dir) keysetPlace() vault.Place {
+// keysetLocation returns where the keyset of the vault is kept.
+func (d *Dir) keysetLocation() vault.Location {
 	if d.Database == nil {
 		return secretfile.Path(filepath.Join(d.Data, KeysetFile))
 	}

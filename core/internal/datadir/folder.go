@@ -90,13 +90,13 @@ func wantNothingLost(data string) error {
 	return nil
 }
 
-// wantKept returns ErrLost if a place has no secret although the store holds rows that need it. A
+// wantKept returns ErrLost if a location has no secret although the store holds rows that need it. A
 // new secret would make the loss permanent.
 func (cfg Config) wantKept(
-	ctx context.Context, at vault.Place, needed func(context.Context) (bool, error), name, effect string,
+	ctx context.Context, location vault.Location, needed func(context.Context) (bool, error), name, effect string,
 ) error {
 	missing := func() bool {
-		_, err := at.Read(ctx)
+		_, err := location.Read(ctx)
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	if !missing() {
@@ -110,7 +110,7 @@ func (cfg Config) wantKept(
 		return nil
 	case cfg.Database != nil:
 		return fmt.Errorf("%w: there is no %s, without which %s. Restore the database whole from its backup",
-			ErrLost, at, effect)
+			ErrLost, location, effect)
 	}
 	return lost(cfg.Data, name, effect)
 }

@@ -18,19 +18,19 @@ import (
 // loadRoots reads the root secrets. It creates them for a store in which nothing depends on them
 // yet.
 func loadRoots(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error) {
-	at, err := cfg.rootPlace(db)
+	location, err := cfg.rootLocation(db)
 	if err != nil {
 		return nil, err
 	}
-	err = cfg.wantKept(ctx, at, db.HoldsMerchants, RootFile,
+	err = cfg.wantKept(ctx, location, db.HoldsMerchants, RootFile,
 		"the API keys of its merchants are invalid and the webhooks' secrets unknown")
 	if err != nil {
 		return nil, err
 	}
-	roots, err := root.Open(ctx, at, cfg.Clock)
+	roots, err := root.Open(ctx, location, cfg.Clock)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeRoots(ctx, cfg, at); err == nil {
-			roots, err = root.Open(ctx, at, cfg.Clock) // another process may have created them first
+		if err = makeRoots(ctx, cfg, location); err == nil {
+			roots, err = root.Open(ctx, location, cfg.Clock) // another process may have created them first
 		}
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func loadRoots(ctx context.Context, cfg Config, db *store.DB) (*root.Ring, error
 	return roots, wantRootVersions(ctx, cfg, db, roots)
 }
 
-func makeRoots(ctx context.Context, cfg Config, at vault.Place) error {
+func makeRoots(ctx context.Context, cfg Config, location vault.Location) error {
 	if cfg.Database == nil {
 		if err := durable.SyncFolder(cfg.Data); err != nil { // the name of the database, before any secret
 			return fmt.Errorf("data folder: %w", err)
@@ -49,7 +49,7 @@ func makeRoots(ctx context.Context, cfg Config, at vault.Place) error {
 	if err != nil {
 		return err
 	}
-	return at.Make(ctx, first)
+	return location.Make(ctx, first)
 }
 
 // firstRoots returns the stored form of fresh root secrets.
@@ -158,11 +158,11 @@ func (d *Dir) replaceRoots(ctx context.Context, change func(*root.Set) (*root.Se
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	at, err := d.rootPlace(d.Store)
+	location, err := d.rootLocation(d.Store)
 	if err != nil {
 		return nil, err
 	}
-	was, err := at.Read(ctx)
+	was, err := location.Read(ctx)
 	if err == nil {
 		_, err = d.Roots.Read(ctx)
 	}
@@ -176,7 +176,7 @@ func (d *Dir) replaceRoots(ctx context.Context, change func(*root.Set) (*root.Se
 	if err != nil {
 		return nil, err
 	}
-	if err := at.Replace(ctx, was, next); err != nil {
+	if err := location.Replace(ctx, was, next); err != nil {
 		return nil, fmt.Errorf("root secret: %w", err)
 	}
 	_, err = d.Roots.Read(ctx)

@@ -35,7 +35,7 @@ func sharedKEK(kek secret.String) ([]byte, error) {
 	return kekBytes(kek, nil)
 }
 
-// row is a secret of a database, by its name. It implements vault.Place.
+// row is a secret of a database, by its name. It implements vault.Location.
 type row struct {
 	db   *store.DB
 	name string
@@ -44,7 +44,7 @@ type row struct {
 // String returns the row, for errors.
 func (r row) String() string { return "the row " + r.name + " of the table secrets" }
 
-// Read implements vault.Place.
+// Read implements vault.Location.
 func (r row) Read(ctx context.Context) ([]byte, error) {
 	b, err := r.db.Secret(ctx, r.name)
 	if errors.Is(err, payment.ErrNotFound) {
@@ -53,7 +53,7 @@ func (r row) Read(ctx context.Context) ([]byte, error) {
 	return b, err
 }
 
-// Make implements vault.Place.
+// Make implements vault.Location.
 func (r row) Make(ctx context.Context, first []byte) error {
 	err := r.db.Update(ctx, func(tx *store.Tx) error { return tx.InsertSecret(r.name, first) })
 	if errors.Is(err, store.ErrDuplicate) {
@@ -62,7 +62,7 @@ func (r row) Make(ctx context.Context, first []byte) error {
 	return err
 }
 
-// Replace implements vault.Place. A rotation after another one changes nothing.
+// Replace implements vault.Location. A rotation after another one changes nothing.
 func (r row) Replace(ctx context.Context, was, next []byte) error {
 	return r.db.Update(ctx, func(tx *store.Tx) error { return tx.ReplaceSecret(r.name, was, next) })
 }
@@ -73,7 +73,7 @@ type sealedRow struct {
 	kek []byte
 }
 
-// Read implements root.Place.
+// Read implements root.Location.
 func (r sealedRow) Read(ctx context.Context) ([]byte, error) {
 	sealed, err := r.row.Read(ctx)
 	if err != nil {

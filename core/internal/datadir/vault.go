@@ -22,11 +22,11 @@ func (d *Dir) vaultBy(ctx context.Context, text secret.String) (*vault.Vault, er
 	if err != nil {
 		return nil, err
 	}
-	at := d.keysetPlace()
-	if err := d.wantKept(ctx, at, d.Store.HoldsSealed, KeysetFile, noCards); err != nil {
+	location := d.keysetLocation()
+	if err := d.wantKept(ctx, location, d.Store.HoldsSealed, KeysetFile, noCards); err != nil {
 		return nil, err
 	}
-	return vault.Load(ctx, at, kek)
+	return vault.Load(ctx, location, kek)
 }
 
 // kekBytes decodes a key-encryption key. It derives the key from roots if text is zero.

@@ -115,11 +115,11 @@ type Broadcast struct {
 	FinishedAt *v1.Time        `json:"finished_at,omitempty"`
 }
 
-// ObjectStep is the object of a Step.
+// ObjectStep is the object of an UnfinishedStep.
 const ObjectStep = "step"
 
-// Step is a request to the acquirer whose outcome is not known, or a pending reversal.
-type Step struct {
+// UnfinishedStep is a request to the acquirer whose outcome is not known, or a pending reversal.
+type UnfinishedStep struct {
 	ID string `json:"id"` // rev_… of a pending reversal, otherwise Reference
 	// the acquirer's, of the attempt; of a reversal: of the step that it reverses
 	Reference     string   `json:"reference"`
@@ -146,9 +146,9 @@ type Step struct {
 
 // StepList is a page of steps, oldest first.
 type StepList struct {
-	Object  string `json:"object"`
-	Data    []Step `json:"data"`
-	HasMore bool   `json:"has_more"`
+	Object  string           `json:"object"`
+	Data    []UnfinishedStep `json:"data"`
+	HasMore bool             `json:"has_more"`
 }
 
 // StepResolve is the body of a resolve.

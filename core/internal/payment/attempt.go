@@ -6,6 +6,11 @@ import "time"
 // Reversal and nothing else.
 const ReversalStep StepKind = "reversal"
 
+// StepKinds lists the kinds of unfinished steps.
+func StepKinds() []StepKind {
+	return []StepKind{AuthorizeStep, VoidStep, CaptureStep, RefundStep, ReversalStep}
+}
+
 // The pauses after a failed attempt at an unfinished step. A pending reversal holds a payer's
 // money, so its pauses end sooner.
 const (

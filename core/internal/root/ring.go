@@ -16,8 +16,8 @@ const ReadEvery = 10 * time.Second
 // missEvery bounds how often Missed reads the set.
 const missEvery = time.Second
 
-// Place is where a set is kept.
-type Place interface {
+// Location is where a set is stored.
+type Location interface {
 	// Read returns the stored form, fs.ErrNotExist when there is none.
 	Read(ctx context.Context) ([]byte, error)
 	// String returns where it is stored.
@@ -26,8 +26,8 @@ type Place interface {
 
 // Ring is the set that a process works with. It is safe for concurrent use.
 type Ring struct {
-	at    Place // nil: the set never changes
-	clock clock.Clock
+	location Location // nil: the set never changes
+	clock    clock.Clock
 
 	mu     sync.RWMutex // guards the fields below
 	set    *Set
@@ -35,9 +35,9 @@ type Ring struct {
 	missed time.Time // when Missed read last
 }
 
-// Open reads the set of a place.
-func Open(ctx context.Context, at Place, c clock.Clock) (*Ring, error) {
-	r := &Ring{at: at, clock: c}
+// Open reads the set of a location.
+func Open(ctx context.Context, location Location, c clock.Clock) (*Ring, error) {
+	r := &Ring{location: location, clock: c}
 	if _, err := r.Read(ctx); err != nil {
 		return nil, err
 	}
@@ -49,10 +49,10 @@ func Of(s *Set, c clock.Clock) *Ring { return &Ring{set: s, clock: c} }
 
 // Read reads the set again, and reports whether it has changed.
 func (r *Ring) Read(ctx context.Context) (changed bool, err error) {
-	if r.at == nil {
+	if r.location == nil {
 		return false, nil
 	}
-	kept, err := r.at.Read(ctx)
+	kept, err := r.location.Read(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -62,7 +62,7 @@ func (r *Ring) Read(ctx context.Context) (changed bool, err error) {
 	if same {
 		return false, nil
 	}
-	s, err := Parse(r.at.String(), kept)
+	s, err := Parse(r.location.String(), kept)
 	if err != nil {
 		return false, err
 	}
@@ -102,7 +102,7 @@ func (r *Ring) Set() *Set {
 func (r *Ring) Keys(p Purpose) []Key {
 	s := r.Set()
 	all := s.keys[p]
-	first := s.at(r.clock.Now())
+	first := s.active(r.clock.Now())
 	if first == 0 {
 		return all
 	}

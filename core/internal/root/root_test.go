@@ -163,7 +163,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// shelf is a place that counts its readers.
+// shelf is a location that counts its readers.
 type shelf struct {
 	kept  []byte
 	reads int

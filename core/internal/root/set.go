@@ -150,15 +150,15 @@ func random() []byte {
 
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// Parse reads a stored set; place is where it was kept. Its error does not quote it.
-func Parse(place string, b []byte) (*Set, error) {
+// Parse reads a stored set. location is where it was stored. Its error does not quote it.
+func Parse(location string, b []byte) (*Set, error) {
 	var d document
 	if err := json.Unmarshal(b, &d, json.RejectUnknownMembers(true)); err != nil || d.Format != format {
-		return nil, fmt.Errorf("root secret %s: not in format %d, or damaged", place, format)
+		return nil, fmt.Errorf("root secret %s: not in format %d, or damaged", location, format)
 	}
 	s, err := newSet(d)
 	if err != nil {
-		return nil, fmt.Errorf("root secret %s: %w", place, err)
+		return nil, fmt.Errorf("root secret %s: %w", location, err)
 	}
 	return s, nil
 }
@@ -234,9 +234,9 @@ func (s *Set) Dropped(now time.Time) (*Set, error) {
 // Lasting returns a lasting key. Read only.
 func (s *Set) Lasting(l Lasting) []byte { return s.lasting[l] }
 
-// at is the index in keys of the version in use at a time: the newest from before it, else the
+// active is the index in keys of the version in use at a time: the newest from before it, else the
 // oldest.
-func (s *Set) at(t time.Time) int {
+func (s *Set) active(t time.Time) int {
 	n := len(s.versions)
 	for i, v := range slices.Backward(s.versions) {
 		if !v.From.After(t) {

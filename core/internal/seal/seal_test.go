@@ -92,10 +92,10 @@ func TestSeal(t *testing.T) {
 // kept is a place of a root secret whose stored form changes.
 type kept struct{ set *root.Set }
 
-// Read implements root.Place.
+// Read implements root.Location.
 func (k *kept) Read(context.Context) ([]byte, error) { return k.set.Bytes() }
 
-// String implements root.Place.
+// String implements root.Location.
 func (*kept) String() string { return "a test" }
 
 // TestOpenReadsANewVersion: another core seals under a version of the root secret that this core

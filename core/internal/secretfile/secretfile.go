@@ -10,7 +10,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/durable"
 )
 
-// Path is the path of the file. It implements root.Place and vault.Place.
+// Path is the path of the file. It implements root.Location and vault.Location.
 type Path string
 
 // String returns the path, for errors.

@@ -20,26 +20,26 @@ const KEKSize = 32
 // encrypts passes for one.
 var binding = []byte("causeway/vault.keyset")
 
-// Place is where the encrypted keyset is kept.
-type Place interface {
+// Location is where the encrypted keyset is stored.
+type Location interface {
 	// Read returns it, fs.ErrNotExist when there is none.
 	Read(ctx context.Context) ([]byte, error)
 	// Make writes the first one, durably, and leaves one that is there already as it is.
 	Make(ctx context.Context, first []byte) error
 	// Replace replaces the value that was read by next, durably.
 	Replace(ctx context.Context, was, next []byte) error
-	// String returns the place for errors.
+	// String returns the location, for errors.
 	String() string
 }
 
-// Load opens the keyset of a place, or makes it with one fresh key when there is none. kek is the
+// Load opens the keyset of a location, or makes it with one fresh key when there is none. kek is the
 // key-encryption key, KEKSize bytes.
-func Load(ctx context.Context, at Place, kek []byte) (*Vault, error) {
+func Load(ctx context.Context, location Location, kek []byte) (*Vault, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {
 		return nil, err
 	}
-	v := &Vault{ctx: context.WithoutCancel(ctx), at: at, kek: wrap}
+	v := &Vault{ctx: context.WithoutCancel(ctx), location: location, kek: wrap}
 	err = v.Refresh()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = v.make(); err == nil {
@@ -73,7 +73,7 @@ func (v *Vault) Rewrap(kek []byte) error {
 	if err != nil {
 		return err
 	}
-	return v.at.Replace(v.ctx, was.read, next)
+	return v.location.Replace(v.ctx, was.read, next)
 }
 
 // Reencrypt encrypts a keyset, as it is kept, by another key-encryption key.
@@ -95,13 +95,13 @@ func Reencrypt(kept, old, kek []byte) ([]byte, error) {
 
 // read decrypts the keyset.
 func (v *Vault) read() (*keys, error) {
-	b, err := v.at.Read(v.ctx)
+	b, err := v.location.Read(v.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("vault: read keyset: %w", err)
 	}
 	h, err := keyset.ReadWithAssociatedData(keyset.NewBinaryReader(bytes.NewReader(b)), v.kek, binding)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged file", v.at)
+		return nil, fmt.Errorf("vault: %s does not open: another key-encryption key, or a damaged file", v.location)
 	}
 	return newKeys(h, b)
 }
@@ -116,7 +116,7 @@ func (v *Vault) make() error {
 	if err != nil {
 		return err
 	}
-	return v.at.Make(v.ctx, first)
+	return v.location.Make(v.ctx, first)
 }
 
 func encrypt(h *keyset.Handle, by tink.AEAD) ([]byte, error) {
@@ -165,7 +165,7 @@ func (v *Vault) change(fn func(*keyset.Manager) error) error {
 	if err != nil {
 		return err
 	}
-	if err := v.at.Replace(v.ctx, v.current().read, next); err != nil {
+	if err := v.location.Replace(v.ctx, v.current().read, next); err != nil {
 		return err
 	}
 	return v.Refresh()

@@ -46,9 +46,9 @@ const (
 
 // Vault seals and opens. It is safe for concurrent use.
 type Vault struct {
-	ctx context.Context //nolint:containedctx // without a deadline: a store has its own time limit
-	at  Place
-	kek tink.AEAD
+	ctx      context.Context //nolint:containedctx // without a deadline: a store has its own time limit
+	location Location
+	kek      tink.AEAD
 
 	mu   sync.RWMutex // guards keys
 	keys *keys

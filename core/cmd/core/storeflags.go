@@ -10,19 +10,19 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// place locates the store of a command.
-type place struct{ data, store string }
+// storeFlags locate the store of a command.
+type storeFlags struct{ data, store string }
 
-// placeFlags adds the flags that locate the store.
-func placeFlags(f *flag.FlagSet) *place {
-	p := &place{}
+// addStoreFlags adds the flags that locate the store.
+func addStoreFlags(f *flag.FlagSet) *storeFlags {
+	p := &storeFlags{}
 	f.StringVar(&p.data, "data", "./data", "data folder")
 	f.StringVar(&p.store, "store", "", "URL of the store")
 	return p
 }
 
 // config locates the store.
-func (p *place) config() (cfg datadir.Config, err error) {
+func (p *storeFlags) config() (cfg datadir.Config, err error) {
 	cfg.Data = p.data
 	if cfg.Database, err = postgres.Rotating(p.url); err != nil {
 		return datadir.Config{}, err
@@ -32,7 +32,7 @@ func (p *place) config() (cfg datadir.Config, err error) {
 }
 
 // url returns the URL of the store from the command line, or else from the environment.
-func (p *place) url() (secret.String, error) {
+func (p *storeFlags) url() (secret.String, error) {
 	if p.store != "" {
 		return secret.New(p.store), nil
 	}
@@ -44,7 +44,7 @@ var errServer = errors.New("backup and restore need a data folder. Back up a Pos
 	"write-ahead log, and keep the key-encryption key separately: without it the rows cannot be decrypted")
 
 // folder locates the data folder of a command that copies it.
-func (p *place) folder() (cfg datadir.Config, err error) {
+func (p *storeFlags) folder() (cfg datadir.Config, err error) {
 	url, err := p.url()
 	if err == nil && !url.IsZero() {
 		err = errServer
