@@ -54,7 +54,7 @@ type Core struct {
 	ids     *id.Generator
 	admin   *admin.Admin
 	sim     *simulator.Simulator
-	peers   *engine.Peers // nil with a store in a folder
+	cluster *engine.Cluster // nil with a store in a folder
 	unlock  func() error
 	v1      http.Handler
 	ops     http.Handler  // the operator's API
@@ -155,7 +155,7 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.metrics = metrics.New(metrics.Config{
 		Waiting: db.Waiting, Pending: db.PendingDeliveries, Clock: cfg.Clock,
 		LogSize: func() int64 { return db.Stats().LogSize },
-		Leads:   c.peers.Leads, Server: c.server(), Secrets: c.dir.SecretAges,
+		Leads:   c.cluster.Leads, Server: c.server(), Secrets: c.dir.SecretAges,
 	})
 	db.Observe(c.metrics.Group, func(err error) {
 		cfg.Log.ErrorContext(ctx, "store: commit not counted", slog.Any("error", err))
@@ -182,8 +182,8 @@ func (c *Core) start(ctx context.Context, cfg Config) error {
 	c.stop = stop
 	c.ended.Go(func() { recovery.Run(running, reconcileEvery) })
 	c.ended.Go(func() { hooks.Run(running) })
-	if c.peers != nil {
-		c.ended.Go(func() { c.peers.Run(running) })
+	if c.cluster != nil {
+		c.ended.Go(func() { c.cluster.Run(running) })
 	}
 	c.ended.Go(func() {
 		background.Run(running, background.Config{
@@ -201,7 +201,7 @@ func (c *Core) openEngine(ctx context.Context, cfg Config, cards *vault.Vault) (
 		Store: c.dir.Store, Vault: cards, Clock: cfg.Clock, IDs: c.ids, Log: cfg.Log, Tracer: cfg.Tracer,
 		Render: api.Render, Erase: api.Erased, Test: acquirer.Traced(c.metrics.Acquirer(c.sim, cfg.Clock), cfg.Tracer),
 		Roots: roots, Sealer: seal.New(roots), AuditKey: roots.Lasting(root.AuditRecords),
-		Observer: c.metrics, Peers: c.peers,
+		Observer: c.metrics, Cluster: c.cluster,
 	})
 	c.dir.Store.ObserveSkips(eng.Skipped)
 	return eng, eng.CheckClock(ctx)
@@ -225,31 +225,31 @@ func (c *Core) join(ctx context.Context, cfg Config) error {
 	if cfg.Database == nil {
 		return nil
 	}
-	c.peers = &engine.Peers{ID: id.NewGenerator(clock.System()).Next(), Store: c.dir.Store, Log: cfg.Log}
+	c.cluster = &engine.Cluster{ID: id.NewGenerator(clock.System()).Next(), Store: c.dir.Store, Log: cfg.Log}
 	if !cfg.ClockApart {
-		c.peers.Clock = cfg.Clock
-		c.dir.Store.ClaimBy(c.peers.Trusts)
+		c.cluster.Clock = cfg.Clock
+		c.dir.Store.ClaimBy(c.cluster.Trusts)
 	}
-	c.dir.Store.WorkAs(c.peers.ID)
-	return c.peers.Beat(ctx)
+	c.dir.Store.WorkAs(c.cluster.ID)
+	return c.cluster.Heartbeat(ctx)
 }
 
 // clockOffset compares the clock with the server's. It returns nil for a store in a folder.
 func (c *Core) clockOffset() func() (time.Duration, bool) {
-	if c.peers == nil {
+	if c.cluster == nil {
 		return nil
 	}
-	return func() (time.Duration, bool) { return c.peers.Offset(), c.peers.Agrees() }
+	return func() (time.Duration, bool) { return c.cluster.Offset(), c.cluster.Agrees() }
 }
 
 // server returns the metrics of a store on a server, and nil for a store in a folder.
 func (c *Core) server() *metrics.Server {
-	if c.peers == nil {
+	if c.cluster == nil {
 		return nil
 	}
 	db := c.dir.Store
 	return &metrics.Server{
-		Stats: db.Stats, LowWaterMark: db.LowWaterMark, Alive: c.peers.Alive, Offset: c.peers.Offset,
+		Stats: db.Stats, LowWaterMark: db.LowWaterMark, Alive: c.cluster.Alive, Offset: c.cluster.Offset,
 	}
 }
 
@@ -260,9 +260,9 @@ func (c *Core) openWebhooks(ctx context.Context, cfg Config, eng *engine.Engine)
 		Store: c.dir.Store, Clock: cfg.Clock, Log: cfg.Log, Tracer: cfg.Tracer, Observer: c.metrics,
 		Secrets: webhook.NewSecrets(c.dir.Roots.Lasting(root.WebhookSecrets)),
 		Policy:  webhook.Policy{AllowPrivate: cfg.WebhooksAllowPrivate}, Body: api.Event, Disable: eng.DisableEndpoint,
-		Leads: eng.Peers.Leads, Agrees: eng.Peers.Agrees,
+		Leads: eng.Cluster.Leads, Agrees: eng.Cluster.Agrees,
 	})
-	if c.peers != nil {
+	if c.cluster != nil {
 		return hooks, nil
 	}
 	return hooks, hooks.TakeOver(ctx)

@@ -52,7 +52,7 @@ type Config struct {
 func Run(ctx context.Context, c Config) {
 	eng, erase := c.Engine, eraser{Config: c}
 	broadcast := broadcastEvery
-	if eng.Peers != nil {
+	if eng.Cluster != nil {
 		broadcast = sharedBroadcastEvery
 	}
 	var all sync.WaitGroup
@@ -108,7 +108,7 @@ func (w work) once(ctx context.Context, log *slog.Logger) {
 // leading returns a pass that does nothing while another core leads.
 func (c Config) leading(pass func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if !c.Engine.Peers.Leads() {
+		if !c.Engine.Cluster.Leads() {
 			return nil
 		}
 		return pass(ctx)
@@ -124,7 +124,7 @@ func (c Config) readRoots(ctx context.Context) error {
 // settle settles and expires the transactions that are due, and checks the clock.
 func (c Config) settle(ctx context.Context) error {
 	eng := c.Engine
-	if !eng.Peers.Leads() {
+	if !eng.Cluster.Leads() {
 		return eng.CheckClock(ctx)
 	}
 	return errors.Join(c.transactions(ctx, "settled", eng.SettleDue), c.transactions(ctx, "expired", eng.ExpireDue),

@@ -18,7 +18,7 @@ func keepConfirming(ctx context.Context, eng *engine.Engine) {
 	for {
 		last := ctx.Err() != nil // before the state is read: the clock may step during a write
 		pause, keep := confirmEvery, eng.Store.KeepStep
-		if eng.Peers.Leads() {
+		if eng.Cluster.Leads() {
 			keep = eng.Store.KeepConfirmed
 		}
 		if err := keep(context.WithoutCancel(ctx)); err != nil {

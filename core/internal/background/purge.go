@@ -13,7 +13,7 @@ import (
 func (c Config) purge(ctx context.Context) error {
 	eng := c.Engine
 	now := eng.Clock.Now() // before Leads, which fails once the clock has stepped: keys of today must stay
-	if !eng.Peers.Leads() {
+	if !eng.Cluster.Leads() {
 		return nil
 	}
 	n, err := eng.Store.PurgeIdempotencyKeys(ctx, now)

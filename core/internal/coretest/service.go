@@ -58,8 +58,8 @@ type Service struct {
 	Key      string // a secret test key
 	Log      *programtest.Log
 	Database *Database
-	Inspect  *sql.DB       // the database, past the store
-	Peers    *engine.Peers // nil where it has the store for itself
+	Inspect  *sql.DB         // the database, past the store
+	Cluster  *engine.Cluster // nil where it has the store for itself
 }
 
 // Open makes a service in a new folder. It is closed when the test ends.
@@ -73,7 +73,7 @@ func Open(tb testing.TB) *Service {
 // use files.
 func OpenShared(tb testing.TB) *Service {
 	tb.Helper()
-	return openOn(tb, tb.TempDir(), onServer(serverSchema(tb)), &engine.Peers{})
+	return openOn(tb, tb.TempDir(), onServer(serverSchema(tb)), &engine.Cluster{})
 }
 
 // OpenAlone is OpenShared where no payment shares a batch: its command writes it as a batch of one.
@@ -81,7 +81,7 @@ func OpenAlone(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
 	on.test.alone = true
-	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
+	return openOn(tb, tb.TempDir(), on, &engine.Cluster{})
 }
 
 // OpenOnce is OpenShared without commands that run twice: for tests of events in the middle of a
@@ -90,14 +90,14 @@ func OpenOnce(tb testing.TB) *Service {
 	tb.Helper()
 	on := onServer(serverSchema(tb))
 	on.test.rehearse = 0
-	return openOn(tb, tb.TempDir(), on, &engine.Peers{})
+	return openOn(tb, tb.TempDir(), on, &engine.Cluster{})
 }
 
 // Beside makes another service on the database of one that shares it, with the same acquirer.
 func (s *Service) Beside(tb testing.TB) *Service {
 	tb.Helper()
 	next := *s
-	next.Log, next.Peers = &programtest.Log{}, &engine.Peers{}
+	next.Log, next.Cluster = &programtest.Log{}, &engine.Cluster{}
 	next.open(tb)
 	return &next
 }
@@ -112,10 +112,10 @@ func (s *Service) BesideAhead(tb testing.TB, d time.Duration) *Service {
 	return next.Beside(tb)
 }
 
-func openOn(tb testing.TB, dir string, on *Database, peers *engine.Peers) *Service {
+func openOn(tb testing.TB, dir string, on *Database, cluster *engine.Cluster) *Service {
 	tb.Helper()
 	c := clock.NewFake(Birth)
-	s := &Service{Dir: dir, Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{}, Database: on, Peers: peers}
+	s := &Service{Dir: dir, Acquirer: &Acquirer{}, Clock: c, IDs: id.NewGenerator(c), Log: &programtest.Log{}, Database: on, Cluster: cluster}
 	s.open(tb)
 	s.Tenant = payment.Tenant{Merchant: s.IDs.Next()}
 	if err := s.DB.Update(tb.Context(), func(tx *store.Tx) error { return tx.InsertMerchant(s.Tenant.Merchant, "shop") }); err != nil {
@@ -155,11 +155,11 @@ func (s *Service) open(tb testing.TB) {
 	})
 	s.DB = db
 	log := slog.New(slog.NewJSONHandler(s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if s.Peers != nil {
-		s.Peers.ID, s.Peers.Store, s.Peers.Log = s.IDs.Next(), db, log
-		db.WorkAs(s.Peers.ID)
+	if s.Cluster != nil {
+		s.Cluster.ID, s.Cluster.Store, s.Cluster.Log = s.IDs.Next(), db, log
+		db.WorkAs(s.Cluster.ID)
 	}
-	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Render: api.Render, Erase: api.Erased, Log: log, Test: s.Acquirer, Roots: Roots(), Sealer: seal.New(Roots()), Peers: s.Peers})
+	s.Engine = engine.New(engine.Config{Store: db, Vault: s.MustVault(tb), Clock: s.Clock, IDs: s.IDs, Render: api.Render, Erase: api.Erased, Log: log, Test: s.Acquirer, Roots: Roots(), Sealer: seal.New(Roots()), Cluster: s.Cluster})
 	db.ObserveSkips(s.Engine.Skipped)
 	s.API = api.New(api.Config{
 		Store: db, Engine: s.Engine, Auth: auth.New(db, s.Clock, Roots()), Clock: s.Clock, Log: log, Test: testMethods{},

@@ -34,8 +34,8 @@ func TestNoClaimBesideASlowReleasePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
 	second := first.Beside(t)
-	MustBeat(t, second, first)
-	if !second.Peers.Leads() {
+	MustHeartbeat(t, second, first)
+	if !second.Cluster.Leads() {
 		t.Fatal("the second core does not lead")
 	}
 	r := serving(t, second)
@@ -46,8 +46,8 @@ func TestNoClaimBesideASlowReleasePostgreSQL(t *testing.T) {
 		last(ctx)
 		if c.Verb == coretest.Void {
 			if releases++; releases == 1 {
-				MustBeat(t, second, first) //nolint:contextcheck // the test's
-				pass(t, r, 0)              //nolint:contextcheck // the test's
+				MustHeartbeat(t, second, first) //nolint:contextcheck // the test's
+				pass(t, r, 0)                   //nolint:contextcheck // the test's
 			}
 		}
 		return nil

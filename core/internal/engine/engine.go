@@ -40,7 +40,7 @@ func IsBusy(err error) bool { return errors.Is(err, store.ErrBusy) || errors.Is(
 // IsUnavailable reports whether the store could not be read or written. A retry may succeed.
 func IsUnavailable(err error) bool { return errors.Is(err, store.ErrUnavailable) }
 
-// Config configures an Engine. All fields are required but Live, Tracer, Observer and Peers.
+// Config configures an Engine. All fields are required but Live, Tracer, Observer and Cluster.
 type Config struct {
 	Store *store.DB
 	Vault *vault.Vault
@@ -60,7 +60,7 @@ type Config struct {
 	Live     acquirer.Acquirer // serves live mode; nil refuses it
 
 	Observer Observer // nil for none
-	Peers    *Peers   // nil: no other process uses the store
+	Cluster  *Cluster // nil: no other process uses the store
 }
 
 // Engine carries out use-cases. It is safe for concurrent use.

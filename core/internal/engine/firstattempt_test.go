@@ -71,7 +71,7 @@ func mustFlight(t *testing.T, st step) *inFlight {
 		t.Fatal(err)
 	}
 	f.second = f.first.Beside(t)
-	MustBeat(t, f.second) // it leads, and takes the other for dead
+	MustHeartbeat(t, f.second) // it leads, and takes the other for dead
 	f.acquirer = &lagging{Acquirer: f.first.Acquirer}
 	for i, s := range []*coretest.Service{f.first, f.second} {
 		s.Engine.Test = f.acquirer
@@ -191,7 +191,7 @@ func (f *inFlight) mustOvertake(t *testing.T, by, then string) {
 func (f *inFlight) overtake(t *testing.T, by, then string) {
 	t.Helper()
 	f.second.Clock.Advance(engine.Patience)
-	MustBeat(t, f.second) // on a busy machine its lead has ended
+	MustHeartbeat(t, f.second) // on a busy machine its lead has ended
 	if by != "recovery" && by != "dropped" {
 		mustResolve(t, f.second, f.kind(), engine.Decision(by))
 		if then == "approved and released" {
@@ -237,7 +237,7 @@ func (f *inFlight) wantAgreement(t *testing.T, then string) {
 func recoverUntil(t *testing.T, s *coretest.Service, begun <-chan struct{}) {
 	t.Helper()
 	for t.Context().Err() == nil {
-		if err := s.Engine.Peers.Beat(t.Context()); err != nil {
+		if err := s.Engine.Cluster.Heartbeat(t.Context()); err != nil {
 			t.Error(err)
 		}
 		catchUp(t, s)

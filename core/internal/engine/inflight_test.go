@@ -77,13 +77,13 @@ func TestARunningStepIsNotResolved(t *testing.T) {
 func TestOwnStepsOfALeaderAreLeftAlonePostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
-	MustBeat(t, s)
+	MustHeartbeat(t, s)
 	r := serving(t, s)
 	s.Acquirer.Before = func(_ context.Context, c coretest.Call) error {
 		if c.Verb == coretest.Authorize {
 			s.Clock.Advance(24 * time.Hour)
-			MustBeat(t, s) //nolint:contextcheck // the test's
-			pass(t, r, 0)  //nolint:contextcheck // the test's
+			MustHeartbeat(t, s) //nolint:contextcheck // the test's
+			pass(t, r, 0)       //nolint:contextcheck // the test's
 		}
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 func scraped(s *coretest.Service) func() string {
 	m := metrics.New(metrics.Config{
 		Waiting: s.DB.Waiting, LogSize: func() int64 { return 0 }, Pending: s.DB.PendingDeliveries, Clock: s.Clock,
-		Leads: s.Engine.Peers.Leads,
+		Leads: s.Engine.Cluster.Leads,
 	})
 	s.Engine.Observer = m
 	return func() string {
@@ -84,7 +84,7 @@ func TestSettlementLag(t *testing.T) {
 	s := coretest.Open(t) // 09:30 UTC
 	l := &lags{Metrics: metrics.New(metrics.Config{
 		Waiting: s.DB.Waiting, LogSize: func() int64 { return 0 }, Pending: s.DB.PendingDeliveries, Clock: s.Clock,
-		Leads: s.Engine.Peers.Leads,
+		Leads: s.Engine.Cluster.Leads,
 	})}
 	s.Engine.Observer = l
 	mustPay(t, s, true)

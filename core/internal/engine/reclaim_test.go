@@ -28,7 +28,7 @@ func reclaimed(t *testing.T, v coretest.Verb, by *coretest.Service, fails, lost 
 		if c.Verb != v || sent.Add(1) != 1 {
 			return nil
 		}
-		if by.Peers != nil {
+		if by.Cluster != nil {
 			mustLead(t, by) //nolint:contextcheck // the test's
 		}
 		recovery.Go(func() { catchUp(t, by) }) //nolint:contextcheck // the test's
@@ -87,7 +87,7 @@ func TestReclaimBetweenTwoCores(t *testing.T) {
 			t.Parallel()
 			first := coretest.OpenShared(t)
 			second := first.Beside(t)
-			MustBeat(t, first, second)
+			MustHeartbeat(t, first, second)
 			txn := st.MustPrepare(t, first)
 			a, err := reclaimed(t, st.verb, second, acquirer.ErrUnavailable, nil, func() (engine.Result, error) {
 				return st.take(t.Context(), first, first.Request("k"), txn)
@@ -102,16 +102,16 @@ func TestReclaimBetweenTwoCores(t *testing.T) {
 	}
 }
 
-// mustLead lets a core beat until it leads and takes every silent core for dead.
+// mustLead lets a core write heartbeats until it leads and takes every silent core for dead.
 func mustLead(t *testing.T, s *coretest.Service) {
 	t.Helper()
 	s.Clock.Advance(time.Second)
 	programtest.WaitFor(t, "the core leads", func() bool {
-		MustBeat(t, s)
-		return s.Peers.Leads()
+		MustHeartbeat(t, s)
+		return s.Cluster.Leads()
 	})
 	for range 6 {
-		MustBeat(t, s)
+		MustHeartbeat(t, s)
 	}
 }
 

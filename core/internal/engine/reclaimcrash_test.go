@@ -182,8 +182,8 @@ func TestKeyOfALateOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			if s.Peers != nil {
-				MustBeat(t, s)
+			if s.Cluster != nil {
+				MustHeartbeat(t, s)
 			}
 			if a, err := s.Pay(t.Context(), s.Request("before"), 1, true); err != nil || a.Status != 201 { // the store sees the endpoints
 				t.Fatalf("got %d, %v", a.Status, err)

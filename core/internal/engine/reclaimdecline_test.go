@@ -60,7 +60,7 @@ func TestDeclineOfAReclaimBetweenTwoCores(t *testing.T) {
 			t.Parallel()
 			first := coretest.OpenShared(t)
 			second := first.Beside(t)
-			MustBeat(t, first, second)
+			MustHeartbeat(t, first, second)
 			txn := st.MustPrepare(t, first)
 			a, err := reclaimed(t, st.verb, second, nil, acquirer.ErrUnknown, func() (engine.Result, error) {
 				return st.take(t.Context(), first, first.Request("k"), txn)

@@ -26,7 +26,7 @@ const sweepEvery = time.Minute
 //
 // It claims payments in unknown and open steps on which no request works. In its own process these
 // are all steps that are not in flight, by any clock. Where cores share a store, one core claims
-// the steps of cores that have ended, and after Patience the steps of living cores (Peers).
+// the steps of cores that have ended, and after Patience the steps of living cores (Cluster).
 type Recovery struct {
 	e     *Engine
 	steps *unfinished // used by Pass alone
@@ -115,7 +115,7 @@ func (r *Recovery) readAndStart(ctx context.Context) (started int, whole bool, e
 
 // sweep removes the attempts at steps that have ended, if this core leads.
 func (r *Recovery) sweep(ctx context.Context, now time.Time) error {
-	if since := now.Sub(r.swept); !r.e.Peers.Leads() || 0 <= since && since < sweepEvery {
+	if since := now.Sub(r.swept); !r.e.Cluster.Leads() || 0 <= since && since < sweepEvery {
 		return nil
 	}
 	r.swept = now
@@ -125,7 +125,7 @@ func (r *Recovery) sweep(ctx context.Context, now time.Time) error {
 // try makes one attempt at a step. errSkipped if the step has ended, or another core is trying it.
 func (r *Recovery) try(ctx context.Context, t task) error {
 	patience := Patience
-	if r.e.Peers == nil {
+	if r.e.Cluster == nil {
 		patience = 0 // an attempt of an earlier process ended with it
 	}
 	pause := func(attempts int64) time.Duration { return payment.RetryAfter(t.id.Kind, attempts) }

@@ -75,8 +75,8 @@ func look(t *testing.T, s *coretest.Service) bool {
 		return false
 	}
 	s.Clock.Advance(max(0, time.UnixMilli(due).Sub(s.Clock.Now())))
-	if s.Peers != nil {
-		MustBeat(t, s) // on a busy machine its lead has ended
+	if s.Cluster != nil {
+		MustHeartbeat(t, s) // on a busy machine its lead has ended
 	}
 	s.Recover(t)
 	return true

@@ -22,7 +22,7 @@ func TestAClockThatIsBehindPostgreSQL(t *testing.T) {
 	behind.Clock = clock.NewFake(coretest.Birth.Add(-engine.RequestTolerance))
 	behind.IDs = id.NewGenerator(behind.Clock)
 	second := behind.Beside(t)
-	MustBeat(t, first, second)
+	MustHeartbeat(t, first, second)
 	first.Clock.Advance(leaderAhead)
 	first.Acquirer.Before = func(ctx context.Context, c coretest.Call) error {
 		if c.Verb != coretest.Authorize {

@@ -118,7 +118,7 @@ func (u *unfinished) sources() []*source {
 func (u *unfinished) ofReversal(o *payment.Reversal) (int64, task) {
 	return o.ID, task{
 		id:     payment.StepID{Kind: payment.ReversalStep, ID: o.ID},
-		tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: u.e.Peers.Leads(),
+		tenant: o.Tenant, step: StepReversal, since: o.DueAt, mine: u.e.Cluster.Leads(),
 		do: func(ctx context.Context) error { return u.e.reconcileReversal(ctx, o) },
 	}
 }
@@ -158,7 +158,7 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 	if o.Unreadable != nil {
 		out.do = func(context.Context) error { return o.Unreadable }
 	}
-	out.mine = t.Status == payment.Unknown && u.e.Peers.Leads() || u.claimable(out.id, t.Core, t.UpdatedAt)
+	out.mine = t.Status == payment.Unknown && u.e.Cluster.Leads() || u.claimable(out.id, t.Core, t.UpdatedAt)
 	return t.ID, out
 }
 
@@ -166,7 +166,7 @@ func (u *unfinished) ofTransaction(o store.OpenTransaction) (int64, task) {
 // may claim it. A step of this process is judged by the requests in flight and never by the clock,
 // which may have been set. By an age, a clock that steps would have it claimed under its request.
 func (u *unfinished) claimable(step payment.StepID, core int64, begun time.Time) bool {
-	p := u.e.Peers
+	p := u.e.Cluster
 	if p == nil {
 		return !u.serving || !u.e.inFlight.has(step)
 	}
@@ -214,7 +214,7 @@ func pageOf[T any](
 
 // report reports the last complete round of each source to the observer, if this core leads.
 func (u *unfinished) report() {
-	if !u.e.Peers.Leads() {
+	if !u.e.Cluster.Leads() {
 		return
 	}
 	all := roundResult{open: map[Step]int{}}

@@ -18,14 +18,14 @@ func cores(t *testing.T) (first, second *bundle) {
 	s := coretest.OpenShared(t)
 	secrets := webhook.NewSecrets([]byte("the webhook key of the tests: 32"))
 	first, second = &bundle{s, secrets}, &bundle{s.Beside(t), secrets}
-	beat(t, second, first)
+	heartbeat(t, second, first)
 	return first, second
 }
 
-func beat(t *testing.T, cores ...*bundle) {
+func heartbeat(t *testing.T, cores ...*bundle) {
 	t.Helper()
 	for _, c := range cores {
-		if err := c.Peers.Beat(t.Context()); err != nil {
+		if err := c.Cluster.Heartbeat(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,19 +56,19 @@ func TestLeasesOfADeadCorePostgreSQL(t *testing.T) {
 	first.MustPay(t)
 	lease := first.mustLease(t, e)
 	leased := func() int64 {
-		return first.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 1 AND core_id = ?", first.Peers.ID)
+		return first.Number(t, "SELECT COUNT(*) FROM webhook_deliveries WHERE leased = 1 AND core_id = ?", first.Cluster.ID)
 	}
-	for range 3 { // slow: one beat for four of the other's
-		beat(t, second, second, second, second, first)
+	for range 3 { // slow: one heartbeat for four of the other's
+		heartbeat(t, second, second, second, second, first)
 		if leased() != 1 {
 			t.Fatal("a slow core's lease was taken")
 		}
 	}
-	beat(t, second, second, second, second, second)
+	heartbeat(t, second, second, second, second, second)
 	if leased() != 1 {
-		t.Fatal("a lease was taken after four beats in a row without one of its core")
+		t.Fatal("a lease was taken after four heartbeats in a row without one of its core")
 	}
-	beat(t, second)
+	heartbeat(t, second)
 	if leased() != 0 {
 		t.Fatal("the dead core's lease stands")
 	}

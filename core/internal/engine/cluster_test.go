@@ -14,11 +14,11 @@ import (
 	"github.com/causeway-pay/causeway/shared/programtest"
 )
 
-// MustBeat lets cores write heartbeats, in this order.
-func MustBeat(t *testing.T, cores ...*coretest.Service) {
+// MustHeartbeat lets cores write heartbeats, in this order.
+func MustHeartbeat(t *testing.T, cores ...*coretest.Service) {
 	t.Helper()
 	for _, s := range cores {
-		if err := s.Peers.Beat(t.Context()); err != nil {
+		if err := s.Cluster.Heartbeat(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,8 +32,8 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	first := coretest.OpenShared(t)
 	second, third := first.Beside(t), first.Beside(t)
 	all := []*coretest.Service{first, second, third}
-	MustBeat(t, all...)
-	if !first.Peers.Leads() || second.Peers.Leads() || third.Peers.Leads() {
+	MustHeartbeat(t, all...)
+	if !first.Cluster.Leads() || second.Cluster.Leads() || third.Cluster.Leads() {
 		t.Fatal("the first core leads, and it alone")
 	}
 	held, reached := make(chan struct{}), make(chan struct{}, 2)
@@ -67,11 +67,11 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 		t.Errorf("%d questions while all cores live", got)
 	}
 	programtest.WaitFor(t, "another core leads", func() bool { // the first sends no heartbeat
-		MustBeat(t, second, third)
-		return second.Peers.Leads() || third.Peers.Leads()
+		MustHeartbeat(t, second, third)
+		return second.Cluster.Leads() || third.Cluster.Leads()
 	})
 	for range 6 {
-		MustBeat(t, second, third)
+		MustHeartbeat(t, second, third)
 	}
 	passes()
 	// Once about the payment, and once more, by its reversal, before the request that it takes
@@ -90,7 +90,7 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	first.Acquirer.Before = nil
 	first.Clock.Advance(time.Minute)
 	programtest.WaitFor(t, "the acquirer holds the living core's 50 alone", func() bool {
-		MustBeat(t, second, third) // a busy machine may have outlasted the lease
+		MustHeartbeat(t, second, third) // a busy machine may have outlasted the lease
 		passes()
 		return first.Acquirer.HeldInAll() == 50
 	})
@@ -135,7 +135,7 @@ func TestPassesAtOncePostgreSQL(t *testing.T) {
 	}
 	first.Clock.Advance(time.Second)
 	for _, s := range all { // each takes itself for the one that leads
-		s.Engine.Peers = nil
+		s.Engine.Cluster = nil
 	}
 	together(func(s *coretest.Service) (int, error) {
 		return 0, s.Engine.NewRecovery().CatchUp(t.Context(), time.Minute)

@@ -20,41 +20,41 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	first := coretest.OpenShared(t)
 	second := first.Beside(t)
 	now := clock.NewFake(clock.System().Now())
-	first.Peers.Clock = now
+	first.Cluster.Clock = now
 	set := func(off time.Duration) {
 		t.Helper()
 		now.Set(clock.System().Now().Add(off))
-		MustBeat(t, first)
+		MustHeartbeat(t, first)
 	}
 	set(0)
-	if !first.Peers.Leads() {
+	if !first.Cluster.Leads() {
 		t.Fatal("the first core leads")
 	}
 	for _, off := range []time.Duration{3 * time.Minute, -3 * time.Minute, 10 * time.Second, -10 * time.Second} {
 		set(off)
-		if first.Peers.Leads() || first.Peers.Agrees() {
+		if first.Cluster.Leads() || first.Cluster.Agrees() {
 			t.Errorf("off by %s: it leads", off)
 		}
-		if got := first.Peers.Offset() - off; got.Abs() > 5*time.Second {
-			t.Errorf("off by %s: told %s", off, first.Peers.Offset())
+		if got := first.Cluster.Offset() - off; got.Abs() > 5*time.Second {
+			t.Errorf("off by %s: told %s", off, first.Cluster.Offset())
 		}
-		MustBeat(t, second)
-		if !second.Peers.Leads() {
+		MustHeartbeat(t, second)
+		if !second.Cluster.Leads() {
 			t.Errorf("off by %s: it has not handed the lead on", off)
 		}
-		if err := second.DB.Leave(t.Context(), second.Peers.ID); err != nil {
+		if err := second.DB.Leave(t.Context(), second.Cluster.ID); err != nil {
 			t.Fatal(err)
 		}
 		set(off) // and the lead is free
-		if first.Peers.Leads() {
+		if first.Cluster.Leads() {
 			t.Errorf("off by %s: it has taken the lead", off)
 		}
 		set(0)
-		if !first.Peers.Leads() || !first.Peers.Agrees() {
+		if !first.Cluster.Leads() || !first.Cluster.Agrees() {
 			t.Errorf("after it was off by %s: it does not lead", off)
 		}
 	}
-	if got := strings.Count(first.Log.String(), "peers: the clock is off"); got != 4 {
+	if got := strings.Count(first.Log.String(), "cluster: the clock differs from the database server's"); got != 4 {
 		t.Errorf("told of it %d times, want 4", got)
 	}
 }
@@ -65,19 +65,19 @@ func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
 	now := clock.NewFake(clock.System().Now())
-	s.Peers.Clock = now
-	MustBeat(t, s)
+	s.Cluster.Clock = now
+	MustHeartbeat(t, s)
 	for _, by := range []time.Duration{25 * time.Hour, -25 * time.Hour} {
 		now.Set(clock.System().Now().Add(by))
-		if s.Peers.Leads() || s.Peers.Agrees() {
-			t.Errorf("off by %s: it leads: %t, it agrees: %t", by, s.Peers.Leads(), s.Peers.Agrees())
+		if s.Cluster.Leads() || s.Cluster.Agrees() {
+			t.Errorf("off by %s: it leads: %t, it agrees: %t", by, s.Cluster.Leads(), s.Cluster.Agrees())
 		}
-		if got := s.Peers.Offset() - by; got.Abs() > time.Minute {
-			t.Errorf("off by %s: got %s", by, s.Peers.Offset())
+		if got := s.Cluster.Offset() - by; got.Abs() > time.Minute {
+			t.Errorf("off by %s: got %s", by, s.Cluster.Offset())
 		}
 		now.Set(clock.System().Now())
-		if MustBeat(t, s); !s.Peers.Leads() || !s.Peers.Agrees() {
-			t.Errorf("after it was off by %s: it leads: %t, it agrees: %t", by, s.Peers.Leads(), s.Peers.Agrees())
+		if MustHeartbeat(t, s); !s.Cluster.Leads() || !s.Cluster.Agrees() {
+			t.Errorf("after it was off by %s: it leads: %t, it agrees: %t", by, s.Cluster.Leads(), s.Cluster.Agrees())
 		}
 	}
 }
@@ -88,13 +88,13 @@ func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
 	second := first.Beside(t)
-	if MustBeat(t, first, second); second.Peers.Leads() {
+	if MustHeartbeat(t, first, second); second.Cluster.Leads() {
 		t.Fatal("both lead")
 	}
 	if _, err := first.Inspect.ExecContext(t.Context(), "UPDATE lead SET until = until + 24 * 3600 * 1000"); err != nil {
 		t.Fatal(err)
 	}
-	if MustBeat(t, second); !second.Peers.Leads() {
+	if MustHeartbeat(t, second); !second.Cluster.Leads() {
 		t.Error("the dead leader keeps the lead until the server's clock has caught up")
 	}
 }
@@ -108,14 +108,14 @@ func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
-			s.Peers.Clock = s.Clock
-			s.DB.ClaimBy(s.Peers.Trusts)
+			s.Cluster.Clock = s.Clock
+			s.DB.ClaimBy(s.Cluster.Trusts)
 			pay := func(off time.Duration, key string) (engine.Result, error) {
 				s.Clock.Set(clock.System().Now().Add(off))
 				return s.Pay(t.Context(), s.Request(key), 100, true)
 			}
 			s.Clock.Set(clock.System().Now())
-			MustBeat(t, s)
+			MustHeartbeat(t, s)
 			if a, err := pay(0, "first"); err != nil || a.Status != 201 {
 				t.Fatalf("got %d, %v", a.Status, err)
 			}
