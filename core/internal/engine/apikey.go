@@ -53,7 +53,8 @@ func (e *Engine) CreateKeyOf(ctx context.Context, r Request, t payment.Tenant, b
 	r.Scopes = by
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		if err := e.insertNew(func(id int64) error { m.Key.ID = id; return tx.InsertKey(m.Key, m.Hash) }); err != nil {
+		m.Key.ID = e.IDs.Next()
+		if err := tx.InsertKey(m.Key, m.Hash); err != nil {
 			return nil, err
 		}
 		a := e.minted(tx, m)
@@ -92,10 +93,8 @@ func (e *Engine) RollKeyOf(
 		if err != nil {
 			return nil, err
 		}
-		err = e.insertNew(func(id int64) error {
-			m.Key.ID = id
-			return tx.RollKey(old.ID, tx.Now.Add(overlap), m.Key, m.Hash)
-		})
+		m.Key.ID = e.IDs.Next()
+		err = tx.RollKey(old.ID, tx.Now.Add(overlap), m.Key, m.Hash)
 		if errors.Is(err, store.ErrConflict) {
 			a := e.refused(r.ID, notRollable(old, tx.Now), nil)
 			return &a, nil

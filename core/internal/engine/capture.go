@@ -26,12 +26,9 @@ func (e *Engine) Capture(
 	s, w := &capture{e, c}, e.inFlight.request()
 	defer w.end()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, claim int64) (*Result, error) {
-		c.Claim = claim
-		err := e.insertNew(func(id int64) error {
-			c.ID, c.Amount = id, amount
-			w.of(s.about().StepID)
-			return tx.BeginCapture(c)
-		})
+		c.Claim, c.ID, c.Amount = claim, e.IDs.Next(), amount
+		w.of(s.about().StepID)
+		err := tx.BeginCapture(c)
 		if errors.Is(err, store.ErrConflict) {
 			return e.refuse(tx, r, transaction, func(t *payment.Transaction) *payment.Refusal { return t.WhyNoCapture(amount) })
 		}

@@ -27,8 +27,8 @@ func (e *Engine) Prepare(ctx context.Context, r Request, p Payment) (Result, err
 	named := p.Drawn
 	named.Token = 0
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		err := e.insertNew(func(id int64) error { t.ID = id; return tx.InsertUnconfirmed(t) })
-		if err != nil {
+		t.ID = e.IDs.Next()
+		if err := tx.InsertUnconfirmed(t); err != nil {
 			return nil, err
 		}
 		if err := tx.InsertTerms(t.Tenant, t.ID, p.Terms); err != nil {

@@ -59,7 +59,8 @@ func (e *Engine) beginCredit(tx *store.Tx, f *payment.Refund, from Drawn) error 
 	if !allowed {
 		return ErrUnlinkedRefunds
 	}
-	if err := e.insertNew(func(id int64) error { f.ID = id; return tx.InsertCredit(f) }); err != nil {
+	f.ID = e.IDs.Next()
+	if err := tx.InsertCredit(f); err != nil {
 		return err
 	}
 	if err := e.draw(tx, f.Tenant, from, f.ID); err != nil {

@@ -13,8 +13,8 @@ import (
 func (e *Engine) CreateCustomer(ctx context.Context, r Request, details []byte) (Result, error) {
 	defer e.running.enter(ctx, r)()
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		c := &payment.Customer{Tenant: r.Tenant, Details: details, Client: r.client()}
-		if err := e.insertNew(func(id int64) error { c.ID = id; return tx.InsertCustomer(c) }); err != nil {
+		c := &payment.Customer{Tenant: r.Tenant, Details: details, Client: r.client(), ID: e.IDs.Next()}
+		if err := tx.InsertCustomer(c); err != nil {
 			return nil, err
 		}
 		result := e.created(c)

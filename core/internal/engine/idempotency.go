@@ -207,11 +207,6 @@ func (e *Engine) refuse(
 	return &a, nil
 }
 
-// insertNew inserts with a new id, and with another one if a second process has made the same id.
-func (e *Engine) insertNew(insert func(id int64) error) error {
-	return withNewIDs(func() error { return insert(e.IDs.Next()) })
-}
-
 // withNewIDs runs write, which draws ids, and runs it again if a second process has made the same
 // ids.
 func withNewIDs(write func() error) error {

@@ -20,8 +20,8 @@ func (e *Engine) CreateMerchant(
 	defer e.running.enter(ctx, r)()
 	var made *payment.Merchant
 	out, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
-		var n int64
-		err := e.insertNew(func(id int64) error { n = id; return tx.InsertMerchant(id, c.Name) })
+		n := e.IDs.Next()
+		err := tx.InsertMerchant(n, c.Name)
 		if err == nil {
 			err = tx.UpdateMerchant(n, c)
 		}

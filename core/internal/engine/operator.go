@@ -19,7 +19,8 @@ func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.Operat
 	defer e.running.enter(ctx, r)()
 	done, err := e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		made := o
-		if err := e.insertNew(func(id int64) error { made.ID = id; return tx.InsertOperator(&made, hash) }); err != nil {
+		made.ID = e.IDs.Next()
+		if err := tx.InsertOperator(&made, hash); err != nil {
 			return nil, err
 		}
 		result := e.rendered(Result{Kind: Created, Object: &made, At: tx.Now, Credential: token})

@@ -66,7 +66,8 @@ func (e *Engine) beginRefund(tx *store.Tx, f *payment.Refund) error {
 			f.Amount = min(f.Amount, c.Refundable())
 		}
 	}
-	if err := e.insertNew(func(id int64) error { f.ID = id; return tx.BeginRefund(f) }); err != nil {
+	f.ID = e.IDs.Next()
+	if err := tx.BeginRefund(f); err != nil {
 		return err
 	}
 	return tx.InsertEvent(e.event("refund.created", f.Tenant, f.ID, 1, e.shown(f)))

@@ -44,7 +44,8 @@ func (e *Engine) CreateEndpoint(ctx context.Context, r Request, w payment.Endpoi
 			return nil, ErrTooManyEndpoints
 		}
 		w.Tenant, w.Status, w.Generation, w.Version = r.Tenant, payment.EndpointEnabled, 1, 1
-		if err := e.insertNew(func(id int64) error { w.ID = id; return tx.InsertEndpoint(&w) }); err != nil {
+		w.ID = e.IDs.Next()
+		if err := tx.InsertEndpoint(&w); err != nil {
 			return nil, err
 		}
 		result := e.rendered(Result{Kind: Created, Object: &w, Credential: e.endpointSecret(&w)})
