@@ -238,6 +238,17 @@ func safeParam(param string) string {
 	return param
 }
 
+// fieldFault turns an error that names a field of the request into a fault, nil for another error.
+func fieldFault(err error) *fault {
+	if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
+		return &fault{code: codeInvalidValue, param: invalid.Field, message: invalid.Text + "."}
+	}
+	if version, ok := errors.AsType[*engine.VersionError](err); ok {
+		return &fault{code: version.Code, param: version.Param, message: version.Message}
+	}
+	return nil
+}
+
 // faultOf turns any error into a fault. An unknown error is internal, and its text goes to the log
 // only.
 func faultOf(err error) *fault {
@@ -247,12 +258,8 @@ func faultOf(err error) *fault {
 	if refused := admissionFault(err); refused != nil {
 		return refused
 	}
-	if invalid, ok := errors.AsType[*operator.FieldError](err); ok {
-		return &fault{code: codeInvalidValue, param: invalid.Field, message: invalid.Text + "."}
-	}
-	var version *engine.VersionError
-	if errors.As(err, &version) {
-		return &fault{code: version.Code, param: version.Param, message: version.Message}
+	if named := fieldFault(err); named != nil {
+		return named
 	}
 	for _, known := range []struct {
 		err         error

@@ -111,8 +111,8 @@ func Restore(ctx context.Context, cfg datadir.Config, from string) (err error) {
 	return moveInto(half, cfg.Data, m.Files)
 }
 
-// moveInto moves the files into the data folder, the database last: without it, no command takes the
-// folder for complete.
+// moveInto moves the files into the data folder, the database last: without it, no command takes
+// the folder for complete.
 func moveInto(half, data string, files []file) error {
 	slices.SortFunc(files, func(a, b file) int {
 		switch datadir.DatabaseFile {

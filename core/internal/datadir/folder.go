@@ -90,8 +90,8 @@ func wantNothingLost(data string) error {
 	return nil
 }
 
-// wantKept returns ErrLost if a location has no secret although the store holds rows that need it. A
-// new secret would make the loss permanent.
+// wantKept returns ErrLost if a location has no secret although the store holds rows that need it.
+// A new secret would make the loss permanent.
 func (cfg Config) wantKept(
 	ctx context.Context, location vault.Location, needed func(context.Context) (bool, error), name, effect string,
 ) error {

@@ -91,8 +91,8 @@ func (c *Cluster) compareClocks(ctx context.Context) func(server time.Time) bool
 		offset, agreed, agrees := c.clocks.compare(before, read(c.Clock), server)
 		switch {
 		case agreed && !agrees:
-			c.Log.ErrorContext(ctx, "cluster: the clock differs from the database server's; fix NTP: until then this core neither leads nor claims steps",
-				slog.Duration("offset", offset))
+			c.Log.ErrorContext(ctx, "cluster: the clock differs from the database server's; fix NTP: until then this core "+
+				"neither leads nor claims steps", slog.Duration("offset", offset))
 		case agrees && !agreed:
 			c.Log.InfoContext(ctx, "cluster: the clock agrees with the database server's again", slog.Duration("offset", offset))
 		}
@@ -177,8 +177,8 @@ func (c *Cluster) note(begun time.Time, leads bool, heartbeats map[int64]int64) 
 	return forget, dead
 }
 
-// dropLeases makes the deliveries due that a dead core had leased. Once is enough: a dead core takes
-// no lease.
+// dropLeases makes the deliveries due that a dead core had leased. Once is enough: a dead core
+// takes no lease.
 func (c *Cluster) dropLeases(ctx context.Context, core int64) error {
 	var n int64
 	err := c.Store.Update(ctx, func(tx *store.Tx) (err error) { n, err = tx.DropLeasesOf(core); return err })
@@ -208,7 +208,8 @@ func (c *Cluster) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		if err := c.Heartbeat(ctx); err != nil && ctx.Err() == nil {
-			c.Log.ErrorContext(ctx, "cluster: heartbeat failed; this core loses leadership until one succeeds", slog.Any("error", err))
+			c.Log.ErrorContext(ctx, "cluster: heartbeat failed; this core loses leadership until one succeeds",
+				slog.Any("error", err))
 		}
 	}
 }
@@ -220,6 +221,7 @@ func (c *Cluster) leave(ctx context.Context) {
 	c.until = time.Time{}
 	c.mu.Unlock()
 	if err := c.Store.Leave(ctx, c.ID); err != nil {
-		c.Log.ErrorContext(ctx, "cluster: leaving failed; other cores wait 5 heartbeats before they claim this core's work", slog.Any("error", err))
+		c.Log.ErrorContext(ctx, "cluster: leaving failed; other cores wait 5 heartbeats before they claim this core's work",
+			slog.Any("error", err))
 	}
 }

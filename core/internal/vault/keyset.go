@@ -32,8 +32,8 @@ type Location interface {
 	String() string
 }
 
-// Load opens the keyset of a location, or makes it with one fresh key when there is none. kek is the
-// key-encryption key, KEKSize bytes.
+// Load opens the keyset of a location, or makes it with one fresh key when there is none. kek is
+// the key-encryption key, KEKSize bytes.
 func Load(ctx context.Context, location Location, kek []byte) (*Vault, error) {
 	wrap, err := wrapping(kek)
 	if err != nil {
