@@ -15,8 +15,8 @@ import (
 // audit lists, checks and exports the record of operators' actions.
 func (m *Main) audit(ctx context.Context, args []string) error {
 	f, at := m.flags("audit")
-	limit := f.Int("limit", 50, "how many records to list")
-	head := f.String("head", "", "a head that was logged, which the records must contain")
+	limit := f.Int("limit", 50, "")
+	head := f.String("head", "", "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 func (m *Main) backup(ctx context.Context, args []string) error {
 	f, at := m.flags("backup")
-	to := f.String("to", "", "the folder to make")
+	to := f.String("to", "", "")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (m *Main) backup(ctx context.Context, args []string) error {
 
 func (m *Main) restore(ctx context.Context, args []string) error {
 	f, at := m.flags("restore")
-	from := f.String("from", "", "the backup's folder")
+	from := f.String("from", "", "")
 	if _, err := m.parse(f, args, 0); err != nil {
 		return err
 	}

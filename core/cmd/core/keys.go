@@ -24,14 +24,14 @@ type keyFlags struct {
 func (m *Main) keys(ctx context.Context, args []string) error {
 	f, at := m.flags("keys")
 	var k keyFlags
-	f.StringVar(&k.spec.Merchant, "merchant", "", "merchant id")
-	f.StringVar(&k.spec.Mode, "mode", "test", "test or live")
-	f.StringVar(&k.spec.Kind, "kind", "secret", "secret or publishable")
-	f.StringVar(&k.spec.Name, "name", "", "what people call it")
-	f.StringVar(&k.scopes, "scopes", "", "scopes, separated by commas; all that the kind may have by default")
-	f.DurationVar(&k.overlap, "overlap", 24*time.Hour, "how long a rolled key stays valid")
-	f.BoolVar(&k.force, "force", false, "revoke the last key that can manage keys, too")
-	f.BoolVar(&k.json, "json", false, "print the inventory as JSON")
+	f.StringVar(&k.spec.Merchant, "merchant", "", "")
+	f.StringVar(&k.spec.Mode, "mode", "test", "")
+	f.StringVar(&k.spec.Kind, "kind", "secret", "")
+	f.StringVar(&k.spec.Name, "name", "", "")
+	f.StringVar(&k.scopes, "scopes", "", "")
+	f.DurationVar(&k.overlap, "overlap", 24*time.Hour, "")
+	f.BoolVar(&k.force, "force", false, "")
+	f.BoolVar(&k.json, "json", false, "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err

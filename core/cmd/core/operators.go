@@ -16,8 +16,8 @@ import (
 // operators makes, lists and revokes operator tokens.
 func (m *Main) operators(ctx context.Context, args []string) error {
 	f, at := m.flags("operators")
-	role := f.String("role", auth.RoleOperator, "operator, auditor or filter-identify")
-	lasts := f.Duration("expires", 0, "lifetime of the token, 0 for no limit")
+	role := f.String("role", auth.RoleOperator, "")
+	lasts := f.Duration("expires", 0, "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // personalData shows personal data that is past its period.
 func (m *Main) personalData(ctx context.Context, args []string) error {
 	f, at := m.flags("personal-data")
-	payments := f.Int("keep-personal-data", 0, "the period of serve in days, 0 for no end")
-	customers := f.Int("keep-customers", 0, "the period of serve in days, 0 for no end")
+	payments := f.Int("keep-personal-data", 0, "")
+	customers := f.Int("keep-customers", 0, "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err

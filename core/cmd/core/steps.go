@@ -15,11 +15,11 @@ import (
 // steps lists, shows and resolves steps without an outcome.
 func (m *Main) steps(ctx context.Context, args []string) error {
 	f, at := m.flags("steps")
-	merchant := f.String("merchant", "", "mer_…")
-	kind := f.String("kind", "", "authorize, void, capture, refund or reversal")
-	limit := f.Int("limit", 50, "how many to list")
-	outcome := f.String("outcome", "", "approved, declined, no_effect or released")
-	reason := f.String("reason", "", "by which statement or person")
+	merchant := f.String("merchant", "", "")
+	kind := f.String("kind", "", "")
+	limit := f.Int("limit", 50, "")
+	outcome := f.String("outcome", "", "")
+	reason := f.String("reason", "", "")
 	words, err := m.words(f, args)
 	if err != nil {
 		return err

@@ -16,8 +16,8 @@ type storeFlags struct{ data, store string }
 // addStoreFlags adds the flags that locate the store.
 func addStoreFlags(f *flag.FlagSet) *storeFlags {
 	p := &storeFlags{}
-	f.StringVar(&p.data, "data", "./data", "data folder")
-	f.StringVar(&p.store, "store", "", "URL of the store")
+	f.StringVar(&p.data, "data", "./data", "")
+	f.StringVar(&p.store, "store", "", "")
 	return p
 }
 

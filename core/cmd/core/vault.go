@@ -12,7 +12,7 @@ import (
 
 func (m *Main) vault(ctx context.Context, args []string) (err error) {
 	f, at := m.flags("vault")
-	drop := f.Bool("drop-old", false, "remove the old keys once nothing is encrypted by them")
+	drop := f.Bool("drop-old", false, "")
 	words, err := m.parse(f, verbLast(args, "rotate", "rewrap"), 1)
 	if err != nil {
 		return err
