@@ -8,30 +8,31 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// FileSuffix behind the name of a variable that holds a secret makes the name of the variable that
-// names a file instead.
+// FileSuffix is appended to the name of a secret's variable: NAME holds the secret, NAME_FILE holds
+// the path of a file with it.
 const FileSuffix = "_FILE"
 
-var errBothSet = errors.New("both are set")
+var errBothSet = errors.New("both are set: unset one")
 
 // Environment reads a secret from a variable, or from the file that the variable with FileSuffix
-// names. It returns the zero secret if neither is set.
+// names, without the white space around it. It returns the zero secret if neither variable is set.
+// An empty file is an error, as for Resolve.
 func Environment(getenv func(string) string, variable string) (secret.String, error) {
 	text, path := getenv(variable), getenv(variable+FileSuffix)
 	switch {
 	case text != "" && path != "":
 		return secret.String{}, fmt.Errorf("%s and %s: %w", variable, variable+FileSuffix, errBothSet)
 	case path != "":
-		b, err := readAtMost(path, maxSecret)
+		content, err := fromFile(path)
 		if err != nil {
 			return secret.String{}, fmt.Errorf("%s: %w", variable+FileSuffix, err)
 		}
-		return secret.New(strings.TrimSpace(string(b))), nil
+		return secret.New(strings.TrimSpace(content.Reveal())), nil
 	}
 	return secret.New(text), nil
 }
 
-// ResolveOr is Resolve, or Environment if nothing was configured.
+// ResolveOr returns the result of Resolve if the Secret is set, and else of Environment.
 func (s Secret) ResolveOr(getenv func(string) string, variable string) (secret.String, error) {
 	if s.IsZero() {
 		return Environment(getenv, variable)

@@ -13,12 +13,18 @@ func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
 	mustWrite(t, file, " from the file\n")
+	for name, content := range map[string]string{"empty": "", "newline": "\n", "blank": " \r\n\t\n"} {
+		mustWrite(t, file+name, content)
+	}
 	for _, c := range []struct{ text, file, want, wrong string }{
 		{"", "", "", ""},
 		{planted, "", planted, ""},
 		{"", file, "from the file", ""},
 		{planted, file, "", "KEY_FILE"},
 		{"", file + "x", "", "KEY_FILE"},
+		{"", file + "empty", "", "KEY_FILE"},
+		{"", file + "newline", "", "KEY_FILE"},
+		{"", file + "blank", "", "KEY_FILE"},
 	} {
 		getenv := func(name string) string { return map[string]string{"KEY": c.text, "KEY_FILE": c.file}[name] }
 		got, err := config.Environment(getenv, "KEY")

@@ -33,7 +33,7 @@ func (s Secret) IsZero() bool { return s.literal.IsZero() && s.env == "" && s.fi
 
 // Resolve returns the value: that of the variable, or the content of the file less one trailing
 // newline. A Secret that is not set gives the zero secret. An error names the variable or the file,
-// which is missing, empty or too large; a missing file satisfies errors.Is(err, fs.ErrNotExist).
+// which is missing, empty, blank or too large; a missing file satisfies errors.Is(err, fs.ErrNotExist).
 func (s Secret) Resolve() (secret.String, error) {
 	switch {
 	case s.env != "":
@@ -55,7 +55,7 @@ func fromFile(path string) (secret.String, error) {
 	}
 	b = bytes.TrimSuffix(b, []byte("\n"))
 	b = bytes.TrimSuffix(b, []byte("\r"))
-	if len(b) == 0 {
+	if len(bytes.TrimSpace(b)) == 0 {
 		return secret.String{}, fmt.Errorf("secret: file %s is empty", path)
 	}
 	return secret.New(string(b)), nil
