@@ -1394,7 +1394,7 @@ type APIKey struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	RevokedAt *Timestamp `json:"revoked_at,omitempty"`
 
-	// Secret The key itself, only in the answer that made it.
+	// Secret The key itself, only in the response that created it.
 	Secret *secret.String `json:"secret,omitempty"`
 }
 
@@ -1454,7 +1454,7 @@ type Address struct {
 	State      *string `json:"state,omitempty"`
 }
 
-// Authorization What the acquirer answered. Present once it was reached, on declines too.
+// Authorization The acquirer's response. Present once the acquirer was reached, on declines too.
 type Authorization struct {
 	// Code The issuer's approval code.
 	Code                 *string `json:"code,omitempty"`
@@ -1537,7 +1537,7 @@ type Capture struct {
 	// Settlement Whether captured money waits for settlement or has settled.
 	Settlement Settlement `json:"settlement"`
 
-	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
+	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
 	Failure   *Failure `json:"failure,omitempty"`
 	Reference *string  `json:"reference,omitempty"`
 
@@ -1649,7 +1649,7 @@ type CertificateRotationObject string
 // CheckResult defines model for CheckResult.
 type CheckResult string
 
-// Checks What the issuer said of the data that came with the card.
+// Checks The issuer's checks of the data that came with the card.
 type Checks struct {
 	Cvc         CheckResult `json:"cvc"`
 	AddressLine CheckResult `json:"address_line"`
@@ -1847,7 +1847,7 @@ type EventType string
 // Example: 1
 type ExpectedVersion = int64
 
-// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
+// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -1937,7 +1937,7 @@ type IdempotencyKeyReserve struct {
 	Purpose string `json:"purpose"`
 }
 
-// Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
 type Initiator struct {
 	// Type A payment that the merchant asks for while the customer is away needs a reason.
 	Type InitiatorType `json:"type"`
@@ -2036,7 +2036,7 @@ type MLEKey struct {
 		ExpiresAt Timestamp `json:"expires_at"`
 	} `json:"previous,omitempty"`
 
-	// ResponseKey Your own key that answers are encrypted to unless `X-SVC-MLE-Response-Kid` names another; null when none is active.
+	// ResponseKey Your own key that responses are encrypted to unless `X-SVC-MLE-Response-Kid` names another; null when none is active.
 	ResponseKey *struct {
 		Kid *string `json:"kid"`
 	} `json:"response_key,omitempty"`
@@ -2095,7 +2095,7 @@ type MLEResponseKey struct {
 	// Jwk A public key (RFC 7517).
 	Jwk       JWK `json:"jwk"`
 	Challenge *struct {
-		// Jwe To the key, in the answer that makes it only.
+		// Jwe Encrypted to the key, only in the response that creates it.
 		Jwe *string `json:"jwe,omitempty"`
 
 		// ExpiresAt RFC 3339 UTC with milliseconds.
@@ -2296,7 +2296,7 @@ type Refund struct {
 	Currency Currency `json:"currency"`
 	Reason   *string  `json:"reason,omitempty"`
 
-	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
+	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
 	Failure   *Failure `json:"failure,omitempty"`
 	Reference *string  `json:"reference,omitempty"`
 
@@ -2610,7 +2610,7 @@ type Transaction struct {
 	// Card What may be known of a card.
 	Card *Card `json:"card,omitempty"`
 
-	// Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
 	Initiator *Initiator `json:"initiator,omitempty"`
 
 	// NetworkToken What may be known of a network token.
@@ -2622,13 +2622,13 @@ type Transaction struct {
 	// DeclineCode Why the issuer or acquirer declined.
 	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
 
-	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that nobody confirmed within 24 hours, `not_confirmed`.
+	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
 	Failure *Failure `json:"failure,omitempty"`
 
-	// Checks What the issuer said of the data that came with the card.
+	// Checks The issuer's checks of the data that came with the card.
 	Checks *Checks `json:"checks,omitempty"`
 
-	// Authorization What the acquirer answered. Present once it was reached, on declines too.
+	// Authorization The acquirer's response. Present once the acquirer was reached, on declines too.
 	Authorization       *Authorization `json:"authorization,omitempty"`
 	Customer            *string        `json:"customer,omitempty"`
 	Reference           *string        `json:"reference,omitempty"`
@@ -2656,7 +2656,7 @@ type Transaction struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
-	// ClientSecret Lets a publishable key confirm this transaction. Only in the answer that creates one with `confirm: false`: hand it to the
+	// ClientSecret Lets a publishable key confirm this transaction. Only in the response that creates one with `confirm: false`: hand it to the
 	// payer's device, over TLS, and keep it nowhere.
 	ClientSecret *secret.String `json:"client_secret,omitempty"`
 }
@@ -2718,11 +2718,11 @@ type TransactionCreate struct {
 	// Example: usd
 	Currency Currency `json:"currency"`
 
-	// Customer Who pays. A stored payment method must be this customer's; without this field the payment is its owner's.
+	// Customer The payer. A stored payment method must be this customer's; without this field the payment is its owner's.
 	Customer    *string `json:"customer,omitempty"`
 	Description *string `json:"description,omitempty"`
 
-	// Initiator Who asks for the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
 	Initiator *Initiator `json:"initiator,omitempty"`
 
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
@@ -2852,7 +2852,7 @@ type TrustCertificate struct {
 	// Example: C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=
 	IssuerSpkiSha256 *string `json:"issuer_spki_sha256,omitempty"`
 
-	// Pins The SHA-256 of a certificate's public key (SPKI), as those write it who pin it.
+	// Pins The SHA-256 of a certificate's public key (SPKI), in the forms that clients use to pin it.
 	Pins TrustPins `json:"pins"`
 }
 
@@ -2884,7 +2884,7 @@ type TrustFingerprints struct {
 // TrustFingerprintsObject defines model for TrustFingerprints.Object.
 type TrustFingerprintsObject string
 
-// TrustPins The SHA-256 of a certificate's public key (SPKI), as those write it who pin it.
+// TrustPins The SHA-256 of a certificate's public key (SPKI), in the forms that clients use to pin it.
 type TrustPins struct {
 	// Curl For `--pinnedpubkey`.
 	//
@@ -2936,7 +2936,7 @@ type WebhookAttempt struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	At Timestamp `json:"at"`
 
-	// ResponseStatus The receiver's HTTP status, when it answered.
+	// ResponseStatus The receiver's HTTP status, if it sent a response.
 	ResponseStatus *int `json:"response_status,omitempty"`
 
 	// Error Why it did not succeed. `queue_full` is of no attempt: too many deliveries to the endpoint were pending, and the oldest were given up.
@@ -3010,7 +3010,7 @@ type WebhookEndpoint struct {
 	EnabledEvents []string              `json:"enabled_events"`
 	Status        WebhookEndpointStatus `json:"status"`
 
-	// DisabledReason Who or what disabled it: the merchant, its answer 410, or five days without one success.
+	// DisabledReason The cause: the merchant's request, the endpoint's response 410, or five days without one success.
 	DisabledReason *WebhookEndpointDisabledReason `json:"disabled_reason,omitempty"`
 
 	// FailingSince RFC 3339 UTC with milliseconds.
@@ -3040,7 +3040,7 @@ type WebhookEndpoint struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
-	// Secret What signs the deliveries, only in the answer that made it.
+	// Secret The key that signs the deliveries, only in the response that created it.
 	Secret *secret.String `json:"secret,omitempty"`
 }
 
@@ -3050,7 +3050,7 @@ type WebhookEndpointObject string
 // WebhookEndpointStatus defines model for WebhookEndpoint.Status.
 type WebhookEndpointStatus string
 
-// WebhookEndpointDisabledReason Who or what disabled it: the merchant, its answer 410, or five days without one success.
+// WebhookEndpointDisabledReason The cause: the merchant's request, the endpoint's response 410, or five days without one success.
 type WebhookEndpointDisabledReason string
 
 // WebhookEndpointCreate defines model for WebhookEndpointCreate.
@@ -3363,14 +3363,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/customers (the `ListCustomers` operationId).
 	ListCustomers(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateCustomerWithBody Store somebody who pays again
+	// CreateCustomerWithBody Store a customer for later payments
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/customers (the `CreateCustomer` operationId).
 	CreateCustomerWithBody(ctx context.Context, params *CreateCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateCustomer Store somebody who pays again
+	// CreateCustomer Store a customer for later payments
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3469,7 +3469,7 @@ type ClientInterface interface {
 	// CreateRefundWithBody Give captured money back, all of the rest by default, or give money without a payment before it
 	//
 	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
 	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
 	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
@@ -3484,7 +3484,7 @@ type ClientInterface interface {
 	// CreateRefund Give captured money back, all of the rest by default, or give money without a payment before it
 	//
 	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
 	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 	//
 	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
@@ -3567,7 +3567,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/transactions/{id}/captures (the `CreateCapture` operationId).
 	CreateCapture(ctx context.Context, id ID, params *CreateCaptureParams, body CreateCaptureJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+	// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
 	//
 	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 	// an authorization without captures: a capture in between then refuses the void.
@@ -3577,7 +3577,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransactionWithBody(ctx context.Context, id ID, params *VoidTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+	// VoidTransaction Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
 	//
 	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 	// an authorization without captures: a capture in between then refuses the void.
@@ -3633,7 +3633,7 @@ func (c *Client) ListCustomers(ctx context.Context, params *ListCustomersParams,
 	return c.Client.Do(req)
 }
 
-// CreateCustomerWithBody Store somebody who pays again
+// CreateCustomerWithBody Store a customer for later payments
 //
 // Takes any type of body and a specified content type.
 //
@@ -3650,7 +3650,7 @@ func (c *Client) CreateCustomerWithBody(ctx context.Context, params *CreateCusto
 	return c.Client.Do(req)
 }
 
-// CreateCustomer Store somebody who pays again
+// CreateCustomer Store a customer for later payments
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3859,7 +3859,7 @@ func (c *Client) GetIdempotencyKey(ctx context.Context, key string, reqEditors .
 // CreateRefundWithBody Give captured money back, all of the rest by default, or give money without a payment before it
 //
 // Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
 // `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
 // A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
@@ -3884,7 +3884,7 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, params *CreateRefundP
 // CreateRefund Give captured money back, all of the rest by default, or give money without a payment before it
 //
 // Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the answer is 403
+// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
 // `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
 //
 // A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
@@ -4057,7 +4057,7 @@ func (c *Client) CreateCapture(ctx context.Context, id ID, params *CreateCapture
 	return c.Client.Do(req)
 }
 
-// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
 //
 // It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 // an authorization without captures: a capture in between then refuses the void.
@@ -4077,7 +4077,7 @@ func (c *Client) VoidTransactionWithBody(ctx context.Context, id ID, params *Voi
 	return c.Client.Do(req)
 }
 
-// VoidTransaction Release an authorization, cancel a capture that has not settled, or give up a payment that nobody confirmed
+// VoidTransaction Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
 //
 // It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
 // an authorization without captures: a capture in between then refuses the void.
