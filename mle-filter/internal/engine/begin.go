@@ -104,15 +104,21 @@ func (x *Exchange) resolveReply(ctx context.Context) *Problem {
 		x.reply, err = jwe.NewRecipient(key)
 	}
 	if err != nil {
-		param := "X-SVC-MLE-Response"
-		if x.ask.kid != "" {
-			param = "X-SVC-MLE-Response-Kid"
-		}
-		return problem(
-			CodeKIDUnknown, "response_key", "The response key does not exist, or none is registered. Register one first.",
-		).at(param)
+		return x.noResponseKey()
 	}
 	return nil
+}
+
+// noResponseKey returns the problem of a response key that is not registered or has ended.
+func (x *Exchange) noResponseKey() *Problem {
+	if x.ask.kid != "" {
+		return problem(CodeKIDUnknown, "response_key",
+			"X-SVC-MLE-Response-Kid names no active response key of this merchant. List them at GET /v1/mle/response_keys.",
+		).at("X-SVC-MLE-Response-Kid")
+	}
+	return problem(CodeKIDUnknown, "response_key",
+		"No response key is registered. Register one with POST /v1/mle/response_keys, or omit X-SVC-MLE-Response.",
+	).at("X-SVC-MLE-Response")
 }
 
 // retryKeys is the Retry-After in seconds if the keys cannot be read.
