@@ -2,7 +2,7 @@ package telemetry
 
 import "go.opentelemetry.io/otel/attribute"
 
-// Key names an attribute. Those below are all there are.
+// Key names an attribute. This package defines every Key.
 type Key struct{ name attribute.Key }
 
 // The attributes of spans. The first five are OpenTelemetry's semantic conventions.

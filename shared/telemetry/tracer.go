@@ -60,7 +60,7 @@ func (t *Tracer) Pass(ctx context.Context, name string) (context.Context, Span) 
 	return t.start(ctx, name, trace.SpanKindInternal, trace.WithNewRoot())
 }
 
-// Step begins the span of a part of a request or pass. Outside of both there is none.
+// Step begins a child span of the span in ctx. It returns the zero Span if ctx has none.
 func (t *Tracer) Step(ctx context.Context, name string) (context.Context, Span) {
 	if t == nil || !trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx, Span{}
@@ -75,8 +75,8 @@ func (t *Tracer) start(ctx context.Context, name string, kind trace.SpanKind,
 	return ctx, Span{span}
 }
 
-// Origin is the span of a request, for work that is done on its behalf later. The zero Origin is
-// none.
+// Origin is the span of a request, for work that is done on its behalf later. The zero Origin has
+// no span.
 type Origin struct{ span trace.SpanContext }
 
 // OriginOf is the span that ctx is in.
@@ -87,11 +87,11 @@ func (t *Tracer) OriginOf(ctx context.Context) Origin {
 	return Origin{trace.SpanContextFromContext(ctx)}
 }
 
-// IsZero reports whether it is none.
+// IsZero reports whether the Origin has no span.
 func (o Origin) IsZero() bool { return !o.span.IsValid() }
 
-// Span is one piece of work in a trace. The zero Span takes everything and keeps nothing. It
-// belongs to the goroutine that began it.
+// Span is one piece of work in a trace. Methods of the zero Span have no effect. A Span belongs to
+// the goroutine that began it.
 type Span struct{ span trace.Span }
 
 // On reports whether there is a span, sampled or not.
@@ -126,7 +126,7 @@ func (s Span) Fail(class string) {
 	}
 }
 
-// End ends it.
+// End ends the span.
 func (s Span) End() {
 	if s.span != nil {
 		s.span.End()

@@ -16,7 +16,7 @@ import (
 
 // Errors of Open, wrapped with the name of the variable.
 var (
-	ErrExporter = errors.New("is none of otlp, console, none")
+	ErrExporter = errors.New("want otlp, console or none")
 	ErrProtocol = errors.New("is not http/protobuf")
 	ErrEndpoint = errors.New("is not an http or https URL")
 )
@@ -96,16 +96,16 @@ func (e *environment) readExporters() error {
 			e.console = true
 		case "none":
 			if len(names) > 1 {
-				return fmt.Errorf("OTEL_TRACES_EXPORTER %w, or names none beside another", ErrExporter)
+				return fmt.Errorf("OTEL_TRACES_EXPORTER: none cannot be combined with another exporter: %w", ErrExporter)
 			}
 		case "":
 			if len(names) > 1 {
-				return fmt.Errorf("OTEL_TRACES_EXPORTER %w", ErrExporter)
+				return fmt.Errorf("OTEL_TRACES_EXPORTER: %w", ErrExporter)
 			}
 			_, endpoint := e.specific("ENDPOINT")
 			e.otlp = endpoint != ""
 		default:
-			return fmt.Errorf("OTEL_TRACES_EXPORTER %w", ErrExporter)
+			return fmt.Errorf("OTEL_TRACES_EXPORTER: %w", ErrExporter)
 		}
 	}
 	return nil

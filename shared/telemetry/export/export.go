@@ -48,7 +48,7 @@ func Open(ctx context.Context, c Config) (*Provider, error) {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	for _, name := range e.warnings {
-		c.Log.WarnContext(ctx, "traces: a variable has a value that has no meaning; it counts as unset",
+		c.Log.WarnContext(ctx, "traces: an environment variable has an invalid value and is ignored",
 			slog.String("variable", name))
 	}
 	if !e.otlp && !e.console {

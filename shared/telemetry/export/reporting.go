@@ -28,7 +28,8 @@ type reporting struct {
 	lost int       // guarded by mu: spans, since the last log event
 }
 
-// ExportSpans sends spans. It has logged the error that it returns.
+// ExportSpans sends spans. It logs the number of lost spans and the class of the error, at most
+// once a minute, and always returns nil.
 func (r *reporting) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := r.SpanExporter.ExportSpans(ctx, spans)
 	if err == nil {
@@ -38,7 +39,8 @@ func (r *reporting) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) e
 	defer r.mu.Unlock()
 	r.lost += len(spans)
 	if now := r.clock.Now(); !now.Before(r.next) {
-		r.log.WarnContext(ctx, "traces: the collector did not take spans",
+		r.log.WarnContext(ctx,
+			"traces: spans were lost, because the collector did not accept them: check OTEL_EXPORTER_OTLP_ENDPOINT",
 			slog.String("class", class(errors.Join(err, ctx.Err()))), slog.Int("spans", r.lost))
 		r.next, r.lost = now.Add(reportEvery), 0
 	}
