@@ -24,8 +24,8 @@ const (
 	maxBody  = 64 << 10 // of a response
 )
 
-// Event is an event that Core makes for its merchants. Of a type, each merchant and mode gets one
-// event of a name.
+// Event is an event that core creates for merchants. Type and Name identify it: core creates at most
+// one for each merchant and mode, so a retry has no effect.
 type Event struct {
 	Mode   string         `json:"mode,omitzero"` // test or live, for one merchant only
 	Type   string         `json:"type"`
@@ -33,7 +33,7 @@ type Event struct {
 	Object jsontext.Value `json:"object"` // shown by the event as data.object
 }
 
-// Port is a client of Core's operators' port.
+// Port is a client of core's operators' port.
 type Port struct {
 	URL    string        // of the port, without a path
 	Token  secret.String // the operator's
@@ -53,7 +53,7 @@ type RefusedError struct {
 
 // Error returns the status and the code of core's response.
 func (e *RefusedError) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("announce: core answered %d %s", e.Status, e.Code))
+	return strings.TrimSpace(fmt.Sprintf("announce: core rejected the event: HTTP %d %s", e.Status, e.Code))
 }
 
 // BadToken reports that core does not accept the operator's token, or has none. An operator must
@@ -92,26 +92,26 @@ func (p *Port) post(ctx context.Context, path string, e Event) error {
 	if client == nil {
 		client = http.DefaultClient
 	}
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		return fmt.Errorf("announce: %w", err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was only read
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxBody))
-	if answer.StatusCode == http.StatusCreated || answer.StatusCode == http.StatusOK {
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	if response.StatusCode == http.StatusCreated || response.StatusCode == http.StatusOK {
 		return nil
 	}
-	return refusal(answer.StatusCode, text)
+	return refusal(response.StatusCode, text)
 }
 
 func refusal(status int, body []byte) error {
-	var said struct {
+	var errorBody struct {
 		Error struct {
 			Code string `json:"code"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal(body, &said) // a response of another server has no code
-	return &RefusedError{status, said.Error.Code}
+	_ = json.Unmarshal(body, &errorBody) // a response of another server has no code
+	return &RefusedError{status, errorBody.Error.Code}
 }
 
 // Gap returns the delay before the next attempt, after that many failed attempts.

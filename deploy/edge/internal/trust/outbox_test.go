@@ -111,7 +111,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("got %s", sent)
 	}
 	s.checkRotation(t, sent[0], first, second)
-	if text := log.String(); !strings.Contains(text, "core answered 503 a_code") ||
+	if text := log.String(); !strings.Contains(text, "core rejected the event: HTTP 503 a_code") ||
 		!strings.Contains(text, "core rejects our filter token") || strings.Contains(text, "the-filter-token") {
 		t.Errorf("log: %s", text)
 	}
