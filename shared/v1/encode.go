@@ -19,12 +19,12 @@ func OpenAPI() []byte { return []byte(openAPI) }
 // revealed are the options of Marshal.
 var revealed = json.JoinOptions(json.WithMarshalers(secret.RevealMarshalers()), json.Deterministic(true))
 
-// Marshal returns v as JSON with its secrets in the clear and its map keys in order: the body a
-// client sends. Do not use it for responses, logs or anything else that is kept.
+// Marshal returns v as deterministic JSON with its secrets in the clear. Use it for a request to
+// v1, and for a response that shows a new credential. Never log the result, or store it unsealed.
 func Marshal(v any) ([]byte, error) {
 	b, err := json.Marshal(v, revealed)
 	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
+		return nil, fmt.Errorf("encode with secrets: %w", err)
 	}
 	return b, nil
 }

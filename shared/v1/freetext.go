@@ -14,8 +14,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// What each member of a request body is that is no free text. All others are, present and future
-// ones.
+// The members of a request body that are not free text. Every other member is free text, including
+// a member that is added later.
 var (
 	// cardNumberMembers are this request's own card numbers.
 	cardNumberMembers = map[jsonscan.Member]bool{
@@ -119,19 +119,19 @@ func ownNumbers(texts []bodyText) (out []secret.String) {
 // contains reports whether the text contains a card number that must not be there. It reads the
 // text up to the first one.
 func (t bodyText) contains(own []secret.String) bool {
-	return t.isFree(own) && card.InText(t.text, own...)
+	return t.mustHideCardNumbers(own) && card.InText(t.text, own...)
 }
 
 // masked returns the text without card numbers.
 func (t bodyText) masked(own []secret.String) string {
-	if !t.isFree(own) {
+	if !t.mustHideCardNumbers(own) {
 		return t.text
 	}
 	return card.MaskText(t.text, own...)
 }
 
-// isFree reports whether the text must not contain a card number.
-func (t bodyText) isFree(own []secret.String) bool {
+// mustHideCardNumbers reports whether the text must not contain a card number.
+func (t bodyText) mustHideCardNumbers(own []secret.String) bool {
 	switch {
 	case t.name:
 		return true

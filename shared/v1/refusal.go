@@ -2,16 +2,15 @@ package v1
 
 import "slices"
 
-// keptRefusals are the codes of refusals that an equal request could pass. It could pass at another
-// time, by the clock of another core, or after a change of the objects and settings that the check
-// reads.
+// keptRefusals are the error codes that core stores under the Idempotency-Key, because a retry could
+// otherwise succeed. The check depends on the time or on stored objects and settings.
 var keptRefusals = []string{
 	"expired_card", "token_used", "token_expired", "token_code_lost", "unlinked_refunds_not_allowed",
 	"invalid_client_secret", "too_many_confirmations", "too_many_payment_methods",
 	"webhook_endpoint_limit", "webhook_endpoint_disabled", "last_api_key", "api_key_limit",
 }
 
-// lastingRefusals are the codes of refusals that every equal request gets. They depend on the
+// lastingRefusals are the codes of refusals that every repeated request gets. They depend on the
 // request alone, name an object that does not exist or has ended, or are the stored result of a
 // step.
 var lastingRefusals = []string{
@@ -25,8 +24,8 @@ var lastingRefusals = []string{
 	"amount_exceeds_capturable", "amount_exceeds_refundable",
 }
 
-// freeingRefusals are the codes of refusals with which core frees the Idempotency-Key that the
-// request had claimed: the acquirer never had the step.
+// freeingRefusals are the error codes that free the request's Idempotency-Key, because nothing was
+// sent to the acquirer.
 var freeingRefusals = []string{"acquirer_unavailable", "not_processed"}
 
 // FreesKey reports whether a refusal with the code frees the request's Idempotency-Key. Between the

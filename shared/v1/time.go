@@ -15,7 +15,7 @@ type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-var errTime = errors.New("time: want an rfc 3339 time")
+var errTime = errors.New(`time: want RFC 3339 with a zone, such as "2026-11-21T09:30:00Z"`)
 
 // AppendText appends the text to b. The error is for years that have no four digits.
 func (t Time) AppendText(b []byte) ([]byte, error) {
