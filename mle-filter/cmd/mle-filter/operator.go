@@ -87,7 +87,7 @@ func readKEK(s config.Secret, variable string) ([]byte, error) {
 	}
 	kek, err := base64.StdEncoding.DecodeString(text.Reveal())
 	if err != nil {
-		return nil, fmt.Errorf("%s is not base64", variable)
+		return nil, fmt.Errorf("%s: want 32 bytes in base64, as from openssl rand -base64 32", variable)
 	}
 	return kek, nil
 }

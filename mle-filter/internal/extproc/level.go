@@ -3,6 +3,7 @@ package extproc
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"google.golang.org/grpc/metadata"
 
@@ -26,5 +27,5 @@ func levelOf(ctx context.Context) (policy.Level, error) {
 	case level == policy.Off, level == policy.Optional, level == policy.Required:
 		return level, nil
 	}
-	return "", errLevel
+	return "", fmt.Errorf("%w, got %q", errLevel, sent)
 }

@@ -36,7 +36,7 @@ const (
 )
 
 // errKey reports a key of the service that does not fit its algorithm: a fault of the key store.
-var errKey = errors.New("jwe: the key is not one of its algorithm")
+var errKey = errors.New("jwe: the key does not fit its algorithm: want its type, curve and size")
 
 // Known reports whether the algorithm is supported.
 func (a Alg) Known() bool { return a == RSAOAEP256 || a == ECDHESA256KW }

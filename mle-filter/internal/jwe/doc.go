@@ -4,5 +4,5 @@
 // Decryption has three steps, so that the caller can apply its own rules between them. Parse makes
 // all checks that need no key, Bind assigns a private key to the message, and Open decrypts. Errors
 // of Parse and Bind can be explained to the sender, because they depend only on public data. Open
-// has one error, which takes equally long for every fault.
+// returns the same error after the same time for every fault.
 package jwe

@@ -60,17 +60,17 @@ func plausibleKeyLen(alg Alg, n int) bool {
 // them.
 var heavy = []jose.HeaderKey{"jwk", "x5c"}
 
-// marks: a header that contains one of these members, or a null, in any spelling, contains one of
-// these texts.
-var marks = [][]byte{[]byte("jwk"), []byte("x5c"), []byte("null"), []byte(`\u`)}
+// suspectTexts finds headers that need screen. A header with jwk, x5c or null, escaped or not,
+// contains one of these texts.
+var suspectTexts = [][]byte{[]byte("jwk"), []byte("x5c"), []byte("null"), []byte(`\u`)}
 
 // screen rejects members that go-jose would hide or use, before it parses a header. Most headers
-// have no mark, so they are not parsed twice.
+// have no such text, so they are not parsed twice.
 func screen(text []byte) error {
 	if !utf8.Valid(text) {
 		return refuse(ReasonHeader, "The protected header is not UTF-8.")
 	}
-	if !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(text, mark) }) {
+	if !slices.ContainsFunc(suspectTexts, func(suspect []byte) bool { return bytes.Contains(text, suspect) }) {
 		return nil
 	}
 	m, err := readMembers(text)

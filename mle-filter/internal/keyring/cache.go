@@ -86,7 +86,7 @@ func (r *Keyring) of(ctx context.Context, tenant string) (*held, error) {
 
 // catchUp drops the tenants from memory that any filter has changed in the store since a revision.
 func (r *Keyring) catchUp(ctx context.Context, seen, revision int64) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	changed, err := r.db.ChangedSince(ctx, seen)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *Keyring) catchUp(ctx context.Context, seen, revision int64) error {
 // read reads a tenant from the store. Concurrent callers share one read.
 func (r *Keyring) read(ctx context.Context, tenant string) (*held, error) {
 	v, err, _ := r.load.Do(tenant, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 		defer cancel()
 		h, err := r.readNow(ctx, tenant)
 		if err == nil {

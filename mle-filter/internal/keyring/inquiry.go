@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/batch"
 )
 
-// askTimeout bounds one query of the revision.
-const askTimeout = 2 * time.Second
+// readTimeout bounds one read of the store while a request waits.
+const readTimeout = 2 * time.Second
 
 // inquiry queries the revision of the store, once for all callers that wait. A caller that arrives
 // during a query waits for the next one, because its revision must not be older than the call. So
@@ -20,7 +20,7 @@ func newInquiry(revision func(context.Context) (int64, error)) *inquiry {
 	q := &inquiry{}
 	q.queue.Size = math.MaxInt
 	q.queue.Commit = func(all []*int64) error {
-		ctx, cancel := context.WithTimeout(context.Background(), askTimeout) // no caller can cancel the others' query
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout) // no caller can cancel the others' query
 		defer cancel()
 		n, err := revision(ctx)
 		for _, result := range all {
