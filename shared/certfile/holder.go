@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Holder gives a listener of Go's the pairs that are present at each handshake. The zero value
-// holds none. It is safe for concurrent use.
+// Holder holds the current certificates of a crypto/tls listener. The zero value holds none. It is
+// safe for concurrent use.
 type Holder struct {
 	pairs atomic.Pointer[[]*Pair]
 }
@@ -36,8 +36,8 @@ func (h *Holder) Pairs() []*Pair {
 	return nil
 }
 
-// GetCertificate is for tls.Config: the first pair that the client can use, or the first at all,
-// whose refusal the client then explains.
+// GetCertificate implements tls.Config.GetCertificate. It returns the first pair that the client
+// supports, or else the first pair, so that the client reports the mismatch.
 func (h *Holder) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pairs := h.Pairs()
 	if len(pairs) == 0 {

@@ -59,8 +59,8 @@ func names(pairs []Files) string {
 	return strings.Join(of, ", ")
 }
 
-// LoadAll loads pairs that will be served together: one, or an ECDSA and an RSA one, which comes
-// back second. One that is refused refuses all.
+// LoadAll loads one pair, or an ECDSA and an RSA pair, and returns the RSA pair second. If one pair
+// is rejected, it returns an error and no pair.
 func LoadAll(now time.Time, rules Rules, files []Files) (pairs []*Pair, warnings []Reason, err error) {
 	var reasons []Reason
 	for _, f := range files {

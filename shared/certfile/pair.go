@@ -9,8 +9,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// Pair is a certificate with its key, in the two forms in which listeners want them. It is never
-// changed once it is made.
+// Pair is a certificate with its key, as a tls.Certificate and as PEM. It does not change after it
+// is loaded.
 type Pair struct {
 	Certificate tls.Certificate // Leaf is set; the leaf first, then what leads to the root
 	Chain       []byte          // PEM, the same certificates in the same order

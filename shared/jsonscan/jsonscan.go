@@ -58,7 +58,7 @@ func (s *Scanner) ReadToken() (jsontext.Token, error) {
 // IsName reports whether the last token was the name of a member.
 func (s *Scanner) IsName() bool { return s.isName }
 
-// Member returns the position of the member whose name or value the last token was or began in.
+// Member returns the position of the member that the last token belongs to.
 func (s *Scanner) Member() Member {
 	m := Member{Depth: len(s.names)}
 	if m.Depth > 0 {
@@ -71,7 +71,7 @@ func (s *Scanner) Member() Member {
 }
 
 // TooDeep reports whether a JSON text nests deeper than MaxDepth. It counts brackets outside
-// strings, so it needs no memory. Of a text that is not JSON the result means nothing.
+// strings, so it needs no memory. The result is undefined if text is not JSON.
 func TooDeep(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

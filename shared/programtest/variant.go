@@ -14,12 +14,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Variant is how programs differ from this tree's. Paths begin at the root of the repository.
+// Variant describes programs that are built from this tree with changed files. Paths begin at the
+// root of the repository.
 type Variant struct {
 	Name     string // of the folder that they are built into
 	Programs []string
-	Replaced map[string]string // the text of each file that is there, by its path
-	Added    map[string]string // the text of each file that is not
+	Replaced map[string]string // path to new text; each file must exist
+	Added    map[string]string // path to text; no such file may exist
 	Version  string            // by which they call themselves; "" for the tree's
 }
 
@@ -64,7 +65,8 @@ func (v Variant) overlay(folder string) (string, error) {
 				return err
 			}
 			if (err == nil) != there {
-				return fmt.Errorf("%s: a file is there: %t, want %t", path, err == nil, there)
+				return fmt.Errorf("%s: the file exists: %t, want %t: use Replaced for existing files, Added for new ones",
+					path, err == nil, there)
 			}
 			list.Replace[target] = source
 			if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
