@@ -372,11 +372,16 @@ func (b *bundle) explain(t *testing.T, query string) string {
 // explainWith is explain for a PREPARE of the name query.
 func (b *bundle) explainWith(t *testing.T, prepare, args string) string {
 	t.Helper()
-	for _, text := range []string{"DEALLOCATE ALL", prepare} {
+	run := func(text string) {
+		t.Helper()
 		if _, err := b.raw.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}
 	}
+	run("DEALLOCATE ALL")
+	run(prepare)
+	run("BEGIN") // EXPLAIN runs the statement
+	defer run("ROLLBACK")
 	execute := fmt.Sprintf("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE query (%s)", args)
 	rows, err := b.raw.Query(t.Context(), execute, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
