@@ -24,8 +24,8 @@ const (
 	maxBody  = 64 << 10 // of a response
 )
 
-// Event is an event that core creates for merchants. Type and Name identify it: core creates at most
-// one for each merchant and mode, so a retry has no effect.
+// Event is an event that core creates for merchants. Type and Name identify it: core creates at
+// most one for each merchant and mode, so a retry has no effect.
 type Event struct {
 	Mode   string         `json:"mode,omitzero"` // test or live, for one merchant only
 	Type   string         `json:"type"`

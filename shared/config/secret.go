@@ -33,7 +33,8 @@ func (s Secret) IsZero() bool { return s.literal.IsZero() && s.env == "" && s.fi
 
 // Resolve returns the value: that of the variable, or the content of the file less one trailing
 // newline. A Secret that is not set gives the zero secret. An error names the variable or the file,
-// which is missing, empty, blank or too large; a missing file satisfies errors.Is(err, fs.ErrNotExist).
+// which is missing, empty, blank or too large; a missing file satisfies
+// errors.Is(err, fs.ErrNotExist).
 func (s Secret) Resolve() (secret.String, error) {
 	switch {
 	case s.env != "":

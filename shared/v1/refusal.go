@@ -2,8 +2,8 @@ package v1
 
 import "slices"
 
-// keptRefusals are the error codes that core stores under the Idempotency-Key, because a retry could
-// otherwise succeed. The check depends on the time or on stored objects and settings.
+// keptRefusals are the error codes that core stores under the Idempotency-Key, because a retry
+// could otherwise succeed. The check depends on the time or on stored objects and settings.
 var keptRefusals = []string{
 	"expired_card", "token_used", "token_expired", "token_code_lost", "unlinked_refunds_not_allowed",
 	"invalid_client_secret", "too_many_confirmations", "too_many_payment_methods",
