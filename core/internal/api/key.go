@@ -154,7 +154,8 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request, k *payment.APIKe
 	if k, err = a.Auth.Again(r.Context(), k); err != nil {
 		return authFault(err)
 	}
-	revoked, err := a.Engine.RevokeKey(r.Context(), engine.Request{}, k.Tenant, k.Scopes, n, force)
+	by := engine.Request{Tenant: k.Tenant, APIKey: k.ID}
+	revoked, err := a.Engine.RevokeKey(r.Context(), by, k.Tenant, k.Scopes, n, force)
 	if err != nil {
 		return scopeFault(err)
 	}

@@ -170,6 +170,9 @@ func (e *Engine) RevokeKey(
 ) (*payment.APIKey, error) {
 	var k *payment.APIKey
 	err := e.Store.UpdateOf(ctx, r.caller(), func(tx *store.Tx) (err error) {
+		if err := tx.UseKey(r.APIKey); err != nil {
+			return err
+		}
 		before, err := tx.LockedKey(t, key)
 		if err != nil {
 			return err
