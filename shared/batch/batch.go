@@ -87,15 +87,15 @@ func (q *Queue[T]) Do(ctx context.Context, item T) error {
 	if err != nil {
 		return err
 	}
+	if q.Slots > 1 {
+		slow := time.AfterFunc(q.Slow, func() { q.hasten(c) })
+		defer slow.Stop()
+	}
 	if batch != nil { // the caller commits it: a lone call waits for no other goroutine
 		q.run(batch)
 		if next := q.next(); next != nil {
 			go q.work(next)
 		}
-	}
-	if q.Slots > 1 {
-		slow := time.AfterFunc(q.Slow, func() { q.hasten(c) })
-		defer slow.Stop()
 	}
 	select {
 	case <-c.done:
