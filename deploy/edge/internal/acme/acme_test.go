@@ -249,10 +249,10 @@ func wantPrivate(t *testing.T, folder string) {
 	}
 }
 
-// TestNonces makes the authority reject every second nonce.
+// TestNonces makes the authority reject every fourth nonce.
 func TestNonces(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t, 90*24*time.Hour, "PEBBLE_WFE_NONCEREJECT=50")
+	p := newWorld(t, 90*24*time.Hour, "PEBBLE_WFE_NONCEREJECT=25")
 	r := start(t, p, t.TempDir(), nil)
 	r.open(t, p)
 	wantIssued(t, p, r.pair(t))
