@@ -1937,7 +1937,7 @@ type IdempotencyKeyReserve struct {
 	Purpose string `json:"purpose"`
 }
 
-// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer requests this payment alone.
 type Initiator struct {
 	// Type A payment that the merchant asks for while the customer is away needs a reason.
 	Type InitiatorType `json:"type"`
@@ -2610,7 +2610,7 @@ type Transaction struct {
 	// Card What may be known of a card.
 	Card *Card `json:"card,omitempty"`
 
-	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer requests this payment alone.
 	Initiator *Initiator `json:"initiator,omitempty"`
 
 	// NetworkToken What may be known of a network token.
@@ -2722,7 +2722,7 @@ type TransactionCreate struct {
 	Customer    *string `json:"customer,omitempty"`
 	Description *string `json:"description,omitempty"`
 
-	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer for this once.
+	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer requests this payment alone.
 	Initiator *Initiator `json:"initiator,omitempty"`
 
 	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.

@@ -93,8 +93,8 @@ func (o operator) current(t *testing.T) string {
 	return p.Current.Kid
 }
 
-// says runs a command that must fail, and returns its error.
-func says(t *testing.T, input string, code int, args ...string) string {
+// mustFail runs a command that must fail, and returns its error.
+func mustFail(t *testing.T, input string, code int, args ...string) string {
 	t.Helper()
 	var out, complaint bytes.Buffer
 	m := &Main{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &complaint}
@@ -144,7 +144,7 @@ func TestKeysForNobody(t *testing.T) {
 		if words[0] == "current" || words[0] == "register" || words[0] == "new" {
 			args = args[:2]
 		}
-		if got := says(t, "", c.code, append(args, words[1:]...)...); !strings.Contains(got, c.want) {
+		if got := mustFail(t, "", c.code, append(args, words[1:]...)...); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %s, want %s in it", c.args, got, c.want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestKeysAnyOrder(t *testing.T) {
 	dashed := "-" + strings.Repeat("-", 42)
 	for _, args := range [][]string{{dashed, "--keys", o.keys}, {"--keys", o.keys, dashed}} {
 		args = append([]string{"keys", "revoke", "--config", o.common[1]}, args...)
-		if got := says(t, "", 1, args...); !strings.Contains(got, "there is no key "+dashed) {
+		if got := mustFail(t, "", 1, args...); !strings.Contains(got, "there is no key "+dashed) {
 			t.Errorf("got %s", got)
 		}
 	}
@@ -191,7 +191,7 @@ func TestOpenRefusal(t *testing.T) {
 	for input, want := range map[string]string{
 		body: "400 mle_kid_unknown: There is no such key.\n" + body, "\n {\"id\": 1}": `{"id": 1}`, "hello": "mle-filter: ", "": "mle-filter: ",
 	} {
-		if got := says(t, input, 1, "open", "--private", mine); !strings.Contains(got, want) {
+		if got := mustFail(t, input, 1, "open", "--private", mine); !strings.Contains(got, want) {
 			t.Errorf("%q: got %s, want %s in it", input, got, want)
 		}
 	}

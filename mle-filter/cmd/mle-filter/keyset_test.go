@@ -41,9 +41,9 @@ func TestKeyset(t *testing.T) {
 	if got := must(t, "", append([]string{"keys", "list"}, store...)...); !strings.Contains(got, kid) {
 		t.Errorf("by the new key-encryption key: got %s", got)
 	}
-	says(t, "", 1, append([]string{"keys", "list"}, o.common...)...) // with the key in the file
+	mustFail(t, "", 1, append([]string{"keys", "list"}, o.common...)...) // with the key in the file
 	for _, args := range []string{"", "burn", "rewrap --drop-old", "rotate now"} {
-		says(t, "", 2, append([]string{"keyset"}, strings.Fields(args)...)...)
+		mustFail(t, "", 2, append([]string{"keyset"}, strings.Fields(args)...)...)
 	}
-	says(t, "", 1, "keyset", "rotate", "--keys", o.keys+".mistyped")
+	mustFail(t, "", 1, "keyset", "rotate", "--keys", o.keys+".mistyped")
 }

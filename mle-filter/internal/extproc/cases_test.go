@@ -29,7 +29,7 @@ func TestCases(t *testing.T) {
 			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
 				t.Helper()
 				r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: callerField, Value: r.Caller})
-				out, err := envoy.exchange(told(t, "optional"), r, func(*message) *message { return messageOf(reply) })
+				out, err := envoy.exchange(withLevels(t, "optional"), r, func(*message) *message { return messageOf(reply) })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func TestInternalAnswerFields(t *testing.T) {
 	t.Parallel()
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, enginetest.NewWorld(t).Engine(t), nil)))}
 	out, err := envoy.exchange(
-		told(t, "optional"), plain("GET", enginetest.Path, ""),
+		withLevels(t, "optional"), plain("GET", enginetest.Path, ""),
 		func(*message) *message { return messageOf(enginetest.InternalReply) },
 	)
 	if err != nil {

@@ -72,8 +72,8 @@ func launchEnvoy(t *testing.T, start func(testing.TB, string, ...string) *envoyt
 	return e
 }
 
-// answers returns the number of messages that Envoy has received from its processors.
-func (e *realEnvoy) answers(t *testing.T) (sum int) {
+// responses returns the number of messages that Envoy has received from its processors.
+func (e *realEnvoy) responses(t *testing.T) (sum int) {
 	t.Helper()
 	var told struct {
 		Stats []struct {
@@ -91,8 +91,8 @@ func (e *realEnvoy) answers(t *testing.T) (sum int) {
 	return sum
 }
 
-// answered waits until that number is at least n.
-func (e *realEnvoy) answered(t *testing.T, n int) {
+// awaitResponses waits until that number is at least n.
+func (e *realEnvoy) awaitResponses(t *testing.T, n int) {
 	t.Helper()
-	e.Wait(t, "was not answered", func() bool { return e.answers(t) >= n })
+	e.Wait(t, "has no response", func() bool { return e.responses(t) >= n })
 }

@@ -134,7 +134,7 @@ func TestEvent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, byField)
-			if _, err := seen.envoy.exchange(told(t, "optional"), tt.r, answered); err != nil {
+			if _, err := seen.envoy.exchange(withLevels(t, "optional"), tt.r, answered); err != nil {
 				t.Fatal(err)
 			}
 			event := seen.event(t)
@@ -163,7 +163,7 @@ func TestEventOfTheUnanswered(t *testing.T) {
 	t.Run("ended by Envoy", func(t *testing.T) {
 		t.Parallel()
 		seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, byField)
-		ctx, cancel := context.WithCancel(told(t, "optional"))
+		ctx, cancel := context.WithCancel(withLevels(t, "optional"))
 		seen.envoy.begin(ctx, t)
 		cancel()
 		wantEvent(t, seen.event(t), map[string]any{"status": 499.0, "outcome": "stream_ended"})
@@ -171,7 +171,7 @@ func TestEventOfTheUnanswered(t *testing.T) {
 	t.Run("a route that is set up wrong", func(t *testing.T) {
 		t.Parallel()
 		seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, byField)
-		_, err := seen.envoy.exchange(told(t, "none"), plain("GET", enginetest.Path, ""), nil)
+		_, err := seen.envoy.exchange(withLevels(t, "none"), plain("GET", enginetest.Path, ""), nil)
 		wantStatus(t, err, codes.FailedPrecondition)
 		wantEvent(t, seen.event(t), map[string]any{"status": 503.0, "outcome": "stream_refused", "level": "ERROR"})
 	})
@@ -182,7 +182,7 @@ func TestEventOfTheUnanswered(t *testing.T) {
 			func(context.Context, http.Header) (string, *engine.Problem) { panic(cleartext) },
 		)
 		out, err := seen.envoy.exchange(
-			told(t, "optional"),
+			withLevels(t, "optional"),
 			plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil,
 		)
 		if err != nil || out.Reached != 0 || out.Status != 500 || !strings.Contains(out.Answer, `"internal_error"`) {
@@ -234,10 +234,10 @@ func TestLimit(t *testing.T) {
 	seen := watch(t, w.Engine(t), admission.Config{Slots: 2}, byField)
 	get := plain("GET", enginetest.Path, "")
 	sealed := plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
-	ctx, cancel := context.WithCancel(told(t, "optional"))
+	ctx, cancel := context.WithCancel(withLevels(t, "optional"))
 	seen.envoy.mustBegin(ctx, t, sealed)
-	seen.envoy.mustBegin(told(t, "optional"), t, sealed)
-	out, err := seen.envoy.exchange(told(t, "optional"), get, nil)
+	seen.envoy.mustBegin(withLevels(t, "optional"), t, sealed)
+	out, err := seen.envoy.exchange(withLevels(t, "optional"), get, nil)
 	if err != nil || out.Reached != 0 || out.Status != 503 || out.Fields.Get("Retry-After") != "1" ||
 		!strings.Contains(out.Answer, `"overloaded"`) ||
 		out.Fields.Get("Content-Type") != "application/json" || out.Fields.Get("Request-Id") == "" {
@@ -247,7 +247,8 @@ func TestLimit(t *testing.T) {
 	cancel()
 	<-seen.ended
 	out, err = seen.envoy.exchange(
-		told(t, "optional"), get, func(*message) *message { return messageOf(enginetest.Reply{Status: 200, Body: "{}"}) },
+		withLevels(t, "optional"), get,
+		func(*message) *message { return messageOf(enginetest.Reply{Status: 200, Body: "{}"}) },
 	)
 	if err != nil || out.Status != 200 {
 		t.Errorf("got %v and %d %s, want a place to be free", err, out.Status, out.Answer)
@@ -261,7 +262,7 @@ func TestForwardedRequestsNeedNoSlot(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	seen := watch(t, w.Engine(t), admission.Config{Slots: 1}, byField)
 	for range 3 {
-		seen.envoy.begin(told(t, "optional"), t)
+		seen.envoy.begin(withLevels(t, "optional"), t)
 	}
 }
 
@@ -274,11 +275,11 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 	seen := watch(t, w.Engine(t), admission.Config{Slots: 1, Bytes: 3 * unit}, byField)
 	body := enginetest.Forge{Key: w.EC}.Seal(t, "{}")
 	small, unknown := josed(body), chunked(josed(body))
-	ctx, cancel := context.WithCancel(told(t, "optional"))
+	ctx, cancel := context.WithCancel(withLevels(t, "optional"))
 	seen.envoy.mustBegin(ctx, t, small)
 	wantOverloaded := func(r enginetest.Request) {
 		t.Helper()
-		refused := seen.envoy.judge(told(t, "optional"), t, r)
+		refused := seen.envoy.judge(withLevels(t, "optional"), t, r)
 		if refused.GetStatus().GetCode() != 503 || !strings.Contains(string(refused.GetBody()), `"overloaded"`) {
 			t.Errorf("got %v, want a refusal", refused)
 		}
@@ -288,7 +289,7 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 	wantOverloaded(josed(strings.Repeat("a", 2*unit+1)))
 	taken := func() {
 		t.Helper()
-		out, err := seen.envoy.exchange(told(t, "optional"), small, func(*message) *message {
+		out, err := seen.envoy.exchange(withLevels(t, "optional"), small, func(*message) *message {
 			return messageOf(enginetest.Reply{Status: 200, Body: "{}"})
 		})
 		if err != nil || out.Status != 200 {
@@ -301,5 +302,5 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 	}
 	cancel()
 	<-seen.ended
-	seen.envoy.mustBegin(told(t, "optional"), t, josed(strings.Repeat("a", 3*unit)))
+	seen.envoy.mustBegin(withLevels(t, "optional"), t, josed(strings.Repeat("a", 3*unit)))
 }

@@ -21,7 +21,7 @@ func TestEventHasTheIDsOfCore(t *testing.T) {
 	seen := watch(t, enginetest.NewWorld(t).Engine(t), admission.Config{Slots: 9}, byField)
 	answered := func(*message) *message { return messageOf(reply) }
 	if _, err := seen.envoy.exchange(
-		told(t, "optional"), plain("POST", enginetest.Path, ciphertext), answered,
+		withLevels(t, "optional"), plain("POST", enginetest.Path, ciphertext), answered,
 	); err != nil {
 		t.Fatal(err)
 	}

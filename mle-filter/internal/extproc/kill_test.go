@@ -46,9 +46,9 @@ var moments = []struct {
 	}},
 	{"request body", 0, func(t *testing.T, k *killing, _ string, strike func()) io.Reader {
 		t.Helper()
-		half, before := len(k.body)/2, k.envoy.answers(t)
+		half, before := len(k.body)/2, k.envoy.responses(t)
 		return io.MultiReader(strings.NewReader(k.body[:half]), first(func() {
-			k.envoy.answered(t, before+1) // the head is judged
+			k.envoy.awaitResponses(t, before+1) // the head is judged
 			strike()
 		}), strings.NewReader(k.body[half:]))
 	}},
@@ -59,9 +59,9 @@ var moments = []struct {
 	}},
 	{"response body", 1, func(t *testing.T, k *killing, _ string, strike func()) io.Reader {
 		t.Helper()
-		before := k.envoy.answers(t)
+		before := k.envoy.responses(t)
 		k.envoy.core.pause(t, pauses{within: func() {
-			k.envoy.answered(t, before+3)
+			k.envoy.awaitResponses(t, before+3)
 			strike()
 		}})
 		return strings.NewReader(k.body)

@@ -70,8 +70,8 @@ func (s *Processor) Process(stream extprocv3.ExternalProcessor_ProcessServer) (e
 	if t.over {
 		return t.err
 	}
-	if answer := t.reply.immediate(); answer != nil {
-		if err := stream.Send(answer); err != nil {
+	if response := t.reply.immediate(); response != nil {
+		if err := stream.Send(response); err != nil {
 			return err
 		}
 	}
@@ -85,11 +85,11 @@ func (s *Processor) rest(t *trip) error {
 		if err != nil {
 			return end(err)
 		}
-		answer := t.late(message)
-		if answer == nil {
+		response := t.late(message)
+		if response == nil {
 			return s.fault(t.stream.Context(), errOrder)
 		}
-		if err := t.stream.Send(answer); err != nil {
+		if err := t.stream.Send(response); err != nil {
 			return err
 		}
 	}
@@ -104,9 +104,9 @@ func (s *Processor) serve(w http.ResponseWriter, r *http.Request) {
 	level, err := levelOf(ctx)
 	t.level = level
 	for message := t.first; ; {
-		var answer *extprocv3.ProcessingResponse
+		var response *extprocv3.ProcessingResponse
 		if err == nil {
-			answer, err = t.answer(ctx, message)
+			response, err = t.respond(ctx, message)
 		}
 		if err != nil {
 			t.give(ctx, s.fault(ctx, err), http.StatusServiceUnavailable, "stream_refused")
@@ -115,7 +115,7 @@ func (s *Processor) serve(w http.ResponseWriter, r *http.Request) {
 		if t.phase == ended {
 			return
 		}
-		if err := t.stream.Send(answer); err != nil {
+		if err := t.stream.Send(response); err != nil {
 			t.give(ctx, err, statusGone, "stream_ended")
 			return
 		}

@@ -93,8 +93,8 @@ func dial(t *testing.T, path string) extprocv3.ExternalProcessorClient {
 	return extprocv3.NewExternalProcessorClient(conn)
 }
 
-// told returns a context with levels of the route.
-func told(t *testing.T, level ...string) context.Context {
+// withLevels returns a context with levels of the route.
+func withLevels(t *testing.T, level ...string) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)

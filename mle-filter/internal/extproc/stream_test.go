@@ -66,7 +66,7 @@ func TestLevel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := envoy.exchange(told(t, tt.level...), tt.r, func(*message) *message {
+			out, err := envoy.exchange(withLevels(t, tt.level...), tt.r, func(*message) *message {
 				return messageOf(enginetest.Reply{Status: 200, Body: "{}"})
 			})
 			if err != nil {
@@ -81,7 +81,7 @@ func TestLevel(t *testing.T) {
 	for name, level := range map[string][]string{"unknown": {"none"}, "empty": {""}, "twice": {"optional", "optional"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := envoy.exchange(told(t, level...), get, nil)
+			_, err := envoy.exchange(withLevels(t, level...), get, nil)
 			wantStatus(t, err, codes.FailedPrecondition)
 		})
 	}
@@ -141,7 +141,7 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			stream, err := client.Process(told(t, "optional"))
+			stream, err := client.Process(withLevels(t, "optional"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestMode(t *testing.T) {
 		}
 	}
 	for _, mode := range modes {
-		stream, err := client.Process(told(t, "optional"))
+		stream, err := client.Process(withLevels(t, "optional"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestFault(t *testing.T) {
 	})
 	envoy := &fakeEnvoy{client: dial(t, serve(t, broken))}
 	_, err := envoy.exchange(
-		told(t, "optional"),
+		withLevels(t, "optional"),
 		plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil,
 	)
 	wantStatus(t, err, codes.Internal)
@@ -212,7 +212,7 @@ func TestFault(t *testing.T) {
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	stream, err := dial(t, serve(t, processor(t, w.Engine(t), nil))).Process(told(t))
+	stream, err := dial(t, serve(t, processor(t, w.Engine(t), nil))).Process(withLevels(t))
 	if err != nil || stream.CloseSend() != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestObserve(t *testing.T) {
 		{Name: "Request-Id", Value: "req_0000000000001"},
 	}}
 	for _, reply := range []enginetest.Reply{{Status: 200, Body: "{}"}, large} {
-		out, err := envoy.exchange(told(t), r, func(*message) *message { return messageOf(reply) })
+		out, err := envoy.exchange(withLevels(t), r, func(*message) *message { return messageOf(reply) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +302,7 @@ func TestSuccessor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, end := context.WithCancel(told(t, "optional"))
+	ctx, end := context.WithCancel(withLevels(t, "optional"))
 	(&fakeEnvoy{client: dial(t, path)}).begin(ctx, t)
 	stopped := make(chan error)
 	go func() { stopped <- first.Stop(t.Context()) }()
@@ -314,7 +314,7 @@ func TestSuccessor(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
-	ctx, end = context.WithCancel(told(t, "optional"))
+	ctx, end = context.WithCancel(withLevels(t, "optional"))
 	(&fakeEnvoy{client: dial(t, path)}).begin(ctx, t)
 	end()
 	if err := second.Stop(t.Context()); err != nil {
@@ -332,7 +332,7 @@ func TestStopCuts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := dial(t, path).Process(told(t, "optional"))
+	stream, err := dial(t, path).Process(withLevels(t, "optional"))
 	if err != nil {
 		t.Fatal(err)
 	}

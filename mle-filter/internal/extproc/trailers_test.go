@@ -54,7 +54,7 @@ func newExchange(t *testing.T) *exchange {
 // begin sends the head of a request and returns its stream and the mode that the processor wants.
 func (e *exchange) begin(t *testing.T, r enginetest.Request) (*call, *filterv3.ProcessingMode) {
 	t.Helper()
-	stream, err := e.client.Process(told(t, "optional"))
+	stream, err := e.client.Process(withLevels(t, "optional"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,14 +203,14 @@ func TestEnvoyTrailers(t *testing.T) {
 	} {
 		for _, when := range []string{"at once", "after the head was judged"} {
 			t.Run(name+", "+when, func(t *testing.T) { //nolint:paralleltest // it counts Envoy's messages
-				before := envoy.answers(t)
+				before := envoy.responses(t)
 				c := dialHTTP2(t, envoy.at["mle"])
 				c.head(t, tt.method, tt.length, hpack.HeaderField{Name: strings.ToLower(caseField), Value: t.Name()})
 				envoy.core.mu.Lock()
 				envoy.core.replies[t.Name()] = enginetest.Reply{Status: 201, Body: "{}"}
 				envoy.core.mu.Unlock()
 				if when != "at once" {
-					envoy.answered(t, before+1)
+					envoy.awaitResponses(t, before+1)
 				}
 				status, text := c.end(t, tt.data)
 				envoy.core.mu.Lock()

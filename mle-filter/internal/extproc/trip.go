@@ -63,8 +63,8 @@ var (
 	errForward = errors.New("extproc: forward_rules: allow :method, :path and :status")
 )
 
-// answer returns the response to one message. An error ends the stream.
-func (t *trip) answer(ctx context.Context, r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingResponse, error) {
+// respond returns the response to one message. An error ends the stream.
+func (t *trip) respond(ctx context.Context, r *extprocv3.ProcessingRequest) (*extprocv3.ProcessingResponse, error) {
 	if r.GetObservabilityMode() {
 		return nil, errMode
 	}

@@ -105,8 +105,8 @@ func fingerprint(method, path string, body []byte) []byte {
 	return sum.Sum(nil)
 }
 
-// answer writes the response to a request, or the stored response to its first attempt.
-func (a *API) answer(w http.ResponseWriter, out keyring.StoredResponse, err error) *engine.Problem {
+// respond writes the response to a request, or the stored response to its first attempt.
+func (a *API) respond(w http.ResponseWriter, out keyring.StoredResponse, err error) *engine.Problem {
 	if err != nil {
 		return a.problemOf(err)
 	}

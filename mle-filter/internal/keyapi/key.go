@@ -201,7 +201,7 @@ func (a *API) rotate(w http.ResponseWriter, r *http.Request, tenant string) *eng
 		do.Keep = &keep
 	}
 	out, err := a.Keys.Rotate(r.Context(), do, showRotated)
-	return a.answer(w, out, err)
+	return a.respond(w, out, err)
 }
 
 func showRotated(done keyring.Rotated) keyring.StoredResponse {

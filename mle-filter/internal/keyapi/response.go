@@ -43,7 +43,7 @@ func showResponse(k keyring.ResponseKey) mleResponseKey {
 	return out
 }
 
-func answerResponse(status int) func(keyring.ResponseKey) keyring.StoredResponse {
+func renderKey(status int) func(keyring.ResponseKey) keyring.StoredResponse {
 	return func(k keyring.ResponseKey) keyring.StoredResponse {
 		return keyring.StoredResponse{Status: status, Body: encode(showResponse(k))}
 	}
@@ -85,8 +85,8 @@ func (a *API) register(w http.ResponseWriter, r *http.Request, tenant string) *e
 	if err != nil {
 		return a.problemOf(err)
 	}
-	out, err := a.Keys.Register(r.Context(), tenant, jwk, o, answerResponse(http.StatusCreated))
-	return a.answer(w, out, err)
+	out, err := a.Keys.Register(r.Context(), tenant, jwk, o, renderKey(http.StatusCreated))
+	return a.respond(w, out, err)
 }
 
 func (a *API) prove(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
@@ -100,8 +100,8 @@ func (a *API) prove(w http.ResponseWriter, r *http.Request, tenant string) *engi
 	if in.Answer == "" {
 		return at(codeMissingField, "answer")
 	}
-	out, err := a.Keys.Prove(r.Context(), tenant, r.PathValue("kid"), in.Answer, o, answerResponse(http.StatusOK))
-	return a.answer(w, out, err)
+	out, err := a.Keys.Prove(r.Context(), tenant, r.PathValue("kid"), in.Answer, o, renderKey(http.StatusOK))
+	return a.respond(w, out, err)
 }
 
 func (a *API) deleteResponseKey(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
