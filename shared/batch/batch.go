@@ -185,13 +185,17 @@ func (q *Queue[T]) work(batch []*call[T]) {
 }
 
 // begin returns a batch if one may begin while the others are under way, or nil. Call it with mu
-// held.
+// held. If the oldest item is slow and not in that batch, another one begins.
 func (q *Queue[T]) begin() []*call[T] {
 	if len(q.waiting) == 0 || q.underWay > 0 && (q.underWay >= q.Slots || !q.waiting[0].slow) {
 		return nil
 	}
 	q.underWay++
-	return q.take()
+	batch := q.take()
+	if other := q.begin(); other != nil {
+		go q.work(other)
+	}
+	return batch
 }
 
 // next returns the batch that may begin once another one has ended, or nil.

@@ -564,44 +564,28 @@ func byClient(items []int, clients, each int) [][]int {
 	return out
 }
 
-// TestSlowItemBehindTheBatchOfItsCaller: an item that begins a batch of others becomes slow while
-// its caller commits that batch. Otherwise no batch would begin once it is the oldest item.
-func TestSlowItemBehindTheBatchOfItsCaller(t *testing.T) {
+// TestSlowItemBehindAnotherTurn: if the turn of a slow item comes after another one's, both begin
+// as there are slots for them.
+func TestSlowItemBehindAnotherTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const slow = 10 * time.Millisecond
 		b := setup(func(q *batch.Queue[int]) {
-			q.Size, q.Slots, q.Slow = 2, 4, slow
+			q.Size, q.Slots, q.Slow = 1, 3, slow
 			q.Caller = func(item int) any { return item / 100 }
 		})
-		ctx := t.Context()
-		b.add(t, ctx, nil, 900)
-		b.add(t, ctx, nil, 101, 102)
-		b.end(900, nil)
-		b.add(t, ctx, nil, 800)
-		pass(slow) // 800 begins
-		b.add(t, ctx, nil, 103)
-		b.end(101, nil) // caller 1 has had two turns
-		pass(slow / 2)
-		b.add(t, ctx, nil, 201, 301, 202, 302)
-		pass(slow / 2)          // 103 is slow: 201 and 301 begin, as their turns come first
-		b.add(t, ctx, nil, 104) // begins 202 and 302, and waits
-		b.add(t, ctx, nil, 203) // begins with 103, so 104 is the oldest item
-		b.end(203, nil)
+		b.add(t, t.Context(), nil, 900)
+		b.add(t, t.Context(), nil, 101)
+		pass(slow)
+		b.add(t, t.Context(), nil, 102)
+		b.end(101, nil) // caller 1 has had a turn
+		pass(1)
+		b.add(t, t.Context(), nil, 201)
+		pass(slow - 1)
+		b.wantBatches(t, []int{900}, []int{101}, []int{201}, []int{102})
 		b.end(201, nil)
-		b.add(t, ctx, nil, 401, 501)
-		pass(3 * slow)
-		if n := b.queue.Waiting(); n > 0 {
-			t.Errorf("%d items wait although slots are free", n)
-		}
-		for _, first := range []int{800, 202, 401, 104} {
-			b.mu.Lock()
-			_, begun := b.release[first]
-			b.mu.Unlock()
-			if begun {
-				b.end(first, nil)
-			}
-		}
+		b.end(102, nil)
+		b.end(900, nil)
 		b.results.Wait()
 	})
 }
