@@ -114,10 +114,11 @@ func (c *codes) sealByNewKey(
 // was ahead when they were made, and they would outlive the hour by as much. Their tokens are
 // refused from then on.
 func (c *codes) destroy(ctx context.Context) error {
-	hour := payment.CodeHour(c.clock.Now())
-	if k := c.newest.Load(); k != nil && k.Hour != hour {
+	if k := c.newest.Load(); k != nil && k.Hour != payment.CodeHour(c.clock.Now()) {
 		c.forget() // this process has a copy of the key, which must not outlive the stored one
 	}
-	latest := payment.CodeHour(c.store.LatestToken())
-	return c.store.DestroyCodeKeys(ctx, hour-payment.CodeHours+1, max(hour, latest)+1)
+	return c.store.DestroyCodeKeys(ctx, func() (first, last int64) {
+		hour, latest := payment.CodeHour(c.clock.Now()), payment.CodeHour(c.store.LatestToken())
+		return hour - payment.CodeHours + 1, max(hour, latest) + 1
+	})
 }

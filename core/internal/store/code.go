@@ -67,17 +67,19 @@ func (tx *Tx) deleteCode(token int64) error {
 	return tx.exec(deleteCode, token)
 }
 
-// DestroyCodeKeys removes the keys of all hours except first to last from the database and, once it
-// returns nil, from its files. A code that one of them encrypted can then be decrypted from no
-// copy. While a dump or another long read holds the table, it fails: ErrUnavailable on PostgreSQL,
-// ErrBusy on SQLite. Try again.
-func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) error {
+// DestroyCodeKeys removes the keys of all hours except those from first to last from the database
+// and, once it returns nil, from its files. A code that one of them encrypted can then be decrypted
+// from no copy. Its transaction calls hours again, as the clock may have jumped since. While a dump
+// or another long read holds the table, it fails: ErrUnavailable on PostgreSQL, ErrBusy on SQLite.
+// Try again.
+func (db *DB) DestroyCodeKeys(ctx context.Context, hours func() (first, last int64)) error {
+	first, last := hours()
 	over, err := db.holds(ctx, otherCodeKeysExist, first, last)
 	if err != nil {
 		return err
 	}
 	if over {
-		err = db.Update(ctx, func(tx *Tx) error { return tx.destroyCodeKeys(first, last) })
+		err = db.Update(ctx, func(tx *Tx) error { return tx.destroyCodeKeys(hours) })
 	}
 	if err == nil {
 		err = db.engine.Scrub(ctx)
@@ -88,10 +90,11 @@ func (db *DB) DestroyCodeKeys(ctx context.Context, first, last int64) error {
 	return nil
 }
 
-func (tx *Tx) destroyCodeKeys(first, last int64) error {
+func (tx *Tx) destroyCodeKeys(hours func() (first, last int64)) error {
 	if err := tx.s.Exclude("code_keys"); err != nil {
 		return err
 	}
+	first, last := hours()
 	var live []payment.CodeKey
 	err := tx.each(selectCodeKeys, func(row Scanner) error {
 		k, err := scanCodeKey(row)

@@ -11,6 +11,35 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/store"
 )
 
+// fixed returns the hours whose keys stay.
+func fixed(first, last int64) func() (int64, int64) {
+	return func() (int64, int64) { return first, last }
+}
+
+// TestDestroyCodeKeysWhileTheClockJumps: a key that was made after a jump of the clock stays, also
+// if the pass began before the jump.
+func TestDestroyCodeKeysWhileTheClockJumps(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key := func(id, hour int64) payment.CodeKey {
+		return payment.CodeKey{ID: id, Hour: hour, Vault: 1, Sealed: []byte("k")}
+	}
+	b.MustStore(t, func(tx *store.Tx) error {
+		return errors.Join(tx.InsertCodeKey(key(1, 50)), tx.InsertCodeKey(key(2, 300)))
+	})
+	now := int64(100)
+	err := b.db.DestroyCodeKeys(t.Context(), func() (first, last int64) {
+		defer func() { now = 300 }()
+		return now - 2, now + 1
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := b.db.CodeKeys(t.Context()); err != nil || len(keys) != 1 || keys[0].Hour != 300 {
+		t.Errorf("got %v, %v, want the key of hour 300", keys, err)
+	}
+}
+
 // TestDestroyCodeKeys: once DestroyCodeKeys has returned, no file of the open store contains the
 // bytes of a destroyed key or of a deleted code. The keys of later hours stay.
 func TestDestroyCodeKeys(t *testing.T) {
@@ -32,7 +61,7 @@ func TestDestroyCodeKeys(t *testing.T) {
 	})
 	b.MustStore(t, func(tx *store.Tx) error { return tx.UseToken(tenant, 12, 9) })
 	for _, hours := range []struct{ first, last, left int64 }{{100, 101, 2}, {101, 102, 1}} {
-		if err := b.db.DestroyCodeKeys(t.Context(), hours.first, hours.last); err != nil {
+		if err := b.db.DestroyCodeKeys(t.Context(), fixed(hours.first, hours.last)); err != nil {
 			t.Fatal(err)
 		}
 		if keys, err := b.db.CodeKeys(t.Context()); err != nil || int64(len(keys)) != hours.left {
