@@ -286,6 +286,7 @@ func faultOf(err error) *fault {
 		{engine.ErrEndpointNotFound, codeNotFound, "endpoint"},
 		{engine.ErrEndpointDisabled, codeEndpointDisabled, "endpoint"},
 		{payment.ErrKeyEnded, codeInvalidAPIKey, ""},
+		{payment.ErrOperatorEnded, codeInvalidOperatorToken, ""},
 		{payment.ErrMerchantDisabled, codeMerchantDisabled, ""},
 		{idempotency.ErrSeveral, codeInvalidIdempotencyKey, idempotency.Header},
 		{idempotency.ErrInvalid, codeInvalidIdempotencyKey, idempotency.Header},

@@ -33,6 +33,17 @@ func Routes() []string {
 	return out
 }
 
+// OperatorChanges are the changing routes of the operator's API, as "METHOD path".
+func OperatorChanges() []string {
+	var out []string
+	for _, r := range (&Operator{}).routes() {
+		if r.action != "" {
+			out = append(out, r.method+" "+r.path)
+		}
+	}
+	return out
+}
+
 // FaultCode is the code of the response to an error.
 func FaultCode(err error) string { return faultOf(err).code }
 

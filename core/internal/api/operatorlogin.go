@@ -97,7 +97,7 @@ func (o *Operator) actor(r *http.Request) audit.Actor {
 // bits and costs one lookup by its hash, so the limit bounds refused tokens only.
 func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, error) {
 	address, now := httpx.ClientAddressFrom(r.Context()), o.Clock.Now()
-	name, role, err := o.operatorOf(r.Context(), bearer(r))
+	actor, role, err := o.operatorOf(r.Context(), bearer(r))
 	if errors.Is(err, payment.ErrNotFound) {
 		if !o.failures.add(address, now) {
 			o.LoggedIn(LoginLimited)
@@ -110,7 +110,8 @@ func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, erro
 		return r, err
 	}
 	o.LoggedIn(LoginAccepted)
-	r = r.WithContext(context.WithValue(r.Context(), operatorKey{}, audit.Actor{Name: name, Address: address}))
+	actor.Address = address
+	r = r.WithContext(context.WithValue(r.Context(), operatorKey{}, actor))
 	if role != auth.RoleOperator && !slices.Contains(rt.roles, role) {
 		return r, &fault{code: codeInsufficientRole, message: "This operator token has the role " + role + ", which does not allow this."}
 	}
@@ -131,19 +132,20 @@ func bearer(r *http.Request) string {
 }
 
 // operatorOf finds an operator by its token. payment.ErrNotFound if the token is not valid.
-func (a *API) operatorOf(ctx context.Context, token string) (name, role string, err error) {
+func (a *API) operatorOf(ctx context.Context, token string) (actor audit.Actor, role string, err error) {
 	if token == "" {
-		return "", "", payment.ErrNotFound
+		return actor, "", payment.ErrNotFound
 	}
 	if a.isFilterToken(token) {
-		return "filter", auth.RoleFilter, nil
+		return audit.Actor{Name: "filter"}, auth.RoleFilter, nil
 	}
 	found, err := a.Store.OperatorByHash(ctx, auth.OperatorHash(token))
 	if err != nil {
-		return "", "", err
+		return actor, "", err
 	}
 	if !found.Valid(a.Clock.Now()) {
-		return "", "", payment.ErrNotFound
+		return actor, "", payment.ErrNotFound
 	}
-	return "operator " + found.Name + " " + id.Format(id.Operator, found.ID), found.Role, nil
+	actor = audit.Actor{Name: "operator " + found.Name + " " + id.Format(id.Operator, found.ID), Token: found.ID}
+	return actor, found.Role, nil
 }

@@ -27,6 +27,7 @@ const Purged = "audit.purge"
 type Actor struct {
 	Name    string // "operator alice opr_…", "cli root"
 	Address string // the client address, "" at the command line
+	Token   int64  // the id of the operator token, 0 if the actor has none in the store
 }
 
 // IsZero reports whether there is no operator.

@@ -173,6 +173,9 @@ func (e *Engine) RevokeKey(
 		if err := tx.UseKey(r.APIKey); err != nil {
 			return err
 		}
+		if err := tx.UseOperator(r.Actor.Token); err != nil {
+			return err
+		}
 		before, err := tx.LockedKey(t, key)
 		if err != nil {
 			return err

@@ -122,6 +122,9 @@ type busyError struct{ result Result }
 func (*busyError) Error() string { return "engine: another operation is in progress" }
 
 func claimKey(tx *store.Tx, r Request) (claim int64, replay *Result, err error) {
+	if err := tx.UseOperator(r.Actor.Token); err != nil {
+		return 0, nil, err
+	}
 	own, others := r.fingerprints()
 	c, err := tx.ClaimKey(r.APIKey, r.Tenant, r.Key, own, others...)
 	if err != nil || c.Held {
@@ -150,6 +153,9 @@ func replayOf(c store.Claim) (*Result, error) {
 func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 	var out *Result
 	err := e.Store.UpdateOf(ctx, r.caller(), func(tx *store.Tx) error {
+		if err := tx.UseOperator(r.Actor.Token); err != nil {
+			return err
+		}
 		own, others := r.fingerprints()
 		c, err := tx.LookUpKey(r.APIKey, r.Tenant, r.Key, append(others, own)...)
 		if err != nil {
@@ -173,6 +179,9 @@ func (e *Engine) Kept(ctx context.Context, r Request) (Result, error) {
 func (e *Engine) StoredResponse(ctx context.Context, r Request) (Result, error) {
 	if r.Key == "" {
 		return Result{}, payment.ErrNotFound
+	}
+	if err := e.Store.UseOperator(ctx, r.Actor.Token); err != nil {
+		return Result{}, err
 	}
 	own, others := r.fingerprints()
 	c, err := e.Store.StoredResponse(ctx, r.APIKey, r.Tenant, r.Key, append(others, own)...)

@@ -35,7 +35,7 @@ func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.Operat
 func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (*payment.OperatorToken, error) {
 	var out *payment.OperatorToken
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {
-		before, after, err := tx.RevokeOperator(operator)
+		before, after, err := tx.RevokeOperator(r.Actor.Token, operator)
 		if errors.Is(err, payment.ErrNotFound) {
 			return ErrNotFound
 		}

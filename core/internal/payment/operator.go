@@ -1,6 +1,12 @@
 package payment
 
-import "time"
+import (
+	"errors"
+	"time"
+)
+
+// ErrOperatorEnded reports that the operator token was revoked or has expired.
+var ErrOperatorEnded = errors.New("payment: the operator token has ended")
 
 // OperatorToken is an operator token: a name and a role. The store has only the hash of its secret.
 type OperatorToken struct {

@@ -48,8 +48,10 @@ var merchantSQL = map[string]string{
 		VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, 0, $6::bytea) ON CONFLICT DO NOTHING`,
 	"lockOperator":         `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR UPDATE`,
 	"revokeOperator":       `UPDATE operators SET revoked_at = $1::bigint WHERE id = $2::bigint`,
+	"selectOperator":       `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint`,
 	"selectOperatorByHash": `SELECT ` + columns.Operator + ` FROM operators WHERE hash = $1::bytea`,
 	"selectOperators":      `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
+	"shareOperator":        `SELECT ` + columns.Operator + ` FROM operators WHERE id = $1::bigint FOR SHARE`,
 	"rehashKey": `UPDATE api_keys SET hash = $1::bytea, root_version = $2::bigint
 		WHERE id = $3::bigint AND root_version < $2::bigint`,
 	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys

@@ -40,8 +40,10 @@ var merchantSQL = map[string]string{
 	"insertOperator":       `INSERT INTO operators (` + columns.Operator + `, hash) VALUES (?, ?, ?, ?, ?, 0, ?)`,
 	"lockOperator":         `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
 	"revokeOperator":       `UPDATE operators SET revoked_at = ? WHERE id = ?`,
+	"selectOperator":       `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
 	"selectOperatorByHash": `SELECT ` + columns.Operator + ` FROM operators WHERE hash = ?`,
 	"selectOperators":      `SELECT ` + columns.Operator + ` FROM operators ORDER BY id`,
+	"shareOperator":        `SELECT ` + columns.Operator + ` FROM operators WHERE id = ?`,
 	"rehashKey":            `UPDATE api_keys SET hash = ?1, root_version = ?2 WHERE id = ?3 AND root_version < ?2`,
 	"countRootUses": `SELECT root_version, COUNT(*) FROM api_keys
 		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) GROUP BY root_version
