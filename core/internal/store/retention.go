@@ -26,10 +26,11 @@ const (
 // PurgeIdempotencyKeys removes the completed keys that have expired by a time, and returns how
 // many. Keys whose request still runs stay. The caller reads the time from the clock.
 //
-// Ids rise with time and all keys live equally long, so the expired keys have the lowest ids.
-// Therefore no index is needed, and a pass ends at the first window in which no completed key has
-// expired. A key that would live longer than two lifetimes was written by a wrong clock, and gets
-// one lifetime from now on.
+// Ids rise with time and most keys live equally long, so most expired keys have the lowest ids.
+// Therefore no index is needed, and a pass ends at the first window that has a key younger than a
+// lifetime and no expired one. An older key that lives on does not end it: its request ended late.
+// A key that would live longer than two lifetimes was written by a wrong clock, and gets one
+// lifetime from now on.
 func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged int64, err error) {
 	ended := toMillis(db.keysEnded(now))
 	p := db.BeginPass(pass.Purge)
@@ -44,7 +45,7 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 		return len(chunk), err
 	}
 	for after := int64(0); ; {
-		w, err := db.nextWindow(ctx, after, ended, latestExpiry(db.KeyExpiry(now)))
+		w, err := db.nextWindow(ctx, after, ended, now)
 		if err != nil || w.rows == 0 {
 			return purged, err
 		}
@@ -57,7 +58,7 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 				return purged, fmt.Errorf("purge idempotency keys: %w", err)
 			}
 		}
-		if w.alive > 0 && w.expired == 0 && w.wrong == 0 || w.rows < purgeBatch {
+		if w.young > 0 && w.expired == 0 && w.wrong == 0 || w.rows < purgeBatch {
 			return purged, nil
 		}
 		after = w.last
@@ -73,13 +74,15 @@ func (db *DB) PurgeIdempotencyKeys(ctx context.Context, now time.Time) (purged i
 // expiry is that of a key that is written now.
 func latestExpiry(expiry time.Time) int64 { return toMillis(expiry.Add(KeyLifetime)) }
 
-// window counts the completed keys among the next purgeBatch rows by their expiry.
-type window struct{ rows, expired, alive, wrong, last int64 }
+// window counts the next purgeBatch rows. expired and wrong are completed keys that have expired,
+// or were written by a wrong clock. young are keys younger than a lifetime.
+type window struct{ rows, expired, young, wrong, last int64 }
 
-func (db *DB) nextWindow(ctx context.Context, after, ended, latest int64) (window, error) {
+func (db *DB) nextWindow(ctx context.Context, after, ended int64, now time.Time) (window, error) {
 	var w window
-	row := db.count(ctx, selectKeyWindow, ended, latest, after, purgeBatch)
-	if err := row.Scan(&w.rows, &w.expired, &w.alive, &w.wrong, &w.last); err != nil {
+	row := db.count(ctx, selectKeyWindow, ended, latestExpiry(db.KeyExpiry(now)), ended-KeyLifetime.Milliseconds(),
+		toMillis(now), after, purgeBatch)
+	if err := row.Scan(&w.rows, &w.expired, &w.young, &w.wrong, &w.last); err != nil {
 		return window{}, fmt.Errorf("look for expired idempotency keys: %w", err)
 	}
 	return w, nil

@@ -68,6 +68,34 @@ func TestPurgeIdempotencyKeys(t *testing.T) {
 	}
 }
 
+// TestLateResponsesHideNoExpiredKey: requests of two windows end a day after they claimed their
+// keys, so these keys live on. The pass still removes the later keys, which have expired.
+func TestLateResponsesHideNoExpiredKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	late := b.MustClaim(t, "late", 600, false)
+	b.clock.Advance(time.Minute)
+	b.MustClaim(t, "old", 700, true)
+	b.clock.Advance(store.KeyLifetime)
+	b.MustUpdate(t, func(tx *store.Tx) error {
+		for _, claim := range late {
+			if err := tx.CompleteKey(claim, 201, []byte("{}")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.MustClaim(t, "new", 20, true)
+	for _, want := range []int64{700, 0} {
+		if got, err := b.db.PurgeIdempotencyKeys(t.Context(), b.clock.Now()); err != nil || got != want {
+			t.Errorf("got %d, %v, want %d", got, err, want)
+		}
+	}
+	if got, want := b.MustCount(t, "idempotency_keys"), 620; got != want {
+		t.Errorf("left: got %d, want %d", got, want)
+	}
+}
+
 // removals is an engine that records how many rows of a table each commit removes.
 type removals struct {
 	store.Engine

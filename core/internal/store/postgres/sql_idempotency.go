@@ -15,11 +15,10 @@ var idempotencySQL = map[string]string{
 		WHERE id > $1::bigint AND id <= $2::bigint ORDER BY id`,
 	"selectKeyWindow": `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= $1::bigint THEN 1
 		ELSE 0 END), 0),
-			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > $1::bigint AND expires_at <= $2::bigint THEN 1
-				ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN created_at > $3::bigint AND created_at <= $4::bigint THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > $2::bigint THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
-		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > $3::bigint ORDER BY id
-			LIMIT $4::bigint) AS next`,
+		FROM (SELECT id, status, created_at, expires_at FROM idempotency_keys WHERE id > $5::bigint ORDER BY id
+			LIMIT $6::bigint) AS next`,
 	"correctKeyExpiries": `UPDATE idempotency_keys SET expires_at = $1::bigint
 		WHERE id >= $2::bigint AND id <= $3::bigint AND status <> 0 AND expires_at > $4::bigint`,
 	"deleteExpiredKeys": `DELETE FROM idempotency_keys WHERE id >= $1::bigint AND id <= $2::bigint AND status <> 0

@@ -15,9 +15,10 @@ var idempotencySQL = map[string]string{
 		WHERE id > ? AND id <= ? ORDER BY id`,
 	"selectKeyWindow": `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status <> 0 AND expires_at <= ?1 THEN 1
 		ELSE 0 END), 0),
-			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?1 AND expires_at <= ?2 THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN created_at > ?3 AND created_at <= ?4 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN status <> 0 AND expires_at > ?2 THEN 1 ELSE 0 END), 0), COALESCE(MAX(id), 0)
-		FROM (SELECT id, status, expires_at FROM idempotency_keys WHERE id > ?3 ORDER BY id LIMIT ?4) AS next`,
+		FROM (SELECT id, status, created_at, expires_at FROM idempotency_keys WHERE id > ?5 ORDER BY id
+			LIMIT ?6) AS next`,
 	"correctKeyExpiries": `UPDATE idempotency_keys SET expires_at = ?
 		WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at > ?`,
 	"deleteExpiredKeys": `DELETE FROM idempotency_keys WHERE id >= ? AND id <= ? AND status <> 0 AND expires_at <= ?`,
