@@ -119,7 +119,7 @@ func (r *Recovery) sweep(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	r.swept = now
-	return r.e.Store.Update(ctx, (*store.Tx).RemoveEndedAttempts)
+	return r.e.Store.RemoveEndedAttempts(ctx)
 }
 
 // try makes one attempt at a step. errSkipped if the step has ended, or another core is trying it.

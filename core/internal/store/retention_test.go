@@ -172,6 +172,36 @@ func TestPurgeOfLargeRows(t *testing.T) {
 	}
 }
 
+// TestRemoveEndedAttempts: a commit removes a page of the attempts at steps that have ended. An
+// attempt at an unfinished step stays.
+func TestRemoveEndedAttempts(t *testing.T) {
+	t.Parallel()
+	onEachEngine(t, func(t *testing.T, s *coretest.Service) {
+		t.Helper()
+		step := payment.StepID{Kind: payment.AuthorizeStep, Transaction: 1}
+		err := s.DB.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.InsertReversal(&payment.Reversal{
+				Step: step, Tenant: s.Tenant, Amount: 100, Currency: "usd", Since: tx.Now, DueAt: tx.Now,
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.MustExec(t, `INSERT INTO step_attempts (kind, object_id, number, attempts, running, begun_at, next_at, last_error)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+			SELECT CASE i % 2 WHEN 0 THEN 'refund' ELSE 'authorize' END, i / 2, 0, 1, 0, 1, 1, '' FROM n
+			UNION ALL SELECT 'reversal', id, 0, 1, 0, 1, 1, '' FROM reversals`)
+		r := &removals{count: func() int64 { return s.Number(t, "SELECT COUNT(*) FROM step_attempts") }, left: 601}
+		s.DB.Wrap(func(e store.Engine) store.Engine { r.Engine = e; return r })
+		if err := s.DB.RemoveEndedAttempts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := []int64{256, 256, 88}; !slices.Equal(r.each, want) || r.left != 1 {
+			t.Errorf("removed in each commit: got %v and %d left, want %v and 1", r.each, r.left, want)
+		}
+	})
+}
+
 // TestPurgeDuringClaims: a purge loses no key that is claimed while it runs, even if it has just
 // purged an expired one of the same name.
 func TestPurgeDuringClaims(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/payment"
+	"github.com/causeway-pay/causeway/core/internal/store/pass"
 )
 
 var (
@@ -13,7 +14,8 @@ var (
 	scheduleAttempt             = declare("scheduleAttempt")
 	failAttempt                 = declare("failAttempt")
 	removeAttempt               = declare("removeAttempt")
-	removeEndedAttempts         = declare("removeEndedAttempts")
+	removeEndedAttempt          = declare("removeEndedAttempt")
+	selectEndedAttempts         = declare("selectEndedAttempts")
 	selectStepAttempts          = declare("selectStepAttempts")
 	lockUnfinishedAuthorization = declare("lockUnfinishedAuthorization")
 	lockUnfinishedVoid          = declare("lockUnfinishedVoid")
@@ -86,9 +88,31 @@ func (tx *Tx) RemoveAttempt(s payment.StepID) error {
 	return tx.exec(removeAttempt, string(s.Kind), object, number)
 }
 
-// RemoveEndedAttempts removes the records of attempts at steps that have ended without recovery.
-func (tx *Tx) RemoveEndedAttempts() error {
-	return tx.exec(removeEndedAttempts)
+// attempted is the key of the record of the attempts at a step.
+type attempted struct {
+	kind           string
+	object, number int64
+}
+
+func scanAttempted(row Scanner) (a attempted, err error) {
+	return a, row.Scan(&a.kind, &a.object, &a.number)
+}
+
+// RemoveEndedAttempts removes, page by page, the records of attempts at steps that have ended
+// without recovery.
+func (db *DB) RemoveEndedAttempts(ctx context.Context) error {
+	rows := pass.Rows[attempted]{Kind: "step_attempts", ID: func(a attempted) int64 { return a.object }}
+	_, err := purge(ctx, db, db.BeginPass(pass.Recovery), rows, func(after attempted) ([]attempted, error) {
+		return collect(ctx, db, selectEndedAttempts, scanAttempted, after.kind, after.object, after.number, purgeBatch)
+	}, func(tx *Tx, chunk []attempted) (int64, error) {
+		args := make([][]any, len(chunk))
+		for i, a := range chunk {
+			args[i] = []any{a.kind, a.object, a.number}
+		}
+		_, err := tx.changedEach(removeEndedAttempt, args)
+		return int64(len(chunk)), err
+	})
+	return err
 }
 
 // StepAttempts returns the attempts at the steps of two kinds, which may be equal, whose objects

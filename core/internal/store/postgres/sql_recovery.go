@@ -23,6 +23,18 @@ const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize
 		due_at,
 		0, '', kind, step_id, attempt FROM reversals`
 
+// endedAttempt is the condition of a row of step_attempts whose step has ended.
+const endedAttempt = `NOT EXISTS (
+		SELECT 1 FROM transactions t WHERE step_attempts.kind = 'authorize' AND t.id = step_attempts.object_id
+			AND t.attempt = step_attempts.number AND t.status IN ('processing', 'unknown')
+		UNION ALL SELECT 1 FROM transactions t WHERE step_attempts.kind = 'void' AND t.id = step_attempts.object_id
+			AND t.operation_id = step_attempts.number AND t.operation = 'void'
+		UNION ALL SELECT 1 FROM captures c
+			WHERE step_attempts.kind = 'capture' AND c.id = step_attempts.object_id AND c.state = 'pending'
+		UNION ALL SELECT 1 FROM refunds r
+			WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
+		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`
+
 var recoverySQL = map[string]string{
 	"saveReversal": `INSERT INTO reversals
 			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since,
@@ -58,16 +70,11 @@ var recoverySQL = map[string]string{
 		WHERE kind = $2::text AND object_id = $3::bigint AND number = $4::bigint`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = $1::text AND object_id = $2::bigint
 		AND number = $3::bigint`,
-	"removeEndedAttempts": `DELETE FROM step_attempts WHERE NOT EXISTS (
-		SELECT 1 FROM transactions t WHERE step_attempts.kind = 'authorize' AND t.id = step_attempts.object_id
-			AND t.attempt = step_attempts.number AND t.status IN ('processing', 'unknown')
-		UNION ALL SELECT 1 FROM transactions t WHERE step_attempts.kind = 'void' AND t.id = step_attempts.object_id
-			AND t.operation_id = step_attempts.number AND t.operation = 'void'
-		UNION ALL SELECT 1 FROM captures c
-			WHERE step_attempts.kind = 'capture' AND c.id = step_attempts.object_id AND c.state = 'pending'
-		UNION ALL SELECT 1 FROM refunds r
-			WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
-		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`,
+	"selectEndedAttempts": `SELECT kind, object_id, number FROM step_attempts
+		WHERE (kind, object_id, number) > ($1::text, $2::bigint, $3::bigint) AND ` + endedAttempt + `
+		ORDER BY kind, object_id, number LIMIT $4::bigint`,
+	"removeEndedAttempt": `DELETE FROM step_attempts
+		WHERE kind = $1::text AND object_id = $2::bigint AND number = $3::bigint AND ` + endedAttempt,
 	"selectStepAttempts": `SELECT ` + columns.Attempt + ` FROM step_attempts
 		WHERE kind IN ($1::text, $2::text) AND object_id BETWEEN $3::bigint AND $4::bigint`,
 	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and

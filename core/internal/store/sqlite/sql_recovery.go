@@ -24,6 +24,18 @@ const openSteps = `SELECT CASE operation WHEN 'void' THEN 'void' ELSE 'authorize
 		due_at,
 		0, '', kind, step_id, attempt FROM reversals`
 
+// endedAttempt is the condition of a row of step_attempts whose step has ended.
+const endedAttempt = `NOT EXISTS (
+		SELECT 1 FROM transactions t WHERE step_attempts.kind = 'authorize' AND t.id = step_attempts.object_id
+			AND t.attempt = step_attempts.number AND t.status IN ('processing', 'unknown')
+		UNION ALL SELECT 1 FROM transactions t WHERE step_attempts.kind = 'void' AND t.id = step_attempts.object_id
+			AND t.operation_id = step_attempts.number AND t.operation = 'void'
+		UNION ALL SELECT 1 FROM captures c
+			WHERE step_attempts.kind = 'capture' AND c.id = step_attempts.object_id AND c.state = 'pending'
+		UNION ALL SELECT 1 FROM refunds r
+			WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
+		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`
+
 var recoverySQL = map[string]string{
 	"saveReversal": `INSERT INTO reversals
 			(kind, transaction_id, step_id, attempt, merchant_id, live, amount, currency, captured, held, asked, since,
@@ -54,16 +66,10 @@ var recoverySQL = map[string]string{
 	"failAttempt": `UPDATE step_attempts SET running = 0, last_error = ?
 		WHERE kind = ? AND object_id = ? AND number = ?`,
 	"removeAttempt": `DELETE FROM step_attempts WHERE kind = ? AND object_id = ? AND number = ?`,
-	"removeEndedAttempts": `DELETE FROM step_attempts WHERE NOT EXISTS (
-		SELECT 1 FROM transactions t WHERE step_attempts.kind = 'authorize' AND t.id = step_attempts.object_id
-			AND t.attempt = step_attempts.number AND t.status IN ('processing', 'unknown')
-		UNION ALL SELECT 1 FROM transactions t WHERE step_attempts.kind = 'void' AND t.id = step_attempts.object_id
-			AND t.operation_id = step_attempts.number AND t.operation = 'void'
-		UNION ALL SELECT 1 FROM captures c
-			WHERE step_attempts.kind = 'capture' AND c.id = step_attempts.object_id AND c.state = 'pending'
-		UNION ALL SELECT 1 FROM refunds r
-			WHERE step_attempts.kind = 'refund' AND r.id = step_attempts.object_id AND r.state = 'pending'
-		UNION ALL SELECT 1 FROM reversals r WHERE step_attempts.kind = 'reversal' AND r.id = step_attempts.object_id)`,
+	"selectEndedAttempts": `SELECT kind, object_id, number FROM step_attempts
+		WHERE (kind, object_id, number) > (?, ?, ?) AND ` + endedAttempt + ` ORDER BY kind, object_id, number LIMIT ?`,
+	"removeEndedAttempt": `DELETE FROM step_attempts
+		WHERE kind = ? AND object_id = ? AND number = ? AND ` + endedAttempt,
 	"selectStepAttempts": `SELECT ` + columns.Attempt + ` FROM step_attempts
 		WHERE kind IN (?, ?) AND object_id BETWEEN ? AND ?`,
 	// The unfinished steps of all kinds, with the columns that only reversals have: due_at and
