@@ -27,14 +27,18 @@ type Queue[T any] struct {
 	Size   int // the most items of a batch
 	// Caller returns the caller of an item. The next turn is of the caller whose items have cost
 	// least. So an item waits for about one item of each other caller, however many they have. The
-	// items of one caller keep their order. Nil is for one caller.
+	// items of one caller keep their order, except behind one of another kind, or of a higher estimate
+	// than a batch has room for. Nil is for one caller.
 	Caller func(T) any
+	// Estimate returns the expected cost of an item, at least 1. Its caller pays that when a batch
+	// begins. Nil expects the cost of the caller's earlier items, and 1 of the first one.
+	Estimate func(T) int64
 	// Cost returns the cost of an item after a commit without an error, at least 1, and 0 if the
 	// commit did not run it. Such an item waits for its turn again. A commit runs at least the first
-	// item. Nil if each commit runs all items, and all cost the same.
+	// item. Nil if each commit runs all items, at the expected costs.
 	Cost func(T) int64
-	// Most is how much a batch costs at most, by the earlier items of its callers; 0 for no bound. So
-	// cheap items do not wait for costly ones in their batch. The first item may cost more.
+	// Most is the highest expected cost of a batch; 0 for no bound. So cheap items do not wait for
+	// costly ones in their batch. The first item may cost more.
 	Most int64
 	// Later reports whether an item costs its caller twice as much as others; nil if none does.
 	Later func(T) bool
@@ -62,8 +66,8 @@ type Queue[T any] struct {
 // reached. Its fields are guarded by mu.
 type caller struct {
 	calls int   // without a result
-	turn  int64 // of its next item: the cost of its items so far
-	cost  int64 // of its last items, as an estimate of the next ones
+	turn  int64 // of its next item: the cost of its items so far, as expected of those in a batch
+	cost  int64 // of its last items
 	take  int64 // the turn of its next item while a batch is taken
 }
 
@@ -73,6 +77,7 @@ type call[T any] struct {
 	of      *caller
 	arrival int           // number of calls before this one
 	turn    int64         // guarded by mu; set while a batch is taken
+	cost    int64         // guarded by mu; expected, set while a batch is taken
 	slow    bool          // guarded by mu; it has waited for Slow
 	gone    error         // guarded by mu; the result if no batch runs it any more
 	done    chan struct{} // closed once err is set
@@ -213,17 +218,21 @@ func (q *Queue[T]) take() (batch []*call[T]) {
 		of.take = of.turn
 	}
 	for _, c := range q.waiting {
-		c.turn = c.of.take
-		c.of.take += q.weighted(c.item, c.of.cost)
+		c.turn, c.cost = c.of.take, c.of.cost
+		if q.Estimate != nil {
+			c.cost = q.Estimate(c.item)
+		}
+		c.of.take += q.weighted(c.item, c.cost)
 	}
 	slices.SortStableFunc(q.waiting, func(a, b *call[T]) int { return cmp.Compare(a.turn, b.turn) })
 	first, cost := q.waiting[0], int64(0)
 	q.turn = max(q.turn, first.turn)
 	q.waiting = slices.DeleteFunc(q.waiting, func(c *call[T]) bool {
 		joins := len(batch) < q.Size && (q.Kind == nil || q.Kind(c.item) == q.Kind(first.item))
-		joins = joins && (c == first || q.Most == 0 || cost+c.of.cost <= q.Most)
+		joins = joins && (c == first || q.Most == 0 || cost+c.cost <= q.Most)
 		if joins {
-			batch, cost = append(batch, c), cost+c.of.cost
+			batch, cost = append(batch, c), cost+c.cost
+			c.of.turn += q.weighted(c.item, c.cost)
 		}
 		return joins
 	})
@@ -246,13 +255,13 @@ func (q *Queue[T]) run(batch []*call[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, c := range batch {
-		cost := int64(1)
+		cost := c.cost
 		if err == nil && q.Cost != nil {
 			cost = q.Cost(c.item)
 		}
+		c.of.turn += q.weighted(c.item, cost-c.cost)
 		switch {
 		case cost > 0:
-			c.of.turn += q.weighted(c.item, cost)
 			c.of.cost = (3*c.of.cost + cost + 3) / 4
 			q.end(c, err)
 		case c.gone != nil:

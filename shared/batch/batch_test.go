@@ -81,6 +81,17 @@ func (b *bench) wantBatches(t *testing.T, want ...[]int) {
 	}
 }
 
+// wantBegun compares the items of all batches that have begun, in any order. Batches that begin at
+// the same moment have none.
+func (b *bench) wantBegun(t *testing.T, want ...int) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if got := slices.Sorted(slices.Values(slices.Concat(b.batches...))); !slices.Equal(got, want) {
+		t.Errorf("begun: got %v, want %v", got, want)
+	}
+}
+
 // TestItemsShareABatch: while a batch is under way others collect, in their order. Each gets the
 // result of its batch, and a batch has at most Size items.
 func TestItemsShareABatch(t *testing.T) {
@@ -398,8 +409,8 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestSlowItemsOfCallers: a batch begins for the item that has waited longest, although another one
-// had the next turn when the last batch began.
+// TestSlowItemsOfCallers: a batch begins for the item that has waited longest, although an item of
+// another caller has the next turn. Both begin then.
 func TestSlowItemsOfCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -410,10 +421,11 @@ func TestSlowItemsOfCallers(t *testing.T) {
 		pass(time.Second / 4)
 		b.add(t, t.Context(), nil, 101)
 		pass(time.Second / 2)
-		b.wantBatches(t, []int{1}, []int{2})
+		b.wantBegun(t, 1, 2, 101)
 		pass(time.Second / 4)
-		b.wantBatches(t, []int{1}, []int{2}, []int{3})
+		b.wantBegun(t, 1, 2, 101)
 		b.end(1, nil)
+		b.wantBegun(t, 1, 2, 3, 101)
 		b.end(2, nil)
 		b.end(3, nil)
 		b.end(101, nil)
@@ -438,6 +450,63 @@ func TestMost(t *testing.T) {
 		b.end(4, nil)
 		b.end(5, nil)
 		b.wantBatches(t, []int{1}, []int{101, 102, 103, 104}, []int{2}, []int{3}, []int{4}, []int{5})
+		b.results.Wait()
+	})
+}
+
+// TestEstimate: an item with an estimate costs that, whatever the earlier items of its caller cost.
+// A batch costs no more than Most. An item for which it has no room is in a later one.
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) {
+			q.Most, q.Caller, q.Estimate = 5, hundreds, func(item int) int64 { return 1 + int64(item%10) }
+		})
+		b.add(t, t.Context(), nil, 500, 3, 0, 10, 20, 9, 101, 110, 120, 201)
+		for _, first := range []int{500, 3, 201, 0, 9} {
+			b.end(first, nil)
+		}
+		b.wantBatches(t, []int{500}, []int{3, 110}, []int{201, 101, 120}, []int{0, 10, 20}, []int{9})
+		b.results.Wait()
+	})
+}
+
+// TestItemsUnderWay: a caller pays for its items when their batch begins. The next batch, which
+// begins meanwhile, is of another caller.
+func TestItemsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) { q.Size, q.Slots, q.Slow, q.Caller = 1, 2, time.Second, hundreds })
+		b.add(t, t.Context(), nil, 1, 2, 3, 101)
+		pass(time.Second)
+		b.wantBatches(t, []int{1}, []int{101})
+		b.end(1, nil)
+		b.end(101, nil)
+		b.end(2, nil)
+		b.end(3, nil)
+		b.results.Wait()
+	})
+}
+
+// TestWrongEstimates: at the end of a batch its callers pay the difference to the real cost. They
+// pay nothing for an item that it did not run.
+func TestWrongEstimates(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cost := map[int]int64{1: 9, 101: 1, 301: 1}
+		b := setup(func(q *batch.Queue[int]) {
+			q.Caller, q.Estimate = hundreds, func(int) int64 { return 4 }
+			q.Cost = func(item int) int64 { return cost[item] }
+		})
+		b.add(t, t.Context(), nil, 301, 1, 101, 201)
+		b.end(301, nil)
+		b.add(t, t.Context(), nil, 2, 102, 103)
+		b.end(1, nil)
+		for _, item := range []int{2, 102, 103, 201} {
+			cost[item] = 1
+		}
+		b.end(201, nil)
+		b.wantBatches(t, []int{301}, []int{1, 101, 201}, []int{201, 102, 103, 2})
 		b.results.Wait()
 	})
 }
@@ -582,7 +651,7 @@ func TestSlowItemBehindAnotherTurn(t *testing.T) {
 		pass(1)
 		b.add(t, t.Context(), nil, 201)
 		pass(slow - 1)
-		b.wantBatches(t, []int{900}, []int{101}, []int{201}, []int{102})
+		b.wantBegun(t, 101, 102, 201, 900)
 		b.end(201, nil)
 		b.end(102, nil)
 		b.end(900, nil)
