@@ -38,7 +38,8 @@ type Queue[T any] struct {
 	// item. Nil if each commit runs all items, at the expected costs.
 	Cost func(T) int64
 	// Most is the highest expected cost of a batch; 0 for no bound. So cheap items do not wait for
-	// costly ones in their batch. The first item may cost more.
+	// costly ones in their batch. The first item may cost more. A caller whose items under way cost
+	// that much waits until some of them have ended. So it does not have all slots.
 	Most int64
 	// Later reports whether an item costs its caller twice as much as others; nil if none does.
 	Later func(T) bool
@@ -66,8 +67,9 @@ type Queue[T any] struct {
 // reached. Its fields are guarded by mu.
 type caller struct {
 	calls int   // without a result
-	turn  int64 // of its next item: the cost of its items so far, as expected of those in a batch
+	turn  int64 // of its next item: the cost of its items so far, expected for items in batches
 	cost  int64 // of its last items
+	busy  int64 // the expected cost of its items in batches
 	take  int64 // the turn of its next item while a batch is taken
 }
 
@@ -190,9 +192,10 @@ func (q *Queue[T]) work(batch []*call[T]) {
 }
 
 // begin returns a batch if one may begin while the others are under way, or nil. Call it with mu
-// held. If the oldest item is slow and not in that batch, another one begins.
+// held. If a slow item is not in that batch, another one begins.
 func (q *Queue[T]) begin() []*call[T] {
-	if len(q.waiting) == 0 || q.underWay > 0 && (q.underWay >= q.Slots || !q.waiting[0].slow) {
+	slow := func(c *call[T]) bool { return c.slow && q.admits(c) }
+	if len(q.waiting) == 0 || q.underWay > 0 && (q.underWay >= q.Slots || !slices.ContainsFunc(q.waiting, slow)) {
 		return nil
 	}
 	q.underWay++
@@ -202,6 +205,9 @@ func (q *Queue[T]) begin() []*call[T] {
 	}
 	return batch
 }
+
+// admits reports whether an item's caller may have more items in batches. Call it with mu held.
+func (q *Queue[T]) admits(c *call[T]) bool { return q.Most == 0 || c.of.busy < q.Most }
 
 // next returns the batch that may begin once another one has ended, or nil.
 func (q *Queue[T]) next() []*call[T] {
@@ -225,14 +231,15 @@ func (q *Queue[T]) take() (batch []*call[T]) {
 		c.of.take += q.weighted(c.item, c.cost)
 	}
 	slices.SortStableFunc(q.waiting, func(a, b *call[T]) int { return cmp.Compare(a.turn, b.turn) })
-	first, cost := q.waiting[0], int64(0)
+	first, cost := q.waiting[slices.IndexFunc(q.waiting, q.admits)], int64(0)
 	q.turn = max(q.turn, first.turn)
 	q.waiting = slices.DeleteFunc(q.waiting, func(c *call[T]) bool {
-		joins := len(batch) < q.Size && (q.Kind == nil || q.Kind(c.item) == q.Kind(first.item))
+		joins := len(batch) < q.Size && q.admits(c) && (q.Kind == nil || q.Kind(c.item) == q.Kind(first.item))
 		joins = joins && (c == first || q.Most == 0 || cost+c.cost <= q.Most)
 		if joins {
 			batch, cost = append(batch, c), cost+c.cost
 			c.of.turn += q.weighted(c.item, c.cost)
+			c.of.busy += c.cost
 		}
 		return joins
 	})
@@ -260,6 +267,7 @@ func (q *Queue[T]) run(batch []*call[T]) {
 			cost = q.Cost(c.item)
 		}
 		c.of.turn += q.weighted(c.item, cost-c.cost)
+		c.of.busy -= c.cost
 		switch {
 		case cost > 0:
 			c.of.cost = (3*c.of.cost + cost + 3) / 4

@@ -454,7 +454,7 @@ func TestMost(t *testing.T) {
 	})
 }
 
-// TestEstimate: an item with an estimate costs that, whatever the earlier items of its caller cost.
+// TestEstimate: an item with an estimate costs that. Earlier items of its caller do not count.
 // A batch costs no more than Most. An item for which it has no room is in a later one.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
@@ -484,6 +484,33 @@ func TestItemsUnderWay(t *testing.T) {
 		b.end(101, nil)
 		b.end(2, nil)
 		b.end(3, nil)
+		b.results.Wait()
+	})
+}
+
+// TestCostlyItemsUnderWay: a caller whose items under way cost Most has no more of them, although
+// slots are free. A slow item of another caller begins a batch.
+func TestCostlyItemsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) {
+			q.Slots, q.Slow, q.Caller, q.Most = 4, time.Second, hundreds, 5
+			q.Estimate = func(item int) int64 { return int64(item%100) + 1 }
+		})
+		b.add(t, t.Context(), nil, 3, 2, 4, 1)
+		pass(time.Second)
+		b.wantBatches(t, []int{3}, []int{2})
+		b.add(t, t.Context(), nil, 101)
+		pass(time.Second)
+		b.wantBatches(t, []int{3}, []int{2}, []int{101})
+		b.end(3, nil)
+		b.wantBatches(t, []int{3}, []int{2}, []int{101}, []int{4})
+		b.end(2, nil)
+		b.wantBatches(t, []int{3}, []int{2}, []int{101}, []int{4})
+		b.end(4, nil)
+		b.wantBatches(t, []int{3}, []int{2}, []int{101}, []int{4}, []int{1})
+		b.end(101, nil)
+		b.end(1, nil)
 		b.results.Wait()
 	})
 }
@@ -565,12 +592,12 @@ func randomLoad(t *testing.T, r *rand.Rand) {
 	var mu sync.Mutex // guards r and committed
 	var committed []int
 	random := func(n int) int { mu.Lock(); defer mu.Unlock(); return r.IntN(n) }
-	failure := errors.New("no")
-	cost := make([]int64, clients*each)
+	failure, cost := errors.New("no"), make([]int64, clients*each)
 	q := batch.Queue[int]{
-		Size: 1 + r.IntN(8), Slots: r.IntN(4), Slow: 5,
-		Caller: func(item int) any { return item / each / 3 }, // three clients each
-		Cost:   func(item int) int64 { mu.Lock(); defer mu.Unlock(); return cost[item] },
+		Size: 1 + r.IntN(8), Slots: r.IntN(4), Slow: 5, Most: r.Int64N(10),
+		Caller:   func(item int) any { return item / each / 3 }, // three clients each
+		Cost:     func(item int) int64 { mu.Lock(); defer mu.Unlock(); return cost[item] },
+		Estimate: [2]func(int) int64{func(item int) int64 { return 1 + int64(item%7) }}[r.IntN(2)],
 	}
 	var underWay atomic.Int64
 	q.Commit = func(items []int) error {
