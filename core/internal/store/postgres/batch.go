@@ -22,6 +22,9 @@ const (
 	// has waited for batchWait begins another batch, with at most batchSlots under way.
 	batchSize, batchSlots = 128, 6
 	batchWait             = 5 * time.Millisecond
+	// A payment with up to smallBytes of data costs one unit, and one more for each unitBytes
+	// above that. A batch costs at most batchSize: that many small payments, or fewer large ones.
+	smallBytes, unitBytes = 4 << 10, 1 << 10
 	// batchConnections bounds the connections for batches of one process. It exceeds batchSlots: a
 	// connection may wait for a commit whose callers have given up.
 	batchConnections = 10
@@ -43,7 +46,8 @@ type batchQueue struct{ queue batch.Queue[member] }
 // member is a payment that waits for a batch of its kind.
 type member interface {
 	kind() any
-	tenant() any
+	tenant() payment.Tenant
+	cost() int64
 	// writeAll writes a batch. All members are of its kind.
 	writeAll(all []member) error
 }
@@ -51,19 +55,22 @@ type member interface {
 // batches writes the batches of one kind.
 type batches[Q, A any] struct {
 	*batchQueue
-	tenant func(Q) payment.Tenant
+	// weigh returns the tenant of an item, and the bytes of its data in rows.
+	weigh func(Q) (tenant payment.Tenant, bytes int)
 	// write writes a batch. A member without a result was not written. After an error the outcome is
 	// unknown.
 	write func(ctx context.Context, now time.Time, all []Q) ([]result[A], error)
 }
 
 func newBatches[Q, A any](
-	q *batchQueue, tenant func(Q) payment.Tenant, write func(context.Context, time.Time, []Q) ([]result[A], error),
+	q *batchQueue, weigh func(Q) (payment.Tenant, int), write func(context.Context, time.Time, []Q) ([]result[A], error),
 ) *batches[Q, A] {
 	q.queue.Commit = func(all []member) error { return all[0].writeAll(all) }
-	q.queue.Kind, q.queue.Caller = member.kind, member.tenant
+	q.queue.Kind, q.queue.Caller = member.kind, func(m member) any { return m.tenant() }
+	q.queue.Estimate, q.queue.Most = member.cost, batchSize
+	q.queue.Later = func(m member) bool { return !m.tenant().Live }
 	q.queue.Size, q.queue.Slots, q.queue.Slow = batchSize, batchSlots, batchWait
-	return &batches[Q, A]{q, tenant, write}
+	return &batches[Q, A]{q, weigh, write}
 }
 
 // result is the result of a member.
@@ -77,6 +84,8 @@ type caller[Q, A any] struct {
 	batches *batches[Q, A]
 	engine  *engine
 	item    Q
+	of      payment.Tenant
+	bytes   int
 	at      time.Time
 	result  result[A]
 }
@@ -85,7 +94,10 @@ type caller[Q, A any] struct {
 func (c *caller[Q, A]) kind() any { return c.batches }
 
 // tenant implements member.
-func (c *caller[Q, A]) tenant() any { return c.batches.tenant(c.item) }
+func (c *caller[Q, A]) tenant() payment.Tenant { return c.of }
+
+// cost implements member.
+func (c *caller[Q, A]) cost() int64 { return 1 + int64(max(0, c.bytes-smallBytes)/unitBytes) }
 
 // writeAll implements member.
 func (c *caller[Q, A]) writeAll(all []member) error {
@@ -108,6 +120,7 @@ func (b *batches[Q, A]) do(ctx context.Context, e *engine, item Q) (out A, done 
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), e.patience/2, errTooLate)
 	defer cancel()
 	c := &caller[Q, A]{batches: b, engine: e, item: item, at: e.clock.Now()}
+	c.of, c.bytes = b.weigh(item)
 	err = b.queue.Do(ctx, c)
 	return c.result.value, c.result.done, err
 }

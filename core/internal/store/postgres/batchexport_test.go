@@ -19,16 +19,22 @@ const (
 	BatchSize  = batchSize
 	BatchSlots = batchSlots
 	BatchWait  = batchWait
+	SmallBytes = smallBytes
+	UnitBytes  = unitBytes
 )
 
-// TenantNumbers is how many numbers in a row are of one tenant.
-const TenantNumbers = 1000
+// TenantNumbers is how many numbers in a row are of one tenant. Numbers from LiveNumbers on are of
+// live mode.
+const TenantNumbers, LiveNumbers = 1000, 1_000_000
 
 // Patience is how long a command may take.
 const Patience = defaultPatience
 
 // Queue writes numbers in batches by a function of the test.
 type Queue struct {
+	// Bytes returns the bytes of a number's data; nil for none. Set it before the first call of Do.
+	Bytes func(n int) int
+
 	g *batches[int, int]
 	e engine
 }
@@ -51,8 +57,13 @@ func NewQueueBeside(q *Queue, write func(ctx context.Context, all []int) error) 
 func newQueue(t *batchQueue, c clock.Clock, write func(ctx context.Context, all []int) error) *Queue {
 	q := &Queue{e: engine{db: &store.DB{}, clock: c, patience: defaultPatience}}
 	q.e.turns = turns.New(turnBounds(1, defaultPatience))
-	tenant := func(n int) payment.Tenant { return payment.Tenant{Merchant: int64(n / TenantNumbers)} }
-	q.g = newBatches(t, tenant, func(ctx context.Context, _ time.Time, all []int) ([]result[int], error) {
+	weigh := func(n int) (tenant payment.Tenant, bytes int) {
+		if q.Bytes != nil {
+			bytes = q.Bytes(n)
+		}
+		return payment.Tenant{Merchant: int64(n / TenantNumbers), Live: n >= LiveNumbers}, bytes
+	}
+	q.g = newBatches(t, weigh, func(ctx context.Context, _ time.Time, all []int) ([]result[int], error) {
 		out := make([]result[int], len(all))
 		for i, n := range all {
 			out[i] = result[int]{n, true}
@@ -90,6 +101,12 @@ func RunBatch(ctx context.Context, source, statement string, scan func()) error 
 	row := func(pgx.Rows) error { scan(); return nil }
 	return explain(inOneTransaction(ctx, pool, row, &pgx.QueuedQuery{SQL: statement}))
 }
+
+// WeighIntent and WeighOutcome return the tenant of an item of a batch, and the bytes of its data.
+var (
+	WeighIntent  = weighIntent
+	WeighOutcome = weighOutcome
+)
 
 // Guesses returns the tenants whose outcome records a batch writes, with the guesses of their
 // endpoints.

@@ -114,6 +114,11 @@ func (s *session) BeginPayment(tx *store.Tx, i *store.Intent) (store.Claim, erro
 	return store.Claim{ID: i.Transaction.Claim, Held: true}, nil
 }
 
+// weighIntent returns the tenant of an intent, and about the bytes of its row.
+func weighIntent(i *store.Intent) (tenant payment.Tenant, bytes int) {
+	return i.Transaction.Tenant, len(i.Transaction.Details)
+}
+
 // writeIntents commits a batch of intents.
 func (e *engine) writeIntents(ctx context.Context, now time.Time, all []*store.Intent) ([]result[int64], error) {
 	if !e.db.Trusts(now) {

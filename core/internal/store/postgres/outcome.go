@@ -119,6 +119,16 @@ func (s *session) FinishPayment(tx *store.Tx, r *store.OutcomeRecord) error {
 	return err
 }
 
+// weighOutcome returns the tenant of an outcome record, and about the bytes of its rows: the event,
+// and the response under the idempotency key.
+func weighOutcome(r *store.OutcomeRecord) (tenant payment.Tenant, bytes int) {
+	bytes = len(r.Event.Data)
+	if r.Claim != 0 {
+		bytes += len(r.Body)
+	}
+	return r.Transaction.Tenant, bytes
+}
+
 // writeOutcomes commits a batch of outcome records.
 func (e *engine) writeOutcomes(
 	ctx context.Context, now time.Time, all []*store.OutcomeRecord,

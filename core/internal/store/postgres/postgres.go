@@ -120,9 +120,7 @@ func OpenRotating(
 			db: db, clock: c, current: current, sql: texts, test: hook.From(ctx), fences: fences{turn: make(chan struct{}, 1)},
 		}
 		t := new(batchQueue)
-		ofIntent := func(i *store.Intent) payment.Tenant { return i.Transaction.Tenant }
-		ofOutcome := func(r *store.OutcomeRecord) payment.Tenant { return r.Transaction.Tenant }
-		e.intents, e.outcomes = newBatches(t, ofIntent, e.writeIntents), newBatches(t, ofOutcome, e.writeOutcomes)
+		e.intents, e.outcomes = newBatches(t, weighIntent, e.writeIntents), newBatches(t, weighOutcome, e.writeOutcomes)
 		e.confirms.Commit, e.confirms.Size = e.confirm, maxQueue
 		err = e.openPools(ctx, source)
 		if err == nil {
