@@ -150,12 +150,12 @@ func (tx *Tx) Key(tenant payment.Tenant, id int64) (*payment.APIKey, error) {
 
 // KeyByHash returns the key with this hash, else ErrNotFound.
 func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*payment.APIKey, error) {
-	return scanKey(db.row(ctx, selectKeyByHash, hash))
+	return scanKey(db.essential(ctx, selectKeyByHash, hash))
 }
 
 // KeyByID returns the key with this id, of any tenant, else ErrNotFound. It is for operators.
 func (db *DB) KeyByID(ctx context.Context, id int64) (*payment.APIKey, error) {
-	return scanKey(db.row(ctx, selectKeyByID, id))
+	return scanKey(db.essential(ctx, selectKeyByID, id))
 }
 
 // Keys lists the tenant's keys, newest first, including expired and revoked keys.

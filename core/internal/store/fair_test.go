@@ -104,8 +104,8 @@ type purposeCase struct {
 func purposeCases(ctx context.Context, s *coretest.Service) []purposeCase {
 	page := payment.Page{Limit: 1}
 	return []purposeCase{
-		{"health", store.ByID, func() error { return s.DB.Ping(ctx) }, []string{"countProbes"}},
-		{"authentication", store.ByID, func() error {
+		{"health", store.Essential, func() error { return s.DB.Ping(ctx) }, []string{"countProbes"}},
+		{"authentication", store.Essential, func() error {
 			_, err := s.DB.KeyByHash(ctx, []byte("hash"))
 			_, other := s.DB.OperatorByHash(ctx, []byte("hash"))
 			return errors.Join(found(err), found(other))
@@ -153,8 +153,8 @@ func found(err error) error {
 	return err
 }
 
-// TestPurposes: health, authentication and reads by id run on the connections for reads by id.
-// Lists and passes run on others.
+// TestPurposes: health and authentication run on separate connections. Reads by id, lists and
+// passes run on others.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -132,7 +132,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.health.bound())
 	defer cancel()
 	var rows int
-	if err := db.row(ctx, countProbes).Scan(&rows); err != nil {
+	if err := db.essential(ctx, countProbes).Scan(&rows); err != nil {
 		return fmt.Errorf("ping: %w", err)
 	}
 	return nil

@@ -15,19 +15,22 @@ type Purpose int
 
 // The purposes.
 const (
-	// ByID is for reads that are quick by an index: by id, of authentication and of health.
+	// ByID is for reads that are quick by an index.
 	ByID Purpose = iota
 	// Listing is for a page of a list. It may have to read all rows of a merchant.
 	Listing
 	// Background is for passes over the rows of many merchants, and for counts.
 	Background
+	// Essential is for the reads on which the requests of all clients depend: of API keys, operator
+	// tokens and health. They do not wait for reads of one merchant's large rows.
+	Essential
 )
 
 // Purposes returns all purposes.
-func Purposes() []Purpose { return []Purpose{ByID, Listing, Background} }
+func Purposes() []Purpose { return []Purpose{ByID, Listing, Background, Essential} }
 
 // String returns the name of the purpose in metrics.
-func (p Purpose) String() string { return [...]string{"read", "list", "background"}[p] }
+func (p Purpose) String() string { return [...]string{"read", "list", "background", "essential"}[p] }
 
 // The deadlines of one read, from its turn to its last row.
 const (
@@ -52,7 +55,7 @@ func (p Purpose) Time(ctx context.Context) (d time.Duration, ok bool) {
 		return listTime, true
 	case Background:
 		return backgroundTime, true
-	case ByID:
+	case ByID, Essential:
 	}
 	return 0, false
 }
@@ -84,6 +87,11 @@ func forClients(ctx context.Context) context.Context {
 // row runs a read by id and returns its first row.
 func (db *DB) row(ctx context.Context, s *Statement, args ...any) Scanner {
 	return db.engine.Row(ctx, ByID, s, args...)
+}
+
+// essential runs an essential read and returns its first row.
+func (db *DB) essential(ctx context.Context, s *Statement, args ...any) Scanner {
+	return db.engine.Row(ctx, Essential, s, args...)
 }
 
 // count runs a background read and returns its first row.

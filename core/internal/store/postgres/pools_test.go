@@ -25,15 +25,19 @@ func TestPoolsPostgreSQL(t *testing.T) {
 	for options, want := range map[string]map[string]int{
 		"": {
 			"write": 16, "payments": 10, "background_write": 4, "member": 2, "read": 4, "list": 2, "background": 2,
+			"essential": 2,
 		},
 		"&pool_max_conns=32": {
 			"write": 32, "payments": 32, "background_write": 4, "member": 2, "read": 32, "list": 2, "background": 2,
+			"essential": 2,
 		},
 		"&pool_max_conns=1": {
 			"write": 1, "payments": 1, "background_write": 1, "member": 1, "read": 1, "list": 1, "background": 1,
+			"essential": 1,
 		},
 		"&application_name=pool_max_conns": {
 			"write": 16, "payments": 10, "background_write": 4, "member": 2, "read": 4, "list": 2, "background": 2,
+			"essential": 2,
 		},
 	} {
 		db, err := postgres.Open(t.Context(), source+options+patient, clock.System())

@@ -330,9 +330,9 @@ func TestConfirmationsShareACommitPostgreSQL(t *testing.T) {
 	reads.Wait()
 }
 
-// TestHeartbeatBesideStuckReadsPostgreSQL: reads of clients that wait for a lock cost no heartbeat.
-func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
-	t.Parallel()
+// openStuckReads opens a core whose connections for reads by id wait for a lock until the test ends.
+func openStuckReads(t *testing.T) *store.DB {
+	t.Helper()
 	source := pgtest.Schema(t)
 	db, err := postgres.Open(t.Context(), source+"&patience=120s&lock_timeout=240000", clock.System())
 	if err != nil {
@@ -347,17 +347,45 @@ func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	var reads sync.WaitGroup
-	defer reads.Wait()
-	defer func() { _ = held.Rollback(t.Context()) }()
+	t.Cleanup(reads.Wait)
+	t.Cleanup(func() { _ = held.Rollback(context.WithoutCancel(t.Context())) })
 	for range 8 {
 		reads.Go(func() {
 			_, _ = db.Refund(context.WithoutCancel(t.Context()), payment.Tenant{Merchant: 1}, 1) // there is none
 		})
 	}
 	programtest.WaitFor(t, "reads hold all connections", func() bool { return inUse(db, "read") == 4 })
+	return db
+}
+
+// TestHeartbeatBesideStuckReadsPostgreSQL: reads of clients that wait for a lock cost no heartbeat.
+func TestHeartbeatBesideStuckReadsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	db := openStuckReads(t)
 	ctx, end := context.WithTimeout(store.InBackground(t.Context()), time.Minute)
 	defer end()
 	if _, _, err := db.Heartbeat(ctx, 7, time.Hour, func(time.Time) bool { return true }); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEssentialReadsBesideStuckReadsPostgreSQL: reads by id hold all their connections. API keys,
+// operator tokens and health are read meanwhile.
+func TestEssentialReadsBesideStuckReadsPostgreSQL(t *testing.T) {
+	t.Parallel()
+	db := openStuckReads(t)
+	_, byHash := db.KeyByHash(t.Context(), []byte("hash"))
+	_, byID := db.KeyByID(t.Context(), 1)
+	_, operator := db.OperatorByHash(t.Context(), []byte("hash"))
+	for _, err := range []error{byHash, byID, operator} {
+		if !errors.Is(err, payment.ErrNotFound) {
+			t.Errorf("got %v, want %v", err, payment.ErrNotFound)
+		}
+	}
+	if err := db.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := inUse(db, "read"); got != 4 {
+		t.Errorf("connections of reads by id in use: got %d, want 4", got)
 	}
 }

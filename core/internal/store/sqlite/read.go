@@ -12,7 +12,7 @@ import (
 
 // connections returns how many connections a purpose has.
 func connections(p store.Purpose) int {
-	if p == store.Background {
+	if p == store.Background || p == store.Essential {
 		return 2
 	}
 	return 4
@@ -86,7 +86,7 @@ func (r lazyRow) Scan(dest ...any) error {
 func (e *engine) timed(
 	ctx context.Context, p store.Purpose, s *store.Statement, run func(context.Context, statement) error,
 ) error {
-	if p != store.ByID {
+	if _, long := p.Time(ctx); long {
 		if err := e.log.reads.begin(ctx); err != nil {
 			return err
 		}
