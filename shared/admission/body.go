@@ -37,8 +37,6 @@ const (
 	// linger is how long the connection of a refused body stays open for the rest. A connection that
 	// closes while the client sends is reset, and the client may lose the response.
 	linger = 500 * time.Millisecond
-	// firstBuffer is the largest buffer that is made before any byte has arrived.
-	firstBuffer = 16 << 10
 )
 
 // ReadBody is Read for a body that the program itself decodes. It returns ErrEncoding for a
@@ -147,11 +145,12 @@ func (in *reading) deadline(t time.Time) {
 }
 
 // all reads the body to its end, or one byte more than limit. length is the announced length, -1
-// for an unknown one. The buffer has one byte more than is due: the end is seen without growing.
+// for an unknown one. The buffer has one byte more than is due: the end is seen without growing. It
+// grows only when it is full: a client must send what its bodies hold.
 func (in *reading) all(length, limit int64) ([]byte, error) {
-	size := min(limit+1, 512)
+	size := min(limit+1, leastBytes)
 	if length >= 0 {
-		size = min(length+1, firstBuffer)
+		size = min(length+1, leastBytes)
 	}
 	var buffer []byte
 	for ; ; size = grown(size, length, limit) {

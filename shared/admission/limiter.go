@@ -27,7 +27,7 @@ type Config struct {
 	// Slots is the number of requests that are carried out at a time. 0 sets no limit.
 	Slots int
 	// Bytes is the number of bytes that all unfinished bodies may hold together. 0 means 64 MiB. An
-	// unfinished body holds 4 KiB at least.
+	// unfinished body holds 1 KiB at least, and at most twice what has arrived.
 	Bytes int64
 	// Grace is the time that each body gets before the minimum rate applies. 0 means 5 s.
 	Grace time.Duration
@@ -137,8 +137,9 @@ type Identity struct {
 }
 
 // Identify makes the slot and the body of a request count towards its API key and its merchant.
-// Without it they count towards the client address. Requests with public keys count towards the
-// address too, and have at most half of the merchant's share. It returns ErrTooMany if other
+// Without it they count towards the client address. Requests with public keys have at most half of
+// the merchant's share. They count towards the site of the client, too, which has a quarter of that
+// half. It returns ErrTooMany if other
 // requests of the client hold its share of the slots, and ErrOverloaded if no slot is free for its
 // mode. The caller must refuse the request then.
 func Identify(ctx context.Context, identity Identity) error {

@@ -93,19 +93,25 @@ func TestNoSlotsMeansNoLimit(t *testing.T) {
 
 // unfinished holds bodies of which nothing arrives until it ends them.
 type unfinished struct {
-	t       *testing.T
-	handler http.Handler
-	reading chan struct{} // a body is being read
+	t        *testing.T
+	admitted http.Handler // without the client address
+	handler  http.Handler
+	reading  chan struct{} // a body is being read
 }
 
 // body is the body of an unfinished request. It ends with its request.
 type body struct {
 	ctx     context.Context //nolint:containedctx // a body belongs to one request
-	reading chan<- struct{}
+	sent    int             // bytes that arrive
+	reading chan<- struct{} // receives once these have been read
 	once    sync.Once
 }
 
-func (b *body) Read([]byte) (int, error) {
+func (b *body) Read(into []byte) (int, error) {
+	if n := min(b.sent, len(into)); n > 0 {
+		b.sent -= n
+		return n, nil
+	}
 	b.once.Do(func() { b.reading <- struct{}{} })
 	<-b.ctx.Done()
 	return 0, b.ctx.Err()
@@ -137,8 +143,8 @@ func admit(t *testing.T, c admission.Config) *unfinished {
 		}
 	})
 	h := admission.New(c).Handler(http.HandlerFunc(full), next)
-	h = httpx.RequestID(httpx.ClientAddress(secret.String{}, h))
-	u.handler = h
+	u.admitted = h
+	u.handler = httpx.RequestID(httpx.ClientAddress(secret.New("the addresses are those of clients"), h))
 	return u
 }
 
@@ -182,12 +188,34 @@ func (u *unfinished) hold(n int, address string, fields ...string) (stop func())
 // holdMost has unfinished bodies read until stop: so many, or fewer if one is refused.
 func (u *unfinished) holdMost(most int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
+	return u.send(most, 100, 0, address, fields...)
+}
+
+// send is holdMost for bodies of a length of which the first bytes arrive.
+func (u *unfinished) send(most, length, sent int, address string, fields ...string) (held, status int, stop func()) {
+	u.t.Helper()
 	return u.begin(most, func(ctx context.Context) *http.Request {
 		r := u.request(ctx, address, 1, fields...)
-		r.Body, r.ContentLength = &body{ctx: ctx, reading: u.reading}, 100
+		r.Body, r.ContentLength = &body{ctx: ctx, sent: sent, reading: u.reading}, int64(length)
 		return r
 	})
 }
+
+// holdFromSites is holdMost from each of 100 sites. It returns how many are held in all.
+func (u *unfinished) holdFromSites(fields ...string) (all int) {
+	u.t.Helper()
+	for i := range 100 {
+		held, _, _ := u.holdMost(most, siteAddress(i), fields...)
+		all += held
+	}
+	return all
+}
+
+// most is more unfinished bodies than are admitted.
+const most = 10000
+
+// siteAddress is an address of a site of its own.
+func siteAddress(i int) string { return fmt.Sprintf("127.1.%d.1", i) }
 
 // begin sends requests until most are under way or one is refused. It returns how many are, and
 // the status of the refusal. They end with the test, or by stop.
@@ -220,7 +248,7 @@ func (u *unfinished) want(status int, address string, size int, fields ...string
 }
 
 // unit is the number of bytes that an unfinished body holds at least.
-const unit = 4 << 10
+const unit = 1 << 10
 
 // TestUnfinishedBodiesHoldNoSlot: more unfinished bodies than slots refuse no other request.
 func TestUnfinishedBodiesHoldNoSlot(t *testing.T) {
@@ -267,18 +295,90 @@ func TestShareOfAKey(t *testing.T) {
 	u.want(200, "127.0.0.2", 10, "Key", "key_4", "Merchant", "mer_2")
 }
 
-// TestShareOfAPublicKey: bodies of a public key use up the share of their address and of the public
-// keys, which is half of the merchant's.
+// TestAnnouncedBodies: a body holds what has arrived of it, not what its head announces. It holds
+// one unit at least, and at most twice what has arrived.
+func TestAnnouncedBodies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ length, sent, want int }{
+		{16 * unit, 0, 32}, {1 << 20, 0, 32}, {16 * unit, 1, 32}, {16 * unit, unit - 1, 32}, {16 * unit, unit, 16},
+		{16 * unit, 3 * unit, 8}, {1 << 20, 10 * unit, 2}, {-1, 0, 32}, {-1, 3 * unit, 8},
+	} {
+		u := admit(t, admission.Config{Bytes: 32 * 32 * unit})
+		held, status, _ := u.send(most, c.length, c.sent, "127.0.0.2")
+		if held != c.want || status != http.StatusTooManyRequests {
+			t.Errorf("%d of %d bytes: got %d bodies and %d, want %d and 429", c.sent, c.length, held, status, c.want)
+		}
+	}
+}
+
+// TestShareOfAPublicKey: bodies with the public keys of a merchant hold at most half of its share.
+// One site holds a quarter of what it leaves of that.
 func TestShareOfAPublicKey(t *testing.T) {
 	t.Parallel()
-	u := admit(t, admission.Config{Bytes: 32 * unit})
-	public := []string{"Key", "key_1", "Merchant", "mer_1", "Public", "1"}
-	u.hold(1, "127.0.0.2", public...)
-	u.want(429, "127.0.0.2", 10, "Key", "key_2", "Merchant", "mer_1", "Public", "1")
-	u.hold(1, "127.0.0.3", public...)
-	u.want(429, "127.0.0.4", 10, "Key", "key_2", "Merchant", "mer_1", "Public", "1")
-	u.hold(2, "127.0.0.2", "Key", "key_3", "Merchant", "mer_1")
-	u.want(429, "127.0.0.2", 10, "Key", "key_4", "Merchant", "mer_1")
+	for name, addresses := range map[string][2]string{
+		"IPv4": {"127.0.0.2", "127.0.0.3"}, "IPv6": {"2001:db8:1:1::1", "2001:db8:1:2::1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := admit(t, admission.Config{Bytes: 16 * 100 * unit})
+			u.hold(10, addresses[0], publicKey(1, "mer_1")...)
+			if held, status, _ := u.holdMost(most, addresses[1], publicKey(2, "mer_1")...); held != 10 || status != 429 {
+				t.Errorf("got %d more bodies and %d, want 10 and 429", held, status)
+			}
+			u.want(429, addresses[0], 10, publicKey(1, "mer_1")...)
+			u.want(200, addresses[0], 10, publicKey(3, "mer_2")...)
+			u.want(200, addresses[0], 10) // no other client of the site is refused
+			for i := range 20 {           // each holds a fifth of what others left
+				u.holdMost(most, siteAddress(i), publicKey(2, "mer_1")...)
+			}
+			u.want(429, addresses[0], 10, publicKey(1, "mer_1")...)
+			u.hold(100, "127.0.0.2", secretKey("mer_1")...)
+		})
+	}
+}
+
+// TestSitesLeaveBytesToAPayer: more than a dozen sites hold all they can with the public keys of
+// one merchant. A payer of that merchant can still pay.
+func TestSitesLeaveBytesToAPayer(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{})
+	for i := range 12 {
+		_, status, _ := u.send(most, 64*unit, 64*unit-1, siteAddress(i), publicKey(1, "mer_1")...)
+		if status != http.StatusTooManyRequests {
+			t.Fatalf("got %d, want a full share", status)
+		}
+	}
+	u.want(200, "127.0.0.2", 10*unit, publicKey(2, "mer_1")...)
+}
+
+// TestPublicKeysOfManyMerchants: one site holds a 32nd of all bytes with the public keys of all
+// merchants.
+func TestPublicKeysOfManyMerchants(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Bytes: 32 * 100 * unit})
+	all := 0
+	for n := range 44 {
+		held, _, _ := u.holdMost(most, "127.0.0.2", publicKey(n, "mer_"+strconv.Itoa(n))...)
+		all += held
+	}
+	if all != 100 {
+		t.Errorf("got %d bodies, want 100", all)
+	}
+	u.want(200, "127.0.1.2", 10, publicKey(1, "mer_1")...)
+}
+
+// TestPayersLeaveBytesToSecretKeys: payers of a merchant hold their share, and other merchants
+// theirs. The merchant's server can still send bodies.
+func TestPayersLeaveBytesToSecretKeys(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Bytes: 1024 * unit})
+	if held := u.holdFromSites(publicKey(1, "mer_1")...); held < 60 || held > 64 {
+		t.Errorf("got %d bodies of payers, want nearly all of 64", held)
+	}
+	for i := range 13 {
+		u.holdMost(most, "127.0.0.2", secretKey("other_"+strconv.Itoa(i))...)
+	}
+	u.hold(24, "127.0.0.3", secretKey("mer_1")...)
 }
 
 // TestTwentyAddresses: 2,000 unfinished bodies from 20 addresses, each as long as its address may
@@ -299,12 +399,16 @@ func TestTwentyAddresses(t *testing.T) {
 // the rest, which leaves some to the next one.
 func TestAllBytes(t *testing.T) {
 	t.Parallel()
-	u := admit(t, admission.Config{Bytes: 32 * unit})
-	for i := range 31 {
-		u.hold(1, "127.0.1."+strconv.Itoa(i+1))
+	for most, status := range map[int64]int{32*unit + 1: 429, 33*unit - 1: 503} {
+		u := admit(t, admission.Config{Bytes: most})
+		for i := range int(most/unit) - 1 {
+			u.hold(1, "127.0.1."+strconv.Itoa(i+1))
+		}
+		if status == http.StatusServiceUnavailable {
+			u.hold(1, "127.0.1.99") // less than a unit is left
+		}
+		u.want(status, "127.0.0.1", 10)
 	}
-	u.want(429, "127.0.0.1", 10)
-	u.want(503, "127.0.0.1", 2*unit) // more than there is
 }
 
 // TestSitesOfIPv6: the networks of one site share the bytes of two addresses.
@@ -315,6 +419,17 @@ func TestSitesOfIPv6(t *testing.T) {
 	u.hold(2, "2001:db8:1:2::1")
 	u.want(429, "2001:db8:1:3::1", 10)
 	u.want(200, "2001:db8:2::1", 10)
+}
+
+// TestSharedAddress: many clients share a private address if there is no hop secret. So its
+// payers have no share of one site.
+func TestSharedAddress(t *testing.T) {
+	t.Parallel()
+	u := admit(t, admission.Config{Bytes: 16 * 100 * unit})
+	u.handler = httpx.RequestID(httpx.ClientAddress(secret.String{}, u.admitted))
+	u.hold(100, "127.0.0.2", publicKey(1, "mer_1")...)
+	u.want(429, "127.0.0.2", 10, publicKey(1, "mer_1")...)
+	u.want(200, "127.0.0.2", 10, publicKey(2, "mer_2")...)
 }
 
 // TestTwoMerchantsLeaveBytes: two merchants with all their keys in both modes do not hold all
@@ -331,7 +446,7 @@ func TestTwoMerchantsLeaveBytes(t *testing.T) {
 		if n/2%2 == 1 {
 			fields = append(fields, "Public", "1")
 		}
-		u.holdMost(all, "127.0.1."+strconv.Itoa(n+1), fields...)
+		u.holdMost(most, siteAddress(n), fields...)
 	}
 	u.want(200, "127.0.0.3", 10, secretKey("mer_other")...)
 }

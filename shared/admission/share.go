@@ -10,8 +10,9 @@ import (
 
 // subject is a client that slots and unfinished bodies count towards.
 type subject struct {
-	kind kind
-	name string
+	kind    kind
+	name    string       // the id of a key or a merchant; "" for none
+	network netip.Prefix // the network of an address; zero for none
 }
 
 // kind is a kind of subject.
@@ -20,22 +21,24 @@ type kind int
 // The kinds of subjects. The zero value means none.
 const (
 	address    kind = iota + 1 // of unauthenticated requests
-	payer                      // the address of requests with a publishable key
+	site                       // the IPv6 site of unauthenticated requests: see httpx.SiteOf
+	payer                      // the site of requests with publishable keys
+	payerOf                    // the site of requests with the publishable keys of a merchant in one mode
 	key                        // an API key
 	merchant                   // a merchant in one mode
 	publicKeys                 // the publishable keys of a merchant in one mode, which every payer can read
-	site                       // the IPv6 network of 48 bits that a site gets, of unauthenticated requests
 )
 
 // bodyParts are the parts of the bytes that the unfinished bodies of one subject may hold. Of
-// 64 MiB they are 2, 2, 4, 8, 4 and 4.
-var bodyParts = [...]int64{address: 32, payer: 32, key: 16, merchant: 8, publicKeys: 16, site: 16}
+// 64 MiB they are 2, 4, 2, 4, 8 and 4. See pool.shareOf for payerOf.
+var bodyParts = [...]int64{address: 32, site: 16, payer: 32, key: 16, merchant: 8, publicKeys: 16}
 
 // livePart is the part of the slots and of the bytes that test mode cannot hold: a quarter.
 const livePart = 4
 
-// leastBytes is the minimum share of an unfinished body. It bounds the number of unfinished bodies.
-const leastBytes = 4 << 10
+// leastBytes is what an unfinished body holds at least, also if none of it has arrived. It bounds
+// the number of unfinished bodies.
+const leastBytes = 1 << 10
 
 // client is the subjects that a request counts towards.
 type client struct {
@@ -49,31 +52,35 @@ type client struct {
 func (i Identity) client(ctx context.Context) client {
 	switch {
 	case i.Merchant == "":
-		return client{subjects: [4]subject{from(ctx, address), from(ctx, site)}}
+		return client{subjects: unauthenticated(ctx)}
 	case i.Public:
-		return client{
-			subjects: [4]subject{from(ctx, payer), {key, i.Key}, {publicKeys, i.Merchant}, {merchant, i.Merchant}},
-			test:     !i.Live, public: true,
+		c := client{test: !i.Live, public: true}
+		c.subjects = [4]subject{{kind: publicKeys, name: i.Merchant}, {kind: merchant, name: i.Merchant}}
+		if a := httpx.OwnAddressFrom(ctx); a.IsValid() {
+			c.subjects[2] = subject{kind: payer, network: httpx.SiteOf(a)}
+			c.subjects[3] = subject{payerOf, i.Merchant, httpx.SiteOf(a)}
 		}
+		return c
 	}
-	return client{subjects: [4]subject{{key, i.Key}, {merchant, i.Merchant}}, test: !i.Live}
+	return client{subjects: [4]subject{{kind: key, name: i.Key}, {kind: merchant, name: i.Merchant}}, test: !i.Live}
 }
 
-// from returns the subject of a kind for the client address. It returns none if the peer is a hop
+// unauthenticated returns the subjects of the client address. There are none if the peer is a hop
 // of ours, as on a unix socket, and no site for an IPv4 address.
-func from(ctx context.Context, k kind) subject {
+func unauthenticated(ctx context.Context) (s [4]subject) {
 	name := httpx.ClientAddressFrom(ctx)
 	if name == "" {
-		return subject{}
-	}
-	if k != site {
-		return subject{k, ClientOf(name)}
+		return s
 	}
 	a, err := netip.ParseAddr(name)
-	if err != nil || a.Is4() {
-		return subject{}
+	if err != nil {
+		return s
 	}
-	return subject{k, httpx.NetworkOf(a, 24, 48).String()}
+	s[0] = subject{kind: address, network: clientOf(a)}
+	if !a.Is4() {
+		s[1] = subject{kind: site, network: httpx.SiteOf(a)}
+	}
+	return s
 }
 
 // ClientOf returns the name of the client with an address. It is the address, or the network of 64
@@ -83,8 +90,10 @@ func ClientOf(address string) string {
 	if err != nil || a.Is4() {
 		return address
 	}
-	return httpx.NetworkOf(a, 32, 64).String()
+	return clientOf(a).String()
 }
+
+func clientOf(a netip.Addr) netip.Prefix { return httpx.NetworkOf(a, 32, 64) }
 
 // pool is the slots, or the bytes of unfinished bodies, which all clients share.
 type pool struct {
@@ -159,7 +168,7 @@ func (p *pool) tryAdd(c client, n int64) error {
 		return ErrOverloaded
 	}
 	for _, s := range c.subjects {
-		if s.kind != 0 && p.held[s]+n > p.share(s.kind, free) && !p.leftToSecretKeys(c, s, n, free) {
+		if s.kind != 0 && p.held[s]+n > p.shareOf(s, free) && !p.leftToSecretKeys(c, s, n, free) {
 			return p.over
 		}
 	}
@@ -167,10 +176,22 @@ func (p *pool) tryAdd(c client, n int64) error {
 	return nil
 }
 
+// shareOf returns the most that s may hold if so many are free. A site of payers may hold a quarter
+// of the rest of what the merchant's publishable keys may hold. So one site leaves four fifths of
+// it to others, and each further site gets less. The caller holds mu.
+func (p *pool) shareOf(s subject, free int64) int64 {
+	if s.kind != payerOf {
+		return p.share(s.kind, free)
+	}
+	rest := p.share(publicKeys, free) - p.held[subject{kind: publicKeys, name: s.name}]
+	return (max(rest, 0) + 3) / 4
+}
+
 // leftToSecretKeys reports whether a merchant's secret keys may hold n more, although its share is
 // held. They may always hold as much as its public keys may. The caller holds mu.
 func (p *pool) leftToSecretKeys(c client, s subject, n, free int64) bool {
-	return s.kind == merchant && !c.public && p.held[s]-p.held[subject{publicKeys, s.name}]+n <= p.share(publicKeys, free)
+	payers := p.held[subject{kind: publicKeys, name: s.name}]
+	return s.kind == merchant && !c.public && p.held[s]-payers+n <= p.share(publicKeys, free)
 }
 
 // add counts n more, or less. The caller holds mu.

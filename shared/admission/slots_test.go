@@ -18,6 +18,16 @@ func (u *unfinished) fill(most int, address string, fields ...string) (held, sta
 	return u.begin(most, func(ctx context.Context) *http.Request { return u.request(ctx, address, 1, fields...) })
 }
 
+// fillFromSites is fill from each of 100 sites. It returns how many slots are held in all.
+func (u *unfinished) fillFromSites(fields ...string) (held int) {
+	u.t.Helper()
+	for i := range 100 {
+		n, _, _ := u.fill(all, siteAddress(i), fields...)
+		held += n
+	}
+	return held
+}
+
 // all is more slots than there are.
 const all = 10000
 
@@ -84,12 +94,11 @@ func TestSlotsOfLiveMode(t *testing.T) {
 // TestBytesOfLiveMode is TestSlotsOfLiveMode for the bytes of unfinished bodies.
 func TestBytesOfLiveMode(t *testing.T) {
 	t.Parallel()
-	u := admit(t, admission.Config{Bytes: 16 * unit})
-	for i := range 11 {
+	u := admit(t, admission.Config{Bytes: (13*unit - 1) * 4 / 3})
+	for i := range 12 {
 		u.hold(1, "127.0.0.2", "Key", strconv.Itoa(i), "Merchant", strconv.Itoa(i))
 	}
-	u.want(429, "127.0.0.2", 1, "Key", "key_1", "Merchant", "mer_1")
-	u.want(503, "127.0.0.2", 2*unit, "Key", "key_1", "Merchant", "mer_1")
+	u.want(503, "127.0.0.2", 1, "Key", "key_1", "Merchant", "mer_1")
 	u.want(200, "127.0.0.2", 1, secretKey("mer_1")...)
 }
 
@@ -98,7 +107,9 @@ func TestBytesOfLiveMode(t *testing.T) {
 func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	t.Parallel()
 	u := admit(t, admission.Config{Slots: 90})
-	u.wantFill(18, "127.0.0.2", publicKey(1, "mer_1")...) // a quarter of 72
+	if held := u.fillFromSites(publicKey(1, "mer_1")...); held != 18 { // a quarter of 72
+		t.Errorf("got %d slots of payers, want 18", held)
+	}
 	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
 	u.want(200, "127.0.0.2", 1, publicKey(3, "mer_2")...)
 	u.want(200, "127.0.0.2", 1)                        // no other client on the address is refused
@@ -117,23 +128,71 @@ func TestPayersLeaveSlotsToSecretKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := admit(t, admission.Config{Slots: 1024})
-			u.fill(all, "127.0.0.9", publicKey(1, "mer_1")...)
+			u.fillFromSites(publicKey(1, "mer_1")...)
 			for i := range 4 {
-				u.fill(all, "127.0.1."+strconv.Itoa(i+1), other(strconv.Itoa(i))...)
+				u.fillFromSites(other(strconv.Itoa(i))...)
 			}
 			u.want(200, "127.0.0.3", 1, secretKey("mer_1")...)
 		})
 	}
 }
 
-// TestShareOfSlotsOfAPayer: requests with public keys of all merchants count towards their address.
-func TestShareOfSlotsOfAPayer(t *testing.T) {
+// TestShareOfSlotsOfASite: one site holds at most a fifth of the slots of a merchant's payers, from
+// all its addresses. With the public keys of many merchants it holds at most half as many slots as
+// are free.
+func TestShareOfSlotsOfASite(t *testing.T) {
 	t.Parallel()
-	u := admit(t, admission.Config{Slots: 90})
-	u.wantFill(18, "127.0.0.2", publicKey(1, "mer_1")...)
-	u.wantFill(12, "127.0.0.2", publicKey(2, "mer_2")...) // 30 of the address, and 60 are free
-	u.want(429, "127.0.0.2", 1, publicKey(3, "mer_3")...)
-	u.want(200, "127.0.0.3", 1, publicKey(3, "mer_3")...)
+	for name, addresses := range map[string][2]string{
+		"IPv4": {"127.0.0.2", "127.0.0.3"}, "IPv6": {"2001:db8:1:1::1", "2001:db8:1:2::1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := admit(t, admission.Config{Slots: 1024})
+			u.fill(40, addresses[0], publicKey(1, "mer_1")...)
+			u.wantFill(9, addresses[1], publicKey(2, "mer_1")...)
+			u.want(429, addresses[0], 1, publicKey(1, "mer_1")...)
+			u.want(200, "127.0.1.2", 1, publicKey(1, "mer_1")...)
+			held := 49
+			for n := range 44 {
+				more, _, _ := u.fill(all, addresses[n%2], publicKey(n, "other_"+strconv.Itoa(n))...)
+				held += more
+			}
+			if held != 342 {
+				t.Errorf("got %d slots with the keys of many merchants, want 342", held)
+			}
+			u.want(429, addresses[0], 1, publicKey(1, "mer_3")...)
+			u.want(200, "127.0.1.2", 1, publicKey(1, "mer_1")...)
+		})
+	}
+}
+
+// TestSlotsOfAClientWithoutASecretKey: a client with all addresses of an IPv6 site sends requests
+// with the public keys of many merchants in both modes, and without keys. It holds at most five of
+// nine slots. Others get their share of the rest.
+func TestSlotsOfAClientWithoutASecretKey(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][2]bool{{false, true}, {true, false}} { // with a key
+		u := admit(t, admission.Config{Slots: 1024})
+		held := 0
+		for _, keys := range order {
+			for n := range 44 {
+				var fields []string
+				if keys {
+					fields = publicKey(n, "mer_"+strconv.Itoa(n))[:6+n%2*2] // without the last field: test mode
+				}
+				more, _, _ := u.fill(all, fmt.Sprintf("2001:db8:1:%x::1", n), fields...)
+				held += more
+			}
+		}
+		if held > 342+228 { // half of what is free, twice
+			t.Errorf("got %d slots, want at most 570", held)
+		}
+		u.want(200, "127.0.1.2", 1, publicKey(1, "mer_1")...)
+		u.want(200, "127.0.1.2", 1, secretKey("mer_1")...)
+		if got, _, _ := u.fill(all, "127.0.1.2", secretKey("mer_other")...); got < (1024-held)/3 {
+			t.Errorf("%d are left, and another merchant got %d", 1024-held, got)
+		}
+	}
 }
 
 // TestSlotsOfOneMerchant: the keys of all kinds and modes of one merchant leave nearly half of the
@@ -143,14 +202,9 @@ func TestSlotsOfOneMerchant(t *testing.T) {
 	u := admit(t, admission.Config{Slots: 1024})
 	held := map[string]int{}
 	for _, live := range []string{"", "1"} { // this order holds most
-		for n, public := range []string{"1", ""} {
-			for k := range 6 {
-				fields := []string{
-					"Key", fmt.Sprint(live, public, k), "Merchant", "mer_1/" + live, "Live", live, "Public", public,
-				}
-				filled, _, _ := u.fill(all, "127.0.1."+strconv.Itoa(6*n+k+1), fields...)
-				held[live] += filled
-			}
+		for _, public := range []string{"1", ""} {
+			fields := []string{"Key", "key_" + live + public, "Merchant", "mer_1/" + live, "Live", live, "Public", public}
+			held[live] += u.fillFromSites(fields...)
 		}
 	}
 	if held[""] != 277 || held["1"] != 270 {

@@ -62,24 +62,40 @@ var forwardingFields = []string{
 
 // AddressOf returns the client address of r: the address in ClientAddressField if r shows the hop
 // secret, else the address of the peer. It returns "" if there is neither, as behind a unix socket.
-func AddressOf(hop secret.String, r *http.Request) string {
+func AddressOf(hop secret.String, r *http.Request) string { return textOf(addressOf(hop, r)) }
+
+// addressOf is AddressOf. It returns the zero address for none.
+func addressOf(hop secret.String, r *http.Request) (none netip.Addr) {
 	if showsHop(hop, r.Header) {
 		if values := r.Header[ClientAddressField]; len(values) == 1 {
 			if address, err := netip.ParseAddr(values[0]); err == nil {
-				return plainAddress(address)
+				return plain(address)
 			}
 		}
-		return "" // the peer is a hop of ours, and its address is not the client's
+		return none // the peer is a hop of ours, and its address is not the client's
 	}
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return ""
-	}
-	return plainAddress(peer.Addr())
+	return peerOf(r)
 }
 
-// plainAddress writes an address in its one spelling: IPv4 as IPv4, without a zone.
-func plainAddress(a netip.Addr) string { return a.Unmap().WithZone("").String() }
+// peerOf returns the address of the peer, zero for none.
+func peerOf(r *http.Request) (none netip.Addr) {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return none
+	}
+	return plain(peer.Addr())
+}
+
+// plain returns an address in its one form: IPv4 as IPv4, without a zone.
+func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+
+// textOf returns an address as text, "" for the zero address.
+func textOf(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
+}
 
 // NetworkOf returns the network of a client address: of v4 bits if it is an IPv4 address, else of
 // v6 bits. The zero address has the zero network.
@@ -91,6 +107,12 @@ func NetworkOf(address netip.Addr, v4, v6 int) netip.Prefix {
 	network, _ := address.Prefix(bits) // it fails for more bits than the address has
 	return network
 }
+
+// SiteOf returns the network that one site can have: of 24 bits for IPv4, of 48 bits for IPv6.
+func SiteOf(address netip.Addr) netip.Prefix { return NetworkOf(address, 24, 48) }
+
+// isPrivate reports whether an address is of this machine or of a private network.
+func isPrivate(a netip.Addr) bool { return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() }
 
 // showsHop reports whether header holds the hop secret, once. The zero secret is never shown.
 func showsHop(hop secret.String, header http.Header) bool {
@@ -108,7 +130,11 @@ func ClientAddress(hop secret.String, next http.Handler) http.Handler {
 			s = &scope{}
 			r = withScope(r, s)
 		}
-		s.clientAddress, s.fromHop = AddressOf(hop, r), showsHop(hop, r.Header)
+		s.ownAddress = addressOf(hop, r)
+		s.clientAddress, s.fromHop = textOf(s.ownAddress), showsHop(hop, r.Header)
+		if hop.IsZero() && isPrivate(s.ownAddress) { // the address of a proxy in front
+			s.ownAddress = netip.Addr{}
+		}
 		delete(r.Header, ClientAddressField)
 		delete(r.Header, HopField)
 		for _, name := range forwardingFields {
@@ -125,6 +151,16 @@ func ClientAddressFrom(ctx context.Context) string {
 		return s.clientAddress
 	}
 	return ""
+}
+
+// OwnAddressFrom returns the client address of the request that ctx belongs to. It returns the zero
+// address if there is none, or if many clients share it: if it is private and there is no hop
+// secret.
+func OwnAddressFrom(ctx context.Context) netip.Addr {
+	if s := scopeFrom(ctx); s != nil {
+		return s.ownAddress
+	}
+	return netip.Addr{}
 }
 
 // ForwardClientAddress sets the fields that forward the client address of ctx to the next hop.

@@ -3,6 +3,7 @@ package httpx
 import (
 	"context"
 	"net/http"
+	"net/netip"
 
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/telemetry"
@@ -12,9 +13,10 @@ import (
 // the context, as one value instead of three. It belongs to the goroutine that serves the request.
 type scope struct {
 	requestID     string
-	clientAddress string // "" before ClientAddress, or if there is none
-	fromHop       bool   // the request shows the hop secret
-	logged        bool   // a LogRequests will write event
+	clientAddress string     // "" before ClientAddress, or if there is none
+	ownAddress    netip.Addr // clientAddress, or zero if many clients share it
+	fromHop       bool       // the request shows the hop secret
+	logged        bool       // a LogRequests will write event
 	event         Event
 	caller        telemetry.Remote // the trace context of the caller
 	traceID       string           // 32 hexadecimal digits, "" for none

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/causeway-pay/causeway/shared/clock"
@@ -16,8 +18,9 @@ type Unfinished struct {
 	in   *bufio.Reader
 }
 
-// MustSendUnfinished sends the head of a POST of 100 bytes to a program, from a loopback address if
-// from is not "". It returns when the program requests the body. The fields are lines of the head.
+// MustSendUnfinished sends the head of a POST to a program, from a loopback address if from is not
+// "". It returns when the program requests the body. The fields are lines of the head. The body has
+// 100 bytes unless they give its Content-Length.
 func MustSendUnfinished(tb testing.TB, from, at, path string, fields ...string) *Unfinished {
 	tb.Helper()
 	u := MustSendHead(tb, from, at, path, fields...)
@@ -47,10 +50,10 @@ func MustSendHead(tb testing.TB, from, at, path string, fields ...string) *Unfin
 	if err := conn.SetDeadline(clock.System().Now().Add(Patience)); err != nil {
 		tb.Fatal(err)
 	}
-	head := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nExpect: 100-continue\r\n"
-	for _, field := range fields {
-		head += field + "\r\n"
+	if !slices.ContainsFunc(fields, func(field string) bool { return strings.HasPrefix(field, "Content-Length:") }) {
+		fields = append(slices.Clip(fields), "Content-Length: 100")
 	}
+	head := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n" + strings.Join(fields, "\r\n") + "\r\n"
 	if _, err := io.WriteString(conn, head+"\r\n"); err != nil {
 		tb.Fatal(err)
 	}

@@ -55,21 +55,55 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestShareOfUnfinishedBodies: one address may have 512 unfinished bodies with a public key, and no
-// more. Another address is served.
+// TestShareOfUnfinishedBodies: the addresses of one site may have 819 unfinished bodies with a
+// public key, and no more. Another site is served.
 func TestShareOfUnfinishedBodies(t *testing.T) {
 	t.Parallel()
-	b := openBundle(t, &bundle{rateLimit: -1, bodyGrace: time.Hour})
+	b := openBundle(t, &bundle{rateLimit: -1, bodyGrace: time.Hour, hop: hopSecret})
 	at, pk := strings.TrimPrefix(b.server.URL, "http://"), b.publicKey(t)
 	login := "Authorization: Bearer " + pk
-	for range 512 {
-		programtest.MustSendUnfinished(t, "127.0.1.1", at, "/v1/tokens", login, "Content-Type: application/json")
+	for i := range 819 {
+		from := fmt.Sprintf("127.0.1.%d", i%2+1)
+		programtest.MustSendUnfinished(t, from, at, "/v1/tokens", login, "Content-Type: application/json")
 	}
-	status, body := programtest.MustSendHead(t, "127.0.1.1", at, "/v1/tokens", login).MustEnd(t)
+	status, body := programtest.MustSendHead(t, "127.0.1.3", at, "/v1/tokens", login).MustEnd(t)
 	if status != 429 || !strings.Contains(body, `"too_many_unfinished_bodies"`) {
 		t.Errorf("one more: got %d %s", status, body)
 	}
-	MustDecode[v1.Token](t, b.post(t, "/v1/tokens", `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2031}}`, as(pk)), 201)
+	b.mustMakeToken(t, pk)
+}
+
+// TestAnnouncedBodiesStopNoPayer: a client announces long bodies with a public key and sends none of
+// them. It has two addresses, or the networks of one site. The merchant's other payers are served.
+func TestAnnouncedBodiesStopNoPayer(t *testing.T) {
+	t.Parallel()
+	for name, from := range map[string]func(i int) (string, string){
+		"two addresses": func(i int) (string, string) { return fmt.Sprintf("127.0.%d.1", i%2+1), "X-None: 1" },
+		"one IPv6 site": func(i int) (string, string) {
+			return "", fmt.Sprintf("X-Svc-Int-Client-Address: 2001:db8:1:%x::1\r\nX-Svc-Int-Hop: %s", i, hopSecret)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := openBundle(t, &bundle{rateLimit: -1, bodyGrace: time.Hour, hop: hopSecret})
+			at, pk := strings.TrimPrefix(b.server.URL, "http://"), b.publicKey(t)
+			for i := range 256 { // of 16 kB, so as many as the payers' 4 MiB
+				address, field := from(i)
+				programtest.MustSendUnfinished(t, address, at, "/v1/tokens", field,
+					"Authorization: Bearer "+pk, "Content-Type: application/json", "Content-Length: 16383")
+			}
+			b.mustMakeToken(t, pk)
+		})
+	}
+}
+
+// hopSecret makes the addresses of loopback those of clients.
+var hopSecret = strings.Repeat("h", 43)
+
+func (b *bundle) mustMakeToken(t *testing.T, key string) {
+	t.Helper()
+	const card = `{"card":{"number":"4242424242424242","exp_month":12,"exp_year":2031}}`
+	MustDecode[v1.Token](t, b.post(t, "/v1/tokens", card, as(key)), 201)
 }
 
 // TestMerchantRateLimit: all keys of a merchant have one budget. Another merchant has its own.

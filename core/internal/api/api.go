@@ -3,7 +3,6 @@ package api
 import (
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -213,7 +212,7 @@ func (a *API) allow(w http.ResponseWriter, r *http.Request, k *payment.APIKey, f
 	group := ratelimit.Group{Merchant: k.Tenant.Merchant, Live: k.Tenant.Live, Public: public}
 	client := ratelimit.Client{Key: k.ID, Group: group}
 	if public {
-		client.Payer = a.payerAddress(r)
+		client.Payer = httpx.OwnAddressFrom(r.Context())
 	}
 	take := a.RateLimit.Take
 	if forbidden {
@@ -228,17 +227,6 @@ func (a *API) allow(w http.ResponseWriter, r *http.Request, k *payment.APIKey, f
 		w.Header().Set("Retry-After", strconv.Itoa(v.RetryAfter))
 	}
 	return v.Allowed
-}
-
-// payerAddress returns the client address of a request. It is zero if many clients share it: if the
-// hop in front forwards none.
-func (a *API) payerAddress(r *http.Request) netip.Addr {
-	address, err := netip.ParseAddr(httpx.ClientAddressFrom(r.Context()))
-	ofHop := a.HopSecret.IsZero() && (address.IsPrivate() || address.IsLoopback() || address.IsLinkLocalUnicast())
-	if err != nil || ofHop {
-		return netip.Addr{}
-	}
-	return address
 }
 
 // key resolves the request's API key.

@@ -15,9 +15,9 @@ import (
 // address. A client on another address is served meanwhile.
 func testUnfinishedBodies(t *testing.T, r *deployment) {
 	t.Helper()
-	const small, at = 600, 50 // an address may have 512 unfinished ones
+	const small, at = 600, 50 // an address may have 512 unfinished ones of this size
 	for range small / at {    // a slow machine opens only some connections at once
-		refused := r.unfinished(t, "127.0.0.66", "/v1/transactions", at, 2)
+		refused := r.unfinished(t, "127.0.0.66", "/v1/transactions", at, 4<<10)
 		for range at {
 			if got := <-refused; got.status != http.StatusUnauthorized {
 				t.Fatalf("v1: got %d %s", got.status, got.body)
