@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/socket"
 )
 
 // Options are the handler and the limits of a Server. Only Handler is required.
 type Options struct {
 	Handler http.Handler
+	Hop     secret.String // hops that show it may have any number of connections; zero for none
 	TLS     *tls.Config   // nil: plain HTTP/1.1. See package tlspolicy, whose HSTS every response then carries
 	Log     *slog.Logger  // nil: nothing is logged
 	Clock   clock.Clock   // measures the drain; nil: the system's
@@ -32,6 +34,7 @@ type Options struct {
 type Server struct {
 	http  *http.Server
 	log   *slog.Logger
+	conns *connections
 	clock clock.Clock
 	drain time.Duration
 
@@ -52,14 +55,15 @@ func NewServer(o Options) *Server {
 	if c == nil {
 		c = clock.System()
 	}
-	handler := endChunked(o.Notice.around(o.Handler))
+	conns := newConnections(log, o.Hop)
+	handler := conns.exemptHops(endChunked(o.Notice.around(o.Handler)))
 	var policy *tls.Config
 	if o.TLS != nil {
 		policy = o.TLS.Clone() // net/http writes into it
 		handler = strict(endResetting(handler))
 	}
 	return &Server{
-		log: log, clock: c, drain: cmp.Or(o.Drain, 10*time.Second),
+		log: log, conns: conns, clock: c, drain: cmp.Or(o.Drain, 10*time.Second),
 		http: &http.Server{
 			Handler:           handler,
 			TLSConfig:         policy,
@@ -69,6 +73,7 @@ func NewServer(o Options) *Server {
 			IdleTimeout:       120 * time.Second,
 			MaxHeaderBytes:    16 << 10,
 			ConnContext:       withResets,
+			ConnState:         conns.change,
 			ErrorLog:          quietLog(log),
 			// "OPTIONS *" would else be handled past our middlewares.
 			DisableGeneralOptionsHandler: true,

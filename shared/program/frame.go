@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/causeway-pay/causeway/shared/httpx"
+	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry/export"
 )
 
@@ -107,7 +108,8 @@ type Listener struct {
 	Name    string // name in the log and in errors
 	Address string // host:port, where port 0 picks one, or unix:PATH. "" for no listener
 	Handler http.Handler
-	TLS     *tls.Config // nil for plain HTTP
+	TLS     *tls.Config   // nil for plain HTTP
+	Hop     secret.String // hops that show it may have any number of connections; zero for none
 	// Ready is called with the address once connections are taken. It may be nil.
 	Ready func(net.Addr)
 }
@@ -134,7 +136,9 @@ func (f *Frame) listen(ctx context.Context, l Listener, message string, onEnd fu
 	if l.Address == "" {
 		return nil
 	}
-	server := httpx.NewServer(httpx.Options{Handler: l.Handler, TLS: l.TLS, Log: f.Log, Drain: f.drain, Notice: f.notice})
+	server := httpx.NewServer(httpx.Options{
+		Handler: l.Handler, TLS: l.TLS, Hop: l.Hop, Log: f.Log, Drain: f.drain, Notice: f.notice,
+	})
 	addr, err := server.Start(l.Address)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)

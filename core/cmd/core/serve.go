@@ -128,7 +128,8 @@ func (m *Main) serveUntil(ctx context.Context, s serveFlags, cfg core.Config) (e
 		return err
 	}
 	frame.OnClose(func(context.Context) error { return c.Close() })
-	if err := frame.Listen(ctx, program.Listener{Name: "listen", Address: s.listen, Handler: c.Handler()}); err != nil {
+	listener := program.Listener{Name: "listen", Address: s.listen, Handler: c.Handler(), Hop: cfg.HopSecret}
+	if err := frame.Listen(ctx, listener); err != nil {
 		return fmt.Errorf("--listen %s: %w", s.listen, err)
 	}
 	// This is last: a core whose operators' port responds accepts requests.

@@ -105,7 +105,9 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err := m.serveEnvoy(ctx, filter, frame); err != nil {
 		return err
 	}
-	err = frame.Listen(ctx, program.Listener{Name: "listen", Address: m.Config.Listen, Handler: filter.Handler(), TLS: certificate.policy(), Ready: m.Ready})
+	err = frame.Listen(ctx, program.Listener{
+		Name: "listen", Address: m.Config.Listen, Handler: filter.Handler(), TLS: certificate.policy(), Hop: cfg.Hop, Ready: m.Ready,
+	})
 	if err == nil {
 		<-ctx.Done()
 	}

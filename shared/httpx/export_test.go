@@ -1,0 +1,10 @@
+package httpx
+
+import "net/netip"
+
+// CountPrivate makes connections from private addresses count, so that tests can have sites on
+// loopback.
+func (s *Server) CountPrivate() { s.conns.many = func(netip.Addr) bool { return false } }
+
+// MostConnections is the bound.
+const MostConnections = mostConnections
