@@ -27,7 +27,7 @@ type Config struct {
 	// Slots is the number of requests that are carried out at a time. 0 sets no limit.
 	Slots int
 	// Bytes is the number of bytes that all unfinished bodies may hold together. 0 means 64 MiB. An
-	// unfinished body holds 1 KiB at least, and at most twice what has arrived.
+	// unfinished body holds 1 KiB, and at most twice its bytes that have arrived.
 	Bytes int64
 	// Grace is the time that each body gets before the minimum rate applies. 0 means 5 s.
 	Grace time.Duration

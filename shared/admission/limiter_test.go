@@ -214,7 +214,7 @@ func (u *unfinished) holdFromSites(fields ...string) (all int) {
 // most is more unfinished bodies than are admitted.
 const most = 10000
 
-// siteAddress is an address of a site of its own.
+// siteAddress is an address of a different site for each number.
 func siteAddress(i int) string { return fmt.Sprintf("127.1.%d.1", i) }
 
 // begin sends requests until most are under way or one is refused. It returns how many are, and
@@ -295,13 +295,20 @@ func TestShareOfAKey(t *testing.T) {
 	u.want(200, "127.0.0.2", 10, "Key", "key_4", "Merchant", "mer_2")
 }
 
-// TestAnnouncedBodies: a body holds what has arrived of it, not what its head announces. It holds
-// one unit at least, and at most twice what has arrived.
+// TestAnnouncedBodies: the length that a head announces holds no bytes. A body holds one unit, and
+// at most twice its bytes that have arrived.
 func TestAnnouncedBodies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ length, sent, want int }{
-		{16 * unit, 0, 32}, {1 << 20, 0, 32}, {16 * unit, 1, 32}, {16 * unit, unit - 1, 32}, {16 * unit, unit, 16},
-		{16 * unit, 3 * unit, 8}, {1 << 20, 10 * unit, 2}, {-1, 0, 32}, {-1, 3 * unit, 8},
+		{16 * unit, 0, 32},
+		{1 << 20, 0, 32},
+		{16 * unit, 1, 32},
+		{16 * unit, unit - 1, 32},
+		{16 * unit, unit, 16},
+		{16 * unit, 3 * unit, 8},
+		{1 << 20, 10 * unit, 2},
+		{-1, 0, 32},
+		{-1, 3 * unit, 8},
 	} {
 		u := admit(t, admission.Config{Bytes: 32 * 32 * unit})
 		held, status, _ := u.send(most, c.length, c.sent, "127.0.0.2")
@@ -312,7 +319,7 @@ func TestAnnouncedBodies(t *testing.T) {
 }
 
 // TestShareOfAPublicKey: bodies with the public keys of a merchant hold at most half of its share.
-// One site holds a quarter of what it leaves of that.
+// One site holds a fifth of that.
 func TestShareOfAPublicKey(t *testing.T) {
 	t.Parallel()
 	for name, addresses := range map[string][2]string{

@@ -36,8 +36,8 @@ var bodyParts = [...]int64{address: 32, site: 16, payer: 32, key: 16, merchant: 
 // livePart is the part of the slots and of the bytes that test mode cannot hold: a quarter.
 const livePart = 4
 
-// leastBytes is what an unfinished body holds at least, also if none of it has arrived. It bounds
-// the number of unfinished bodies.
+// leastBytes is the minimum share of an unfinished body, of which nothing may have arrived. It
+// bounds the number of unfinished bodies.
 const leastBytes = 1 << 10
 
 // client is the subjects that a request counts towards.
@@ -177,8 +177,8 @@ func (p *pool) tryAdd(c client, n int64) error {
 }
 
 // shareOf returns the most that s may hold if so many are free. A site of payers may hold a quarter
-// of the rest of what the merchant's publishable keys may hold. So one site leaves four fifths of
-// it to others, and each further site gets less. The caller holds mu.
+// of the rest of the share of its merchant's publishable keys. So one site leaves four fifths of
+// the share to others, and each further site gets less. The caller holds mu.
 func (p *pool) shareOf(s subject, free int64) int64 {
 	if s.kind != payerOf {
 		return p.share(s.kind, free)

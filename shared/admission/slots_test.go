@@ -184,7 +184,7 @@ func TestSlotsOfAClientWithoutASecretKey(t *testing.T) {
 				held += more
 			}
 		}
-		if held > 342+228 { // half of what is free, twice
+		if held > 342+228 { // half of the free ones, twice
 			t.Errorf("got %d slots, want at most 570", held)
 		}
 		u.want(200, "127.0.1.2", 1, publicKey(1, "mer_1")...)

@@ -50,6 +50,7 @@ func (p peer) served(fields ...string) bool {
 		return false
 	}
 	_, err = io.Copy(io.Discard, got.Body)
+	_ = got.Body.Close() // it was read
 	return err == nil && got.StatusCode == http.StatusOK
 }
 

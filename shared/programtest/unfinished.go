@@ -53,8 +53,8 @@ func MustSendHead(tb testing.TB, from, at, path string, fields ...string) *Unfin
 	if !slices.ContainsFunc(fields, func(field string) bool { return strings.HasPrefix(field, "Content-Length:") }) {
 		fields = append(slices.Clip(fields), "Content-Length: 100")
 	}
-	head := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n" + strings.Join(fields, "\r\n") + "\r\n"
-	if _, err := io.WriteString(conn, head+"\r\n"); err != nil {
+	head := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n" + strings.Join(fields, "\r\n")
+	if _, err := io.WriteString(conn, head+"\r\n\r\n"); err != nil {
 		tb.Fatal(err)
 	}
 	return &Unfinished{conn, bufio.NewReader(conn)}

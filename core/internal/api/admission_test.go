@@ -73,8 +73,9 @@ func TestShareOfUnfinishedBodies(t *testing.T) {
 	b.mustMakeToken(t, pk)
 }
 
-// TestAnnouncedBodiesStopNoPayer: a client announces long bodies with a public key and sends none of
-// them. It has two addresses, or the networks of one site. The merchant's other payers are served.
+// TestAnnouncedBodiesStopNoPayer: a client announces long bodies with a public key and sends none
+// of them. It has two addresses, or the networks of one site. The merchant's other payers are
+// served.
 func TestAnnouncedBodiesStopNoPayer(t *testing.T) {
 	t.Parallel()
 	for name, from := range map[string]func(i int) (string, string){
@@ -97,7 +98,7 @@ func TestAnnouncedBodiesStopNoPayer(t *testing.T) {
 	}
 }
 
-// hopSecret makes the addresses of loopback those of clients.
+// hopSecret makes each address of loopback the address of a client.
 var hopSecret = strings.Repeat("h", 43)
 
 func (b *bundle) mustMakeToken(t *testing.T, key string) {
