@@ -91,7 +91,9 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err := frame.Operators(ctx, m.Config.Admin, proxy.Operations(), m.AdminReady); err != nil {
 		return err
 	}
-	listener := program.Listener{Name: "listen", Address: m.Config.Listen, Handler: proxy.Handler(), Hop: hop, Ready: m.Ready}
+	listener := program.Listener{
+		Name: "listen", Address: m.Config.Listen, Handler: proxy.Handler(), Hop: hop, Ready: m.Ready,
+	}
 	if err := frame.Listen(ctx, listener); err != nil {
 		return err
 	}
