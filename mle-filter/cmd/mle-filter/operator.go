@@ -136,9 +136,9 @@ func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
 			}
 		}
 		var done keyring.Rotated
-		_, err = ring.Rotate(ctx, keyring.Rotate{Tenant: f.merchant, Alg: alg}, func(r keyring.Rotated) keyring.StoredResponse {
+		_, err = ring.Rotate(ctx, keyring.Rotate{Tenant: f.merchant, Alg: alg}, func(r keyring.Rotated) keyring.Response {
 			done = r
-			return keyring.StoredResponse{}
+			return keyring.Response{}
 		})
 		if err == nil {
 			m.showRotated(done)

@@ -96,7 +96,7 @@ func (x *Exchange) resolveReply(ctx context.Context) *Problem {
 	if !x.ask.response {
 		return nil
 	}
-	key, err := x.engine.keys.Response(ctx, x.merchant, x.ask.kid)
+	key, err := x.engine.keys.ResponseKey(ctx, x.merchant, x.ask.kid)
 	if err != nil && !errors.Is(err, ErrNoKey) {
 		return unavailable("keys", retryKeys, err)
 	}

@@ -29,8 +29,8 @@ type Keys interface {
 	// saves an operation on the curve for each request. The error is ErrNoKey, or reports that the
 	// keys cannot be read now.
 	Private(ctx context.Context, merchant, kid string) (private any, alg Alg, err error)
-	// Response returns the public key that encrypts responses to a merchant: the one with that key
-	// id, or the newest if kid is empty. The error is ErrNoKey, or reports that the keys cannot be
+	// ResponseKey returns the public key that encrypts responses to a merchant: the one with that
+	// key id, or the newest if kid is empty. The error is ErrNoKey, or reports that the keys cannot be
 	// read now.
-	Response(ctx context.Context, merchant, kid string) (jose.JSONWebKey, error)
+	ResponseKey(ctx context.Context, merchant, kid string) (jose.JSONWebKey, error)
 }

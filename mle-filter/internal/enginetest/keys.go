@@ -129,7 +129,7 @@ func (r *Ring) Private(_ context.Context, merchant, kid string) (any, engine.Alg
 }
 
 // Response implements engine.Keys.
-func (r *Ring) Response(_ context.Context, merchant, kid string) (jose.JSONWebKey, error) {
+func (r *Ring) ResponseKey(_ context.Context, merchant, kid string) (jose.JSONWebKey, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.down {

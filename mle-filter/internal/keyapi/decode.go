@@ -105,8 +105,8 @@ func fingerprint(method, path string, body []byte) []byte {
 	return sum.Sum(nil)
 }
 
-// respond writes the response to a request, or the stored response to its first attempt.
-func (a *API) respond(w http.ResponseWriter, out keyring.StoredResponse, err error) *engine.Problem {
+// respond writes a response, which is stored if the request is a retry.
+func (a *API) respond(w http.ResponseWriter, out keyring.Response, err error) *engine.Problem {
 	if err != nil {
 		return a.problemOf(err)
 	}

@@ -84,16 +84,16 @@ func (a *API) getCurrent(w http.ResponseWriter, r *http.Request, tenant string) 
 	if n := pair.Next; n != nil {
 		out.Next = &nextKey{n.Kid, v1.Time{Time: n.NotBefore}, encode(n.JWK)}
 	}
-	if out.ResponseKey, err = a.usual(r.Context(), tenant); err != nil {
+	if out.ResponseKey, err = a.defaultResponseKey(r.Context(), tenant); err != nil {
 		return a.problemOf(err)
 	}
 	cacheable(w, r, "application/json", encode(out))
 	return nil
 }
 
-// usual returns the default response key.
-func (a *API) usual(ctx context.Context, tenant string) (*responseRef, error) {
-	kid, err := a.Keys.UsualResponse(ctx, tenant)
+// defaultResponseKey returns the id of the default response key, if there is one.
+func (a *API) defaultResponseKey(ctx context.Context, tenant string) (*responseRef, error) {
+	kid, err := a.Keys.DefaultResponseKey(ctx, tenant)
 	if errors.Is(err, engine.ErrNoKey) {
 		return &responseRef{}, nil
 	}
@@ -204,12 +204,12 @@ func (a *API) rotate(w http.ResponseWriter, r *http.Request, tenant string) *eng
 	return a.respond(w, out, err)
 }
 
-func showRotated(done keyring.Rotated) keyring.StoredResponse {
+func showRotated(done keyring.Rotated) keyring.Response {
 	out := show(done.Current)
 	if done.Previous != nil {
 		out.Previous = &previousKey{done.Previous.Kid, v1.Time{Time: done.Previous.ExpiresAt}}
 	}
-	return keyring.StoredResponse{Status: http.StatusOK, Body: encode(out)}
+	return keyring.Response{Status: http.StatusOK, Body: encode(out)}
 }
 
 // endKey ends a previous key early.

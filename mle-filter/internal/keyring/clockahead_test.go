@@ -27,9 +27,9 @@ func TestNoKeyEndsByAClockThatIsAhead(t *testing.T) {
 			keep := day
 			once := keyring.Rotate{Tenant: shop, Alg: ec, Keep: &keep, Once: keyring.Once{Key: "k", Fingerprint: []byte("f")}}
 			var second keyring.Key
-			_, err := a.Rotate(t.Context(), once, func(r keyring.Rotated) keyring.StoredResponse {
+			_, err := a.Rotate(t.Context(), once, func(r keyring.Rotated) keyring.Response {
 				second = r.Current
-				return keyring.StoredResponse{Status: 200, Body: []byte("{}")}
+				return keyring.Response{Status: 200, Body: []byte("{}")}
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -46,9 +46,9 @@ func TestNoKeyEndsByAClockThatIsAhead(t *testing.T) {
 					}
 				}
 			}
-			_, err = a.Rotate(t.Context(), once, func(keyring.Rotated) keyring.StoredResponse {
+			_, err = a.Rotate(t.Context(), once, func(keyring.Rotated) keyring.Response {
 				t.Error("a repeated request rotated again")
-				return keyring.StoredResponse{}
+				return keyring.Response{}
 			})
 			if err != nil {
 				t.Error(err)

@@ -20,11 +20,11 @@ type Secret struct {
 
 // The names in the inventory.
 const (
-	nameKEK      = "key-encryption key"
-	nameKeyset   = "keyset key"
-	nameNames    = "name key"
-	nameSpare    = "spare key"
-	nameResponse = "response key"
+	nameKEK         = "key-encryption key"
+	nameKeyset      = "keyset key"
+	nameNames       = "name key"
+	nameSpare       = "spare key"
+	nameResponseKey = "response key"
 )
 
 // Inventory lists every key in use in the store. They are keys of the service, keys of merchants,
@@ -93,7 +93,7 @@ func (r *Keyring) appendTenants(ctx context.Context, out []Secret) ([]Secret, er
 		for _, k := range response {
 			if k.Active {
 				out = append(out, Secret{
-					Name: nameResponse, Alg: string(k.Alg), ID: k.Kid, Tenant: t, Use: "encrypts responses", Since: k.ActiveAt,
+					Name: nameResponseKey, Alg: string(k.Alg), ID: k.Kid, Tenant: t, Use: "encrypts responses", Since: k.ActiveAt,
 				})
 			}
 		}

@@ -82,8 +82,8 @@ func TestOnceSurvivesRotation(t *testing.T) {
 			f := open(t, source, c)
 			f.current(t, ec)
 			in := keyring.Rotate{Tenant: shop, Alg: ec, Once: keyring.Once{Key: "order 1", Fingerprint: []byte("print")}}
-			show := func(r keyring.Rotated) keyring.StoredResponse {
-				return keyring.StoredResponse{Status: 200, Body: []byte(r.Current.Kid)}
+			show := func(r keyring.Rotated) keyring.Response {
+				return keyring.Response{Status: 200, Body: []byte(r.Current.Kid)}
 			}
 			done, err := f.Rotate(t.Context(), in, show)
 			if err != nil || done.Replayed {
@@ -119,7 +119,7 @@ func TestOnceSurvivesRotation(t *testing.T) {
 			}
 			for name, plain := range plainNames("order 1") {
 				err := f.db.Update(
-					t.Context(), func(tx *keystore.Tx) error { _, err := tx.StoredResponse(shop, plain); return err },
+					t.Context(), func(tx *keystore.Tx) error { _, err := tx.Response(shop, plain); return err },
 				)
 				if !errors.Is(err, keystore.ErrNotFound) {
 					t.Errorf("stored under %s: got %v", name, err)

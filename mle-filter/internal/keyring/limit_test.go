@@ -16,7 +16,7 @@ func (f filter) ask(t *testing.T, tenant string, alg engine.Alg, keep *time.Dura
 	t.Helper()
 	_, err := f.Rotate(
 		t.Context(), keyring.Rotate{Tenant: tenant, Alg: alg, Keep: keep, Limited: true},
-		func(keyring.Rotated) keyring.StoredResponse { return keyring.StoredResponse{} },
+		func(keyring.Rotated) keyring.Response { return keyring.Response{} },
 	)
 	return err
 }

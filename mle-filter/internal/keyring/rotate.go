@@ -2,27 +2,11 @@ package keyring
 
 import (
 	"context"
-	"crypto/subtle"
-	"errors"
 	"time"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/engine"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
-
-// Once identifies a request that is executed once, however often it is sent. With an empty Key it
-// is executed each time.
-type Once struct {
-	Key         string // its Idempotency-Key
-	Fingerprint []byte
-}
-
-// StoredResponse is the response to a request, stored before if it is a replay.
-type StoredResponse struct {
-	Status   int
-	Body     []byte
-	Replayed bool
-}
 
 // Rotate describes a rotation.
 type Rotate struct {
@@ -48,55 +32,29 @@ type Rotated struct {
 // Rotate replaces the current key with the next one, or with a new one if there is no next key. It
 // calls show inside the transaction to make the response. The error is engine.ErrNoKey if From is
 // not a key of the tenant, ErrNotReady, or a *LimitError.
-func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) StoredResponse) (StoredResponse, error) {
+func (r *Keyring) Rotate(ctx context.Context, in Rotate, show func(Rotated) Response) (Response, error) {
 	if in.From == "" {
 		keys, err := r.db.Keys(ctx, in.Tenant)
 		if err != nil {
-			return StoredResponse{}, err
+			return Response{}, err
 		}
 		if k := find(keys, in.Alg, Current, r.clock.Now()); k != nil {
 			in.From = k.Kid
 		}
 	}
-	var out StoredResponse
+	var out Response
 	err := r.db.Update(ctx, func(tx *keystore.Tx) error {
-		answer, err := r.once(tx, in.Tenant, in.Once, func() (StoredResponse, error) {
+		var err error
+		out, err = r.once(tx, in.Tenant, in.Once, func() (Response, error) {
 			done, err := r.rotateFrom(tx, in)
 			if err != nil {
-				return StoredResponse{}, err
+				return Response{}, err
 			}
 			return show(done), nil
 		})
-		out = answer
 		return err
 	})
 	return out, err
-}
-
-// once executes a request, or returns the response that it had before.
-func (r *Keyring) once(
-	tx *keystore.Tx, tenant string, o Once, do func() (StoredResponse, error),
-) (StoredResponse, error) {
-	if o.Key == "" {
-		return do()
-	}
-	name, fingerprint := r.sealer.last.Load().name(o)
-	before, err := tx.StoredResponse(tenant, name)
-	switch {
-	case err == nil && subtle.ConstantTimeCompare(before.Fingerprint, fingerprint) != 1:
-		return StoredResponse{}, ErrKeyReused
-	case err == nil:
-		return StoredResponse{Status: before.Status, Body: before.Body, Replayed: true}, nil
-	case !errors.Is(err, keystore.ErrNotFound):
-		return StoredResponse{}, err
-	}
-	out, err := do()
-	if err != nil {
-		return StoredResponse{}, err
-	}
-	return out, tx.StoreResponse(
-		tenant, name, keystore.StoredResponse{Fingerprint: fingerprint, Status: out.Status, Body: out.Body},
-	)
 }
 
 // rotateFrom rotates if in.From is current.

@@ -93,14 +93,14 @@ func TestRotateTogether(t *testing.T) {
 					<-start
 					_, err := f.Rotate(t.Context(), keyring.Rotate{
 						Tenant: shop, Alg: ec, From: first.Kid,
-					}, func(r keyring.Rotated) keyring.StoredResponse {
+					}, func(r keyring.Rotated) keyring.Response {
 						if r.Previous != nil {
 							made.Add(1)
 						}
 						if r.Current.Kid == first.Kid {
 							t.Error("the key that was to be replaced is current")
 						}
-						return keyring.StoredResponse{}
+						return keyring.Response{}
 					})
 					if err != nil {
 						t.Error(err)
@@ -215,20 +215,20 @@ func TestRotateOnce(t *testing.T) {
 			source := e.Source(t)
 			a, b := two(t, source)
 			first := a.current(t, ec).Current
-			rotate := func(f filter, tenant, print string) (keyring.StoredResponse, error) {
+			rotate := func(f filter, tenant, print string) (keyring.Response, error) {
 				return f.Rotate(t.Context(), keyring.Rotate{
 					Tenant: tenant, Alg: ec, Once: keyring.Once{Key: "k", Fingerprint: []byte(print)},
 				},
-					func(r keyring.Rotated) keyring.StoredResponse {
-						return keyring.StoredResponse{Status: 200, Body: []byte(r.Current.Kid)}
+					func(r keyring.Rotated) keyring.Response {
+						return keyring.Response{Status: 200, Body: []byte(r.Current.Kid)}
 					})
 			}
-			answer, err := rotate(a, shop, "one")
-			if err != nil || answer.Replayed || string(answer.Body) == first.Kid {
-				t.Fatalf("got %+v, %v", answer, err)
+			response, err := rotate(a, shop, "one")
+			if err != nil || response.Replayed || string(response.Body) == first.Kid {
+				t.Fatalf("got %+v, %v", response, err)
 			}
 			again, err := rotate(b, shop, "one")
-			if err != nil || !again.Replayed || again.Status != 200 || string(again.Body) != string(answer.Body) {
+			if err != nil || !again.Replayed || again.Status != 200 || string(again.Body) != string(response.Body) {
 				t.Errorf("got %+v, %v, want the same", again, err)
 			}
 			if _, err := rotate(b, shop, "two"); !errors.Is(err, keyring.ErrKeyReused) {

@@ -91,7 +91,7 @@ func (f filter) rotate(t *testing.T, in keyring.Rotate) keyring.Rotated {
 	t.Helper()
 	var out keyring.Rotated
 	if _, err := f.Rotate(
-		t.Context(), in, func(r keyring.Rotated) keyring.StoredResponse { out = r; return keyring.StoredResponse{} },
+		t.Context(), in, func(r keyring.Rotated) keyring.Response { out = r; return keyring.Response{} },
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func TestStoreAway(t *testing.T) {
 			if err := f.works(t, shop, k); err == nil || errors.Is(err, engine.ErrNoKey) || !f.IsUnavailable(err) {
 				t.Errorf("got %v, want that the store is away", err)
 			}
-			if _, err := f.Response(t.Context(), shop, ""); err == nil || errors.Is(err, engine.ErrNoKey) ||
+			if _, err := f.ResponseKey(t.Context(), shop, ""); err == nil || errors.Is(err, engine.ErrNoKey) ||
 				!f.IsUnavailable(err) {
 				t.Errorf("response key: got %v, want that the store is away", err)
 			}

@@ -27,8 +27,8 @@ func (r *Keyring) Private(ctx context.Context, tenant, kid string) (any, engine.
 	return private, engine.Alg(k.Alg), nil
 }
 
-// Response implements engine.Keys.
-func (r *Keyring) Response(ctx context.Context, tenant, kid string) (jose.JSONWebKey, error) {
+// ResponseKey implements engine.Keys.
+func (r *Keyring) ResponseKey(ctx context.Context, tenant, kid string) (jose.JSONWebKey, error) {
 	h, err := r.of(ctx, tenant)
 	if err != nil {
 		return jose.JSONWebKey{}, err
@@ -39,8 +39,8 @@ func (r *Keyring) Response(ctx context.Context, tenant, kid string) (jose.JSONWe
 	return jose.JSONWebKey{}, engine.ErrNoKey
 }
 
-// UsualResponse returns the id of the default response key, or engine.ErrNoKey.
-func (r *Keyring) UsualResponse(ctx context.Context, tenant string) (string, error) {
+// DefaultResponseKey returns the id of the default response key, or engine.ErrNoKey.
+func (r *Keyring) DefaultResponseKey(ctx context.Context, tenant string) (string, error) {
 	h, err := r.of(ctx, tenant)
 	if err != nil {
 		return "", err

@@ -24,7 +24,7 @@ func TestMadeAndAnnounced(t *testing.T) {
 					func() error { return tx.Announce(announcement("one")) },
 					func() error {
 						return tx.StoreResponse(
-							shop, "k", keystore.StoredResponse{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")},
+							shop, "k", keystore.Response{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")},
 						)
 					},
 				} {
@@ -152,10 +152,10 @@ func TestForget(t *testing.T) {
 	t.Parallel()
 	each(t, func(w world) {
 		t := w.T
-		answer := keystore.StoredResponse{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")}
+		response := keystore.Response{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")}
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error {
 			return errors.Join(
-				tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.StoreResponse(shop, "k", answer),
+				tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.StoreResponse(shop, "k", response),
 			)
 		})
 		if err := w.a.Delivered(t.Context(), "told"); err != nil {
@@ -164,7 +164,7 @@ func TestForget(t *testing.T) {
 		kept := func(want error) {
 			t.Helper()
 			MustUpdate(t, w.b, func(tx *keystore.Tx) error {
-				if _, err := tx.StoredResponse(shop, "k"); !errors.Is(err, want) {
+				if _, err := tx.Response(shop, "k"); !errors.Is(err, want) {
 					t.Errorf("at %s: got %v, want %v", tx.Now, err, want)
 				}
 				return nil
@@ -180,7 +180,7 @@ func TestForget(t *testing.T) {
 		left(t, w, 1)
 		// The first one was removed.
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) })
-		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.StoreResponse(shop, "k", answer) })
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.StoreResponse(shop, "k", response) })
 		w.clock.Advance(keystore.ResponseLifetime - time.Millisecond)
 		kept(nil)
 		w.clock.Advance(time.Millisecond)

@@ -17,7 +17,7 @@ CREATE TABLE mle_keyset (
     generation BIGINT NOT NULL DEFAULT 0, -- counts changes of its keys, not rewraps
     rotated_at BIGINT NOT NULL, -- when its newest key was made
     wrapped_at BIGINT NOT NULL, -- since when this key-encryption key encrypts it
-    name_key   BYTEA NOT NULL  -- the key of the names in mle_answers; neither a rotation nor a rewrap changes it
+    name_key   BYTEA NOT NULL  -- the key of the names in mle_responses; neither a rotation nor a rewrap changes it
 );
 
 -- The service's keys, which clients encrypt requests to. Times are Unix milliseconds, 0 for "never".
@@ -88,9 +88,9 @@ CREATE TABLE mle_outbox (
 );
 CREATE INDEX mle_outbox_by_next ON mle_outbox (next_at) WHERE delivered_at = 0;
 
--- The responses to requests that carried an Idempotency-Key. The key and the fingerprint of the request
+-- The responses to requests with an Idempotency-Key. The key and the fingerprint of the request
 -- are kept as HMACs under the name key: either may be guessed, or hold what nobody should read here.
-CREATE TABLE mle_answers (
+CREATE TABLE mle_responses (
     tenant      TEXT NOT NULL,
     key         TEXT NOT NULL,
     fingerprint BYTEA NOT NULL,
@@ -99,5 +99,5 @@ CREATE TABLE mle_answers (
     created_at  BIGINT NOT NULL,
     PRIMARY KEY (tenant, key)
 );
-CREATE INDEX mle_answers_by_time ON mle_answers (created_at);
+CREATE INDEX mle_responses_by_time ON mle_responses (created_at);
 -- +goose StatementEnd

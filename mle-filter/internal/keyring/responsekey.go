@@ -29,7 +29,7 @@ const (
 var (
 	ErrKeyExists = errors.New("keyring: the response key is active already")
 	ErrTooMany   = errors.New("keyring: too many response keys")
-	ErrChallenge = errors.New("keyring: wrong text for the challenge, or it has expired")
+	ErrChallenge = errors.New("keyring: wrong plaintext of the challenge, or the challenge has expired")
 )
 
 // ResponseKey is a merchant's public key for encrypted responses.
@@ -50,27 +50,27 @@ type ResponseKey struct {
 // Register stores a validated public key, whose KeyID is its thumbprint, and makes a challenge. An
 // unproven key can be registered again to get another challenge.
 func (r *Keyring) Register(
-	ctx context.Context, tenant string, jwk jose.JSONWebKey, o Once, show func(ResponseKey) StoredResponse,
-) (StoredResponse, error) {
+	ctx context.Context, tenant string, jwk jose.JSONWebKey, o Once, show func(ResponseKey) Response,
+) (Response, error) {
 	challenge, hash, err := newChallenge(jwk)
 	if err != nil {
-		return StoredResponse{}, err
+		return Response{}, err
 	}
 	text, err := jwk.MarshalJSON()
 	if err != nil {
-		return StoredResponse{}, fmt.Errorf("keyring: write response key: %w", err)
+		return Response{}, fmt.Errorf("keyring: write response key: %w", err)
 	}
-	var out StoredResponse
+	var out Response
 	err = r.db.Update(ctx, func(tx *keystore.Tx) error {
-		out, err = r.once(tx, tenant, o, func() (StoredResponse, error) {
+		out, err = r.once(tx, tenant, o, func() (Response, error) {
 			k := &keystore.ResponseKey{
 				Tenant: tenant, Kid: jwk.KeyID, Alg: jwk.Algorithm, JWK: text, CreatedAt: tx.Now, Challenge: hash,
 				ChallengeExpiresAt: tx.Now.Add(ChallengeLifetime),
 			}
 			if err := register(tx, k); err != nil {
-				return StoredResponse{}, err
+				return Response{}, err
 			}
-			shown := showResponse(k, jwk, false)
+			shown := showResponseKey(k, jwk, false)
 			shown.Challenge = challenge
 			return show(shown), nil
 		})
@@ -104,47 +104,47 @@ func register(tx *keystore.Tx, k *keystore.ResponseKey) error {
 	return nil
 }
 
-// newChallenge encrypts a random text to the key, and returns the ciphertext and the hash of the
-// text.
+// newChallenge encrypts a random plaintext to the key. It returns the ciphertext, and the hash of the
+// plaintext.
 func newChallenge(jwk jose.JSONWebKey) (challenge string, hash []byte, err error) {
 	random := make([]byte, challengeSize)
 	if _, err := rand.Read(random); err != nil {
 		return "", nil, fmt.Errorf("keyring: challenge: %w", err)
 	}
-	text := base64.RawURLEncoding.EncodeToString(random)
+	plaintext := base64.RawURLEncoding.EncodeToString(random)
 	to := jose.Recipient{Algorithm: jose.KeyAlgorithm(jwk.Algorithm), Key: jwk.Key, KeyID: jwk.KeyID}
 	e, err := jose.NewEncrypter(jose.A256GCM, to, (&jose.EncrypterOptions{}).WithType("JOSE"))
 	if err != nil {
 		return "", nil, fmt.Errorf("keyring: challenge: %w", err)
 	}
-	jwe, err := e.Encrypt([]byte(text))
+	jwe, err := e.Encrypt([]byte(plaintext))
 	if err != nil {
 		return "", nil, fmt.Errorf("keyring: challenge: %w", err)
 	}
 	if challenge, err = jwe.CompactSerialize(); err != nil {
 		return "", nil, fmt.Errorf("keyring: challenge: %w", err)
 	}
-	return challenge, hashOf(text), nil
+	return challenge, hashOf(plaintext), nil
 }
 
-func hashOf(text string) []byte {
-	sum := sha256.Sum256([]byte(text))
+func hashOf(plaintext string) []byte {
+	sum := sha256.Sum256([]byte(plaintext))
 	return sum[:]
 }
 
-// Prove makes a response key active and the default if the text is the plaintext of its challenge.
+// Prove makes a response key active and the default if plaintext is the one of its challenge.
 // The errors are engine.ErrNoKey, ErrKeyExists if the key is already active, and ErrChallenge.
 func (r *Keyring) Prove(
-	ctx context.Context, tenant, kid, answer string, o Once, show func(ResponseKey) StoredResponse,
-) (StoredResponse, error) {
-	var out StoredResponse
+	ctx context.Context, tenant, kid, plaintext string, o Once, show func(ResponseKey) Response,
+) (Response, error) {
+	var out Response
 	err := r.db.Update(ctx, func(tx *keystore.Tx) (err error) {
-		out, err = r.once(tx, tenant, o, func() (StoredResponse, error) {
-			k, err := prove(tx, tenant, kid, answer)
+		out, err = r.once(tx, tenant, o, func() (Response, error) {
+			k, err := prove(tx, tenant, kid, plaintext)
 			if err != nil {
-				return StoredResponse{}, err
+				return Response{}, err
 			}
-			shown, err := storedResponse(k, true)
+			shown, err := parseResponseKey(k, true)
 			return show(shown), err
 		})
 		return err
@@ -152,23 +152,23 @@ func (r *Keyring) Prove(
 	return out, err
 }
 
-func prove(tx *keystore.Tx, tenant, kid, answer string) (*keystore.ResponseKey, error) {
-	k, err := responseOf(tx, tenant, kid)
+func prove(tx *keystore.Tx, tenant, kid, plaintext string) (*keystore.ResponseKey, error) {
+	k, err := findResponseKey(tx, tenant, kid)
 	switch {
 	case err != nil:
 		return nil, err
 	case !k.ProvenAt.IsZero():
 		return nil, ErrKeyExists
-	case !tx.Now.Before(k.ChallengeExpiresAt) || subtle.ConstantTimeCompare(hashOf(answer), k.Challenge) != 1:
+	case !tx.Now.Before(k.ChallengeExpiresAt) || subtle.ConstantTimeCompare(hashOf(plaintext), k.Challenge) != 1:
 		return nil, ErrChallenge
 	}
 	if err := tx.ProveResponseKey(tenant, kid); err != nil {
 		return nil, err
 	}
-	return responseOf(tx, tenant, kid)
+	return findResponseKey(tx, tenant, kid)
 }
 
-func responseOf(tx *keystore.Tx, tenant, kid string) (*keystore.ResponseKey, error) {
+func findResponseKey(tx *keystore.Tx, tenant, kid string) (*keystore.ResponseKey, error) {
 	keys, err := tx.ResponseKeys(tenant)
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (r *Keyring) ResponseKeys(ctx context.Context, tenant string) ([]ResponseKe
 		if k.ProvenAt.IsZero() && !now.Before(k.ChallengeExpiresAt) {
 			continue // it can never be proven
 		}
-		shown, err := storedResponse(k, i == 0 && !k.ProvenAt.IsZero())
+		shown, err := parseResponseKey(k, i == 0 && !k.ProvenAt.IsZero())
 		if err != nil {
 			return nil, err
 		}
@@ -212,17 +212,17 @@ func (r *Keyring) DeleteResponseKey(ctx context.Context, tenant, kid string) err
 	return err
 }
 
-func storedResponse(k *keystore.ResponseKey, usual bool) (ResponseKey, error) {
+func parseResponseKey(k *keystore.ResponseKey, isDefault bool) (ResponseKey, error) {
 	var jwk jose.JSONWebKey
 	if err := jwk.UnmarshalJSON(k.JWK); err != nil {
 		return ResponseKey{}, fmt.Errorf("keyring: stored response key %s: %w", k.Kid, err)
 	}
-	return showResponse(k, jwk, usual), nil
+	return showResponseKey(k, jwk, isDefault), nil
 }
 
-func showResponse(k *keystore.ResponseKey, jwk jose.JSONWebKey, usual bool) ResponseKey {
+func showResponseKey(k *keystore.ResponseKey, jwk jose.JSONWebKey, isDefault bool) ResponseKey {
 	return ResponseKey{
-		Kid: k.Kid, Alg: engine.Alg(k.Alg), JWK: jwk, Active: !k.ProvenAt.IsZero(), Default: usual, CreatedAt: k.CreatedAt,
+		Kid: k.Kid, Alg: engine.Alg(k.Alg), JWK: jwk, Active: !k.ProvenAt.IsZero(), Default: isDefault, CreatedAt: k.CreatedAt,
 		ActiveAt:    k.ProvenAt,
 		ChallengeBy: k.ChallengeExpiresAt,
 	}

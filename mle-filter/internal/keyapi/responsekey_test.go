@@ -68,7 +68,7 @@ func TestResponseKeys(t *testing.T) {
 	b := setup(t)
 	noKey := func(kid string) {
 		t.Helper()
-		if _, err := b.keys.Response(t.Context(), tenant, kid); !errors.Is(err, engine.ErrNoKey) {
+		if _, err := b.keys.ResponseKey(t.Context(), tenant, kid); !errors.Is(err, engine.ErrNoKey) {
 			t.Errorf("got %v, want no key", err)
 		}
 	}
@@ -97,11 +97,11 @@ func TestResponseKeys(t *testing.T) {
 		wantRefusal(t, b.do(t, "sk", "POST", response, body), 409, "mle_response_key_exists", "")
 		kids = append(kids, k.Kid)
 		for _, kid := range kids {
-			if got, err := b.keys.Response(t.Context(), tenant, kid); err != nil || got.KeyID != kid || got.Algorithm != "ECDH-ES+A256KW" {
+			if got, err := b.keys.ResponseKey(t.Context(), tenant, kid); err != nil || got.KeyID != kid || got.Algorithm != "ECDH-ES+A256KW" {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		}
-		if got, err := b.keys.Response(t.Context(), tenant, ""); err != nil || got.KeyID != k.Kid {
+		if got, err := b.keys.ResponseKey(t.Context(), tenant, ""); err != nil || got.KeyID != k.Kid {
 			t.Errorf("newest: got %+v, %v", got, err)
 		}
 		if cur := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200); cur.ResponseKey.Kid == nil || *cur.ResponseKey.Kid != k.Kid {
@@ -120,7 +120,7 @@ func TestResponseKeys(t *testing.T) {
 	}
 	wantRefusal(t, b.do(t, "sk", "DELETE", response+"/"+kids[1], ""), 404, "not_found", "kid")
 	noKey(kids[1])
-	if got, err := b.keys.Response(t.Context(), tenant, ""); err != nil || got.KeyID != kids[0] {
+	if got, err := b.keys.ResponseKey(t.Context(), tenant, ""); err != nil || got.KeyID != kids[0] {
 		t.Errorf("newest that is left: got %+v, %v", got, err)
 	}
 	if n := strings.Count(b.log.String(), "level=ERROR"); n != 0 {

@@ -31,7 +31,7 @@ type challenge struct {
 
 const objectResponseKey = "mle_response_key"
 
-func showResponse(k keyring.ResponseKey) mleResponseKey {
+func showResponseKey(k keyring.ResponseKey) mleResponseKey {
 	out := mleResponseKey{
 		Object: objectResponseKey, Kid: k.Kid, Alg: k.Alg, Status: "pending", Default: k.Default, CreatedAt: v1.Time{Time: k.CreatedAt}, JWK: encode(k.JWK),
 	}
@@ -43,9 +43,9 @@ func showResponse(k keyring.ResponseKey) mleResponseKey {
 	return out
 }
 
-func renderKey(status int) func(keyring.ResponseKey) keyring.StoredResponse {
-	return func(k keyring.ResponseKey) keyring.StoredResponse {
-		return keyring.StoredResponse{Status: status, Body: encode(showResponse(k))}
+func renderResponseKey(status int) func(keyring.ResponseKey) keyring.Response {
+	return func(k keyring.ResponseKey) keyring.Response {
+		return keyring.Response{Status: status, Body: encode(showResponseKey(k))}
 	}
 }
 
@@ -63,7 +63,7 @@ func (a *API) listResponseKeys(w http.ResponseWriter, r *http.Request, tenant st
 		HasMore bool             `json:"has_more"`
 	}{Object: "list", Data: []mleResponseKey{}}
 	for _, k := range keys {
-		out.Data = append(out.Data, showResponse(k))
+		out.Data = append(out.Data, showResponseKey(k))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	write(w, http.StatusOK, encode(out))
@@ -85,7 +85,7 @@ func (a *API) register(w http.ResponseWriter, r *http.Request, tenant string) *e
 	if err != nil {
 		return a.problemOf(err)
 	}
-	out, err := a.Keys.Register(r.Context(), tenant, jwk, o, renderKey(http.StatusCreated))
+	out, err := a.Keys.Register(r.Context(), tenant, jwk, o, renderResponseKey(http.StatusCreated))
 	return a.respond(w, out, err)
 }
 
@@ -100,7 +100,7 @@ func (a *API) prove(w http.ResponseWriter, r *http.Request, tenant string) *engi
 	if in.Answer == "" {
 		return at(codeMissingField, "answer")
 	}
-	out, err := a.Keys.Prove(r.Context(), tenant, r.PathValue("kid"), in.Answer, o, renderKey(http.StatusOK))
+	out, err := a.Keys.Prove(r.Context(), tenant, r.PathValue("kid"), in.Answer, o, renderResponseKey(http.StatusOK))
 	return a.respond(w, out, err)
 }
 

@@ -41,7 +41,7 @@ func (f filter) register(t *testing.T, k merchantKey) string {
 	var shown keyring.ResponseKey
 	_, err := f.Register(
 		t.Context(), shop, k.jwk, keyring.Once{},
-		func(r keyring.ResponseKey) keyring.StoredResponse { shown = r; return keyring.StoredResponse{} },
+		func(r keyring.ResponseKey) keyring.Response { shown = r; return keyring.Response{} },
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -49,19 +49,19 @@ func (f filter) register(t *testing.T, k merchantKey) string {
 	return opened(t, shown.Challenge, k.private)
 }
 
-func (f filter) prove(t *testing.T, k merchantKey, answer string) error {
+func (f filter) prove(t *testing.T, k merchantKey, plaintext string) error {
 	t.Helper()
 	_, err := f.Prove(
-		t.Context(), shop, k.jwk.KeyID, answer, keyring.Once{},
-		func(keyring.ResponseKey) keyring.StoredResponse { return keyring.StoredResponse{} },
+		t.Context(), shop, k.jwk.KeyID, plaintext, keyring.Once{},
+		func(keyring.ResponseKey) keyring.Response { return keyring.Response{} },
 	)
 	return err
 }
 
-// wantResponse checks the key that responses are encrypted to; "" for none.
-func (f filter) wantResponse(t *testing.T, tenant, kid, want string) {
+// wantResponseKey checks the key that responses are encrypted to; "" for none.
+func (f filter) wantResponseKey(t *testing.T, tenant, kid, want string) {
 	t.Helper()
-	got, err := f.Response(t.Context(), tenant, kid)
+	got, err := f.ResponseKey(t.Context(), tenant, kid)
 	if got.KeyID != want || (want == "") != errors.Is(err, engine.ErrNoKey) || want != "" && err != nil {
 		t.Errorf("response key %q: got %q, %v, want %q", kid, got.KeyID, err, want)
 	}
@@ -75,31 +75,31 @@ func TestResponseShared(t *testing.T) {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			a, b := two(t, e.Source(t))
-			b.wantResponse(t, shop, "", "") // memory holds that the tenant has none
+			b.wantResponseKey(t, shop, "", "") // memory holds that the tenant has none
 			one, two := newMerchantKey(t), newMerchantKey(t)
-			answer := a.register(t, one)
-			b.wantResponse(t, shop, "", "")
-			b.wantResponse(t, shop, one.jwk.KeyID, "")
-			if err := b.prove(t, one, answer); err != nil {
+			plaintext := a.register(t, one)
+			b.wantResponseKey(t, shop, "", "")
+			b.wantResponseKey(t, shop, one.jwk.KeyID, "")
+			if err := b.prove(t, one, plaintext); err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range []filter{a, b} {
-				f.wantResponse(t, shop, "", one.jwk.KeyID)
-				f.wantResponse(t, shop, one.jwk.KeyID, one.jwk.KeyID)
-				f.wantResponse(t, other, one.jwk.KeyID, "")
-				f.wantResponse(t, other, "", "")
+				f.wantResponseKey(t, shop, "", one.jwk.KeyID)
+				f.wantResponseKey(t, shop, one.jwk.KeyID, one.jwk.KeyID)
+				f.wantResponseKey(t, other, one.jwk.KeyID, "")
+				f.wantResponseKey(t, other, "", "")
 			}
 			if err := b.prove(t, two, b.register(t, two)); err != nil {
 				t.Fatal(err)
 			}
-			a.wantResponse(t, shop, two.jwk.KeyID, two.jwk.KeyID)
-			a.wantResponse(t, shop, "", two.jwk.KeyID)
+			a.wantResponseKey(t, shop, two.jwk.KeyID, two.jwk.KeyID)
+			a.wantResponseKey(t, shop, "", two.jwk.KeyID)
 			if err := a.DeleteResponseKey(t.Context(), shop, two.jwk.KeyID); err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range []filter{a, b} {
-				f.wantResponse(t, shop, "", one.jwk.KeyID)
-				f.wantResponse(t, shop, two.jwk.KeyID, "")
+				f.wantResponseKey(t, shop, "", one.jwk.KeyID)
+				f.wantResponseKey(t, shop, two.jwk.KeyID, "")
 			}
 			if err := a.DeleteResponseKey(t.Context(), shop, two.jwk.KeyID); !errors.Is(err, engine.ErrNoKey) {
 				t.Errorf("again: got %v", err)
@@ -116,13 +116,13 @@ func TestProveTogether(t *testing.T) {
 			t.Parallel()
 			a, b := two(t, e.Source(t))
 			k := newMerchantKey(t)
-			answer := a.register(t, k)
+			plaintext := a.register(t, k)
 			var wg sync.WaitGroup
 			var done atomic.Int32
 			for i := range 6 {
 				f := []filter{a, b}[i%2]
 				wg.Go(func() {
-					switch err := f.prove(t, k, answer); {
+					switch err := f.prove(t, k, plaintext); {
 					case err == nil:
 						done.Add(1)
 					case !errors.Is(err, keyring.ErrKeyExists):
