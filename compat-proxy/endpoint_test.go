@@ -73,15 +73,15 @@ func TestClients(t *testing.T) {
 				}
 			})
 			start := bom + "<?xml version=\"1.0\" encoding=\"utf-8\"?><createTransactionResponse "
-			want, kind := approvedXML, "application/xml; charset=utf-8"
+			want, mediaType := approvedXML, "application/xml; charset=utf-8"
 			if strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(c.body, bom), "\r\n "), "{") {
-				start, want, kind = bom+"{", approvedJSON, "application/json; charset=utf-8"
+				start, want, mediaType = bom+"{", approvedJSON, "application/json; charset=utf-8"
 			}
 			if resp.status != http.StatusOK || !strings.HasPrefix(body, start) || !strings.Contains(body, want) {
 				t.Errorf("got %d %s, want an approval in the request's format", resp.status, body)
 			}
 			got, encoding := resp.header.Get("Content-Type"), resp.header.Get("Content-Encoding")
-			if got != kind || encoding != "" || resp.length != int64(len(body)) {
+			if got != mediaType || encoding != "" || resp.length != int64(len(body)) {
 				t.Errorf("got Content-Type %q, Content-Encoding %q, length %d", got, encoding, resp.length)
 			}
 		})

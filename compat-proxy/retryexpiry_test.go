@@ -90,9 +90,9 @@ func (f *monthlyV1) run(path string, body []byte) monthlyUse {
 		use.status, use.body, use.purpose = http.StatusCreated, "{}", sent.Purpose
 		return use
 	}
-	for kind, e := range map[string]*expiring{"card": sent.Card, "network_token": sent.Token} {
+	for method, e := range map[string]*expiring{"card": sent.Card, "network_token": sent.Token} {
 		if e != nil && !use.at.Before(time.Date(e.Year, time.Month(e.Month)+1, 1, 0, 0, 0, 0, time.UTC)) {
-			use.body = `{"error":{"code":"expired_card","status":400,"param":"` + kind + `.exp_year"}}`
+			use.body = `{"error":{"code":"expired_card","status":400,"param":"` + method + `.exp_year"}}`
 			return use
 		}
 	}

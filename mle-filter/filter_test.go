@@ -49,18 +49,18 @@ func TestClient(t *testing.T) {
 			f.ready(t)
 			for _, alg := range []string{mle.ECDHESA256KW, mle.RSAOAEP256} {
 				client := f.client(t, alg, own)
-				if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer ||
+				if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != response ||
 					g.header.Get("Content-Type") != "application/json" {
 					t.Errorf("%s: got %d %v %s", alg, g.status, g.header, g.body)
 				}
-				if g := f.send(t, client, "GET", "/v1/transactions/txn_1", ""); g.status != 201 || g.body != answer {
+				if g := f.send(t, client, "GET", "/v1/transactions/txn_1", ""); g.status != 201 || g.body != response {
 					t.Errorf("%s, no body: got %d %s", alg, g.status, g.body)
 				}
-				if g := f.send(t, f.client(t, alg, nil), "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
-					t.Errorf("%s, answer in the clear: got %d %s", alg, g.status, g.body)
+				if g := f.send(t, f.client(t, alg, nil), "POST", "/v1/transactions", sale); g.status != 201 || g.body != response {
+					t.Errorf("%s, response in the clear: got %d %s", alg, g.status, g.body)
 				}
 			}
-			if g := f.send(t, f.Client(), "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
+			if g := f.send(t, f.Client(), "POST", "/v1/transactions", sale); g.status != 201 || g.body != response {
 				t.Errorf("in the clear: got %d %s", g.status, g.body)
 			}
 			if got := strings.Join(behind.got(), "\n"); got != strings.TrimSpace(strings.Repeat(sale+"\n\n"+sale+"\n", 2)+sale) {
@@ -94,7 +94,7 @@ func TestRotationUnderLoad(t *testing.T) {
 		for _, client := range payers {
 			pay.Go(func() {
 				for range payments {
-					if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
+					if g := f.send(t, client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != response {
 						t.Errorf("got %d %s", g.status, g.body)
 					}
 				}
@@ -174,7 +174,7 @@ func TestKeyPaths(t *testing.T) {
 	g = f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
 	if cache := g.header.Get("Cache-Control"); g.status != 200 || !strings.HasPrefix(cache, "private") ||
 		g.header.Get("Vary") != "Authorization" {
-		t.Errorf("got %d %v, want an answer for one merchant", g.status, g.header)
+		t.Errorf("got %d %v, want a response for one merchant", g.status, g.header)
 	}
 }
 

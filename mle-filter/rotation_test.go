@@ -177,7 +177,7 @@ func (f fleet) payWhile(t *testing.T, payers []payer, do func()) int {
 			started := sync.OnceFunc(begun.Done)
 			defer started() // if a request gets no response, this ends the wait
 			for i := range payments {
-				if g := p.at.send(t, p.client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != answer {
+				if g := p.at.send(t, p.client, "POST", "/v1/transactions", sale); g.status != 201 || g.body != response {
 					t.Errorf("got %d %s", g.status, g.body)
 				}
 				if i == 0 {

@@ -29,11 +29,11 @@ import (
 var birth = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 const (
-	apiKey = "sk_test_1"
-	proof  = "proof-proof-proof"
-	pan    = "4111111111111111"
-	sale   = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"` + pan + `"}}`
-	answer = `{"id":"txn_0000000000001","object":"transaction"}`
+	apiKey   = "sk_test_1"
+	proof    = "proof-proof-proof"
+	pan      = "4111111111111111"
+	sale     = `{"amount":1250,"currency":"usd","payment_method":"card","card":{"number":"` + pan + `"}}`
+	response = `{"id":"txn_0000000000001","object":"transaction"}`
 )
 
 // core stands in for v1. It rejects requests without the filter's proof.
@@ -75,7 +75,7 @@ func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		c.bodies = append(c.bodies, string(body))
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, response)
 	}
 }
 

@@ -100,13 +100,13 @@ func judged(t *testing.T, conn *grpc.ClientConn, pairs ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := stream.Recv()
+	response, err := stream.Recv()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	sets := answer.GetRequestHeaders().GetResponse().GetHeaderMutation().GetSetHeaders()
-	if refused := answer.GetImmediateResponse(); refused != nil {
+	sets := response.GetRequestHeaders().GetResponse().GetHeaderMutation().GetSetHeaders()
+	if refused := response.GetImmediateResponse(); refused != nil {
 		out.Write(refused.GetBody())
 		sets = refused.GetHeaders().GetSetHeaders()
 	}

@@ -15,12 +15,12 @@ import (
 func TestPort(t *testing.T) {
 	t.Parallel()
 	var got string
-	var answer func(w http.ResponseWriter)
+	var response func(w http.ResponseWriter)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		got = r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization") + " " + r.Header.Get("Idempotency-Key") +
 			" " + string(body)
-		answer(w)
+		response(w)
 	})
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -31,7 +31,7 @@ func TestPort(t *testing.T) {
 		"over HTTP":  {URL: server.URL + "/", Token: secret.New("token"), Client: server.Client()},
 		"in process": announce.InProcess(handler, secret.New("token")),
 	} {
-		answer = func(w http.ResponseWriter) { w.WriteHeader(http.StatusCreated) }
+		response = func(w http.ResponseWriter) { w.WriteHeader(http.StatusCreated) }
 		if err := p.AllMerchants(t.Context(), event); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -47,7 +47,7 @@ func TestPort(t *testing.T) {
 			t.Errorf("%s: got %s\nwant %s", name, got, want)
 		}
 		for status, bad := range map[int]bool{401: true, 503: true, 404: false, 302: false} {
-			answer = func(w http.ResponseWriter) {
+			response = func(w http.ResponseWriter) {
 				bodies := map[bool]string{true: `{"error":{"code":"operator_api_not_configured"}}`, false: "<html>"}
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, bodies[status == 503])

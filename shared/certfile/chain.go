@@ -20,10 +20,10 @@ func (c *checking) chain() {
 		if next < 0 {
 			break
 		}
-		ordered = ordered && c.place[next] > c.place[last]
+		ordered = ordered && c.position[next] > c.position[last]
 		used[next], last = true, next
 	}
-	if !ordered && c.place[0] == 1 { // else it was reported
+	if !ordered && c.position[0] == 1 { // else it was reported
 		c.fault(ChainOrder, "the certificates are not in order: the leaf has to be first, and each one's issuer next")
 	}
 	for i := range all {

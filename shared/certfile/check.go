@@ -72,7 +72,7 @@ type checking struct {
 	pair     *Pair
 	leaf     *x509.Certificate
 	all      []*x509.Certificate // the leaf first
-	place    []int               // in the file, of each of them
+	position []int               // in the file, of each of them
 	reasons  []Reason
 	warnings []Reason
 }
@@ -83,7 +83,7 @@ func newChecking(r Rules, now time.Time, p *Pair) *checking {
 	c := &checking{Rules: r, now: now, pair: p}
 	for i, der := range p.Certificate.Certificate {
 		if certificate, err := x509.ParseCertificate(der); err == nil { // Parse has read them all
-			c.all, c.place = append(c.all, certificate), append(c.place, i+1)
+			c.all, c.position = append(c.all, certificate), append(c.position, i+1)
 		}
 	}
 	at := slices.IndexFunc(c.all, p.keyOf)
@@ -96,7 +96,7 @@ func newChecking(r Rules, now time.Time, p *Pair) *checking {
 	case at > 0:
 		c.fault(ChainOrder, "the key is that of certificate %d, which has to be the first", at+1)
 		first(c.all, at)
-		first(c.place, at)
+		first(c.position, at)
 	}
 	c.leaf = c.all[0]
 	return c
@@ -122,7 +122,7 @@ func (c *checking) called(i int) string {
 	if i == 0 {
 		return "the certificate"
 	}
-	return fmt.Sprintf("certificate %d, %s,", c.place[i], name(c.all[i].Subject.String()))
+	return fmt.Sprintf("certificate %d, %s,", c.position[i], name(c.all[i].Subject.String()))
 }
 
 // name is a name of a certificate, fit for a log.
@@ -191,7 +191,7 @@ func (c *checking) purpose() {
 	}
 	for _, extension := range leaf.Extensions {
 		if extension.Id.Equal(mustStaple) {
-			c.fault(StapleDemanded, "the certificate demands a stapled OCSP answer (must-staple), which is not sent: order "+
+			c.fault(StapleDemanded, "the certificate demands a stapled OCSP response (must-staple), which is not sent: order "+
 				"one without")
 		}
 	}

@@ -121,7 +121,7 @@ func parseChain(data []byte) ([]*x509.Certificate, error) {
 			}
 			certificates = append(certificates, c)
 		case !aboutKey(b.Type):
-			return nil, fmt.Errorf("holds a %s, where only CERTIFICATE is expected", kind(b.Type))
+			return nil, fmt.Errorf("holds a %s, where only CERTIFICATE is expected", quoted(b.Type))
 		}
 	}
 	switch {
@@ -144,7 +144,7 @@ func parseKey(data []byte) (crypto.Signer, error) {
 		switch {
 		case b.Type == "CERTIFICATE" || b.Type == "EC PARAMETERS":
 		case !aboutKey(b.Type):
-			return nil, fmt.Errorf("holds a %s, where only a private key is expected", kind(b.Type))
+			return nil, fmt.Errorf("holds a %s, where only a private key is expected", quoted(b.Type))
 		case found != nil:
 			return nil, errors.New("holds more than one private key")
 		default:
@@ -172,7 +172,7 @@ func openKey(b *pem.Block) (crypto.Signer, error) {
 		key, err = x509.ParsePKCS8PrivateKey(b.Bytes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the %s cannot be read: it is damaged, or of a kind that is not known", b.Type)
+		return nil, fmt.Errorf("the %s cannot be read: it is damaged, or its type is not supported", b.Type)
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
@@ -181,8 +181,8 @@ func openKey(b *pem.Block) (crypto.Signer, error) {
 	return signer, nil
 }
 
-func aboutKey(kind string) bool {
-	switch kind {
+func aboutKey(blockType string) bool {
+	switch blockType {
 	case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "EC PARAMETERS":
 		return true
 	default:
@@ -190,8 +190,8 @@ func aboutKey(kind string) bool {
 	}
 }
 
-// kind is the type of a block, fit for a log.
-func kind(of string) string { return fmt.Sprintf("%.40q", of) }
+// quoted is the type of a block, cut for the log.
+func quoted(blockType string) string { return fmt.Sprintf("%.40q", blockType) }
 
 // blocks splits a file into its blocks. A block that does not decode is an error: pem.Decode would
 // skip it, and the next one would pass for the leaf.

@@ -64,14 +64,14 @@ func V1(base string, transport http.RoundTripper) Check {
 		if err != nil {
 			return err
 		}
-		answer, err := transport.RoundTrip(r)
+		response, err := transport.RoundTrip(r)
 		if err != nil {
 			return err
 		}
-		if err := answer.Body.Close(); err != nil {
+		if err := response.Body.Close(); err != nil {
 			return err
 		}
-		if answer.StatusCode != http.StatusOK {
+		if response.StatusCode != http.StatusOK {
 			return errUnhealthy
 		}
 		return nil

@@ -90,15 +90,15 @@ func ask(ctx context.Context, admin, path string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	answer, err := transport.RoundTrip(r)
+	response, err := transport.RoundTrip(r)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, io.LimitReader(answer.Body, maxBody))
-	if answer.StatusCode != http.StatusOK {
-		err = errors.Join(fmt.Errorf("%s%s answers %d", admin, path, answer.StatusCode), err)
+	_, err = io.Copy(to, io.LimitReader(response.Body, maxBody))
+	if response.StatusCode != http.StatusOK {
+		err = errors.Join(fmt.Errorf("%s%s returned %d", admin, path, response.StatusCode), err)
 	}
-	return errors.Join(err, answer.Body.Close())
+	return errors.Join(err, response.Body.Close())
 }
 
 // target returns where to reach a program that listens on an address: on this machine, if that is

@@ -59,7 +59,7 @@ func TestHealth(t *testing.T) {
 		"all addresses":  {":" + everywhere, 0, ""},
 		"0.0.0.0":        {"0.0.0.0:" + port, 0, ""},
 		"a socket":       {"unix:" + socket, 0, ""},
-		"ErrIll":         {ill, 1, "answers 503"},
+		"ErrIll":         {ill, 1, "returned 503"},
 		"ErrNobody":      {"", 1, "refused"}, // the program's usual address
 		"ErrNoSocket":    {"unix:" + socket + "x", 1, "no such file"},
 		"ErrNoAddress":   {"nowhere", 1, "missing port"},

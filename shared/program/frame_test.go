@@ -41,11 +41,11 @@ func get(ctx context.Context, t *testing.T, addr net.Addr) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := transport.RoundTrip(r)
+	response, err := transport.RoundTrip(r)
 	if err != nil {
 		return err
 	}
-	return answer.Body.Close()
+	return response.Body.Close()
 }
 
 // TestFrame serves on a port and on a socket. In the end both drain, while operators still see how
@@ -128,7 +128,7 @@ func TestFrame(t *testing.T) {
 	}
 	for name, addr := range addrs {
 		if err := get(t.Context(), t, addr); err == nil {
-			t.Errorf("%s answers after the end", name)
+			t.Errorf("%s still responds after the end", name)
 		}
 	}
 }

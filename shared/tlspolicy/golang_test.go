@@ -23,10 +23,10 @@ func TestServerTakesWhatThePolicySays(t *testing.T) {
 	}
 	keys := map[string]crypto.Signer{"ECDSA": mustECDSA(t, elliptic.P256()), "RSA": mustRSA(t)}
 	for name, p := range policies {
-		for kind, key := range keys {
-			t.Run(name+" "+kind, func(t *testing.T) {
+		for algorithm, key := range keys {
+			t.Run(name+" "+algorithm, func(t *testing.T) {
 				t.Parallel()
-				tlspolicytest.Obeys(t, mustServe(t, p.Server(serving(t, key))), kind, p)
+				tlspolicytest.Obeys(t, mustServe(t, p.Server(serving(t, key))), algorithm, p)
 			})
 		}
 	}

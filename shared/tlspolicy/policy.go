@@ -50,25 +50,25 @@ var ErrKey = errors.New("no key for this TLS policy")
 // keys would refuse clients that the policy wants.
 func (p Policy) Takes(keys ...crypto.PublicKey) error {
 	usable := len(p.Groups()) == 0 // in TLS 1.3 a suite does not depend on the key
-	var kinds []string
+	var algorithms []string
 	for _, key := range keys {
-		kind, err := kindOf(key)
+		algorithm, err := algorithmOf(key)
 		if err != nil {
 			return err
 		}
-		kinds = append(kinds, kind)
-		prefix := "TLS_ECDHE_" + kind + "_"
+		algorithms = append(algorithms, algorithm)
+		prefix := "TLS_ECDHE_" + algorithm + "_"
 		usable = usable || slices.ContainsFunc(slices.Concat(p.Groups()...),
 			func(s Suite) bool { return strings.HasPrefix(s.Name, prefix) })
 	}
 	if !usable {
-		return fmt.Errorf("%w: %s, and no cipher suite of TLS 1.2 is left for it", ErrKey, strings.Join(kinds, " and "))
+		return fmt.Errorf("%w: %s, and no cipher suite of TLS 1.2 is left for it", ErrKey, strings.Join(algorithms, " and "))
 	}
 	return nil
 }
 
-// kindOf returns the name of the key's kind in the names of suites.
-func kindOf(key crypto.PublicKey) (string, error) {
+// algorithmOf returns the name of the key algorithm, as in the names of cipher suites.
+func algorithmOf(key crypto.PublicKey) (string, error) {
 	switch key := key.(type) {
 	case *rsa.PublicKey:
 		return "RSA", nil

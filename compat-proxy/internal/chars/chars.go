@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Printable puts a space in the place of each control character.
+// Printable replaces each control character by a space.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -2,7 +2,7 @@ package command
 
 import v1 "github.com/causeway-pay/causeway/shared/v1"
 
-// Kind names the operation of a command.
+// Kind is the operation of a command.
 type Kind string
 
 // The seven kinds. The method catalogue maps every legacy method to some of them.
@@ -27,7 +27,7 @@ func Kinds() []Kind {
 // CancelCapture, Refund, Credit, Get, CreateCustomer, CreateToken or Refusal, or a Named one of
 // these.
 type Command interface {
-	// Kind returns the command's kind.
+	// Kind returns the command's operation.
 	Kind() Kind
 }
 
@@ -140,7 +140,7 @@ type CreateToken struct {
 // MethodType distinguishes cards from bank accounts.
 type MethodType string
 
-// The values of Require.Kind.
+// The values of Require.MethodType.
 const (
 	CardMethod MethodType = "card" // includes network tokens, which payers see as their cards
 	BankMethod MethodType = "bank_account"
@@ -154,8 +154,8 @@ type Require struct {
 	// Last4 requires that the number of the card, token or bank account ends so. For a bank account it
 	// may be less than four digits, if v1 shows no more.
 	Last4 string `json:"last4,omitempty"`
-	// Kind requires that kind of payment method.
-	Kind MethodType `json:"kind,omitempty"`
+	// MethodType requires that type of payment method.
+	MethodType MethodType `json:"method_type,omitempty"`
 	// Routing requires that the bank account's routing number ends so.
 	Routing string `json:"routing,omitempty"`
 	// Currency, in lower case, requires that currency of the payment.

@@ -11,9 +11,9 @@ import (
 // The proxy compares each response with its request before it uses the response. An intermediary
 // may send a response that v1 never sent, or one that belongs to another request.
 
-// isID reports whether text is an id of that kind.
-func isID(kind id.Prefix, text string) bool {
-	_, err := id.Parse(kind, text)
+// isID reports whether text is an id with that prefix.
+func isID(prefix id.Prefix, text string) bool {
+	_, err := id.Parse(prefix, text)
 	return err == nil
 }
 

@@ -260,7 +260,7 @@ func check(t *v1.Transaction, require Require, amount string) (*int64, Condition
 		require.Method != "" && require.Method != t.PaymentMethod {
 		return nil, ConditionSource
 	}
-	if require.Kind != "" && require.Kind != methodTypeOf(t) {
+	if require.MethodType != "" && require.MethodType != methodTypeOf(t) {
 		return nil, ConditionMethodType
 	}
 	if require.Settled && t.Settlement != v1.SettlementSettled {

@@ -27,7 +27,7 @@ type Condition string
 // The conditions of Require, and of the amount's precision.
 const (
 	ConditionSettled    Condition = "settled"
-	ConditionMethodType Condition = "kind" // a card instead of a bank account, or the other way round
+	ConditionMethodType Condition = "method_type" // a card instead of a bank account, or the other way round
 	ConditionLast4      Condition = "last4"
 	ConditionRouting    Condition = "routing"
 	ConditionCurrency   Condition = "currency"

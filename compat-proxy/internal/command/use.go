@@ -148,7 +148,7 @@ func bankIdentity(b *v1.BankAccountInput) []string {
 // identity returns the fields of the refund: its amount and its payment.
 func (c Refund) identity() []string {
 	last4 := c.Require.Last4
-	if c.Require.Kind == BankMethod {
+	if c.Require.MethodType == BankMethod {
 		last4 = "" // clients send the end of a short account number in several lengths; the target has one account
 	}
 	parts := []string{string(c.Kind()), string(c.Target), c.Amount, c.Require.Currency, last4}

@@ -154,6 +154,6 @@ func selfSigned(key *rsa.PrivateKey, name string, usage x509.KeyUsage, now time.
 	return der, nil
 }
 
-func encodePEM(kind string, der []byte) string {
-	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+func encodePEM(blockType string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: blockType, Bytes: der}))
 }

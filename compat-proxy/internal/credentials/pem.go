@@ -67,11 +67,11 @@ func privateKey(from config.Secret) (*rsa.PrivateKey, error) {
 	return private, nil
 }
 
-func findPEM(text []byte, kind string) *pem.Block {
+func findPEM(text []byte, blockType string) *pem.Block {
 	for {
 		var block *pem.Block
 		block, text = pem.Decode(text)
-		if block == nil || block.Type == kind {
+		if block == nil || block.Type == blockType {
 			return block
 		}
 	}

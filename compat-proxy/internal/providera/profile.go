@@ -169,7 +169,7 @@ func storeBank(m *command.NewMethod, given *wire.Node, checked bool) problem {
 		return missing("Name on Account")
 	}
 	m.Token.Body.BankAccount = &v1.BankAccountInput{
-		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: accountTypesIn[given.Get("accountType")],
+		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: accountTypes[given.Get("accountType")],
 		Holder: holder,
 	}
 	for name, element := range map[string]string{"echeck_type": "echeckType", "bank_name": "bankName"} {

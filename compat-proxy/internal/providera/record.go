@@ -258,7 +258,7 @@ func (r record) source() *wire.Element {
 	const hidden = "XXXX"
 	var l elementList
 	if b := r.payment.BankAccount; b != nil {
-		l.text("accountType", accountKinds[b.AccountType])
+		l.text("accountType", accountTypeNames[b.AccountType])
 		l.text("routingNumber", masked(lastFour(b.RoutingNumber)))
 		l.text("accountNumber", masked(b.Last4))
 		l.text("nameOnAccount", cut(b.Holder, 22))
@@ -266,15 +266,15 @@ func (r record) source() *wire.Element {
 		l.text("bankName", r.metadata["bank_name"])
 		return wire.GroupElement("bankAccount", l...)
 	}
-	number, kind := charged(r.payment)
+	number, cardType := charged(r.payment)
 	l.text("cardNumber", cmp.Or(number, hidden))
 	l.text("expirationDate", hidden)
-	l.text("cardType", kind)
+	l.text("cardType", cardType)
 	return wire.GroupElement("creditCard", l...)
 }
 
-// accountKinds are the dialect's names of bank account types.
-var accountKinds = map[v1.BankAccountType]string{
+// accountTypeNames are the dialect's names of bank account types.
+var accountTypeNames = map[v1.BankAccountType]string{
 	v1.BankAccountTypeChecking: "checking", v1.BankAccountTypeSavings: "savings",
 	v1.BankAccountTypeBusinessChecking: "businessChecking",
 }

@@ -25,7 +25,7 @@ func (d *decoder) refunded() (require command.Require, expiry string, p problem)
 	if _, _, _, ok := expiration(expiry); !ok {
 		return command.Require{}, "", because(reasonExpiration)
 	}
-	return command.Require{Kind: command.CardMethod, Last4: last4}, expiry, problem{}
+	return command.Require{MethodType: command.CardMethod, Last4: last4}, expiry, problem{}
 }
 
 // refundedBank is the part of refunded for a bank account. A test request never finds the payment
@@ -43,5 +43,5 @@ func (d *decoder) refundedBank(bank *wire.Node) (command.Require, problem) {
 	if !chars.Digits(routing) {
 		routing = lastFour(routing) // masked; a number without visible digits proves nothing
 	}
-	return command.Require{Kind: command.BankMethod, Last4: last4, Routing: routing}, problem{}
+	return command.Require{MethodType: command.BankMethod, Last4: last4, Routing: routing}, problem{}
 }

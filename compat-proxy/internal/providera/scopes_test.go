@@ -14,9 +14,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// requestKinds are all kinds of requests, as JSON after the login. Each has the response for every
-// scope that it needs.
-var requestKinds = []struct {
+// requests has one request for each operation, as JSON after the login. needs holds the response
+// without each scope that the operation needs.
+var requests = []struct {
 	name, method, members string
 	needs                 map[string]string
 	unserved              bool // the response to a key with every scope does not matter here
@@ -87,23 +87,23 @@ var everyScope = []string{
 	"tokens:create", "payments:confirm", "events:read", "webhooks:write", "keys:write", "mle:write", "compat:use",
 }
 
-// TestMissingScopes removes each scope from each kind of request. The request is refused with its
+// TestMissingScopes removes each scope from the login of each request. The request is refused with its
 // code, and nothing is sent to v1 that moves money.
 func TestMissingScopes(t *testing.T) {
 	t.Parallel()
-	for _, kind := range requestKinds {
+	for _, request := range requests {
 		for _, missing := range append([]string{""}, everyScope...) {
-			t.Run(kind.name+" without "+missing, func(t *testing.T) {
+			t.Run(request.name+" without "+missing, func(t *testing.T) {
 				t.Parallel()
-				want := kind.needs[missing]
+				want := request.needs[missing]
 				switch {
 				case missing == "compat:use":
 					want = notPermitted
-				case missing == "payments:authorize" && kind.method == transact:
+				case missing == "payments:authorize" && request.method == transact:
 					want = denied
 				}
 				f := &scopedV1{scopes: slices.DeleteFunc(slices.Clone(everyScope), func(s string) bool { return s == missing })}
-				got := f.response(t, kind.method, kind.members)
+				got := f.response(t, request.method, request.members)
 				code := map[string]string{denied: "E00011", notPermitted: "E00010"}[want]
 				if want != "" && code == "" {
 					code = "E00011" // with a special text
@@ -112,7 +112,7 @@ func TestMissingScopes(t *testing.T) {
 				switch {
 				case want == "" && refused, want != "" && !strings.Contains(got, `{"code":"`+code+`","text":"`+want+`"}`):
 					t.Errorf("got %s, want %s %q", got, code, want)
-				case want == "" && !kind.unserved && !strings.Contains(got, `"resultCode":"Ok"`):
+				case want == "" && !request.unserved && !strings.Contains(got, `"resultCode":"Ok"`):
 					t.Errorf("got %s, want that it is served", got)
 				case want != "" && len(f.posts) > 0:
 					t.Errorf("v1 got %v", f.posts)

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// otherPayments are the kinds of payment that are refused, each with the nearest code of the
+// otherPayments are the payment methods that are refused, each with the nearest code of the
 // contract.
 var otherPayments = map[string]problem{
 	"encryptedTrackData": because(reasonNotAccepted),
@@ -49,7 +49,7 @@ func (d *decoder) charge(body *v1.TransactionCreate) problem {
 	case payment.Child("bankAccount") != nil:
 		return d.chargeBank(body, payment.Child("bankAccount"))
 	}
-	return blank("Credit card number") // payment has refused the other kinds
+	return blank("Credit card number") // decoder.payment has refused the other methods
 }
 
 // payment refuses payment sources that can be neither charged nor refunded to.
@@ -61,13 +61,13 @@ func (d *decoder) payment() problem {
 		return problem{}
 	}
 	payment := d.txn.Child("payment")
-	for kind, p := range otherPayments {
-		if payment.Child(kind) != nil {
+	for method, p := range otherPayments {
+		if payment.Child(method) != nil {
 			return p
 		}
 	}
-	for _, kind := range []string{"creditCard", "trackData", "bankAccount"} {
-		if payment.Child(kind) != nil {
+	for _, method := range []string{"creditCard", "trackData", "bankAccount"} {
+		if payment.Child(method) != nil {
 			return problem{}
 		}
 	}
@@ -148,8 +148,8 @@ func chargeTrack(body *v1.TransactionCreate, data *wire.Node) problem {
 	return p
 }
 
-// accountTypesIn maps the types of bank accounts to v1's.
-var accountTypesIn = map[string]v1.BankAccountType{
+// accountTypes maps the types of bank accounts to v1's.
+var accountTypes = map[string]v1.BankAccountType{
 	"":                 v1.BankAccountTypeChecking,
 	"checking":         v1.BankAccountTypeChecking,
 	"savings":          v1.BankAccountTypeSavings,
@@ -160,7 +160,7 @@ var accountTypesIn = map[string]v1.BankAccountType{
 func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
 	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"),
 		strings.TrimSpace(given.Get("nameOnAccount"))
-	kind := accountTypesIn[given.Get("accountType")]
+	accountType := accountTypes[given.Get("accountType")]
 	switch {
 	case *body.Capture != v1.CaptureModeAutomatic:
 		return because(reasonNotForChecks)
@@ -172,12 +172,12 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) probl
 		return because(reasonAccount)
 	case holder == "":
 		return blank("Bank account name")
-	case given.Get("echeckType") == "CCD" && kind != v1.BankAccountTypeBusinessChecking:
+	case given.Get("echeckType") == "CCD" && accountType != v1.BankAccountTypeBusinessChecking:
 		return because(reasonCheckAccount)
 	}
 	body.PaymentMethod = "bank_account"
 	body.BankAccount = &v1.BankAccountInput{
-		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: kind, Holder: holder,
+		RoutingNumber: routing, AccountNumber: secret.New(number), AccountType: accountType, Holder: holder,
 	}
 	return problem{}
 }

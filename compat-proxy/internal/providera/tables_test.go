@@ -195,10 +195,10 @@ func TestJudge(t *testing.T) {
 		return command.Result{Outcome: command.Refused, Status: 409, Code: code, Transaction: t}
 	}
 	tests := []struct {
-		name string
-		kind string
-		r    command.Result
-		want string
+		name            string
+		transactionType string
+		r               command.Result
+		want            string
 	}{
 		{"done", sale, command.Result{Outcome: command.Done}, ""},
 		{"a decline without a code", sale, command.Result{Outcome: command.Declined}, "2/2"},
@@ -227,7 +227,7 @@ func TestJudge(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := providera.Judge(tt.kind, tt.r); got != tt.want {
+			if got := providera.Judge(tt.transactionType, tt.r); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -24,7 +24,7 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) probl
 	if holder == "" {
 		holder = string(billTo.Company)
 	}
-	kind, known := accountTypes[strings.ToUpper(string(in.Account.Type))]
+	accountType, known := accountTypes[strings.ToUpper(string(in.Account.Type))]
 	switch {
 	case in.Account.Number.IsZero():
 		return missing("paymentInformation.bank.account.number")
@@ -46,7 +46,7 @@ func (d *decoder) chargeBank(body *v1.TransactionCreate, c money.Currency) probl
 	}
 	body.PaymentMethod = "bank_account"
 	body.BankAccount = &v1.BankAccountInput{
-		RoutingNumber: string(in.RoutingNumber), AccountNumber: in.Account.Number.String, AccountType: kind,
+		RoutingNumber: string(in.RoutingNumber), AccountNumber: in.Account.Number.String, AccountType: accountType,
 		Holder: textsOf(d.req).cut(holder, maxLine),
 	}
 	return problem{}

@@ -121,20 +121,20 @@ func responseCode(t *v1.Transaction) string {
 	return t.Authorization.ResponseCode
 }
 
-// account returns the payment source, for both places in which clients read it.
+// account returns the payment source, for both fields in which clients read it.
 func account(e echo, t *v1.Transaction) (*wire.PaymentAccount, *wire.PaymentResponse) {
-	kind := e.CardType
+	cardType := e.CardType
 	switch {
-	case kind != "":
+	case cardType != "":
 	case t.Card != nil:
-		kind = typeOf(t.Card.Brand)
+		cardType = typeOf(t.Card.Brand)
 	case t.NetworkToken != nil:
-		kind = typeOf(t.NetworkToken.Brand)
+		cardType = typeOf(t.NetworkToken.Brand)
 	}
 	var at *wire.PaymentAccount
 	pay := &wire.PaymentResponse{}
-	if kind != "" && !e.Bank {
-		masked := &wire.CardResponse{Type: kind}
+	if cardType != "" && !e.Bank {
+		masked := &wire.CardResponse{Type: cardType}
 		at, pay.Card, pay.TokenizedCard = &wire.PaymentAccount{Card: masked}, masked, masked
 	}
 	pay.Customer, pay.PaymentInstrument = identified(e.Customer), identified(e.Method)

@@ -7,17 +7,17 @@ import (
 )
 
 // Reversals and voids have no v1 object. Their number is the number of the payment, padded to
-// numberWidth digits, and three more digits for the kind. It is too long for the number of a v1 id,
-// so the two are never confused. It leads back to the payment.
+// numberWidth digits, and three more digits for the operation. It is longer than the number of any v1
+// id, so the two cannot be confused. parseReversalNumber returns the payment.
 const (
 	numberWidth    = 19
 	suffixReversal = "901"
 	suffixVoid     = "902"
 )
 
-// decimalOf returns the decimal form of a v1 id; "" for an id of another kind.
-func decimalOf(kind id.Prefix, v1ID string) string {
-	n, err := id.ToDecimal(kind, v1ID)
+// decimalOf returns the decimal form of a v1 id; "" for an id with another prefix.
+func decimalOf(prefix id.Prefix, v1ID string) string {
+	n, err := id.ToDecimal(prefix, v1ID)
 	if err != nil {
 		return ""
 	}

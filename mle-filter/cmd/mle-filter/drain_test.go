@@ -26,8 +26,8 @@ func TestDrain(t *testing.T) {
 		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: core.URL, Keys: config.Literal(secret.New(filepath.Join(t.TempDir(), "mle.db"))), KEK: kek, RSABits: 2048, SpareKeys: 1,
 	}}
 	public, _, stop := run(t, m)
-	answered := make(chan int)
-	go func() { answered <- status(t, public+"/v1/transactions") }()
+	finished := make(chan int)
+	go func() { finished <- status(t, public+"/v1/transactions") }()
 	<-arrived
 	stopped := make(chan struct{})
 	go func() { stop(); close(stopped) }()
@@ -36,11 +36,11 @@ func TestDrain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 		if err != nil {
 			break
 		}
-		_ = answer.Body.Close() // it was accepted before the stop
+		_ = response.Body.Close() // it was accepted before the stop
 	}
 	select {
 	case <-stopped:
@@ -48,8 +48,8 @@ func TestDrain(t *testing.T) {
 	default:
 	}
 	close(hold)
-	if got := <-answered; got != http.StatusOK {
-		t.Errorf("got %d, want the answer", got)
+	if got := <-finished; got != http.StatusOK {
+		t.Errorf("got %d, want the response", got)
 	}
 	<-stopped
 }

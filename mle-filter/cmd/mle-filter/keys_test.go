@@ -70,7 +70,7 @@ func TestInventoryCommand(t *testing.T) {
 	}
 	shown := must(t, "", append([]string{"keys", "inventory"}, o.common...)...)
 	for _, want := range []string{
-		`key-encryption key +AES-256-GCM +- +- +\d{4}-\d\d-\d\d +by an operator`, `keyset key +AES-256-GCM +\d+ `, `name key +HMAC-SHA-256 `,
+		`key-encryption key +AES-256-GCM +- +- +\d{4}-\d\d-\d\d +by an operator`, `keyset key +AES-256-GCM +\d+ `, `HMAC key +HMAC-SHA-256 `,
 		`current key +ECDH-ES\+A256KW +` + regexp.QuoteMeta(kid) + ` +` + shop + ` +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +decrypts requests`,
 		`certificate +ECDSA +[0-9a-f]{16} +- +not recorded +2100-01-01 +authenticates the filter`, // MustPair made it
 		`filter secret +random +- +- +not recorded +by an operator`,

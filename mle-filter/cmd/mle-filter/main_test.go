@@ -146,14 +146,14 @@ func status(t *testing.T, url string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := answer.Body.Close(); err != nil {
+	if err := response.Body.Close(); err != nil {
 		t.Error(err)
 	}
-	return answer.StatusCode
+	return response.StatusCode
 }
 
 // command runs a command and returns its output.
@@ -204,15 +204,15 @@ func TestByHand(t *testing.T) {
 		t.Errorf("the private key is open to others: %v, %v", info.Mode(), err)
 	}
 	if _, err := command(t, "", "keys", "new", "--out", mine); err == nil {
-		t.Error("another key was put in the place of the first")
+		t.Error("another key replaced the first")
 	}
 	reach := []string{"--v1", public, "--api-key-env", "SHOP_KEY"}
 	must(t, "", append([]string{"keys", "register", "--private", mine}, reach...)...)
 	if err := os.WriteFile(current, []byte(must(t, "", append([]string{"keys", "current"}, reach...)...)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sealed := must(t, `{"amount":1}`, "seal", "--key", current)
-	if got := must(t, pay(t, public, sealed), "open", "--private", mine); got != `{"amount":1}` {
+	encrypted := must(t, `{"amount":1}`, "seal", "--key", current)
+	if got := must(t, pay(t, public, encrypted), "open", "--private", mine); got != `{"amount":1}` {
 		t.Errorf("got %q back, want the request body", got)
 	}
 	for path, want := range map[string]string{"/v1/transactions": `{"amount":1}`, "/v1/tokens": "mle_decrypt_failed"} {
@@ -228,15 +228,15 @@ func TestByHand(t *testing.T) {
 	if got := pay(t, public, must(t, "{}", "seal", "--key", current, "--idempotency-key", "one")); !strings.Contains(got, "idk") {
 		t.Errorf("bound to an Idempotency-Key that is not sent: got %s", got)
 	}
-	if _, err := command(t, sealed, "open", "--private", mine); err == nil {
+	if _, err := command(t, encrypted, "open", "--private", mine); err == nil {
 		t.Error("a message to another was opened")
 	}
-	if _, err := command(t, sealed, "open", "--private", current); err == nil {
+	if _, err := command(t, encrypted, "open", "--private", current); err == nil {
 		t.Error("a public key opened a message")
 	}
 	operate(t, keys)
-	sealed = must(t, `{}`, "seal", "--key", current)
-	if got := pay(t, public, sealed); !strings.Contains(got, "mle_kid_unknown") { // revoked before the command ended
+	encrypted = must(t, `{}`, "seal", "--key", current)
+	if got := pay(t, public, encrypted); !strings.Contains(got, "mle_kid_unknown") { // revoked before the command ended
 		t.Errorf("a revoked key: got %s", got)
 	}
 }
@@ -260,9 +260,9 @@ func operate(t *testing.T, keys string) {
 }
 
 // pay sends an encrypted payment.
-func pay(t *testing.T, public, sealed string) string {
+func pay(t *testing.T, public, encrypted string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, public+"/v1/transactions", strings.NewReader(sealed))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, public+"/v1/transactions", strings.NewReader(encrypted))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,12 +271,12 @@ func pay(t *testing.T, public, sealed string) string {
 	} {
 		r.Header.Set(name, value)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.Body.Close() != nil {
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.Body.Close() != nil {
 		t.Fatal(err)
 	}
 	return string(text)

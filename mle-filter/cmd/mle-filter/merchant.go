@@ -122,7 +122,7 @@ func read(key jose.JSONWebKey, token string) (string, error) {
 	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
 		return "", err
 	}
-	text, err := message.Open()
+	text, err := message.Decrypt()
 	return string(text), err
 }
 
@@ -140,18 +140,18 @@ func (m *Main) call(ctx context.Context, f keysFlags, method, path string, body 
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxInput))
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxInput))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, err
 	}
-	if answer.StatusCode >= http.StatusBadRequest {
+	if response.StatusCode >= http.StatusBadRequest {
 		var told v1.ErrorBody
 		if err := json.Unmarshal(text, &told); err != nil {
-			return nil, fmt.Errorf("HTTP %d", answer.StatusCode)
+			return nil, fmt.Errorf("HTTP %d", response.StatusCode)
 		}
 		return nil, fmt.Errorf("%s: %s", told.Error.Code, told.Error.Message)
 	}

@@ -72,13 +72,13 @@ func wantPaid(t *testing.T, client *http.Client, public string) {
 	}
 	r.Header.Set("Authorization", "Bearer sk_test_1")
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.Body.Close() != nil || answer.StatusCode != http.StatusOK || string(text) != body {
-		t.Errorf("got %d %s, %v", answer.StatusCode, text, err)
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK || string(text) != body {
+		t.Errorf("got %d %s, %v", response.StatusCode, text, err)
 	}
 }

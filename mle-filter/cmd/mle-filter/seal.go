@@ -79,11 +79,11 @@ func (m *Main) Seal(args []string) error {
 	if to.Path == "" {
 		to.Method = ""
 	}
-	sealed, err := recipient.SealBound(body, "application/json", clock.System().Now(), to)
+	encrypted, err := recipient.EncryptBound(body, "application/json", clock.System().Now(), to)
 	if err != nil {
 		return err
 	}
-	_, err = m.Stdout.Write(sealed)
+	_, err = m.Stdout.Write(encrypted)
 	return err
 }
 
@@ -121,7 +121,7 @@ func (m *Main) Open(args []string) error {
 	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
 		return err
 	}
-	body, err := message.Open()
+	body, err := message.Decrypt()
 	if err != nil {
 		return err
 	}

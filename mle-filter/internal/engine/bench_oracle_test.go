@@ -26,7 +26,7 @@ func BenchmarkOracle(b *testing.B) {
 			text := strings.Repeat("x", 64<<10)
 			wrong := func(segment int) []byte {
 				return []byte(
-					enginetest.Forge{Key: key, Parts: func(p *[5][]byte) { p[segment][len(p[segment])-1] ^= 1 }}.Seal(b, text),
+					enginetest.Forge{Key: key, Parts: func(p *[5][]byte) { p[segment][len(p[segment])-1] ^= 1 }}.Encrypt(b, text),
 				)
 			}
 			sides := [2][]byte{wrong(enginetest.SegmentKey), wrong(enginetest.SegmentTag)}

@@ -32,7 +32,7 @@ import (
 func BenchmarkUnwrap(b *testing.B) {
 	for _, alg := range []engine.Alg{engine.RSAOAEP256, engine.ECDHESA256KW} {
 		key := enginetest.NewKey(b, alg, 2048)
-		sent := []byte(enginetest.Forge{Key: key}.Seal(b, strings.Repeat("x", 1024)))
+		sent := []byte(enginetest.Forge{Key: key}.Encrypt(b, strings.Repeat("x", 1024)))
 		if private, ok := key.Private.(*ecdsa.PrivateKey); ok {
 			key.Private = mustECDH(b, private)
 		}
@@ -88,8 +88,8 @@ func mustECDH(tb testing.TB, key *ecdsa.PrivateKey) *ecdh.PrivateKey {
 
 // bare is a message split into its decoded parts.
 type bare struct {
-	protected, wrapped, iv, sealed []byte
-	point                          []byte
+	protected, wrapped, iv, ciphertext []byte
+	point                              []byte
 }
 
 func takeApart(tb testing.TB, sent []byte) bare {
@@ -99,7 +99,7 @@ func takeApart(tb testing.TB, sent []byte) bare {
 	for i, s := range segments {
 		decoded[i] = mustDecode(tb, string(s))
 	}
-	out := bare{protected: segments[0], wrapped: decoded[1], iv: decoded[2], sealed: append(decoded[3], decoded[4]...)}
+	out := bare{protected: segments[0], wrapped: decoded[1], iv: decoded[2], ciphertext: append(decoded[3], decoded[4]...)}
 	var header struct {
 		EPK struct{ X, Y string } `json:"epk"`
 	}
@@ -139,7 +139,7 @@ func (m bare) open(private any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gcm.Open(nil, m.iv, m.sealed, m.protected)
+	return gcm.Open(nil, m.iv, m.ciphertext, m.protected)
 }
 
 func (m bare) agree(private *ecdh.PrivateKey) ([]byte, error) {

@@ -49,20 +49,20 @@ func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginet
 	}
 	apply(out.Core, ops)
 	out.Reached = 1
-	out.Status, out.Fields, out.Answer = core.Status, fields(core.Fields), core.Body
-	answer, p := x.BeginResponse(engine.ResponseHead{
+	out.Status, out.Fields, out.Response = core.Status, fields(core.Fields), core.Body
+	response, p := x.BeginResponse(engine.ResponseHead{
 		Status: core.Status, Fields: out.Fields, Names: maps.Keys(out.Fields), Body: core.Body != "", Length: -1,
 	})
 	if p != nil {
 		return refusal(out, p)
 	}
-	ops = answer.Ops
-	if answer.Wrap {
+	ops = response.Ops
+	if response.Wrap {
 		body, p := x.Wrap([]byte(core.Body))
 		if p != nil {
 			return refusal(out, p)
 		}
-		ops, out.Answer = body.Ops, string(body.Bytes)
+		ops, out.Response = body.Ops, string(body.Bytes)
 	}
 	apply(out.Fields, ops)
 	return out
@@ -70,7 +70,7 @@ func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginet
 
 func refusal(out enginetest.Outcome, p *engine.Problem) enginetest.Outcome {
 	body := p.Body("req_0000000000001")
-	out.Status, out.Answer, out.Fields = p.Status, string(body), http.Header{}
+	out.Status, out.Response, out.Fields = p.Status, string(body), http.Header{}
 	apply(out.Fields, p.Ops(body))
 	return out
 }
@@ -103,7 +103,7 @@ func TestFlipsAreTold(t *testing.T) {
 	for _, key := range []enginetest.Key{w.EC, w.RSA} {
 		tokens := enginetest.Flips(t, key, "{}")
 		tokens = append(tokens, enginetest.Flip{
-			Name: "a wrong content key", Token: enginetest.Forge{Key: key, CEK: make([]byte, 16)}.Seal(t, "{}"),
+			Name: "a wrong content key", Token: enginetest.Forge{Key: key, CEK: make([]byte, 16)}.Encrypt(t, "{}"),
 		})
 		for i, flip := range tokens {
 			if key.Alg == engine.ECDHESA256KW && i == len(tokens)-1 {
@@ -114,9 +114,9 @@ func TestFlipsAreTold(t *testing.T) {
 			}}
 			got := exchange(t, e, r, enginetest.Reply{})
 			if first == "" {
-				first = strconv.Itoa(got.Status) + got.Answer
+				first = strconv.Itoa(got.Status) + got.Response
 			}
-			if text := strconv.Itoa(got.Status) + got.Answer; text != first {
+			if text := strconv.Itoa(got.Status) + got.Response; text != first {
 				t.Errorf("%s, %s: got %s, want %s", key.Alg, flip.Name, text, first)
 			}
 		}

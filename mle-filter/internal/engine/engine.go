@@ -80,7 +80,7 @@ type Exchange struct {
 	merchant string
 	ops      []HeaderOp
 	reply    *jwe.Recipient // nil if the response goes in the clear
-	answer   ResponseHead
+	response ResponseHead
 	kid      string
 	alg      Alg
 }

@@ -37,22 +37,22 @@ func TestRoundTrip(t *testing.T) {
 			if p != nil || !x.NeedsBody() || !x.WrapsResponse() {
 				t.Fatalf("got %+v, want an exchange with both bodies", p)
 			}
-			body, p := x.Unwrap(t.Context(), mustSeal(t, ours, `{"amount":1}`))
+			body, p := x.Unwrap(t.Context(), mustEncrypt(t, ours, `{"amount":1}`))
 			if p != nil || string(body.Bytes) != `{"amount":1}` {
 				t.Fatalf("unwrap: got %+v, want the plaintext", p)
 			}
-			answer, p := x.BeginResponse(
+			response, p := x.BeginResponse(
 				engine.ResponseHead{Status: 201, Body: true, Length: -1, Fields: http.Header{"Content-Type": {"application/json"}}},
 			)
-			if p != nil || !answer.Wrap {
+			if p != nil || !response.Wrap {
 				t.Fatalf("response: got %+v, want one to wrap", p)
 			}
 			body, p = x.Wrap([]byte(`{"id":"txn"}`))
 			if p != nil {
 				t.Fatalf("wrap: got %+v", p)
 			}
-			if got := mustOpen(t, theirs, body.Bytes); got != `{"id":"txn"}` {
-				t.Errorf("got %q, want the answer", got)
+			if got := mustDecrypt(t, theirs, body.Bytes); got != `{"id":"txn"}` {
+				t.Errorf("got %q, want the response", got)
 			}
 		})
 	}
@@ -77,23 +77,23 @@ func mustEngine(tb testing.TB, cfg engine.Config) *engine.Engine {
 	return e
 }
 
-func mustSeal(tb testing.TB, k enginetest.Key, text string) []byte {
+func mustEncrypt(tb testing.TB, k enginetest.Key, text string) []byte {
 	tb.Helper()
 	r, err := jwe.NewRecipient(k.Public())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	sealed, err := r.Seal([]byte(text), "application/json", noon)
+	encrypted, err := r.Encrypt([]byte(text), "application/json", noon)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return sealed
+	return encrypted
 }
 
-func mustOpen(tb testing.TB, k enginetest.Key, sealed []byte) string {
+func mustDecrypt(tb testing.TB, k enginetest.Key, encrypted []byte) string {
 	tb.Helper()
 	object, err := jose.ParseEncryptedCompact(
-		string(sealed), []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM},
+		string(encrypted), []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM},
 	)
 	if err != nil {
 		tb.Fatal(err)

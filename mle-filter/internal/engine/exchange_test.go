@@ -36,7 +36,7 @@ func TestGolden(t *testing.T) {
 			Error struct{ Type, Code, Message, Param string } `json:"error"`
 		}
 		if got.Reached == 0 {
-			if err := json.Unmarshal([]byte(got.Answer), &body); err != nil {
+			if err := json.Unmarshal([]byte(got.Response), &body); err != nil {
 				t.Fatal(err)
 			}
 			line += fmt.Sprintf(" %s/%s %q %s", body.Error.Type, body.Error.Code, body.Error.Message, body.Error.Param)
@@ -87,7 +87,7 @@ func TestCaller(t *testing.T) {
 	t.Parallel()
 	nobody := &engine.Problem{Status: 401, Code: "invalid_api_key"}
 	plain := http.Header{"Content-Type": {"application/json"}}
-	sealed := http.Header{"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}}
+	encrypted := http.Header{"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}}
 	w := enginetest.NewWorld(t)
 	for name, c := range map[string]struct {
 		engine *engine.Engine
@@ -97,8 +97,8 @@ func TestCaller(t *testing.T) {
 	}{
 		"in the clear":                     {mustEngine(t, engine.Config{Keys: w.Ring}), plain, enginetest.Path, 0},
 		"in the clear, with strict others": {w.Engine(t), plain, enginetest.Path, 1},
-		"encrypted":                        {mustEngine(t, engine.Config{Keys: w.Ring}), sealed, enginetest.Path, 1},
-		"an answer": {
+		"encrypted":                        {mustEngine(t, engine.Config{Keys: w.Ring}), encrypted, enginetest.Path, 1},
+		"a response": {
 			w.Engine(t), http.Header{"X-Svc-Mle-Response": {"required"}}, enginetest.Path, 1,
 		},
 		"off":          {w.Engine(t), plain, enginetest.PathOff, 0},
@@ -116,8 +116,8 @@ func TestCaller(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the responses of core that the engine must not pass on.
-func TestAnswers(t *testing.T) {
+// TestCoreResponses checks the responses of core that the engine must not pass on.
+func TestCoreResponses(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	begin := func(fields http.Header) *engine.Exchange {
@@ -144,10 +144,10 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("no demand for encryption: got %+v, want 500", p)
 	}
 	x := begin(asked)
-	if answer, p := x.BeginResponse(
+	if response, p := x.BeginResponse(
 		engine.ResponseHead{Status: 200, Body: true, Length: -1, Fields: http.Header{"Vary": {"Authorization", "Origin"}}},
-	); p != nil || !answer.Wrap {
-		t.Fatalf("got %+v, want an answer to wrap", p)
+	); p != nil || !response.Wrap {
+		t.Fatalf("got %+v, want a response to wrap", p)
 	}
 	body, p := x.Wrap(nil)
 	if p != nil {
@@ -158,8 +158,8 @@ func TestAnswers(t *testing.T) {
 	if want := "Authorization, Origin, X-SVC-MLE, X-SVC-MLE-Response"; got.Get("Vary") != want {
 		t.Errorf("Vary: got %q, want %q", got.Get("Vary"), want)
 	}
-	if _, text := w.Reply.Open(t, string(body.Bytes)); text != "" {
-		t.Errorf("got %q, want an empty answer, encrypted", text)
+	if _, text := w.Reply.Decrypt(t, string(body.Bytes)); text != "" {
+		t.Errorf("got %q, want an empty response, encrypted", text)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestBusy(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Millisecond}
 	e := w.Engine(t)
-	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))
+	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}"))
 	give := e.TakeSlot(engine.RSAOAEP256)
 	_, p := x.Unwrap(t.Context(), token)
 	if p == nil || p.Status != 503 || p.Code != engine.CodeUnavailable || p.RetryAfter != 1 {
@@ -31,7 +31,7 @@ func TestBusy(t *testing.T) {
 	if _, p := x.Unwrap(t.Context(), []byte("....")); p == nil || p.Status != 400 {
 		t.Errorf("got %+v, want a rejection without a key", p)
 	}
-	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))); p != nil {
+	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"))); p != nil {
 		t.Errorf("got %+v, want the other alg not to wait", p)
 	}
 	give()
@@ -45,7 +45,7 @@ func TestClientThatLeaves(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Hour}
 	e := w.Engine(t)
-	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))
+	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"))
 	defer e.TakeSlot(engine.ECDHESA256KW)()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -60,7 +60,7 @@ func TestManyAtOnce(t *testing.T) {
 	w.Config.Settings = engine.Settings{Concurrency: 2, Queue: time.Minute}
 	e := w.Engine(t)
 	tokens := [][]byte{
-		[]byte(enginetest.Forge{Key: w.EC}.Seal(t, "ec")), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "rsa")),
+		[]byte(enginetest.Forge{Key: w.EC}.Encrypt(t, "ec")), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "rsa")),
 		[]byte(enginetest.Flips(t, w.RSA, "no")[1].Token),
 	}
 	var all sync.WaitGroup
@@ -84,7 +84,7 @@ func TestKeysThatCannotBeHad(t *testing.T) {
 	e := w.Engine(t)
 	x := mustNeedBody(t, e)
 	w.Ring.Fail(true)
-	_, private := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}")))
+	_, private := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Encrypt(t, "{}")))
 	_, response := e.Begin(t.Context(), engine.RequestHead{
 		Method: "GET", Path: enginetest.Path, Fields: http.Header{"X-Svc-Mle-Response": {"required"}},
 	}, enginetest.Call(enginetest.Merchant))
@@ -113,7 +113,7 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 		w := enginetest.NewWorld(t)
 		ring.Add(enginetest.Merchant, enginetest.Key{KID: w.RSA.KID, Alg: engine.RSAOAEP256, Private: private})
 		x := mustNeedBody(t, mustEngine(t, engine.Config{Keys: ring}))
-		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}"))); p == nil || p.Status != 503 ||
+		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}"))); p == nil || p.Status != 503 ||
 			p.Cause == nil {
 			t.Errorf("%s: got %+v, want 503", name, p)
 		}
@@ -125,12 +125,12 @@ func TestRequiredIAT(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	w.Config.RequireIAT = true
 	x := mustNeedBody(t, w.Engine(t))
-	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Seal(t, "{}"))); p == nil ||
+	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"))); p == nil ||
 		p.Code != engine.CodeDecryptFailed || p.Reason != "iat" {
 		t.Errorf("without: got %+v, want a refusal", p)
 	}
 	with := enginetest.Forge{Key: w.EC, Header: map[string]any{"iat": enginetest.Noon.Unix()}}
-	if _, p := x.Unwrap(t.Context(), []byte(with.Seal(t, "{}"))); p != nil {
+	if _, p := x.Unwrap(t.Context(), []byte(with.Encrypt(t, "{}"))); p != nil {
 		t.Errorf("with: got %+v", p)
 	}
 }
@@ -197,7 +197,7 @@ func TestLargestPlaintext(t *testing.T) {
 	}
 	for size, want := range map[int]int{188 << 10: 0, 188<<10 + 1: 413} {
 		status := 0
-		token := enginetest.Forge{Key: w.RSA, Raw: pad}.Seal(t, strings.Repeat("x", size))
+		token := enginetest.Forge{Key: w.RSA, Raw: pad}.Encrypt(t, strings.Repeat("x", size))
 		if _, p := mustNeedBody(t, w.Engine(t)).Unwrap(t.Context(), []byte(token)); p != nil {
 			status = p.Status
 		}
@@ -211,7 +211,7 @@ func TestLargestPlaintext(t *testing.T) {
 func TestSmallerLimits(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	token := enginetest.Forge{Key: w.EC}.Seal(t, strings.Repeat("x", 100))
+	token := enginetest.Forge{Key: w.EC}.Encrypt(t, strings.Repeat("x", 100))
 	for name, c := range map[string]struct {
 		settings engine.Settings
 		status   int

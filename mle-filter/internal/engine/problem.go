@@ -24,10 +24,10 @@ const (
 // ReasonBusy is the reason of a problem that all decryption slots were in use. It is not a fault.
 const ReasonBusy = "busy"
 
-// kinds is the only table from code to type and status.
-var kinds = map[string]struct {
-	kind   v1.ErrorType
-	status int
+// problems is the only table from code to type and status.
+var problems = map[string]struct {
+	errorType v1.ErrorType
+	status    int
 }{
 	CodeRequired:      {v1.ErrorTypeMleError, 400},
 	CodeKIDUnknown:    {v1.ErrorTypeMleError, 400},
@@ -42,8 +42,8 @@ var kinds = map[string]struct {
 
 // Codes lists the codes of the engine's problems.
 func Codes() []string {
-	codes := make([]string, 0, len(kinds))
-	for code := range kinds {
+	codes := make([]string, 0, len(problems))
+	for code := range problems {
 		codes = append(codes, code)
 	}
 	return codes
@@ -63,8 +63,8 @@ type Problem struct {
 }
 
 func problem(code, reason, message string) *Problem {
-	k := kinds[code]
-	return &Problem{Status: k.status, Type: k.kind, Code: code, Message: message, Reason: reason}
+	row := problems[code]
+	return &Problem{Status: row.status, Type: row.errorType, Code: code, Message: message, Reason: reason}
 }
 
 func (p *Problem) at(param string) *Problem {

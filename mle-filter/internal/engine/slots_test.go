@@ -82,7 +82,7 @@ func newRush(t *testing.T) *rush {
 	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Hour}
 	e := w.Engine(t)
 	return &rush{
-		world: w, engine: e, token: []byte(enginetest.Forge{Key: w.RSA}.Seal(t, "{}")),
+		world: w, engine: e, token: []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}")),
 		give: e.TakeSlot(engine.RSAOAEP256), ended: make(chan sender, 256),
 	}
 }

@@ -34,7 +34,7 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	if err != nil {
 		return nil, unavailable(ReasonBusy, retryBusy, nil)
 	}
-	plaintext, err := message.Open()
+	plaintext, err := message.Decrypt()
 	turn.Done()
 	if err != nil {
 		return nil, refused(err)

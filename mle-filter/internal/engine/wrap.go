@@ -14,7 +14,7 @@ type ResponseHandling struct {
 
 // BeginResponse judges a response by its head.
 func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem) {
-	x.answer = head
+	x.response = head
 	plain := ResponseHandling{Ops: append(inside(head.Names), Del(FieldMLE))}
 	if x.reply == nil {
 		return plain, nil
@@ -23,7 +23,7 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 		return ResponseHandling{}, broken("upgrade", errors.New("mle: core responded with 101 Switching Protocols"))
 	}
 	if bodiless(x.head.Method, head) {
-		plain.Ops = append(plain.Ops, x.answerOps()...)
+		plain.Ops = append(plain.Ops, x.responseOps()...)
 		if x.head.Method == "HEAD" || head.Status == 304 { // the length would be that of the plaintext
 			plain.Ops = append(plain.Ops, Del(fieldSize))
 		}
@@ -61,13 +61,13 @@ func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
 	if len(received) > x.engine.settings.MaxResponse {
 		return nil, x.responseTooLong()
 	}
-	sealed, err := x.reply.Seal(received, x.contentType(), x.engine.clock.Now())
+	encrypted, err := x.reply.Encrypt(received, x.contentType(), x.engine.clock.Now())
 	if err != nil {
-		return nil, broken("seal", err)
+		return nil, broken("encrypt", err)
 	}
-	ops := append(inside(x.answer.Names), x.answerOps()...)
-	ops = append(ops, Set(fieldType, typeJOSE), Set(fieldSize, strconv.Itoa(len(sealed))), Set(FieldMLE, version))
-	return &Body{Bytes: sealed, Ops: ops}, nil
+	ops := append(inside(x.response.Names), x.responseOps()...)
+	ops = append(ops, Set(fieldType, typeJOSE), Set(fieldSize, strconv.Itoa(len(encrypted))), Set(FieldMLE, version))
+	return &Body{Bytes: encrypted, Ops: ops}, nil
 }
 
 func (x *Exchange) responseTooLong() *Problem {
@@ -76,17 +76,17 @@ func (x *Exchange) responseTooLong() *Problem {
 
 // contentType returns the media type of core's response without parameters, or "" if there is none.
 func (x *Exchange) contentType() string {
-	values := x.answer.Fields.Values(fieldType)
+	values := x.response.Fields.Values(fieldType)
 	if len(values) == 0 {
 		return ""
 	}
 	return mediaTypeOf(values[0])
 }
 
-// answerOps keep the response out of caches, because it belongs to one key, and delete the fields
+// responseOps keep the response out of caches, because it belongs to one key, and delete the fields
 // that describe its plaintext.
-func (x *Exchange) answerOps() []HeaderOp {
-	vary := append([]string{}, x.answer.Fields.Values(fieldVary)...)
+func (x *Exchange) responseOps() []HeaderOp {
+	vary := append([]string{}, x.response.Fields.Values(fieldVary)...)
 	vary = append(vary, "X-SVC-MLE", "X-SVC-MLE-Response")
 	return append(dels(ofPlaintext...), Set("cache-control", "no-store"), Set(fieldVary, strings.Join(vary, ", ")))
 }

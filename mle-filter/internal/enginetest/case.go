@@ -53,12 +53,12 @@ type Case struct {
 
 // Outcome is the outcome of a request.
 type Outcome struct {
-	Reached int         // the number of requests at core
-	Core    http.Header // the last request at core
-	Body    string
-	Status  int // of the response to the client
-	Fields  http.Header
-	Answer  string
+	Reached  int         // the number of requests at core
+	Core     http.Header // the last request at core
+	Body     string
+	Status   int // of the response to the client
+	Fields   http.Header
+	Response string
 }
 
 // core returns core's response of the case.
@@ -88,7 +88,7 @@ func (c Case) check(t *testing.T, got Outcome) {
 		return
 	}
 	if got.Reached != 1 {
-		t.Fatalf("core: got %d requests, want 1; the client got %d %s", got.Reached, got.Status, got.Answer)
+		t.Fatalf("core: got %d requests, want 1; the client got %d %s", got.Reached, got.Status, got.Response)
 	}
 	if got.Body != c.Core {
 		t.Errorf("core's body: got %q, want %q", short(got.Body), short(c.Core))
@@ -103,7 +103,7 @@ func (c Case) check(t *testing.T, got Outcome) {
 			t.Errorf("core's %s: got %q, want none", name, v)
 		}
 	}
-	c.checkAnswer(t, got)
+	c.checkResponse(t, got)
 }
 
 func (c Case) checkRefusal(t *testing.T, got Outcome) {
@@ -118,15 +118,15 @@ func (c Case) checkRefusal(t *testing.T, got Outcome) {
 			RequestID           string `json:"request_id"`
 		}
 	}
-	if err := json.Unmarshal([]byte(got.Answer), &body); err != nil {
-		t.Fatalf("got %d %q, want an error body", got.Status, short(got.Answer))
+	if err := json.Unmarshal([]byte(got.Response), &body); err != nil {
+		t.Fatalf("got %d %q, want an error body", got.Status, short(got.Response))
 	}
 	e := body.Error
 	if got.Status != c.Status || e.Status != c.Status || e.Code != c.Code {
 		t.Errorf("got %d %s (%s), want %d %s", got.Status, e.Code, e.Message, c.Status, c.Code)
 	}
 	if e.Type == "" || e.Message == "" {
-		t.Errorf("got %q, want a type and a message", got.Answer)
+		t.Errorf("got %q, want a type and a message", got.Response)
 	}
 	if got.Fields.Get("Content-Type") != "application/json" || got.Fields.Get("Cache-Control") != "no-store" {
 		t.Errorf("got %v, want JSON that nobody keeps", got.Fields)
@@ -136,7 +136,7 @@ func (c Case) checkRefusal(t *testing.T, got Outcome) {
 	}
 }
 
-func (c Case) checkAnswer(t *testing.T, got Outcome) {
+func (c Case) checkResponse(t *testing.T, got Outcome) {
 	t.Helper()
 	core := c.core()
 	if got.Status != core.Status {
@@ -148,14 +148,14 @@ func (c Case) checkAnswer(t *testing.T, got Outcome) {
 		}
 	}
 	if c.Wrapped == nil {
-		if got.Answer != core.Body {
-			t.Errorf("answer: got %q, want core's %q", short(got.Answer), short(core.Body))
+		if got.Response != core.Body {
+			t.Errorf("response: got %q, want core's %q", short(got.Response), short(core.Body))
 		}
 		return
 	}
-	header, text := c.Wrapped.Open(t, got.Answer)
+	header, text := c.Wrapped.Decrypt(t, got.Response)
 	if text != core.Body {
-		t.Errorf("answer: got %q, want core's %q", short(text), short(core.Body))
+		t.Errorf("response: got %q, want core's %q", short(text), short(core.Body))
 	}
 	extra := header.ExtraHeaders
 	if header.KeyID != c.Wrapped.KID || extra["typ"] != "JOSE" || extra["iat"] != float64(Noon.Unix()) {
@@ -183,8 +183,8 @@ var InternalReply = Reply{
 // CheckInternal requires that the client did not receive these fields, but received all others.
 func CheckInternal(t *testing.T, out Outcome) {
 	t.Helper()
-	if out.Status != 200 || out.Answer != "{}" || out.Fields.Get("X-Svc-Interval") != "b" {
-		t.Errorf("got %+v, want core's answer", out)
+	if out.Status != 200 || out.Response != "{}" || out.Fields.Get("X-Svc-Interval") != "b" {
+		t.Errorf("got %+v, want core's response", out)
 	}
 	for _, name := range []string{"X-Svc-Int-Mle", "X-Svc-Int-Note"} {
 		if v := out.Fields.Values(name); len(v) > 0 {
@@ -193,8 +193,8 @@ func CheckInternal(t *testing.T, out Outcome) {
 	}
 }
 
-// Open decrypts a message to the key.
-func (k Key) Open(t *testing.T, token string) (header jose.Header, text string) {
+// Decrypt decrypts a message to the key.
+func (k Key) Decrypt(t *testing.T, token string) (header jose.Header, text string) {
 	t.Helper()
 	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM})
 	if err != nil {

@@ -19,7 +19,7 @@ var unseen = []string{
 func Cases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	all := slices.Concat(
-		honestCases(tb, w), answerCases(tb, w), algCases(tb, w), headerCases(tb, w), jsonCases(tb, w), encodingCases(tb, w), keyCases(tb, w),
+		honestCases(tb, w), responseCases(tb, w), algCases(tb, w), headerCases(tb, w), jsonCases(tb, w), encodingCases(tb, w), keyCases(tb, w),
 		cekCases(tb, w), epkCases(tb, w), flipCases(tb, w), kidCases(tb, w), timeCases(tb, w), fieldCases(tb, w), sizeCases(tb, w),
 		plaintextCases(tb, w), policyCases(tb, w), bindingCases(tb, w),
 	)
@@ -60,53 +60,53 @@ func honestCases(tb testing.TB, w *World) []Case {
 	seen := func(k Key, more string) Field {
 		return Field{"X-Svc-Int-Mle", "v1;kid=" + k.KID + ";merchant=" + Merchant + more}
 	}
-	least := passed(0, "the smallest header", sent(Forge{Key: w.EC}.Seal(tb, plaintext), Field{"Idempotency-Key", "a"}), plaintext)
+	least := passed(0, "the smallest header", sent(Forge{Key: w.EC}.Encrypt(tb, plaintext), Field{"Idempotency-Key", "a"}), plaintext)
 	least.Has = append(least.Has, seen(w.EC, ""), Field{"Idempotency-Key", "a"})
-	rsa := passed(0, "RSA", sent(Forge{Key: w.RSA}.Seal(tb, plaintext)), plaintext)
+	rsa := passed(0, "RSA", sent(Forge{Key: w.RSA}.Encrypt(tb, plaintext)), plaintext)
 	rsa.Has = append(rsa.Has, seen(w.RSA, ""))
 	full := map[string]any{
 		"typ": "JOSE", "cty": "application/json", "iat": Noon.Unix(), "jti": "one", "htm": "POST", "htu": Path, "extra": map[string]any{"a": []int{1}},
 	}
-	both := passed(0, "both ways", sent(Forge{Key: w.EC, Header: full}.Seal(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
+	both := passed(0, "both ways", sent(Forge{Key: w.EC, Header: full}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
 		Field{"Accept-Encoding", "gzip"}, Field{"Content-Digest", "sha-256=:AA==:"}), plaintext)
 	both.Wrapped, both.CTY = &w.Reply, "application/json"
 	both.Has = append(both.Has, seen(w.EC, ";response=required"))
-	older := passed(0, "to the key that was asked for", sent(Forge{Key: w.RSA}.Seal(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
+	older := passed(0, "to the key that was asked for", sent(Forge{Key: w.RSA}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
 		Field{"X-SVC-MLE-Response-Kid", w.Older.KID}), plaintext)
 	older.Wrapped, older.CTY = &w.Older, "application/json"
-	chunked := passed(0, "no length", sent(Forge{Key: w.EC}.Seal(tb, plaintext)), plaintext)
+	chunked := passed(0, "no length", sent(Forge{Key: w.EC}.Encrypt(tb, plaintext)), plaintext)
 	chunked.Request.NoLength = true
 	chunked.Has = chunked.Has[:1] // Envoy forwards it without a length
 	escaped := func(header string) string {
 		return strings.Replace(header, `"enc"`, `"cty":"application\/json","\u0065nc"`, 1)
 	}
-	parameters := sent(Forge{Key: w.EC, Header: map[string]any{"typ": "jose", "cty": "JSON"}}.Seal(tb, plaintext))
+	parameters := sent(Forge{Key: w.EC, Header: map[string]any{"typ": "jose", "cty": "JSON"}}.Encrypt(tb, plaintext))
 	parameters.Fields[0].Value = "Application/JOSE; charset=utf-8"
 	return []Case{
 		least, rsa, both, older, chunked, passed(0, "other spellings", parameters, plaintext),
-		passed(0, "escapes in the header", sent(Forge{Key: w.EC, Raw: escaped}.Seal(tb, plaintext)), plaintext),
+		passed(0, "escapes in the header", sent(Forge{Key: w.EC, Raw: escaped}.Encrypt(tb, plaintext)), plaintext),
 		{Name: "nothing encrypted", Request: Request{
 			Method: "POST", Path: Path, Body: plaintext, Fields: []Field{{"Content-Type", "application/json"}, {"Accept-Encoding", "gzip"}},
 		}, Core: plaintext, Has: []Field{{"Content-Type", "application/json"}, {"Accept-Encoding", "gzip"}}, HasNot: []string{"X-Svc-Int-Mle"}},
-		{Name: "only the answer", Request: Request{
+		{Name: "only the response", Request: Request{
 			Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE", "v1"}, {"X-SVC-MLE-Response", "required"}, {"If-None-Match", `"a"`}, {"Range", "bytes=0-1"}},
 		}, HasNot: unseen, Has: []Field{{"X-Svc-Int-Mle", "v1;merchant=" + Merchant + ";response=required"}}, Wrapped: &w.Reply, CTY: "application/json"},
 	}
 }
 
-// answerCases are row 28 of the list: core's responses to a client that demands encryption.
-func answerCases(tb testing.TB, w *World) []Case {
+// responseCases are row 28 of the list: core's responses to a client that demands encryption.
+func responseCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
-	answered := func(name string, core Reply) Case {
+	responds := func(name string, core Reply) Case {
 		return Case{Row: 28, Name: name, Request: Request{Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE-Response", "required"}}}, Reply: core}
 	}
 	wrapped := func(name string, core Reply, cty string) Case {
-		c := answered(name, core)
+		c := responds(name, core)
 		c.Wrapped, c.CTY = &w.Reply, cty
 		return c
 	}
 	broken := func(name string, core Reply) Case {
-		c := answered(name, core)
+		c := responds(name, core)
 		c.Status, c.Code, c.AfterCore = 500, "internal_error", true
 		return c
 	}
@@ -136,14 +136,14 @@ func answerCases(tb testing.TB, w *World) []Case {
 		}
 		return c
 	}
-	head := answered("HEAD", Reply{Status: 200, Fields: []Field{text}})
+	head := responds("HEAD", Reply{Status: 200, Fields: []Field{text}})
 	head.Request.Method = "HEAD"
 	tellingHead := telling(head, Field{"Content-Length", "2"})
-	tellingHead.Name = "HEAD, of which much is told"
+	tellingHead.Name = "HEAD, with fields about its body"
 	return []Case{
 		telling(wrapped("all that can be told of it", Reply{200, []Field{text}, "{}"}, "application/json")),
-		telling(answered("304, of which much is told", Reply{Status: 304})),
-		telling(answered("204, of which much is told", Reply{Status: 204})),
+		telling(responds("304, with fields about its body", Reply{Status: 304})),
+		telling(responds("204, with fields about its body", Reply{Status: 204})),
 		tellingHead,
 		wrapped("validators", Reply{200, []Field{
 			text,
@@ -162,8 +162,8 @@ func answerCases(tb testing.TB, w *World) []Case {
 		broken("too large", Reply{200, []Field{text}, strings.Repeat("x", 1<<20+1)}),
 		broken("packed", Reply{200, []Field{text, {"Content-Encoding", "gzip"}}, "\x1f\x8b"}),
 		broken("a stream", Reply{200, []Field{{"Content-Type", "text/event-stream"}}, "data: 1\n\n"}),
-		answered("204", Reply{Status: 204}),
-		answered("304", Reply{Status: 304}),
+		responds("204", Reply{Status: 204}),
+		responds("304", Reply{Status: 304}),
 		head,
 	}
 }
@@ -171,7 +171,7 @@ func answerCases(tb testing.TB, w *World) []Case {
 // policyCases are the parts of rows 19 and 21 about routes and merchants.
 func policyCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
-	sealed := Forge{Key: w.EC}.Seal(tb, plaintext)
+	encrypted := Forge{Key: w.EC}.Encrypt(tb, plaintext)
 	text := Field{"Content-Type", "application/json"}
 	refused := func(row int, name, code string, r Request) Case {
 		return Case{Row: row, Name: name, Request: r, Status: 400, Code: code}
@@ -179,25 +179,25 @@ func policyCases(tb testing.TB, w *World) []Case {
 	on := func(path, method string, fields []Field, body string) Request {
 		return Request{Method: method, Path: path, Fields: fields, Body: body}
 	}
-	taken := sent(sealed)
+	taken := sent(encrypted)
 	taken.Path = PathRequired
-	strict := sent(sealed, Field{"X-SVC-MLE-Response", "required"})
+	strict := sent(encrypted, Field{"X-SVC-MLE-Response", "required"})
 	strict.Path, strict.Caller = PathStrictForOne, Strict
 	mine := on(PathStrictForOne, "POST", []Field{text}, plaintext)
 	his := mine
 	his.Caller = Strict
 	half := strict
 	half.Fields = half.Fields[:2]
-	off := sent(sealed)
+	off := sent(encrypted)
 	off.Path = PathOff
 	return []Case{
 		refused(19, "a body in the clear on a required route", "mle_required", on(PathRequired, "POST", []Field{text}, plaintext)),
 		refused(19, "no body on a required route", "mle_required", on(PathRequired, "POST", nil, "")),
 		refused(19, "a required route spelt otherwise", "mle_required", on("//v1/x/..%2ftokens/", "POST", []Field{text}, plaintext)),
 		refused(19, "an encrypted body on a route that is off", "mle_not_supported", off),
-		refused(19, "an answer asked for on a route that is off", "mle_not_supported", on(PathOff, "GET", []Field{{"X-SVC-MLE-Response", "required"}}, "")),
-		refused(21, "no answer asked for where one is required", "mle_required", on(PathResponse, "GET", nil, "")),
-		refused(21, "no answer asked for by a strict merchant", "mle_required", half),
+		refused(19, "a response demanded on a route that is off", "mle_not_supported", on(PathOff, "GET", []Field{{"X-SVC-MLE-Response", "required"}}, "")),
+		refused(21, "no response demanded where one is required", "mle_required", on(PathResponse, "GET", nil, "")),
+		refused(21, "no response demanded by a strict merchant", "mle_required", half),
 		refused(21, "a body in the clear from a strict merchant", "mle_required", his),
 		passed(19, "an encrypted body on a required route", taken, plaintext),
 		{Name: "a required route read", Request: on(PathRequired, "GET", nil, "")},

@@ -23,7 +23,7 @@ func bound(tb testing.TB, w *World, members map[string]any, fields ...Field) Req
 	tb.Helper()
 	header := map[string]any{"iat": Noon.Unix()}
 	maps.Copy(header, members)
-	return sent(Forge{Key: w.EC, Header: header}.Seal(tb, plaintext), fields...)
+	return sent(Forge{Key: w.EC, Header: header}.Encrypt(tb, plaintext), fields...)
 }
 
 func responseBindingCases(tb testing.TB, w *World) []Case {

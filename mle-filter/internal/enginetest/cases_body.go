@@ -13,14 +13,14 @@ import (
 func encodingCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	text := func(row int, name string, change func(string) string) Case {
-		return failed(row, name, Forge{Key: w.EC, Text: change}.Seal(tb, plaintext))
+		return failed(row, name, Forge{Key: w.EC, Text: change}.Encrypt(tb, plaintext))
 	}
 	parts := func(row int, name string, change func(*[5][]byte)) Case {
-		return failed(row, name, Forge{Key: w.EC, Parts: change}.Seal(tb, plaintext))
+		return failed(row, name, Forge{Key: w.EC, Parts: change}.Encrypt(tb, plaintext))
 	}
 	constant := func(s string) func(string) string { return func(string) string { return s } }
-	long := Forge{Key: w.EC}.Seal(tb, "12345") // two bits of the last character belong to no byte
-	short := Forge{Key: w.EC}.Seal(tb, "1234") // here four bits
+	long := Forge{Key: w.EC}.Encrypt(tb, "12345") // two bits of the last character belong to no byte
+	short := Forge{Key: w.EC}.Encrypt(tb, "1234") // here four bits
 	return []Case{
 		text(8, "a line break in a segment", func(s string) string { return s[:9] + "\r\n" + s[9:] }),
 		text(8, "a line break at the end", func(s string) string { return s + "\n" }),
@@ -45,8 +45,8 @@ func encodingCases(tb testing.TB, w *World) []Case {
 		parts(9, "the border moved on", func(p *[5][]byte) {
 			p[SegmentCiphertext], p[SegmentTag] = append(p[SegmentCiphertext], p[SegmentTag][0]), p[SegmentTag][1:]
 		}),
-		failed(10, "iv of 16", Forge{Key: w.EC, IVSize: 16}.Seal(tb, plaintext)),
-		failed(10, "iv of 16, RSA", Forge{Key: w.RSA, IVSize: 16}.Seal(tb, plaintext)),
+		failed(10, "iv of 16", Forge{Key: w.EC, IVSize: 16}.Encrypt(tb, plaintext)),
+		failed(10, "iv of 16, RSA", Forge{Key: w.RSA, IVSize: 16}.Encrypt(tb, plaintext)),
 		parts(10, "no iv", func(p *[5][]byte) { p[SegmentIV] = nil }),
 		text(14, "3 segments", func(s string) string { return strings.Join(strings.Split(s, ".")[:3], ".") }),
 		text(14, "4 segments", func(s string) string { return strings.Join(strings.Split(s, ".")[:4], ".") }),
@@ -79,10 +79,10 @@ func stray(token string, at int) string {
 func keyCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	ec := func(name string, change func([]byte) []byte) Case {
-		return failed(11, name, Forge{Key: w.EC, Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Seal(tb, plaintext))
+		return failed(11, name, Forge{Key: w.EC, Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
 	}
 	rsa := func(name string, change func([]byte) []byte) Case {
-		return failed(11, "RSA, "+name, Forge{Key: w.RSA, Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Seal(tb, plaintext))
+		return failed(11, "RSA, "+name, Forge{Key: w.RSA, Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
 	}
 	return []Case{
 		ec("none", func([]byte) []byte { return nil }),
@@ -104,7 +104,7 @@ func cekCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	var out []Case
 	for name, cek := range map[string][]byte{"16 bytes": random(16), "24 bytes": random(24), "31 bytes": random(31), "33 bytes": random(33), "none": {}} {
-		out = append(out, failed(12, "a content key of "+name, Forge{Key: w.RSA, CEK: cek}.Seal(tb, plaintext)))
+		out = append(out, failed(12, "a content key of "+name, Forge{Key: w.RSA, CEK: cek}.Encrypt(tb, plaintext)))
 	}
 	return out
 }
@@ -114,7 +114,7 @@ func epkCases(tb testing.TB, w *World) []Case {
 	epk := func(name string, change func(map[string]any)) Case {
 		key := JWK(mustEphemeral(tb))
 		change(key)
-		return failed(13, name, Forge{Key: w.EC, Header: map[string]any{"epk": key}}.Seal(tb, plaintext))
+		return failed(13, name, Forge{Key: w.EC, Header: map[string]any{"epk": key}}.Encrypt(tb, plaintext))
 	}
 	large, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
@@ -142,17 +142,17 @@ func epkCases(tb testing.TB, w *World) []Case {
 		epk("with a null", func(k map[string]any) { k["alg"] = nil }),
 		failed(13, "certificates in it, escaped", Forge{Key: w.EC, Raw: func(h string) string {
 			return strings.Replace(h, `"kty"`, `"\u0078\u0035c":["AAAA"],"kty"`, 1)
-		}}.Seal(tb, plaintext)),
+		}}.Encrypt(tb, plaintext)),
 		epk("of another kind", func(k map[string]any) { k["kty"], k["crv"] = "OKP", "X25519" }),
 		epk("a short coordinate", func(k map[string]any) { k["x"] = encode(random(31)) }),
 		epk("a long coordinate", func(k map[string]any) { k["x"] = encode(random(33)) }),
 		epk("a coordinate in another form", func(k map[string]any) { k["x"] = k["x"].(string)[:20] + "\n" + k["x"].(string)[20:] }),
 		epk("numbers", func(k map[string]any) { k["x"] = 5 }),
 		epk("empty", func(k map[string]any) { clear(k) }),
-		failed(13, "left out", Forge{Key: w.EC, Header: map[string]any{"epk": nil}}.Seal(tb, plaintext)),
-		failed(13, "a string", Forge{Key: w.EC, Header: map[string]any{"epk": "x"}}.Seal(tb, plaintext)),
-		failed(13, "the border of its coordinates moved", Forge{Key: w.EC, Raw: func(h string) string { return moved(tb, h) }}.Seal(tb, plaintext)),
-		failed(13, "of another message", Forge{Key: w.EC, Header: map[string]any{"epk": JWK(mustEphemeral(tb))}}.Seal(tb, plaintext)),
+		failed(13, "left out", Forge{Key: w.EC, Header: map[string]any{"epk": nil}}.Encrypt(tb, plaintext)),
+		failed(13, "a string", Forge{Key: w.EC, Header: map[string]any{"epk": "x"}}.Encrypt(tb, plaintext)),
+		failed(13, "the border of its coordinates moved", Forge{Key: w.EC, Raw: func(h string) string { return moved(tb, h) }}.Encrypt(tb, plaintext)),
+		failed(13, "of another message", Forge{Key: w.EC, Header: map[string]any{"epk": JWK(mustEphemeral(tb))}}.Encrypt(tb, plaintext)),
 	}
 }
 
@@ -209,7 +209,7 @@ func Flips(tb testing.TB, k Key, text string) []Flip {
 			}
 			p[at][len(p[at])/2] ^= 2
 		}
-		out = append(out, Flip{"a bit of the " + name, forge.Seal(tb, text)})
+		out = append(out, Flip{"a bit of the " + name, forge.Encrypt(tb, text)})
 	}
 	return out
 }
@@ -218,9 +218,9 @@ func plaintextCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	var out []Case
 	for name, text := range map[string]string{
-		"not JSON": "amount=1", "not UTF-8": "{\"a\":\"\xff\"}", "a byte order mark": "\ufeff{}", "empty": "", "a JWE": Forge{Key: w.EC}.Seal(tb, plaintext),
+		"not JSON": "amount=1", "not UTF-8": "{\"a\":\"\xff\"}", "a byte order mark": "\ufeff{}", "empty": "", "a JWE": Forge{Key: w.EC}.Encrypt(tb, plaintext),
 	} {
-		out = append(out, passed(24, "what is in it: "+name, sent(Forge{Key: w.EC}.Seal(tb, text)), text))
+		out = append(out, passed(24, "what is in it: "+name, sent(Forge{Key: w.EC}.Encrypt(tb, text)), text))
 	}
 	return out
 }

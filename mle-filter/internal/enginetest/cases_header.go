@@ -18,17 +18,17 @@ func algCases(tb testing.TB, w *World) []Case {
 		if text, _ := alg.(string); strings.HasPrefix(text, "PBES2") {
 			header["p2c"], header["p2s"] = 1<<31, "AAAA"
 		}
-		out = append(out, failed(1, "alg "+label(alg), Forge{Key: w.EC, Header: header}.Seal(tb, plaintext)))
+		out = append(out, failed(1, "alg "+label(alg), Forge{Key: w.EC, Header: header}.Encrypt(tb, plaintext)))
 	}
 	for _, enc := range []any{"A128GCM", "A192GCM", "A128CBC-HS256", "A256CBC-HS512", "XC20P", "", nil, 5} {
-		out = append(out, failed(2, "enc "+label(enc), Forge{Key: w.EC, Header: map[string]any{"enc": enc}}.Seal(tb, plaintext)))
+		out = append(out, failed(2, "enc "+label(enc), Forge{Key: w.EC, Header: map[string]any{"enc": enc}}.Encrypt(tb, plaintext)))
 	}
-	out = append(out, failed(2, "A128GCM for real", Forge{Key: w.RSA, Header: map[string]any{"enc": "A128GCM"}, CEK: random(16)}.Seal(tb, plaintext)))
+	out = append(out, failed(2, "A128GCM for real", Forge{Key: w.RSA, Header: map[string]any{"enc": "A128GCM"}, CEK: random(16)}.Encrypt(tb, plaintext)))
 	swapped := Key{KID: w.RSA.KID, Alg: w.EC.Alg, Private: w.EC.Private}
 	back := Key{KID: w.EC.KID, Alg: w.RSA.Alg, Private: w.RSA.Private}
 	return append(out,
-		failed(3, "ECDH with the kid of an RSA key", Forge{Key: swapped}.Seal(tb, plaintext)),
-		failed(3, "RSA with the kid of an elliptic key", Forge{Key: back}.Seal(tb, plaintext)))
+		failed(3, "ECDH with the kid of an RSA key", Forge{Key: swapped}.Encrypt(tb, plaintext)),
+		failed(3, "RSA with the kid of an elliptic key", Forge{Key: back}.Encrypt(tb, plaintext)))
 }
 
 // label returns a value as the name of a case.
@@ -48,7 +48,7 @@ func label(v any) string {
 func headerCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	with := func(row int, name string, header map[string]any) Case {
-		return failed(row, name, Forge{Key: w.EC, Header: header}.Seal(tb, plaintext))
+		return failed(row, name, Forge{Key: w.EC, Header: header}.Encrypt(tb, plaintext))
 	}
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
@@ -58,8 +58,8 @@ func headerCases(tb testing.TB, w *World) []Case {
 	private["d"] = encode(key.Bytes())
 	bait := "http://127.0.0.1:1/keys"
 	return []Case{
-		failed(4, "zip", Forge{Key: w.EC, Header: map[string]any{"zip": "DEF"}}.Seal(tb, deflated(tb, len(plaintext)))),
-		failed(4, "zip, a bomb", Forge{Key: w.EC, Header: map[string]any{"zip": "DEF"}}.Seal(tb, deflated(tb, 5<<20))),
+		failed(4, "zip", Forge{Key: w.EC, Header: map[string]any{"zip": "DEF"}}.Encrypt(tb, deflated(tb, len(plaintext)))),
+		failed(4, "zip, a bomb", Forge{Key: w.EC, Header: map[string]any{"zip": "DEF"}}.Encrypt(tb, deflated(tb, 5<<20))),
 		with(4, "zip of another kind", map[string]any{"zip": "GZ"}),
 		with(5, "crit", map[string]any{"crit": []string{"exp"}, "exp": 1}),
 		with(5, "crit of nothing", map[string]any{"crit": []string{}}),
@@ -72,12 +72,12 @@ func headerCases(tb testing.TB, w *World) []Case {
 		with(7, "x5c, a chain", map[string]any{"x5c": strings.Split(strings.Repeat("AAAA ", 200), " ")}),
 		with(7, "x5t", map[string]any{"x5t": "AAAA"}),
 		with(7, "nonce", map[string]any{"nonce": "AAAA"}),
-		failed(7, "jwk, escaped", Forge{Key: w.EC, Raw: func(h string) string { return `{"\u006a\u0077k":{},` + h[1:] }}.Seal(tb, plaintext)),
+		failed(7, "jwk, escaped", Forge{Key: w.EC, Raw: func(h string) string { return `{"\u006a\u0077k":{},` + h[1:] }}.Encrypt(tb, plaintext)),
 		with(0, "typ of a JWT", map[string]any{"typ": "JWT"}),
 		with(0, "cty of a JWT", map[string]any{"cty": "JWT"}),
 		with(0, "jti, a number", map[string]any{"jti": 1}),
 		with(0, "apu that is no base64url", map[string]any{"apu": "a+b="}),
-		failed(0, "epk with RSA", Forge{Key: w.RSA, Header: map[string]any{"epk": JWK(key.PublicKey())}}.Seal(tb, plaintext)),
+		failed(0, "epk with RSA", Forge{Key: w.RSA, Header: map[string]any{"epk": JWK(key.PublicKey())}}.Encrypt(tb, plaintext)),
 	}
 }
 
@@ -101,7 +101,7 @@ func deflated(tb testing.TB, n int) string {
 func jsonCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	raw := func(name string, change func(h string) string) Case {
-		return failed(6, name, Forge{Key: w.EC, Raw: change}.Seal(tb, plaintext))
+		return failed(6, name, Forge{Key: w.EC, Raw: change}.Encrypt(tb, plaintext))
 	}
 	constant := func(text string) func(string) string { return func(string) string { return text } }
 	return []Case{
@@ -125,15 +125,15 @@ func jsonCases(tb testing.TB, w *World) []Case {
 		}),
 		raw("1 MiB", func(h string) string { return `{"a":"` + strings.Repeat("x", 170<<10) + `",` + h[1:] }),
 		raw("a byte more than 2 KiB", pad(2<<10+1)),
-		passed(6, "2 KiB", sent(Forge{Key: w.EC, Raw: pad(2 << 10)}.Seal(tb, plaintext)), plaintext),
-		failed(6, "kid, a number", Forge{Key: w.EC, Header: map[string]any{"kid": 5}}.Seal(tb, plaintext)),
+		passed(6, "2 KiB", sent(Forge{Key: w.EC, Raw: pad(2 << 10)}.Encrypt(tb, plaintext)), plaintext),
+		failed(6, "kid, a number", Forge{Key: w.EC, Header: map[string]any{"kid": 5}}.Encrypt(tb, plaintext)),
 		raw("a null among it", func(h string) string { return `{"x":null,` + h[1:] }),
 		raw("a null that is escaped", func(h string) string { return `{"\u007a\u0069p":null,` + h[1:] }),
 		raw("zip, null", func(h string) string { return `{"zip":null,` + h[1:] }),
 		raw("crit, null", func(h string) string { return `{"crit": null ,` + h[1:] }),
 		raw("iat, null", func(h string) string { return `{"iat":null,` + h[1:] }),
 		raw("apu, null", func(h string) string { return `{"apu":null,` + h[1:] }),
-		passed(6, "the word null", sent(Forge{Key: w.EC, Header: map[string]any{"x": "null", "y": []any{nil, map[string]any{"z": nil}}}}.Seal(tb, plaintext)), plaintext),
+		passed(6, "the word null", sent(Forge{Key: w.EC, Header: map[string]any{"x": "null", "y": []any{nil, map[string]any{"z": nil}}}}.Encrypt(tb, plaintext)), plaintext),
 		raw("not UTF-8", func(h string) string { return "{\"x\":\"\xff\"," + h[1:] }),
 		raw("half a character", func(h string) string { return "{\"x\":\"\xc3\"," + h[1:] }),
 		raw("a surrogate as UTF-8", func(h string) string { return "{\"\xed\xa0\x80\":1," + h[1:] }),
@@ -152,21 +152,21 @@ func pad(n int) func(string) string {
 func kidCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	unknown := func(name string, k Key) Case {
-		c := failed(16, name, Forge{Key: k}.Seal(tb, plaintext))
+		c := failed(16, name, Forge{Key: k}.Encrypt(tb, plaintext))
 		c.Code = "mle_kid_unknown"
 		return c
 	}
 	odd := func(name, kid string) Case {
-		return failed(16, name, Forge{Key: w.EC, Header: map[string]any{"kid": kid}}.Seal(tb, plaintext))
+		return failed(16, name, Forge{Key: w.EC, Header: map[string]any{"kid": kid}}.Encrypt(tb, plaintext))
 	}
 	never := w.EC
 	never.KID = strings.Repeat("A", 43)
-	asked := sent(Forge{Key: w.EC}.Seal(tb, plaintext), Field{"X-SVC-MLE-Response", "required"}, Field{"X-SVC-MLE-Response-Kid", never.KID})
+	asked := sent(Forge{Key: w.EC}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"}, Field{"X-SVC-MLE-Response-Kid", never.KID})
 	return []Case{
 		unknown("unknown", never), unknown("retired or revoked", w.Gone), unknown("another merchant's", w.Foreign),
 		odd("empty", ""), odd("10 kB", strings.Repeat("A", 10_000)), odd("65 characters", strings.Repeat("A", 65)), odd("control characters", "a\x00\n"),
 		odd("like a path", "../../etc/passwd"), odd("with a dot", "a.b"),
-		failed(16, "left out", Forge{Key: w.EC, Header: map[string]any{"kid": nil}}.Seal(tb, plaintext)),
+		failed(16, "left out", Forge{Key: w.EC, Header: map[string]any{"kid": nil}}.Encrypt(tb, plaintext)),
 		{Row: 16, Name: "a response key that is not there", Request: asked, Status: 400, Code: "mle_kid_unknown"},
 	}
 }
@@ -175,13 +175,13 @@ func timeCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	now := Noon.Unix()
 	at := func(name string, iat any) Case {
-		return failed(17, "iat "+name, Forge{Key: w.EC, Header: map[string]any{"iat": iat}}.Seal(tb, plaintext))
+		return failed(17, "iat "+name, Forge{Key: w.EC, Header: map[string]any{"iat": iat}}.Encrypt(tb, plaintext))
 	}
 	in := func(name string, iat any) Case {
-		return passed(17, "iat "+name, sent(Forge{Key: w.EC, Header: map[string]any{"iat": iat}}.Seal(tb, plaintext)), plaintext)
+		return passed(17, "iat "+name, sent(Forge{Key: w.EC, Header: map[string]any{"iat": iat}}.Encrypt(tb, plaintext)), plaintext)
 	}
 	bound := func(name, htm, htu string) Case {
-		return failed(18, name, Forge{Key: w.EC, Header: map[string]any{"htm": htm, "htu": htu}}.Seal(tb, plaintext))
+		return failed(18, name, Forge{Key: w.EC, Header: map[string]any{"htm": htm, "htu": htu}}.Encrypt(tb, plaintext))
 	}
 	return []Case{
 		in("300 s ago", now-300), in("300 s ahead", now+300), in("left out", nil),

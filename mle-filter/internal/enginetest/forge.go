@@ -41,8 +41,8 @@ type Forge struct {
 	Text   func(token string) string  // changes the token
 }
 
-// Seal encrypts a text.
-func (f Forge) Seal(tb testing.TB, plaintext string) string {
+// Encrypt encrypts a text.
+func (f Forge) Encrypt(tb testing.TB, plaintext string) string {
 	tb.Helper()
 	cek := f.CEK
 	if cek == nil {
@@ -92,9 +92,9 @@ func (f Forge) encrypt(tb testing.TB, cek []byte, plaintext string, parts *[5][]
 	}
 	parts[SegmentIV] = random(size)
 	protected := base64.RawURLEncoding.EncodeToString(parts[SegmentHeader])
-	sealed := gcm.Seal(nil, parts[SegmentIV], []byte(plaintext), []byte(protected))
-	border := len(sealed) - gcm.Overhead()
-	parts[SegmentCiphertext], parts[SegmentTag] = sealed[:border:border], sealed[border:]
+	encrypted := gcm.Seal(nil, parts[SegmentIV], []byte(plaintext), []byte(protected))
+	border := len(encrypted) - gcm.Overhead()
+	parts[SegmentCiphertext], parts[SegmentTag] = encrypted[:border:border], encrypted[border:]
 }
 
 // wrap encrypts the content key. For ECDH it adds the ephemeral key to the header.

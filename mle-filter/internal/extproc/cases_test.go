@@ -40,9 +40,9 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestInternalAnswerFields checks that the fields from core to the filter do not reach the client,
+// TestInternalResponseFields checks that the fields from core to the filter do not reach the client,
 // even if nothing is encrypted.
-func TestInternalAnswerFields(t *testing.T) {
+func TestInternalResponseFields(t *testing.T) {
 	t.Parallel()
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, enginetest.NewWorld(t).Engine(t), nil)))}
 	out, err := envoy.exchange(
@@ -89,7 +89,7 @@ func byHop(t *testing.T, cfg *httphop.Config, r enginetest.Request, reply engine
 	}
 	rec := httptest.NewRecorder()
 	hop.ServeHTTP(rec, req)
-	out.Status, out.Fields, out.Answer = rec.Code, rec.Header(), rec.Body.String()
+	out.Status, out.Fields, out.Response = rec.Code, rec.Header(), rec.Body.String()
 	return out
 }
 
@@ -100,8 +100,8 @@ func compare(t *testing.T, got, other enginetest.Outcome) {
 		t.Errorf("got %d requests to core, %d bytes there and %d; the HTTP hop %d, %d and %d",
 			got.Reached, len(got.Body), got.Status, other.Reached, len(other.Body), other.Status)
 	}
-	if jose := got.Fields.Get("Content-Type") == "application/jose"; !jose && idless(got.Answer) != idless(other.Answer) {
-		t.Errorf("got %q, the HTTP hop %q", got.Answer, other.Answer)
+	if jose := got.Fields.Get("Content-Type") == "application/jose"; !jose && idless(got.Response) != idless(other.Response) {
+		t.Errorf("got %q, the HTTP hop %q", got.Response, other.Response)
 	}
 	same(
 		t, "core's", got.Core, other.Core, "Content-Length", "User-Agent", "X-Forwarded-For", "X-Forwarded-Host",

@@ -55,8 +55,8 @@ func TestEnvoyMatrix(t *testing.T) {
 		"POST empty":                 {plain("POST", enginetest.Path, ""), false, true},
 		"POST":                       {plain("POST", enginetest.Path, kib), false, true},
 		"POST chunked":               {chunked(plain("POST", enginetest.Path, kib)), false, true},
-		"POST encrypted":             {josed(enginetest.Forge{Key: w.EC}.Seal(t, kib)), true, true},
-		"POST encrypted and chunked": {chunked(josed(enginetest.Forge{Key: w.EC}.Seal(t, kib))), true, true},
+		"POST encrypted":             {josed(enginetest.Forge{Key: w.EC}.Encrypt(t, kib)), true, true},
+		"POST encrypted and chunked": {chunked(josed(enginetest.Forge{Key: w.EC}.Encrypt(t, kib))), true, true},
 	} {
 		for _, level := range []string{"", "off", "optional", "required"} {
 			for _, wants := range []bool{false, true} {
@@ -97,23 +97,23 @@ func chunked(r enginetest.Request) enginetest.Request {
 func checkRow(t *testing.T, w *enginetest.World, out enginetest.Outcome, code string, wants bool) {
 	t.Helper()
 	if code != "" {
-		if out.Reached != 0 || !strings.Contains(out.Answer, code) || out.Fields.Get("Content-Type") != "application/json" {
-			t.Errorf("got %d requests to core and %d %s, want %s", out.Reached, out.Status, out.Answer, code)
+		if out.Reached != 0 || !strings.Contains(out.Response, code) || out.Fields.Get("Content-Type") != "application/json" {
+			t.Errorf("got %d requests to core and %d %s, want %s", out.Reached, out.Status, out.Response, code)
 		}
 		return
 	}
 	if proof := out.Core.Values("X-Svc-Int-Proof"); out.Reached != 1 || out.Status != 201 || len(proof) != 1 ||
 		proof[0] != "proof" {
-		t.Fatalf("got %d requests to core with %q, and %d %s", out.Reached, proof, out.Status, out.Answer)
+		t.Fatalf("got %d requests to core with %q, and %d %s", out.Reached, proof, out.Status, out.Response)
 	}
 	if !wants {
-		if out.Answer != "{}" {
-			t.Errorf("got %q", out.Answer)
+		if out.Response != "{}" {
+			t.Errorf("got %q", out.Response)
 		}
 		return
 	}
-	if _, text := w.Reply.Open(t, out.Answer); text != "{}" ||
-		out.Fields.Get("Content-Length") != strconv.Itoa(len(out.Answer)) {
+	if _, text := w.Reply.Decrypt(t, out.Response); text != "{}" ||
+		out.Fields.Get("Content-Length") != strconv.Itoa(len(out.Response)) {
 		t.Errorf("got %q, %v", text, out.Fields)
 	}
 }
@@ -132,29 +132,29 @@ func TestEnvoyLimits(t *testing.T) {
 			t.Parallel()
 			r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: "X-Level", Value: "optional"})
 			if out := envoy.send(t, h1, "mle", r, enginetest.Reply{}); out.Reached != 0 || out.Status != 413 {
-				t.Errorf("got %d requests to core and %d %s", out.Reached, out.Status, out.Answer)
+				t.Errorf("got %d requests to core and %d %s", out.Reached, out.Status, out.Response)
 			}
 		})
 	}
 	optional := enginetest.Field{Name: "X-Level", Value: "optional"}
-	t.Run("the answer", func(t *testing.T) {
+	t.Run("the response", func(t *testing.T) {
 		t.Parallel()
 		r := plain("GET", enginetest.Path, "", optional, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 		out := envoy.send(t, h1, "mle", r, enginetest.Reply{Status: 200, Body: strings.Repeat(cleartext, 200_000)})
-		if out.Status != 500 || strings.Contains(out.Answer, cleartext) {
-			t.Errorf("got %d %.100q", out.Status, out.Answer)
+		if out.Status != 500 || strings.Contains(out.Response, cleartext) {
+			t.Errorf("got %d %.100q", out.Status, out.Response)
 		}
 	})
 	t.Run("no core", func(t *testing.T) {
 		t.Parallel()
 		r := josed(
-			enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-Level", Value: "nowhere"},
+			enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"), enginetest.Field{Name: "X-Level", Value: "nowhere"},
 			enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
 		)
 		out := envoy.send(t, h1, "mle", r, enginetest.Reply{})
-		_, text := w.Reply.Open(t, out.Answer)
+		_, text := w.Reply.Decrypt(t, out.Response)
 		if out.Status != 503 || out.Reached != 0 || !strings.Contains(text, "upstream") {
-			t.Errorf("got %d %s, want Envoy's own answer", out.Status, text)
+			t.Errorf("got %d %s, want Envoy's own response", out.Status, text)
 		}
 	})
 }
@@ -173,32 +173,32 @@ func TestEnvoyLargeInTheClear(t *testing.T) {
 	// and a window of 16 MiB bounds a stream of HTTP/2.
 	over := map[*http.Transport]string{h1: strings.Repeat("x", 2_400_000), h2: strings.Repeat("x", 18_000_000)}
 	for name, tt := range map[string]struct {
-		to            string
-		body, answer  string
-		reached, want int
+		to             string
+		body, response string
+		reached, want  int
 	}{
-		"the body":          {"mle", large, "{}", 1, 200},
-		"the answer":        {"mle", "{}", large, 1, 200},
-		"an answer of more": {"mle", "{}", tooLarge, 1, 200},
-		"as large as max":   {"bounded", large[:bounded], "{}", 1, 200},
-		"a byte more":       {"bounded", large[:bounded+1], "{}", 0, 413},
+		"the body":           {"mle", large, "{}", 1, 200},
+		"the response":       {"mle", "{}", large, 1, 200},
+		"a response of more": {"mle", "{}", tooLarge, 1, 200},
+		"as large as max":    {"bounded", large[:bounded], "{}", 1, 200},
+		"a byte more":        {"bounded", large[:bounded+1], "{}", 0, 413},
 	} {
 		for _, level := range []string{"off", "optional"} {
 			for proto, by := range map[string]*http.Transport{"HTTP1": h1, "HTTP2": h2} {
 				t.Run(name+" "+level+" "+proto, func(t *testing.T) {
 					t.Parallel()
-					body, answer := strings.Replace(tt.body, tooLarge, over[by], 1), strings.Replace(tt.answer, tooLarge, over[by], 1)
+					body, response := strings.Replace(tt.body, tooLarge, over[by], 1), strings.Replace(tt.response, tooLarge, over[by], 1)
 					r := plain("POST", enginetest.Path, body, enginetest.Field{Name: "X-Level", Value: level})
-					out := envoy.send(t, by, tt.to, r, enginetest.Reply{Status: 200, Body: answer})
+					out := envoy.send(t, by, tt.to, r, enginetest.Reply{Status: 200, Body: response})
 					if out.Reached != tt.reached || out.Status != tt.want {
 						t.Fatalf(
-							"got %d requests to core and %d %.100q, want %d and %d", out.Reached, out.Status, out.Answer, tt.reached,
+							"got %d requests to core and %d %.100q, want %d and %d", out.Reached, out.Status, out.Response, tt.reached,
 							tt.want,
 						)
 					}
-					if tt.want == 200 && (out.Body != body || out.Answer != answer) {
+					if tt.want == 200 && (out.Body != body || out.Response != response) {
 						t.Errorf(
-							"got %d bytes to core and %d back, want %d and %d", len(out.Body), len(out.Answer), len(body), len(answer),
+							"got %d bytes to core and %d back, want %d and %d", len(out.Body), len(out.Response), len(body), len(response),
 						)
 					}
 				})
@@ -248,7 +248,7 @@ func TestEnvoyPaths(t *testing.T) {
 			t.Parallel()
 			out := envoy.send(t, h1, "mle", plain("POST", path, "{}"), enginetest.Reply{Body: cleartext})
 			if out.Status != want.status || out.Reached != want.reached {
-				t.Errorf("got %d requests to core and %d %s, want %v", out.Reached, out.Status, out.Answer, want)
+				t.Errorf("got %d requests to core and %d %s, want %v", out.Reached, out.Status, out.Response, want)
 			}
 		})
 	}

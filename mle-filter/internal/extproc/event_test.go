@@ -111,16 +111,16 @@ func TestEvent(t *testing.T) {
 	traced := []enginetest.Field{{Name: "Traceparent", Value: "00-" + callerTrace + "-" + callerSpan + "-01"}, {
 		Name: "X-SVC-MLE-Response", Value: "required",
 	}}
-	sealed := josed(enginetest.Forge{Key: w.EC}.Seal(t, ciphertext), traced...)
+	encrypted := josed(enginetest.Forge{Key: w.EC}.Encrypt(t, ciphertext), traced...)
 	reply := enginetest.Reply{
 		Status: 201, Body: cleartext, Fields: []enginetest.Field{{Name: "Request-Id", Value: coreID}},
 	}
-	answered := func(*message) *message { return messageOf(reply) }
+	respond := func(*message) *message { return messageOf(reply) }
 	for name, tt := range map[string]struct {
 		r    enginetest.Request
 		want map[string]any
 	}{
-		"encrypted": {sealed, map[string]any{
+		"encrypted": {encrypted, map[string]any{
 			"level": "INFO", "status": 201.0, "outcome": "", "kid": w.EC.KID, "alg": "ECDH-ES+A256KW",
 			"tenant": enginetest.Merchant, "request_id": coreID,
 		}},
@@ -134,7 +134,7 @@ func TestEvent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := watch(t, w.Engine(t), admission.Config{Slots: 9}, byField)
-			if _, err := seen.envoy.exchange(withLevels(t, "optional"), tt.r, answered); err != nil {
+			if _, err := seen.envoy.exchange(withLevels(t, "optional"), tt.r, respond); err != nil {
 				t.Fatal(err)
 			}
 			event := seen.event(t)
@@ -156,8 +156,8 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// TestEventOfTheUnanswered checks that a request without a response also has an event.
-func TestEventOfTheUnanswered(t *testing.T) {
+// TestEventWithoutResponse checks that a request without a response also has an event.
+func TestEventWithoutResponse(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	t.Run("ended by Envoy", func(t *testing.T) {
@@ -185,8 +185,8 @@ func TestEventOfTheUnanswered(t *testing.T) {
 			withLevels(t, "optional"),
 			plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}), nil,
 		)
-		if err != nil || out.Reached != 0 || out.Status != 500 || !strings.Contains(out.Answer, `"internal_error"`) {
-			t.Errorf("got %v, %d requests to core and %d %s", err, out.Reached, out.Status, out.Answer)
+		if err != nil || out.Reached != 0 || out.Status != 500 || !strings.Contains(out.Response, `"internal_error"`) {
+			t.Errorf("got %v, %d requests to core and %d %s", err, out.Reached, out.Status, out.Response)
 		}
 		wantEvent(t, seen.event(t), map[string]any{"status": 500.0, "outcome": "internal_error", "level": "ERROR"})
 		if strings.Contains(seen.log.String(), cleartext) {
@@ -219,11 +219,11 @@ func (f *fakeEnvoy) judge(ctx context.Context, t *testing.T, r enginetest.Reques
 	}
 	m := requestOf(r)
 	head := &extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: m.body == ""}
-	answer, err := (&call{stream: stream}).ask(requestMessages.head(head))
+	response, err := (&call{stream: stream}).ask(requestMessages.head(head))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.GetImmediateResponse()
+	return response.GetImmediateResponse()
 }
 
 // TestLimit checks that at most concurrency requests are in progress. A further request gets 503
@@ -233,15 +233,15 @@ func TestLimit(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	seen := watch(t, w.Engine(t), admission.Config{Slots: 2}, byField)
 	get := plain("GET", enginetest.Path, "")
-	sealed := plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
+	encrypted := plain("GET", enginetest.Path, "", enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 	ctx, cancel := context.WithCancel(withLevels(t, "optional"))
-	seen.envoy.mustBegin(ctx, t, sealed)
-	seen.envoy.mustBegin(withLevels(t, "optional"), t, sealed)
+	seen.envoy.mustBegin(ctx, t, encrypted)
+	seen.envoy.mustBegin(withLevels(t, "optional"), t, encrypted)
 	out, err := seen.envoy.exchange(withLevels(t, "optional"), get, nil)
 	if err != nil || out.Reached != 0 || out.Status != 503 || out.Fields.Get("Retry-After") != "1" ||
-		!strings.Contains(out.Answer, `"overloaded"`) ||
+		!strings.Contains(out.Response, `"overloaded"`) ||
 		out.Fields.Get("Content-Type") != "application/json" || out.Fields.Get("Request-Id") == "" {
-		t.Errorf("got %v, %d requests to core and %d %v %s", err, out.Reached, out.Status, out.Fields, out.Answer)
+		t.Errorf("got %v, %d requests to core and %d %v %s", err, out.Reached, out.Status, out.Fields, out.Response)
 	}
 	<-seen.ended
 	cancel()
@@ -251,7 +251,7 @@ func TestLimit(t *testing.T) {
 		func(*message) *message { return messageOf(enginetest.Reply{Status: 200, Body: "{}"}) },
 	)
 	if err != nil || out.Status != 200 {
-		t.Errorf("got %v and %d %s, want a place to be free", err, out.Status, out.Answer)
+		t.Errorf("got %v and %d %s, want a free slot", err, out.Status, out.Response)
 	}
 }
 
@@ -273,7 +273,7 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	const unit = 4 << 10
 	seen := watch(t, w.Engine(t), admission.Config{Slots: 1, Bytes: 3 * unit}, byField)
-	body := enginetest.Forge{Key: w.EC}.Seal(t, "{}")
+	body := enginetest.Forge{Key: w.EC}.Encrypt(t, "{}")
 	small, unknown := josed(body), chunked(josed(body))
 	ctx, cancel := context.WithCancel(withLevels(t, "optional"))
 	seen.envoy.mustBegin(ctx, t, small)
@@ -293,7 +293,7 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 			return messageOf(enginetest.Reply{Status: 200, Body: "{}"})
 		})
 		if err != nil || out.Status != 200 {
-			t.Errorf("got %v and %d %s", err, out.Status, out.Answer)
+			t.Errorf("got %v and %d %s", err, out.Status, out.Response)
 		}
 		<-seen.ended
 	}

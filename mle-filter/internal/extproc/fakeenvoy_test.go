@@ -96,12 +96,12 @@ func (f *fakeEnvoy) exchange(
 		return local(out, refused), err
 	}
 	out.Reached, out.Core, out.Body = 1, request.header(), request.body
-	answer := core(request)
-	if refused, err := c.through(answer, answer.body != "", responseMessages); refused != nil || err != nil {
+	response := core(request)
+	if refused, err := c.through(response, response.body != "", responseMessages); refused != nil || err != nil {
 		return local(out, refused), err
 	}
-	out.Status, _ = strconv.Atoi(answer.fields[0].Value)
-	out.Fields, out.Answer = answer.header(), answer.body
+	out.Status, _ = strconv.Atoi(response.fields[0].Value)
+	out.Fields, out.Response = response.header(), response.body
 	return out, nil
 }
 
@@ -119,7 +119,7 @@ func requestOf(r enginetest.Request) *message {
 func local(out enginetest.Outcome, r *extprocv3.ImmediateResponse) enginetest.Outcome {
 	m := &message{}
 	if r != nil && apply(m, r.GetHeaders()) == nil {
-		out.Status, out.Fields, out.Answer = int(r.GetStatus().GetCode()), m.header(), string(r.GetBody())
+		out.Status, out.Fields, out.Response = int(r.GetStatus().GetCode()), m.header(), string(r.GetBody())
 	}
 	return out
 }
@@ -158,31 +158,31 @@ var responseMessages = messages{
 }
 
 // through passes a message through the processor, which changes it or responds instead of core.
-func (c *call) through(m *message, body bool, kind messages) (*extprocv3.ImmediateResponse, error) {
-	answer, err := c.ask(kind.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: !body}))
-	if err != nil || answer.GetImmediateResponse() != nil {
-		return answer.GetImmediateResponse(), c.unusual(err, answer)
+func (c *call) through(m *message, body bool, side messages) (*extprocv3.ImmediateResponse, error) {
+	response, err := c.ask(side.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: !body}))
+	if err != nil || response.GetImmediateResponse() != nil {
+		return response.GetImmediateResponse(), c.unusual(err, response)
 	}
-	head := kind.headers(answer)
+	head := side.headers(response)
 	if head == nil || head.GetResponse().GetBodyMutation() != nil {
-		return nil, broken("a head was answered with %v", answer)
+		return nil, broken("a head got the response %v", response)
 	}
-	if mode := answer.GetModeOverride(); mode != nil && !c.fixed {
+	if mode := response.GetModeOverride(); mode != nil && !c.fixed {
 		c.mode = mode
 	}
-	answer.ModeOverride = nil // only heads may have one
-	body = body && (c.mode == nil || kind.mode(c.mode) != filterv3.ProcessingMode_NONE)
-	if err := errors.Join(c.unusual(nil, answer), change(m, head.GetResponse(), body)); err != nil || !body {
+	response.ModeOverride = nil // only heads may have one
+	body = body && (c.mode == nil || side.mode(c.mode) != filterv3.ProcessingMode_NONE)
+	if err := errors.Join(c.unusual(nil, response), change(m, head.GetResponse(), body)); err != nil || !body {
 		return nil, err
 	}
-	answer, err = c.ask(kind.body(&extprocv3.HttpBody{Body: []byte(m.body), EndOfStream: true}))
-	if err != nil || answer.GetImmediateResponse() != nil {
-		return answer.GetImmediateResponse(), c.unusual(err, answer)
+	response, err = c.ask(side.body(&extprocv3.HttpBody{Body: []byte(m.body), EndOfStream: true}))
+	if err != nil || response.GetImmediateResponse() != nil {
+		return response.GetImmediateResponse(), c.unusual(err, response)
 	}
-	if kind.bodies(answer) == nil {
-		return nil, broken("a body was answered with %v", answer)
+	if side.bodies(response) == nil {
+		return nil, broken("a body got the response %v", response)
 	}
-	return nil, errors.Join(c.unusual(nil, answer), change(m, kind.bodies(answer).GetResponse(), false))
+	return nil, errors.Join(c.unusual(nil, response), change(m, side.bodies(response).GetResponse(), false))
 }
 
 // unusual rejects parts that the processor never sends.

@@ -34,8 +34,8 @@ const (
 
 var steps = []string{"request head", "request body", "response head", "response body"}
 
-// kinds wrap a valid response to the message of each step.
-var kinds = []func(*extprocv3.CommonResponse) *extprocv3.ProcessingResponse{
+// stepResponses make the valid response to the message of each step.
+var stepResponses = []func(*extprocv3.CommonResponse) *extprocv3.ProcessingResponse{
 	func(c *extprocv3.CommonResponse) *extprocv3.ProcessingResponse {
 		return &extprocv3.ProcessingResponse{
 			Response: &extprocv3.ProcessingResponse_RequestHeaders{RequestHeaders: &extprocv3.HeadersResponse{Response: c}},
@@ -65,7 +65,7 @@ func well(step int) *extprocv3.ProcessingResponse {
 		c.HeaderMutation = set("content-length", "2")
 		c.BodyMutation = &extprocv3.BodyMutation{Mutation: &extprocv3.BodyMutation_Body{Body: []byte("ok")}}
 	}
-	return kinds[step](c)
+	return stepResponses[step](c)
 }
 
 func set(name, value string) *extprocv3.HeaderMutation {
@@ -91,23 +91,23 @@ var faults = map[string]func(step int, stream extprocv3.ExternalProcessor_Proces
 	"ended badly": func(int, extprocv3.ExternalProcessor_ProcessServer) error {
 		return status.Error(codes.Internal, "no")
 	},
-	"the wrong kind": func(step int, s extprocv3.ExternalProcessor_ProcessServer) error {
-		return s.Send(kinds[(step+2)%4](nil))
+	"the response of another step": func(step int, s extprocv3.ExternalProcessor_ProcessServer) error {
+		return s.Send(stepResponses[(step+2)%4](nil))
 	},
-	"the next kind": func(step int, s extprocv3.ExternalProcessor_ProcessServer) error {
-		return s.Send(kinds[(step+1)%4](nil))
+	"the response of the next step": func(step int, s extprocv3.ExternalProcessor_ProcessServer) error {
+		return s.Send(stepResponses[(step+1)%4](nil))
 	},
-	"no kind": func(_ int, s extprocv3.ExternalProcessor_ProcessServer) error {
+	"an empty response": func(_ int, s extprocv3.ExternalProcessor_ProcessServer) error {
 		return s.Send(&extprocv3.ProcessingResponse{})
 	},
 	"a wrong length": func(step int, s extprocv3.ExternalProcessor_ProcessServer) error {
-		return s.Send(kinds[step](&extprocv3.CommonResponse{
+		return s.Send(stepResponses[step](&extprocv3.CommonResponse{
 			HeaderMutation: set("content-length", "7"),
 			BodyMutation:   &extprocv3.BodyMutation{Mutation: &extprocv3.BodyMutation_Body{Body: []byte("ok")}},
 		}))
 	},
 	"a field that is not ours": func(step int, s extprocv3.ExternalProcessor_ProcessServer) error {
-		return s.Send(kinds[step](&extprocv3.CommonResponse{HeaderMutation: set("authorization", "x")}))
+		return s.Send(stepResponses[step](&extprocv3.CommonResponse{HeaderMutation: set("authorization", "x")}))
 	},
 }
 
@@ -231,8 +231,8 @@ func TestEnvoyFaults(t *testing.T) {
 				if strings.HasPrefix(name, "hung") {
 					want = http.StatusGatewayTimeout
 				}
-				if out.Status != want || strings.Contains(out.Answer, cleartext) {
-					t.Errorf("the client got %d %q, want %d", out.Status, out.Answer, want)
+				if out.Status != want || strings.Contains(out.Response, cleartext) {
+					t.Errorf("the client got %d %q, want %d", out.Status, out.Response, want)
 				}
 			}
 		})
@@ -258,8 +258,8 @@ func TestEnvoyEndedWell(t *testing.T) {
 				t, h1, called, plain("POST", enginetest.Path, ciphertext), enginetest.Reply{Status: 200, Body: cleartext},
 			)
 			if want := map[bool]string{true: ciphertext, false: "ok"}[step <= atRequestBody]; out.Body != want ||
-				out.Answer != cleartext || out.Status != 200 {
-				t.Errorf("core got %q, the client %d %q: Envoy was known to let through", out.Body, out.Status, out.Answer)
+				out.Response != cleartext || out.Status != 200 {
+				t.Errorf("core got %q, the client %d %q: Envoy was known to let through", out.Body, out.Status, out.Response)
 			}
 			if proof := out.Core.Values("X-Svc-Int-Proof"); len(proof) > 0 {
 				t.Errorf("core got the proof %q with a request that was not judged", proof)

@@ -17,10 +17,10 @@ import (
 // script is a stream with a fixed list of messages.
 type script struct {
 	grpc.ServerStream
-	ctx     context.Context //nolint:containedctx // each stream has one
-	sent    []*extprocv3.ProcessingRequest
-	read    int
-	answers []*extprocv3.ProcessingResponse
+	ctx       context.Context //nolint:containedctx // each stream has one
+	sent      []*extprocv3.ProcessingRequest
+	read      int
+	responses []*extprocv3.ProcessingResponse
 }
 
 func (s *script) Context() context.Context { return s.ctx }
@@ -34,7 +34,7 @@ func (s *script) Recv() (*extprocv3.ProcessingRequest, error) {
 }
 
 func (s *script) Send(r *extprocv3.ProcessingResponse) error {
-	s.answers = append(s.answers, r)
+	s.responses = append(s.responses, r)
 	return nil
 }
 
@@ -47,24 +47,24 @@ func FuzzOrder(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	sealed := josed(
-		enginetest.Forge{Key: w.EC}.Seal(f, "{}"), enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
+	encrypted := josed(
+		enginetest.Forge{Key: w.EC}.Encrypt(f, "{}"), enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
 	)
 	clear := plain("POST", enginetest.Path, "{}")
-	answer := messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+	response := messageOf(enginetest.Reply{Status: 200, Body: "{}"})
 	alphabet := []*extprocv3.ProcessingRequest{
-		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(sealed).proto()}),
-		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(sealed).proto(), EndOfStream: true}),
+		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(encrypted).proto()}),
+		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(encrypted).proto(), EndOfStream: true}),
 		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(clear).proto()}),
 		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(clear).proto(), EndOfStream: true}),
-		requestMessages.body(&extprocv3.HttpBody{Body: []byte(sealed.Body), EndOfStream: true}),
+		requestMessages.body(&extprocv3.HttpBody{Body: []byte(encrypted.Body), EndOfStream: true}),
 		requestMessages.body(&extprocv3.HttpBody{Body: []byte(clear.Body)}),
-		responseMessages.head(&extprocv3.HttpHeaders{Headers: answer.proto()}),
-		responseMessages.head(&extprocv3.HttpHeaders{Headers: answer.proto(), EndOfStream: true}),
+		responseMessages.head(&extprocv3.HttpHeaders{Headers: response.proto()}),
+		responseMessages.head(&extprocv3.HttpHeaders{Headers: response.proto(), EndOfStream: true}),
 		responseMessages.body(&extprocv3.HttpBody{Body: []byte(cleartext), EndOfStream: true}),
 		responseTrailers,
 		{},
-		requestMessages.body(&extprocv3.HttpBody{Body: []byte(sealed.Body)}),
+		requestMessages.body(&extprocv3.HttpBody{Body: []byte(encrypted.Body)}),
 		requestTrailers,
 	}
 	mode := &extprocv3.ProtocolConfiguration{
@@ -85,9 +85,9 @@ func FuzzOrder(f *testing.F) {
 			s.sent = append(s.sent, r)
 		}
 		err := p.Process(s)
-		if err == nil && (len(s.answers) != len(s.sent) || s.read != len(s.sent)) || err != nil &&
-			len(s.answers) != max(s.read, 1)-1 {
-			t.Fatalf("%q: got %v with %d answers to %d messages", order, err, len(s.answers), s.read)
+		if err == nil && (len(s.responses) != len(s.sent) || s.read != len(s.sent)) || err != nil &&
+			len(s.responses) != max(s.read, 1)-1 {
+			t.Fatalf("%q: got %v with %d responses to %d messages", order, err, len(s.responses), s.read)
 		}
 		s.judge(t, order)
 	})
@@ -95,11 +95,11 @@ func FuzzOrder(f *testing.F) {
 
 func (s *script) judge(t *testing.T, order []byte) {
 	t.Helper()
-	wanted := false        // an encrypted request was accepted
-	opened, sealed := 0, 0 // request bodies decrypted, and response bodies encrypted
-	for i, a := range s.answers {
-		if a.GetImmediateResponse() != nil && i != len(s.answers)-1 {
-			t.Fatalf("%q: answered after a refusal", order)
+	wanted := false                          // an encrypted request was accepted
+	decryptedBodies, encryptedBodies := 0, 0 // request bodies decrypted, and response bodies encrypted
+	for i, a := range s.responses {
+		if a.GetImmediateResponse() != nil && i != len(s.responses)-1 {
+			t.Fatalf("%q: responded after a refusal", order)
 		}
 		switch symbol := int(order[i]) % 13; {
 		case symbol <= 1 && a.GetRequestHeaders() != nil:
@@ -109,13 +109,13 @@ func (s *script) judge(t *testing.T, order []byte) {
 		) != "{}":
 			t.Fatalf("%q: an encrypted body was let through", order)
 		case wanted && a.GetResponseBody() != nil && len(a.GetResponseBody().GetResponse().GetBodyMutation().GetBody()) < 200:
-			t.Fatalf("%q: an answer was let through in the clear", order)
-		case wanted && (a.GetRequestTrailers() != nil && opened == 0 || a.GetResponseTrailers() != nil && sealed == 0):
+			t.Fatalf("%q: a response was let through in the clear", order)
+		case wanted && (a.GetRequestTrailers() != nil && decryptedBodies == 0 || a.GetResponseTrailers() != nil && encryptedBodies == 0):
 			t.Fatalf("%q: trailers were let through without a body", order)
 		case a.GetRequestBody() != nil:
-			opened++
+			decryptedBodies++
 		case a.GetResponseBody() != nil:
-			sealed++
+			encryptedBodies++
 		}
 	}
 }

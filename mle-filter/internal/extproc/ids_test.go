@@ -19,9 +19,9 @@ func TestEventHasTheIDsOfCore(t *testing.T) {
 		{Name: "X-Svc-Int-Object", Value: object},
 	}}
 	seen := watch(t, enginetest.NewWorld(t).Engine(t), admission.Config{Slots: 9}, byField)
-	answered := func(*message) *message { return messageOf(reply) }
+	respond := func(*message) *message { return messageOf(reply) }
 	if _, err := seen.envoy.exchange(
-		withLevels(t, "optional"), plain("POST", enginetest.Path, ciphertext), answered,
+		withLevels(t, "optional"), plain("POST", enginetest.Path, ciphertext), respond,
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestEnvoyProgram(t *testing.T) {
 	t.Parallel()
 	k := &killing{program: newProgram(t)}
 	k.start(t)
-	k.body = k.sealed(t, ciphertext)
+	k.body = k.encrypt(t, ciphertext)
 	k.envoy = startEnvoy(
 		t, listener{Name: "mle", Socket: k.socket, Timeout: "20s"}, listener{Name: "hasty", Socket: k.socket, Timeout: "5s"},
 	)
@@ -140,9 +140,9 @@ func (k *killing) strike(
 		out := k.envoy.sendBody(t, h1, to, k.request(key), befall(t, k, key, what), enginetest.Reply{
 			Status: 201, Body: strings.Repeat(cleartext, 9),
 		})
-		if out.Reached != reaches || out.Status != status || strings.Contains(out.Answer, cleartext) {
+		if out.Reached != reaches || out.Status != status || strings.Contains(out.Response, cleartext) {
 			t.Errorf(
-				"got %d requests to core, want %d; and %d, want %d: %.100q", out.Reached, reaches, out.Status, status, out.Answer,
+				"got %d requests to core, want %d; and %d, want %d: %.100q", out.Reached, reaches, out.Status, status, out.Response,
 			)
 		}
 		if reaches == 0 && out.Body != "" || reaches == 1 && out.Body != ciphertext {
@@ -158,9 +158,9 @@ func (k *killing) serves(t *testing.T) {
 	t.Helper()
 	out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Reply{Status: 201, Body: cleartext})
 	if out.Status != 201 || out.Reached != 1 || out.Body != ciphertext {
-		t.Fatalf("got %d requests to core, with %q, and %d %s", out.Reached, out.Body, out.Status, out.Answer)
+		t.Fatalf("got %d requests to core, with %q, and %d %s", out.Reached, out.Body, out.Status, out.Response)
 	}
-	if text := k.opened(t, out.Answer); text != cleartext {
+	if text := k.decrypt(t, out.Response); text != cleartext {
 		t.Errorf("got %q", text)
 	}
 }
@@ -189,8 +189,8 @@ func TestEnvoySocketMode(t *testing.T) {
 			r := plain("POST", enginetest.Path, ciphertext, enginetest.Field{Name: "X-Level", Value: "optional"})
 			out := envoy.send(t, h1, name, r, enginetest.Reply{Status: 201, Body: cleartext})
 			if through := status == 201; out.Status != status || (out.Reached != 0) != through ||
-				strings.Contains(out.Answer, cleartext) != through {
-				t.Errorf("got %d requests to core and %d %q, want %d", out.Reached, out.Status, out.Answer, status)
+				strings.Contains(out.Response, cleartext) != through {
+				t.Errorf("got %d requests to core and %d %q, want %d", out.Reached, out.Status, out.Response, status)
 			}
 		})
 	}

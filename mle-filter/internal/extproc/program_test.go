@@ -111,9 +111,9 @@ func (p *program) run(t *testing.T, in string, args ...string) string {
 	return out
 }
 
-// sealed encrypts a text to the program's key. First it registers a response key, which opened
+// encrypt encrypts a text to the program's key. First it registers a response key, which decrypt
 // uses.
-func (p *program) sealed(t *testing.T, text string) string {
+func (p *program) encrypt(t *testing.T, text string) string {
 	t.Helper()
 	p.run(t, "", "keys", "new", "--out", filepath.Join(p.dir, "mine"))
 	p.run(t, "", "keys", "register", "--private", filepath.Join(p.dir, "mine"), "--v1", p.http, "--api-key-env", "KEY")
@@ -124,7 +124,7 @@ func (p *program) sealed(t *testing.T, text string) string {
 	return p.run(t, text, "seal", "--key", filepath.Join(p.dir, "current"))
 }
 
-func (p *program) opened(t *testing.T, answer string) string {
+func (p *program) decrypt(t *testing.T, response string) string {
 	t.Helper()
-	return p.run(t, answer, "open", "--private", filepath.Join(p.dir, "mine"))
+	return p.run(t, response, "open", "--private", filepath.Join(p.dir, "mine"))
 }

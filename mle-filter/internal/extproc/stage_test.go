@@ -112,12 +112,12 @@ func (e *realEnvoy) sendBody(
 		req.Header.Add(f.Name, f.Value)
 	}
 	req.Header.Set(caseField, t.Name())
-	answer, err := by.RoundTrip(req)
+	response, err := by.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.Body.Close() != nil {
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.Body.Close() != nil {
 		t.Fatal(err)
 	}
 	s.mu.Lock()
@@ -125,6 +125,6 @@ func (e *realEnvoy) sendBody(
 	if got := s.got[t.Name()]; got != nil {
 		out = *got
 	}
-	out.Status, out.Fields, out.Answer = answer.StatusCode, answer.Header, string(text)
+	out.Status, out.Fields, out.Response = response.StatusCode, response.Header, string(text)
 	return out
 }

@@ -38,10 +38,10 @@ func TestLevel(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), nil)))}
-	sealed := plain(
-		"POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
+	encrypted := plain(
+		"POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
 	)
-	sealed.Fields[0].Value = "application/jose"
+	encrypted.Fields[0].Value = "application/jose"
 	on := func(r enginetest.Request, path string) enginetest.Request {
 		r.Path = path
 		return r
@@ -52,17 +52,17 @@ func TestLevel(t *testing.T) {
 		r     enginetest.Request
 		code  string // "" if core is reached
 	}{
-		"nothing said, in the clear":        {nil, clear, "mle_required"},
-		"nothing said, encrypted":           {nil, sealed, ""},
-		"nothing said, nothing sent":        {nil, get, ""},
-		"required":                          {[]string{"required"}, clear, "mle_required"},
-		"optional":                          {[]string{"optional"}, clear, ""},
-		"optional, the table requires it":   {[]string{"optional"}, on(clear, enginetest.PathRequired), "mle_required"},
-		"off, in the clear":                 {[]string{"off"}, clear, ""},
-		"off, encrypted":                    {[]string{"off"}, sealed, "mle_not_supported"},
-		"off, the table requires it":        {[]string{"off"}, on(clear, enginetest.PathRequired), "mle_required"},
-		"off, the table requires an answer": {[]string{"off"}, on(get, enginetest.PathResponse), "mle_required"},
-		"off in the table alone":            {[]string{"required"}, on(clear, enginetest.PathOff), "mle_required"},
+		"nothing said, in the clear":         {nil, clear, "mle_required"},
+		"nothing said, encrypted":            {nil, encrypted, ""},
+		"nothing said, nothing sent":         {nil, get, ""},
+		"required":                           {[]string{"required"}, clear, "mle_required"},
+		"optional":                           {[]string{"optional"}, clear, ""},
+		"optional, the table requires it":    {[]string{"optional"}, on(clear, enginetest.PathRequired), "mle_required"},
+		"off, in the clear":                  {[]string{"off"}, clear, ""},
+		"off, encrypted":                     {[]string{"off"}, encrypted, "mle_not_supported"},
+		"off, the table requires it":         {[]string{"off"}, on(clear, enginetest.PathRequired), "mle_required"},
+		"off, the table requires a response": {[]string{"off"}, on(get, enginetest.PathResponse), "mle_required"},
+		"off in the table alone":             {[]string{"required"}, on(clear, enginetest.PathOff), "mle_required"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,8 +73,8 @@ func TestLevel(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.code == "" && (out.Reached != 1 || out.Body != "{}" && out.Body != "") || tt.code != "" &&
-				(out.Reached != 0 || !strings.Contains(out.Answer, tt.code)) {
-				t.Errorf("got %d requests to core and %d %s, want %q", out.Reached, out.Status, out.Answer, tt.code)
+				(out.Reached != 0 || !strings.Contains(out.Response, tt.code)) {
+				t.Errorf("got %d requests to core and %d %s, want %q", out.Reached, out.Status, out.Response, tt.code)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestOrder(t *testing.T) {
 		r := requestOf(plain("POST", enginetest.Path, "{}"))
 		return requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto(), EndOfStream: !more})
 	}
-	sealed := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(enginetest.Request{
+	encrypted := requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(enginetest.Request{
 		Method: "POST", Path: enginetest.Path, Fields: []enginetest.Field{
 			{Name: "content-type", Value: "application/jose"}, {Name: "x-svc-mle", Value: "v1"},
 		},
@@ -114,7 +114,7 @@ func TestOrder(t *testing.T) {
 	refused := requestMessages.head(
 		&extprocv3.HttpHeaders{Headers: requestOf(plain("POST", enginetest.PathRequired, "{}")).proto()},
 	)
-	answer, answered := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto()}), responseMessages.body(
+	responseHead, responseBody := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto()}), responseMessages.body(
 		&extprocv3.HttpBody{Body: []byte("{}")},
 	)
 	done := responseMessages.head(&extprocv3.HttpHeaders{Headers: m.proto(), EndOfStream: true})
@@ -122,22 +122,22 @@ func TestOrder(t *testing.T) {
 	watched := head(false)
 	watched.ObservabilityMode = true
 	for name, sent := range map[string][]*extprocv3.ProcessingRequest{
-		"nothing":                             {{}},
-		"a body first":                        {body},
-		"an answer first":                     {answer},
-		"trailers":                            {head(false), requestTrailers},
-		"a head twice":                        {head(true), head(true)},
-		"a body after none":                   {head(false), body},
-		"a body twice":                        {head(true), body, body},
-		"an answer before an encrypted body":  {sealed, answer},
-		"the body of an answer without head":  {head(false), answered},
-		"an answer twice":                     {head(false), answer, answer},
-		"an answer's body twice":              {head(false), answer, answered, answered},
-		"a body after an answer without":      {head(false), done, answered},
-		"an answer without a status":          {head(false), statusless},
-		"a head without a method":             {requestMessages.head(&extprocv3.HttpHeaders{EndOfStream: true})},
-		"more after a refusal":                {refused, body},
-		"where our answers are not looked at": {watched},
+		"nothing":                               {{}},
+		"a body first":                          {body},
+		"a response first":                      {responseHead},
+		"trailers":                              {head(false), requestTrailers},
+		"a head twice":                          {head(true), head(true)},
+		"a body after none":                     {head(false), body},
+		"a body twice":                          {head(true), body, body},
+		"a response before an encrypted body":   {encrypted, responseHead},
+		"the body of a response without head":   {head(false), responseBody},
+		"a response twice":                      {head(false), responseHead, responseHead},
+		"a response's body twice":               {head(false), responseHead, responseBody, responseBody},
+		"a body after a response without":       {head(false), done, responseBody},
+		"a response without a status":           {head(false), statusless},
+		"a head without a method":               {requestMessages.head(&extprocv3.HttpHeaders{EndOfStream: true})},
+		"more after a refusal":                  {refused, body},
+		"where our responses are not looked at": {watched},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +229,7 @@ func TestObserve(t *testing.T) {
 	envoy := &fakeEnvoy{client: dial(
 		t, serve(t, processor(t, w.Engine(t), func(c *extproc.Config) { c.Observe = func(e shell.Exchange) { seen <- e } })),
 	)}
-	r := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Seal(t, "{}"), enginetest.Field{
+	r := plain("POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"), enginetest.Field{
 		Name: "X-SVC-MLE", Value: "v1",
 	},
 		enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
@@ -243,14 +243,14 @@ func TestObserve(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out.Status == 500 && (out.Fields.Get("Request-Id") != "req_0000000000001" || !strings.Contains(
-			out.Answer, `"request_id":"req_0000000000001"`,
+			out.Response, `"request_id":"req_0000000000001"`,
 		)) {
-			t.Errorf("got %v %s, want core's id", out.Fields, out.Answer)
+			t.Errorf("got %v %s, want core's id", out.Fields, out.Response)
 		}
 	}
 	got := []shell.Exchange{<-seen, <-seen}
-	want := []shell.Exchange{{Alg: engine.ECDHESA256KW, Sealed: true}, {
-		Alg: engine.ECDHESA256KW, Sealed: true, Status: 500, Code: "internal_error", Reason: "response_size",
+	want := []shell.Exchange{{Alg: engine.ECDHESA256KW, WrapsResponse: true}, {
+		Alg: engine.ECDHESA256KW, WrapsResponse: true, Status: 500, Code: "internal_error", Reason: "response_size",
 	}}
 	if !slices.Equal(got, want) || len(seen) != 0 {
 		t.Errorf("got %v, want %v", got, want)

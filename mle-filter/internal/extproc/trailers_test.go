@@ -40,12 +40,12 @@ type exchange struct {
 func newExchange(t *testing.T) *exchange {
 	t.Helper()
 	w := enginetest.NewWorld(t)
-	sealed := enginetest.Forge{Key: w.EC}.Seal(t, "{}")
+	encrypted := enginetest.Forge{Key: w.EC}.Encrypt(t, "{}")
 	head := messageOf(enginetest.Reply{Status: 200}).proto()
 	return &exchange{
 		client:       dial(t, serve(t, processor(t, w.Engine(t), nil))),
-		request:      josed(sealed, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}),
-		body:         requestMessages.body(&extprocv3.HttpBody{Body: []byte(sealed)}),
+		request:      josed(encrypted, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}),
+		body:         requestMessages.body(&extprocv3.HttpBody{Body: []byte(encrypted)}),
 		response:     responseMessages.head(&extprocv3.HttpHeaders{Headers: head}),
 		responseBody: responseMessages.body(&extprocv3.HttpBody{Body: []byte(cleartext)}),
 	}
@@ -171,11 +171,11 @@ func TestPart(t *testing.T) {
 
 func (c *call) must(t *testing.T, r *extprocv3.ProcessingRequest) *extprocv3.ProcessingResponse {
 	t.Helper()
-	answer, err := c.ask(r)
+	response, err := c.ask(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer
+	return response
 }
 
 // TestEnvoyTrailers sends requests with trailers over HTTP/2. Envoy sends no message of a body if
@@ -184,8 +184,8 @@ func TestEnvoyTrailers(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	envoy := startEnvoy(t, listener{Name: "mle", Socket: serve(t, processor(t, w.Engine(t), nil)), Timeout: "10s"})
-	sealed := enginetest.Forge{Key: w.EC}.Seal(t, "{}")
-	length, none := strconv.Itoa(len(sealed)), "" // without the field
+	encrypted := enginetest.Forge{Key: w.EC}.Encrypt(t, "{}")
+	length, none := strconv.Itoa(len(encrypted)), "" // without the field
 	for name, tt := range map[string]struct {
 		method, length string
 		data           []string
@@ -197,9 +197,9 @@ func TestEnvoyTrailers(t *testing.T) {
 		"no body of a HEAD":                 {"HEAD", "0", nil, 400},
 		"an empty frame":                    {"POST", none, []string{""}, 400},
 		"an empty frame and length 0":       {"POST", "0", []string{""}, 400},
-		"a body":                            {"POST", length, []string{sealed}, 201},
-		"a body of unknown length":          {"POST", none, []string{sealed}, 201},
-		"a body of unknown length in parts": {"POST", none, []string{sealed[:9], sealed[9:]}, 201},
+		"a body":                            {"POST", length, []string{encrypted}, 201},
+		"a body of unknown length":          {"POST", none, []string{encrypted}, 201},
+		"a body of unknown length in parts": {"POST", none, []string{encrypted[:9], encrypted[9:]}, 201},
 	} {
 		for _, when := range []string{"at once", "after the head was judged"} {
 			t.Run(name+", "+when, func(t *testing.T) { //nolint:paralleltest // it counts Envoy's messages
@@ -251,13 +251,13 @@ func TestEnvoyResponseTrailers(t *testing.T) {
 				out := envoy.send(t, h2, "mle", r, reply)
 				switch {
 				case !demands:
-					if out.Status != 200 || out.Answer != body {
-						t.Errorf("got %d %s, want core's response", out.Status, out.Answer)
+					if out.Status != 200 || out.Response != body {
+						t.Errorf("got %d %s, want core's response", out.Status, out.Response)
 					}
 				case out.Reached != 1 || out.Status != want || out.Fields.Get("ETag") != "":
 					t.Errorf("got %d requests to core and %d %v, want %d", out.Reached, out.Status, out.Fields, want)
 				case want == 200:
-					if _, text := w.Reply.Open(t, out.Answer); text != body {
+					if _, text := w.Reply.Decrypt(t, out.Response); text != body {
 						t.Errorf("got %q", text)
 					}
 				}

@@ -123,13 +123,13 @@ func (t *trip) requestHead(
 		// Its merchant is unknown here. Core shares its own slots between merchants.
 		admission.Release(ctx)
 	}
-	answer := requestHead(ops)
-	answer.ModeOverride, t.cut = modeOf(x), head.Length < 0
+	response := requestHead(ops)
+	response.ModeOverride, t.cut = modeOf(x), head.Length < 0
 	if x.NeedsBody() && t.cut {
 		// Envoy's limit of a buffered body does not apply to bytes that come before this response.
-		answer.ModeOverride.RequestBodyMode = filterv3.ProcessingMode_BUFFERED_PARTIAL
+		response.ModeOverride.RequestBodyMode = filterv3.ProcessingMode_BUFFERED_PARTIAL
 	}
-	return answer, nil
+	return response, nil
 }
 
 // sizeOf returns the number of bytes of a body that Envoy holds until it is complete.

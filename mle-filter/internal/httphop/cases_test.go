@@ -86,9 +86,9 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestInternalAnswerFields checks that the internal fields in responses of a remote core do not
+// TestInternalResponseFields checks that the internal fields in responses of a remote core do not
 // reach the client, even without encryption.
-func TestInternalAnswerFields(t *testing.T) {
+func TestInternalResponseFields(t *testing.T) {
 	t.Parallel()
 	for name, f := range forms {
 		if !f.remote { // a request in the clear goes directly to core, which sends no such field
@@ -135,18 +135,18 @@ func (s *stage) play(t *testing.T, d *door, r enginetest.Request, reply enginete
 	if req.Header.Set(callerField, r.Caller); r.Caller == "" {
 		req.Header.Set(callerField, enginetest.Merchant)
 	}
-	answer, err := d.Client().Transport.RoundTrip(req)
+	response, err := d.Client().Transport.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.Body.Close() != nil {
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.Body.Close() != nil {
 		t.Fatal(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return enginetest.Outcome{
-		Reached: s.reached[t.Name()], Core: s.got[t.Name()], Body: s.bodies[t.Name()], Status: answer.StatusCode,
-		Fields: answer.Header, Answer: string(text),
+		Reached: s.reached[t.Name()], Core: s.got[t.Name()], Body: s.bodies[t.Name()], Status: response.StatusCode,
+		Fields: response.Header, Response: string(text),
 	}
 }

@@ -40,37 +40,37 @@ func (h *Hop) rewrite(pr *httputil.ProxyRequest) {
 }
 
 // modifyResponse makes the response to the client from core's response.
-func (h *Hop) modifyResponse(answer *http.Response) error {
-	t := tripFrom(answer.Request.Context())
-	httpx.AdoptIDs(answer.Request.Context(), answer.Header) // before the engine removes the fields
-	if t.sending.Repeated() && answer.StatusCode/100 != 2 && len(answer.Request.Header[idempotency.Header]) > 0 {
+func (h *Hop) modifyResponse(response *http.Response) error {
+	t := tripFrom(response.Request.Context())
+	httpx.AdoptIDs(response.Request.Context(), response.Header) // before the engine removes the fields
+	if t.sending.Repeated() && response.StatusCode/100 != 2 && len(response.Request.Header[idempotency.Header]) > 0 {
 		return &refusal{shell.Problem(shell.CodeLost)} // core may have executed the first attempt
 	}
 	todo, p := t.exchange.BeginResponse(engine.ResponseHead{
-		Status: answer.StatusCode, Fields: fields(answer.Header), Names: maps.Keys(answer.Header),
-		Length: answer.ContentLength,
-		Body:   answer.ContentLength != 0 && answer.Body != http.NoBody,
+		Status: response.StatusCode, Fields: fields(response.Header), Names: maps.Keys(response.Header),
+		Length: response.ContentLength,
+		Body:   response.ContentLength != 0 && response.Body != http.NoBody,
 	})
 	if p != nil {
 		return &refusal{p}
 	}
 	ops := todo.Ops
 	if todo.Wrap {
-		body, err := h.wrap(t.exchange, answer)
+		body, err := h.wrap(t.exchange, response)
 		if err != nil {
 			return err
 		}
 		ops = body.Ops
-		answer.Body = io.NopCloser(bytes.NewReader(body.Bytes))
-		answer.ContentLength, answer.TransferEncoding, answer.Uncompressed = int64(len(body.Bytes)), nil, false
-		answer.Trailer = nil
-		answer.Header.Del("Trailer")
+		response.Body = io.NopCloser(bytes.NewReader(body.Bytes))
+		response.ContentLength, response.TransferEncoding, response.Uncompressed = int64(len(body.Bytes)), nil, false
+		response.Trailer = nil
+		response.Header.Del("Trailer")
 	}
-	apply(answer.Header, ops)
-	if id := answer.Header.Get("Request-Id"); id != "" {
-		httpx.AdoptRequestID(answer.Request.Context(), id)
+	apply(response.Header, ops)
+	if id := response.Header.Get("Request-Id"); id != "" {
+		httpx.AdoptRequestID(response.Request.Context(), id)
 	}
-	for name := range answer.Header { // core's fields replace the hop's
+	for name := range response.Header { // core's fields replace the hop's
 		t.writer.Header().Del(name)
 	}
 	h.cfg.Observe(shell.ExchangeOf(t.exchange, nil))
@@ -78,9 +78,9 @@ func (h *Hop) modifyResponse(answer *http.Response) error {
 }
 
 // wrap reads core's response and encrypts it by the engine.
-func (h *Hop) wrap(x *engine.Exchange, answer *http.Response) (*engine.Body, error) {
-	received, err := readAtMost(answer.Body, int64(h.cfg.Engine.Settings().MaxResponse), answer.ContentLength)
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
+func (h *Hop) wrap(x *engine.Exchange, response *http.Response) (*engine.Body, error) {
+	received, err := readAtMost(response.Body, int64(h.cfg.Engine.Settings().MaxResponse), response.ContentLength)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return nil, err
 	}
 	body, p := x.Wrap(received)

@@ -29,12 +29,12 @@ func TestRoundTrip(t *testing.T) {
 	for _, alg := range []engine.Alg{engine.RSAOAEP256, engine.ECDHESA256KW} {
 		each(t, nil, func(t *testing.T, d *door) {
 			t.Helper()
-			fields := sealed("Idempotency-Key", "k", "X-Svc-Int-Mle", "spoofed", "Accept-Encoding", "gzip", "Range", "bytes=0-1")
+			fields := encryptedFields("Idempotency-Key", "k", "X-Svc-Int-Mle", "spoofed", "Accept-Encoding", "gzip", "Range", "bytes=0-1")
 			if strings.HasPrefix(d.URL, "http:") { // a tunnel past the hop, and internal fields that it must remove
 				fields["Connection"], fields["Upgrade"] = "upgrade, x-svc-int-mle, x-svc-int-proof", "h2c"
 			}
-			g := d.send(t, "POST", "/v1/transactions?a=%zz", d.seal(t, alg), fields)
-			if text := d.opened(t, g); g.status != 201 || text != `{"id":"txn_1"}` || int64(len(g.body)) != g.length {
+			g := d.send(t, "POST", "/v1/transactions?a=%zz", d.encrypt(t, alg), fields)
+			if text := d.decrypt(t, g); g.status != 201 || text != `{"id":"txn_1"}` || int64(len(g.body)) != g.length {
 				t.Errorf("got %d %s of %d bytes", g.status, text, g.length)
 			}
 			if id := g.header.Values("Request-Id"); len(id) != 1 || id[0] != "req_0000000000001" ||
@@ -110,20 +110,20 @@ func TestRefused(t *testing.T) {
 			code       string
 		}{
 			"required":   {"/v1/tokens", sale, map[string]string{"Content-Type": "application/json"}, 400, "mle_required"},
-			"off":        {"/v1/off", "x", sealed(), 400, "mle_not_supported"},
-			"nonsense":   {"/v1/transactions", sale, sealed(), 400, "mle_decrypt_failed"},
-			"too large":  {"/v1/transactions", strings.Repeat("a", 4097), sealed(), 413, "body_too_large"},
-			"no version": {"/v1/transactions", "a", sealed("X-SVC-MLE", ""), 415, "unsupported_media_type"},
+			"off":        {"/v1/off", "x", encryptedFields(), 400, "mle_not_supported"},
+			"nonsense":   {"/v1/transactions", sale, encryptedFields(), 400, "mle_decrypt_failed"},
+			"too large":  {"/v1/transactions", strings.Repeat("a", 4097), encryptedFields(), 413, "body_too_large"},
+			"no version": {"/v1/transactions", "a", encryptedFields("X-SVC-MLE", ""), 415, "unsupported_media_type"},
 			"no type": {
-				"/v1/transactions", "a", sealed("Content-Type", "application/json"), 415,
+				"/v1/transactions", "a", encryptedFields("Content-Type", "application/json"), 415,
 				"unsupported_media_type",
 			},
-			"packed":        {"/v1/transactions", "a", sealed("Content-Encoding", "gzip"), 415, "unsupported_media_type"},
-			"no login":      {"/v1/transactions", "a", sealed("Authorization", "Bearer x"), 401, "invalid_api_key"},
-			"unknown reply": {"/v1/transactions", "a", sealed("X-SVC-MLE-Response-Kid", foreign.KID), 400, "mle_kid_unknown"},
+			"packed":        {"/v1/transactions", "a", encryptedFields("Content-Encoding", "gzip"), 415, "unsupported_media_type"},
+			"no login":      {"/v1/transactions", "a", encryptedFields("Authorization", "Bearer x"), 401, "invalid_api_key"},
+			"unknown reply": {"/v1/transactions", "a", encryptedFields("X-SVC-MLE-Response-Kid", foreign.KID), 400, "mle_kid_unknown"},
 			"foreign key": {
 				"/v1/transactions",
-				(&door{ours: map[engine.Alg]enginetest.Key{foreign.Alg: foreign}}).text(t, foreign.Alg), sealed(), 400,
+				(&door{ours: map[engine.Alg]enginetest.Key{foreign.Alg: foreign}}).text(t, foreign.Alg), encryptedFields(), 400,
 				"mle_kid_unknown",
 			},
 		} {
@@ -150,20 +150,20 @@ func TestRefused(t *testing.T) {
 
 func (d *door) text(t *testing.T, alg engine.Alg) string {
 	t.Helper()
-	text, err := io.ReadAll(d.seal(t, alg))
+	text, err := io.ReadAll(d.encrypt(t, alg))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// TestAnswers has core send responses. Some have nothing to encrypt, and some cannot be encrypted.
-func TestAnswers(t *testing.T) {
+// TestCoreResponses has core send responses. Some have nothing to encrypt, and some cannot be encrypted.
+func TestCoreResponses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		method string
-		answer http.HandlerFunc
-		status int
+		method   string
+		response http.HandlerFunc
+		status   int
 		// text is the decrypted response, code the code of a problem; "" for none.
 		text, code string
 	}{
@@ -195,7 +195,7 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			each(t, nil, func(t *testing.T, d *door) {
 				t.Helper()
-				d.core.answer = tt.answer
+				d.core.response = tt.response
 				g := d.send(t, tt.method, "/v1/x", nil, map[string]string{"X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required"})
 				switch {
 				case tt.code != "":
@@ -204,7 +204,7 @@ func TestAnswers(t *testing.T) {
 					if g.status != tt.status || g.body != "" || g.header.Get("X-SVC-MLE") != "" {
 						t.Errorf("got %d %q %v, want %d and no body", g.status, g.body, g.header, tt.status)
 					}
-				case g.status != tt.status || d.opened(t, g) != tt.text || g.header.Get("Etag") != "":
+				case g.status != tt.status || d.decrypt(t, g) != tt.text || g.header.Get("Etag") != "":
 					t.Errorf("got %d %v", g.status, g.header)
 				}
 			})
@@ -212,9 +212,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func say(status int, kind, body string) http.HandlerFunc {
+func say(status int, mediaType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Content-Type", mediaType)
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)

@@ -98,7 +98,7 @@ func TestLostOverAKeptConnection(t *testing.T) {
 				d := c.behind(t)
 				path, fields, body := "/v1/transactions/txn_1/captures", map[string]string{"Idempotency-Key": "k"}, io.Reader(nil)
 				if encrypted {
-					path, fields, body = "/v1/transactions", sealed("Idempotency-Key", "k"), d.seal(t, engine.ECDHESA256KW)
+					path, fields, body = "/v1/transactions", encryptedFields("Idempotency-Key", "k"), d.encrypt(t, engine.ECDHESA256KW)
 				}
 				wantCode(t, d.send(t, "POST", path, body, fields), 502, "answer_lost")
 				if c.posts.Load() < 1 {
@@ -128,7 +128,7 @@ func TestSentOnce(t *testing.T) {
 			d := c.behind(t)
 			path, fields, body := "/v1/transactions/txn_1/captures", map[string]string{tt.key: "k"}, io.Reader(nil)
 			if tt.encrypted {
-				path, fields, body = "/v1/transactions", sealed(tt.key, "k"), d.seal(t, engine.ECDHESA256KW)
+				path, fields, body = "/v1/transactions", encryptedFields(tt.key, "k"), d.encrypt(t, engine.ECDHESA256KW)
 			}
 			wantCode(t, d.send(t, "POST", path, body, fields), 502, "answer_lost")
 			if got := c.posts.Load(); got != 1 {

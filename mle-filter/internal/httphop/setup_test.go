@@ -41,8 +41,8 @@ const (
 
 // core is the server behind the hop. It keeps the requests that it got.
 type core struct {
-	before http.Handler // instead of all else
-	answer func(w http.ResponseWriter, r *http.Request)
+	before   http.Handler // instead of all else
+	response func(w http.ResponseWriter, r *http.Request)
 
 	mu   sync.Mutex
 	seen []seen // guarded by mu
@@ -65,8 +65,8 @@ func (c *core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.seen = append(c.seen, seen{r.Method, r.RequestURI, string(body), r.Header.Clone(), r.ContentLength})
 		c.mu.Unlock()
 	}
-	if c.answer != nil {
-		c.answer(w, r)
+	if c.response != nil {
+		c.response(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -224,22 +224,22 @@ func (d *door) send(t *testing.T, method, target string, body io.Reader, fields 
 			r.Header.Del(name)
 		}
 	}
-	answer, err := d.Client().Do(r)
+	response, err := d.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err := answer.Body.Close(); err != nil {
+	text, err := io.ReadAll(response.Body)
+	if err := response.Body.Close(); err != nil {
 		t.Error(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got{answer.StatusCode, answer.Header, string(text), answer.ContentLength, answer.ProtoMajor}
+	return got{response.StatusCode, response.Header, string(text), response.ContentLength, response.ProtoMajor}
 }
 
-// sealed is the header of an encrypted request that demands an encrypted response.
-func sealed(more ...string) map[string]string {
+// encryptedFields is the header of an encrypted request that demands an encrypted response.
+func encryptedFields(more ...string) map[string]string {
 	fields := map[string]string{"Content-Type": "application/jose", "X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required"}
 	for i := 0; i < len(more); i += 2 {
 		fields[more[i]] = more[i+1]
@@ -247,24 +247,24 @@ func sealed(more ...string) map[string]string {
 	return fields
 }
 
-func (d *door) seal(t *testing.T, alg engine.Alg) io.Reader {
+func (d *door) encrypt(t *testing.T, alg engine.Alg) io.Reader {
 	t.Helper()
 	recipient, err := jwe.NewRecipient(d.ours[alg].Public())
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := recipient.Seal([]byte(sale), "application/json", noon)
+	token, err := recipient.Encrypt([]byte(sale), "application/json", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return bytes.NewReader(token)
 }
 
-// opened returns the content of an encrypted response.
-func (d *door) opened(t *testing.T, g got) string {
+// decrypt returns the content of an encrypted response.
+func (d *door) decrypt(t *testing.T, g got) string {
 	t.Helper()
-	if kind := g.header.Get("Content-Type"); kind != "application/jose" || g.header.Get("X-SVC-MLE") != "v1" {
-		t.Fatalf("got %d %v %s, want an encrypted answer", g.status, g.header, g.body)
+	if mediaType := g.header.Get("Content-Type"); mediaType != "application/jose" || g.header.Get("X-SVC-MLE") != "v1" {
+		t.Fatalf("got %d %v %s, want an encrypted response", g.status, g.header, g.body)
 	}
 	object, err := jose.ParseEncryptedCompact(g.body, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW},
 		[]jose.ContentEncryption{jose.A256GCM})
@@ -294,8 +294,8 @@ func wantCode(t *testing.T, g got, status int, code string) {
 	if g.status != status || !strings.Contains(g.body, `"code":"`+code+`"`) {
 		t.Errorf("got %d %s, want %d %s", g.status, g.body, status, code)
 	}
-	if kind := g.header.Get("Content-Type"); kind != "application/json" || g.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("got %v, want an answer in the clear that is not kept", g.header)
+	if mediaType := g.header.Get("Content-Type"); mediaType != "application/json" || g.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("got %v, want a response in the clear that is not kept", g.header)
 	}
 	if strings.Contains(g.body, pan) {
 		t.Errorf("the rejection contains the request: %s", g.body)

@@ -20,7 +20,7 @@ func TestStreams(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *door) {
 		t.Helper()
 		next := make(chan struct{})
-		d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
+		d.core.response = func(w http.ResponseWriter, _ *http.Request) {
 			for _, part := range []string{"one\n", "two\n"} {
 				_, _ = io.WriteString(w, part)
 				_ = http.NewResponseController(w).Flush()
@@ -31,18 +31,18 @@ func TestStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := d.Client().Do(r)
+		response, err := d.Client().Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := bufio.NewReader(answer.Body)
+		in := bufio.NewReader(response.Body)
 		for _, want := range []string{"one\n", "two\n"} {
 			if got, err := in.ReadString('\n'); err != nil || got != want {
 				t.Errorf("got %q, %v, want %q", got, err, want)
 			}
 			next <- struct{}{}
 		}
-		if rest, err := io.ReadAll(in); err != nil || len(rest) != 0 || answer.Body.Close() != nil {
+		if rest, err := io.ReadAll(in); err != nil || len(rest) != 0 || response.Body.Close() != nil {
 			t.Errorf("got %q, %v at the end", rest, err)
 		}
 	})
@@ -79,7 +79,7 @@ func TestInterim(t *testing.T) {
 	t.Parallel()
 	each(t, nil, func(t *testing.T, d *door) {
 		t.Helper()
-		d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
+		d.core.response = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Link", "</docs>")
 			w.WriteHeader(http.StatusEarlyHints)
 			w.Header().Set("Content-Type", "application/json")
@@ -89,7 +89,7 @@ func TestInterim(t *testing.T) {
 			t.Errorf("in the clear: got %d %s", g.status, g.body)
 		}
 		if g := d.send(t, "GET", "/v1/x", nil, map[string]string{"X-SVC-MLE-Response": "required"}); g.status != 200 ||
-			d.opened(t, g) != "{}" {
+			d.decrypt(t, g) != "{}" {
 			t.Errorf("encrypted: got %d %s", g.status, g.body)
 		}
 	})
@@ -101,11 +101,11 @@ func TestGone(t *testing.T) {
 	nowhere := func(c *httphop.Config, _ *engine.Config) {
 		c.Core, c.Transport, c.Upstream = nil, nil, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	}
-	for _, fields := range []map[string]string{nil, {"X-SVC-MLE-Response": "required"}, sealed()} {
+	for _, fields := range []map[string]string{nil, {"X-SVC-MLE-Response": "required"}, encryptedFields()} {
 		d := open(t, form{}, nowhere)
 		var body io.Reader = strings.NewReader(sale)
 		if fields["Content-Type"] != "" {
-			body = d.seal(t, engine.RSAOAEP256)
+			body = d.encrypt(t, engine.RSAOAEP256)
 		}
 		g := d.send(t, "POST", "/v1/transactions", body, fields)
 		wantCode(t, g, 503, "service_unavailable")
@@ -113,10 +113,10 @@ func TestGone(t *testing.T) {
 			t.Errorf("got %v, want Retry-After and %s", g.header, httpx.UnsentHeader)
 		}
 		leaving := open(t, form{remote: true}, nil)
-		leaving.core.answer = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+		leaving.core.response = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 		body = strings.NewReader(sale)
 		if fields["Content-Type"] != "" {
-			body = leaving.seal(t, engine.RSAOAEP256)
+			body = leaving.encrypt(t, engine.RSAOAEP256)
 		}
 		g = leaving.send(t, "POST", "/v1/transactions", body, fields)
 		if wantCode(t, g, 502, "answer_lost"); g.header.Get(httpx.UnsentHeader) != "" {
@@ -132,7 +132,7 @@ func TestGone(t *testing.T) {
 func TestClaimsUnsent(t *testing.T) {
 	t.Parallel()
 	d := open(t, form{remote: true}, nil)
-	d.core.answer = func(w http.ResponseWriter, _ *http.Request) {
+	d.core.response = func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(httpx.UnsentHeader, "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
@@ -149,7 +149,7 @@ func TestClientGone(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *door) {
 		t.Helper()
 		arrived, left := make(chan struct{}), make(chan struct{})
-		d.core.answer = func(_ http.ResponseWriter, r *http.Request) {
+		d.core.response = func(_ http.ResponseWriter, r *http.Request) {
 			close(arrived)
 			<-r.Context().Done()
 			close(left)
@@ -162,10 +162,10 @@ func TestClientGone(t *testing.T) {
 		r.Header.Set("Authorization", bearer)
 		r.Header.Set("X-SVC-MLE-Response", "required")
 		go func() { <-arrived; leave() }()
-		answer, err := d.Client().Do(r)
+		response, err := d.Client().Do(r)
 		if err == nil {
-			_ = answer.Body.Close()
-			t.Error("got an answer, want none")
+			_ = response.Body.Close()
+			t.Error("got a response, want none")
 		}
 		<-left
 	})
@@ -186,12 +186,12 @@ func TestBodyCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", bearer)
-		for name, value := range sealed() {
+		for name, value := range encryptedFields() {
 			r.Header.Set(name, value)
 		}
-		if answer, err := d.Client().Do(r); err == nil {
-			_ = answer.Body.Close()
-			t.Errorf("got %d, want that the body broke", answer.StatusCode)
+		if response, err := d.Client().Do(r); err == nil {
+			_ = response.Body.Close()
+			t.Errorf("got %d, want that the body broke", response.StatusCode)
 		}
 		d.untouched(t)
 	})

@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// answerPatience is the time for core to begin a response. Our servers cut any response off after a
+// responseTimeout is the time for core to begin a response. Our servers cut any response off after a
 // minute.
-const answerPatience = 50 * time.Second
+const responseTimeout = 50 * time.Second
 
 // NewTransport returns a transport that keeps many connections to its one host, and uses HTTP/2 if
 // TLS negotiates it. It ignores proxies of the environment, because card numbers go only to core.
@@ -29,7 +29,7 @@ func NewTransport(trust *tls.Config) *http.Transport {
 		TLSHandshakeTimeout:   5 * time.Second,
 		ForceAttemptHTTP2:     true,
 		DisableCompression:    true, // core's response passes unchanged
-		ResponseHeaderTimeout: answerPatience,
+		ResponseHeaderTimeout: responseTimeout,
 		ExpectContinueTimeout: time.Second,
 	}
 }

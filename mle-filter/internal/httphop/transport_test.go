@@ -20,7 +20,7 @@ func TestCallsToCoreKeepTheTLSPolicy(t *testing.T) {
 		defer transport.CloseIdleConnections()
 		if resp, err := transport.RoundTrip(r); err == nil {
 			_ = resp.Body.Close()
-			t.Error("got an answer")
+			t.Error("got a response")
 		}
 	})
 }

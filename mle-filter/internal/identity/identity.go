@@ -29,7 +29,7 @@ const (
 	MaxAge = 30 * time.Second
 
 	maxHeld       = 20_000
-	maxAnswer     = 64 << 10
+	maxResponse   = 64 << 10
 	maxCredential = 1 << 10
 	askTimeout    = 5 * time.Second
 
@@ -112,7 +112,7 @@ func (r *Resolver) Resolve(ctx context.Context, h http.Header) (Identity, *engin
 		defer cancel()
 		return r.current(ctx, credential, nil, now) // core receives the request's Origin later
 	})
-	return answerOf(v, err, func(e entry) { r.keep(name, e) })
+	return identityOf(v, err, func(e entry) { r.keep(name, e) })
 }
 
 // Fresh is Resolve without the cache, for requests that do not reach core afterwards: an ended key
@@ -125,10 +125,10 @@ func (r *Resolver) Fresh(ctx context.Context, h http.Header) (Identity, *engine.
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	e, err := r.current(ctx, credential, h["Origin"], r.cfg.Clock.Now())
-	return answerOf(e, err, func(entry) {})
+	return identityOf(e, err, func(entry) {})
 }
 
-func answerOf(v any, err error, keep func(entry)) (Identity, *engine.Problem) {
+func identityOf(v any, err error, keep func(entry)) (Identity, *engine.Problem) {
 	var refused *refusedError
 	switch {
 	case errors.As(err, &refused):
@@ -196,7 +196,7 @@ func (r *Resolver) current(ctx context.Context, credential string, origin []stri
 		return entry{}, fmt.Errorf("identity: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // its body was read
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
 		return entry{}, fmt.Errorf("identity: %w", err)
 	}

@@ -25,9 +25,9 @@ const shown = `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd
 
 // core always sends the same response, and counts the requests.
 type core struct {
-	token  secret.String // the operator's, as the resolver has it
-	asked  atomic.Int32
-	answer atomic.Pointer[func(http.ResponseWriter, *http.Request)]
+	token    secret.String // the operator's, as the resolver has it
+	asked    atomic.Int32
+	response atomic.Pointer[func(http.ResponseWriter, *http.Request)]
 }
 
 func (c *core) says(status int, header, body string) {
@@ -38,7 +38,7 @@ func (c *core) says(status int, header, body string) {
 		w.WriteHeader(status)
 		_, _ = fmt.Fprint(w, body)
 	}
-	c.answer.Store(&f)
+	c.response.Store(&f)
 }
 
 func setup(t *testing.T) (*core, *identity.Resolver, *clock.Fake) {
@@ -53,7 +53,7 @@ func setupWith(t *testing.T, c *core) (*core, *identity.Resolver, *clock.Fake) {
 		if r.URL.Path != "/v1/api_keys/current" || r.Header.Get("Authorization") == "" || r.Method != "GET" {
 			t.Errorf("got %s %s", r.Method, r.URL)
 		}
-		(*c.answer.Load())(w, r)
+		(*c.response.Load())(w, r)
 	}))
 	t.Cleanup(s.Close)
 	fake := clock.NewFake(birth)
@@ -108,7 +108,7 @@ func TestRefused(t *testing.T) {
 		retry, body string
 		want        int
 		code        string
-		kind        v1.ErrorType
+		errorType   v1.ErrorType
 		wait, asked int
 		headerLines []string
 	}{
@@ -146,7 +146,7 @@ func TestRefused(t *testing.T) {
 			}
 			for range 2 { // rejections are not cached
 				who, p := r.Resolve(t.Context(), h)
-				if p == nil || p.Status != tt.want || p.Code != tt.code || p.Type != tt.kind || p.RetryAfter != tt.wait ||
+				if p == nil || p.Status != tt.want || p.Code != tt.code || p.Type != tt.errorType || p.RetryAfter != tt.wait ||
 					p.Message == "" || who.Merchant != "" {
 					t.Errorf("got %+v, %+v", who, p)
 				}
@@ -184,7 +184,7 @@ func TestCallersOfOtherAddressesShareNoCall(t *testing.T) {
 	t.Parallel()
 	c, r, _ := setup(t)
 	limited, other := make(chan struct{}), make(chan struct{})
-	answer := func(w http.ResponseWriter, req *http.Request) {
+	response := func(w http.ResponseWriter, req *http.Request) {
 		if c.asked.Load() > 1 {
 			close(other)
 			_, _ = fmt.Fprintf(w, shown, "")
@@ -199,7 +199,7 @@ func TestCallersOfOtherAddressesShareNoCall(t *testing.T) {
 		_, _ = fmt.Fprint(w, `{"error":{"type":"rate_limit_error","code":"rate_limited","message":"m","status":429,`+
 			`"request_id":"req_core"}}`)
 	}
-	c.answer.Store(&answer)
+	c.response.Store(&response)
 	first := make(chan *engine.Problem, 1)
 	go func() {
 		_, p := r.Resolve(from(t, "203.0.113.7:1"), as("pk"))

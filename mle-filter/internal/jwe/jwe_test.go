@@ -18,25 +18,25 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func TestSealAndOpen(t *testing.T) {
+func TestEncryptAndDecrypt(t *testing.T) {
 	t.Parallel()
 	for name, key := range mustKeys(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"", "{}", strings.Repeat("x", 1000)} {
-				message, err := jwe.Parse(mustSeal(t, key, text), limits)
+				message, err := jwe.Parse(mustEncrypt(t, key, text), limits)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if err := message.Bind(key.private, key.alg); err != nil {
 					t.Fatal(err)
 				}
-				got, err := message.Open()
+				got, err := message.Decrypt()
 				if err != nil || string(got) != text {
 					t.Errorf("got %q, %v, want %q", got, err, text)
 				}
 				if h := message.Header; h.KID != "k" || h.Alg != key.alg || h.IssuedAt == nil || *h.IssuedAt != noon.Unix() {
-					t.Errorf("got %+v, want the sealed header", h)
+					t.Errorf("got %+v, want the encrypted header", h)
 				}
 			}
 		})
@@ -55,10 +55,10 @@ func TestBindRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		sealed  string
-		private any
-		alg     jwe.Alg
-		told    bool // the fault is explained to the sender
+		encrypted string
+		private   any
+		alg       jwe.Alg
+		told      bool // the fault is explained to the sender
 	}{
 		"another algorithm":             {"RSA", keys["P-256"].private, jwe.ECDHESA256KW, true},
 		"another algorithm, elliptic":   {"P-256", keys["RSA"].private, jwe.RSAOAEP256, true},
@@ -71,7 +71,7 @@ func TestBindRefuses(t *testing.T) {
 		"X25519":                        {"P-256", x25519, jwe.ECDHESA256KW, false},
 		"bytes":                         {"P-256", []byte("key"), jwe.ECDHESA256KW, false},
 	} {
-		message, err := jwe.Parse(mustSeal(t, keys[c.sealed], "{}"), limits)
+		message, err := jwe.Parse(mustEncrypt(t, keys[c.encrypted], "{}"), limits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,14 +89,14 @@ func TestAnotherKey(t *testing.T) {
 	others := mustKeys(t)
 	var texts []string
 	for name, key := range mustKeys(t) {
-		message, err := jwe.Parse(mustSeal(t, key, "{}"), limits)
+		message, err := jwe.Parse(mustEncrypt(t, key, "{}"), limits)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := message.Bind(others[name].private, key.alg); err != nil {
 			t.Fatal(err)
 		}
-		_, err = message.Open()
+		_, err = message.Decrypt()
 		var refusal *jwe.Error
 		if !errors.As(err, &refusal) || refusal.Reason != jwe.ReasonDecrypt {
 			t.Fatalf("%s: got %v, want that it cannot be decrypted", name, err)
@@ -160,15 +160,15 @@ func mustKeys(tb testing.TB) map[string]testKey {
 	return out
 }
 
-func mustSeal(tb testing.TB, key testKey, text string) []byte {
+func mustEncrypt(tb testing.TB, key testKey, text string) []byte {
 	tb.Helper()
 	r, err := jwe.NewRecipient(key.public)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	sealed, err := r.Seal([]byte(text), "application/json", noon)
+	encrypted, err := r.Encrypt([]byte(text), "application/json", noon)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return sealed
+	return encrypted
 }

@@ -82,5 +82,5 @@ func open(t *testing.T, token any, key jose.JSONWebKey) ([]byte, error) {
 	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
 		return nil, err
 	}
-	return message.Open()
+	return message.Decrypt()
 }

@@ -91,16 +91,16 @@ func (a *API) register(w http.ResponseWriter, r *http.Request, tenant string) *e
 
 func (a *API) prove(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem {
 	var in struct {
-		Answer string `json:"answer"`
+		Plaintext string `json:"answer"` // of the challenge
 	}
 	o, p := decode(w, r, &in, false)
 	if p != nil {
 		return p
 	}
-	if in.Answer == "" {
+	if in.Plaintext == "" {
 		return at(codeMissingField, "answer")
 	}
-	out, err := a.Keys.Prove(r.Context(), tenant, r.PathValue("kid"), in.Answer, o, renderResponseKey(http.StatusOK))
+	out, err := a.Keys.Prove(r.Context(), tenant, r.PathValue("kid"), in.Plaintext, o, renderResponseKey(http.StatusOK))
 	return a.respond(w, out, err)
 }
 

@@ -13,32 +13,32 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore"
 )
 
-// maxHeld is the largest number of tenants in memory.
-const maxHeld = 20_000
+// maxCached is the largest number of tenants in memory.
+const maxCached = 20_000
 
-// errAway reports that the store cannot be read, so a key in memory may have ended.
-var errAway = errors.New("keyring: the store cannot be read to check the keys in memory")
+// errStoreUnread reports that the store cannot be read, so a key in memory may have ended.
+var errStoreUnread = errors.New("keyring: the store cannot be read to check the keys in memory")
 
-// held is the cached state of a tenant. It is immutable.
-type held struct {
-	revision int64
-	keys     []*heldKey    // the keys that may decrypt
-	response []responseKey // the active ones, the newest first
+// cachedTenant is the cached state of a tenant. It is immutable.
+type cachedTenant struct {
+	revision     int64
+	keys         []*cachedKey        // the keys that may decrypt
+	responseKeys []cachedResponseKey // the active ones, the newest first
 }
 
-type heldKey struct {
+type cachedKey struct {
 	*keystore.Key
 	jwk  jose.JSONWebKey
 	open func() (any, error)
 }
 
-type responseKey struct {
+type cachedResponseKey struct {
 	kid string
 	jwk jose.JSONWebKey
 }
 
-func (h *held) key(kid string) *heldKey {
-	for _, k := range h.keys {
+func (c *cachedTenant) key(kid string) *cachedKey {
+	for _, k := range c.keys {
 		if k.Kid == kid {
 			return k
 		}
@@ -46,8 +46,8 @@ func (h *held) key(kid string) *heldKey {
 	return nil
 }
 
-func (h *held) find(alg engine.Alg, s State, now time.Time) *heldKey {
-	for _, k := range h.keys {
+func (c *cachedTenant) find(alg engine.Alg, s State, now time.Time) *cachedKey {
+	for _, k := range c.keys {
 		if k.Alg == string(alg) && stateOf(k.Key, now) == s {
 			return k
 		}
@@ -55,33 +55,33 @@ func (h *held) find(alg engine.Alg, s State, now time.Time) *heldKey {
 	return nil
 }
 
-// of returns the state of a tenant, at least as new as the start of the call.
-func (r *Keyring) of(ctx context.Context, tenant string) (*held, error) {
-	revision, err := r.asked.now(ctx)
+// cached returns the state of a tenant, at least as new as the start of the call.
+func (r *Keyring) cached(ctx context.Context, tenant string) (*cachedTenant, error) {
+	revision, err := r.revision.now(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errAway, err)
+		return nil, fmt.Errorf("%w: %w", errStoreUnread, err)
 	}
 	r.mu.RLock()
-	h, seen := r.held[tenant], r.seen
+	c, seen := r.cache[tenant], r.seen
 	r.mu.RUnlock()
 	if seen < revision {
 		if err := r.catchUp(ctx, seen, revision); err != nil {
-			return nil, fmt.Errorf("%w: %w", errAway, err)
+			return nil, fmt.Errorf("%w: %w", errStoreUnread, err)
 		}
 		r.mu.RLock()
-		h = r.held[tenant]
+		c = r.cache[tenant]
 		r.mu.RUnlock()
 	}
-	if h != nil {
-		return h, nil
+	if c != nil {
+		return c, nil
 	}
-	if h, err = r.read(ctx, tenant); err == nil && h.revision < revision { // a concurrent read had begun before this call
-		h, err = r.readNow(ctx, tenant)
+	if c, err = r.read(ctx, tenant); err == nil && c.revision < revision { // a concurrent read had begun before this call
+		c, err = r.readNow(ctx, tenant)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return h, nil
+	return c, nil
 }
 
 // catchUp drops the tenants from memory that any filter has changed in the store since a revision.
@@ -95,30 +95,30 @@ func (r *Keyring) catchUp(ctx context.Context, seen, revision int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range changed {
-		delete(r.held, t)
+		delete(r.cache, t)
 	}
 	r.seen = max(r.seen, revision)
 	return nil
 }
 
 // read reads a tenant from the store. Concurrent callers share one read.
-func (r *Keyring) read(ctx context.Context, tenant string) (*held, error) {
+func (r *Keyring) read(ctx context.Context, tenant string) (*cachedTenant, error) {
 	v, err, _ := r.load.Do(tenant, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 		defer cancel()
-		h, err := r.readNow(ctx, tenant)
+		c, err := r.readNow(ctx, tenant)
 		if err == nil {
-			r.hold(tenant, h)
+			r.put(tenant, c)
 		}
-		return h, err
+		return c, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return v.(*held), nil
+	return v.(*cachedTenant), nil
 }
 
-func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
+func (r *Keyring) readNow(ctx context.Context, tenant string) (*cachedTenant, error) {
 	for {
 		before := r.sealer.last.Load().generation
 		revision, err := r.db.Revision(ctx) // read first: the rest may be newer than it, never older
@@ -140,33 +140,33 @@ func (r *Keyring) readNow(ctx context.Context, tenant string) (*held, error) {
 		if by.generation != before {
 			continue // the keyset changed meanwhile, and a key that encrypted the rest may be gone
 		}
-		h := &held{revision: revision}
-		return h, h.fill(by, keys, response)
+		c := &cachedTenant{revision: revision}
+		return c, c.fill(by, keys, response)
 	}
 }
 
-// hold keeps the state of a tenant in memory.
-func (r *Keyring) hold(tenant string, h *held) {
+// put keeps the state of a tenant in memory.
+func (r *Keyring) put(tenant string, c *cachedTenant) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if h.revision < r.seen {
+	if c.revision < r.seen {
 		return // a later change of the tenant would go unnoticed
 	}
-	if len(r.held) >= maxHeld {
-		for t := range r.held { // an arbitrary one
-			delete(r.held, t)
+	if len(r.cache) >= maxCached {
+		for t := range r.cache { // an arbitrary one
+			delete(r.cache, t)
 			break
 		}
 	}
-	r.held[tenant] = h
+	r.cache[tenant] = c
 }
 
-func (h *held) fill(by *opened, keys []*keystore.Key, response []*keystore.ResponseKey) error {
+func (c *cachedTenant) fill(by *openKeyset, keys []*keystore.Key, response []*keystore.ResponseKey) error {
 	for _, k := range keys {
 		if k.Sealed == nil {
 			continue
 		}
-		hk := &heldKey{Key: k, open: sync.OnceValues(func() (any, error) {
+		hk := &cachedKey{Key: k, open: sync.OnceValues(func() (any, error) {
 			der, err := by.open(k)
 			if err != nil {
 				return nil, err
@@ -177,17 +177,17 @@ func (h *held) fill(by *opened, keys []*keystore.Key, response []*keystore.Respo
 		if err := hk.jwk.UnmarshalJSON(k.JWK); err != nil {
 			return fmt.Errorf("keyring: stored key %s: %w", k.Kid, err)
 		}
-		h.keys = append(h.keys, hk)
+		c.keys = append(c.keys, hk)
 	}
 	for _, k := range response {
 		if k.ProvenAt.IsZero() {
 			continue
 		}
-		rk := responseKey{kid: k.Kid}
+		rk := cachedResponseKey{kid: k.Kid}
 		if err := rk.jwk.UnmarshalJSON(k.JWK); err != nil {
 			return fmt.Errorf("keyring: stored response key %s: %w", k.Kid, err)
 		}
-		h.response = append(h.response, rk)
+		c.responseKeys = append(c.responseKeys, rk)
 	}
 	return nil
 }

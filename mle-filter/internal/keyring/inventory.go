@@ -9,7 +9,7 @@ import (
 
 // Secret is one entry of the inventory. It holds nothing that is secret.
 type Secret struct {
-	Name   string    // its kind: "key-encryption key"
+	Name   string    // such as "key-encryption key"
 	Alg    string    // "AES-256-GCM"
 	ID     string    // its key id, "" without one
 	Tenant string    // its owner, "" for the service itself
@@ -22,7 +22,7 @@ type Secret struct {
 const (
 	nameKEK         = "key-encryption key"
 	nameKeyset      = "keyset key"
-	nameNames       = "name key"
+	nameHMAC        = "HMAC key"
 	nameSpare       = "spare key"
 	nameResponseKey = "response key"
 )
@@ -39,8 +39,8 @@ func (r *Keyring) Inventory(ctx context.Context) ([]Secret, error) {
 		return nil, err
 	}
 	out := []Secret{
-		{Name: nameKEK, Alg: "AES-256-GCM", Use: "encrypts the keyset and the name key", Since: stored.WrappedAt},
-		{Name: nameNames, Alg: "HMAC-SHA-256", Use: "names Idempotency-Keys, which live for 24 hours"},
+		{Name: nameKEK, Alg: "AES-256-GCM", Use: "encrypts the keyset and the HMAC key", Since: stored.WrappedAt},
+		{Name: nameHMAC, Alg: "HMAC-SHA-256", Use: "hides the stored Idempotency-Keys, which live for 24 hours"},
 	}
 	newest := by.handle.KeysetInfo().GetPrimaryKeyId()
 	out = append(out, Secret{

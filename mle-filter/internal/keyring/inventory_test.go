@@ -47,7 +47,7 @@ func TestInventory(t *testing.T) {
 				}
 			}
 			for name, want := range map[string]int{
-				"key-encryption key": 1, "name key": 1, "keyset key": 2, "spare key": 1, "current key": 1, "previous key": 1,
+				"key-encryption key": 1, "HMAC key": 1, "keyset key": 2, "spare key": 1, "current key": 1, "previous key": 1,
 				"response key": 0,
 			} {
 				if seen[name] != want {

@@ -46,20 +46,20 @@ type Config struct {
 
 // Keyring implements engine.Keys. It is safe for concurrent use.
 type Keyring struct {
-	cfg    Config
-	db     *keystore.DB
-	clock  clock.Clock
-	guard  *clock.Guard // keys and stored responses end by its confirmed time
-	log    *slog.Logger
-	sealer *sealer
-	fill   chan struct{} // a signal to make spare keys
-	asked  *inquiry
-	load   singleflight.Group
-	ages   atomic.Pointer[since] // nil before the first read
+	cfg      Config
+	db       *keystore.DB
+	clock    clock.Clock
+	guard    *clock.Guard // keys and stored responses end by its confirmed time
+	log      *slog.Logger
+	sealer   *sealer
+	fill     chan struct{} // a signal to make spare keys
+	revision *revisionQuery
+	load     singleflight.Group
+	ages     atomic.Pointer[since] // nil before the first read
 
-	mu   sync.RWMutex
-	held map[string]*held // guarded by mu; by tenant
-	seen int64            // guarded by mu; held is at least as new as this revision
+	mu    sync.RWMutex
+	cache map[string]*cachedTenant // guarded by mu; by tenant
+	seen  int64                    // guarded by mu; cache is at least as new as this revision
 }
 
 var _ engine.Keys = (*Keyring)(nil)
@@ -89,9 +89,9 @@ func Open(ctx context.Context, cfg Config) (*Keyring, error) {
 	}
 	r := &Keyring{
 		cfg: cfg, db: cfg.Store, clock: cfg.Clock, guard: newGuard(cfg.Clock), log: cfg.Log, sealer: sealer,
-		fill:  make(chan struct{}, 1),
-		asked: newInquiry(cfg.Store.Revision), //nolint:contextcheck // no caller can cancel the query of others
-		held:  map[string]*held{},
+		fill:     make(chan struct{}, 1),
+		revision: newRevisionQuery(cfg.Store.Revision), //nolint:contextcheck // no caller can cancel the query of others
+		cache:    map[string]*cachedTenant{},
 	}
 	return r, nil
 }
@@ -136,7 +136,7 @@ func (r *Keyring) Ping(ctx context.Context) error {
 
 // IsUnavailable reports whether err means that the store cannot be reached now.
 func (r *Keyring) IsUnavailable(err error) bool {
-	return errors.Is(err, errAway) || r.db.IsUnavailable(err)
+	return errors.Is(err, errStoreUnread) || r.db.IsUnavailable(err)
 }
 
 // Run rotates by schedule and makes spare keys until ctx ends.
@@ -148,7 +148,7 @@ func (r *Keyring) Run(ctx context.Context) {
 }
 
 // every calls do now, at each signal, and at an interval.
-func (r *Keyring) every(ctx context.Context, wish <-chan struct{}, task string, do func(context.Context) error) {
+func (r *Keyring) every(ctx context.Context, signal <-chan struct{}, task string, do func(context.Context) error) {
 	tick := time.NewTicker(maintainEvery)
 	defer tick.Stop()
 	for {
@@ -158,7 +158,7 @@ func (r *Keyring) every(ctx context.Context, wish <-chan struct{}, task string, 
 		select {
 		case <-ctx.Done():
 			return
-		case <-wish:
+		case <-signal:
 		case <-tick.C:
 		}
 	}

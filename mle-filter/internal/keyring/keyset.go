@@ -124,7 +124,7 @@ func (r *KeysetRotation) reseal(
 			}
 			continue
 		}
-		k.Sealed, err = o.aead.Encrypt(der, place(k.Tenant, k.Kid, engine.Alg(k.Alg)))
+		k.Sealed, err = o.aead.Encrypt(der, associatedData(k.Tenant, k.Kid, engine.Alg(k.Alg)))
 		clear(der)
 		if err != nil {
 			return "", false, fmt.Errorf("keyring: seal %s: %w", k.Kid, err)
@@ -191,12 +191,12 @@ func (r *KeysetRotation) change(tx *keystore.Tx, rotated time.Time, fn func(*key
 
 // prefix returns the first bytes of all ciphertexts of the newest key. In Tink's format that is a
 // one and the id of the key.
-func (o *opened) prefix() []byte {
+func (o *openKeyset) prefix() []byte {
 	return binary.BigEndian.AppendUint32([]byte{1}, o.handle.KeysetInfo().GetPrimaryKeyId())
 }
 
 // older returns the ids of the keys that only decrypt.
-func (o *opened) older() (out []uint32) {
+func (o *openKeyset) older() (out []uint32) {
 	info := o.handle.KeysetInfo()
 	for _, k := range info.GetKeyInfo() {
 		if k.GetKeyId() != info.GetPrimaryKeyId() {
@@ -215,11 +215,11 @@ func makeKeyset(ctx context.Context, db *keystore.DB, wrap tink.AEAD) error {
 	if err != nil {
 		return err
 	}
-	names, err := newNameKey(wrap)
+	hmacKey, err := newHMACKey(wrap)
 	if err != nil {
 		return err
 	}
-	return db.Update(ctx, func(tx *keystore.Tx) error { return tx.MakeKeyset(sealed, names) })
+	return db.Update(ctx, func(tx *keystore.Tx) error { return tx.MakeKeyset(sealed, hmacKey) })
 }
 
 func readKeyset(sealed []byte, wrap tink.AEAD) (*keyset.Handle, error) {
@@ -238,7 +238,7 @@ func writeKeyset(h *keyset.Handle, wrap tink.AEAD) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Rewrap encrypts the keyset and the key of names by another key-encryption key. Running filters
+// Rewrap encrypts the keyset and the HMAC key by another key-encryption key. Running filters
 // continue, but need the new key at their next start. Repeating the call changes nothing.
 func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
 	from, err := wrapping(old)
@@ -262,7 +262,7 @@ func Rewrap(ctx context.Context, db *keystore.DB, old, kek []byte) error {
 		if fresh.Sealed, err = rewrapKeyset(stored.Sealed, from, to); err != nil {
 			return err
 		}
-		if fresh.NameKey, err = rewrapNameKey(stored.NameKey, from, to); err != nil {
+		if fresh.HMACKey, err = rewrapHMACKey(stored.HMACKey, from, to); err != nil {
 			return err
 		}
 		return tx.ReplaceKeyset(stored, fresh)

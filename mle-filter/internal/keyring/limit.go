@@ -64,8 +64,8 @@ func (r *Keyring) allow(tx *keystore.Tx, in Rotate, keys []*keystore.Key, keep t
 func tooOften(keys []*keystore.Key, now time.Time) error {
 	var at []time.Time
 	for _, k := range keys {
-		if k.AskedAt.After(now.Add(-RotationWindow)) {
-			at = append(at, k.AskedAt)
+		if k.RequestedAt.After(now.Add(-RotationWindow)) {
+			at = append(at, k.RequestedAt)
 		}
 	}
 	if len(at) < MaxRotations {

@@ -14,22 +14,22 @@ type Once struct {
 	Fingerprint []byte
 }
 
-// Response is the response to a request, stored before if it is a replay.
+// Response is the response to a request. Replayed reports that it was stored, for a retry.
 type Response struct {
 	Status   int
 	Body     []byte
 	Replayed bool
 }
 
-// once executes a request, or returns the response that it had before.
+// once executes a request. If it is a retry, it returns the stored response.
 func (r *Keyring) once(
 	tx *keystore.Tx, tenant string, o Once, do func() (Response, error),
 ) (Response, error) {
 	if o.Key == "" {
 		return do()
 	}
-	name, fingerprint := r.sealer.last.Load().name(o)
-	before, err := tx.Response(tenant, name)
+	key, fingerprint := r.sealer.last.Load().hmacs(o)
+	before, err := tx.Response(tenant, key)
 	switch {
 	case err == nil && subtle.ConstantTimeCompare(before.Fingerprint, fingerprint) != 1:
 		return Response{}, ErrKeyReused
@@ -43,6 +43,6 @@ func (r *Keyring) once(
 		return Response{}, err
 	}
 	return out, tx.StoreResponse(
-		tenant, name, keystore.Response{Fingerprint: fingerprint, Status: out.Status, Body: out.Body},
+		tenant, key, keystore.Response{Fingerprint: fingerprint, Status: out.Status, Body: out.Body},
 	)
 }

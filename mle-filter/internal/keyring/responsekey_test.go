@@ -46,7 +46,7 @@ func (f filter) register(t *testing.T, k merchantKey) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return opened(t, shown.Challenge, k.private)
+	return decrypted(t, shown.Challenge, k.private)
 }
 
 func (f filter) prove(t *testing.T, k merchantKey, plaintext string) error {

@@ -79,7 +79,7 @@ func (r *Keyring) rotateFrom(tx *keystore.Tx, in Rotate) (Rotated, error) {
 			return Rotated{}, err
 		}
 		if cur != nil {
-			cur.AskedAt = tx.Now // saved when the key is superseded
+			cur.RequestedAt = tx.Now // saved when the key is superseded
 		}
 	}
 	next, err := r.replace(tx, in.Tenant, in.Alg, keys, keep)

@@ -35,15 +35,15 @@ var errMoved = errors.New(
 // key. It adopts changes of the keyset at each write that needs it, and whenever keys are read.
 type sealer struct {
 	wraps []tink.AEAD // of the key-encryption key, which encrypts, and of the previous one, if configured
-	last  atomic.Pointer[opened]
+	last  atomic.Pointer[openKeyset]
 }
 
-// opened is a decrypted keyset.
-type opened struct {
+// openKeyset is a decrypted keyset.
+type openKeyset struct {
 	generation int64
 	handle     *keyset.Handle
 	aead       tink.AEAD
-	nameKey    []byte
+	hmacKey    []byte
 }
 
 // openSealer reads the keyset. If there is none, it makes one, or returns keystore.ErrNoStore if
@@ -78,7 +78,7 @@ func openSealer(ctx context.Context, db *keystore.DB, existing bool, keks ...[]b
 }
 
 // read opens a stored keyset by one of the key-encryption keys.
-func (s *sealer) read(stored keystore.Keyset) (o *opened, err error) {
+func (s *sealer) read(stored keystore.Keyset) (o *openKeyset, err error) {
 	for _, wrap := range s.wraps {
 		if o, err = readBy(stored, wrap); err == nil {
 			return o, nil
@@ -87,7 +87,7 @@ func (s *sealer) read(stored keystore.Keyset) (o *opened, err error) {
 	return nil, err
 }
 
-func readBy(stored keystore.Keyset, wrap tink.AEAD) (*opened, error) {
+func readBy(stored keystore.Keyset, wrap tink.AEAD) (*openKeyset, error) {
 	h, err := readKeyset(stored.Sealed, wrap)
 	if err != nil {
 		return nil, err
@@ -96,16 +96,16 @@ func readBy(stored keystore.Keyset, wrap tink.AEAD) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keyring: keyset: %w", err)
 	}
-	names, err := openNameKey(stored.NameKey, wrap)
+	hmacKey, err := openHMACKey(stored.HMACKey, wrap)
 	if err != nil {
 		return nil, err
 	}
-	return &opened{stored.Generation, h, a, names}, nil
+	return &openKeyset{stored.Generation, h, a, hmacKey}, nil
 }
 
 // follow returns the stored keyset. It decrypts it only if its keys have changed. After a rewrap
 // alone they are the same, so a filter without the new key-encryption key can continue.
-func (s *sealer) follow(stored keystore.Keyset, err error) (*opened, error) {
+func (s *sealer) follow(stored keystore.Keyset, err error) (*openKeyset, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -131,22 +131,22 @@ func wrapping(kek []byte) (tink.AEAD, error) {
 	return wrap, nil
 }
 
-// place is the associated data of a private key: it opens only for this tenant, id and algorithm.
+// associatedData binds an encrypted private key to its tenant, id and algorithm.
 // No part contains the separator. The tenant of a spare key is "".
-func place(tenant, kid string, alg engine.Alg) []byte {
+func associatedData(tenant, kid string, alg engine.Alg) []byte {
 	return []byte(tenant + "|" + kid + "|" + string(alg))
 }
 
-func (o *opened) seal(der []byte, tenant, kid string, alg engine.Alg) ([]byte, error) {
-	sealed, err := o.aead.Encrypt(der, place(tenant, kid, alg))
+func (o *openKeyset) seal(der []byte, tenant, kid string, alg engine.Alg) ([]byte, error) {
+	sealed, err := o.aead.Encrypt(der, associatedData(tenant, kid, alg))
 	if err != nil {
 		return nil, fmt.Errorf("keyring: seal %s: %w", kid, err)
 	}
 	return sealed, nil
 }
 
-func (o *opened) open(k *keystore.Key) ([]byte, error) {
-	der, err := o.aead.Decrypt(k.Sealed, place(k.Tenant, k.Kid, engine.Alg(k.Alg)))
+func (o *openKeyset) open(k *keystore.Key) ([]byte, error) {
+	der, err := o.aead.Decrypt(k.Sealed, associatedData(k.Tenant, k.Kid, engine.Alg(k.Alg)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", errSealed, k.Kid)
 	}

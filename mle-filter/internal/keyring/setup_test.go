@@ -108,13 +108,13 @@ func (f filter) works(t *testing.T, tenant string, k keyring.Key) error {
 	if alg != k.Alg {
 		t.Errorf("alg: got %s, want %s", alg, k.Alg)
 	}
-	if got := opened(t, MustSeal(t, k.JWK, "secret"), private); got != "secret" {
+	if got := decrypted(t, MustEncrypt(t, k.JWK, "secret"), private); got != "secret" {
 		t.Errorf("got %q, want the plaintext", got)
 	}
 	return nil
 }
 
-func MustSeal(tb testing.TB, jwk jose.JSONWebKey, text string) string {
+func MustEncrypt(tb testing.TB, jwk jose.JSONWebKey, text string) string {
 	tb.Helper()
 	e, err := jose.NewEncrypter(
 		jose.A256GCM, jose.Recipient{Algorithm: jose.KeyAlgorithm(jwk.Algorithm), Key: jwk.Key, KeyID: jwk.KeyID}, nil,
@@ -133,7 +133,7 @@ func MustSeal(tb testing.TB, jwk jose.JSONWebKey, text string) string {
 	return out
 }
 
-func opened(tb testing.TB, jwe string, private any) string {
+func decrypted(tb testing.TB, jwe string, private any) string {
 	tb.Helper()
 	obj, err := jose.ParseEncryptedCompact(
 		jwe, []jose.KeyAlgorithm{jose.RSA_OAEP_256, jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM},

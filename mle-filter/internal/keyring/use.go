@@ -12,11 +12,11 @@ import (
 
 // Private implements engine.Keys.
 func (r *Keyring) Private(ctx context.Context, tenant, kid string) (any, engine.Alg, error) {
-	h, err := r.of(ctx, tenant)
+	c, err := r.cached(ctx, tenant)
 	if err != nil {
 		return nil, "", err
 	}
-	k := h.key(kid)
+	k := c.key(kid)
 	if k == nil || !stateOf(k.Key, r.clock.Now()).Decrypts() {
 		return nil, "", engine.ErrNoKey
 	}
@@ -29,11 +29,11 @@ func (r *Keyring) Private(ctx context.Context, tenant, kid string) (any, engine.
 
 // ResponseKey implements engine.Keys.
 func (r *Keyring) ResponseKey(ctx context.Context, tenant, kid string) (jose.JSONWebKey, error) {
-	h, err := r.of(ctx, tenant)
+	c, err := r.cached(ctx, tenant)
 	if err != nil {
 		return jose.JSONWebKey{}, err
 	}
-	if jwk, ok := h.responseKey(kid); ok {
+	if jwk, ok := c.responseKey(kid); ok {
 		return jwk, nil
 	}
 	return jose.JSONWebKey{}, engine.ErrNoKey
@@ -41,18 +41,18 @@ func (r *Keyring) ResponseKey(ctx context.Context, tenant, kid string) (jose.JSO
 
 // DefaultResponseKey returns the id of the default response key, or engine.ErrNoKey.
 func (r *Keyring) DefaultResponseKey(ctx context.Context, tenant string) (string, error) {
-	h, err := r.of(ctx, tenant)
+	c, err := r.cached(ctx, tenant)
 	if err != nil {
 		return "", err
 	}
-	if len(h.response) == 0 {
+	if len(c.responseKeys) == 0 {
 		return "", engine.ErrNoKey
 	}
-	return h.response[0].kid, nil
+	return c.responseKeys[0].kid, nil
 }
 
-func (h *held) responseKey(kid string) (jose.JSONWebKey, bool) {
-	for _, k := range h.response {
+func (c *cachedTenant) responseKey(kid string) (jose.JSONWebKey, bool) {
+	for _, k := range c.responseKeys {
 		if kid == "" || k.kid == kid {
 			return k.jwk, true
 		}
@@ -82,26 +82,26 @@ type Pair struct {
 // makes one. A P-256 key is made immediately. An RSA key is taken from the spares, and without one
 // the error is ErrNotReady.
 func (r *Keyring) Current(ctx context.Context, tenant string, alg engine.Alg) (Pair, error) {
-	h, err := r.of(ctx, tenant)
+	c, err := r.cached(ctx, tenant)
 	if err != nil {
 		return Pair{}, err
 	}
 	now := r.clock.Now()
-	if h.find(alg, Current, now) == nil {
+	if c.find(alg, Current, now) == nil {
 		if err := r.first(ctx, tenant, alg); err != nil {
 			return Pair{}, err
 		}
-		if h, err = r.of(ctx, tenant); err != nil {
+		if c, err = r.cached(ctx, tenant); err != nil {
 			return Pair{}, err
 		}
 		now = r.clock.Now()
 	}
-	k := h.find(alg, Current, now)
+	k := c.find(alg, Current, now)
 	if k == nil { // it was just revoked
 		return Pair{}, ErrNotReady
 	}
 	p := Pair{Current: r.show(k, now)}
-	if n := h.find(alg, Next, now); n != nil {
+	if n := c.find(alg, Next, now); n != nil {
 		next := r.show(n, now)
 		p.Next, p.Current.RotateAfter = &next, next.NotBefore
 		p.Current.ExpiresAt = next.NotBefore.Add(r.cfg.Schedule.KeepPrevious)
@@ -125,7 +125,7 @@ func (r *Keyring) first(ctx context.Context, tenant string, alg engine.Alg) erro
 // Keys returns all keys of a tenant that decrypt: the default algorithm first, and for each
 // algorithm the current, next and previous keys.
 func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
-	h, err := r.of(ctx, tenant)
+	c, err := r.cached(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
 	var out []Key
 	for _, alg := range Algs() {
 		for _, s := range []State{Current, Next, Previous} {
-			for _, k := range h.keys {
+			for _, k := range c.keys {
 				if k.Alg == string(alg) && stateOf(k.Key, now) == s {
 					out = append(out, r.show(k, now))
 				}
@@ -143,7 +143,7 @@ func (r *Keyring) Keys(ctx context.Context, tenant string) ([]Key, error) {
 	return out, nil
 }
 
-func (r *Keyring) show(k *heldKey, now time.Time) Key {
+func (r *Keyring) show(k *cachedKey, now time.Time) Key {
 	out := r.shown(k.Key, now)
 	out.JWK = k.jwk
 	return out

@@ -19,28 +19,28 @@ type Key struct {
 	SupersededAt time.Time
 	RetireAt     time.Time // when a replaced key stops decrypting
 	RevokedAt    time.Time
-	AskedAt      time.Time // when its merchant requested its replacement; zero if an operator or the schedule replaced it
+	RequestedAt  time.Time // when its merchant requested its replacement; zero if an operator or the schedule replaced it
 	DueAt        time.Time // when the schedule must check it
 }
 
 const keyColumns = `kid, tenant, alg, jwk, sealed, created_at, not_before, rotate_at, activated_at, superseded_at,
-	retire_at, revoked_at, asked_at, due_at`
+	retire_at, revoked_at, requested_at, due_at`
 
 func scanKey(r scanner) (*Key, error) {
 	var (
-		k                                                                                 Key
-		created, notBefore, rotate, activated, superseded, retire, revoked, asked, dueMil int64
+		k                                                                                     Key
+		created, notBefore, rotate, activated, superseded, retire, revoked, requested, dueMil int64
 	)
 	err := r.Scan(
 		&k.Kid, &k.Tenant, &k.Alg, &k.JWK, &k.Sealed, &created, &notBefore, &rotate, &activated, &superseded, &retire,
-		&revoked, &asked, &dueMil,
+		&revoked, &requested, &dueMil,
 	)
 	k.CreatedAt, k.NotBefore, k.RotateAt, k.ActivatedAt = moment(created), moment(notBefore), moment(rotate), moment(
 		activated,
 	)
-	k.SupersededAt, k.RetireAt, k.RevokedAt, k.AskedAt, k.DueAt = moment(
+	k.SupersededAt, k.RetireAt, k.RevokedAt, k.RequestedAt, k.DueAt = moment(
 		superseded,
-	), moment(retire), moment(revoked), moment(asked), moment(dueMil)
+	), moment(retire), moment(revoked), moment(requested), moment(dueMil)
 	return &k, err
 }
 
@@ -83,16 +83,16 @@ func (tx *Tx) InsertKey(k *Key) error {
 	return tx.one(`INSERT INTO mle_keys (`+keyColumns+`, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		k.Kid, k.Tenant, k.Alg, k.JWK, k.Sealed, millis(k.CreatedAt), millis(k.NotBefore), millis(k.RotateAt),
 		millis(k.ActivatedAt),
-		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision)
+		millis(k.SupersededAt), millis(k.RetireAt), millis(k.RevokedAt), millis(k.RequestedAt), millis(k.DueAt), tx.revision)
 }
 
 // UpdateKey writes the mutable columns of a key: its times, and the wiped private key.
 func (tx *Tx) UpdateKey(k *Key) error {
 	return tx.one(`UPDATE mle_keys SET sealed = ?, not_before = ?, rotate_at = ?, activated_at = ?,
-		superseded_at = ?, retire_at = ?, revoked_at = ?, asked_at = ?, due_at = ?, revision = ?
+		superseded_at = ?, retire_at = ?, revoked_at = ?, requested_at = ?, due_at = ?, revision = ?
 		WHERE kid = ? AND tenant = ?`,
 		k.Sealed, millis(k.NotBefore), millis(k.RotateAt), millis(k.ActivatedAt), millis(k.SupersededAt), millis(k.RetireAt),
-		millis(k.RevokedAt), millis(k.AskedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
+		millis(k.RevokedAt), millis(k.RequestedAt), millis(k.DueAt), tx.revision, k.Kid, k.Tenant)
 }
 
 // Purge removes keys that ended before that time and that the schedule need not check. It also

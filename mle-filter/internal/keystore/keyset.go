@@ -11,15 +11,15 @@ type Keyset struct {
 	Generation int64     // counts the changes of its keys
 	RotatedAt  time.Time // creation time of its newest key
 	WrappedAt  time.Time // time of its first encryption by the key-encryption key
-	NameKey    []byte    // the encrypted key of the names of Idempotency-Keys
+	HMACKey    []byte    // the encrypted key of the HMACs of Idempotency-Keys
 }
 
-const keysetOf = `SELECT sealed, generation, rotated_at, wrapped_at, name_key FROM mle_keyset`
+const keysetOf = `SELECT sealed, generation, rotated_at, wrapped_at, hmac_key FROM mle_keyset`
 
 func scanKeyset(r scanner) (Keyset, error) {
 	var k Keyset
 	var rotated, wrapped int64
-	err := r.Scan(&k.Sealed, &k.Generation, &rotated, &wrapped, &k.NameKey)
+	err := r.Scan(&k.Sealed, &k.Generation, &rotated, &wrapped, &k.HMACKey)
 	k.RotatedAt, k.WrappedAt = moment(rotated), moment(wrapped)
 	return found(k, err)
 }
@@ -33,18 +33,18 @@ func (db *DB) Keyset(ctx context.Context) (Keyset, error) {
 func (tx *Tx) Keyset() (Keyset, error) { return scanKeyset(tx.row(keysetOf)) }
 
 // MakeKeyset writes the first keyset, made and wrapped now. It returns ErrConflict if there is one.
-func (tx *Tx) MakeKeyset(sealed, nameKey []byte) error {
+func (tx *Tx) MakeKeyset(sealed, hmacKey []byte) error {
 	now := millis(tx.Now)
-	return tx.one(`INSERT INTO mle_keyset (id, sealed, rotated_at, wrapped_at, name_key) VALUES (1, ?, ?, ?, ?)`,
-		sealed, now, now, nameKey)
+	return tx.one(`INSERT INTO mle_keyset (id, sealed, rotated_at, wrapped_at, hmac_key) VALUES (1, ?, ?, ?, ?)`,
+		sealed, now, now, hmacKey)
 }
 
 // ReplaceKeyset replaces the keyset that was read. It returns ErrConflict if another one is stored
 // now.
 func (tx *Tx) ReplaceKeyset(old, k Keyset) error {
-	return tx.one(`UPDATE mle_keyset SET sealed = ?, generation = ?, rotated_at = ?, wrapped_at = ?, name_key = ?
+	return tx.one(`UPDATE mle_keyset SET sealed = ?, generation = ?, rotated_at = ?, wrapped_at = ?, hmac_key = ?
 		WHERE sealed = ?`,
-		k.Sealed, k.Generation, millis(k.RotatedAt), millis(k.WrappedAt), k.NameKey, old.Sealed)
+		k.Sealed, k.Generation, millis(k.RotatedAt), millis(k.WrappedAt), k.HMACKey, old.Sealed)
 }
 
 // sealed selects all encrypted private keys. Spare keys have no tenant.

@@ -61,11 +61,11 @@ func TestKeyset(t *testing.T) {
 			t.Errorf("a second one: got %v", err)
 		}
 		first, err := w.a.Keyset(t.Context())
-		if err != nil || !first.RotatedAt.Equal(birth) || !first.WrappedAt.Equal(birth) || string(first.NameKey) != "name" {
+		if err != nil || !first.RotatedAt.Equal(birth) || !first.WrappedAt.Equal(birth) || string(first.HMACKey) != "name" {
 			t.Errorf("the first: got %+v, %v", first, err)
 		}
 		second := keystore.Keyset{
-			Sealed: []byte("two"), Generation: 1, RotatedAt: birth.Add(1e9), WrappedAt: birth.Add(2e9), NameKey: []byte("other"),
+			Sealed: []byte("two"), Generation: 1, RotatedAt: birth.Add(1e9), WrappedAt: birth.Add(2e9), HMACKey: []byte("other"),
 		}
 		for i, want := range []error{nil, keystore.ErrConflict} {
 			err := w.b.Update(t.Context(), func(tx *keystore.Tx) error { return tx.ReplaceKeyset(first, second) })
@@ -121,7 +121,7 @@ func TestResponseKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := put("a"); !errors.Is(err, keystore.ErrConflict) {
-			t.Errorf("in the place of a proven one: got %v", err)
+			t.Errorf("over a proven key: got %v", err)
 		}
 		if err := prove("a"); !errors.Is(err, keystore.ErrConflict) {
 			t.Errorf("proven again: got %v", err)

@@ -70,7 +70,7 @@ func (m *Metrics) Exchange(e shell.Exchange) {
 		return
 	}
 	response := "none"
-	if e.Sealed {
+	if e.WrapsResponse {
 		response = "encrypted"
 	}
 	m.exchanges.WithLabelValues(cmp.Or(string(e.Alg), "none"), response).Inc()

@@ -104,18 +104,18 @@ func TestRefuses(t *testing.T) {
 		"a method there is not":   {Routes: []policy.Route{{Method: "FOO", Path: "/v1"}}},
 		"method in small letters": {Routes: []policy.Route{{Method: "post", Path: "/v1"}}},
 		"star for method":         {Routes: []policy.Route{{Method: "*", Path: "/v1"}}},
-		"off, answers required":   {Routes: []policy.Route{{Path: "/v1", MLE: off, Response: required}}},
-		"answers off":             {Routes: []policy.Route{{Path: "/v1", Response: off}}},
+		"off, responses required": {Routes: []policy.Route{{Path: "/v1", MLE: off, Response: required}}},
+		"responses off":           {Routes: []policy.Route{{Path: "/v1", Response: off}}},
 		"the same twice":          {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/{b}"}}},
 		"hidden by rest": {
 			Routes: []policy.Route{{Path: "/v1/**"}, {Method: "POST", Path: "/v1/tokens", MLE: required}},
 		},
-		"hidden by template":     {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/tokens", MLE: required}}},
-		"merchant off":           {Merchants: map[string]policy.Merchant{strict: {MLE: off}}},
-		"merchant's answers off": {Merchants: map[string]policy.Merchant{strict: {Response: off}}},
-		"merchant unknown level": {Merchants: map[string]policy.Merchant{strict: {MLE: "yes"}}},
-		"merchant in a mode":     {Merchants: map[string]policy.Merchant{strict + "/live": {MLE: required}}},
-		"merchant without id":    {Merchants: map[string]policy.Merchant{"": {MLE: required}}},
+		"hidden by template":       {Routes: []policy.Route{{Path: "/v1/{a}"}, {Path: "/v1/tokens", MLE: required}}},
+		"merchant off":             {Merchants: map[string]policy.Merchant{strict: {MLE: off}}},
+		"merchant's responses off": {Merchants: map[string]policy.Merchant{strict: {Response: off}}},
+		"merchant unknown level":   {Merchants: map[string]policy.Merchant{strict: {MLE: "yes"}}},
+		"merchant in a mode":       {Merchants: map[string]policy.Merchant{strict + "/live": {MLE: required}}},
+		"merchant without id":      {Merchants: map[string]policy.Merchant{"": {MLE: required}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,15 +153,15 @@ func TestMerchantsThatChangeNothing(t *testing.T) {
 		routes  routes
 		applies bool
 	}{
-		"as it is meant": {strict, policy.Merchant{MLE: required}, nil, true},
-		"answers alone":  {strict, policy.Merchant{Response: required}, nil, true},
-		"nothing":        {strict, policy.Merchant{}, nil, false},
-		"optional":       {strict, policy.Merchant{MLE: optional, Response: optional}, nil, false},
+		"as it is meant":  {strict, policy.Merchant{MLE: required}, nil, true},
+		"responses alone": {strict, policy.Merchant{Response: required}, nil, true},
+		"nothing":         {strict, policy.Merchant{}, nil, false},
+		"optional":        {strict, policy.Merchant{MLE: optional, Response: optional}, nil, false},
 		"one route requires it": {
 			strict, policy.Merchant{MLE: required}, routes{{Path: "/v1/tokens", MLE: required}}, true,
 		},
 		"all routes require it": {strict, policy.Merchant{MLE: required}, routes{all(required, "")}, false},
-		"all require it, not answers": {
+		"all require it, not responses": {
 			strict, policy.Merchant{MLE: required, Response: required}, routes{all(required, "")}, true,
 		},
 		"all require more": {strict, policy.Merchant{MLE: required}, routes{all(required, required)}, false},

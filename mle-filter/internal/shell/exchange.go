@@ -11,7 +11,7 @@ import (
 func ExchangeOf(x *engine.Exchange, p *engine.Problem) (e Exchange) {
 	if x != nil {
 		_, e.Alg = x.Key()
-		e.Sealed = x.WrapsResponse()
+		e.WrapsResponse = x.WrapsResponse()
 	}
 	if p != nil {
 		e.Status, e.Code, e.Reason = p.Status, p.Code, p.Reason

@@ -25,9 +25,9 @@ type Config struct {
 
 // Exchange is the counted data of a request. It contains no input of the client.
 type Exchange struct {
-	Alg    engine.Alg // of the request's key; "" if the body was not decrypted
-	Sealed bool       // the request demanded an encrypted response
-	Status int        // of a rejection, else 0
-	Code   string     // of a rejection, else ""
-	Reason string     // of a rejection, else ""
+	Alg           engine.Alg // of the request's key; "" if the body was not decrypted
+	WrapsResponse bool       // the request demanded an encrypted response
+	Status        int        // of a rejection, else 0
+	Code          string     // of a rejection, else ""
+	Reason        string     // of a rejection, else ""
 }

@@ -104,14 +104,14 @@ func (c *client) post(ctx context.Context, body []byte) error {
 	if c.gzip {
 		r.Header.Set("Content-Encoding", "gzip")
 	}
-	answer, err := c.http.Do(r)
+	response, err := c.http.Do(r)
 	if err != nil {
 		return err
 	}
-	if err := answer.Body.Close(); err != nil {
+	if err := response.Body.Close(); err != nil {
 		return err
 	}
-	switch s := answer.StatusCode; {
+	switch s := response.StatusCode; {
 	case s >= 200 && s < 300:
 		return nil
 	case s == http.StatusTooManyRequests, s == http.StatusBadGateway, s == http.StatusServiceUnavailable,

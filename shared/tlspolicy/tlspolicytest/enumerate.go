@@ -77,11 +77,11 @@ func Obeys(tb testing.TB, addr, key string, p tlspolicy.Policy) {
 func strangers(p tlspolicy.Policy) []tls.SignatureScheme {
 	var all []tls.SignatureScheme
 	for hash := range tls.SignatureScheme(6) { // MD5, SHA-1, SHA-2 from 224 on
-		for kind := range tls.SignatureScheme(3) { // RSA, DSA, ECDSA
-			all = append(all, (hash+1)<<8|kind+1)
+		for signature := range tls.SignatureScheme(3) { // RSA, DSA, ECDSA
+			all = append(all, (hash+1)<<8|signature+1)
 		}
 	}
-	for low := range tls.SignatureScheme(8) { // RSA-PSS of both kinds, Ed25519 and Ed448
+	for low := range tls.SignatureScheme(8) { // RSA-PSS with both key types, Ed25519 and Ed448
 		all = append(all, 0x0804+low)
 	}
 	return slices.DeleteFunc(all, func(s tls.SignatureScheme) bool {

@@ -44,7 +44,7 @@ func Offer(ctx context.Context, addr string, h Hello) (Taken, error) {
 	if _, err := conn.Write(h.record()); err != nil {
 		return Taken{}, fmt.Errorf("offer: %w", err)
 	}
-	return answer(conn)
+	return readFlight(conn)
 }
 
 const (
@@ -57,20 +57,20 @@ const (
 	maximum = 1 << 18 // of a response; chains are far smaller
 )
 
-// answer reads the server's first flight.
-func answer(conn io.Reader) (Taken, error) {
+// readFlight reads the server's first flight.
+func readFlight(conn io.Reader) (Taken, error) {
 	var flight []byte
 	var taken Taken
 	for len(flight) < maximum {
-		kind, payload, err := readRecord(conn)
+		recordType, payload, err := readRecord(conn)
 		if err != nil {
 			return Taken{}, err
 		}
-		if kind == recordAlert {
+		if recordType == recordAlert {
 			return Taken{}, fmt.Errorf("%w: alert %x", ErrRefused, payload)
 		}
-		if kind != recordHandshake {
-			return Taken{}, fmt.Errorf("offer: a record of type %d", kind)
+		if recordType != recordHandshake {
+			return Taken{}, fmt.Errorf("offer: a record of type %d", recordType)
 		}
 		flight = append(flight, payload...)
 		for len(flight) >= 4 {
@@ -90,10 +90,10 @@ func answer(conn io.Reader) (Taken, error) {
 			flight = flight[size:]
 		}
 	}
-	return Taken{}, errors.New("offer: an answer without an end")
+	return Taken{}, errors.New("offer: the server sent more records than a first flight has")
 }
 
-func readRecord(r io.Reader) (kind byte, payload []byte, err error) {
+func readRecord(r io.Reader) (recordType byte, payload []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		var late net.Error
@@ -145,8 +145,8 @@ func (h Hello) extensions() []byte {
 	groups := []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384}
 	var out []byte
 	for _, e := range []struct {
-		kind uint16
-		body []byte
+		extension uint16
+		body      []byte
 	}{
 		{0, prefixed(append([]byte{0}, prefixed([]byte("localhost"))...))}, // server_name
 		{10, prefixed(words(groups))},
@@ -154,7 +154,7 @@ func (h Hello) extensions() []byte {
 		{13, prefixed(words(signatures))},
 		{0xff01, []byte{0}}, // renegotiation_info
 	} {
-		out = binary.BigEndian.AppendUint16(out, e.kind)
+		out = binary.BigEndian.AppendUint16(out, e.extension)
 		out = append(out, prefixed(e.body)...)
 	}
 	return out

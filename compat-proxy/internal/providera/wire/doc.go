@@ -58,5 +58,5 @@
 //
 // A Document is one response tree that can be rendered in both formats. XML puts the base members
 // (refId, messages) first. JSON puts them last and has no root. Both begin with a byte order mark.
-// Element.Kind decides the JSON form of an element.
+// Element.Form decides the JSON form of an element.
 package wire

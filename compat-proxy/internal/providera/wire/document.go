@@ -12,7 +12,7 @@ const (
 // Form is the JSON form of an element. The XML form does not depend on it.
 type Form uint8
 
-// The kinds of elements.
+// The forms of elements.
 const (
 	// Text is a JSON string.
 	Text Form = iota

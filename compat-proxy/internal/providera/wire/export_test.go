@@ -3,7 +3,7 @@ package wire
 // Shape is a schema type in the form that the property tests need to make valid values.
 type Shape struct {
 	Any, Simple   bool
-	Kind, Pattern int
+	Base, Pattern int
 	Least, Most   int
 	Enum          []string
 	Fraction      int
@@ -19,13 +19,13 @@ type Position struct {
 	Shapes   []Shape
 }
 
-// The kinds and patterns of simple types.
+// The bases and patterns of simple types.
 const (
-	StringKind  = stringBase
-	DecimalKind = decimalBase
-	BooleanKind = booleanBase
-	DateKind    = dateBase
-	InstantKind = dateTimeBase
+	StringBase  = stringBase
+	DecimalBase = decimalBase
+	BooleanBase = booleanBase
+	DateBase    = dateBase
+	InstantBase = dateTimeBase
 	DigitsOnly  = digitsOnly
 )
 
@@ -38,7 +38,7 @@ func shapeOf(t *schemaType) Shape {
 	}
 	if s := t.simple; s != nil {
 		return Shape{
-			Simple: true, Kind: s.base, Pattern: s.pattern, Least: s.least, Most: s.most,
+			Simple: true, Base: s.base, Pattern: s.pattern, Least: s.least, Most: s.most,
 			Enum: s.enum, Fraction: s.fraction, Total: s.total, Unsigned: s.unsigned,
 		}
 	}

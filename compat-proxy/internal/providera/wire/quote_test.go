@@ -21,8 +21,8 @@ func TestResponsesDoNotGrow(t *testing.T) {
 		"attribute": sale("<amount " + name + `="">1</amount>`),
 		"key":       `{"authenticateTestRequest":{"` + name + `":1}}`,
 	}
-	for kind, body := range tests {
-		t.Run(kind, func(t *testing.T) {
+	for format, body := range tests {
+		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			_, fault := wire.Parse([]byte(body), wire.Options{})
 			if fault == nil {

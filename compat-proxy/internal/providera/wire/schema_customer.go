@@ -20,7 +20,7 @@ var customerAddress = extend(
 	optional("email", plainString),
 )
 
-var customerKind = enumeration("customerTypeEnum", "individual", "business")
+var customerType = enumeration("customerTypeEnum", "individual", "business")
 
 var driversLicense = sequence(
 	required("number", secret(5, 20)),
@@ -29,7 +29,7 @@ var driversLicense = sequence(
 )
 
 var customerData = sequence(
-	optional("type", customerKind),
+	optional("type", customerType),
 	optional("id", upTo(20)),
 	optional("email", upTo(255)),
 	optional("driversLicense", driversLicense),
@@ -37,7 +37,7 @@ var customerData = sequence(
 )
 
 var paymentProfile = sequence(
-	optional("customerType", customerKind),
+	optional("customerType", customerType),
 	optional("billTo", customerAddress),
 	optional("payment", payment),
 	optional("driversLicense", driversLicense),

@@ -164,16 +164,16 @@ func drawText(t *rapid.T, s wire.Shape) string {
 	switch {
 	case s.Enum != nil:
 		return rapid.SampledFrom(s.Enum).Draw(t, "enum")
-	case s.Kind == wire.BooleanKind:
+	case s.Base == wire.BooleanBase:
 		return rapid.SampledFrom([]string{"true", "false", "1", "0"}).Draw(t, "bool")
-	case s.Kind == wire.DateKind:
+	case s.Base == wire.DateBase:
 		return rapid.SampledFrom([]string{"2026-02-28", "2024-02-29Z", "1999-12-31+02:00"}).Draw(t, "date")
-	case s.Kind == wire.InstantKind:
+	case s.Base == wire.InstantBase:
 		return rapid.SampledFrom([]string{
 			"2026-02-28T01:02:03", "2026-02-28T01:02:03.25Z",
 			" 2026-02-28T01:02:03-08:00",
 		}).Draw(t, "instant")
-	case s.Kind == wire.DecimalKind:
+	case s.Base == wire.DecimalBase:
 		return rapid.SampledFrom([]string{"0", "12", "12.5", "0.0600", "+1.00", " 7.25\n", ".5"}).Draw(t, "decimal")
 	case s.Pattern == wire.DigitsOnly:
 		return rapid.StringMatching(`[0-9]{3,4}`).Draw(t, "digits")

@@ -10,14 +10,14 @@ CREATE TABLE mle_revision (
 ) STRICT;
 INSERT INTO mle_revision VALUES (1, 0);
 
--- The keyset encrypts the private keys; the key-encryption key encrypts the keyset and the name key.
+-- The keyset encrypts the private keys; the key-encryption key encrypts the keyset and the HMAC key.
 CREATE TABLE mle_keyset (
     id         INTEGER PRIMARY KEY CHECK (id = 1),
     sealed     BLOB NOT NULL,
     generation INTEGER NOT NULL DEFAULT 0, -- counts changes of its keys, not rewraps
     rotated_at INTEGER NOT NULL, -- when its newest key was made
     wrapped_at INTEGER NOT NULL, -- since when this key-encryption key encrypts it
-    name_key   BLOB NOT NULL  -- the key of the names in mle_responses; neither a rotation nor a rewrap changes it
+    hmac_key   BLOB NOT NULL  -- the key of the HMACs in mle_responses; neither a rotation nor a rewrap changes it
 ) STRICT;
 
 -- The service's keys, which clients encrypt requests to. Times are Unix milliseconds, 0 for "never".
@@ -35,7 +35,7 @@ CREATE TABLE mle_keys (
     superseded_at INTEGER NOT NULL DEFAULT 0,
     retire_at     INTEGER NOT NULL DEFAULT 0, -- from when on a superseded key is refused
     revoked_at    INTEGER NOT NULL DEFAULT 0,
-    asked_at      INTEGER NOT NULL DEFAULT 0, -- when the merchant requested its rotation; limited per day
+    requested_at      INTEGER NOT NULL DEFAULT 0, -- when the merchant requested its rotation; limited per day
     due_at        INTEGER NOT NULL DEFAULT 0, -- when the schedule checks the key next
     revision      INTEGER NOT NULL,
     CHECK (superseded_at = 0 OR activated_at > 0),
@@ -89,7 +89,7 @@ CREATE TABLE mle_outbox (
 CREATE INDEX mle_outbox_by_next ON mle_outbox (next_at) WHERE delivered_at = 0;
 
 -- The responses to requests with an Idempotency-Key. The key and the fingerprint of the request
--- are kept as HMACs under the name key: either may be guessed, or hold what nobody should read here.
+-- are stored as HMACs under the HMAC key: either could be guessed, or contain confidential text.
 CREATE TABLE mle_responses (
     tenant      TEXT NOT NULL,
     key         TEXT NOT NULL,

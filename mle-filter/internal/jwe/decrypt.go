@@ -58,8 +58,8 @@ func (m *Message) Bind(private any, alg Alg) error {
 	return nil
 }
 
-// Open decrypts a bound message. It returns the same *Error for every fault.
-func (m *Message) Open() ([]byte, error) {
+// Decrypt decrypts a bound message. It returns the same *Error for every fault.
+func (m *Message) Decrypt() ([]byte, error) {
 	plaintext, err := m.object.Decrypt(m.key)
 	if err != nil {
 		return nil, errDecrypt

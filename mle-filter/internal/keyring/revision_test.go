@@ -74,12 +74,12 @@ func endUnderUse(t *testing.T, a filter, users []filter, end func(*testing.T, fi
 	wg.Wait()
 }
 
-// TestInquiryGivesUp checks that a caller whose context ends does not wait for a slow store.
-func TestInquiryGivesUp(t *testing.T) {
+// TestRevisionQueryGivesUp checks that a caller whose context ends does not wait for a slow store.
+func TestRevisionQueryGivesUp(t *testing.T) {
 	t.Parallel()
 	f := open(t, storetest.SQLite(t), clock.NewFake(birth))
 	arrived, slow := make(chan struct{}), make(chan struct{})
-	ask := keyring.Inquiry(func(ctx context.Context) (int64, error) {
+	ask := keyring.RevisionQuery(func(ctx context.Context) (int64, error) {
 		select {
 		case arrived <- struct{}{}:
 		case <-ctx.Done():

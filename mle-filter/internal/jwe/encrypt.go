@@ -41,14 +41,14 @@ type Binding struct {
 	IdempotencyKey string // idk
 }
 
-// Seal encrypts a message to the recipient. Its header has the time and, unless empty, the media
+// Encrypt encrypts a message to the recipient. Its header has the time and, unless empty, the media
 // type.
-func (r *Recipient) Seal(plaintext []byte, contentType string, now time.Time) ([]byte, error) {
-	return r.SealBound(plaintext, contentType, now, Binding{})
+func (r *Recipient) Encrypt(plaintext []byte, contentType string, now time.Time) ([]byte, error) {
+	return r.EncryptBound(plaintext, contentType, now, Binding{})
 }
 
-// SealBound is Seal for a message that is bound to a request.
-func (r *Recipient) SealBound(plaintext []byte, contentType string, now time.Time, to Binding) ([]byte, error) {
+// EncryptBound is Encrypt for a message that is bound to a request.
+func (r *Recipient) EncryptBound(plaintext []byte, contentType string, now time.Time, to Binding) ([]byte, error) {
 	options := (&jose.EncrypterOptions{}).WithType("JOSE").WithHeader("iat", now.Unix())
 	for name, value := range map[jose.HeaderKey]string{
 		"htm": to.Method, "htu": to.Path, "rsp": to.ResponseTo, "idk": to.IdempotencyKey,
@@ -62,15 +62,15 @@ func (r *Recipient) SealBound(plaintext []byte, contentType string, now time.Tim
 	}
 	encrypter, err := jose.NewEncrypter(enc, jose.Recipient{Algorithm: jose.KeyAlgorithm(r.alg), Key: r.key}, options)
 	if err != nil {
-		return nil, fmt.Errorf("jwe: seal: %w", err)
+		return nil, fmt.Errorf("jwe: encrypt: %w", err)
 	}
 	object, err := encrypter.Encrypt(plaintext)
 	if err != nil {
-		return nil, fmt.Errorf("jwe: seal: %w", err)
+		return nil, fmt.Errorf("jwe: encrypt: %w", err)
 	}
 	token, err := object.CompactSerialize()
 	if err != nil {
-		return nil, fmt.Errorf("jwe: seal: %w", err)
+		return nil, fmt.Errorf("jwe: encrypt: %w", err)
 	}
 	return []byte(token), nil
 }

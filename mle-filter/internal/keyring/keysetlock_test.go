@@ -22,15 +22,15 @@ func TestKeysetDroppedMeanwhilePostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close() //nolint:errcheck // a test's connection
-	held, err := db.BeginTx(t.Context(), nil)
+	lock, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := held.ExecContext(t.Context(), "LOCK TABLE mle_response_keys"); err != nil { // read after the private keys
+	if _, err := lock.ExecContext(t.Context(), "LOCK TABLE mle_response_keys"); err != nil { // read after the private keys
 		t.Fatal(err)
 	}
-	opened := make(chan error, 1)
-	go func() { opened <- reads.Opens(t.Context(), shop, key.Kid) }()
+	done := make(chan error, 1)
+	go func() { done <- reads.Opens(t.Context(), shop, key.Kid) }()
 	programtest.WaitFor(t, "the read waits for the table", func() bool {
 		const query = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = 'mle_response_keys'::regclass"
 		var waiting int
@@ -42,10 +42,10 @@ func TestKeysetDroppedMeanwhilePostgreSQL(t *testing.T) {
 	if older, err := operator.rotateKeyset(t.Context(), true, quiet); err != nil || older != 0 {
 		t.Fatalf("got %d older keys, %v", older, err)
 	}
-	if err := held.Rollback(); err != nil {
+	if err := lock.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-opened; err != nil {
+	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
