@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// chain follows the certificates from the leaf to a root, and reports where they do not lead on.
+// chain follows the issuers from the leaf to a root, and reports a missing one.
 func (c *checking) chain() {
 	before := len(c.reasons)
 	all := c.all
@@ -23,23 +23,23 @@ func (c *checking) chain() {
 		ordered = ordered && c.position[next] > c.position[last]
 		used[next], last = true, next
 	}
-	if !ordered && c.position[0] == 1 { // else it was reported
-		c.fault(ChainOrder, "the certificates are not in order: the leaf has to be first, and each one's issuer next")
+	if !ordered && c.position[0] == 1 { // otherwise newChecking has reported it
+		c.fault(ChainOrder, "the certificates are not in order: "+
+			"put the leaf first, and each issuer after the certificate that it issued")
 	}
 	for i := range all {
 		if !used[i] {
-			c.fault(ChainStray, "%s issued nothing here: it belongs to another chain", c.called(i))
+			c.fault(ChainStray, "%s issued no certificate of this chain: remove it", c.label(i))
 		}
 	}
 	c.end(last)
-	if len(c.reasons) == before && !c.said(KeyMismatch, ChainOrder, Expired, NotYetValid, NotServer, WeakSignature) {
+	if len(c.reasons) == before && !c.reported(KeyMismatch, ChainOrder, Expired, NotYetValid, NotServer, WeakSignature) {
 		c.verify(last)
 	}
 }
 
-// said reports whether one of the codes was given, each of which would come back as another error
-// of the whole.
-func (c *checking) said(codes ...Code) bool {
+// reported reports whether one of the codes was reported. Each of them makes verify fail too.
+func (c *checking) reported(codes ...Code) bool {
 	return slices.ContainsFunc(c.reasons, func(r Reason) bool { return slices.Contains(codes, r.Code) })
 }
 
@@ -54,8 +54,8 @@ func (c *checking) issuer(i int, used []bool) int {
 	return -1
 }
 
-// issued reports whether the parent signed the child. A signature by SHA-1 is refused elsewhere, so
-// names must do for it.
+// issued reports whether the parent signed the child. Go cannot check a
+// signature with SHA-1, which another check rejects, so equal names suffice for it.
 func issued(parent, child *x509.Certificate) bool {
 	if !bytes.Equal(parent.RawSubject, child.RawIssuer) {
 		return false
@@ -68,41 +68,40 @@ func selfSigned(c *x509.Certificate) bool {
 	if !bytes.Equal(c.RawSubject, c.RawIssuer) {
 		return false
 	}
-	// Not CheckSignatureFrom, which wants an authority: a server's own certificate may have signed
-	// itself.
+	// Not CheckSignatureFrom, which requires an authority: a server certificate may be self-signed.
 	err := c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature)
 	return err == nil || errors.As(err, new(x509.InsecureAlgorithmError))
 }
 
-// end reports whether the last certificate leads to a root, and how well that is known.
+// end checks whether the last certificate is a root, or was issued by one.
 func (c *checking) end(last int) {
 	all := c.all
 	top := all[last]
 	known := c.known(top)
 	switch {
 	case selfSigned(top) && last > 0 && known:
-		c.warn(RootSent, "%s is a root, which need not be sent: clients have it", c.called(last))
+		c.warn(RootSent, "%s is a root certificate: clients have it, so remove it from the file", c.label(last))
 	case selfSigned(top) && !known:
-		c.warn(RootUnknown, "%s is its own issuer: only clients that were given it trust it", c.called(last))
+		c.warn(RootUnknown, "%s is self-signed: only clients that are configured with it trust it", c.label(last))
 	case known:
-	case weak(top.SignatureAlgorithm): // it was reported, and ends the search
+	case weak(top.SignatureAlgorithm): // strength has reported it
 	case last > 0 && c.OpenRoot:
-		c.warn(RootUnknown, "the root %s is not known here: only clients that were given it trust the certificate",
-			name(top.Issuer.String()))
+		c.warn(RootUnknown, "the root %s is unknown here: only clients that are configured with it trust the certificate",
+			quotedName(top.Issuer.String()))
 	case last > 0:
-		c.fault(ChainIncomplete, "the chain ends at %s, whose issuer %s is neither in the file nor a known root",
-			name(top.Subject.String()), name(top.Issuer.String()))
+		c.fault(ChainIncomplete, "the chain ends at %s: append the certificate of its issuer, %s",
+			quotedName(top.Subject.String()), quotedName(top.Issuer.String()))
 	case len(all) > 1:
-		c.fault(ChainIncomplete, "none of the other certificates issued the first one: its issuer is %s",
-			name(top.Issuer.String()))
+		c.fault(ChainIncomplete, "none of the other certificates issued the first one: append the one of its issuer, %s",
+			quotedName(top.Issuer.String()))
 	default:
-		c.fault(ChainIncomplete, "the certificate stands alone: that of its issuer, %s, has to follow it",
-			name(top.Issuer.String()))
+		c.fault(ChainIncomplete, "the file has only the leaf: append the certificate of its issuer, %s",
+			quotedName(top.Issuer.String()))
 	}
 }
 
-// known reports whether the certificate is a known root, or one issued it. The day does not matter:
-// another check reports it.
+// known reports whether the certificate is a known root, or one issued it. It ignores the
+// validity period, which another check reports.
 func (c *checking) known(top *x509.Certificate) bool {
 	at := c.now
 	if at.After(top.NotAfter) || at.Before(top.NotBefore) {
@@ -115,8 +114,8 @@ func (c *checking) known(top *x509.Certificate) bool {
 	return err == nil || errors.As(err, new(x509.UnhandledCriticalExtension))
 }
 
-// verify finds other reasons to reject a chain that looks whole: lengths of paths, constraints of
-// names, purposes of the issuers.
+// verify finds the other reasons to reject a complete chain: path lengths, name constraints, and the
+// purposes of issuers.
 func (c *checking) verify(last int) {
 	all := c.all
 	roots, above := c.Roots, x509.NewCertPool()
@@ -131,6 +130,6 @@ func (c *checking) verify(last int) {
 		Roots: roots, Intermediates: above, CurrentTime: c.now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	})
 	if err != nil {
-		c.fault(ChainInvalid, "clients would refuse the chain: %v", err)
+		c.fault(ChainInvalid, "clients would reject the chain: %v", err)
 	}
 }

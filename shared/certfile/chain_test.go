@@ -40,7 +40,7 @@ func TestCheckFollowsTheChain(t *testing.T) {
 	}{
 		{
 			"LoneLeaf", leaf, leaf.Chain[:1], codes(certfile.ChainIncomplete),
-			"stands alone: that of its issuer, \"CN=Test Intermediate",
+			"only the leaf: append the certificate of its issuer, \"CN=Test Intermediate",
 		},
 		{"LoneLeafOfAKnownRoot", server, server.Chain[:1], nil, ""},
 		{
@@ -48,22 +48,22 @@ func TestCheckFollowsTheChain(t *testing.T) {
 			[]*x509.Certificate{deep.Leaf, w.below.Certificate},
 			codes(certfile.ChainStray, certfile.ChainIncomplete), "certificate 2",
 		},
-		{"UpperMissing", deep, deep.Chain[:2], codes(certfile.ChainIncomplete), "neither in the file nor a known root"},
+		{"UpperMissing", deep, deep.Chain[:2], codes(certfile.ChainIncomplete), "append the certificate of its issuer"},
 		{
 			"UnknownRoot", w.strangeBelow.Issue(t), nil, codes(certfile.ChainIncomplete),
-			"is neither in the file nor a known root",
+			"append the certificate of its issuer",
 		},
 		{
 			"Swapped", deep,
 			[]*x509.Certificate{deep.Leaf, w.below.Certificate, sub.Certificate},
 			codes(certfile.ChainOrder),
-			"each one's issuer next",
+			"each issuer after",
 		},
 		{
 			"LeafLast", leaf,
 			[]*x509.Certificate{w.below.Certificate, leaf.Leaf},
 			codes(certfile.ChainOrder),
-			"the key is that of certificate 2",
+			"the key belongs to certificate 2",
 		},
 		{
 			"Stray", leaf,

@@ -13,22 +13,28 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// Rules are the demands on a pair. The zero value checks all that does not depend on hosts.
+// Rules are the requirements of a pair. The zero value checks everything except the host names.
 type Rules struct {
-	Hosts []string       // names and addresses, each of which the leaf must be good for
+	Hosts []string       // names and addresses that the leaf must cover
 	Roots *x509.CertPool // authorities that clients trust; nil: the system's
-	// Policy is the listener's. A pair, or the pairs that are served together, must be good for the
-	// suites of TLS 1.2 that it leaves.
+	// Policy is the TLS policy of the listener. The pairs that are served together must fit the
+	// cipher suites of TLS 1.2 that it allows.
 	Policy tlspolicy.Policy
-	// OpenRoot accepts a chain that ends below an unknown root, with a warning, if it holds more
-	// than the leaf. An authority that issues chains ends them at its root.
+	// OpenRoot accepts, with a warning, a chain of more than the leaf that ends below an unknown
+	// root. The chains of a private authority look so.
 	OpenRoot bool
+	// KeyOnly checks only that the key is that of the first certificate and that the policy allows
+	// it. It is for listeners whose operator also configures the clients.
+	KeyOnly bool
 }
 
 // Check returns all reasons for which the pair cannot be served, as a *RefusalError, and the
 // warnings.
 func (r Rules) Check(now time.Time, p *Pair) (warnings []Reason, err error) {
 	c := newChecking(r, now, p)
+	if r.KeyOnly { // Together checks the policy
+		return nil, refuse(c.reasons)
+	}
 	for i := range c.all {
 		c.validity(i)
 	}
@@ -38,12 +44,11 @@ func (r Rules) Check(now time.Time, p *Pair) (warnings []Reason, err error) {
 		c.strength(i)
 	}
 	c.chain()
-	c.life()
+	c.lifetime()
 	return c.warnings, refuse(c.reasons)
 }
 
-// Together returns why pairs that are good one by one cannot be served together, as a
-// *RefusalError.
+// Together returns a *RefusalError if pairs that are valid one by one cannot be served together.
 func (r Rules) Together(pairs []*Pair) error {
 	var keys []crypto.PublicKey
 	for i, p := range pairs {
@@ -52,14 +57,14 @@ func (r Rules) Together(pairs []*Pair) error {
 			return refuse([]Reason{{
 				File: p.From.Chain, Code: PairsUnfit,
 				Text: "has a key of the same algorithm, " + p.algorithm() + ", as " + pairs[i-1].From.Chain +
-					": nobody could say which to serve",
+					": remove one of the two pairs",
 			}})
 		}
 	}
 	if err := r.Policy.Takes(keys...); err != nil && len(pairs) > 0 {
 		return refuse([]Reason{{
 			File: pairs[0].From.Chain, Code: PairsUnfit,
-			Text: "does not do for the TLS settings: " + err.Error(),
+			Text: "cannot be served with the TLS settings: " + err.Error(),
 		}})
 	}
 	return nil
@@ -72,13 +77,13 @@ type checking struct {
 	pair     *Pair
 	leaf     *x509.Certificate
 	all      []*x509.Certificate // the leaf first
-	position []int               // in the file, of each of them
+	position []int               // of each certificate in the file
 	reasons  []Reason
 	warnings []Reason
 }
 
-// newChecking puts the certificate of the key first. If the key fits none or a later one, that is a
-// reason to refuse the pair, and the other checks still run.
+// newChecking puts the certificate of the key first. If the key belongs to no certificate or to a
+// later one, that is a reason to reject the pair, and the other checks still run.
 func newChecking(r Rules, now time.Time, p *Pair) *checking {
 	c := &checking{Rules: r, now: now, pair: p}
 	for i, der := range p.Certificate.Certificate {
@@ -94,7 +99,7 @@ func newChecking(r Rules, now time.Time, p *Pair) *checking {
 			Text: "is not the key of the certificate in " + p.From.Chain + ": one of the two files belongs to another pair",
 		})
 	case at > 0:
-		c.fault(ChainOrder, "the key is that of certificate %d, which has to be the first", at+1)
+		c.fault(ChainOrder, "the key belongs to certificate %d: move that certificate to the start of the file", at+1)
 		first(c.all, at)
 		first(c.position, at)
 	}
@@ -117,16 +122,16 @@ func (c *checking) warn(code Code, format string, args ...any) {
 	c.warnings = append(c.warnings, Reason{File: c.pair.From.Chain, Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
-// called is how reasons speak of a certificate of the chain.
-func (c *checking) called(i int) string {
+// label names a certificate of the chain in a reason.
+func (c *checking) label(i int) string {
 	if i == 0 {
 		return "the certificate"
 	}
-	return fmt.Sprintf("certificate %d, %s,", c.position[i], name(c.all[i].Subject.String()))
+	return fmt.Sprintf("certificate %d, %s,", c.position[i], quotedName(c.all[i].Subject.String()))
 }
 
-// name is a name of a certificate, fit for a log.
-func name(of string) string { return fmt.Sprintf("%.120q", of) }
+// quotedName quotes a name in a certificate, cut for the log.
+func quotedName(name string) string { return fmt.Sprintf("%.120q", name) }
 
 func day(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
@@ -134,9 +139,9 @@ func (c *checking) validity(i int) {
 	certificate := c.all[i]
 	switch {
 	case c.now.After(certificate.NotAfter):
-		c.fault(Expired, "%s expired at %s", c.called(i), day(certificate.NotAfter))
+		c.fault(Expired, "%s expired at %s", c.label(i), day(certificate.NotAfter))
 	case c.now.Before(certificate.NotBefore):
-		c.fault(NotYetValid, "%s is not valid before %s", c.called(i), day(certificate.NotBefore))
+		c.fault(NotYetValid, "%s is not valid before %s", c.label(i), day(certificate.NotBefore))
 	}
 }
 
@@ -150,19 +155,19 @@ func (c *checking) names() {
 	if len(missing) == 0 {
 		return
 	}
-	held := slices.Clone(c.leaf.DNSNames)
+	names := slices.Clone(c.leaf.DNSNames)
 	for _, ip := range c.leaf.IPAddresses {
-		held = append(held, ip.String())
+		names = append(names, ip.String())
 	}
-	c.fault(HostMissing, "the certificate is not good for %s: %s", strings.Join(missing, ", "), described(held))
+	c.fault(HostMissing, "the certificate does not cover %s: %s", strings.Join(missing, ", "), described(names))
 }
 
-// described lists the names of a leaf, or its first ones.
+// described lists the names of a leaf, at most the first 10.
 func described(names []string) string {
 	const shown = 10
 	switch {
 	case len(names) == 0:
-		return "it has no names of hosts (a common name is none)"
+		return "it has no DNS names or IP addresses (clients ignore the common name)"
 	case len(names) > shown:
 		return fmt.Sprintf("its names are %.100q and %d more", names[:shown], len(names)-shown)
 	default:
@@ -170,15 +175,15 @@ func described(names []string) string {
 	}
 }
 
-// mustStaple is the extension, id-pe-tlsfeature of RFC 7633, that makes clients insist on an OCSP
-// response in the handshake.
+// mustStaple is the extension id-pe-tlsfeature of RFC 7633. With it, clients require an OCSP response
+// in the handshake.
 var mustStaple = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
 
 func (c *checking) purpose() {
 	leaf := c.leaf
 	if leaf.BasicConstraintsValid && leaf.IsCA {
-		c.fault(Authority, "the certificate is an authority's own, which clients refuse as a server's: make one that it "+
-			"issues")
+		c.fault(Authority, "the certificate is an authority's own, which clients reject as a server's: use one that the "+
+			"authority issued")
 	}
 	restricted := len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0
 	if restricted && !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageServerAuth) &&
@@ -191,13 +196,13 @@ func (c *checking) purpose() {
 	}
 	for _, extension := range leaf.Extensions {
 		if extension.Id.Equal(mustStaple) {
-			c.fault(StapleDemanded, "the certificate demands a stapled OCSP response (must-staple), which is not sent: order "+
-				"one without")
+			c.fault(StapleDemanded, "the certificate demands a stapled OCSP response (must-staple), which is not sent: "+
+				"order one without")
 		}
 	}
 }
 
-// The sizes that are served: smaller ones are broken, larger ones no client reads.
+// The RSA key sizes in bits. Smaller keys are broken, and clients reject larger ones.
 const (
 	minRSA = 2048
 	maxRSA = 8192
@@ -208,18 +213,18 @@ func (c *checking) strength(i int) {
 	if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok {
 		switch bits := key.N.BitLen(); {
 		case bits < minRSA:
-			c.fault(WeakKey, "%s has an RSA key of %d bits; at least %d are needed", c.called(i), bits, minRSA)
+			c.fault(WeakKey, "%s has an RSA key of %d bits: want at least %d", c.label(i), bits, minRSA)
 		case bits > maxRSA:
-			c.fault(KeyKind, "%s has an RSA key of %d bits; clients read at most %d", c.called(i), bits, maxRSA)
+			c.fault(KeyKind, "%s has an RSA key of %d bits: want at most %d", c.label(i), bits, maxRSA)
 		}
 	}
-	if i == 0 { // authorities may use others above
+	if i == 0 { // the keys of authorities may be others
 		if err := (tlspolicy.Policy{}).Takes(certificate.PublicKey); err != nil {
-			c.fault(KeyKind, "%s has a key that no listener of ours serves with: %v", c.called(i), err)
+			c.fault(KeyKind, "%s cannot be served: %v", c.label(i), err)
 		}
 	}
-	if weak(certificate.SignatureAlgorithm) && !selfSigned(certificate) { // nobody looks at the signature of a root
-		c.fault(WeakSignature, "%s is signed by %s, which clients refuse", c.called(i), certificate.SignatureAlgorithm)
+	if weak(certificate.SignatureAlgorithm) && !selfSigned(certificate) { // clients do not check the signature of a root
+		c.fault(WeakSignature, "%s is signed with %s, which clients reject", c.label(i), certificate.SignatureAlgorithm)
 	}
 }
 
@@ -232,9 +237,9 @@ func weak(a x509.SignatureAlgorithm) bool {
 	}
 }
 
-// lives are how long public authorities may let a certificate live, by the day it was issued
+// lifetimes are the longest validity periods that public authorities may issue, by the day of issue
 // (CA/Browser Forum, ballot SC-081v3).
-var lives = []struct {
+var lifetimes = []struct {
 	from time.Time
 	days int
 }{
@@ -244,13 +249,13 @@ var lives = []struct {
 	{time.Time{}, 398},
 }
 
-func (c *checking) life() {
-	for _, l := range lives {
+func (c *checking) lifetime() {
+	for _, l := range lifetimes {
 		if c.leaf.NotBefore.Before(l.from) {
 			continue
 		}
 		if days := int(c.leaf.NotAfter.Sub(c.leaf.NotBefore).Hours() / 24); days > l.days {
-			c.warn(LongLife, "the certificate lives %d days; public authorities give at most %d, and some clients take no more",
+			c.warn(LongLife, "the certificate is valid for %d days; some clients accept at most %d, as public authorities issue",
 				days, l.days)
 		}
 		return

@@ -121,7 +121,7 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		{
 			"OtherHost", w.below.Issue(t, certtest.Hosts("trust.example.com")).Pair(t), codes(certfile.HostMissing),
-			`not good for api.example.com: its names are ["trust.example.com"]`,
+			`does not cover api.example.com: its names are ["trust.example.com"]`,
 		},
 		{
 			"WildcardOfOneLabelOnly", w.below.Issue(t, certtest.Hosts("*.com", "*.api.example.com")).Pair(t),
@@ -129,7 +129,7 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		{"CommonNameOnly", w.below.Issue(t, certtest.Hosts(), func(c *x509.Certificate) {
 			c.Subject = pkix.Name{CommonName: "api.example.com"}
-		}).Pair(t), codes(certfile.HostMissing), "a common name is none"},
+		}).Pair(t), codes(certfile.HostMissing), "ignore the common name"},
 		{"NotForServers", w.below.Issue(t, good, func(c *x509.Certificate) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		}).Pair(t), codes(certfile.NotServer), "no serverAuth"},
@@ -141,7 +141,7 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		{
 			"SmallRSA", w.below.IssueFor(t, certtest.RSA(t, 1024), good).Pair(t), codes(certfile.WeakKey),
-			"an RSA key of 1024 bits; at least 2048",
+			"an RSA key of 1024 bits: want at least 2048",
 		},
 		{"OddRSA", w.below.IssueFor(t, certtest.RSA(t, 2047), good).Pair(t), codes(certfile.WeakKey), ""},
 		{"P521", w.below.IssueFor(t, certtest.ECDSA(t, elliptic.P521()), good).Pair(t), codes(certfile.KeyKind), "P-521"},
@@ -159,7 +159,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"UnknownCritical", w.below.Issue(t, good, func(c *x509.Certificate) {
 			c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{1, 2, 3, 4}, Critical: true, Value: []byte{5, 0}}}
 		}).Pair(t), codes(certfile.ChainInvalid), ""},
-		{"OpenRootOfALoneLeaf", w.strange.Issue(t).Pair(t), codes(certfile.ChainIncomplete), "stands alone"},
+		{"OpenRootOfALoneLeaf", w.strange.Issue(t).Pair(t), codes(certfile.ChainIncomplete), "only the leaf"},
 		{
 			"Everything",
 			mixed(t, w.strangeBelow.Issue(t, certtest.Lives(now.AddDate(-2, 0, 0), now.AddDate(-1, 0, 0)),
@@ -182,6 +182,25 @@ func TestCheckRefuses(t *testing.T) {
 			}
 			wantRefusal(t, rules, at, tt.pair, tt.codes, tt.says)
 		})
+	}
+}
+
+// TestKeyOnly accepts a pair that clients would reject by default, and refuses the key of another
+// certificate.
+func TestKeyOnly(t *testing.T) {
+	t.Parallel()
+	w := newTrust(t)
+	now := clock.System().Now()
+	rules := certfile.Rules{Hosts: []string{"api.example.com"}, Roots: w.root.Pool(), KeyOnly: true}
+	expired := w.strange.Issue(t, certtest.Lives(now.AddDate(-2, 0, 0), now.AddDate(-1, 0, 0)))
+	if warnings, err := rules.Check(now, expired.Pair(t)); err != nil || len(warnings) > 0 {
+		t.Errorf("got %v, %v, want an expired certificate of an unknown authority accepted", warnings, err)
+	}
+	wantRefusal(t, rules, now, mixed(t, w.below.Issue(t), w.below.Issue(t)), codes(certfile.KeyMismatch), "is not the key")
+	unfit := w.below.IssueFor(t, ed(t)).Write(t, t.TempDir(), "a")
+	if _, _, err := certfile.LoadAll(now, rules, []certfile.Files{unfit}); err == nil ||
+		!strings.Contains(err.Error(), "ed25519") {
+		t.Errorf("got %v, want a refusal of the Ed25519 key", err)
 	}
 }
 

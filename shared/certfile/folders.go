@@ -10,25 +10,25 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// folders receives the system's events for the folders of a watcher. The folders are watched, not
-// the files, which are replaced by renaming, or are links that Kubernetes turns elsewhere.
+// folders receives the system's events for the folders of a watcher. It watches folders, because
+// files are replaced by renaming, and Kubernetes changes the target of links.
 type folders struct {
 	of     *Watcher
-	system *fsnotify.Watcher      // nil if the system has none to spare
+	system *fsnotify.Watcher      // nil if the system allows no more watches
 	seen   map[string]os.FileInfo // folders that are watched
-	told   map[string]bool        // folders that could not be watched, as logged
+	logged map[string]bool        // folders whose missing events were logged
 }
 
 func newFolders(ctx context.Context, of *Watcher) *folders {
-	f := &folders{of: of, seen: map[string]os.FileInfo{}, told: map[string]bool{}}
+	f := &folders{of: of, seen: map[string]os.FileInfo{}, logged: map[string]bool{}}
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
-		of.log().WarnContext(ctx, "certificates: the system does not watch files for us, so they are looked at now and then",
+		of.log().WarnContext(ctx, "certificates: the system sends no file events. The files are read at intervals only",
 			slog.Any("error", err))
 		return f
 	}
 	f.system = system
-	f.attend(ctx)
+	f.watch(ctx)
 	return f
 }
 
@@ -48,20 +48,20 @@ func (f *folders) errors() <-chan error {
 
 func (f *folders) close() {
 	if f.system != nil {
-		_ = f.system.Close() // nothing depends on it any more
+		_ = f.system.Close() // no event is read afterwards
 	}
 }
 
-// lost removes a folder that is gone: its successor may have the same number on the disk.
+// lost removes a folder that is gone. A new folder may get the same inode number.
 func (f *folders) lost(e fsnotify.Event) {
 	if f.seen[e.Name] != nil && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
-		_ = f.system.Remove(e.Name) // most of the time it is forgotten already
+		_ = f.system.Remove(e.Name) // usually the system has removed it already
 		delete(f.seen, e.Name)
 	}
 }
 
-// attend watches every folder, anew where another one has taken its place.
-func (f *folders) attend(ctx context.Context) {
+// watch watches every folder. It watches a replaced folder again.
+func (f *folders) watch(ctx context.Context) {
 	if f.system == nil {
 		return
 	}
@@ -71,15 +71,15 @@ func (f *folders) attend(ctx context.Context) {
 			continue
 		}
 		if f.seen[path] != nil {
-			_ = f.system.Remove(path) // most of the time it is forgotten already
+			_ = f.system.Remove(path) // usually the system has removed it already
 			delete(f.seen, path)
 		}
 		if err == nil {
 			err = f.system.Add(path)
 		}
-		if err != nil && !f.told[path] {
-			f.told[path] = true
-			f.of.log().WarnContext(ctx, "certificates: a folder cannot be watched, so it is looked at now and then",
+		if err != nil && !f.logged[path] {
+			f.logged[path] = true
+			f.of.log().WarnContext(ctx, "certificates: the folder sends no file events. Its files are read at intervals only",
 				slog.String("folder", path), slog.Any("error", err))
 		}
 		if err != nil {

@@ -13,22 +13,21 @@ type Holder struct {
 	pairs atomic.Pointer[[]*Pair]
 }
 
-var errNoPair = errors.New("certfile: there is no certificate yet")
+var errNoPair = errors.New("certfile: no certificate was loaded yet")
 
-// Hold replaces the pairs: handshakes that begin from now on get one of these, and connections
-// stay.
+// Hold replaces the pairs for new handshakes. Open connections stay.
 func (h *Holder) Hold(pairs ...*Pair) {
 	h.pairs.Store(&pairs)
 }
 
-// Take holds the pairs of an update; a refusal leaves the present ones. It fits Source.Run.
+// Take holds the pairs of an update. After a refusal the present ones stay. It fits Source.Run.
 func (h *Holder) Take(_ context.Context, u Update) {
 	if u.Refusal == nil {
 		h.Hold(u.Pairs...)
 	}
 }
 
-// Pairs returns the present ones, which are not to be changed.
+// Pairs returns the present pairs. Callers must not change them.
 func (h *Holder) Pairs() []*Pair {
 	if pairs := h.pairs.Load(); pairs != nil {
 		return *pairs

@@ -44,9 +44,11 @@ func Folder(path string) ([]Files, error) {
 	}
 	switch {
 	case len(pairs) == 0:
-		return nil, refuse([]Reason{{File: path, Code: PairsUnfit, Text: "holds no *.crt with the *.key of the same name"}})
+		return nil, refuse([]Reason{{
+			File: path, Code: PairsUnfit, Text: "contains no *.crt file with a *.key file of the same name",
+		}})
 	case len(pairs) > 2:
-		return nil, refuse([]Reason{{File: path, Code: PairsUnfit, Text: "holds more than two pairs: " + names(pairs)}})
+		return nil, refuse([]Reason{{File: path, Code: PairsUnfit, Text: "contains more than two pairs: " + names(pairs)}})
 	}
 	return pairs, nil
 }
@@ -82,7 +84,7 @@ func LoadAll(now time.Time, rules Rules, files []Files) (pairs []*Pair, warnings
 	return pairs, warnings, nil
 }
 
-// digest returns a digest of the files' state, readable or not, without keeping a key.
+// digest returns a digest of the contents of the files, or of the errors of unreadable ones.
 func digest(files []Files) string {
 	sum := sha256.New()
 	for _, f := range files {
@@ -95,7 +97,7 @@ func digest(files []Files) string {
 				data = []byte(err.Error())
 			}
 			part := sha256.Sum256(data)
-			_, _ = sum.Write([]byte(of.name + "\x00")) // a hash takes all
+			_, _ = sum.Write([]byte(of.name + "\x00")) // a hash returns no error
 			_, _ = sum.Write(part[:])
 		}
 	}

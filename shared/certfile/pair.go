@@ -12,10 +12,10 @@ import (
 // Pair is a certificate with its key, as a tls.Certificate and as PEM. It does not change after it
 // is loaded.
 type Pair struct {
-	Certificate tls.Certificate // Leaf is set; the leaf first, then what leads to the root
+	Certificate tls.Certificate // Leaf is set; the leaf first, then its issuers
 	Chain       []byte          // PEM, the same certificates in the same order
 	Key         secret.String   // PEM, PKCS #8
-	From        Files           // where it was read; what reasons name
+	From        Files           // its files, as reasons name them
 }
 
 // Files names the two files of a pair: PEM, the chain with the leaf first, and the private key.
@@ -25,10 +25,10 @@ type Files struct {
 	Key   string
 }
 
-// Leaf is the certificate that names the server.
+// Leaf returns the certificate of the server.
 func (p *Pair) Leaf() *x509.Certificate { return p.Certificate.Leaf }
 
-// Equal reports whether both send the same certificates and have the same key.
+// Equal reports whether both have the same certificates and the same key.
 func (p *Pair) Equal(q *Pair) bool {
 	if p == nil || q == nil {
 		return p == q
@@ -36,10 +36,10 @@ func (p *Pair) Equal(q *Pair) bool {
 	return bytes.Equal(p.Chain, q.Chain) && p.Key.Reveal() == q.Key.Reveal()
 }
 
-// algorithm is the kind of the leaf's key: clients choose between pairs by it.
+// algorithm returns the algorithm of the leaf's key, by which clients choose between pairs.
 func (p *Pair) algorithm() string { return p.Leaf().PublicKeyAlgorithm.String() }
 
-// keyOf reports whether the key is that of the certificate.
+// keyOf reports whether the private key belongs to the certificate.
 func (p *Pair) keyOf(c *x509.Certificate) bool {
 	signer, ok := p.Certificate.PrivateKey.(crypto.Signer)
 	if !ok {

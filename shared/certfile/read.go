@@ -15,16 +15,15 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The largest that are read. A chain of four certificates with RSA keys of 4096 bits has 8 KiB; a
-// key of 8192 bits, 7.
+// The largest files, in bytes. A chain of four certificates with RSA keys of 4096 bits has 8 KiB. An
+// RSA key of 8192 bits has 7 KiB.
 const (
 	maxChain        = 64 << 10
 	maxKey          = 16 << 10
 	maxCertificates = 10
 )
 
-// Read reads the pair from its files. A pair that can be read may still be bad: see Rules. The
-// error is a *RefusalError.
+// Read reads the pair from its files, without the checks of Rules. The error is a *RefusalError.
 func (f Files) Read() (*Pair, error) {
 	var reasons []Reason
 	chain, err := readFile(f.Chain, maxChain)
@@ -41,9 +40,9 @@ func (f Files) Read() (*Pair, error) {
 	return Parse(f, chain, key)
 }
 
-// readFile reads a file that is no longer than limit. Its error does not repeat the name.
+// readFile reads a file of at most limit bytes. Its error omits the name.
 func readFile(name string, limit int64) ([]byte, error) {
-	about, err := os.Stat(name) // before opening: a pipe would keep us
+	about, err := os.Stat(name) // before opening, because the open of a pipe blocks
 	if err != nil {
 		return nil, bare(err)
 	}
@@ -65,7 +64,7 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// bare takes the name off an error of a file.
+// bare returns the cause of a file error, without the name.
 func bare(err error) error {
 	var of *os.PathError
 	if errors.As(err, &of) {
@@ -74,8 +73,8 @@ func bare(err error) error {
 	return err
 }
 
-// Parse makes a pair from the contents of files; from is only named in reasons. The error is a
-// *RefusalError.
+// Parse makes a pair from the contents of its files. It uses from only for the names in reasons. The
+// error is a *RefusalError.
 func Parse(from Files, chain, key []byte) (*Pair, error) {
 	var reasons []Reason
 	certificates, err := parseChain(chain)
@@ -105,7 +104,7 @@ func Parse(from Files, chain, key []byte) (*Pair, error) {
 	return pair, nil
 }
 
-// parseChain takes every certificate, and leaves keys to parseKey, for files that hold both.
+// parseChain returns all certificates. It skips keys, because one file may hold both.
 func parseChain(data []byte) ([]*x509.Certificate, error) {
 	blocks, err := blocks(data)
 	if err != nil {
@@ -121,19 +120,19 @@ func parseChain(data []byte) ([]*x509.Certificate, error) {
 			}
 			certificates = append(certificates, c)
 		case !aboutKey(b.Type):
-			return nil, fmt.Errorf("holds a %s, where only CERTIFICATE is expected", quoted(b.Type))
+			return nil, fmt.Errorf("contains a %s block: want only CERTIFICATE blocks", quoted(b.Type))
 		}
 	}
 	switch {
 	case len(certificates) == 0:
-		return nil, errors.New("holds no certificate in PEM form")
+		return nil, errors.New("contains no certificate in PEM form")
 	case len(certificates) > maxCertificates:
-		return nil, fmt.Errorf("holds more than %d certificates", maxCertificates)
+		return nil, fmt.Errorf("contains more than %d certificates", maxCertificates)
 	}
 	return certificates, nil
 }
 
-// parseKey takes the one private key. Nothing of it shows in the error.
+// parseKey returns the only private key. The error contains no part of it.
 func parseKey(data []byte) (crypto.Signer, error) {
 	blocks, err := blocks(data)
 	if err != nil {
@@ -144,22 +143,22 @@ func parseKey(data []byte) (crypto.Signer, error) {
 		switch {
 		case b.Type == "CERTIFICATE" || b.Type == "EC PARAMETERS":
 		case !aboutKey(b.Type):
-			return nil, fmt.Errorf("holds a %s, where only a private key is expected", quoted(b.Type))
+			return nil, fmt.Errorf("contains a %s block: want only a private key", quoted(b.Type))
 		case found != nil:
-			return nil, errors.New("holds more than one private key")
+			return nil, errors.New("contains more than one private key")
 		default:
 			found = b
 		}
 	}
 	if found == nil {
-		return nil, errors.New("holds no private key in PEM form")
+		return nil, errors.New("contains no private key in PEM form")
 	}
 	return openKey(found)
 }
 
 func openKey(b *pem.Block) (crypto.Signer, error) {
 	if b.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(b.Headers["Proc-Type"], "ENCRYPTED") {
-		return nil, errors.New("the private key is encrypted with a passphrase, which nobody is there to type")
+		return nil, errors.New("the private key is encrypted: store it without a passphrase")
 	}
 	var key any
 	var err error
@@ -193,8 +192,8 @@ func aboutKey(blockType string) bool {
 // quoted is the type of a block, cut for the log.
 func quoted(blockType string) string { return fmt.Sprintf("%.40q", blockType) }
 
-// blocks splits a file into its blocks. A block that does not decode is an error: pem.Decode would
-// skip it, and the next one would pass for the leaf.
+// blocks splits a file into its PEM blocks. A damaged block is an error. pem.Decode would skip it,
+// and the next certificate would become the leaf.
 func blocks(data []byte) ([]*pem.Block, error) {
 	begun := bytes.Count(data, []byte("-----BEGIN "))
 	var found []*pem.Block

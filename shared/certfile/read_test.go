@@ -83,9 +83,9 @@ func TestReadRefuses(t *testing.T) {
 		chain, key []byte
 		says       string
 	}{
-		{"NoChain", nil, key, "holds no certificate in PEM form"},
-		{"NoKey", chain, nil, "holds no private key in PEM form"},
-		{"DER", issued.Leaf.Raw, key, "holds no certificate in PEM form"},
+		{"NoChain", nil, key, "contains no certificate in PEM form"},
+		{"NoKey", chain, nil, "contains no private key in PEM form"},
+		{"DER", issued.Leaf.Raw, key, "contains no certificate in PEM form"},
 		{"CutOffInTheLeaf", chain[:100], key, "cut off"},
 		{"CutOffInTheIntermediate", chain[:ends+100], key, "cut off"},
 		{"CutOffKey", chain, key[:len(key)-10], "cut off"},
@@ -102,16 +102,19 @@ func TestReadRefuses(t *testing.T) {
 			"KeyUnderAnotherName", chain, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: der(t, key)}),
 			"the RSA PRIVATE KEY cannot be read",
 		},
-		{"Request", csr, key, `holds a "CERTIFICATE REQUEST"`},
-		{"PublicKey", chain, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte{1}}), `holds a "PUBLIC KEY"`},
+		{"Request", csr, key, `contains a "CERTIFICATE REQUEST" block`},
+		{
+			"PublicKey", chain, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: []byte{1}}),
+			`contains a "PUBLIC KEY" block`,
+		},
 		{
 			"Encrypted", chain, pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte{1}}),
-			"encrypted with a passphrase",
+			"is encrypted: store it without a passphrase",
 		},
 		{"EncryptedTheOldWay", chain, pem.EncodeToMemory(&pem.Block{
 			Type: "RSA PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"},
 			Bytes: []byte{1},
-		}), "encrypted with a passphrase"},
+		}), "is encrypted: store it without a passphrase"},
 		{"TwoKeys", chain, append(bytes.Clone(key), key...), "more than one private key"},
 		{"KeyAgreementOnly", chain, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: x25519(t)}), "cannot sign"},
 		{"TooManyCertificates", bytes.Repeat(chain, 6), key, "more than 10 certificates"},

@@ -10,26 +10,26 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// Source is where pairs come from, now and whenever there are new ones.
+// Source reports the present pairs, and new ones.
 type Source interface {
-	// Run reports every change until ctx ends, one call after the other. It returns an error only
-	// if it cannot begin.
-	Run(ctx context.Context, tell func(context.Context, Update)) error
+	// Run calls report for every change until ctx ends, one call after the other. It returns an
+	// error only if it cannot start.
+	Run(ctx context.Context, report func(context.Context, Update)) error
 }
 
-// Update is a state that a source has found.
+// Update is a new state of the pairs at the source.
 type Update struct {
-	// Pairs are checked, ECDSA before RSA. After a refused state was reverted they are the same as
-	// before.
+	// Pairs are valid pairs, ECDSA before RSA. If rejected files were reverted, the pairs are the
+	// same as before.
 	Pairs    []*Pair
 	Warnings []Reason // of the pairs
-	// Refusal is the reason for which the found files are not taken, instead of pairs: the present
-	// ones stay. It often is a *RefusalError.
+	// Refusal is the reason why the files were rejected. Pairs is nil then, and the present pairs
+	// stay. It is often a *RefusalError.
 	Refusal error
 }
 
-// Watcher is the source that watches files. It receives the system's events for their folders. It
-// also looks at intervals, because file systems over a network send no events.
+// Watcher is a Source that watches files. It receives the system's events for their folders. It also
+// reads the files at intervals, because network file systems send no events.
 type Watcher struct {
 	Path  string  // a folder, see Folder
 	Files []Files // or these
@@ -38,9 +38,9 @@ type Watcher struct {
 	Clock clock.Clock  // nil: the machine's
 	Log   *slog.Logger // nil: the default one
 
-	Look   time.Duration // between two looks without an event; 0: a minute
-	Quiet  time.Duration // from a change to the reading of the files; 0: 200 ms
-	Settle time.Duration // for which a state that is refused may be half of a change; 0: 3 s
+	Look   time.Duration // interval of reads without an event; 0 for a minute
+	Quiet  time.Duration // from an event to the read of the files; 0 for 200 ms
+	Settle time.Duration // time for invalid files to become valid before they are rejected; 0 for 3 s
 }
 
 var _ Source = (*Watcher)(nil)
@@ -75,18 +75,17 @@ func (w *Watcher) log() *slog.Logger {
 	return w.Log
 }
 
-var errNothing = errors.New("certfile: a watcher needs a folder or files")
+var errNothing = errors.New("certfile: the watcher has no folder and no files: set Path or Files")
 
-// Run reports the pairs that it finds at once, and every change. It reports a faulty state if the
-// state has not been corrected for Settle, because an operator replaces two files one after the
-// other. Until then only the log has it.
-func (w *Watcher) Run(ctx context.Context, tell func(context.Context, Update)) error {
+// Run reports the pairs in the files at once, and every change. It reports a refusal only if the
+// files stay invalid for Settle, because an operator replaces two files one after the other.
+func (w *Watcher) Run(ctx context.Context, report func(context.Context, Update)) error {
 	if w.Path == "" && len(w.Files) == 0 {
 		return errNothing
 	}
 	folders := newFolders(ctx, w)
 	defer folders.close()
-	s := watching{Watcher: w, tell: tell, again: stopped(), settled: stopped()}
+	s := watching{Watcher: w, report: report, again: stopped(), settled: stopped()}
 	look := time.NewTicker(cmp.Or(w.Look, time.Minute))
 	defer look.Stop()
 	s.read(ctx)
@@ -97,18 +96,18 @@ func (w *Watcher) Run(ctx context.Context, tell func(context.Context, Update)) e
 		case e := <-folders.events():
 			folders.lost(e)
 			s.soon()
-		case err := <-folders.errors(): // events may have been lost
-			w.log().WarnContext(ctx, "certificates: the system's watch of files is disturbed", slog.Any("error", err))
+		case err := <-folders.errors(): // the system may have dropped events
+			w.log().WarnContext(ctx, "certificates: file events failed", slog.Any("error", err))
 			s.soon()
 		case <-s.again.C:
 			s.coming = false
-			folders.attend(ctx)
+			folders.watch(ctx)
 			s.read(ctx)
 		case <-s.settled.C:
 			s.overdue = true
 			s.read(ctx)
 		case <-look.C:
-			folders.attend(ctx)
+			folders.watch(ctx)
 			s.read(ctx)
 		}
 	}
@@ -120,22 +119,22 @@ func stopped() *time.Timer {
 	return t
 }
 
-// watching is one run.
+// watching is the state of one Run.
 type watching struct {
 	*Watcher
-	tell    func(context.Context, Update)
-	again   *time.Timer // when to read next
-	settled *time.Timer // when a refused state is no half of a change any more
+	report  func(context.Context, Update)
+	again   *time.Timer // for the next read after an event
+	settled *time.Timer // ends the wait for invalid files to become valid
 	coming  bool        // again runs
 
-	present string // digest of the pairs that were reported last
-	refused string // text of the refusal that was reported since, or ""
+	present string // digest of the files of the pairs reported last
+	refused string // text of the refusal reported since then, or ""
 	waiting bool   // settled runs, or has run
 	overdue bool   // settled has run
-	bad     string // state that is refused
+	bad     string // digest of the invalid files
 }
 
-// soon reads after a quiet moment, which further changes do not put off: they might never end.
+// soon schedules a read after Quiet. Further events do not delay it, because they might never end.
 func (s *watching) soon() {
 	if !s.coming {
 		s.coming = true
@@ -143,7 +142,7 @@ func (s *watching) soon() {
 	}
 }
 
-// read looks at the files and reports a new state.
+// read reads the files and reports a new state.
 func (s *watching) read(ctx context.Context) {
 	files, err := s.files()
 	if err != nil {
@@ -152,11 +151,11 @@ func (s *watching) read(ctx context.Context) {
 	}
 	state := digest(files)
 	if state == s.present && s.refused == "" {
-		s.calm()
+		s.valid()
 		return
 	}
 	pairs, warnings, err := LoadAll(s.clock().Now(), s.Rules, files)
-	if digest(files) != state { // somebody writes right now
+	if digest(files) != state { // another program is writing them
 		s.soon()
 		return
 	}
@@ -164,29 +163,29 @@ func (s *watching) read(ctx context.Context) {
 		s.refuse(ctx, state, Update{Warnings: warnings, Refusal: err})
 		return
 	}
-	s.calm()
+	s.valid()
 	s.present, s.refused = state, ""
-	s.tell(ctx, Update{Pairs: pairs, Warnings: warnings})
+	s.report(ctx, Update{Pairs: pairs, Warnings: warnings})
 }
 
-// calm ends the wait for a state to be mended.
-func (s *watching) calm() {
+// valid ends the wait for valid files.
+func (s *watching) valid() {
 	s.settled.Stop()
 	s.waiting, s.overdue, s.bad = false, false, ""
 }
 
-// refuse reports a refusal once, after there was time to correct the state.
+// refuse reports a refusal once, if the files stay invalid for Settle.
 func (s *watching) refuse(ctx context.Context, state string, u Update) {
 	if !s.waiting || s.overdue && state != s.bad {
 		s.waiting, s.overdue, s.bad = true, false, state
-		s.log().InfoContext(ctx, "certificates: waiting for the other half of a change",
-			slog.String("so_far", u.Refusal.Error()))
+		s.log().InfoContext(ctx, "certificates: the files are not valid. Waiting for the rest of the change",
+			slog.String("reason", u.Refusal.Error()))
 		s.settled.Reset(cmp.Or(s.Settle, 3*time.Second))
 		return
 	}
 	s.bad = state
 	if text := u.Refusal.Error(); s.overdue && text != s.refused {
 		s.refused = text
-		s.tell(ctx, u)
+		s.report(ctx, u)
 	}
 }

@@ -176,7 +176,7 @@ func TestWatcherWaitsForTheOtherHalf(t *testing.T) {
 	w.pairs(t, first)
 	second := w.below.Issue(t)
 	certtest.Replace(t, filepath.Join(w.folder, "edge.crt"), second.ChainPEM())
-	if line := log.next(t); !strings.Contains(line, "waiting for the other half") ||
+	if line := log.next(t); !strings.Contains(line, "Waiting for the rest of the change") ||
 		!strings.Contains(line, "is not the key of") {
 		t.Errorf("got %q", line)
 	}

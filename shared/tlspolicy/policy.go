@@ -43,11 +43,11 @@ func (p Policy) Suites() []Suite { return append(slices.Concat(p.Groups()...), s
 // first.
 func (p Policy) Signatures() []Signature { return slices.Clone(signatures) }
 
-// ErrKey means keys of certificates that a listener of the policy cannot serve with.
-var ErrKey = errors.New("no key for this TLS policy")
+// ErrKey reports a certificate whose key the policy does not allow.
+var ErrKey = errors.New("the TLS policy does not allow the key")
 
-// Takes reports, as an ErrKey with its reason, why a listener with certificates of these public
-// keys would refuse clients that the policy wants.
+// Takes returns an ErrKey if a listener with certificates of these public keys would reject clients
+// that the policy allows.
 func (p Policy) Takes(keys ...crypto.PublicKey) error {
 	usable := len(p.Groups()) == 0 // in TLS 1.3 a suite does not depend on the key
 	var algorithms []string
@@ -62,7 +62,7 @@ func (p Policy) Takes(keys ...crypto.PublicKey) error {
 			func(s Suite) bool { return strings.HasPrefix(s.Name, prefix) })
 	}
 	if !usable {
-		return fmt.Errorf("%w: %s, and no cipher suite of TLS 1.2 is left for it", ErrKey, strings.Join(algorithms, " and "))
+		return fmt.Errorf("%w: %s: no cipher suite of TLS 1.2 is enabled for it", ErrKey, strings.Join(algorithms, " and "))
 	}
 	return nil
 }
@@ -76,9 +76,9 @@ func algorithmOf(key crypto.PublicKey) (string, error) {
 		if key.Curve == elliptic.P256() || key.Curve == elliptic.P384() {
 			return "ECDSA", nil
 		}
-		return "", fmt.Errorf("%w: ECDSA on %s; it takes P-256 and P-384", ErrKey, key.Curve.Params().Name)
+		return "", fmt.Errorf("%w: ECDSA on %s: want P-256 or P-384", ErrKey, key.Curve.Params().Name)
 	default:
-		return "", fmt.Errorf("%w: %T; it takes RSA, and ECDSA on P-256 and P-384", ErrKey, key)
+		return "", fmt.Errorf("%w: %T: want RSA, or ECDSA on P-256 or P-384", ErrKey, key)
 	}
 }
 

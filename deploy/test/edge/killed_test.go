@@ -121,9 +121,9 @@ func (r *deployment) refusesCertificates(t *testing.T, present *certtest.Issued)
 			r.issuer.Issue(t, names, certtest.Lives(now.Add(-48*time.Hour), now.Add(-24*time.Hour))),
 			"expired at",
 		},
-		"OtherHost":   {r.issuer.Issue(t, certtest.Hosts("other.example.com")), "is not good for " + host},
-		"WithoutHost": {r.issuer.Issue(t, certtest.Hosts(host)), "is not good for " + r.ip},
-		"Alone":       {&alone, "stands alone"},
+		"OtherHost":   {r.issuer.Issue(t, certtest.Hosts("other.example.com")), "does not cover " + host},
+		"WithoutHost": {r.issuer.Issue(t, certtest.Hosts(host)), "does not cover " + r.ip},
+		"Alone":       {&alone, "only the leaf"},
 	} {
 		bad.pair.Write(t, r.path("certs"), "edge")
 		r.edge.MustLog(t, bad.reason)

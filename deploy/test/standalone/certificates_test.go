@@ -236,7 +236,7 @@ func TestOwnCertificatesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for folder, want := range map[string]string{
-		empty: "holds no *.crt", bad: "is not the key of the certificate",
+		empty: "contains no *.crt", bad: "is not the key of the certificate",
 		filepath.Join(empty, "none"): "no such file",
 	} {
 		stdout, stderr, code := output(t, "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0",

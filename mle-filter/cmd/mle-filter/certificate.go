@@ -1,98 +1,61 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/certfile"
+	"github.com/causeway-pay/causeway/shared/program"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// lookEvery is the interval between reads of the certificate files, while clients connect.
-const lookEvery = time.Second
-
-// certificate is the listener's certificate, which follows its files. New connections get the pair
-// that is in the files. If the files hold no valid pair, because only one was replaced, the
-// previous pair stays. Any authority is accepted, because the operator chooses the clients.
-type certificate struct {
-	chain, key string // paths
-	clock      clock.Clock
-	log        *slog.Logger
-	present    atomic.Pointer[tls.Certificate]
-
-	mu     sync.Mutex
-	read   [][]byte  // guarded by mu; the last content of the files
-	looked time.Time // guarded by mu
-}
-
-// openCertificate reads the files. It returns nil for plain HTTP, if no files are configured.
-func openCertificate(chain, key string, c clock.Clock, log *slog.Logger) (*certificate, error) {
-	if chain == "" && key == "" {
+// openCertificate returns the TLS settings of the listener, whose certificate follows its files. If
+// the files hold no valid pair, because only one was replaced, the previous pair stays. It returns
+// nil for plain HTTP, if no files are configured.
+func (m *Main) openCertificate(ctx context.Context, frame *program.Frame) (*tls.Config, error) {
+	files := certfile.Files{Chain: m.Config.Certificate, Key: m.Config.PrivateKey}
+	switch {
+	case files == certfile.Files{}:
 		return nil, nil
+	case files.Chain == "":
+		return nil, errors.New("certificate is empty, but private_key is set: set both or none")
+	case files.Key == "":
+		return nil, errors.New("private_key is empty, but certificate is set: set both or none")
 	}
-	p := &certificate{chain: chain, key: key, clock: c, log: log, looked: c.Now()}
-	if _, err := p.look(); err != nil {
-		return nil, err
+	w := &certfile.Watcher{
+		Files: []certfile.Files{files}, Rules: certfile.Rules{KeyOnly: true}, Look: time.Second, Log: frame.Log,
 	}
-	return p, nil
-}
-
-// policy returns nil for plain HTTP.
-func (p *certificate) policy() *tls.Config {
-	if p == nil {
-		return nil
+	pairs, _, err := w.Load()
+	if err != nil {
+		return nil, fmt.Errorf("certificate and private_key: %w", err)
 	}
-	return tlspolicy.Server(p.get)
-}
-
-// get is called for every handshake. One of several concurrent calls reads the files; the others do
-// not wait for it.
-func (p *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	if p.mu.TryLock() {
-		defer p.mu.Unlock()
-		if now := p.clock.Now(); now.Sub(p.looked) >= lookEvery {
-			p.looked = now
-			switch changed, err := p.look(); {
-			case err != nil:
-				p.log.ErrorContext(hello.Context(), "mle-filter: the new certificate was rejected, the previous one stays", slog.Any("error", err))
-			case changed:
-				p.log.InfoContext(hello.Context(), "mle-filter: new certificate", slog.Time("until", p.present.Load().Leaf.NotAfter))
-			}
+	holder := &certfile.Holder{}
+	holder.Hold(pairs...)
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		follow := func(ctx context.Context, u certfile.Update) { take(ctx, holder, u, frame.Log) }
+		if err := w.Run(ctx, follow); err != nil {
+			frame.Log.ErrorContext(ctx, "mle-filter: the certificate files are not watched", slog.Any("error", err))
 		}
-	}
-	return p.present.Load(), nil
+	})
+	frame.OnClose(func(context.Context) error { stop(); ended.Wait(); return nil })
+	return tlspolicy.Server(holder.GetCertificate), nil
 }
 
-// look reads the files, and uses the pair if it has changed. It returns an error only once for each
-// content.
-func (p *certificate) look() (changed bool, err error) {
-	chain, err := os.ReadFile(p.chain)
-	key, wrong := os.ReadFile(p.key)
-	if err = errors.Join(err, wrong); err != nil {
-		chain, key = []byte(err.Error()), nil // stands for the content of the missing files
+// take serves the pair of an update, or logs why the files were rejected.
+func take(ctx context.Context, holder *certfile.Holder, u certfile.Update, log *slog.Logger) {
+	switch {
+	case u.Refusal != nil:
+		log.ErrorContext(ctx, "mle-filter: the new certificate was rejected, the previous one stays",
+			slog.Any("error", u.Refusal))
+	case !u.Pairs[0].Equal(holder.Pairs()[0]):
+		holder.Hold(u.Pairs...)
+		log.InfoContext(ctx, "mle-filter: new certificate", slog.Time("until", u.Pairs[0].Leaf().NotAfter))
 	}
-	content := [][]byte{chain, key}
-	if slices.EqualFunc(content, p.read, slices.Equal) {
-		return false, nil
-	}
-	p.read = content
-	if err != nil {
-		return false, fmt.Errorf("certificate and private_key: %w", err)
-	}
-	pair, err := tls.X509KeyPair(chain, key)
-	if err != nil {
-		return false, fmt.Errorf("certificate and private_key: %w", err)
-	}
-	if err := (tlspolicy.Policy{}).Takes(pair.Leaf.PublicKey); err != nil {
-		return false, fmt.Errorf("certificate: %w", err)
-	}
-	p.present.Store(&pair)
-	return true, nil
 }

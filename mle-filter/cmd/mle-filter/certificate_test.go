@@ -6,74 +6,63 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
-	"errors"
-	"log/slog"
-	"net"
+	"encoding/pem"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/causeway-pay/causeway/shared/clock"
+	"github.com/causeway-pay/causeway/shared/certfile/certtest"
+	"github.com/causeway-pay/causeway/shared/programtest"
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// TestCertificateFollowsItsFiles checks that connections after a second get the new pair. Until
-// then, or if the files hold no pair, the previous pair stays. An error is logged once.
+// TestCertificateFollowsItsFiles replaces the certificate of a running program, and then its key.
+// Until the key is there, the previous pair stays and one error is logged.
 func TestCertificateFollowsItsFiles(t *testing.T) {
 	t.Parallel()
-	present, next := MustPair(t), MustPair(t)
-	var log bytes.Buffer
-	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
-	p, err := openCertificate(present.chain, present.key, c, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
+	next := MustPair(t)
+	m, _ := overTLS(t, mustECDSA(t))
+	log := &programtest.Log{}
+	m.Stderr = log
+	present := pairFiles{m.Config.Certificate, m.Config.PrivateKey}
+	public, _, stop := run(t, m)
+	defer stop()
+	addr := strings.TrimPrefix(public, "http://")
+	serves := func(want []byte) bool { return bytes.Equal(leafOf(t, addr), want) }
+	old, changed := mustRead(t, present.chain), mustRead(t, next.chain)
+	if !serves(leafIn(t, old)) {
+		t.Fatal("the first certificate is not served")
 	}
-	serves := func(want []byte) {
-		t.Helper()
-		if got := leafOf(t, p.policy()); !bytes.Equal(got, want) {
-			t.Errorf("the wrong certificate is served; the log: %s", log.String())
+	certtest.Replace(t, present.chain, changed)
+	programtest.WaitFor(t, "an error about half of a pair", func() bool {
+		return strings.Contains(log.String(), "the new certificate was rejected")
+	})
+	if !serves(leafIn(t, old)) {
+		t.Error("with half of a pair, another certificate than the previous one is served")
+	}
+	certtest.Replace(t, present.key, mustRead(t, next.key))
+	programtest.WaitFor(t, "the new certificate", func() bool { return serves(leafIn(t, changed)) })
+	if got := strings.Count(log.String(), "was rejected"); got != 1 || strings.Contains(log.String(), "PRIVATE") {
+		t.Errorf("got %d errors, want 1: %s", got, log.String())
+	}
+	if got := strings.Count(log.String(), "mle-filter: new certificate"); got != 1 {
+		t.Errorf("got %d notices of a new certificate, want 1: %s", got, log.String())
+	}
+}
+
+// TestRunRefusesOneFileOfAPair starts with one of the two settings.
+func TestRunRefusesOneFileOfAPair(t *testing.T) {
+	t.Parallel()
+	for _, missing := range []string{"certificate", "private_key"} {
+		m, _ := overTLS(t, mustECDSA(t))
+		if missing == "certificate" {
+			m.Config.Certificate = ""
+		} else {
+			m.Config.PrivateKey = ""
 		}
-	}
-	put := func(from, to string) {
-		t.Helper()
-		b, err := os.ReadFile(from)
-		if err == nil {
-			err = errors.Join(os.WriteFile(to+".new", b, 0o600), os.Rename(to+".new", to))
+		if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), missing+" is empty") {
+			t.Errorf("got %v, want that %s is empty", err, missing)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	old := leafOf(t, p.policy())
-	fresh, err := openCertificate(next.chain, next.key, c, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := leafOf(t, fresh.policy())
-	put(next.chain, present.chain)
-	c.Advance(time.Second - time.Millisecond)
-	serves(old) // not read yet
-	c.Advance(time.Millisecond)
-	serves(old) // half of a pair
-	c.Advance(time.Second)
-	serves(old)
-	if got := strings.Count(log.String(), "was rejected"); got != 1 {
-		t.Errorf("half of a pair was said %d times: %s", got, log.String())
-	}
-	put(next.key, present.key)
-	serves(old)
-	c.Advance(time.Second)
-	serves(changed)
-	if err := os.Remove(present.key); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		c.Advance(time.Second)
-		serves(changed)
-	}
-	if got := strings.Count(log.String(), "was rejected"); got != 2 || strings.Contains(log.String(), "PRIVATE") {
-		t.Errorf("a file that is gone: got %s", log.String())
 	}
 }
 
@@ -82,29 +71,47 @@ type pairFiles struct{ chain, key string }
 
 func MustPair(t *testing.T) pairFiles {
 	t.Helper()
+	m, _ := overTLS(t, mustECDSA(t))
+	return pairFiles{m.Config.Certificate, m.Config.PrivateKey}
+}
+
+func mustECDSA(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _ := overTLS(t, key)
-	return pairFiles{m.Config.Certificate, m.Config.PrivateKey}
+	return key
+}
+
+func mustRead(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// leafIn returns the certificate in the text of a file.
+func leafIn(t *testing.T, text []byte) []byte {
+	t.Helper()
+	block, _ := pem.Decode(text)
+	if block == nil {
+		t.Fatal("got no certificate")
+	}
+	return block.Bytes
 }
 
 // leafOf connects, and returns the server's certificate.
-func leafOf(t *testing.T, policy *tls.Config) []byte {
+func leafOf(t *testing.T, addr string) []byte {
 	t.Helper()
-	near, far := net.Pipe()
-	defer func() { _ = errors.Join(near.Close(), far.Close()) }()
-	served := make(chan error, 1)
-	go func() { served <- tls.Server(far, policy).HandshakeContext(t.Context()) }()
 	cfg := tlspolicy.Client(nil)
 	cfg.InsecureSkipVerify = true // the test checks the certificate itself
-	client := tls.Client(near, cfg)
-	if err := client.HandshakeContext(t.Context()); err != nil {
+	conn, err := (&tls.Dialer{Config: cfg}).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := <-served; err != nil {
-		t.Fatal(err)
-	}
-	return client.ConnectionState().PeerCertificates[0].Raw
+	defer conn.Close() //nolint:errcheck // it was only read
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/extproc"
 	"github.com/causeway-pay/causeway/mle-filter/internal/httphop"
 	"github.com/causeway-pay/causeway/mle-filter/internal/keystore/postgres"
-	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/gc"
 	"github.com/causeway-pay/causeway/shared/httpx"
 	"github.com/causeway-pay/causeway/shared/probe"
@@ -89,7 +88,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
-	certificate, err := openCertificate(m.Config.Certificate, m.Config.PrivateKey, clock.System(), frame.Log)
+	certificate, err := m.openCertificate(ctx, frame)
 	if err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
@@ -106,7 +105,7 @@ func (m *Main) Run(ctx context.Context) (err error) {
 		return err
 	}
 	err = frame.Listen(ctx, program.Listener{
-		Name: "listen", Address: m.Config.Listen, Handler: filter.Handler(), TLS: certificate.policy(), Hop: cfg.Hop, Ready: m.Ready,
+		Name: "listen", Address: m.Config.Listen, Handler: filter.Handler(), TLS: certificate, Hop: cfg.Hop, Ready: m.Ready,
 	})
 	if err == nil {
 		<-ctx.Done()
