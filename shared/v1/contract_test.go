@@ -85,11 +85,11 @@ func TestMarshalReveals(t *testing.T) {
 	body := map[string]any{"b": secret.New("4242"), "a": []secret.String{secret.New("1")}, "c": nil}
 	want := `{"a":["1"],"b":"4242","c":null}`
 	for range 20 { // the order of a Go map is drawn each time
-		if got, err := v1.Marshal(body); err != nil || string(got) != want {
+		if got, err := v1.MarshalRevealed(body); err != nil || string(got) != want {
 			t.Fatalf("got %s, %v, want %s", got, err, want)
 		}
 	}
-	if got, err := v1.Marshal(func() {}); err == nil {
+	if got, err := v1.MarshalRevealed(func() {}); err == nil {
 		t.Errorf("got %s, want an error", got)
 	}
 }
@@ -109,7 +109,7 @@ func TestClientSendsWhatMarshalWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := v1.Marshal(struct {
+	body, err := v1.MarshalRevealed(struct {
 		Number secret.String `json:"number"`
 	}{secret.New("4242424242424242")})
 	if err != nil {

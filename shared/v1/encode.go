@@ -16,12 +16,13 @@ var openAPI string
 // copy.
 func OpenAPI() []byte { return []byte(openAPI) }
 
-// revealed are the options of Marshal.
+// revealed are the options of MarshalRevealed.
 var revealed = json.JoinOptions(json.WithMarshalers(secret.RevealMarshalers()), json.Deterministic(true))
 
-// Marshal returns v as deterministic JSON with its secrets in the clear. Use it for a request to
-// v1, and for a response that shows a new credential. Never log the result, or store it unsealed.
-func Marshal(v any) ([]byte, error) {
+// MarshalRevealed returns v as deterministic JSON with its secrets in the clear. Use it for a request
+// to v1, and for a response that shows a new credential. Never log the result, or store it
+// unencrypted.
+func MarshalRevealed(v any) ([]byte, error) {
 	b, err := json.Marshal(v, revealed)
 	if err != nil {
 		return nil, fmt.Errorf("encode with secrets: %w", err)

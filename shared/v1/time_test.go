@@ -27,7 +27,7 @@ func TestTimeIsWrittenInMilliseconds(t *testing.T) {
 			t.Parallel()
 			in := v1.Time{Time: tt.in}
 			for door, through := range map[string]func(any) ([]byte, error){
-				"v1": stdjson.Marshal, "v2": func(v any) ([]byte, error) { return json.Marshal(v) }, "ours": v1.Marshal,
+				"v1": stdjson.Marshal, "v2": func(v any) ([]byte, error) { return json.Marshal(v) }, "ours": v1.MarshalRevealed,
 			} {
 				if got, err := through(in); err != nil || string(got) != `"`+tt.want+`"` {
 					t.Errorf("%s: got %s, %v, want %q", door, got, err, tt.want)

@@ -151,7 +151,7 @@ func (s session) createCustomer(ctx context.Context, c CreateCustomer) Result {
 		return *failed
 	}
 	c.Body = c.identified(names)
-	all, err := v1.Marshal(c.withoutCodes())
+	all, err := v1.MarshalRevealed(c.withoutCodes())
 	if err != nil {
 		return unencodable()
 	}

@@ -200,7 +200,7 @@ func (f *customerV1) kept() (customers []v1.Customer, numbers []string) {
 }
 
 func mustJSON(v any) string {
-	b, err := v1.Marshal(v)
+	b, err := v1.MarshalRevealed(v)
 	if err != nil {
 		panic(err)
 	}

@@ -94,7 +94,7 @@ func maskedTexts(reference string, entries map[string]string) (string, map[strin
 
 // maskedBody returns the body of a v1 request without card numbers in its texts.
 func maskedBody[T any](body T, own ...secret.String) (T, error) {
-	sent, err := v1.Marshal(body)
+	sent, err := v1.MarshalRevealed(body)
 	if err != nil {
 		return body, fmt.Errorf("mask card numbers: %w", err)
 	}

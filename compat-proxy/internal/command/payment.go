@@ -207,7 +207,7 @@ func (s session) voidID(ctx context.Context, txn string, expected *int64) Result
 func (s session) post(
 	ctx context.Context, v any, again string, send func(context.Context, *bytes.Reader) (*http.Response, error),
 ) (response, bool) {
-	body, err := v1.Marshal(v)
+	body, err := v1.MarshalRevealed(v)
 	if err != nil {
 		return response{}, false
 	}

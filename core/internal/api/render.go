@@ -162,7 +162,7 @@ func encode(v any) []byte {
 
 // encodeSecret writes JSON that shows a secret to the client.
 func encodeSecret(v any) []byte {
-	b, err := v1.Marshal(v)
+	b, err := v1.MarshalRevealed(v)
 	if err != nil {
 		panic("api: internal error: a contract type does not encode")
 	}
