@@ -57,8 +57,9 @@ const (
 // keysFile is the default key store.
 const keysFile = "mle.db"
 
-const usage = `mle-filter adds message-level encryption to the v1 service. It decrypts JWE bodies and forwards plain v1 to core. It encrypts
-the responses for clients that demand it. Requests without encryption pass through. It owns the private keys and serves /v1/mle/*.
+const usage = `mle-filter adds message-level encryption to the v1 service. It decrypts JWE bodies and forwards plain v1
+to core. It encrypts the responses for clients that demand it. Requests without encryption pass through. It owns the
+private keys and serves /v1/mle/*.
 
 Usage:
   mle-filter [flags]                 serve
@@ -78,7 +79,8 @@ Examples:
   mle-filter keyset --help
 
 Signals:
-  SIGTERM, SIGINT  give notice, stop listening, complete the requests in progress, exit; a second signal exits immediately
+  SIGTERM, SIGINT  give notice, stop listening, complete the requests in progress, exit;
+                   a second signal exits immediately
 
 Environment; each variable also with the suffix _FILE, for a file that holds the value:
   CAUSEWAY_MLE_KEK        the key-encryption key: 32 bytes in base64, the same for all filters on one store
@@ -117,10 +119,12 @@ func (m *Main) ParseFlags(args []string) error {
 	c, fs := &m.Config, program.Flags(name, m.Stderr, usage)
 	file := fs.String("config", "", "configuration `file`; configs/mle-filter.yaml explains every key")
 	fs.StringVar(&c.Listen, "listen", c.Listen, "`address` to serve on; port 0 picks one")
-	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` of the operators' port: Prometheus metrics at /metrics, and /health (default none)")
+	fs.StringVar(&c.Admin, "admin", c.Admin, "`address` of the operators' port: Prometheus metrics at /metrics, and "+
+		"/health (default none)")
 	fs.StringVar(&c.ExtProc, "extproc", c.ExtProc, "unix `socket` of the external processor for Envoy (default none)")
 	fs.StringVar(&c.V1, "v1", c.V1, "base `URL` of the v1 service")
-	fs.Var(&keysFlag{to: &c.Keys}, "keys", "key store: an SQLite `file`, or a postgres:// URL that filters can share (default "+keysFile+")")
+	fs.Var(&keysFlag{to: &c.Keys}, "keys", "key store: an SQLite `file`, or a postgres:// URL that filters can share "+
+		"(default "+keysFile+")")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}

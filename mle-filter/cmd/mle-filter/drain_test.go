@@ -23,7 +23,8 @@ func TestDrain(t *testing.T) {
 	}))
 	t.Cleanup(core.Close)
 	m := &Main{Stderr: io.Discard, Config: Config{
-		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: core.URL, Keys: config.Literal(secret.New(filepath.Join(t.TempDir(), "mle.db"))), KEK: kek, RSABits: 2048, SpareKeys: 1,
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: core.URL, RSABits: 2048, SpareKeys: 1,
+		Keys: config.Literal(secret.New(filepath.Join(t.TempDir(), "mle.db"))), KEK: kek,
 	}}
 	public, _, stop := run(t, m)
 	finished := make(chan int)

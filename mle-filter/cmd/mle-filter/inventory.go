@@ -36,7 +36,8 @@ func (m *Main) inventory(ctx context.Context, f keysFlags) error {
 		_, _ = fmt.Fprintln(table, "WHAT\tALGORITHM\tID\tMERCHANT\tSINCE\tNEXT\tUSE")
 		for _, s := range append(all, configured...) {
 			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-				s.Name, s.Alg, or(s.ID, "-"), or(s.Tenant, "-"), dayOr(s.Since, "not recorded"), dayOr(s.Next, "by an operator"), s.Use)
+				s.Name, s.Alg, or(s.ID, "-"), or(s.Tenant, "-"), dayOr(s.Since, "not recorded"),
+				dayOr(s.Next, "by an operator"), s.Use)
 		}
 		return table.Flush()
 	})
@@ -79,7 +80,9 @@ func (c *Config) inventory() (out []keyring.Secret, err error) {
 		return nil, err
 	}
 	if !hop.IsZero() {
-		out = append(out, keyring.Secret{Name: "hop secret", Alg: "random", Use: "authenticates client addresses between programs"})
+		out = append(out, keyring.Secret{
+			Name: "hop secret", Alg: "random", Use: "authenticates client addresses between programs",
+		})
 	}
 	for _, file := range []struct{ path, use string }{
 		{c.Certificate, "authenticates the filter to clients"}, {c.V1CA, "authenticates core to the filter"},
@@ -113,6 +116,7 @@ func certificateIn(path string) (keyring.Secret, error) {
 	}
 	sum := sha256.Sum256(c.Raw)
 	return keyring.Secret{
-		Name: "certificate", Alg: c.PublicKeyAlgorithm.String(), ID: hex.EncodeToString(sum[:8]), Since: c.NotBefore, Next: c.NotAfter,
+		Name: "certificate", Alg: c.PublicKeyAlgorithm.String(), ID: hex.EncodeToString(sum[:8]), Since: c.NotBefore,
+		Next: c.NotAfter,
 	}, nil
 }

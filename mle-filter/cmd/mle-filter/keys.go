@@ -149,6 +149,7 @@ func (f *keysFlags) set(out io.Writer) *flag.FlagSet {
 	fs.StringVar(&f.apiKeyEnv, "api-key-env", "", "current, register: environment `variable` with the API key")
 	fs.StringVar(&f.merchant, "merchant", "", "list, rotate: the `merchant` and its mode")
 	fs.StringVar(&f.config, "config", "", "inventory, list, rotate, retire, revoke: the filter's configuration `file`")
-	fs.StringVar(&f.keys, "keys", "", "inventory, list, rotate, retire, revoke: the filter's key store: an existing `file`, or a URL")
+	fs.StringVar(&f.keys, "keys", "", "inventory, list, rotate, retire, revoke: the filter's key store: an existing "+
+		"`file`, or a URL")
 	return fs
 }

@@ -34,7 +34,9 @@ func newOperator(t *testing.T) operator {
 		t.Fatal(err)
 	}
 	settings := filepath.Join(dir, "mle.yaml")
-	if err := errors.Join(os.WriteFile(secret, []byte(text.Reveal()), 0o600), os.WriteFile(settings, []byte("kek: {file: "+secret+"}\nrsa_bits: 2048\nspare_keys: 1\n"), 0o600)); err != nil {
+	err = errors.Join(os.WriteFile(secret, []byte(text.Reveal()), 0o600),
+		os.WriteFile(settings, []byte("kek: {file: "+secret+"}\nrsa_bits: 2048\nspare_keys: 1\n"), 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
 	db, err := keystore.Open(t.Context(), keystore.Config{Source: o.keys})
@@ -46,7 +48,8 @@ func newOperator(t *testing.T) operator {
 			t.Error(err)
 		}
 	})
-	if o.ring, err = keyring.Open(t.Context(), keyring.Config{Store: db, KEK: make([]byte, 32), RSABits: 2048, Spares: 1}); err != nil {
+	if o.ring, err = keyring.Open(t.Context(), keyring.Config{Store: db, KEK: make([]byte, 32), RSABits: 2048,
+		Spares: 1}); err != nil {
 		t.Fatal(err)
 	}
 	o.common = []string{"--config", settings, "--keys", o.keys}
@@ -70,8 +73,10 @@ func TestInventoryCommand(t *testing.T) {
 	}
 	shown := must(t, "", append([]string{"keys", "inventory"}, o.common...)...)
 	for _, want := range []string{
-		`key-encryption key +AES-256-GCM +- +- +\d{4}-\d\d-\d\d +by an operator`, `keyset key +AES-256-GCM +\d+ `, `HMAC key +HMAC-SHA-256 `,
-		`current key +ECDH-ES\+A256KW +` + regexp.QuoteMeta(kid) + ` +` + shop + ` +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +decrypts requests`,
+		`key-encryption key +AES-256-GCM +- +- +\d{4}-\d\d-\d\d +by an operator`,
+		`keyset key +AES-256-GCM +\d+ `, `HMAC key +HMAC-SHA-256 `,
+		`current key +ECDH-ES\+A256KW +` + regexp.QuoteMeta(kid) + ` +` + shop +
+			` +\d{4}-\d\d-\d\d +\d{4}-\d\d-\d\d +decrypts requests`,
 		`certificate +ECDSA +[0-9a-f]{16} +- +not recorded +2100-01-01 +authenticates the filter`, // MustPair made it
 		`filter secret +random +- +- +not recorded +by an operator`,
 	} {
@@ -99,7 +104,8 @@ func mustFail(t *testing.T, input string, code int, args ...string) string {
 	var out, complaint bytes.Buffer
 	m := &Main{Stdin: strings.NewReader(input), Stdout: &out, Stderr: &complaint}
 	if got := program.ExitCode(name, m.Stderr, m.Command(t.Context(), args)); got != code || out.Len() > 0 {
-		t.Errorf("%v: got exit code %d and %q shown, want %d and nothing: %s", args, got, out.String(), code, complaint.String())
+		t.Errorf("%v: got exit code %d and %q shown, want %d and nothing: %s", args, got, out.String(), code,
+			complaint.String())
 	}
 	return complaint.String()
 }
@@ -154,7 +160,8 @@ func TestKeysForNobody(t *testing.T) {
 	if b, err := os.ReadFile(foreign); err != nil || len(b) > 0 {
 		t.Errorf("a file that was no store has %d bytes now, %v", len(b), err)
 	}
-	if all, err := o.ring.List(t.Context(), ""); err != nil || len(all) != 1 || all[0].Kid != kid || all[0].State != keyring.Current {
+	if all, err := o.ring.List(t.Context(), ""); err != nil || len(all) != 1 || all[0].Kid != kid ||
+		all[0].State != keyring.Current {
 		t.Errorf("got %+v, %v, want the one key as it was", all, err)
 	}
 }
@@ -187,9 +194,13 @@ func TestOpenRefusal(t *testing.T) {
 	t.Parallel()
 	mine := filepath.Join(t.TempDir(), "mine.jwk")
 	must(t, "", "keys", "new", "--out", mine)
-	body := `{"error":{"type":"mle_error","code":"mle_kid_unknown","message":"There is no such key.","status":400,"request_id":"req_1"}}`
+	body := `{"error":{"type":"mle_error","code":"mle_kid_unknown","message":"There is no such key.","status":400,` +
+		`"request_id":"req_1"}}`
 	for input, want := range map[string]string{
-		body: "400 mle_kid_unknown: There is no such key.\n" + body, "\n {\"id\": 1}": `{"id": 1}`, "hello": "mle-filter: ", "": "mle-filter: ",
+		body:             "400 mle_kid_unknown: There is no such key.\n" + body,
+		"\n {\"id\": 1}": `{"id": 1}`,
+		"hello":          "mle-filter: ",
+		"":               "mle-filter: ",
 	} {
 		if got := mustFail(t, input, 1, "open", "--private", mine); !strings.Contains(got, want) {
 			t.Errorf("%q: got %s, want %s in it", input, got, want)

@@ -22,10 +22,12 @@ Usage, with the CAUSEWAY_MLE_KEK of the filters, or with their configuration fil
         encrypts the keyset by CAUSEWAY_MLE_KEK instead of by CAUSEWAY_MLE_OLD_KEK
 
 To replace the key-encryption key while filters serve:
-  1. restart each filter with the new key in CAUSEWAY_MLE_KEK and the present key in CAUSEWAY_MLE_OLD_KEK: it accepts both
+  1. restart each filter with the new key in CAUSEWAY_MLE_KEK and the present key in CAUSEWAY_MLE_OLD_KEK:
+     it accepts both
   2. run mle-filter keyset rewrap with the same two variables
   3. restart each filter without CAUSEWAY_MLE_OLD_KEK, and destroy the old key
-If the old key has leaked, the keyset may have leaked too: then run mle-filter keyset rotate --drop-old, and rotate the merchants' keys.
+If the old key has leaked, the keyset may have leaked too. Then run mle-filter keyset rotate --drop-old, and rotate the
+merchants' keys.
 
 Exit codes:
   0  success

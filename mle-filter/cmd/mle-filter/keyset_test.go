@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,10 @@ func TestKeyset(t *testing.T) {
 		}
 	}
 	works()
-	for args, want := range map[string]string{"rotate": "1 older", "rotate --drop-old": "0 older", "--drop-old rotate": "0 older"} {
-		if got := must(t, "", append(append([]string{"keyset"}, strings.Fields(args)...), o.common...)...); !strings.Contains(got, want) {
+	for args, want := range map[string]string{"rotate": "1 older", "rotate --drop-old": "0 older",
+		"--drop-old rotate": "0 older"} {
+		command := slices.Concat([]string{"keyset"}, strings.Fields(args), o.common)
+		if got := must(t, "", command...); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", args, got, want)
 		}
 		if args == "rotate" { // in any state of the keyset

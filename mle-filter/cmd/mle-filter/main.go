@@ -121,7 +121,8 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		return mlefilter.Config{}, err
 	}
 	if kek.IsZero() {
-		return mlefilter.Config{}, fmt.Errorf("%s is not set: set the key-encryption key, made with `openssl rand -base64 32`, and keep it", kekVariable)
+		return mlefilter.Config{}, fmt.Errorf("%s is not set: set the key-encryption key, made with `openssl rand -base64 "+
+			"32`, and keep it", kekVariable)
 	}
 	old, err := c.OldKEK.ResolveOr(os.Getenv, oldVariable)
 	if err != nil {
@@ -152,7 +153,8 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, OldKEK: old,
 		RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
 		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, FilterToken: token,
-		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
+		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead,
+			KeepPrevious: c.Rotation.KeepPrevious},
 	}, nil
 }
 

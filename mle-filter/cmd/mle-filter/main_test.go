@@ -34,20 +34,26 @@ func TestShippedConfiguration(t *testing.T) {
 	t.Parallel()
 	m := &Main{Stderr: io.Discard}
 	keys := filepath.Join(t.TempDir(), "mle.db")
-	if err := m.ParseFlags([]string{"--config", configs + "mle-filter.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", keys}); err != nil {
+	flags := []string{
+		"--config", configs + "mle-filter.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", keys,
+	}
+	if err := m.ParseFlags(flags); err != nil {
 		t.Fatal(err)
 	}
 	const hour = time.Hour
 	want := Config{
-		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Keys: config.Literal(secret.New(keys)), Rotation: Rotation{2160 * hour, 336 * hour, 720 * hour},
-		RSABits: 3072, SpareKeys: 4, Policy: mlefilter.Policy{
+		Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: "http://127.0.0.1:8080", Keys: config.Literal(secret.New(keys)),
+		Rotation: Rotation{2160 * hour, 336 * hour, 720 * hour},
+		RSABits:  3072, SpareKeys: 4, Policy: mlefilter.Policy{
 			Routes: []policy.Route{
-				{Path: "/v1/health", MLE: policy.Off}, {Method: "POST", Path: "/v1/tokens", MLE: policy.Optional, Response: policy.Optional},
+				{Path: "/v1/health", MLE: policy.Off},
+				{Method: "POST", Path: "/v1/tokens", MLE: policy.Optional, Response: policy.Optional},
 			},
 			Merchants: map[string]policy.Merchant{},
 		},
 		Limits: mlefilter.Limits{
-			MaxBody: 256 << 10, MaxPlaintext: 188 << 10, MaxHeader: 2 << 10, MaxResponse: 1 << 20, MaxAge: 5 * time.Minute, Queue: 100 * time.Millisecond,
+			MaxBody: 256 << 10, MaxPlaintext: 188 << 10, MaxHeader: 2 << 10, MaxResponse: 1 << 20, MaxAge: 5 * time.Minute,
+			Queue: 100 * time.Millisecond,
 		},
 		Concurrency: 512, Drain: 10 * time.Second,
 	}
@@ -82,7 +88,8 @@ func TestExtProc(t *testing.T) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	m, socket := &Main{Stderr: io.Discard}, filepath.Join(dir, "s")
-	args := []string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", filepath.Join(t.TempDir(), "mle.db"), "--extproc", socket}
+	args := []string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", filepath.Join(t.TempDir(), "mle.db"),
+		"--extproc", socket}
 	if err := m.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +104,7 @@ func TestExtProc(t *testing.T) {
 	}
 	m.Config.ExtProc = filepath.Join(dir, "none", "s")
 	if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "extproc") {
-		t.Errorf("got %v, want to hear that there is no such folder", err)
+		t.Errorf("got %v, want an error that names extproc", err)
 	}
 }
 
@@ -108,8 +115,9 @@ func service(t *testing.T) *httptest.Server {
 		w.Header().Set("Content-Type", "application/json")
 		switch r.URL.Path {
 		case "/v1/api_keys/current":
-			_, _ = io.WriteString(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5","mode":"test","kind":"secret","scopes":["mle:write"],
-				"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`)
+			_, _ = io.WriteString(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5",
+				"mode":"test","kind":"secret","scopes":["mle:write"],"hint":"abcd",
+				"status":"active","created_at":"2026-11-21T09:30:00.000Z"}`)
 		case "/v1/transactions":
 			_, _ = io.Copy(w, r.Body)
 		}
@@ -208,7 +216,8 @@ func TestByHand(t *testing.T) {
 	}
 	reach := []string{"--v1", public, "--api-key-env", "SHOP_KEY"}
 	must(t, "", append([]string{"keys", "register", "--private", mine}, reach...)...)
-	if err := os.WriteFile(current, []byte(must(t, "", append([]string{"keys", "current"}, reach...)...)), 0o600); err != nil {
+	if err := os.WriteFile(current, []byte(must(t, "", append([]string{"keys", "current"}, reach...)...)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	encrypted := must(t, `{"amount":1}`, "seal", "--key", current)
@@ -225,7 +234,8 @@ func TestByHand(t *testing.T) {
 			t.Errorf("bound to %s: got %s, want %s", path, got, want)
 		}
 	}
-	if got := pay(t, public, must(t, "{}", "seal", "--key", current, "--idempotency-key", "one")); !strings.Contains(got, "idk") {
+	if got := pay(t, public, must(t, "{}", "seal", "--key", current, "--idempotency-key", "one")); !strings.Contains(got,
+		"idk") {
 		t.Errorf("bound to an Idempotency-Key that is not sent: got %s", got)
 	}
 	if _, err := command(t, encrypted, "open", "--private", mine); err == nil {
@@ -250,7 +260,8 @@ func operate(t *testing.T, keys string) {
 	if kid == nil {
 		t.Fatalf("got %s, want the merchant's current key", listed)
 	}
-	if shown := must(t, "", append([]string{"keys", "rotate", "--merchant", "mer_01jd8m3k2q4r5/test"}, store...)...); !strings.Contains(shown, "previous "+kid[1]) {
+	if shown := must(t, "", append([]string{"keys", "rotate", "--merchant", "mer_01jd8m3k2q4r5/test"},
+		store...)...); !strings.Contains(shown, "previous "+kid[1]) {
 		t.Errorf("got %s, want the old key as the previous one", shown)
 	}
 	must(t, "", append([]string{"keys", "revoke"}, append(store, kid[1])...)...)
@@ -262,12 +273,14 @@ func operate(t *testing.T, keys string) {
 // pay sends an encrypted payment.
 func pay(t *testing.T, public, encrypted string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, public+"/v1/transactions", strings.NewReader(encrypted))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, public+"/v1/transactions",
+		strings.NewReader(encrypted))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"Authorization": "Bearer sk_test_1", "Content-Type": "application/jose", "X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required",
+		"Authorization": "Bearer sk_test_1", "Content-Type": "application/jose", "X-SVC-MLE": "v1",
+		"X-SVC-MLE-Response": "required",
 	} {
 		r.Header.Set(name, value)
 	}
@@ -327,14 +340,16 @@ func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	keys := config.Literal(secret.New(filepath.Join(t.TempDir(), "mle.db")))
 	for name, c := range map[string]Config{
-		"no KEK":         {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys},
-		"no v1":          {Listen: "127.0.0.1:0", Keys: keys, KEK: kek},
-		"no address":     {Listen: "nowhere:port", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek},
-		"no room":        {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Concurrency: -1},
-		"no drain":       {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Drain: -time.Second},
-		"no socket":      {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, ExtProc: configs + "mle-filter.yaml"},
+		"no KEK":     {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys},
+		"no v1":      {Listen: "127.0.0.1:0", Keys: keys, KEK: kek},
+		"no address": {Listen: "nowhere:port", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek},
+		"no room":    {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Concurrency: -1},
+		"no drain":   {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Drain: -time.Second},
+		"no socket": {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek,
+			ExtProc: configs + "mle-filter.yaml"},
 		"no certificate": {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Certificate: "nowhere"},
-		"no authority":   {Listen: "127.0.0.1:0", V1: "https://127.0.0.1:1", Keys: keys, KEK: kek, V1CA: configs + "mle-filter.yaml"},
+		"no authority": {Listen: "127.0.0.1:0", V1: "https://127.0.0.1:1", Keys: keys, KEK: kek,
+			V1CA: configs + "mle-filter.yaml"},
 	} {
 		ctx, serves := context.WithCancel(t.Context())
 		m := &Main{Stderr: io.Discard, Config: c, Ready: func(net.Addr) { serves() }}

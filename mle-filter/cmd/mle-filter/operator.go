@@ -54,7 +54,8 @@ func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) 
 	defer func() { err = errors.Join(err, db.Close()) }()
 	ring, err := keyring.Open(ctx, keyring.Config{
 		Store: db, KEK: kek, Existing: true, RSABits: c.RSABits, Spares: c.SpareKeys,
-		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead, KeepPrevious: c.Rotation.KeepPrevious},
+		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead,
+			KeepPrevious: c.Rotation.KeepPrevious},
 	})
 	if err != nil {
 		return err
@@ -111,7 +112,8 @@ func (m *Main) listKeys(ctx context.Context, f keysFlags) error {
 		_, _ = fmt.Fprintln(table, "MERCHANT\tKID\tALG\tSTATE\tSINCE\tUNTIL")
 		for _, k := range keys {
 			const day = "2006-01-02"
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Tenant, k.Kid, k.Alg, k.State, k.NotBefore.Format(day), k.ExpiresAt.Format(day))
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Tenant, k.Kid, k.Alg, k.State, k.NotBefore.Format(day),
+				k.ExpiresAt.Format(day))
 		}
 		return table.Flush()
 	})
@@ -150,7 +152,8 @@ func (m *Main) rotateKey(ctx context.Context, f keysFlags) error {
 func (m *Main) showRotated(r keyring.Rotated) {
 	_, _ = fmt.Fprintf(m.Stdout, "current  %s\n", r.Current.Kid)
 	if r.Previous != nil {
-		_, _ = fmt.Fprintf(m.Stdout, "previous %s until %s\n", r.Previous.Kid, r.Previous.ExpiresAt.Format("2006-01-02 15:04:05Z07:00"))
+		_, _ = fmt.Fprintf(m.Stdout, "previous %s until %s\n", r.Previous.Kid,
+			r.Previous.ExpiresAt.Format("2006-01-02 15:04:05Z07:00"))
 	}
 }
 

@@ -23,7 +23,8 @@ func TestRotateWhileServing(t *testing.T) {
 			t.Parallel()
 			o := newOperator(t)
 			public, _, stop := run(t, &Main{Stderr: io.Discard, Config: Config{
-				Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: config.Literal(secret.New(o.keys)), KEK: kek, RSABits: 2048, SpareKeys: 1,
+				Listen: "127.0.0.1:0", Admin: "127.0.0.1:0", V1: service(t).URL, Keys: config.Literal(secret.New(o.keys)),
+				KEK: kek, RSABits: 2048, SpareKeys: 1,
 				Limits: mlefilter.Limits{Queue: time.Minute}, // the machine may be busy
 			}})
 			defer stop()
@@ -51,7 +52,8 @@ func TestRotateWhileServing(t *testing.T) {
 			}
 			begun.Wait()
 			for range 3 {
-				if got := must(t, "", append([]string{"keys", "rotate", "--merchant", shop, "--alg", alg}, o.common...)...); !strings.Contains(got, "previous ") {
+				rotate := append([]string{"keys", "rotate", "--merchant", shop, "--alg", alg}, o.common...)
+				if got := must(t, "", rotate...); !strings.Contains(got, "previous ") {
 					t.Errorf("got %s", got)
 				}
 			}

@@ -18,7 +18,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-const sealUsage = `mle-filter seal encrypts a request body. It reads JSON from standard input and writes a compact JWE to standard output, without a line break.
+const sealUsage = `mle-filter seal encrypts a request body. It reads JSON from standard input and writes a compact JWE
+to standard output, without a line break.
 
 Usage:
   mle-filter seal --key FILE [flags] < body.json > body.jwe
@@ -30,13 +31,15 @@ Example, with the service's current key and an encrypted response:
   curl -sS $BASE/v1/mle/keys/current -H "Authorization: Bearer $KEY" > current.json
   echo '{"amount": 1250, "currency": "usd", "payment_method": "card"}' | mle-filter seal --key current.json \
     --path /v1/transactions --response required --idempotency-key order-1 > body.jwe
-  curl -sS $BASE/v1/transactions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/jose' -H 'X-SVC-MLE: v1' \
-    -H 'X-SVC-MLE-Response: required' -H 'Idempotency-Key: order-1' --data-binary @body.jwe | mle-filter open --private mine.jwk
+  curl -sS $BASE/v1/transactions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/jose' \
+    -H 'X-SVC-MLE: v1' -H 'X-SVC-MLE-Response: required' -H 'Idempotency-Key: order-1' --data-binary @body.jwe |
+    mle-filter open --private mine.jwk
 
 Flags:
 `
 
-const openUsage = `mle-filter open decrypts a response. It reads a compact JWE from standard input and writes the plaintext to standard output.
+const openUsage = `mle-filter open decrypts a response. It reads a compact JWE from standard input and writes the
+plaintext to standard output.
 
 Usage:
   mle-filter open --private FILE < response.jwe
@@ -56,7 +59,8 @@ func (m *Main) Seal(args []string) error {
 	var to jwe.Binding
 	fs.StringVar(&to.Path, "path", "", "bind to the `path` of the request, such as /v1/transactions, and to --method")
 	fs.StringVar(&to.Method, "method", http.MethodPost, "the `method` of the request, bound with --path")
-	fs.StringVar(&to.ResponseTo, "response", "", "bind to the demand for an encrypted response: \"required\", or the `id` of the response key")
+	fs.StringVar(&to.ResponseTo, "response", "", "bind to the demand for an encrypted response: \"required\", or the "+
+		"`id` of the response key")
 	fs.StringVar(&to.IdempotencyKey, "idempotency-key", "", "bind to this Idempotency-Key of the request")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err
@@ -135,7 +139,8 @@ func (m *Main) Open(args []string) error {
 func inTheClear(text []byte) error {
 	var told v1.ErrorBody
 	if err := json.Unmarshal(text, &told); err == nil && told.Error.Code != "" {
-		return fmt.Errorf("the input is not encrypted: the service responded %d %s: %s\n%s", told.Error.Status, told.Error.Code, told.Error.Message, text)
+		return fmt.Errorf("the input is not encrypted: the service responded %d %s: %s\n%s", told.Error.Status,
+			told.Error.Code, told.Error.Message, text)
 	}
 	return fmt.Errorf("the input is not encrypted:\n%s", text)
 }
@@ -169,7 +174,8 @@ func parseKey(name string, text []byte) (jose.JSONWebKey, error) {
 	}
 	var key jose.JSONWebKey
 	if err := key.UnmarshalJSON(text); err != nil || !key.Valid() || key.KeyID == "" || !jwe.Alg(key.Algorithm).Known() {
-		return jose.JSONWebKey{}, fmt.Errorf("%s: not a JWK with kid and alg", name) // the library's error would repeat the file
+		// the library's error would repeat the file
+		return jose.JSONWebKey{}, fmt.Errorf("%s: not a JWK with kid and alg", name)
 	}
 	return key, nil
 }

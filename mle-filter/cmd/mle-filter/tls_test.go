@@ -43,7 +43,8 @@ func TestHTTPSObeysThePolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = resp.Body.Close()
-		if got := resp.Header.Values(tlspolicy.HSTSHeader); resp.StatusCode != want || !slices.Equal(got, []string{tlspolicy.HSTS}) {
+		if got := resp.Header.Values(tlspolicy.HSTSHeader); resp.StatusCode != want ||
+			!slices.Equal(got, []string{tlspolicy.HSTS}) {
 			t.Errorf("%s: got %s with HSTS %q, want %d with %q", path, resp.Status, got, want, tlspolicy.HSTS)
 		}
 	}

@@ -177,7 +177,8 @@ func (c Case) checkResponse(t *testing.T, got Outcome) {
 // InternalReply is a response in the clear with fields for the filter only.
 var InternalReply = Reply{
 	Status: 200, Body: "{}",
-	Fields: []Field{{"Content-Type", "application/json"}, {"X-Svc-Int-Mle", "v1"}, {"x-svc-int-note", "a"}, {"X-Svc-Interval", "b"}},
+	Fields: []Field{{"Content-Type", "application/json"}, {"X-Svc-Int-Mle", "v1"}, {"x-svc-int-note", "a"},
+		{"X-Svc-Interval", "b"}},
 }
 
 // CheckInternal requires that the client did not receive these fields, but received all others.
@@ -196,7 +197,8 @@ func CheckInternal(t *testing.T, out Outcome) {
 // Decrypt decrypts a message to the key.
 func (k Key) Decrypt(t *testing.T, token string) (header jose.Header, text string) {
 	t.Helper()
-	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)}, []jose.ContentEncryption{jose.A256GCM})
+	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.KeyAlgorithm(k.Alg)},
+		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
 		t.Fatalf("got %q, want a compact JWE: %v", short(token), err)
 	}

@@ -12,15 +12,18 @@ const plaintext = `{"amount":1000,"currency":"usd","payment_method":"card"}`
 
 // unseen are header fields that core never receives with a decrypted request.
 var unseen = []string{
-	"X-SVC-MLE", "X-SVC-MLE-Response", "X-SVC-MLE-Response-Kid", "Accept-Encoding", "Range", "If-None-Match", "Content-Digest",
+	"X-SVC-MLE", "X-SVC-MLE-Response", "X-SVC-MLE-Response-Kid", "Accept-Encoding", "Range", "If-None-Match",
+	"Content-Digest",
 }
 
 // Cases returns all cases.
 func Cases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	all := slices.Concat(
-		honestCases(tb, w), responseCases(tb, w), algCases(tb, w), headerCases(tb, w), jsonCases(tb, w), encodingCases(tb, w), keyCases(tb, w),
-		cekCases(tb, w), epkCases(tb, w), flipCases(tb, w), kidCases(tb, w), timeCases(tb, w), fieldCases(tb, w), sizeCases(tb, w),
+		honestCases(tb, w), responseCases(tb, w), algCases(tb, w), headerCases(tb, w), jsonCases(tb, w),
+		encodingCases(tb, w), keyCases(tb, w),
+		cekCases(tb, w), epkCases(tb, w), flipCases(tb, w), kidCases(tb, w), timeCases(tb, w),
+		fieldCases(tb, w), sizeCases(tb, w),
 		plaintextCases(tb, w), policyCases(tb, w), bindingCases(tb, w),
 	)
 	names := map[string]bool{}
@@ -60,19 +63,23 @@ func honestCases(tb testing.TB, w *World) []Case {
 	seen := func(k Key, more string) Field {
 		return Field{"X-Svc-Int-Mle", "v1;kid=" + k.KID + ";merchant=" + Merchant + more}
 	}
-	least := passed(0, "the smallest header", sent(Forge{Key: w.EC}.Encrypt(tb, plaintext), Field{"Idempotency-Key", "a"}), plaintext)
+	least := passed(0, "the smallest header", sent(Forge{Key: w.EC}.Encrypt(tb, plaintext),
+		Field{"Idempotency-Key", "a"}), plaintext)
 	least.Has = append(least.Has, seen(w.EC, ""), Field{"Idempotency-Key", "a"})
 	rsa := passed(0, "RSA", sent(Forge{Key: w.RSA}.Encrypt(tb, plaintext)), plaintext)
 	rsa.Has = append(rsa.Has, seen(w.RSA, ""))
 	full := map[string]any{
-		"typ": "JOSE", "cty": "application/json", "iat": Noon.Unix(), "jti": "one", "htm": "POST", "htu": Path, "extra": map[string]any{"a": []int{1}},
+		"typ": "JOSE", "cty": "application/json", "iat": Noon.Unix(), "jti": "one", "htm": "POST", "htu": Path,
+		"extra": map[string]any{"a": []int{1}},
 	}
-	both := passed(0, "both ways", sent(Forge{Key: w.EC, Header: full}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
-		Field{"Accept-Encoding", "gzip"}, Field{"Content-Digest", "sha-256=:AA==:"}), plaintext)
+	both := passed(0, "both ways", sent(Forge{Key: w.EC, Header: full}.Encrypt(tb, plaintext),
+		Field{"X-SVC-MLE-Response", "required"}, Field{"Accept-Encoding", "gzip"},
+		Field{"Content-Digest", "sha-256=:AA==:"}), plaintext)
 	both.Wrapped, both.CTY = &w.Reply, "application/json"
 	both.Has = append(both.Has, seen(w.EC, ";response=required"))
-	older := passed(0, "to the key that was asked for", sent(Forge{Key: w.RSA}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
-		Field{"X-SVC-MLE-Response-Kid", w.Older.KID}), plaintext)
+	older := passed(0, "to the key that was asked for",
+		sent(Forge{Key: w.RSA}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
+			Field{"X-SVC-MLE-Response-Kid", w.Older.KID}), plaintext)
 	older.Wrapped, older.CTY = &w.Older, "application/json"
 	chunked := passed(0, "no length", sent(Forge{Key: w.EC}.Encrypt(tb, plaintext)), plaintext)
 	chunked.Request.NoLength = true
@@ -80,17 +87,20 @@ func honestCases(tb testing.TB, w *World) []Case {
 	escaped := func(header string) string {
 		return strings.Replace(header, `"enc"`, `"cty":"application\/json","\u0065nc"`, 1)
 	}
+	clear := []Field{{"Content-Type", "application/json"}, {"Accept-Encoding", "gzip"}}
 	parameters := sent(Forge{Key: w.EC, Header: map[string]any{"typ": "jose", "cty": "JSON"}}.Encrypt(tb, plaintext))
 	parameters.Fields[0].Value = "Application/JOSE; charset=utf-8"
 	return []Case{
 		least, rsa, both, older, chunked, passed(0, "other spellings", parameters, plaintext),
 		passed(0, "escapes in the header", sent(Forge{Key: w.EC, Raw: escaped}.Encrypt(tb, plaintext)), plaintext),
 		{Name: "nothing encrypted", Request: Request{
-			Method: "POST", Path: Path, Body: plaintext, Fields: []Field{{"Content-Type", "application/json"}, {"Accept-Encoding", "gzip"}},
-		}, Core: plaintext, Has: []Field{{"Content-Type", "application/json"}, {"Accept-Encoding", "gzip"}}, HasNot: []string{"X-Svc-Int-Mle"}},
+			Method: "POST", Path: Path, Body: plaintext, Fields: clear,
+		}, Core: plaintext, Has: clear, HasNot: []string{"X-Svc-Int-Mle"}},
 		{Name: "only the response", Request: Request{
-			Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE", "v1"}, {"X-SVC-MLE-Response", "required"}, {"If-None-Match", `"a"`}, {"Range", "bytes=0-1"}},
-		}, HasNot: unseen, Has: []Field{{"X-Svc-Int-Mle", "v1;merchant=" + Merchant + ";response=required"}}, Wrapped: &w.Reply, CTY: "application/json"},
+			Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE", "v1"}, {"X-SVC-MLE-Response", "required"},
+				{"If-None-Match", `"a"`}, {"Range", "bytes=0-1"}},
+		}, HasNot: unseen, Has: []Field{{"X-Svc-Int-Mle",
+			"v1;merchant=" + Merchant + ";response=required"}}, Wrapped: &w.Reply, CTY: "application/json"},
 	}
 }
 
@@ -98,7 +108,8 @@ func honestCases(tb testing.TB, w *World) []Case {
 func responseCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	responds := func(name string, core Reply) Case {
-		return Case{Row: 28, Name: name, Request: Request{Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE-Response", "required"}}}, Reply: core}
+		return Case{Row: 28, Name: name, Request: Request{Method: "GET", Path: Path,
+			Fields: []Field{{"X-SVC-MLE-Response", "required"}}}, Reply: core}
 	}
 	wrapped := func(name string, core Reply, cty string) Case {
 		c := responds(name, core)
@@ -111,7 +122,7 @@ func responseCases(tb testing.TB, w *World) []Case {
 		return c
 	}
 	text := Field{"Content-Type", "application/json"}
-	told := []Field{
+	describing := []Field{
 		{"ETag", `"a"`},
 		{"Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT"},
 		{"Content-MD5", "AA=="},
@@ -129,22 +140,22 @@ func responseCases(tb testing.TB, w *World) []Case {
 		{"X-Svc-Int-Mle", "v1"},
 		{"X-SVC-INT-Note", "a"},
 	}
-	telling := func(c Case, more ...Field) Case {
-		c.Reply.Fields = slices.Concat(c.Reply.Fields, told, more)
-		for _, f := range slices.Concat(told, more) {
+	described := func(c Case, more ...Field) Case {
+		c.Reply.Fields = slices.Concat(c.Reply.Fields, describing, more)
+		for _, f := range slices.Concat(describing, more) {
 			c.Gone = append(c.Gone, f.Name)
 		}
 		return c
 	}
 	head := responds("HEAD", Reply{Status: 200, Fields: []Field{text}})
 	head.Request.Method = "HEAD"
-	tellingHead := telling(head, Field{"Content-Length", "2"})
-	tellingHead.Name = "HEAD, with fields about its body"
+	describedHead := described(head, Field{"Content-Length", "2"})
+	describedHead.Name = "HEAD, with fields about its body"
 	return []Case{
-		telling(wrapped("all that can be told of it", Reply{200, []Field{text}, "{}"}, "application/json")),
-		telling(responds("304, with fields about its body", Reply{Status: 304})),
-		telling(responds("204, with fields about its body", Reply{Status: 204})),
-		tellingHead,
+		described(wrapped("every field about its body", Reply{200, []Field{text}, "{}"}, "application/json")),
+		described(responds("304, with fields about its body", Reply{Status: 304})),
+		described(responds("204, with fields about its body", Reply{Status: 204})),
+		describedHead,
 		wrapped("validators", Reply{200, []Field{
 			text,
 			{"ETag", `"a"`},
@@ -191,17 +202,21 @@ func policyCases(tb testing.TB, w *World) []Case {
 	off := sent(encrypted)
 	off.Path = PathOff
 	return []Case{
-		refused(19, "a body in the clear on a required route", "mle_required", on(PathRequired, "POST", []Field{text}, plaintext)),
+		refused(19, "a body in the clear on a required route", "mle_required",
+			on(PathRequired, "POST", []Field{text}, plaintext)),
 		refused(19, "no body on a required route", "mle_required", on(PathRequired, "POST", nil, "")),
-		refused(19, "a required route spelt otherwise", "mle_required", on("//v1/x/..%2ftokens/", "POST", []Field{text}, plaintext)),
+		refused(19, "a required route spelt otherwise", "mle_required",
+			on("//v1/x/..%2ftokens/", "POST", []Field{text}, plaintext)),
 		refused(19, "an encrypted body on a route that is off", "mle_not_supported", off),
-		refused(19, "a response demanded on a route that is off", "mle_not_supported", on(PathOff, "GET", []Field{{"X-SVC-MLE-Response", "required"}}, "")),
+		refused(19, "a response demanded on a route that is off", "mle_not_supported",
+			on(PathOff, "GET", []Field{{"X-SVC-MLE-Response", "required"}}, "")),
 		refused(21, "no response demanded where one is required", "mle_required", on(PathResponse, "GET", nil, "")),
 		refused(21, "no response demanded by a strict merchant", "mle_required", half),
 		refused(21, "a body in the clear from a strict merchant", "mle_required", his),
 		passed(19, "an encrypted body on a required route", taken, plaintext),
 		{Name: "a required route read", Request: on(PathRequired, "GET", nil, "")},
-		{Name: "a route that is off", Request: on(PathOff, "GET", []Field{{"X-SVC-INT-MLE", "v1"}}, ""), HasNot: []string{"X-Svc-Int-Mle"}},
+		{Name: "a route that is off", Request: on(PathOff, "GET", []Field{{"X-SVC-INT-MLE", "v1"}}, ""),
+			HasNot: []string{"X-Svc-Int-Mle"}},
 		{Name: "a merchant like any other", Request: mine, Core: plaintext},
 		{Row: 16, Name: "no response key of one's own", Request: strict, Status: 400, Code: "mle_kid_unknown"},
 	}

@@ -53,8 +53,11 @@ func encodingCases(tb testing.TB, w *World) []Case {
 		text(14, "6 segments", func(s string) string { return s + ".AAAA" }),
 		text(14, "dots alone", constant("....")),
 		text(14, "no body", constant("")),
-		text(14, "JSON, flattened", constant(`{"protected":"e30","encrypted_key":"AAAA","iv":"AAAA","ciphertext":"AAAA","tag":"AAAA"}`)),
-		text(14, "JSON, 33 recipients", constant(`{"protected":"e30","recipients":[`+strings.Repeat(`{"encrypted_key":"AAAA"},`, 32)+`{}],"ciphertext":"AAAA"}`)),
+		text(14, "JSON, flattened", constant(`{"protected":"e30","encrypted_key":"AAAA","iv":"AAAA","ciphertext":"AAAA",`+
+			`"tag":"AAAA"}`)),
+		text(14, "JSON, 33 recipients",
+			constant(`{"protected":"e30","recipients":[`+strings.Repeat(`{"encrypted_key":"AAAA"},`,
+				32)+`{}],"ciphertext":"AAAA"}`)),
 		text(14, "the plaintext itself", constant(plaintext)),
 	}
 }
@@ -79,10 +82,12 @@ func stray(token string, at int) string {
 func keyCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	ec := func(name string, change func([]byte) []byte) Case {
-		return failed(11, name, Forge{Key: w.EC, Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
+		return failed(11, name, Forge{Key: w.EC,
+			Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
 	}
 	rsa := func(name string, change func([]byte) []byte) Case {
-		return failed(11, "RSA, "+name, Forge{Key: w.RSA, Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
+		return failed(11, "RSA, "+name, Forge{Key: w.RSA,
+			Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
 	}
 	return []Case{
 		ec("none", func([]byte) []byte { return nil }),
@@ -103,7 +108,8 @@ func keyCases(tb testing.TB, w *World) []Case {
 func cekCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	var out []Case
-	for name, cek := range map[string][]byte{"16 bytes": random(16), "24 bytes": random(24), "31 bytes": random(31), "33 bytes": random(33), "none": {}} {
+	for name, cek := range map[string][]byte{"16 bytes": random(16), "24 bytes": random(24), "31 bytes": random(31),
+		"33 bytes": random(33), "none": {}} {
 		out = append(out, failed(12, "a content key of "+name, Forge{Key: w.RSA, CEK: cek}.Encrypt(tb, plaintext)))
 	}
 	return out
@@ -146,13 +152,17 @@ func epkCases(tb testing.TB, w *World) []Case {
 		epk("of another kind", func(k map[string]any) { k["kty"], k["crv"] = "OKP", "X25519" }),
 		epk("a short coordinate", func(k map[string]any) { k["x"] = encode(random(31)) }),
 		epk("a long coordinate", func(k map[string]any) { k["x"] = encode(random(33)) }),
-		epk("a coordinate in another form", func(k map[string]any) { k["x"] = k["x"].(string)[:20] + "\n" + k["x"].(string)[20:] }),
+		epk("a coordinate in another form", func(k map[string]any) {
+			k["x"] = k["x"].(string)[:20] + "\n" + k["x"].(string)[20:]
+		}),
 		epk("numbers", func(k map[string]any) { k["x"] = 5 }),
 		epk("empty", func(k map[string]any) { clear(k) }),
 		failed(13, "left out", Forge{Key: w.EC, Header: map[string]any{"epk": nil}}.Encrypt(tb, plaintext)),
 		failed(13, "a string", Forge{Key: w.EC, Header: map[string]any{"epk": "x"}}.Encrypt(tb, plaintext)),
-		failed(13, "the border of its coordinates moved", Forge{Key: w.EC, Raw: func(h string) string { return moved(tb, h) }}.Encrypt(tb, plaintext)),
-		failed(13, "of another message", Forge{Key: w.EC, Header: map[string]any{"epk": JWK(mustEphemeral(tb))}}.Encrypt(tb, plaintext)),
+		failed(13, "the border of its coordinates moved",
+			Forge{Key: w.EC, Raw: func(h string) string { return moved(tb, h) }}.Encrypt(tb, plaintext)),
+		failed(13, "of another message", Forge{Key: w.EC, Header: map[string]any{"epk": JWK(mustEphemeral(tb))}}.Encrypt(tb,
+			plaintext)),
 	}
 }
 
@@ -218,7 +228,8 @@ func plaintextCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	var out []Case
 	for name, text := range map[string]string{
-		"not JSON": "amount=1", "not UTF-8": "{\"a\":\"\xff\"}", "a byte order mark": "\ufeff{}", "empty": "", "a JWE": Forge{Key: w.EC}.Encrypt(tb, plaintext),
+		"not JSON": "amount=1", "not UTF-8": "{\"a\":\"\xff\"}", "a byte order mark": "\ufeff{}", "empty": "",
+		"a JWE": Forge{Key: w.EC}.Encrypt(tb, plaintext),
 	} {
 		out = append(out, passed(24, "what is in it: "+name, sent(Forge{Key: w.EC}.Encrypt(tb, text)), text))
 	}

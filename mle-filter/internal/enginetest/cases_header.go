@@ -13,7 +13,8 @@ import (
 func algCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	var out []Case
-	for _, alg := range []any{"none", "dir", "RSA1_5", "RSA-OAEP", "RSA-OAEP-512", "A256KW", "A256GCMKW", "PBES2-HS512+A256KW", "ECDH-ES", "ECDH-ES+A128KW", "rsa-oaep-256", "", nil, 5} {
+	for _, alg := range []any{"none", "dir", "RSA1_5", "RSA-OAEP", "RSA-OAEP-512", "A256KW", "A256GCMKW",
+		"PBES2-HS512+A256KW", "ECDH-ES", "ECDH-ES+A128KW", "rsa-oaep-256", "", nil, 5} {
 		header := map[string]any{"alg": alg}
 		if text, _ := alg.(string); strings.HasPrefix(text, "PBES2") {
 			header["p2c"], header["p2s"] = 1<<31, "AAAA"
@@ -21,9 +22,11 @@ func algCases(tb testing.TB, w *World) []Case {
 		out = append(out, failed(1, "alg "+label(alg), Forge{Key: w.EC, Header: header}.Encrypt(tb, plaintext)))
 	}
 	for _, enc := range []any{"A128GCM", "A192GCM", "A128CBC-HS256", "A256CBC-HS512", "XC20P", "", nil, 5} {
-		out = append(out, failed(2, "enc "+label(enc), Forge{Key: w.EC, Header: map[string]any{"enc": enc}}.Encrypt(tb, plaintext)))
+		out = append(out, failed(2, "enc "+label(enc), Forge{Key: w.EC, Header: map[string]any{"enc": enc}}.Encrypt(tb,
+			plaintext)))
 	}
-	out = append(out, failed(2, "A128GCM for real", Forge{Key: w.RSA, Header: map[string]any{"enc": "A128GCM"}, CEK: random(16)}.Encrypt(tb, plaintext)))
+	out = append(out, failed(2, "A128GCM for real", Forge{Key: w.RSA, Header: map[string]any{"enc": "A128GCM"},
+		CEK: random(16)}.Encrypt(tb, plaintext)))
 	swapped := Key{KID: w.RSA.KID, Alg: w.EC.Alg, Private: w.EC.Private}
 	back := Key{KID: w.EC.KID, Alg: w.RSA.Alg, Private: w.RSA.Private}
 	return append(out,
@@ -72,12 +75,15 @@ func headerCases(tb testing.TB, w *World) []Case {
 		with(7, "x5c, a chain", map[string]any{"x5c": strings.Split(strings.Repeat("AAAA ", 200), " ")}),
 		with(7, "x5t", map[string]any{"x5t": "AAAA"}),
 		with(7, "nonce", map[string]any{"nonce": "AAAA"}),
-		failed(7, "jwk, escaped", Forge{Key: w.EC, Raw: func(h string) string { return `{"\u006a\u0077k":{},` + h[1:] }}.Encrypt(tb, plaintext)),
+		failed(7, "jwk, escaped", Forge{Key: w.EC, Raw: func(h string) string {
+			return `{"\u006a\u0077k":{},` + h[1:]
+		}}.Encrypt(tb, plaintext)),
 		with(0, "typ of a JWT", map[string]any{"typ": "JWT"}),
 		with(0, "cty of a JWT", map[string]any{"cty": "JWT"}),
 		with(0, "jti, a number", map[string]any{"jti": 1}),
 		with(0, "apu that is no base64url", map[string]any{"apu": "a+b="}),
-		failed(0, "epk with RSA", Forge{Key: w.RSA, Header: map[string]any{"epk": JWK(key.PublicKey())}}.Encrypt(tb, plaintext)),
+		failed(0, "epk with RSA", Forge{Key: w.RSA, Header: map[string]any{"epk": JWK(key.PublicKey())}}.Encrypt(tb,
+			plaintext)),
 	}
 }
 
@@ -133,7 +139,8 @@ func jsonCases(tb testing.TB, w *World) []Case {
 		raw("crit, null", func(h string) string { return `{"crit": null ,` + h[1:] }),
 		raw("iat, null", func(h string) string { return `{"iat":null,` + h[1:] }),
 		raw("apu, null", func(h string) string { return `{"apu":null,` + h[1:] }),
-		passed(6, "the word null", sent(Forge{Key: w.EC, Header: map[string]any{"x": "null", "y": []any{nil, map[string]any{"z": nil}}}}.Encrypt(tb, plaintext)), plaintext),
+		passed(6, "the word null", sent(Forge{Key: w.EC,
+			Header: map[string]any{"x": "null", "y": []any{nil, map[string]any{"z": nil}}}}.Encrypt(tb, plaintext)), plaintext),
 		raw("not UTF-8", func(h string) string { return "{\"x\":\"\xff\"," + h[1:] }),
 		raw("half a character", func(h string) string { return "{\"x\":\"\xc3\"," + h[1:] }),
 		raw("a surrogate as UTF-8", func(h string) string { return "{\"\xed\xa0\x80\":1," + h[1:] }),
@@ -161,10 +168,12 @@ func kidCases(tb testing.TB, w *World) []Case {
 	}
 	never := w.EC
 	never.KID = strings.Repeat("A", 43)
-	asked := sent(Forge{Key: w.EC}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"}, Field{"X-SVC-MLE-Response-Kid", never.KID})
+	asked := sent(Forge{Key: w.EC}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
+		Field{"X-SVC-MLE-Response-Kid", never.KID})
 	return []Case{
 		unknown("unknown", never), unknown("retired or revoked", w.Gone), unknown("another merchant's", w.Foreign),
-		odd("empty", ""), odd("10 kB", strings.Repeat("A", 10_000)), odd("65 characters", strings.Repeat("A", 65)), odd("control characters", "a\x00\n"),
+		odd("empty", ""), odd("10 kB", strings.Repeat("A", 10_000)), odd("65 characters", strings.Repeat("A", 65)),
+		odd("control characters", "a\x00\n"),
 		odd("like a path", "../../etc/passwd"), odd("with a dot", "a.b"),
 		failed(16, "left out", Forge{Key: w.EC, Header: map[string]any{"kid": nil}}.Encrypt(tb, plaintext)),
 		{Row: 16, Name: "a response key that is not there", Request: asked, Status: 400, Code: "mle_kid_unknown"},
@@ -178,16 +187,20 @@ func timeCases(tb testing.TB, w *World) []Case {
 		return failed(17, "iat "+name, Forge{Key: w.EC, Header: map[string]any{"iat": iat}}.Encrypt(tb, plaintext))
 	}
 	in := func(name string, iat any) Case {
-		return passed(17, "iat "+name, sent(Forge{Key: w.EC, Header: map[string]any{"iat": iat}}.Encrypt(tb, plaintext)), plaintext)
+		return passed(17, "iat "+name, sent(Forge{Key: w.EC, Header: map[string]any{"iat": iat}}.Encrypt(tb, plaintext)),
+			plaintext)
 	}
 	bound := func(name, htm, htu string) Case {
 		return failed(18, name, Forge{Key: w.EC, Header: map[string]any{"htm": htm, "htu": htu}}.Encrypt(tb, plaintext))
 	}
 	return []Case{
 		in("300 s ago", now-300), in("300 s ahead", now+300), in("left out", nil),
-		at("301 s ago", now-301), at("301 s ahead", now+301), at("in milliseconds", now*1000), at("in text", "1700000000"), at("1e300", 1e300),
+		at("301 s ago", now-301), at("301 s ahead", now+301), at("in milliseconds", now*1000),
+		at("in text", "1700000000"), at("1e300", 1e300),
 		at("below zero", -1), at("a half", 0.5+float64(now)), at("the least there is", math.MinInt64), at("a list", []int{1}),
-		bound("another method", "PUT", Path), bound("another path", "POST", Path+"/x"), bound("another host", "POST", "https://example.com"+Path),
-		bound("no path", "POST", ""), bound("a query too", "POST", Path+"?limit=1"), bound("no method in capitals", "post", Path),
+		bound("another method", "PUT", Path), bound("another path", "POST", Path+"/x"),
+		bound("another host", "POST", "https://example.com"+Path),
+		bound("no path", "POST", ""), bound("a query too", "POST", Path+"?limit=1"),
+		bound("no method in capitals", "post", Path),
 	}
 }

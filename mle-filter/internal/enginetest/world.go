@@ -78,7 +78,9 @@ func NewWorld(tb testing.TB) *World {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w.Config = engine.Config{Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon), Settings: engine.Settings{MaxBody: MaxBody, Queue: time.Minute}} // Queue is long, because the machine may be busy
+	// Queue is long, because the machine may be busy
+	w.Config = engine.Config{Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon),
+		Settings: engine.Settings{MaxBody: MaxBody, Queue: time.Minute}}
 	return &w
 }
 

@@ -29,7 +29,8 @@ func TestEndKey(t *testing.T) {
 	}
 	for range 2 {
 		r := b.do(t, "sk", "DELETE", all+"/"+first, "")
-		if got := MustDecode[v1.MLEKeyDeleted](t, r, 200); got.Kid != first || got.Object != "mle_key" || !got.Deleted || r.header.Get("Cache-Control") != "no-store" {
+		if got := MustDecode[v1.MLEKeyDeleted](t, r, 200); got.Kid != first || got.Object != "mle_key" || !got.Deleted ||
+			r.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("got %s", r.body)
 		}
 		wantContract[v1.MLEKeyDeleted](t, r)

@@ -42,40 +42,59 @@ const (
 
 // codes is the only table from code to type, status and message.
 var codes = map[string]engine.Problem{
-	codePublishableKey:    {Type: v1.ErrorTypePermissionError, Status: 403, Message: "A publishable key may only read the current key. Use a secret key."},
-	codeInsufficientScope: {Type: v1.ErrorTypePermissionError, Status: 403, Message: "This API key lacks the scope mle:write."},
-
-	codeInvalidJSON:           {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The body is not a JSON object."},
-	codeUnknownField:          {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "There is no such field here."},
-	codeDuplicateField:        {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field stands twice."},
-	codeMissingField:          {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field is required, and not empty."},
-	codeInvalidType:           {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field's value has the wrong type."},
-	codeInvalidValue:          {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The field's value is not allowed."},
-	codeUnknownParameter:      {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "There is no such query parameter here."},
-	codeInvalidIdempotencyKey: {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "Send one Idempotency-Key of 1 to 255 printable ASCII characters."},
-	codeNotFound:              {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such object."},
-	codeRouteNotFound:         {Type: v1.ErrorTypeInvalidRequestError, Status: 404, Message: "There is no such path."},
-	codeMethodNotAllowed:      {Type: v1.ErrorTypeInvalidRequestError, Status: 405, Message: "The path does not take this method."},
-	codeBodyTooLarge:          {Type: v1.ErrorTypeInvalidRequestError, Status: 413, Message: "The body is larger than 64 KiB."},
-	codeUnsupportedMediaType:  {Type: v1.ErrorTypeInvalidRequestError, Status: 415, Message: "Send the body as `Content-Type: application/json`, not packed."},
-
-	codeKeyExists:       {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "The key is already registered and active."},
-	codeTooMany:         {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "20 response keys are registered already. Delete one first."},
-	codeChallengeFailed: {Type: v1.ErrorTypeInvalidRequestError, Status: 400, Message: "The text is not the plaintext of the challenge, or the challenge has expired. Register the key again to get another one."},
-	codeKeyInUse:        {Type: v1.ErrorTypeInvalidRequestError, Status: 409, Message: "Only a previous key can be ended. Rotate first and then end it."},
-	codeKeyLimit: {
-		Type: v1.ErrorTypeInvalidRequestError, Status: 409,
-		Message: "10 keys of this algorithm decrypt already. End a previous one, rotate with expires_in: 0, or wait for Retry-After seconds.",
+	codePublishableKey: {
+		Type: v1.ErrorTypePermissionError, Status: 403,
+		Message: "A publishable key can only read the current key. Use a secret key.",
 	},
+	codeInsufficientScope: {
+		Type: v1.ErrorTypePermissionError, Status: 403,
+		Message: "This API key lacks the scope mle:write.",
+	},
+
+	codeInvalidJSON:           invalidRequest(400, "The body is not a JSON object."),
+	codeUnknownField:          invalidRequest(400, "This endpoint has no such field. Remove it, or check its name."),
+	codeDuplicateField:        invalidRequest(400, "The body contains this field twice. Send it once."),
+	codeMissingField:          invalidRequest(400, "This field is required and must not be empty."),
+	codeInvalidType:           invalidRequest(400, "The value of this field has the wrong JSON type."),
+	codeInvalidValue:          invalidRequest(400, "The value of this field is not allowed."),
+	codeUnknownParameter:      invalidRequest(400, "This endpoint has no such query parameter. Remove it."),
+	codeInvalidIdempotencyKey: invalidRequest(400, "Send one Idempotency-Key of 1 to 255 printable ASCII characters."),
+	codeNotFound:              invalidRequest(404, "No key has this id."),
+	codeRouteNotFound:         invalidRequest(404, "No endpoint has this path."),
+	codeMethodNotAllowed:      invalidRequest(405, "This path does not support the method. See the Allow header."),
+	codeBodyTooLarge:          invalidRequest(413, "The body is larger than 64 KiB."),
+	codeUnsupportedMediaType: invalidRequest(415, "Send the body uncompressed, with the header "+
+		"`Content-Type: application/json`."),
+
+	codeKeyExists: invalidRequest(409, "This response key is already registered and active."),
+	codeTooMany:   invalidRequest(409, "20 response keys are registered already, which is the limit. Delete one first."),
+	codeChallengeFailed: invalidRequest(400, "The value is not the plaintext of the challenge, or the challenge has "+
+		"expired. Register the key again to get another challenge."),
+	codeKeyInUse: invalidRequest(409, "Only a previous key can be ended. Rotate first, then end the replaced key."),
+	codeKeyLimit: invalidRequest(409, "10 keys of this algorithm decrypt already. End a previous one, rotate with "+
+		"expires_in: 0, or wait for the seconds in Retry-After."),
 	codeRateLimited: {
 		Type: v1.ErrorTypeRateLimitError, Status: 429,
-		Message: "Keys of an algorithm can be rotated 10 times within 24 hours. Wait for Retry-After seconds.",
+		Message: "The keys of one algorithm can be rotated 10 times within 24 hours. Wait for the seconds in Retry-After.",
 	},
-	codeKeyReused: {Type: v1.ErrorTypeIdempotencyError, Status: 422, Message: "This Idempotency-Key was used with another request."},
+	codeKeyReused: {
+		Type: v1.ErrorTypeIdempotencyError, Status: 422,
+		Message: "This Idempotency-Key was used with another request. Use a new one for each new request.",
+	},
 
-	codeUnavailable:      {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 1, Message: "The key is being made. Try again shortly."},
-	codeStoreUnavailable: {Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 5, Message: "The keys cannot be read at the moment. Nothing was changed. Retry."},
-	codeInternal:         {Type: v1.ErrorTypeAPIError, Status: 500, Message: "Something went wrong on our side."},
+	codeUnavailable: {
+		Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 1,
+		Message: "The key is being made. Retry after the seconds in Retry-After.",
+	},
+	codeStoreUnavailable: {
+		Type: v1.ErrorTypeAPIError, Status: 503, RetryAfter: 5,
+		Message: "The keys cannot be read at the moment. Nothing was changed. Retry after the seconds in Retry-After.",
+	},
+	codeInternal: {Type: v1.ErrorTypeAPIError, Status: 500, Message: "An internal error occurred. Retry later."},
+}
+
+func invalidRequest(status int, message string) engine.Problem {
+	return engine.Problem{Type: v1.ErrorTypeInvalidRequestError, Status: status, Message: message}
 }
 
 func problem(code string) *engine.Problem {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -20,9 +21,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// cached lets clients cache keys for an hour. That is far less than the time for which a next key
-// is published, or a previous key kept.
-const cached = "private, max-age=3600, must-revalidate"
+// cacheControl lets clients cache keys for an hour. That is far less than the time for which a next
+// key is published, or a previous key kept.
+const cacheControl = "private, max-age=3600, must-revalidate"
 
 // mleKey is a key in responses to merchants.
 type mleKey struct {
@@ -66,8 +67,9 @@ type responseRef struct {
 
 func show(k keyring.Key) mleKey {
 	return mleKey{
-		Object: objectKey, Kid: k.Kid, Alg: k.Alg, Status: k.State, NotBefore: v1.Time{Time: k.NotBefore}, RotateAfter: v1.Time{Time: k.RotateAfter},
-		ExpiresAt: v1.Time{Time: k.ExpiresAt}, JWK: encode(k.JWK), Enc: []string{"A256GCM"},
+		Object: objectKey, Kid: k.Kid, Alg: k.Alg, Status: k.State, NotBefore: v1.Time{Time: k.NotBefore},
+		RotateAfter: v1.Time{Time: k.RotateAfter}, ExpiresAt: v1.Time{Time: k.ExpiresAt}, JWK: encode(k.JWK),
+		Enc: []string{"A256GCM"},
 	}
 }
 
@@ -105,7 +107,7 @@ func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
 	q, err := url.ParseQuery(r.URL.RawQuery) // URL.Query drops parts that it cannot parse, and the default would apply
 	if err != nil {
 		p := problem(codeUnknownParameter)
-		p.Message = "The query string cannot be read."
+		p.Message = "The query string is not valid: check its percent-encoding."
 		return "", p
 	}
 	for _, name := range slices.Sorted(maps.Keys(q)) {
@@ -116,7 +118,8 @@ func algOf(r *http.Request) (engine.Alg, *engine.Problem) {
 	if !q.Has("alg") {
 		return engine.ECDHESA256KW, nil
 	}
-	return knownAlg(engine.Alg(strings.ReplaceAll(q.Get("alg"), " ", "+"))) // an unescaped + in the query decodes to a space
+	// an unescaped + in a query decodes to a space
+	return knownAlg(engine.Alg(strings.ReplaceAll(q.Get("alg"), " ", "+")))
 }
 
 func knownAlg(alg engine.Alg) (engine.Alg, *engine.Problem) {
@@ -154,7 +157,7 @@ func cacheable(w http.ResponseWriter, r *http.Request, mediaType string, body []
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
 	h := w.Header()
-	h.Set("Cache-Control", cached)
+	h.Set("Cache-Control", cacheControl)
 	h.Set("Vary", "Authorization")
 	h.Set("ETag", tag)
 	for _, line := range r.Header["If-None-Match"] {
@@ -194,8 +197,9 @@ func (a *API) rotate(w http.ResponseWriter, r *http.Request, tenant string) *eng
 		}
 	}
 	if in.ExpiresIn != nil {
-		if *in.ExpiresIn < 0 || *in.ExpiresIn > int64(a.Keys.Schedule().KeepPrevious/time.Second) {
-			return invalid("expires_in", "The value must be from 0 to the overlap of the schedule, in seconds.")
+		most := int64(a.Keys.Schedule().KeepPrevious / time.Second)
+		if *in.ExpiresIn < 0 || *in.ExpiresIn > most {
+			return invalid("expires_in", fmt.Sprintf("The value must be from 0 to %d seconds.", most))
 		}
 		keep := time.Duration(*in.ExpiresIn) * time.Second
 		do.Keep = &keep

@@ -35,7 +35,7 @@ type API struct {
 // route is one endpoint of the contract.
 type route struct {
 	method, path string
-	who          access
+	access       access
 	handle       func(w http.ResponseWriter, r *http.Request, tenant string) *engine.Problem
 }
 
@@ -113,17 +113,17 @@ func (a *API) admitted(rt route) http.Handler {
 	name := rt.method + " " + rt.path
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		httpx.EventFrom(r.Context()).SetRoute(name)
-		who, p := a.Identity.Fresh(r.Context(), r.Header)
+		caller, p := a.Identity.Fresh(r.Context(), r.Header)
 		switch {
 		case p != nil:
-		case who.Publishable && rt.who != anyKey:
+		case caller.Publishable && rt.access != anyKey:
 			p = problem(codePublishableKey)
-		case rt.who == writer && !who.Has(scopeWrite):
+		case rt.access == writer && !caller.Has(scopeWrite):
 			p = problem(codeInsufficientScope)
 		default:
-			httpx.EventFrom(r.Context()).SetTenant(who.Tenant())
-			httpx.EventFrom(r.Context()).SetWord(httpx.WordAPIKey, who.Key)
-			p = rt.handle(w, r, who.Tenant())
+			httpx.EventFrom(r.Context()).SetTenant(caller.Tenant())
+			httpx.EventFrom(r.Context()).SetWord(httpx.WordAPIKey, caller.Key)
+			p = rt.handle(w, r, caller.Tenant())
 		}
 		if p != nil {
 			a.refuse(w, r, p)
@@ -135,7 +135,8 @@ func (a *API) admitted(rt route) http.Handler {
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	p = shell.Of(r.Context(), p)
 	if p.Status >= http.StatusInternalServerError && p.Cause != nil {
-		a.Log.ErrorContext(r.Context(), "request failed", slog.String("code", p.Code), slog.String("request_id", httpx.RequestIDFrom(r.Context())),
+		a.Log.ErrorContext(r.Context(), "request failed", slog.String("code", p.Code),
+			slog.String("request_id", httpx.RequestIDFrom(r.Context())),
 			slog.Any("error", p.Cause))
 	}
 	h := w.Header()

@@ -36,18 +36,21 @@ var apiKeys = map[string]string{
 }
 
 func fakeCore(w http.ResponseWriter, r *http.Request) {
-	told, ok := apiKeys[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	fields, ok := apiKeys[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 	if !ok {
 		w.WriteHeader(401)
-		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"The API key is missing or invalid.","status":401,"request_id":"req"}}`)
+		_, _ = io.WriteString(w, `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"The API key `+
+			`is missing or invalid.","status":401,"request_id":"req"}}`)
 		return
 	}
-	if len(r.Header["Origin"]) > 0 && strings.Contains(told, `"kind":"secret"`) {
+	if len(r.Header["Origin"]) > 0 && strings.Contains(fields, `"kind":"secret"`) {
 		w.WriteHeader(403)
-		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"secret_key_in_browser","message":"A secret key came with an Origin header.","status":403,"request_id":"req"}}`)
+		_, _ = io.WriteString(w, `{"error":{"type":"permission_error","code":"secret_key_in_browser","message":"A secret `+
+			`key came with an Origin header.","status":403,"request_id":"req"}}`)
 		return
 	}
-	_, _ = fmt.Fprintf(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5",%s,"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`, told)
+	_, _ = fmt.Fprintf(w, `{"id":"key_01jd8m3k2q4r5","object":"api_key","merchant":"mer_01jd8m3k2q4r5",%s,`+
+		`"hint":"abcd","status":"active","created_at":"2026-11-21T09:30:00.000Z"}`, fields)
 }
 
 type bench struct {
@@ -66,7 +69,9 @@ func setup(t *testing.T) bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	keys, err := keyring.Open(t.Context(), keyring.Config{Store: db, KEK: bytes.Repeat([]byte{1}, 32), Clock: c, RSABits: 2048, Spares: 1})
+	keys, err := keyring.Open(t.Context(), keyring.Config{
+		Store: db, KEK: bytes.Repeat([]byte{1}, 32), Clock: c, RSABits: 2048, Spares: 1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +85,8 @@ func setup(t *testing.T) bench {
 	t.Cleanup(core.Close)
 	log := &bytes.Buffer{}
 	api := keyapi.New(keyapi.Config{
-		Keys: keys, Identity: identity.New(identity.Config{V1: core.URL, Client: core.Client(), Clock: c}), Log: slog.New(slog.NewTextHandler(log, nil)),
+		Keys: keys, Identity: identity.New(identity.Config{V1: core.URL, Client: core.Client(), Clock: c}),
+		Log: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	s := httptest.NewServer(api)
 	t.Cleanup(s.Close)
@@ -193,9 +199,11 @@ func TestCurrent(t *testing.T) {
 	b := setup(t)
 	r := b.do(t, "sk", "GET", current, "")
 	k := MustDecode[key](t, r, 200)
-	if k.Object != "mle_key" || k.Alg != "ECDH-ES+A256KW" || k.Status != "current" || k.JWK.KeyID != k.Kid || k.JWK.Use != "enc" || !k.JWK.IsPublic() ||
+	if k.Object != "mle_key" || k.Alg != "ECDH-ES+A256KW" || k.Status != "current" || k.JWK.KeyID != k.Kid ||
+		k.JWK.Use != "enc" || !k.JWK.IsPublic() ||
 		!slices.Equal(k.Enc, []string{"A256GCM"}) || k.Next != nil || k.ResponseKey.Kid != nil ||
-		k.NotBefore != "2026-11-21T09:30:00.000Z" || k.RotateAfter != "2027-02-19T09:30:00.000Z" || k.ExpiresAt != "2027-03-21T09:30:00.000Z" {
+		k.NotBefore != "2026-11-21T09:30:00.000Z" || k.RotateAfter != "2027-02-19T09:30:00.000Z" ||
+		k.ExpiresAt != "2027-03-21T09:30:00.000Z" {
 		t.Errorf("got %s", r.body)
 	}
 	wantContract[v1.MLEKey](t, r)
@@ -203,11 +211,13 @@ func TestCurrent(t *testing.T) {
 		t.Errorf("got %s", r.body)
 	}
 	h := r.header
-	if h.Get("Cache-Control") != "private, max-age=3600, must-revalidate" || h.Get("Vary") != "Authorization" || h.Get("Content-Type") != "application/json" {
+	if h.Get("Cache-Control") != "private, max-age=3600, must-revalidate" || h.Get("Vary") != "Authorization" ||
+		h.Get("Content-Type") != "application/json" {
 		t.Errorf("got %v", h)
 	}
 	same := b.do(t, "pk", "GET", current, "", "If-None-Match", `"x", W/`+h.Get("ETag"))
-	if same.status != 304 || same.body != "" || same.header.Get("ETag") != h.Get("ETag") || same.header.Get("Cache-Control") != h.Get("Cache-Control") {
+	if same.status != 304 || same.body != "" || same.header.Get("ETag") != h.Get("ETag") ||
+		same.header.Get("Cache-Control") != h.Get("Cache-Control") {
 		t.Errorf("got %+v, want 304", same)
 	}
 	if other := MustDecode[key](t, b.do(t, "test", "GET", current, ""), 200); other.Kid == k.Kid {
@@ -221,7 +231,8 @@ func TestCurrent(t *testing.T) {
 	if err := b.keys.Fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := MustDecode[key](t, b.do(t, "sk", "GET", current+"?alg=RSA-OAEP-256", ""), 200); got.Alg != "RSA-OAEP-256" || got.JWK.Algorithm != got.Alg {
+	if got := MustDecode[key](t, b.do(t, "sk", "GET", current+"?alg=RSA-OAEP-256", ""), 200); got.Alg != "RSA-OAEP-256" ||
+		got.JWK.Algorithm != got.Alg {
 		t.Errorf("got %+v", got)
 	}
 	b.clock.Advance(80 * 24 * time.Hour)
@@ -230,17 +241,20 @@ func TestCurrent(t *testing.T) {
 	}
 	r = b.do(t, "reader", "GET", current, "")
 	k = MustDecode[key](t, r, 200)
-	if k.Next == nil || k.Next.JWK.KeyID != k.Next.Kid || k.Next.NotBefore != "2027-02-23T09:30:00.000Z" || k.RotateAfter != k.Next.NotBefore || r.header.Get("ETag") == h.Get("ETag") {
+	if k.Next == nil || k.Next.JWK.KeyID != k.Next.Kid || k.Next.NotBefore != "2027-02-23T09:30:00.000Z" ||
+		k.RotateAfter != k.Next.NotBefore || r.header.Get("ETag") == h.Get("ETag") {
 		t.Errorf("got %s", r.body)
 	}
 	wantContract[v1.MLEKey](t, r)
 	r = b.do(t, "sk", "GET", all, "")
 	wantContract[v1.JWKSet](t, r)
 	set := MustDecode[jose.JSONWebKeySet](t, r, 200)
-	if len(set.Keys) != 3 || set.Keys[0].KeyID != k.Kid || set.Keys[1].KeyID != k.Next.Kid || set.Keys[2].Algorithm != "RSA-OAEP-256" {
+	if len(set.Keys) != 3 || set.Keys[0].KeyID != k.Kid || set.Keys[1].KeyID != k.Next.Kid ||
+		set.Keys[2].Algorithm != "RSA-OAEP-256" {
 		t.Errorf("got %s", r.body)
 	}
-	if h := r.header; h.Get("Content-Type") != "application/jwk-set+json" || h.Get("ETag") == "" || !strings.HasPrefix(h.Get("Cache-Control"), "private") {
+	if h := r.header; h.Get("Content-Type") != "application/jwk-set+json" || h.Get("ETag") == "" ||
+		!strings.HasPrefix(h.Get("Cache-Control"), "private") {
 		t.Errorf("got %v", h)
 	}
 }
@@ -353,12 +367,14 @@ func TestRotate(t *testing.T) {
 	first := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200)
 	done := b.do(t, "sk", "POST", rotate, `{"kid":"`+first.Kid+`","expires_in":3600}`, "Idempotency-Key", "k")
 	k := MustDecode[key](t, done, 200)
-	if k.Kid == first.Kid || k.Previous == nil || k.Previous.Kid != first.Kid || k.Previous.ExpiresAt != "2026-11-21T10:30:00.000Z" {
+	if k.Kid == first.Kid || k.Previous == nil || k.Previous.Kid != first.Kid ||
+		k.Previous.ExpiresAt != "2026-11-21T10:30:00.000Z" {
 		t.Errorf("got %s", done.body)
 	}
 	wantContract[v1.MLEKey](t, done)
 	again := b.do(t, "sk", "POST", rotate, `{"expires_in":3600, "kid":"`+first.Kid+`"}`, "Idempotency-Key", "k")
-	if again.body != done.body || again.header.Get("Idempotent-Replayed") != "true" || done.header.Get("Idempotent-Replayed") != "" {
+	if again.body != done.body || again.header.Get("Idempotent-Replayed") != "true" ||
+		done.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("got %+v", again)
 	}
 	quoted := b.do(t, "sk", "POST", rotate, `{"expires_in":3600, "kid":"`+first.Kid+`"}`, "Idempotency-Key", `"k"`)
@@ -366,8 +382,10 @@ func TestRotate(t *testing.T) {
 		t.Errorf("the key in quotes: got %+v", quoted)
 	}
 	wantRefusal(t, b.do(t, "sk", "POST", rotate, `{}`, "Idempotency-Key", "k"), 422, "idempotency_key_reused", "")
-	wantRefusal(t, b.do(t, "sk", "POST", rotate, `{}`, "Idempotency-Key", "k", "Idempotency-Key", "k"), 400, "invalid_idempotency_key", "Idempotency-Key")
-	if got := MustDecode[key](t, b.do(t, "sk", "POST", rotate, `{"kid":"`+first.Kid+`"}`), 200); got.Kid != k.Kid || got.Previous != nil {
+	wantRefusal(t, b.do(t, "sk", "POST", rotate, `{}`, "Idempotency-Key", "k", "Idempotency-Key", "k"), 400,
+		"invalid_idempotency_key", "Idempotency-Key")
+	if got := MustDecode[key](t, b.do(t, "sk", "POST", rotate, `{"kid":"`+first.Kid+`"}`), 200); got.Kid != k.Kid ||
+		got.Previous != nil {
 		t.Errorf("replaced already: got %+v", got)
 	}
 	if got := MustDecode[key](t, b.do(t, "sk", "POST", rotate, ""), 200); got.Kid == k.Kid || got.Previous.Kid != k.Kid {
@@ -393,6 +411,7 @@ func TestRotate(t *testing.T) {
 		}
 		wantRefusal(t, b.do(t, "sk", "POST", rotate, body), status, want[0], want[1])
 	}
-	wantRefusal(t, b.do(t, "sk", "POST", rotate, "{}", "Content-Encoding", "gzip"), 415, "unsupported_media_type", "Content-Encoding")
+	wantRefusal(t, b.do(t, "sk", "POST", rotate, "{}", "Content-Encoding", "gzip"), 415, "unsupported_media_type",
+		"Content-Encoding")
 	wantRefusal(t, b.do(t, "sk", "POST", rotate, strings.Repeat(" ", 64<<10+1)), 413, "body_too_large", "")
 }

@@ -33,7 +33,8 @@ const objectResponseKey = "mle_response_key"
 
 func showResponseKey(k keyring.ResponseKey) mleResponseKey {
 	out := mleResponseKey{
-		Object: objectResponseKey, Kid: k.Kid, Alg: k.Alg, Status: "pending", Default: k.Default, CreatedAt: v1.Time{Time: k.CreatedAt}, JWK: encode(k.JWK),
+		Object: objectResponseKey, Kid: k.Kid, Alg: k.Alg, Status: "pending", Default: k.Default,
+		CreatedAt: v1.Time{Time: k.CreatedAt}, JWK: encode(k.JWK),
 	}
 	if k.Active {
 		out.Status, out.ActiveAt = "active", &v1.Time{Time: k.ActiveAt}

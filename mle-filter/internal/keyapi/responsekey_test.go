@@ -50,7 +50,8 @@ func newKey(t *testing.T) (*ecdsa.PrivateKey, string) {
 
 func solve(t *testing.T, k responseKey, private any) string {
 	t.Helper()
-	obj, err := jose.ParseEncryptedCompact(k.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM})
+	obj, err := jose.ParseEncryptedCompact(k.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW},
+		[]jose.ContentEncryption{jose.A256GCM})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func TestResponseKeys(t *testing.T) {
 		private, body := newKey(t)
 		made := b.do(t, "sk", "POST", response, body, "Idempotency-Key", fmt.Sprint("k", i))
 		k := MustDecode[responseKey](t, made, 201)
-		if k.Object != "mle_response_key" || k.Status != "pending" || k.Default || k.Alg != "ECDH-ES+A256KW" || k.Challenge.ExpiresAt == "" {
+		if k.Object != "mle_response_key" || k.Status != "pending" || k.Default || k.Alg != "ECDH-ES+A256KW" ||
+			k.Challenge.ExpiresAt == "" {
 			t.Errorf("got %s", made.body)
 		}
 		if again := b.do(t, "sk", "POST", response, body, "Idempotency-Key", fmt.Sprint("k", i)); again.body != made.body {
@@ -97,14 +99,16 @@ func TestResponseKeys(t *testing.T) {
 		wantRefusal(t, b.do(t, "sk", "POST", response, body), 409, "mle_response_key_exists", "")
 		kids = append(kids, k.Kid)
 		for _, kid := range kids {
-			if got, err := b.keys.ResponseKey(t.Context(), tenant, kid); err != nil || got.KeyID != kid || got.Algorithm != "ECDH-ES+A256KW" {
+			if got, err := b.keys.ResponseKey(t.Context(), tenant, kid); err != nil || got.KeyID != kid ||
+				got.Algorithm != "ECDH-ES+A256KW" {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		}
 		if got, err := b.keys.ResponseKey(t.Context(), tenant, ""); err != nil || got.KeyID != k.Kid {
 			t.Errorf("newest: got %+v, %v", got, err)
 		}
-		if cur := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200); cur.ResponseKey.Kid == nil || *cur.ResponseKey.Kid != k.Kid {
+		if cur := MustDecode[key](t, b.do(t, "sk", "GET", current, ""), 200); cur.ResponseKey.Kid == nil ||
+			*cur.ResponseKey.Kid != k.Kid {
 			t.Errorf("got %+v", cur.ResponseKey)
 		}
 	}
@@ -115,7 +119,8 @@ func TestResponseKeys(t *testing.T) {
 		t.Errorf("got %+v", list)
 	}
 	wantRefusal(t, b.do(t, "test", "DELETE", response+"/"+kids[1], ""), 404, "not_found", "kid")
-	if r := b.do(t, "sk", "DELETE", response+"/"+kids[1], ""); r.status != 200 || !strings.Contains(r.body, `"deleted":true`) {
+	if r := b.do(t, "sk", "DELETE", response+"/"+kids[1], ""); r.status != 200 ||
+		!strings.Contains(r.body, `"deleted":true`) {
 		t.Errorf("got %+v", r)
 	}
 	wantRefusal(t, b.do(t, "sk", "DELETE", response+"/"+kids[1], ""), 404, "not_found", "kid")
@@ -143,7 +148,8 @@ func TestChallengeExpires(t *testing.T) {
 	if r := b.do(t, "sk", "DELETE", response+"/"+k.Kid, ""); r.status != 200 {
 		t.Fatal(r)
 	}
-	again := MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201) // deleted keys can be registered again, with proof
+	// deleted keys can be registered again, with proof
+	again := MustDecode[responseKey](t, b.do(t, "sk", "POST", response, body), 201)
 	if again.Status != "pending" {
 		t.Errorf("got %+v", again)
 	}
