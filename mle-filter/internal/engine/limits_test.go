@@ -113,7 +113,8 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 		w := enginetest.NewWorld(t)
 		ring.Add(enginetest.Merchant, enginetest.Key{KID: w.RSA.KID, Alg: engine.RSAOAEP256, Private: private})
 		x := mustNeedBody(t, mustEngine(t, engine.Config{Keys: ring}))
-		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}"))); p == nil || p.Status != 503 ||
+		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}"))); p == nil ||
+			p.Status != 503 ||
 			p.Cause == nil {
 			t.Errorf("%s: got %+v, want 503", name, p)
 		}

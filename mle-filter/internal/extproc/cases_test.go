@@ -100,7 +100,8 @@ func compare(t *testing.T, got, other enginetest.Outcome) {
 		t.Errorf("got %d requests to core, %d bytes there and %d; the HTTP hop %d, %d and %d",
 			got.Reached, len(got.Body), got.Status, other.Reached, len(other.Body), other.Status)
 	}
-	if jose := got.Fields.Get("Content-Type") == "application/jose"; !jose && idless(got.Response) != idless(other.Response) {
+	if jose := got.Fields.Get("Content-Type") == "application/jose"; !jose &&
+		idless(got.Response) != idless(other.Response) {
 		t.Errorf("got %q, the HTTP hop %q", got.Response, other.Response)
 	}
 	same(

@@ -187,7 +187,8 @@ func TestEnvoyLargeInTheClear(t *testing.T) {
 			for proto, by := range map[string]*http.Transport{"HTTP1": h1, "HTTP2": h2} {
 				t.Run(name+" "+level+" "+proto, func(t *testing.T) {
 					t.Parallel()
-					body, response := strings.Replace(tt.body, tooLarge, over[by], 1), strings.Replace(tt.response, tooLarge, over[by], 1)
+					body := strings.Replace(tt.body, tooLarge, over[by], 1)
+					response := strings.Replace(tt.response, tooLarge, over[by], 1)
 					r := plain("POST", enginetest.Path, body, enginetest.Field{Name: "X-Level", Value: level})
 					out := envoy.send(t, by, tt.to, r, enginetest.Reply{Status: 200, Body: response})
 					if out.Reached != tt.reached || out.Status != tt.want {

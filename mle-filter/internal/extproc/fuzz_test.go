@@ -110,7 +110,8 @@ func (s *script) judge(t *testing.T, order []byte) {
 			t.Fatalf("%q: an encrypted body was let through", order)
 		case wanted && a.GetResponseBody() != nil && len(a.GetResponseBody().GetResponse().GetBodyMutation().GetBody()) < 200:
 			t.Fatalf("%q: a response was let through in the clear", order)
-		case wanted && (a.GetRequestTrailers() != nil && decryptedBodies == 0 || a.GetResponseTrailers() != nil && encryptedBodies == 0):
+		case wanted && (a.GetRequestTrailers() != nil && decryptedBodies == 0 ||
+			a.GetResponseTrailers() != nil && encryptedBodies == 0):
 			t.Fatalf("%q: trailers were let through without a body", order)
 		case a.GetRequestBody() != nil:
 			decryptedBodies++

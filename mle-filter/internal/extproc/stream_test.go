@@ -39,7 +39,8 @@ func TestLevel(t *testing.T) {
 	w := enginetest.NewWorld(t)
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, w.Engine(t), nil)))}
 	encrypted := plain(
-		"POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"), enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
+		"POST", enginetest.Path, enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"),
+		enginetest.Field{Name: "X-SVC-MLE", Value: "v1"},
 	)
 	encrypted.Fields[0].Value = "application/jose"
 	on := func(r enginetest.Request, path string) enginetest.Request {

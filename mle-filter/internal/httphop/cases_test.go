@@ -80,7 +80,7 @@ func TestCases(t *testing.T) {
 			server := serve(t, httpx.SecurityHeaders(hop), f.two)
 			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
 				t.Helper()
-				return s.play(t, &door{Server: server}, r, reply)
+				return s.play(t, &testHop{Server: server}, r, reply)
 			})
 		})
 	}
@@ -103,7 +103,7 @@ func TestInternalResponseFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := s.play(t, &door{Server: serve(t, hop, f.two)}, enginetest.Request{Method: "GET", Path: enginetest.Path},
+			out := s.play(t, &testHop{Server: serve(t, hop, f.two)}, enginetest.Request{Method: "GET", Path: enginetest.Path},
 				enginetest.InternalReply)
 			enginetest.CheckInternal(t, out)
 		})
@@ -115,7 +115,7 @@ func byField(_ context.Context, h http.Header) (string, *engine.Problem) {
 }
 
 // play sends one request and returns its outcome.
-func (s *stage) play(t *testing.T, d *door, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
+func (s *stage) play(t *testing.T, d *testHop, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
 	t.Helper()
 	s.mu.Lock()
 	s.replies[t.Name()] = reply

@@ -14,7 +14,7 @@ import (
 )
 
 // raw sends bytes to the hop and returns the response.
-func (d *door) raw(t *testing.T, request string) (status int, body string) {
+func (d *testHop) raw(t *testing.T, request string) (status int, body string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", d.Listener.Addr().String())
 	if err != nil {

@@ -105,10 +105,10 @@ func (h *Hop) failed(w http.ResponseWriter, r *http.Request, err error) {
 		h.refuse(w, r, t.exchange, ours.problem)
 	case t.sending.NeverSent(err):
 		w.Header().Set(httpx.UnsentHeader, "1")
-		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeUnreachable), err))
+		h.refuse(w, r, t.exchange, shell.WithCause(shell.Problem(shell.CodeUnreachable), err))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
-		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeTimeout), err))
+		h.refuse(w, r, t.exchange, shell.WithCause(shell.Problem(shell.CodeTimeout), err))
 	default:
-		h.refuse(w, r, t.exchange, shell.Because(shell.Problem(shell.CodeLost), err))
+		h.refuse(w, r, t.exchange, shell.WithCause(shell.Problem(shell.CodeLost), err))
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // each runs a test against every form of the hop.
-func each(t *testing.T, change func(*httphop.Config, *engine.Config), test func(t *testing.T, d *door)) {
+func each(t *testing.T, change func(*httphop.Config, *engine.Config), test func(t *testing.T, d *testHop)) {
 	t.Helper()
 	for name, f := range forms {
 		t.Run(name, func(t *testing.T) {
@@ -27,9 +27,10 @@ func each(t *testing.T, change func(*httphop.Config, *engine.Config), test func(
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, alg := range []engine.Alg{engine.RSAOAEP256, engine.ECDHESA256KW} {
-		each(t, nil, func(t *testing.T, d *door) {
+		each(t, nil, func(t *testing.T, d *testHop) {
 			t.Helper()
-			fields := encryptedFields("Idempotency-Key", "k", "X-Svc-Int-Mle", "spoofed", "Accept-Encoding", "gzip", "Range", "bytes=0-1")
+			fields := encryptedFields("Idempotency-Key", "k", "X-Svc-Int-Mle", "spoofed", "Accept-Encoding", "gzip",
+				"Range", "bytes=0-1")
 			if strings.HasPrefix(d.URL, "http:") { // a tunnel past the hop, and internal fields that it must remove
 				fields["Connection"], fields["Upgrade"] = "upgrade, x-svc-int-mle, x-svc-int-proof", "h2c"
 			}
@@ -64,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 // mle-filter.
 func TestClear(t *testing.T) {
 	t.Parallel()
-	each(t, nil, func(t *testing.T, d *door) {
+	each(t, nil, func(t *testing.T, d *testHop) {
 		t.Helper()
 		g := d.send(t, "POST", "/v1//transactions/%2F?b=1;2", strings.NewReader(sale), map[string]string{
 			"Content-Type": "application/json", "X-Svc-Int-Mle": "spoofed", "X-Svc-Int-Proof": "guessed",
@@ -100,7 +101,7 @@ func TestRefused(t *testing.T) {
 		}
 		e.Policy, e.MaxBody = table, 4096
 	}
-	each(t, strict, func(t *testing.T, d *door) {
+	each(t, strict, func(t *testing.T, d *testHop) {
 		t.Helper()
 		foreign := enginetest.NewKey(t, engine.ECDHESA256KW, 0)
 		for name, tt := range map[string]struct {
@@ -118,12 +119,14 @@ func TestRefused(t *testing.T) {
 				"/v1/transactions", "a", encryptedFields("Content-Type", "application/json"), 415,
 				"unsupported_media_type",
 			},
-			"packed":        {"/v1/transactions", "a", encryptedFields("Content-Encoding", "gzip"), 415, "unsupported_media_type"},
-			"no login":      {"/v1/transactions", "a", encryptedFields("Authorization", "Bearer x"), 401, "invalid_api_key"},
-			"unknown reply": {"/v1/transactions", "a", encryptedFields("X-SVC-MLE-Response-Kid", foreign.KID), 400, "mle_kid_unknown"},
+			"packed": {"/v1/transactions", "a", encryptedFields("Content-Encoding", "gzip"), 415,
+				"unsupported_media_type"},
+			"no login": {"/v1/transactions", "a", encryptedFields("Authorization", "Bearer x"), 401, "invalid_api_key"},
+			"unknown reply": {"/v1/transactions", "a", encryptedFields("X-SVC-MLE-Response-Kid", foreign.KID), 400,
+				"mle_kid_unknown"},
 			"foreign key": {
 				"/v1/transactions",
-				(&door{ours: map[engine.Alg]enginetest.Key{foreign.Alg: foreign}}).text(t, foreign.Alg), encryptedFields(), 400,
+				(&testHop{ours: map[engine.Alg]enginetest.Key{foreign.Alg: foreign}}).text(t, foreign.Alg), encryptedFields(), 400,
 				"mle_kid_unknown",
 			},
 		} {
@@ -148,7 +151,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-func (d *door) text(t *testing.T, alg engine.Alg) string {
+func (d *testHop) text(t *testing.T, alg engine.Alg) string {
 	t.Helper()
 	text, err := io.ReadAll(d.encrypt(t, alg))
 	if err != nil {
@@ -193,7 +196,7 @@ func TestCoreResponses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			each(t, nil, func(t *testing.T, d *door) {
+			each(t, nil, func(t *testing.T, d *testHop) {
 				t.Helper()
 				d.core.response = tt.response
 				g := d.send(t, tt.method, "/v1/x", nil, map[string]string{"X-SVC-MLE": "v1", "X-SVC-MLE-Response": "required"})

@@ -28,7 +28,7 @@ type dyingCore struct {
 }
 
 // behind returns a hop in front of the core. The hop holds an open connection to it.
-func (c *dyingCore) behind(t *testing.T) *door {
+func (c *dyingCore) behind(t *testing.T) *testHop {
 	t.Helper()
 	var err error
 	if c.listen, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"); err != nil {

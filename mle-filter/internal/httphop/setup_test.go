@@ -81,8 +81,8 @@ func (c *core) got() []seen {
 	return append([]seen{}, c.seen...)
 }
 
-// door is a hop in front of a core, with the keys of both sides.
-type door struct {
+// testHop is a hop in front of a core, with the keys of both sides.
+type testHop struct {
 	*httptest.Server
 	core *core
 	ring *enginetest.Ring
@@ -103,9 +103,9 @@ type form struct{ remote, two bool }
 
 var rsaKey = sync.OnceValue(func() enginetest.Key { return enginetest.NewKey(&testing.B{}, engine.RSAOAEP256, 2048) })
 
-func open(t *testing.T, f form, change func(*httphop.Config, *engine.Config)) *door {
+func open(t *testing.T, f form, change func(*httphop.Config, *engine.Config)) *testHop {
 	t.Helper()
-	d := &door{
+	d := &testHop{
 		core: &core{}, ring: &enginetest.Ring{}, own: enginetest.NewKey(t, engine.ECDHESA256KW, 0),
 		log: &bytes.Buffer{},
 	}
@@ -212,7 +212,7 @@ type got struct {
 }
 
 // send sends a request with these fields; an empty field is omitted.
-func (d *door) send(t *testing.T, method, target string, body io.Reader, fields map[string]string) got {
+func (d *testHop) send(t *testing.T, method, target string, body io.Reader, fields map[string]string) got {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, d.URL+target, body)
 	if err != nil {
@@ -247,7 +247,7 @@ func encryptedFields(more ...string) map[string]string {
 	return fields
 }
 
-func (d *door) encrypt(t *testing.T, alg engine.Alg) io.Reader {
+func (d *testHop) encrypt(t *testing.T, alg engine.Alg) io.Reader {
 	t.Helper()
 	recipient, err := jwe.NewRecipient(d.ours[alg].Public())
 	if err != nil {
@@ -261,7 +261,7 @@ func (d *door) encrypt(t *testing.T, alg engine.Alg) io.Reader {
 }
 
 // decrypt returns the content of an encrypted response.
-func (d *door) decrypt(t *testing.T, g got) string {
+func (d *testHop) decrypt(t *testing.T, g got) string {
 	t.Helper()
 	if mediaType := g.header.Get("Content-Type"); mediaType != "application/jose" || g.header.Get("X-SVC-MLE") != "v1" {
 		t.Fatalf("got %d %v %s, want an encrypted response", g.status, g.header, g.body)
@@ -282,7 +282,7 @@ func (d *door) decrypt(t *testing.T, g got) string {
 }
 
 // untouched requires that core received no request.
-func (d *door) untouched(t *testing.T) {
+func (d *testHop) untouched(t *testing.T) {
 	t.Helper()
 	if n := len(d.core.got()); n != 0 {
 		t.Errorf("core got %d requests, want none", n)
@@ -294,7 +294,8 @@ func wantCode(t *testing.T, g got, status int, code string) {
 	if g.status != status || !strings.Contains(g.body, `"code":"`+code+`"`) {
 		t.Errorf("got %d %s, want %d %s", g.status, g.body, status, code)
 	}
-	if mediaType := g.header.Get("Content-Type"); mediaType != "application/json" || g.header.Get("Cache-Control") != "no-store" {
+	if mediaType := g.header.Get("Content-Type"); mediaType != "application/json" ||
+		g.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("got %v, want a response in the clear that is not kept", g.header)
 	}
 	if strings.Contains(g.body, pan) {

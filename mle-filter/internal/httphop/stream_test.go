@@ -17,7 +17,7 @@ import (
 // TestStreams makes both sides wait for each other's parts. A hop that buffers would block forever.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	each(t, nil, func(t *testing.T, d *door) {
+	each(t, nil, func(t *testing.T, d *testHop) {
 		t.Helper()
 		next := make(chan struct{})
 		d.core.response = func(w http.ResponseWriter, _ *http.Request) {
@@ -52,7 +52,7 @@ func TestStreams(t *testing.T) {
 // length.
 func TestBodyIsSentWhole(t *testing.T) {
 	t.Parallel()
-	each(t, nil, func(t *testing.T, d *door) {
+	each(t, nil, func(t *testing.T, d *testHop) {
 		t.Helper()
 		d.core.before = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			inProcess := strings.Contains(t.Name(), "in_process") // a core in the same process reads the body itself
@@ -77,7 +77,7 @@ func TestBodyIsSentWhole(t *testing.T) {
 // response is encrypted.
 func TestInterim(t *testing.T) {
 	t.Parallel()
-	each(t, nil, func(t *testing.T, d *door) {
+	each(t, nil, func(t *testing.T, d *testHop) {
 		t.Helper()
 		d.core.response = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Link", "</docs>")
@@ -146,7 +146,7 @@ func TestClaimsUnsent(t *testing.T) {
 // fault is counted.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
-	each(t, nil, func(t *testing.T, d *door) {
+	each(t, nil, func(t *testing.T, d *testHop) {
 		t.Helper()
 		arrived, left := make(chan struct{}), make(chan struct{})
 		d.core.response = func(_ http.ResponseWriter, r *http.Request) {
@@ -174,7 +174,7 @@ func TestClientGone(t *testing.T) {
 // TestBodyCut checks that a truncated body does not reach core.
 func TestBodyCut(t *testing.T) {
 	t.Parallel()
-	each(t, nil, func(t *testing.T, d *door) {
+	each(t, nil, func(t *testing.T, d *testHop) {
 		t.Helper()
 		out, in := io.Pipe()
 		go func() {

@@ -93,7 +93,8 @@ func (db *DB) Undelivered(ctx context.Context) (n int, err error) {
 // Forget removes delivered announcements and stored responses from before that time.
 func (db *DB) Forget(ctx context.Context, before time.Time) error {
 	for _, statement := range []string{
-		`DELETE FROM mle_responses WHERE created_at < ?`, `DELETE FROM mle_outbox WHERE delivered_at > 0 AND delivered_at < ?`,
+		`DELETE FROM mle_responses WHERE created_at < ?`,
+		`DELETE FROM mle_outbox WHERE delivered_at > 0 AND delivered_at < ?`,
 	} {
 		if _, err := db.write.ExecContext(ctx, db.sql(statement), millis(before)); err != nil {
 			return fmt.Errorf("keystore: forget: %w", err)

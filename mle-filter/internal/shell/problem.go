@@ -34,16 +34,16 @@ const again = " The request may have been carried out: send it again with the sa
 var problems = map[string]engine.Problem{
 	CodeMethodNotAllowed: {
 		Status: 405, Type: v1.ErrorTypeInvalidRequestError,
-		Message: "The path does not take this method.",
+		Message: "This path does not support the method.",
 	},
 	CodeUnread: {
 		Status: 400, Type: v1.ErrorTypeInvalidRequestError,
-		Message: "The body did not come to its end.",
+		Message: "The connection ended before the whole body arrived. Nothing was changed: send the request again.",
 	},
-	CodeTooLarge: {Status: 413, Type: v1.ErrorTypeInvalidRequestError, Message: "The body is too large."},
+	CodeTooLarge: {Status: 413, Type: v1.ErrorTypeInvalidRequestError, Message: "The body is larger than the service accepts."},
 	CodeSlow: {
 		Status: 408, Type: v1.ErrorTypeInvalidRequestError,
-		Message: "The body arrived too slowly. Nothing was changed.",
+		Message: "The body arrived too slowly. Nothing was changed: send the request again.",
 	},
 	CodeUnfinished: {
 		Status: 429, Type: v1.ErrorTypeRateLimitError, RetryAfter: 1,
@@ -52,21 +52,21 @@ var problems = map[string]engine.Problem{
 	},
 	CodeRateLimited: {
 		Status: 429, Type: v1.ErrorTypeRateLimitError, RetryAfter: 1,
-		Message: "Too many requests of this API key, its merchant or this address are under way. " +
-			"Wait for as long as Retry-After says.",
+		Message: "Too many requests of this API key, its merchant or this address are in progress. " +
+			"Wait for the seconds in Retry-After.",
 	},
 	CodeClientGone: {Status: 499, Type: v1.ErrorTypeAPIError, Message: "The client closed the connection."},
 	CodeOverloaded: {
 		Status: 503, Type: v1.ErrorTypeAPIError,
-		Message: "Too many requests are under way. Try again shortly.", RetryAfter: 1,
+		Message: "Too many requests are in progress. Retry after the seconds in Retry-After.", RetryAfter: 1,
 	},
 	CodeUnreachable: {
 		Status: 503, Type: v1.ErrorTypeAPIError,
-		Message: "The service cannot be reached. Nothing was changed; try again.", RetryAfter: 1,
+		Message: "The service cannot be reached. Nothing was changed. Retry after the seconds in Retry-After.", RetryAfter: 1,
 	},
 	CodeLost:     {Status: 502, Type: v1.ErrorTypeAPIError, Message: "The response was lost." + again},
 	CodeTimeout:  {Status: 504, Type: v1.ErrorTypeAPIError, Message: "No response arrived in time." + again},
-	CodeInternal: {Status: 500, Type: v1.ErrorTypeAPIError, Message: "Something went wrong on our side." + again},
+	CodeInternal: {Status: 500, Type: v1.ErrorTypeAPIError, Message: "An internal error occurred." + again},
 }
 
 // Problem returns the problem with that code.
@@ -93,8 +93,8 @@ func Unread(err error) *engine.Problem {
 	return nil
 }
 
-// Because adds a cause to a problem, for the log.
-func Because(p *engine.Problem, err error) *engine.Problem {
+// WithCause adds a cause to a problem, for the log.
+func WithCause(p *engine.Problem, err error) *engine.Problem {
 	p.Cause = err
 	return p
 }
@@ -102,7 +102,7 @@ func Because(p *engine.Problem, err error) *engine.Problem {
 // Overloaded rejects a request because too many are in progress.
 func Overloaded(w http.ResponseWriter, r *http.Request) { SendProblem(w, r, Problem(CodeOverloaded)) }
 
-// Broken responds if a handler panicked.
+// Broken responds after a handler panicked.
 func Broken(w http.ResponseWriter, r *http.Request) { SendProblem(w, r, Problem(CodeInternal)) }
 
 // SendProblem sends a problem as the response.
@@ -120,7 +120,7 @@ func SendProblem(w http.ResponseWriter, r *http.Request, p *engine.Problem) {
 	}
 }
 
-// outcome returns the outcome of a problem in the log.
+// outcome returns the word for a problem in the log.
 func outcome(p *engine.Problem) string {
 	if p.Reason == engine.ReasonBusy {
 		return httpx.OutcomeBusy
