@@ -222,7 +222,8 @@ func parseResponseKey(k *keystore.ResponseKey, isDefault bool) (ResponseKey, err
 
 func showResponseKey(k *keystore.ResponseKey, jwk jose.JSONWebKey, isDefault bool) ResponseKey {
 	return ResponseKey{
-		Kid: k.Kid, Alg: engine.Alg(k.Alg), JWK: jwk, Active: !k.ProvenAt.IsZero(), Default: isDefault, CreatedAt: k.CreatedAt,
+		Kid: k.Kid, Alg: engine.Alg(k.Alg), JWK: jwk, Active: !k.ProvenAt.IsZero(), Default: isDefault,
+		CreatedAt:   k.CreatedAt,
 		ActiveAt:    k.ProvenAt,
 		ChallengeBy: k.ChallengeExpiresAt,
 	}
