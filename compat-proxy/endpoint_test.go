@@ -17,7 +17,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// saleXML is sale in the other notation.
+// saleXML is sale in XML.
 const saleXML = `<?xml version="1.0" encoding="utf-8"?>` + bareSale
 
 const bareSale = `<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApiSchema.xsd"><merchantAuthentication>` +
@@ -27,7 +27,7 @@ const bareSale = `<createTransactionRequest xmlns="AnetApi/xml/v1/schema/AnetApi
 	pan + `</cardNumber>` +
 	`<expirationDate>2031-04</expirationDate></creditCard></payment></transactionRequest></createTransactionRequest>`
 
-// approvedXML and approvedJSON are in every approval.
+// approvedXML and approvedJSON are parts of every approval.
 const (
 	approvedXML  = "<responseCode>1</responseCode>"
 	approvedJSON = `"responseCode":"1"`
@@ -58,7 +58,7 @@ func TestClients(t *testing.T) {
 		"hyperswitch": {"application/json", sale, http.Header{"Via": {"HyperSwitch"}}},
 		"sleet":       {"", sale, http.Header{"User-Agent": {"sleet"}}},
 		"a form":      {"application/x-www-form-urlencoded", sale, http.Header{"Accept": {"application/json"}}},
-		"a lie":       {"application/json", saleXML, nil},
+		"wrong type":  {"application/json", saleXML, nil},
 		"json bom":    {"application/json", bom + "\r\n " + sale, nil},
 		"prefixed":    {"text/xml", prefixed.Replace(bareSale), nil},
 	} {
@@ -157,7 +157,7 @@ func TestOddities(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if body == saleXML || body == sale {
-				t.Fatal("nothing odd was put in")
+				t.Fatal("the replacement changed nothing")
 			}
 			resp, got := send(t, http.MethodPost, proxy.URL+path, strings.NewReader(body), nil)
 			if resp.status != http.StatusOK || !strings.Contains(got, approvedXML) && !strings.Contains(got, approvedJSON) {
@@ -202,7 +202,7 @@ var bombs = map[string]string{
 	"instructions":        "<a>" + strings.Repeat("<?b?>", 50<<10) + "</a>",
 	"siblings":            strings.Replace(bareSale, "<amount>", strings.Repeat("<lineItems/>", 20<<10)+"<amount>", 1),
 	"cdata":               "<a>" + strings.Repeat("<![CDATA[]]>", 20<<10) + "</a>",
-	"a compression lie":   "\x1f\x8b" + strings.Repeat("\x00", 100<<10),
+	"not really gzip":     "\x1f\x8b" + strings.Repeat("\x00", 100<<10),
 	"nested objects":      strings.Repeat(`{"a":`, 50<<10),
 	"nested arrays":       `{"createTransactionRequest":` + strings.Repeat("[", 250<<10),
 	"members":             `{"createTransactionRequest":{` + strings.Repeat(`"a":1,`, 40<<10) + `"a":1}}`,
@@ -221,15 +221,15 @@ func TestBombs(t *testing.T) {
 	t.Cleanup(p.Close)
 	for name, body := range bombs {
 		if len(body) > 256<<10 {
-			t.Fatalf("%s: %d bytes, which is refused for its length alone", name, len(body))
+			t.Fatalf("%s: %d bytes, which is rejected for its length alone", name, len(body))
 		}
 		var before, after runtime.MemStats
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
 		w := httptest.NewRecorder()
 		runtime.ReadMemStats(&before)
-		began := worked(t)
+		began := cpuTime(t)
 		p.Handler().ServeHTTP(w, r)
-		took := worked(t) - began
+		took := cpuTime(t) - began
 		runtime.ReadMemStats(&after)
 		// E00001 is the contract's code for JSON that cannot be parsed.
 		refused := func(got string) bool {
@@ -247,8 +247,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// worked returns the CPU time of this process.
-func worked(t *testing.T) time.Duration {
+// cpuTime returns the CPU time of this process.
+func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -11,17 +11,18 @@ import (
 // prefixB is the mount path of the provider-b dialect.
 const prefixB = "/compat/provider-b"
 
-// IsDropIn reports whether a path is one of the legacy providers' own, which are served with
-// Config.DropInPaths.
+// IsDropIn reports whether a path is an original path of a legacy provider. Config.DropInPaths
+// serves them.
 func IsDropIn(path string) bool {
 	return path == dropInA || strings.HasPrefix(path, "/pts/v2/") || strings.HasPrefix(path, "/tss/v2/")
 }
 
-// dropInA is provider-a's only path.
+// dropInA is the only original path of provider-a.
 const dropInA = "/xml/v1/request.api"
 
 // providerBRoutes serves the endpoints of provider-b and passes all other paths to next. It
-// bypasses the mux, which would redirect some paths: legacy clients follow no redirect.
+// bypasses the mux, because the mux redirects some paths, and legacy clients do not follow
+// redirects.
 func (p *Proxy) providerBRoutes(next http.Handler) http.Handler {
 	mounted, root := p.providerBEndpoint(prefixB), p.providerBEndpoint("")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +37,7 @@ func (p *Proxy) providerBRoutes(next http.Handler) http.Handler {
 	})
 }
 
-// providerBEndpoint is the endpoint of the provider-b dialect at one mount path.
+// providerBEndpoint returns the endpoint of the provider-b dialect at a mount path.
 func (p *Proxy) providerBEndpoint(prefix string) http.Handler {
 	served := p.limited(providerb.Busy(p.cfg.Clock), p.providerB.At(prefix))
 	return httpx.Recover(providerb.Broken(p.cfg.Clock), p.cfg.Log, served)

@@ -114,8 +114,8 @@ func (c *checking) known(top *x509.Certificate) bool {
 	return err == nil || errors.As(err, new(x509.UnhandledCriticalExtension))
 }
 
-// verify finds the other reasons to reject a complete chain: path lengths, name constraints, and the
-// purposes of issuers.
+// verify finds the other reasons to reject a complete chain: path lengths, name constraints, and
+// the purposes of issuers.
 func (c *checking) verify(last int) {
 	all := c.all
 	roots, above := c.Roots, x509.NewCertPool()

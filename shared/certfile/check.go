@@ -175,8 +175,8 @@ func described(names []string) string {
 	}
 }
 
-// mustStaple is the extension id-pe-tlsfeature of RFC 7633. With it, clients require an OCSP response
-// in the handshake.
+// mustStaple is the extension id-pe-tlsfeature of RFC 7633. With it, clients require an OCSP
+// response in the handshake.
 var mustStaple = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
 
 func (c *checking) purpose() {

@@ -15,8 +15,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// The largest files, in bytes. A chain of four certificates with RSA keys of 4096 bits has 8 KiB. An
-// RSA key of 8192 bits has 7 KiB.
+// The largest files, in bytes. A chain of four certificates with RSA keys of 4096 bits has 8 KiB.
+// An RSA key of 8192 bits has 7 KiB.
 const (
 	maxChain        = 64 << 10
 	maxKey          = 16 << 10
@@ -73,8 +73,8 @@ func bare(err error) error {
 	return err
 }
 
-// Parse makes a pair from the contents of its files. It uses from only for the names in reasons. The
-// error is a *RefusalError.
+// Parse makes a pair from the contents of its files. It uses from only for the names in reasons.
+// The error is a *RefusalError.
 func Parse(from Files, chain, key []byte) (*Pair, error) {
 	var reasons []Reason
 	certificates, err := parseChain(chain)

@@ -28,8 +28,8 @@ type Update struct {
 	Refusal error
 }
 
-// Watcher is a Source that watches files. It receives the system's events for their folders. It also
-// reads the files at intervals, because network file systems send no events.
+// Watcher is a Source that watches files. It receives the system's events for their folders. It
+// also reads the files at intervals, because network file systems send no events.
 type Watcher struct {
 	Path  string  // a folder, see Folder
 	Files []Files // or these

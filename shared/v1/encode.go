@@ -19,8 +19,8 @@ func OpenAPI() []byte { return []byte(openAPI) }
 // revealed are the options of MarshalRevealed.
 var revealed = json.JoinOptions(json.WithMarshalers(secret.RevealMarshalers()), json.Deterministic(true))
 
-// MarshalRevealed returns v as deterministic JSON with its secrets in the clear. Use it for a request
-// to v1, and for a response that shows a new credential. Never log the result, or store it
+// MarshalRevealed returns v as deterministic JSON with its secrets in the clear. Use it for a
+// request to v1, and for a response that shows a new credential. Never log the result, or store it
 // unencrypted.
 func MarshalRevealed(v any) ([]byte, error) {
 	b, err := json.Marshal(v, revealed)

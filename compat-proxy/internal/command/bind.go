@@ -9,10 +9,9 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// bind reserves the Idempotency-Key of the command's evidence at v1, for the command's name.
-// Without an EvidenceKey, a command whose name is the evidence itself runs under that same key.
-// bind returns the result to give if the evidence came with another name before, or the reservation
-// fails.
+// bind reserves the Idempotency-Key of the command's evidence at v1 for the command's name. It
+// returns the command's result if the evidence is bound to another name, or if the reservation
+// fails. Without an EvidenceKey, a command whose name equals the evidence uses the same key.
 func (s session) bind(ctx context.Context, c Named) *Result {
 	if c.Bound.Evidence == "" {
 		return nil
@@ -27,10 +26,10 @@ func (s session) bind(ctx context.Context, c Named) *Result {
 	return s.bindTo(ctx, func(n naming) string { return n.key(c.Kind(), evidence, 0) }, []string{"bound", c.Name})
 }
 
-// Bind reserves evidence at v1 for one purpose, for 24 hours. It is Done if this purpose is the
-// first one, and Refused with CodeNameSpent if another was. Evidence that covers no operation is
-// bound before the rest of the request is read. The same login then serves no other operation, even
-// if the first one fails.
+// Bind reserves evidence at v1 for one purpose, for 24 hours. The result is Done if no other
+// purpose has reserved it, and otherwise Refused with CodeNameSpent. Call it before the rest of a
+// request is read, if the login's evidence covers no operation. The login then authenticates no
+// other operation, even if this one fails.
 func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpose []string) Result {
 	if !x.MayBegin(ctx) {
 		return notBegun()
@@ -44,34 +43,34 @@ func (x *Executor) Bind(ctx context.Context, key secret.String, b Binding, purpo
 	if failed := s.prepare(ctx, Named{}); failed != nil {
 		return *failed
 	}
-	first := func(n naming) string { return "evidence-" + n.derive([]string{b.Evidence}) }
-	if failed := s.bindTo(ctx, first, append([]string{"for"}, purpose...)); failed != nil {
+	evidenceKey := func(n naming) string { return "evidence-" + n.derive([]string{b.Evidence}) }
+	if failed := s.bindTo(ctx, evidenceKey, append([]string{"for"}, purpose...)); failed != nil {
 		return *failed
 	}
 	return Result{Outcome: Done}
 }
 
-// bindTo reserves the key for the purpose. It returns the result to give if the key has another
-// purpose, or the reservation fails.
+// bindTo reserves the key for the purpose. It returns the command's result if the key has another
+// purpose, or if the reservation fails.
 func (s session) bindTo(ctx context.Context, key func(naming) string, purpose []string) *Result {
 	names, failed := s.chooseNames(ctx, key)
 	if failed != nil {
 		return failed
 	}
-	held, failed := s.reserve(ctx, key(names), names.derive(purpose))
-	if failed == nil && !held {
+	reserved, failed := s.reserve(ctx, key(names), names.derive(purpose))
+	if failed == nil && !reserved {
 		failed = &Result{Outcome: Refused, Status: http.StatusUnprocessableEntity, Code: CodeNameSpent}
 	}
 	return failed
 }
 
-// reserve reserves an Idempotency-Key at v1 for a purpose. It reports false if the key has another
-// purpose, or belongs to another request. A reservation has no effect, so a lost response to it is
-// Unavailable: the retry continues.
+// reserve reserves an Idempotency-Key at v1 for a purpose. It returns false if the key has another
+// purpose, or belongs to another request. A reservation moves no money. So after a lost response
+// the result is Unavailable, and the client can retry.
 func (s session) reserve(ctx context.Context, key, purpose string) (bool, *Result) {
 	s.keyResponse = nil // a reservation is not the command itself
 	params, body := v1.ReserveIdempotencyKeyParams{IdempotencyKey: &key}, v1.IdempotencyKeyReserve{Purpose: purpose}
-	// An abandoned reservation would leave a gap in a chain, so this waits for a rate limit.
+	// Wait after a rate limit: a key that is not reserved would leave a gap in the chain of keys.
 	resp, ok := s.post(ctx, body, codeRateLimited, func(ctx context.Context, body *bytes.Reader) (*http.Response, error) {
 		return s.x.client.ReserveIdempotencyKeyWithBody(ctx, &params, contentType, body, s.authorized)
 	})

@@ -5,7 +5,7 @@ import v1 "github.com/causeway-pay/causeway/shared/v1"
 // Kind is the operation of a command.
 type Kind string
 
-// The seven kinds. The method catalogue maps every legacy method to some of them.
+// The kinds. The method catalogue maps each legacy method to one or more of them.
 const (
 	PaymentAuthorize Kind = "payment.authorize"
 	PaymentCapture   Kind = "payment.capture"
@@ -16,7 +16,7 @@ const (
 	TokenCreate      Kind = "token.create"
 )
 
-// Kinds returns all seven, in the order of the published interface.
+// Kinds returns all kinds, in the order of the published interface.
 func Kinds() []Kind {
 	return []Kind{
 		PaymentAuthorize, PaymentCapture, PaymentVoid, PaymentRefund, TransactionGet, CustomerCreate, TokenCreate,
@@ -83,7 +83,7 @@ type VoidGroup struct {
 // Refund returns captured money.
 type Refund struct {
 	Target Number `json:"target"`
-	// Captures allows Target to be a capture's number: the refund is then of that capture.
+	// Captures allows Target to be the number of a capture, which is then refunded.
 	Captures bool `json:"captures,omitzero"`
 	// Amount is a canonical decimal in major units of the target's currency. Empty means all that was
 	// not refunded yet.
@@ -104,8 +104,8 @@ type Credit struct {
 // Get reads one transaction.
 type Get struct {
 	Target Number `json:"target"`
-	// Captures allows Target to be a capture's number. The result then has the capture too. For a
-	// voided payment's number it has the capture that was voided with it.
+	// Captures allows Target to be a capture's number. The result then has the capture too. For
+	// the number of a voided payment it has the capture that was voided with the payment.
 	Captures bool `json:"captures,omitzero"`
 }
 

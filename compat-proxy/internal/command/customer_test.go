@@ -19,17 +19,17 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// mortal is the transport of a proxy that dies. It fails at a call, before or after v1 got it, and
-// at all calls from then on. The call that identifies the API key does not count.
-type mortal struct {
+// failing is the transport of a proxy that crashes. It fails at a call, before or after v1 received
+// it, and at all later calls. The call that identifies the API key does not count.
+type failing struct {
 	http.RoundTripper
 	mu     sync.Mutex
 	left   int  // calls until it fails; guarded by mu
-	after  bool // v1 gets the last call
+	after  bool // v1 receives the failed call
 	revive bool // only that call fails
 }
 
-func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+func (m *failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Path == "/v1/api_keys/current" {
 		return m.RoundTripper.RoundTrip(r)
 	}
@@ -48,12 +48,12 @@ func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-const immortal = 1 << 30
+const noFailure = 1 << 30
 
 type customerBundle struct {
 	v1     *customerV1
 	server *httptest.Server
-	proxy  *clock.Fake // of the proxies: an hour ahead of v1's, which must not matter
+	proxy  *clock.Fake // the clock of the proxies, an hour ahead of v1's
 }
 
 func setupCustomers(tb testing.TB) customerBundle {
@@ -68,30 +68,30 @@ func setupCustomers(tb testing.TB) customerBundle {
 }
 
 // make sends the request through a new proxy with the transport m.
-func (b customerBundle) make(tb testing.TB, m *mortal, c command.CreateCustomer) command.Result {
+func (b customerBundle) make(tb testing.TB, m *failing, c command.CreateCustomer) command.Result {
 	tb.Helper()
 	return b.makeWith(tb, key, m, c)
 }
 
-// makeWith is make under that API key.
+// makeWith is make with another API key.
 func (b customerBundle) makeWith(
-	tb testing.TB, apiKey secret.String, m *mortal, c command.CreateCustomer,
+	tb testing.TB, apiKey secret.String, m *failing, c command.CreateCustomer,
 ) command.Result {
 	tb.Helper()
 	m.RoundTripper = b.server.Client().Transport
 	return b.through(tb, apiKey, m, c)
 }
 
-// through sends the request through a new proxy with that transport.
+// through sends the request through a new proxy with the given transport.
 func (b customerBundle) through(
-	tb testing.TB, apiKey secret.String, way http.RoundTripper, c command.CreateCustomer,
+	tb testing.TB, apiKey secret.String, transport http.RoundTripper, c command.CreateCustomer,
 ) command.Result {
 	tb.Helper()
 	// A busy machine delays one of two concurrent requests.
 	x, err := command.New(command.Config{
 		DeduplicationSecret: goldentest.Secret(),
-		V1:                  b.server.URL, Transport: way, Backoff: time.Microsecond, FollowPause: 200 * time.Millisecond,
-		Clock: b.proxy,
+		V1:                  b.server.URL, Transport: transport, Backoff: time.Microsecond,
+		FollowPause: 200 * time.Millisecond, Clock: b.proxy,
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -99,9 +99,10 @@ func (b customerBundle) through(
 	return x.Execute(tb.Context(), apiKey, []command.Command{c})[0]
 }
 
+// whole sends the request through a new proxy that does not fail.
 func (b customerBundle) whole(tb testing.TB, c command.CreateCustomer) command.Result {
 	tb.Helper()
-	return b.make(tb, &mortal{left: immortal}, c)
+	return b.make(tb, &failing{left: noFailure}, c)
 }
 
 // ana is a customer with cards of these numbers.
@@ -135,6 +136,8 @@ const (
 	amex       = "370000000000002"
 )
 
+// TestCreateCustomerSurvivesTheProxy crashes the proxy at each call to v1. A retry at another proxy
+// completes the customer.
 func TestCreateCustomerSurvivesTheProxy(t *testing.T) {
 	t.Parallel()
 	const calls = 7 // list, two tokens, create, two attachments, update
@@ -143,7 +146,7 @@ func TestCreateCustomerSurvivesTheProxy(t *testing.T) {
 			t.Run(fmt.Sprintf("call %d, after v1 %t", at, after), func(t *testing.T) {
 				t.Parallel()
 				b := setupCustomers(t)
-				if r := b.make(t, &mortal{left: at, after: after}, ana(visa, mastercard)); r.Outcome == command.Done {
+				if r := b.make(t, &failing{left: at, after: after}, ana(visa, mastercard)); r.Outcome == command.Done {
 					t.Fatal("the first request was not cut short")
 				}
 				r := b.whole(t, ana(visa, mastercard))
@@ -152,7 +155,7 @@ func TestCreateCustomerSurvivesTheProxy(t *testing.T) {
 					want = command.Repeated // it was complete already
 				}
 				if r.Outcome != want {
-					t.Errorf("repetition: got %+v, want %s", r, want)
+					t.Errorf("retry: got %+v, want %s", r, want)
 				}
 				kept := b.mustKeep(t, visa, mastercard)
 				if r.Customer == nil || r.Customer.ID != kept.ID {
@@ -170,7 +173,7 @@ func TestCreateCustomerWithOneLostResponse(t *testing.T) {
 	t.Parallel()
 	for at := range 7 {
 		b := setupCustomers(t)
-		r := b.make(t, &mortal{left: at, after: true, revive: true}, ana(visa, mastercard))
+		r := b.make(t, &failing{left: at, after: true, revive: true}, ana(visa, mastercard))
 		if r.Outcome != command.Done {
 			t.Errorf("call %d: got %+v, want done", at, r)
 		}
@@ -194,7 +197,7 @@ func TestCreateCustomerTwiceAtOnce(t *testing.T) {
 			wg.Wait()
 			customers, numbers := b.v1.kept()
 			if len(customers) != 1 || len(customers[0].Metadata) != 0 {
-				t.Fatalf("%s: got %d customers %v, want one that is whole", name, len(customers), customers)
+				t.Fatalf("%s: got %d customers %v, want one that is complete", name, len(customers), customers)
 			}
 			wanted := map[bool][]string{true: {visa, mastercard}, false: cards}[both[0].Outcome == command.Done]
 			if !slices.Equal(numbers, wanted) {
@@ -271,12 +274,12 @@ func TestCreateCustomerByDescription(t *testing.T) {
 	}
 }
 
-func TestCreateCustomerByDescriptionADayAfterADeath(t *testing.T) {
+func TestCreateCustomerByDescriptionADayAfterACrash(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
 	c := described("", "only this")
 	c.Methods = ana(visa).Methods
-	b.make(t, &mortal{left: 4}, c)
+	b.make(t, &failing{left: 4}, c)
 	b.v1.forget()
 	if r := b.whole(t, c); r.Outcome != command.Done {
 		t.Errorf("got %+v, want done", r)
@@ -347,7 +350,7 @@ func TestCreateCustomerThatIsRefusedHalfWay(t *testing.T) {
 		for name, others := range map[string]bool{"its own": false, "another's": true} {
 			b := setupCustomers(t)
 			if others {
-				b.make(t, &mortal{left: 2, after: true}, ana(visa)) // the customer exists
+				b.make(t, &failing{left: 2, after: true}, ana(visa)) // the customer exists
 			}
 			b.v1.refused[method] = "invalid_value"
 			if r := b.whole(t, ana(mastercard)); r.Outcome != command.Refused || r.Code != "invalid_value" {
@@ -372,7 +375,7 @@ func TestNamesOfACustomerWithoutSecurityCodes(t *testing.T) {
 		c := ana(number, visa)
 		given := secret.New(code)
 		c.Methods[1].Token.Body.Card.Cvc = &given
-		if r := b.make(t, &mortal{left: immortal}, c); r.Outcome != command.Done {
+		if r := b.make(t, &failing{left: noFailure}, c); r.Outcome != command.Done {
 			t.Fatalf("got %s %s, want it done", r.Outcome, r.Code)
 		}
 		if c.Methods[1].Token.Body.Card.Cvc != &given {

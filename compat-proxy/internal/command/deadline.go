@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// CodeNotBegun is not a v1 code: the legacy request had too little time left, and nothing of the
-// command was sent.
+// CodeNotBegun reports that the legacy request had too little time left, and that no part of the
+// command was sent. It is not a code of v1.
 const CodeNotBegun = "not_begun"
 
-// leastShare is a divisor: a command begins only with at least this share of TotalTimeout left.
-const leastShare = 10
+// minTimeDivisor sets the time that a command needs: it begins only if TotalTimeout/minTimeDivisor
+// is left.
+const minTimeDivisor = 10
 
 // Begin returns the context of one legacy request. Its deadline, TotalTimeout from now, bounds all
-// commands that run under it together. The proxy's HTTP servers end a response 60 seconds after the
-// request began.
+// commands of the request together. Keep TotalTimeout below the 60 seconds after which the
+// proxy's HTTP server ends a response.
 func (x *Executor) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, x.cfg.TotalTimeout)
 }
@@ -23,7 +24,7 @@ func (x *Executor) Begin(ctx context.Context) (context.Context, context.CancelFu
 // MayBegin reports whether a command that runs under ctx has enough time left to begin.
 func (x *Executor) MayBegin(ctx context.Context) bool {
 	deadline, bounded := ctx.Deadline()
-	return !bounded || time.Until(deadline) >= x.cfg.TotalTimeout/leastShare
+	return !bounded || time.Until(deadline) >= x.cfg.TotalTimeout/minTimeDivisor
 }
 
 // detached returns a context with the deadline of ctx, at most TotalTimeout from now. It does not
@@ -36,7 +37,7 @@ func (x *Executor) detached(ctx context.Context) (context.Context, context.Cance
 	return context.WithTimeout(context.WithoutCancel(ctx), left)
 }
 
-// notBegun is the result of a command that had too little time left.
+// notBegun returns the result of a command that had too little time left.
 func notBegun() Result {
 	return Result{Outcome: Unavailable, Status: http.StatusServiceUnavailable, Code: CodeNotBegun}
 }

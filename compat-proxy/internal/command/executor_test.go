@@ -35,8 +35,8 @@ type call struct {
 	route, key, auth, body string
 }
 
-// fakeV1 returns the responses of each route in order, and records the requests. After the last
-// response of a route it repeats that.
+// fakeV1 returns the responses of each route in order, and repeats the last one. It records the
+// requests.
 type fakeV1 struct {
 	mu        sync.Mutex
 	responses map[string][]response // guarded by mu
@@ -168,18 +168,18 @@ func TestAuthorize(t *testing.T) {
 		posts     int
 	}{
 		{"OK", []response{done}, nil, command.Done, 1},
-		{"a lost response is requested again", []response{{}, done}, nil, command.Done, 2},
-		{"a gateway's 502 is sent again", []response{{status: 502}, done}, nil, command.Done, 2},
-		{"a gateway's 504 is sent again", []response{{status: 504}, done}, nil, command.Done, 2},
-		{"overload is sent again", []response{{status: 503, body: refusal("overloaded")}, done}, nil, command.Done, 2},
+		{"a lost response is retried", []response{{}, done}, nil, command.Done, 2},
+		{"a gateway's 502 is retried", []response{{status: 502}, done}, nil, command.Done, 2},
+		{"a gateway's 504 is retried", []response{{status: 504}, done}, nil, command.Done, 2},
+		{"overload is retried", []response{{status: 503, body: refusal("overloaded")}, done}, nil, command.Done, 2},
 		{
-			"a key in use is sent again",
+			"a key in use is retried",
 			[]response{{status: 409, body: refusal(command.CodeKeyInUse)}, done},
 			nil,
 			command.Done,
 			2,
 		},
-		{"asking again has an end", []response{{}}, nil, command.Uncertain, 4},
+		{"the retries are limited", []response{{}}, nil, command.Uncertain, 4},
 		{
 			"overload of every attempt has no effect",
 			[]response{{status: 503, body: refusal("overloaded")}},
@@ -188,25 +188,25 @@ func TestAuthorize(t *testing.T) {
 			4,
 		},
 		{
-			"overload after a lost response settles nothing",
+			"after a lost response, overload leaves the outcome unknown",
 			[]response{{}, {status: 503, body: refusal("overloaded")}},
 			nil,
 			command.Uncertain, 4,
 		},
 		{
-			"a refusal after a lost response settles it",
+			"after a lost response, a refusal shows the outcome",
 			[]response{{}, {status: 400, body: refusal("invalid_value")}},
 			nil,
 			command.Refused, 2,
 		},
 		{
-			"a rate limit after a lost response does not",
+			"after a lost response, a rate limit leaves the outcome unknown",
 			[]response{{}, {status: 429, body: refusal("rate_limited")}},
 			nil,
 			command.Uncertain, 2,
 		},
 		{
-			"too many changes are sent again",
+			"too many changes are retried",
 			[]response{{status: 429, body: refusal("too_many_changes")}, done},
 			nil,
 			command.Done, 2,
@@ -218,19 +218,19 @@ func TestAuthorize(t *testing.T) {
 			command.Declined, 1,
 		},
 		{
-			"an internal error is not sent again",
+			"an internal error is not retried",
 			[]response{{status: 500, body: refusal("internal_error")}},
 			nil,
 			command.Uncertain, 1,
 		},
 		{
-			"no acquirer is not sent again",
+			"a missing acquirer is not retried",
 			[]response{{status: 503, body: refusal(command.CodeAcquirerNotConfigured)}},
 			nil,
 			command.Unavailable, 1,
 		},
 		{
-			"a payment that never was",
+			"a payment that was not processed",
 			[]response{{status: 502, body: refusal(command.CodeNotProcessed)}},
 			nil, command.Refused,
 			1,
@@ -294,7 +294,9 @@ func TestTwoRequestsNeverShareAKey(t *testing.T) {
 	}
 }
 
-func TestExecuteStopsAtTheFirstThatIsNotDone(t *testing.T) {
+// TestExecuteStopsAtADecline executes two commands. The first is declined, so the second is not
+// sent.
+func TestExecuteStopsAtADecline(t *testing.T) {
 	t.Parallel()
 	x, f := setup(t, map[string][]response{create: {{
 		status: 402,
@@ -309,6 +311,8 @@ func TestExecuteStopsAtTheFirstThatIsNotDone(t *testing.T) {
 	}
 }
 
+// TestHangUpDoesNotStopAPayment executes a command after the client hung up, with one lost
+// response.
 func TestHangUpDoesNotStopAPayment(t *testing.T) {
 	t.Parallel()
 	x, f := setup(t, map[string][]response{create: {{}, {status: 201, body: transaction("captured")}}})
@@ -356,6 +360,6 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := run(t, x, charge).Outcome, command.Unavailable; got != want {
-		t.Errorf("outcome: got %s, want %s: no connection was made, so nothing moved", got, want)
+		t.Errorf("outcome: got %s, want %s: no connection was made, so v1 has no payment", got, want)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/goldentest"
 )
 
-// clientHeader names the scheduled client of a call, and turnHeader holds the turn of the call.
+// clientHeader names the scheduled client of a call, and turnHeader the acquirer's state for the
+// call.
 const clientHeader, turnHeader = "X-Scheduled-Client", "X-Scheduled-Turn"
 
 // turn is the state of the acquirer for a call.
@@ -141,18 +142,19 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 		f := &scheduledV1{b.v1, map[string]*scheduled{}}
 		server := goldentest.Serve(t, f)
 		defer server.Close()
-		way := &byCommand{server.Client().Transport}
+		transport := &byCommand{server.Client().Transport}
 		var proxies []*command.Executor
 		for range rapid.IntRange(1, 3).Draw(rt, "proxies") {
 			x, err := command.New(command.Config{
-				DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: way,
+				DeduplicationSecret: goldentest.Secret(), V1: server.URL, Transport: transport,
 				Backoff: time.Microsecond, FollowPause: time.Microsecond, Clock: b.clock,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			x.Execute(t.Context(), key, []command.Command{sale(0, func(c *command.Authorize) { c.Body.Amount++ })})
-			proxies = append(proxies, x) // it has v1's time and the merchant of the API key, and waits for no other request
+			// x now has v1's time and the merchant of the API key, so its next request makes no other calls.
+			proxies = append(proxies, x)
 		}
 		b.v1.effects, b.v1.keys = nil, nil
 		var live []*scheduled
@@ -162,7 +164,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 				live = append(live[:i], live[i+1:]...)
 			}
 		}
-		defer func() { // of a schedule that rapid stops early
+		defer func() { // ends the requests of a schedule that rapid stops early
 			for len(live) > 0 {
 				step(0, served)
 			}
@@ -173,7 +175,7 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 			windows[i] = rapid.SampledFrom([]int{0, 0, 120}).Draw(rt, "window")
 			c := sale(windows[i], func(c *command.Authorize) { c.Body.Description = new(strconv.Itoa(i)) })
 			s := &scheduled{
-				RoundTripper: way.RoundTripper, name: strconv.Itoa(i), arrived: make(chan bool), step: make(chan turn),
+				RoundTripper: transport.RoundTripper, name: strconv.Itoa(i), arrived: make(chan bool), step: make(chan turn),
 			}
 			f.clients[s.name] = s
 			x := proxies[rapid.IntRange(0, len(proxies)-1).Draw(rt, "proxy")]
@@ -194,18 +196,18 @@ func freedKeys(t *testing.T) func(*rapid.T) {
 }
 
 func checkFreedKeys(rt *rapid.T, b windowBundle, results []command.Result, windows []int) {
-	done, apart := 0, 0
+	done, withoutWindow := 0, 0
 	for i, r := range results {
 		if r.Outcome == command.Done {
 			done++
 			if windows[i] == 0 {
-				apart++
+				withoutWindow++
 			}
 		}
 	}
 	paid := b.v1.paid()
-	if done != paid || paid > apart+1 {
-		rt.Fatalf("got %d payments, %d done, %d of them without a window", paid, done, apart)
+	if done != paid || paid > withoutWindow+1 {
+		rt.Fatalf("got %d payments, %d done, %d of them without a window", paid, done, withoutWindow)
 	}
 	if paid == 0 {
 		return
@@ -226,7 +228,7 @@ func withTransport(ctx context.Context, s *scheduled) context.Context {
 	return context.WithValue(ctx, transportKey{}, s)
 }
 
-// byCommand sends each call by the transport of the command that it belongs to.
+// byCommand sends each call with the transport of its command.
 type byCommand struct{ http.RoundTripper }
 
 func (b *byCommand) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -13,7 +13,8 @@ import (
 // cardInText is a card number in the texts of the tests, and maskedInText is its masked form.
 const cardInText, maskedInText = "4000001234567899", "XXXXXXXXXXXX7899"
 
-// texts are commands with card numbers in all their texts, the command's own card in another form.
+// texts returns commands with a card number in each text. Some texts have the command's own card,
+// with letters around it.
 func texts() map[string]command.Command {
 	text, entries := "a "+cardInText, v1.Metadata{"k": cardInText, cardInText: "x" + mastercard + "x"}
 	other := map[string]string{"k": cardInText, cardInText: "x"}
@@ -41,8 +42,8 @@ func texts() map[string]command.Command {
 	}
 }
 
-// TestCardNumbersInTextsAreMasked: for every command, v1 gets no card number in a text, and the
-// command's own card in its field.
+// TestCardNumbersInTextsAreMasked executes each command. V1 receives no card number in a text, and
+// the command's own card only in its field.
 func TestCardNumbersInTextsAreMasked(t *testing.T) {
 	t.Parallel()
 	last := map[string]string{"customer": "POST /v1/customers", "token": "POST /v1/tokens", "refund": "POST /v1/refunds"}
@@ -65,7 +66,7 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 					t.Errorf("%s got %s", call.route, call.body)
 				}
 				if at, found := v1.CardNumberInText([]byte(call.body)); found {
-					t.Errorf("%s is refused for %s", call.route, at)
+					t.Errorf("%s: v1 would refuse %s", call.route, at)
 				}
 				if strings.Contains(call.body, maskedInText) {
 					bodies++
@@ -82,7 +83,7 @@ func TestCardNumbersInTextsAreMasked(t *testing.T) {
 	}
 }
 
-// TestMaskedReferenceFits: v1's response has the masked reference, as the request had.
+// TestMaskedReferenceFits accepts a response of v1 with the masked reference, as the request had.
 func TestMaskedReferenceFits(t *testing.T) {
 	t.Parallel()
 	const transaction = `{"id":"txn_0000000000001","object":"transaction","status":"captured","amount":100,` +

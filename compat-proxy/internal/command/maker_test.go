@@ -18,7 +18,7 @@ func TestCreateCustomerWithOtherCardsAfterADeath(t *testing.T) {
 				continue // the customer is complete then
 			}
 			b := setupCustomers(t)
-			b.make(t, &mortal{left: at, after: after}, ana(visa, mastercard))
+			b.make(t, &failing{left: at, after: after}, ana(visa, mastercard))
 			if at > attached || at == attached && after {
 				if r := b.whole(t, ana(mastercard)); r.Outcome != command.Unavailable {
 					t.Errorf("call %d, after v1 %t: at once: got %+v, want unavailable", at, after, r)
@@ -40,7 +40,7 @@ func TestCreateCustomerWithoutCardsAfterADeath(t *testing.T) {
 	// The proxy dies at the first attachment, then at the second.
 	for at, want := range map[int]command.Outcome{4: command.Done, 5: command.Unavailable} {
 		b := setupCustomers(t)
-		b.make(t, &mortal{left: at}, ana(visa, mastercard))
+		b.make(t, &failing{left: at}, ana(visa, mastercard))
 		if r := b.whole(t, ana()); r.Outcome != want {
 			t.Errorf("call %d: at once: got %+v, want %s", at, r, want)
 		}
@@ -55,7 +55,7 @@ func TestCreateCustomerWithoutCardsAfterADeath(t *testing.T) {
 func TestCreateCustomerADayAfterADeath(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 4}, ana(visa))
+	b.make(t, &failing{left: 4}, ana(visa))
 	b.v1.forget()
 	if r := b.whole(t, ana(visa)); r.Outcome != command.Done {
 		t.Errorf("got %+v, want done", r)
@@ -67,7 +67,7 @@ func TestCreateCustomerADayAfterADeath(t *testing.T) {
 func TestCreateCustomerAnHourAfterADeath(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 3}, ana(visa)) // a token and a customer exist
+	b.make(t, &failing{left: 3}, ana(visa)) // a token and a customer exist
 	b.v1.mu.Lock()
 	for name := range b.v1.tokens {
 		b.v1.tokens[name] = ""

@@ -31,7 +31,7 @@ func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestCompletedCustomerIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 5}, ana(visa, mastercard)) // one card is attached
+	b.make(t, &failing{left: 5}, ana(visa, mastercard)) // one card is attached
 	b.v1.clock.Advance(4 * time.Minute)
 	between := &meanwhile{method: http.MethodDelete, RoundTripper: b.server.Client().Transport}
 	between.run = func() {
@@ -71,7 +71,7 @@ func TestRefusedStepKeepsACompletedCustomer(t *testing.T) {
 func TestAgeIsOfTheClockOfV1(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 5}, ana(visa, mastercard))
+	b.make(t, &failing{left: 5}, ana(visa, mastercard))
 	if r := b.whole(t, ana(amex)); r.Outcome != command.Unavailable {
 		t.Errorf("at once: got %s, want unavailable", r.Outcome)
 	}

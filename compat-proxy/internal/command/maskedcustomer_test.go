@@ -107,7 +107,7 @@ func TestMaskedCustomersAfterADeath(t *testing.T) {
 	for at := range 5 { // list, token, create, attachment, update
 		for _, after := range []bool{false, true} {
 			b := setupCustomers(t)
-			b.make(t, &mortal{left: at, after: after}, first)
+			b.make(t, &failing{left: at, after: after}, first)
 			bo, anaAgain := b.whole(t, second), b.whole(t, first)
 			if bo.Outcome != command.Done || anaAgain.Customer == nil || anaAgain.Customer.ID == bo.Customer.ID {
 				t.Errorf("call %d, after v1 %t: got %+v and %+v, want two customers", at, after, bo, anaAgain)
@@ -126,7 +126,7 @@ func TestMaskedCustomerWhileTheSecretRotates(t *testing.T) {
 	t.Parallel()
 	b := setupCustomers(t)
 	c := identifiedBy(numberOfAna)["all"]
-	b.make(t, &mortal{left: 2, after: true}, c)
+	b.make(t, &failing{left: 2, after: true}, c)
 	if r := b.at(t, otherSecret, goldentest.Secret(), key, c); r.Outcome != command.Done {
 		t.Errorf("got %s %s, want it done", r.Outcome, r.Code)
 	}

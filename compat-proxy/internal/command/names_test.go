@@ -97,8 +97,8 @@ func TestRolledKeyFindsOrdersAndCustomers(t *testing.T) {
 		t.Errorf("got %d further payments, want 1", payments)
 	}
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 2, after: true}, ana(visa)) // the customer exists, and is incomplete
-	if r := b.makeWith(t, rolled, &mortal{left: immortal}, ana(visa)); r.Outcome != command.Done {
+	b.make(t, &failing{left: 2, after: true}, ana(visa)) // the customer exists, and is incomplete
+	if r := b.makeWith(t, rolled, &failing{left: noFailure}, ana(visa)); r.Outcome != command.Done {
 		t.Errorf("customer: got %s, want it finished", r.Outcome)
 	}
 	if customers, _ := b.v1.kept(); len(customers) != 1 {
@@ -173,7 +173,7 @@ func TestReplacedSecretFindsOrdersAndCustomers(t *testing.T) {
 		t.Errorf("further payment: got %s, want it repeated", r.Outcome)
 	}
 	b := setupCustomers(t)
-	b.make(t, &mortal{left: 2, after: true}, ana(visa)) // the customer exists, and is incomplete
+	b.make(t, &failing{left: 2, after: true}, ana(visa)) // the customer exists, and is incomplete
 	after, err = command.New(command.Config{
 		V1: b.server.URL, DeduplicationSecret: otherSecret, DeduplicationSecretOther: goldentest.Secret(), Clock: b.v1.clock,
 	})

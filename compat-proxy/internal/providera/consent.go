@@ -16,7 +16,7 @@ func (d *decoder) consent(body *v1.TransactionCreate) problem {
 	if d.txn.Get("transactionType") == typeForced {
 		return d.approval(body)
 	}
-	if truth(d.setting("allowPartialAuth")) && body.BankAccount == nil {
+	if isTrue(d.setting("allowPartialAuth")) && body.BankAccount == nil {
 		available := v1.PartialAuthorizationIfAvailable
 		body.PartialAuthorization = &available
 	}
@@ -80,8 +80,8 @@ var networkIDForm = regexp.MustCompile(`^[!-~]{1,64}$`)
 func (d *decoder) initiator(body *v1.TransactionCreate) {
 	options, again := d.txn.Child("processingOptions"), d.txn.Child("subsequentAuthInformation")
 	agreement := v1.InitiatorReasonUnscheduled
-	recurring := truth(d.setting("recurringBilling"))
-	if recurring || truth(options.Get("isFirstRecurringPayment")) {
+	recurring := isTrue(d.setting("recurringBilling"))
+	if recurring || isTrue(options.Get("isFirstRecurringPayment")) {
 		agreement = v1.InitiatorReasonRecurring
 	}
 	in := &v1.Initiator{Type: v1.InitiatorTypeCustomer, Reason: &agreement}
@@ -89,10 +89,10 @@ func (d *decoder) initiator(body *v1.TransactionCreate) {
 	switch {
 	case named:
 		in.Type, in.Reason = v1.InitiatorTypeMerchant, &reason
-	case truth(options.Get("isSubsequentAuth")), again.Has("originalNetworkTransId"):
+	case isTrue(options.Get("isSubsequentAuth")), again.Has("originalNetworkTransId"):
 		in.Type = v1.InitiatorTypeMerchant
-	case truth(options.Get("isFirstRecurringPayment")), truth(options.Get("isFirstSubsequentAuth")):
-	case truth(options.Get("isStoredCredentials")):
+	case isTrue(options.Get("isFirstRecurringPayment")), isTrue(options.Get("isFirstSubsequentAuth")):
+	case isTrue(options.Get("isStoredCredentials")):
 		in.Reason = nil
 	default:
 		return

@@ -34,7 +34,7 @@ func (d *decoder) credit() (command.Command, problem) {
 	}
 	body := v1.RefundCreate{
 		Amount: &amount, Currency: &currency.Code, PaymentMethod: &payee.PaymentMethod, Card: payee.Card,
-		BankAccount: payee.BankAccount, Reference: given(d.txn.Get("order", "invoiceNumber")),
+		BankAccount: payee.BankAccount, Reference: textOrNil(d.txn.Get("order", "invoiceNumber")),
 	}
 	if m := d.metadata(); len(m) > 0 {
 		metadata := v1.Metadata(m)

@@ -70,7 +70,7 @@ func (d *decoder) collectEcho() {
 	if !creating[d.txn.Get("transactionType")] {
 		d.echo.Reference = d.reference()
 	}
-	d.echo.Test = truth(d.setting("testRequest"))
+	d.echo.Test = isTrue(d.setting("testRequest"))
 	payment := d.txn.Child("payment")
 	number := payment.Get("creditCard", "cardNumber")
 	if data := payment.Child("trackData"); data != nil {
@@ -275,7 +275,7 @@ func (d *decoder) setting(name string) string {
 }
 
 // truth parses the booleans that clients send.
-func truth(s string) bool { return s == "1" || strings.EqualFold(s, "true") }
+func isTrue(s string) bool { return s == "1" || strings.EqualFold(s, "true") }
 
 // text returns a node's text unchanged.
 func text(n *wire.Node) string {

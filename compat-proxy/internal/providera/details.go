@@ -14,18 +14,18 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// maxDescriptor is v1's limit of a statement descriptor. Card networks cut longer ones anyway.
+// maxDescriptor is v1's limit of a statement descriptor. Card networks cut longer ones.
 const maxDescriptor = 22
 
-// maxLineItems is the dialect's limit.
+// maxLineItems is the dialect's limit of line items in a request.
 const maxLineItems = 30
 
 // details adds the rest of the request to body.
 func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem {
-	body.Reference = given(d.txn.Get("order", "invoiceNumber"))
-	body.Description = given(d.txn.Get("order", "description"))
+	body.Reference = textOrNil(d.txn.Get("order", "invoiceNumber"))
+	body.Description = textOrNil(d.txn.Get("order", "description"))
 	descriptor := card.MaskText(chars.Printable(d.txn.Get("merchantDescriptor")), ownNumber(body))
-	body.StatementDescriptor = given(cut(descriptor, maxDescriptor))
+	body.StatementDescriptor = textOrNil(cut(descriptor, maxDescriptor))
 	body.Billing = contact(d.txn.Child("billTo"))
 	if email := d.txn.Get("customer", "email"); email != "" {
 		if body.Billing == nil {
@@ -45,7 +45,7 @@ func (d *decoder) details(body *v1.TransactionCreate, c money.Currency) problem 
 	return p
 }
 
-// order collects level 2 and 3 data; nil if there is none.
+// order returns the level 2 and 3 data of the request, or nil if there is none.
 func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	var o v1.Order
 	amounts := []struct {
@@ -70,10 +70,10 @@ func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 		*a.into, found = &minor, true
 	}
 	if exempt := d.txn.Get("taxExempt"); exempt != "" {
-		is := truth(exempt)
-		o.TaxExempt, found = &is, true
+		value := isTrue(exempt)
+		o.TaxExempt, found = &value, true
 	}
-	if o.PurchaseOrderNumber = given(d.txn.Get("poNumber")); o.PurchaseOrderNumber != nil {
+	if o.PurchaseOrderNumber = textOrNil(d.txn.Get("poNumber")); o.PurchaseOrderNumber != nil {
 		found = true
 	}
 	items, p := d.lineItems()
@@ -89,7 +89,7 @@ func (d *decoder) order(c money.Currency) (*v1.Order, problem) {
 	return &o, problem{}
 }
 
-// v1 stores quantities and unit prices as decimals of this size.
+// The decimals that v1 accepts as quantities and unit prices.
 var (
 	quantityForm  = regexp.MustCompile(`^[0-9]{1,10}([.][0-9]{1,4})?$`)
 	unitPriceForm = regexp.MustCompile(`^[0-9]{1,12}([.][0-9]{1,4})?$`)
@@ -103,39 +103,41 @@ func (d *decoder) lineItems() ([]v1.LineItem, problem) {
 	items := make([]v1.LineItem, 0, len(nodes))
 	for i, n := range nodes {
 		item := v1.LineItem{
-			ID: given(n.Get("itemId")), Name: n.Get("name"), Description: given(n.Get("description")),
+			ID: textOrNil(n.Get("itemId")), Name: n.Get("name"), Description: textOrNil(n.Get("description")),
 			Quantity: canonical(n.Get("quantity")), UnitPrice: canonical(n.Get("unitPrice")),
 		}
 		if !quantityForm.MatchString(item.Quantity) || !unitPriceForm.MatchString(item.UnitPrice) {
 			return nil, lineItemInvalid(i + 1)
 		}
 		if taxable := n.Get("taxable"); taxable != "" {
-			is := truth(taxable)
-			item.Taxable = &is
+			value := isTrue(taxable)
+			item.Taxable = &value
 		}
 		items = append(items, item)
 	}
 	return items, problem{}
 }
 
-// The metadata names of values that v1 has no field for. The first two are suffixes to the name of
+// The metadata keys of values that v1 has no field for. The first two are suffixes to the name of
 // an extended amount.
 const (
 	nameKey             = "_name"
 	descriptionKey      = "_description"
 	taxAfterDiscountKey = "tax_after_discount"
-	// Set only if it equals the customer's e-mail address, because v1 has one field for both.
+	// billingEmailKey is set only if the billing e-mail address equals the customer's, because v1 has
+	// one field for both.
 	billingEmailKey = "billing_email"
 )
 
 // extendedAmounts are the amounts with a name and a description.
 var extendedAmounts = []string{"tax", "duty", "shipping", "tip", "surcharge"}
 
-// marketRetail is the market type with present cards, and the default for a retail element.
+// marketRetail is the market type of payments with a present card. It is the default of a retail
+// element.
 const marketRetail = "2"
 
-// market returns the market type, "" if the request does not have one. Track data means a present
-// card.
+// market returns the market type, or "" if the request has none. A request with track data has the
+// card present.
 func (d *decoder) market() string {
 	if d.txn.Has("retail") || d.txn.Has("payment", "trackData") {
 		return cmp.Or(d.txn.Get("retail", "marketType"), marketRetail)
@@ -143,8 +145,8 @@ func (d *decoder) market() string {
 	return ""
 }
 
-// metadata holds the values that later responses repeat and that v1 has no field for. Its names do
-// not mention the dialect.
+// metadata returns the values that later responses repeat and that v1 has no field for. Its keys do
+// not name the dialect.
 func (d *decoder) metadata() map[string]string {
 	m := d.ownMetadata()
 	add := func(name, value string) {
@@ -164,7 +166,7 @@ func (d *decoder) metadata() map[string]string {
 		add(name+descriptionKey, d.txn.Get(name, "description"))
 	}
 	add("market_type", d.market())
-	if truth(d.txn.Get("order", "taxIsAfterDiscount")) {
+	if isTrue(d.txn.Get("order", "taxIsAfterDiscount")) {
 		add(taxAfterDiscountKey, "true")
 	}
 	if email := d.txn.Get("billTo", "email"); email == d.txn.Get("customer", "email") {
@@ -177,13 +179,13 @@ func (d *decoder) metadata() map[string]string {
 	if d.echo.Profile.Address != "" {
 		m[shippingKey] = shippingCustomer
 	}
-	if truth(d.setting("recurringBilling")) {
+	if isTrue(d.setting("recurringBilling")) {
 		add("recurring", "true")
 	}
 	return m
 }
 
-// ownMetadata is the metadata of every command of a request. It is never nil.
+// ownMetadata returns the metadata of every command of a request. It is never nil.
 func (d *decoder) ownMetadata() map[string]string {
 	m := map[string]string{}
 	if d.refID != "" {
@@ -202,16 +204,16 @@ func amountText(extended *wire.Node) string {
 	return canonical(extended.Get("amount"))
 }
 
-// contact converts a billTo or shipTo; nil if it is empty.
+// contact converts a billTo or shipTo element. It returns nil if the element is empty.
 func contact(n *wire.Node) *v1.Contact {
 	line1, line2 := lines(n.Get("address"))
 	address := v1.Address{
-		Line1: given(line1), Line2: given(line2), City: given(n.Get("city")), State: given(n.Get("state")),
-		PostalCode: given(n.Get("zip")), Country: given(n.Get("country")),
+		Line1: textOrNil(line1), Line2: textOrNil(line2), City: textOrNil(n.Get("city")), State: textOrNil(n.Get("state")),
+		PostalCode: textOrNil(n.Get("zip")), Country: textOrNil(n.Get("country")),
 	}
 	c := v1.Contact{
-		FirstName: given(n.Get("firstName")), LastName: given(n.Get("lastName")), Company: given(n.Get("company")),
-		Email: given(n.Get("email")), Phone: given(n.Get("phoneNumber")),
+		FirstName: textOrNil(n.Get("firstName")), LastName: textOrNil(n.Get("lastName")),
+		Company: textOrNil(n.Get("company")), Email: textOrNil(n.Get("email")), Phone: textOrNil(n.Get("phoneNumber")),
 	}
 	if address != (v1.Address{}) {
 		c.Address = &address
@@ -222,7 +224,7 @@ func contact(n *wire.Node) *v1.Contact {
 	return &c
 }
 
-// lines splits an address at its first line break. Some clients join two lines with one.
+// lines splits an address at its first line break, which some clients send between two lines.
 func lines(address string) (first, rest string) {
 	parts := strings.FieldsFunc(address, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i := range parts {
@@ -234,15 +236,15 @@ func lines(address string) (first, rest string) {
 	return parts[0], strings.Join(parts[1:], ", ")
 }
 
-// given returns nil for an empty text and for n/a, which clients send without a value.
-func given(s string) *string {
+// textOrNil returns nil for an empty text, and for "n/a", which clients send instead of one.
+func textOrNil(s string) *string {
 	if s == "" || strings.EqualFold(s, "n/a") {
 		return nil
 	}
 	return &s
 }
 
-// ownNumber returns the card number or network token that a payment charges; zero if it has none.
+// ownNumber returns the number of the card or network token that a payment charges, or zero.
 func ownNumber(body *v1.TransactionCreate) secret.String {
 	switch {
 	case body.Card != nil:
@@ -253,8 +255,8 @@ func ownNumber(body *v1.TransactionCreate) secret.String {
 	return secret.String{}
 }
 
-// cut shortens s to at most n UTF-16 units, in which the dialect measures texts. It does not split
-// a character.
+// cut shortens s to at most n UTF-16 units, the dialect's unit of text length. It does not split a
+// character.
 func cut(s string, n int) string {
 	for i, r := range s {
 		if n -= utf16.RuneLen(r); n < 0 {

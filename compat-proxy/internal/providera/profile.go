@@ -66,7 +66,7 @@ func decodeProfile(req *wire.Request, set setting) profilePlan {
 		seen[same] = true
 		setNonEmpty(method.Metadata, "customer_type", given.Get("customerType"))
 		p.Create.Methods = append(p.Create.Methods, method)
-		if truth(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
+		if isTrue(given.Get("defaultPaymentProfile")) && p.Create.Default == 0 {
 			p.Create.Default = i + 1
 		}
 		if validated(mode) {
@@ -143,7 +143,7 @@ func storeCard(m *command.NewMethod, given *wire.Node, mode string) problem {
 	switch {
 	case !chars.Digits(text) || len(text) < 13:
 		return refuse(apiCardLength)
-	case truth(given.Get("isPaymentToken")) || given.Has("cryptogram"):
+	case isTrue(given.Get("isPaymentToken")) || given.Has("cryptogram"):
 		return invalid("Payment")
 	case !validated(mode) && !card.Valid(number):
 		return invalid("Card Number")

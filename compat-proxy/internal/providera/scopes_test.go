@@ -87,8 +87,8 @@ var everyScope = []string{
 	"tokens:create", "payments:confirm", "events:read", "webhooks:write", "keys:write", "mle:write", "compat:use",
 }
 
-// TestMissingScopes removes each scope from the login of each request. The request is refused with its
-// code, and nothing is sent to v1 that moves money.
+// TestMissingScopes removes each scope from the login of each request. The request is refused with
+// its code, and nothing is sent to v1 that moves money.
 func TestMissingScopes(t *testing.T) {
 	t.Parallel()
 	for _, request := range requests {

@@ -79,7 +79,7 @@ func chargeCard(body *v1.TransactionCreate, given *wire.Node) problem {
 	if !p.none() {
 		return p
 	}
-	if !truth(given.Get("isPaymentToken")) && !given.Has("cryptogram") {
+	if !isTrue(given.Get("isPaymentToken")) && !given.Has("cryptogram") {
 		body.PaymentMethod, body.Card = "card", card
 		return problem{}
 	}

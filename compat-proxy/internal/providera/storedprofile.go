@@ -29,7 +29,7 @@ func (d *decoder) namedProfile() (profileIDs, bool) {
 }
 
 // creates reports whether the transaction stores its card after an approval.
-func (d *decoder) creates() bool { return truth(d.txn.Get("profile", "createProfile")) }
+func (d *decoder) creates() bool { return isTrue(d.txn.Get("profile", "createProfile")) }
 
 // profile refuses elements that conflict with a stored profile or with createProfile. It accepts a
 // transaction with neither.

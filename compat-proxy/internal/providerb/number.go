@@ -7,8 +7,8 @@ import (
 )
 
 // Reversals and voids have no v1 object. Their number is the number of the payment, padded to
-// numberWidth digits, and three more digits for the operation. It is longer than the number of any v1
-// id, so the two cannot be confused. parseReversalNumber returns the payment.
+// numberWidth digits, and three more digits for the operation. It is longer than the number of any
+// v1 id, so the two cannot be confused. parseReversalNumber returns the payment.
 const (
 	numberWidth    = 19
 	suffixReversal = "901"

@@ -20,13 +20,14 @@ func TestKeyset(t *testing.T) {
 		}
 	}
 	works()
-	for args, want := range map[string]string{"rotate": "1 older", "rotate --drop-old": "0 older",
-		"--drop-old rotate": "0 older"} {
+	for args, want := range map[string]string{
+		"rotate": "1 older", "rotate --drop-old": "0 older", "--drop-old rotate": "0 older",
+	} {
 		command := slices.Concat([]string{"keyset"}, strings.Fields(args), o.common)
 		if got := must(t, "", command...); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s, want %s", args, got, want)
 		}
-		if args == "rotate" { // in any state of the keyset
+		if args == "rotate" { // the order of the map is random: leave no older key behind
 			must(t, "", append([]string{"keyset", "rotate", "--drop-old"}, o.common...)...)
 		}
 		works()
@@ -42,7 +43,7 @@ func TestKeyset(t *testing.T) {
 		must(t, "", append([]string{"keyset", "rewrap"}, store...)...)
 	}
 	if got := must(t, "", append([]string{"keys", "list"}, store...)...); !strings.Contains(got, kid) {
-		t.Errorf("by the new key-encryption key: got %s", got)
+		t.Errorf("with the new key-encryption key: got %s", got)
 	}
 	mustFail(t, "", 1, append([]string{"keys", "list"}, o.common...)...) // with the key in the file
 	for _, args := range []string{"", "burn", "rewrap --drop-old", "rotate now"} {

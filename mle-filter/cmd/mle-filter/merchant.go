@@ -72,7 +72,8 @@ func (m *Main) currentKey(ctx context.Context, f keysFlags) error {
 	return err
 }
 
-// registerKey registers a response key, and decrypts the challenge with its private half.
+// registerKey registers a response key. It proves possession of the private half by decrypting the
+// challenge.
 func (m *Main) registerKey(ctx context.Context, f keysFlags) error {
 	if f.private == "" {
 		return m.misused("keys register: --private is required")
@@ -96,13 +97,13 @@ func (m *Main) registerKey(ctx context.Context, f keysFlags) error {
 		} `json:"challenge"`
 	}
 	if err := json.Unmarshal(body, &made); err != nil {
-		return fmt.Errorf("response: %w", err)
+		return fmt.Errorf("read the registered key in the response: %w", err)
 	}
-	text, err := read(key, made.Challenge.JWE)
+	plaintext, err := decrypt(key, made.Challenge.JWE)
 	if err != nil {
 		return err
 	}
-	proof, err := json.Marshal(map[string]string{"answer": text})
+	proof, err := json.Marshal(map[string]string{"answer": plaintext})
 	if err != nil {
 		return err
 	}
@@ -113,8 +114,8 @@ func (m *Main) registerKey(ctx context.Context, f keysFlags) error {
 	return err
 }
 
-// read decrypts a message to a key.
-func read(key jose.JSONWebKey, token string) (string, error) {
+// decrypt decrypts a message to a key.
+func decrypt(key jose.JSONWebKey, token string) (string, error) {
 	message, err := jwe.Parse([]byte(token), jwe.Limits{Header: maxInput, Plaintext: maxInput})
 	if err != nil {
 		return "", err
@@ -122,15 +123,15 @@ func read(key jose.JSONWebKey, token string) (string, error) {
 	if err := message.Bind(key.Key, jwe.Alg(key.Algorithm)); err != nil {
 		return "", err
 	}
-	text, err := message.Decrypt()
-	return string(text), err
+	plaintext, err := message.Decrypt()
+	return string(plaintext), err
 }
 
-// call calls /v1/mle. A response with an error status is an error.
+// call sends a request to /v1/mle/. It returns an error for a response with an error status.
 func (m *Main) call(ctx context.Context, f keysFlags, method, path string, body []byte) ([]byte, error) {
 	key := os.Getenv(f.apiKeyEnv)
 	if f.apiKeyEnv == "" || key == "" {
-		return nil, m.misused("--api-key-env: want the name of a variable that holds the API key")
+		return nil, m.misused("--api-key-env: %q is not the name of a variable that holds an API key", f.apiKeyEnv)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -149,11 +150,11 @@ func (m *Main) call(ctx context.Context, f keysFlags, method, path string, body 
 		return nil, err
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		var told v1.ErrorBody
-		if err := json.Unmarshal(text, &told); err != nil {
-			return nil, fmt.Errorf("HTTP %d", response.StatusCode)
+		var body v1.ErrorBody
+		if err := json.Unmarshal(text, &body); err != nil {
+			return nil, fmt.Errorf("%s: HTTP %d without a v1 error in its body", r.URL, response.StatusCode)
 		}
-		return nil, fmt.Errorf("%s: %s", told.Error.Code, told.Error.Message)
+		return nil, fmt.Errorf("%s: %s", body.Error.Code, body.Error.Message)
 	}
 	return text, nil
 }

@@ -49,16 +49,18 @@ func TestPasswordRotated(t *testing.T) {
 	source("first")
 	write(filepath.Join(dir, "filter.yaml"), fmt.Sprintf("keys: {file: %q}\n", filepath.Join(dir, "url")))
 	m := &Main{Stderr: io.Discard}
-	if err := m.ParseFlags([]string{"--config", filepath.Join(dir, "filter.yaml"), "--listen", "127.0.0.1:0", "--admin",
-		"127.0.0.1:0"}); err != nil {
+	flags := []string{
+		"--config", filepath.Join(dir, "filter.yaml"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+	}
+	if err := m.ParseFlags(flags); err != nil {
 		t.Fatal(err)
 	}
 	m.Config.V1, m.Config.KEK, m.Config.RSABits, m.Config.SpareKeys = service(t).URL, kek, 2048, 1
 	_, operators, stop := run(t, m)
 	defer stop()
 	wantHealth(t, operators, 200)
-	exec("ALTER ROLE filter PASSWORD 'second'", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename "+
-		"= 'filter'")
+	exec("ALTER ROLE filter PASSWORD 'second'",
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'filter'")
 	wantHealth(t, operators, 503)
 	source("second")
 	wantHealth(t, operators, 200)

@@ -3,52 +3,55 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
 )
 
-// Begin judges a request by its head. A shell may forward no part of the request before Begin
+// Begin checks the head of a request. A shell must not forward any part of the request before Begin
 // returns. If Begin returns no problem, the response can be encrypted if the client demanded it.
 func (e *Engine) Begin(ctx context.Context, head RequestHead, caller Caller) (*Exchange, *Problem) {
 	x := &Exchange{engine: e, head: head}
 	if e.rule(head, "").Request == policy.Off {
-		if p := TakesNone(head.Fields); p != nil {
+		if p := RejectEncryption(head.Fields); p != nil {
 			return nil, p
 		}
 		x.ops = x.passOps()
 		return x, nil
 	}
 	var p *Problem
-	if x.ask, p = readAsk(head); p != nil {
+	if x.demand, p = readDemand(head); p != nil {
 		return nil, p
 	}
-	if x.ask.any() || e.policy.ByMerchant() {
+	if x.demand.any() || e.policy.ByMerchant() {
 		if x.merchant, p = caller(ctx); p != nil {
 			return nil, p
 		}
 	}
-	if p = x.obey(e.rule(head, x.merchant)); p != nil {
+	if p = x.enforce(e.rule(head, x.merchant)); p != nil {
 		return nil, p
 	}
 	if p = x.checkBody(); p != nil {
 		return nil, p
 	}
-	if p = x.resolveReply(ctx); p != nil {
+	if p = x.resolveResponseKey(ctx); p != nil {
 		return nil, p
 	}
 	x.ops = x.passOps()
 	return x, nil
 }
 
-// TakesNone rejects a request that demands encryption on a route without encryption. Otherwise core
-// would receive a body that it cannot parse, or the response would go out in the clear.
-func TakesNone(f Fields) *Problem {
-	if !present(f) {
+// RejectEncryption rejects a request that demands encryption on a route without encryption.
+// Otherwise core would receive a body that it cannot parse, or the response would be sent in the
+// clear.
+func RejectEncryption(f Fields) *Problem {
+	if !hasMLEFields(f) {
 		return nil
 	}
 	return problem(
-		CodeNotSupported, "off", "This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.",
+		CodeNotSupported, "off",
+		"This endpoint takes no encryption: send no X-SVC-MLE fields and no application/jose.",
 	)
 }
 
@@ -57,18 +60,18 @@ func (e *Engine) rule(head RequestHead, merchant string) policy.Rule {
 	return e.policy.Rule(head.Method, head.Path, merchant).Combine(head.Level)
 }
 
-// obey rejects a request that does not meet the rule. A request without a body needs no encryption
-// if its method allows one without.
-func (x *Exchange) obey(rule policy.Rule) *Problem {
-	carries := x.head.Body
+// enforce rejects a request that does not meet the rule. A request without a body needs no
+// encryption if its method allows one without.
+func (x *Exchange) enforce(rule policy.Rule) *Problem {
+	hasBody := x.head.Body
 	switch x.head.Method {
 	case "POST", "PUT", "PATCH":
-		carries = true
+		hasBody = true
 	}
-	if rule.Request == policy.Required && carries && !x.ask.jose {
+	if rule.Request == policy.Required && hasBody && !x.demand.jose {
 		return problem(CodeRequired, "request", "An encrypted body is required: send application/jose with X-SVC-MLE: v1.")
 	}
-	if rule.Response == policy.Required && !x.ask.response {
+	if rule.Response == policy.Required && !x.demand.response {
 		return problem(
 			CodeRequired, "response", "An encrypted response is required: send X-SVC-MLE-Response: required.",
 		).at("X-SVC-MLE-Response")
@@ -76,32 +79,32 @@ func (x *Exchange) obey(rule policy.Rule) *Problem {
 	return nil
 }
 
-// checkBody rejects an encrypted body that its header fields show to be too large or missing.
+// checkBody rejects an encrypted body that is missing, or whose Content-Length is too large.
 func (x *Exchange) checkBody() *Problem {
-	if !x.ask.jose {
+	if !x.demand.jose {
 		return nil
 	}
 	if !x.head.Body {
 		return failed(jwe.ReasonEncoding, "The body is empty. Send a compact JWE.")
 	}
 	if x.head.Length > int64(x.engine.settings.MaxBody) {
-		return tooLarge()
+		return tooLarge("encrypted body", x.engine.settings.MaxBody)
 	}
 	return nil
 }
 
-// resolveReply finds the key that encrypts the response. It runs before the request is forwarded,
-// so that core executes nothing whose response could not be sent.
-func (x *Exchange) resolveReply(ctx context.Context) *Problem {
-	if !x.ask.response {
+// resolveResponseKey finds the key that encrypts the response. It runs before the request is
+// forwarded, so core executes no request whose response cannot be encrypted.
+func (x *Exchange) resolveResponseKey(ctx context.Context) *Problem {
+	if !x.demand.response {
 		return nil
 	}
-	key, err := x.engine.keys.ResponseKey(ctx, x.merchant, x.ask.kid)
+	key, err := x.engine.keys.ResponseKey(ctx, x.merchant, x.demand.kid)
 	if err != nil && !errors.Is(err, ErrNoKey) {
 		return unavailable("keys", retryKeys, err)
 	}
 	if err == nil {
-		x.reply, err = jwe.NewRecipient(key)
+		x.responseKey, err = jwe.NewRecipient(key)
 	}
 	if err != nil {
 		return x.noResponseKey()
@@ -111,7 +114,7 @@ func (x *Exchange) resolveReply(ctx context.Context) *Problem {
 
 // noResponseKey returns the problem of a response key that is not registered or has ended.
 func (x *Exchange) noResponseKey() *Problem {
-	if x.ask.kid != "" {
+	if x.demand.kid != "" {
 		return problem(CodeKIDUnknown, "response_key",
 			"X-SVC-MLE-Response-Kid names no active response key of this merchant. List them at GET /v1/mle/response_keys.",
 		).at("X-SVC-MLE-Response-Kid")
@@ -124,8 +127,8 @@ func (x *Exchange) noResponseKey() *Problem {
 // retryKeys is the Retry-After in seconds if the keys cannot be read.
 const retryKeys = 5
 
-func tooLarge() *Problem {
-	return problem(CodeTooLarge, "size", "The body is too large.")
+func tooLarge(part string, limit int) *Problem {
+	return problem(CodeTooLarge, "size", fmt.Sprintf("The %s is larger than %d bytes.", part, limit))
 }
 
 func failed(reason jwe.Reason, hint string) *Problem {
@@ -134,12 +137,12 @@ func failed(reason jwe.Reason, hint string) *Problem {
 
 // passOps returns the changes to a request whose body is not decrypted.
 func (x *Exchange) passOps() []HeaderOp {
-	ops := append(inside(x.head.Names), dels(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID)...)
+	ops := append(deleteInternal(x.head.Names), deleteAll(FieldInternal, FieldMLE, FieldResponse, FieldResponseKID)...)
 	ops = x.appendHopOps(ops)
-	if x.reply == nil {
+	if x.responseKey == nil {
 		return ops
 	}
-	return append(append(ops, dels(unasked...)...), Set(FieldInternal, x.internal()))
+	return append(append(ops, deleteAll(withheldFields...)...), Set(FieldInternal, x.internal()))
 }
 
 // appendHopOps appends the changes that authenticate this hop to core and forward the client
@@ -160,7 +163,7 @@ func (x *Exchange) internal() string {
 		value += ";kid=" + x.kid
 	}
 	value += ";merchant=" + x.merchant
-	if x.reply != nil {
+	if x.responseKey != nil {
 		value += ";response=required"
 	}
 	return value

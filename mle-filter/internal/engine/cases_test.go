@@ -15,13 +15,13 @@ func TestCases(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	e := w.Engine(t)
-	enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, core enginetest.Reply) enginetest.Outcome {
+	enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, core enginetest.Response) enginetest.Outcome {
 		t.Helper()
 		return exchange(t, e, r, core)
 	})
 }
 
-func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginetest.Reply) (out enginetest.Outcome) {
+func exchange(t *testing.T, e *engine.Engine, r enginetest.Request, core enginetest.Response) (out enginetest.Outcome) {
 	t.Helper()
 	head := engine.RequestHead{
 		Method: r.Method, Path: r.Path, Fields: fields(r.Fields), Names: maps.Keys(fields(r.Fields)), Body: r.Body != "",
@@ -112,7 +112,7 @@ func TestFlipsAreTold(t *testing.T) {
 			r := enginetest.Request{Method: "POST", Path: enginetest.Path, Body: flip.Token, Fields: []enginetest.Field{
 				{Name: "Content-Type", Value: "application/jose"}, {Name: "X-SVC-MLE", Value: "v1"},
 			}}
-			got := exchange(t, e, r, enginetest.Reply{})
+			got := exchange(t, e, r, enginetest.Response{})
 			if first == "" {
 				first = strconv.Itoa(got.Status) + got.Response
 			}

@@ -1,6 +1,6 @@
-// Package engine is message-level encryption without a transport: heads and bytes in, bytes and
-// header changes out. It makes every decision; the two shells, the HTTP hop and Envoy's external
-// processor, only execute them.
+// Package engine is message-level encryption without a transport. Its input is heads and bytes, its
+// output bytes and header changes. It makes every decision. The two shells, the HTTP hop and
+// Envoy's external processor, only execute them.
 //
 // A request is one Exchange. The shell calls these functions in order and omits the ones that do
 // not apply:

@@ -74,20 +74,20 @@ func (e *Engine) Settings() Settings { return e.settings }
 
 // Exchange is one request and its response. Only one goroutine at a time may use it.
 type Exchange struct {
-	engine   *Engine
-	head     RequestHead
-	ask      ask
-	merchant string
-	ops      []HeaderOp
-	reply    *jwe.Recipient // nil if the response goes in the clear
-	response ResponseHead
-	kid      string
-	alg      Alg
+	engine      *Engine
+	head        RequestHead
+	demand      demand
+	merchant    string
+	ops         []HeaderOp
+	responseKey *jwe.Recipient // nil if the response goes in the clear
+	response    ResponseHead
+	kid         string
+	alg         Alg
 }
 
 // NeedsBody reports whether the request's body is a JWE. If so, the shell reads all of it and calls
 // Unwrap.
-func (x *Exchange) NeedsBody() bool { return x.ask.jose }
+func (x *Exchange) NeedsBody() bool { return x.demand.jose }
 
 // Ops returns the changes to the header fields of a request whose body is not decrypted.
 func (x *Exchange) Ops() []HeaderOp { return x.ops }
@@ -99,7 +99,7 @@ func (x *Exchange) Merchant() string { return x.merchant }
 func (x *Exchange) Key() (kid string, alg Alg) { return x.kid, x.alg }
 
 // WrapsResponse reports whether the client demanded an encrypted response.
-func (x *Exchange) WrapsResponse() bool { return x.reply != nil }
+func (x *Exchange) WrapsResponse() bool { return x.responseKey != nil }
 
 // rsaShare divides the slots for decryption with RSA keys. By default they use at most half of the
 // processors, and the other half stays free for all else. An RSA operation takes milliseconds even

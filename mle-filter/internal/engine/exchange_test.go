@@ -28,7 +28,7 @@ func TestGolden(t *testing.T) {
 	e := w.Engine(t)
 	var lines []string
 	for _, c := range enginetest.Cases(t, w) {
-		got := exchange(t, e, c.Request, enginetest.Reply{
+		got := exchange(t, e, c.Request, enginetest.Response{
 			Status: 200, Fields: []enginetest.Field{{Name: "Content-Type", Value: "application/json"}}, Body: "{}",
 		})
 		line := fmt.Sprintf("%s: %d", c.Name, got.Status)
@@ -73,7 +73,7 @@ func TestNoKeyIsTouched(t *testing.T) {
 		}
 		seen++
 		before := w.Ring.Asked()
-		exchange(t, e, c.Request, enginetest.Reply{Status: 200})
+		exchange(t, e, c.Request, enginetest.Response{Status: 200})
 		if w.Ring.Asked() != before {
 			t.Errorf("%s: a private key was read", c.Name)
 		}
@@ -158,7 +158,7 @@ func TestCoreResponses(t *testing.T) {
 	if want := "Authorization, Origin, X-SVC-MLE, X-SVC-MLE-Response"; got.Get("Vary") != want {
 		t.Errorf("Vary: got %q, want %q", got.Get("Vary"), want)
 	}
-	if _, text := w.Reply.Decrypt(t, string(body.Bytes)); text != "" {
+	if _, text := w.ResponseKey.Decrypt(t, string(body.Bytes)); text != "" {
 		t.Errorf("got %q, want an empty response, encrypted", text)
 	}
 }
@@ -172,9 +172,9 @@ func TestResponseKeysThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := enginetest.NewWorld(t)
-	good := w.Reply.Public()
+	good := w.ResponseKey.Public()
 	signs, other, private := good, good, good
-	signs.Use, other.Algorithm, private.Key = "sig", string(engine.RSAOAEP256), w.Reply.Private
+	signs.Use, other.Algorithm, private.Key = "sig", string(engine.RSAOAEP256), w.ResponseKey.Private
 	for name, key := range map[string]jose.JSONWebKey{
 		"small": {Key: &small.PublicKey, KeyID: "small", Algorithm: string(engine.RSAOAEP256)}, "signs": signs,
 		"another's algorithm": other,

@@ -63,11 +63,11 @@ const (
 	FieldResponse    = "x-svc-mle-response"
 	FieldResponseKID = "x-svc-mle-response-kid"
 	FieldIdempotency = "idempotency-key"
-	// FieldInternal reports to core how the request was encrypted. A client's field never reaches
-	// core.
+	// FieldInternal reports to core how the request was encrypted. The engine deletes a client's field
+	// of this name.
 	FieldInternal = "x-svc-int-mle"
-	// FieldProof proves to core that the request passed this filter. A client's field never reaches
-	// core.
+	// FieldProof proves to core that the request passed mle-filter. The engine deletes a client's
+	// field of this name.
 	FieldProof = "x-svc-int-proof"
 
 	// FieldClientAddress forwards the client address to core, and FieldHop authenticates it.
@@ -78,35 +78,34 @@ const (
 	// messages of clients, and from core's responses to clients.
 	internal = "x-svc-int-"
 
-	version   = "v1"
-	required  = "required"
-	typeJOSE  = "application/jose"
-	typeJSON  = "application/json"
-	fieldType = "content-type"
-	fieldSize = "content-length"
-	fieldVary = "vary"
-	fieldCode = "content-encoding"
+	version     = "v1"
+	required    = "required"
+	typeJOSE    = "application/jose"
+	typeJSON    = "application/json"
+	fieldType   = "content-type"
+	fieldSize   = "content-length"
+	fieldVary   = "vary"
+	fieldCoding = "content-encoding"
 )
 
-// unasked are the request fields that core must not receive if the response will be encrypted. With
-// them core could compress the response, send part of it, or send 304.
-var unasked = []string{"accept-encoding", "range", "if-range", "if-none-match", "if-modified-since"}
+// withheldFields are the request fields that core must not receive if the response will be
+// encrypted. With them core could compress the response, send part of it, or send 304.
+var withheldFields = []string{"accept-encoding", "range", "if-range", "if-none-match", "if-modified-since"}
 
-// ofCiphertext are the request fields that describe the body as the client sent it.
-var ofCiphertext = []string{fieldCode, "content-digest", "repr-digest", "digest", "content-md5"}
+// ciphertextFields are the request fields that describe the body as the client sent it.
+var ciphertextFields = []string{fieldCoding, "content-digest", "repr-digest", "digest", "content-md5"}
 
-// ofPlaintext are the response fields that describe the plaintext, reveal its content, or make a
-// client or cache store it. An encrypted response does not have them, nor does the head of one.
-// This is a list of forbidden fields, because Envoy's forward_rules can hide fields from the
-// filter.
-var ofPlaintext = []string{
-	"etag", "last-modified", fieldCode, "content-digest", "repr-digest", "digest", "content-md5", "accept-ranges",
-	"content-range",
-	"content-language", "content-location", "content-disposition", "link", "signature", "signature-input", "set-cookie",
+// plaintextFields are the response fields that describe the plaintext, reveal its content, or make
+// a client or cache store it. They are deleted from encrypted responses. They are listed, because a
+// list of allowed fields does not suffice: Envoy's forward_rules can hide fields from the filter.
+var plaintextFields = []string{
+	"etag", "last-modified", fieldCoding, "content-digest", "repr-digest", "digest", "content-md5", "accept-ranges",
+	"content-range", "content-language", "content-location", "content-disposition", "link", "signature",
+	"signature-input", "set-cookie",
 }
 
-// inside deletes the fields between mle-filter and core from a received message.
-func inside(names iter.Seq[string]) (ops []HeaderOp) {
+// deleteInternal deletes the fields between mle-filter and core from a received message.
+func deleteInternal(names iter.Seq[string]) (ops []HeaderOp) {
 	if names == nil {
 		return nil
 	}
@@ -118,7 +117,7 @@ func inside(names iter.Seq[string]) (ops []HeaderOp) {
 	return ops
 }
 
-func dels(names ...string) []HeaderOp {
+func deleteAll(names ...string) []HeaderOp {
 	ops := make([]HeaderOp, len(names))
 	for i, name := range names {
 		ops[i] = Del(name)

@@ -17,13 +17,14 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
+// TestBusy takes the only RSA slot. A message to an RSA key is refused, and others are not.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Millisecond}
 	e := w.Engine(t)
 	x, token := mustNeedBody(t, e), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}"))
-	give := e.TakeSlot(engine.RSAOAEP256)
+	release := e.TakeSlot(engine.RSAOAEP256)
 	_, p := x.Unwrap(t.Context(), token)
 	if p == nil || p.Status != 503 || p.Code != engine.CodeUnavailable || p.RetryAfter != 1 {
 		t.Fatalf("got %+v, want 503 with Retry-After", p)
@@ -32,15 +33,16 @@ func TestBusy(t *testing.T) {
 		t.Errorf("got %+v, want a rejection without a key", p)
 	}
 	if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"))); p != nil {
-		t.Errorf("got %+v, want the other alg not to wait", p)
+		t.Errorf("got %+v, want a message of the other algorithm accepted", p)
 	}
-	give()
+	release()
 	if _, p := x.Unwrap(t.Context(), token); p != nil {
-		t.Errorf("got %+v, want the body once there is room", p)
+		t.Errorf("got %+v, want the body after the slot was released", p)
 	}
 }
 
-func TestClientThatLeaves(t *testing.T) {
+// TestClientGoneWhileWaiting ends the request of a client that waits for a slot.
+func TestClientGoneWhileWaiting(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	w.Config.Settings = engine.Settings{Concurrency: 1, Queue: time.Hour}
@@ -54,7 +56,8 @@ func TestClientThatLeaves(t *testing.T) {
 	}
 }
 
-func TestManyAtOnce(t *testing.T) {
+// TestConcurrentRequests decrypts 48 bodies at the same time. Each request gets its own plaintext.
+func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	w.Config.Settings = engine.Settings{Concurrency: 2, Queue: time.Minute}
@@ -71,14 +74,16 @@ func TestManyAtOnce(t *testing.T) {
 				t.Errorf("got %+v", p)
 			}
 			if p == nil && string(body.Bytes) != []string{"ec", "rsa"}[i%3] {
-				t.Errorf("got %q of another's", body.Bytes)
+				t.Errorf("got %q, the plaintext of another request", body.Bytes)
 			}
 		})
 	}
 	all.Wait()
 }
 
-func TestKeysThatCannotBeHad(t *testing.T) {
+// TestUnavailableKeys checks the response if the keys cannot be read. It does not contain the
+// cause.
+func TestUnavailableKeys(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	e := w.Engine(t)
@@ -93,29 +98,28 @@ func TestKeysThatCannotBeHad(t *testing.T) {
 			t.Fatalf("%s: got %+v, want 503 and the cause", name, p)
 		}
 		if strings.Contains(string(p.Body("")), "enginetest") {
-			t.Errorf("%s: got %s, which holds the cause", name, p.Body(""))
+			t.Errorf("%s: got %s, which contains the cause", name, p.Body(""))
 		}
 	}
 }
 
-// TestKeysThatCannotBeUsed checks that a key unfit for its algorithm is our fault, not the
-// client's.
-func TestKeysThatCannotBeUsed(t *testing.T) {
+// TestUnfitKeys checks that a stored key that does not fit its algorithm is a fault of the service.
+// The client gets 503.
+func TestUnfitKeys(t *testing.T) {
 	t.Parallel()
 	small, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, private := range map[string]any{
-		"no key": nil, "text": "key", "small": small, "of another kind": &ecdsa.PrivateKey{},
+		"no key": nil, "text": "key", "small": small, "of another type": &ecdsa.PrivateKey{},
 	} {
 		ring := &enginetest.Ring{}
 		w := enginetest.NewWorld(t)
 		ring.Add(enginetest.Merchant, enginetest.Key{KID: w.RSA.KID, Alg: engine.RSAOAEP256, Private: private})
 		x := mustNeedBody(t, mustEngine(t, engine.Config{Keys: ring}))
 		if _, p := x.Unwrap(t.Context(), []byte(enginetest.Forge{Key: w.RSA}.Encrypt(t, "{}"))); p == nil ||
-			p.Status != 503 ||
-			p.Cause == nil {
+			p.Status != 503 || p.Cause == nil {
 			t.Errorf("%s: got %+v, want 503", name, p)
 		}
 	}
@@ -144,11 +148,11 @@ func TestSettings(t *testing.T) {
 		"no slots":                {Concurrency: -1},
 		"short age":               {MaxAge: time.Millisecond},
 		"long age":                {MaxAge: 12 * time.Hour},
-		"no patience":             {Queue: -1},
+		"negative queue":          {Queue: -1},
 		"negative plaintext":      {MaxPlaintext: -1},
 		"far too large":           {MaxPlaintext: math.MaxInt},
 		"plaintext beyond a body": {MaxBody: 2000, MaxPlaintext: 2000},
-		"what once were defaults": {MaxBody: 256 << 10, MaxPlaintext: 192 << 10},
+		"the former defaults":     {MaxBody: 256 << 10, MaxPlaintext: 192 << 10},
 		"a byte beyond":           {MaxBody: 265_599, MaxPlaintext: 192 << 10},
 	} {
 		w := enginetest.NewWorld(t)
@@ -166,7 +170,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestLimitsFit checks that a limit without a value is derived from the one that is set.
+// TestLimitsFit sets one of two limits. The other one is derived from it.
 func TestLimitsFit(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[engine.Settings]engine.Settings{
@@ -203,12 +207,12 @@ func TestLargestPlaintext(t *testing.T) {
 			status = p.Status
 		}
 		if status != want {
-			t.Errorf("%d bytes, %d as they are sent: got %d, want %d", size, len(token), status, want)
+			t.Errorf("%d bytes, %d encrypted: got %d, want %d", size, len(token), status, want)
 		}
 	}
 }
 
-// TestSmallerLimits checks that the limits of the settings hold exactly.
+// TestSmallerLimits sends messages of exactly each limit, and of one byte more.
 func TestSmallerLimits(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)

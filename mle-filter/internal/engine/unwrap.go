@@ -17,11 +17,11 @@ import (
 func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	e := x.engine
 	if len(sent) > e.settings.MaxBody {
-		return nil, tooLarge()
+		return nil, tooLarge("encrypted body", e.settings.MaxBody)
 	}
 	message, err := jwe.Parse(sent, jwe.Limits{Header: e.settings.MaxHeader, Plaintext: e.settings.MaxPlaintext})
 	if err != nil {
-		return nil, refused(err)
+		return nil, x.refused(err)
 	}
 	if p := x.judge(&message.Header); p != nil {
 		return nil, p
@@ -37,7 +37,7 @@ func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	plaintext, err := message.Decrypt()
 	turn.Done()
 	if err != nil {
-		return nil, refused(err)
+		return nil, x.refused(err)
 	}
 	x.kid, x.alg = message.Header.KID, message.Header.Alg
 	return &Body{Bytes: plaintext, Ops: x.unwrapOps(len(plaintext))}, nil
@@ -72,10 +72,10 @@ func (x *Exchange) judge(h *jwe.Header) *Problem {
 func (x *Exchange) judgeResponse(to string) *Problem {
 	switch {
 	case to == "":
-	case x.reply == nil:
+	case x.responseKey == nil:
 		return failed("rsp", "The protected header has rsp, and the request does not demand an encrypted response."+
 			" Send X-SVC-MLE-Response: required.").at("X-SVC-MLE-Response")
-	case to != jwe.RequiredResponse && to != x.reply.KID():
+	case to != jwe.RequiredResponse && to != x.responseKey.KID():
 		return failed("rsp", "The protected header's rsp is not the key that the response would be encrypted to."+
 			" It holds \"required\" or that key's id.").at("X-SVC-MLE-Response-Kid")
 	}
@@ -129,7 +129,7 @@ func (x *Exchange) bind(ctx context.Context, message *jwe.Message) *Problem {
 	var refusal *jwe.Error
 	switch {
 	case errors.As(err, &refusal):
-		return refused(err)
+		return x.refused(err)
 	case err != nil:
 		return unavailable("keys", retryKeys, err)
 	}
@@ -137,20 +137,22 @@ func (x *Exchange) bind(ctx context.Context, message *jwe.Message) *Problem {
 }
 
 // refused returns the problem for a message that package jwe rejects.
-func refused(err error) *Problem {
+func (x *Exchange) refused(err error) *Problem {
 	refusal := &jwe.Error{Reason: jwe.ReasonDecrypt}
 	errors.As(err, &refusal)
 	if refusal.Reason == jwe.ReasonSize {
-		return tooLarge()
+		return tooLarge("plaintext", x.engine.settings.MaxPlaintext)
 	}
 	return failed(refusal.Reason, refusal.Hint)
 }
 
-// dropped are the changes to every request whose body is decrypted.
-var dropped = slices.Concat(dels(FieldMLE, FieldResponse, FieldResponseKID), dels(ofCiphertext...), dels(unasked...))
+// unwrapDeletions are the changes to every request whose body is decrypted.
+var unwrapDeletions = slices.Concat(
+	deleteAll(FieldMLE, FieldResponse, FieldResponseKID), deleteAll(ciphertextFields...), deleteAll(withheldFields...),
+)
 
 // unwrapOps returns the changes to a request whose body is decrypted.
 func (x *Exchange) unwrapOps(length int) []HeaderOp {
-	ops := x.appendHopOps(append(inside(x.head.Names), dropped...))
+	ops := x.appendHopOps(append(deleteInternal(x.head.Names), unwrapDeletions...))
 	return append(ops, Set(fieldType, typeJSON), Set(fieldSize, strconv.Itoa(length)), Set(FieldInternal, x.internal()))
 }

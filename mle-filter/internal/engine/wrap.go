@@ -15,8 +15,8 @@ type ResponseHandling struct {
 // BeginResponse judges a response by its head.
 func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem) {
 	x.response = head
-	plain := ResponseHandling{Ops: append(inside(head.Names), Del(FieldMLE))}
-	if x.reply == nil {
+	plain := ResponseHandling{Ops: append(deleteInternal(head.Names), Del(FieldMLE))}
+	if x.responseKey == nil {
 		return plain, nil
 	}
 	if head.Status == 101 {
@@ -29,7 +29,7 @@ func (x *Exchange) BeginResponse(head ResponseHead) (ResponseHandling, *Problem)
 		}
 		return plain, nil
 	}
-	for _, value := range head.Fields.Values(fieldCode) {
+	for _, value := range head.Fields.Values(fieldCoding) {
 		if !strings.EqualFold(value, "identity") {
 			return ResponseHandling{}, broken(
 				"encoding", errors.New("mle: core compressed the response, although the request did not accept that"),
@@ -55,17 +55,17 @@ func bodiless(method string, head ResponseHead) bool {
 // Wrap encrypts the body of a response. If it returns a problem, the shell must send no part of the
 // response.
 func (x *Exchange) Wrap(received []byte) (*Body, *Problem) {
-	if x.reply == nil {
+	if x.responseKey == nil {
 		return nil, broken("key", errors.New("mle: the client did not demand an encrypted response"))
 	}
 	if len(received) > x.engine.settings.MaxResponse {
 		return nil, x.responseTooLong()
 	}
-	encrypted, err := x.reply.Encrypt(received, x.contentType(), x.engine.clock.Now())
+	encrypted, err := x.responseKey.Encrypt(received, x.contentType(), x.engine.clock.Now())
 	if err != nil {
 		return nil, broken("encrypt", err)
 	}
-	ops := append(inside(x.response.Names), x.responseOps()...)
+	ops := append(deleteInternal(x.response.Names), x.responseOps()...)
 	ops = append(ops, Set(fieldType, typeJOSE), Set(fieldSize, strconv.Itoa(len(encrypted))), Set(FieldMLE, version))
 	return &Body{Bytes: encrypted, Ops: ops}, nil
 }
@@ -88,5 +88,7 @@ func (x *Exchange) contentType() string {
 func (x *Exchange) responseOps() []HeaderOp {
 	vary := append([]string{}, x.response.Fields.Values(fieldVary)...)
 	vary = append(vary, "X-SVC-MLE", "X-SVC-MLE-Response")
-	return append(dels(ofPlaintext...), Set("cache-control", "no-store"), Set(fieldVary, strings.Join(vary, ", ")))
+	return append(
+		deleteAll(plaintextFields...), Set("cache-control", "no-store"), Set(fieldVary, strings.Join(vary, ", ")),
+	)
 }

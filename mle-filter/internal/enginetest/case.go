@@ -23,8 +23,8 @@ type Request struct {
 	Caller string
 }
 
-// Reply is core's response.
-type Reply struct {
+// Response is core's response.
+type Response struct {
 	Status int
 	Fields []Field
 	Body   string
@@ -32,10 +32,10 @@ type Reply struct {
 
 // Case is a request, core's response to it, and the required outcome.
 type Case struct {
-	Row     int // of the abuse list in the contract's section 5; 0 for honest clients
-	Name    string
-	Request Request
-	Reply   Reply // 200 with a small JSON body if its Status is 0
+	Row      int // of the abuse list in the contract's section 5; 0 for honest clients
+	Name     string
+	Request  Request
+	Response Response // 200 with a small JSON body if its Status is 0
 
 	// The response to a rejected request. Core is not reached, unless AfterCore is set.
 	Status    int
@@ -46,7 +46,7 @@ type Case struct {
 	Core    string   // the body
 	Has     []Field  // header fields with exactly one value
 	HasNot  []string // absent header fields
-	Wrapped *Key     // the response is encrypted for it; nil for core's response unchanged
+	Wrapped *Key     // the key that decrypts the response; nil if the client gets core's response unchanged
 	CTY     string   // the cty of an encrypted response
 	Gone    []string // fields of core's response that the client does not receive
 }
@@ -55,23 +55,25 @@ type Case struct {
 type Outcome struct {
 	Reached  int         // the number of requests at core
 	Core     http.Header // the last request at core
-	Body     string
-	Status   int // of the response to the client
+	Body     string      // of the last request at core
+	Status   int         // of the response to the client
 	Fields   http.Header
-	Response string
+	Response string // the body of the response to the client
 }
 
 // core returns core's response of the case.
-func (c Case) core() Reply {
-	if c.Reply.Status == 0 {
-		return Reply{Status: 200, Fields: []Field{{"Content-Type", "application/json"}}, Body: `{"id":"txn_0000000000001"}`}
+func (c Case) core() Response {
+	if c.Response.Status == 0 {
+		return Response{
+			Status: 200, Fields: []Field{{"Content-Type", "application/json"}}, Body: `{"id":"txn_0000000000001"}`,
+		}
 	}
-	return c.Reply
+	return c.Response
 }
 
 // Run runs all cases. do sends a request through a shell around the world's engine, to a core that
 // sends the given response.
-func Run(t *testing.T, w *World, do func(t *testing.T, r Request, core Reply) Outcome) {
+func Run(t *testing.T, w *World, do func(t *testing.T, r Request, core Response) Outcome) {
 	t.Helper()
 	for _, c := range Cases(t, w) {
 		t.Run(c.Name, func(t *testing.T) {
@@ -129,7 +131,7 @@ func (c Case) checkRefusal(t *testing.T, got Outcome) {
 		t.Errorf("got %q, want a type and a message", got.Response)
 	}
 	if got.Fields.Get("Content-Type") != "application/json" || got.Fields.Get("Cache-Control") != "no-store" {
-		t.Errorf("got %v, want JSON that nobody keeps", got.Fields)
+		t.Errorf("got %v, want JSON with Cache-Control: no-store", got.Fields)
 	}
 	if (got.Fields.Get("Retry-After") != "") != (c.Status == 503) {
 		t.Errorf("Retry-After: got %q with status %d", got.Fields.Get("Retry-After"), got.Status)
@@ -174,14 +176,16 @@ func (c Case) checkResponse(t *testing.T, got Outcome) {
 	}
 }
 
-// InternalReply is a response in the clear with fields for the filter only.
-var InternalReply = Reply{
+// InternalResponse is a response in the clear with fields for the filter only.
+var InternalResponse = Response{
 	Status: 200, Body: "{}",
-	Fields: []Field{{"Content-Type", "application/json"}, {"X-Svc-Int-Mle", "v1"}, {"x-svc-int-note", "a"},
-		{"X-Svc-Interval", "b"}},
+	Fields: []Field{
+		{"Content-Type", "application/json"}, {"X-Svc-Int-Mle", "v1"}, {"x-svc-int-note", "a"}, {"X-Svc-Interval", "b"},
+	},
 }
 
-// CheckInternal requires that the client did not receive these fields, but received all others.
+// CheckInternal requires that the client received InternalResponse without the fields for the
+// filter.
 func CheckInternal(t *testing.T, out Outcome) {
 	t.Helper()
 	if out.Status != 200 || out.Response != "{}" || out.Fields.Get("X-Svc-Interval") != "b" {

@@ -75,9 +75,9 @@ func honestCases(tb testing.TB, w *World) []Case {
 	both := passed(0, "both ways", sent(Forge{Key: w.EC, Header: full}.Encrypt(tb, plaintext),
 		Field{"X-SVC-MLE-Response", "required"}, Field{"Accept-Encoding", "gzip"},
 		Field{"Content-Digest", "sha-256=:AA==:"}), plaintext)
-	both.Wrapped, both.CTY = &w.Reply, "application/json"
+	both.Wrapped, both.CTY = &w.ResponseKey, "application/json"
 	both.Has = append(both.Has, seen(w.EC, ";response=required"))
-	older := passed(0, "to the key that was asked for",
+	older := passed(0, "to the demanded key",
 		sent(Forge{Key: w.RSA}.Encrypt(tb, plaintext), Field{"X-SVC-MLE-Response", "required"},
 			Field{"X-SVC-MLE-Response-Kid", w.Older.KID}), plaintext)
 	older.Wrapped, older.CTY = &w.Older, "application/json"
@@ -100,23 +100,23 @@ func honestCases(tb testing.TB, w *World) []Case {
 			Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE", "v1"}, {"X-SVC-MLE-Response", "required"},
 				{"If-None-Match", `"a"`}, {"Range", "bytes=0-1"}},
 		}, HasNot: unseen, Has: []Field{{"X-Svc-Int-Mle",
-			"v1;merchant=" + Merchant + ";response=required"}}, Wrapped: &w.Reply, CTY: "application/json"},
+			"v1;merchant=" + Merchant + ";response=required"}}, Wrapped: &w.ResponseKey, CTY: "application/json"},
 	}
 }
 
 // responseCases are row 28 of the list: core's responses to a client that demands encryption.
 func responseCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
-	responds := func(name string, core Reply) Case {
+	responds := func(name string, core Response) Case {
 		return Case{Row: 28, Name: name, Request: Request{Method: "GET", Path: Path,
-			Fields: []Field{{"X-SVC-MLE-Response", "required"}}}, Reply: core}
+			Fields: []Field{{"X-SVC-MLE-Response", "required"}}}, Response: core}
 	}
-	wrapped := func(name string, core Reply, cty string) Case {
+	wrapped := func(name string, core Response, cty string) Case {
 		c := responds(name, core)
-		c.Wrapped, c.CTY = &w.Reply, cty
+		c.Wrapped, c.CTY = &w.ResponseKey, cty
 		return c
 	}
-	broken := func(name string, core Reply) Case {
+	broken := func(name string, core Response) Case {
 		c := responds(name, core)
 		c.Status, c.Code, c.AfterCore = 500, "internal_error", true
 		return c
@@ -141,22 +141,22 @@ func responseCases(tb testing.TB, w *World) []Case {
 		{"X-SVC-INT-Note", "a"},
 	}
 	described := func(c Case, more ...Field) Case {
-		c.Reply.Fields = slices.Concat(c.Reply.Fields, describing, more)
+		c.Response.Fields = slices.Concat(c.Response.Fields, describing, more)
 		for _, f := range slices.Concat(describing, more) {
 			c.Gone = append(c.Gone, f.Name)
 		}
 		return c
 	}
-	head := responds("HEAD", Reply{Status: 200, Fields: []Field{text}})
+	head := responds("HEAD", Response{Status: 200, Fields: []Field{text}})
 	head.Request.Method = "HEAD"
 	describedHead := described(head, Field{"Content-Length", "2"})
 	describedHead.Name = "HEAD, with fields about its body"
 	return []Case{
-		described(wrapped("every field about its body", Reply{200, []Field{text}, "{}"}, "application/json")),
-		described(responds("304, with fields about its body", Reply{Status: 304})),
-		described(responds("204, with fields about its body", Reply{Status: 204})),
+		described(wrapped("every field about its body", Response{200, []Field{text}, "{}"}, "application/json")),
+		described(responds("304, with fields about its body", Response{Status: 304})),
+		described(responds("204, with fields about its body", Response{Status: 204})),
 		describedHead,
-		wrapped("validators", Reply{200, []Field{
+		wrapped("validators", Response{200, []Field{
 			text,
 			{"ETag", `"a"`},
 			{"Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT"},
@@ -166,15 +166,15 @@ func responseCases(tb testing.TB, w *World) []Case {
 			{"Vary", "Authorization"},
 			{"Content-Encoding", "identity"},
 		}, "{}"}, "application/json"),
-		wrapped("an error of core's", Reply{402, []Field{text}, `{"error":{"code":"card_declined"}}`}, "application/json"),
-		wrapped("a fault of core's", Reply{500, []Field{text}, `{"error":{"code":"internal_error"}}`}, "application/json"),
-		wrapped("another type", Reply{200, []Field{{"Content-Type", "text/plain; charset=utf-8"}}, "text"}, "text/plain"),
-		wrapped("as large as it may be", Reply{200, []Field{text}, strings.Repeat("x", 1<<20)}, "application/json"),
-		broken("too large", Reply{200, []Field{text}, strings.Repeat("x", 1<<20+1)}),
-		broken("packed", Reply{200, []Field{text, {"Content-Encoding", "gzip"}}, "\x1f\x8b"}),
-		broken("a stream", Reply{200, []Field{{"Content-Type", "text/event-stream"}}, "data: 1\n\n"}),
-		responds("204", Reply{Status: 204}),
-		responds("304", Reply{Status: 304}),
+		wrapped("an error of core's", Response{402, []Field{text}, `{"error":{"code":"card_declined"}}`}, "application/json"),
+		wrapped("a fault of core's", Response{500, []Field{text}, `{"error":{"code":"internal_error"}}`}, "application/json"),
+		wrapped("another type", Response{200, []Field{{"Content-Type", "text/plain; charset=utf-8"}}, "text"}, "text/plain"),
+		wrapped("as large as it may be", Response{200, []Field{text}, strings.Repeat("x", 1<<20)}, "application/json"),
+		broken("too large", Response{200, []Field{text}, strings.Repeat("x", 1<<20+1)}),
+		broken("packed", Response{200, []Field{text, {"Content-Encoding", "gzip"}}, "\x1f\x8b"}),
+		broken("a stream", Response{200, []Field{{"Content-Type", "text/event-stream"}}, "data: 1\n\n"}),
+		responds("204", Response{Status: 204}),
+		responds("304", Response{Status: 304}),
 		head,
 	}
 }
@@ -195,8 +195,8 @@ func policyCases(tb testing.TB, w *World) []Case {
 	strict := sent(encrypted, Field{"X-SVC-MLE-Response", "required"})
 	strict.Path, strict.Caller = PathStrictForOne, Strict
 	mine := on(PathStrictForOne, "POST", []Field{text}, plaintext)
-	his := mine
-	his.Caller = Strict
+	strictPlain := mine
+	strictPlain.Caller = Strict
 	half := strict
 	half.Fields = half.Fields[:2]
 	off := sent(encrypted)
@@ -212,7 +212,7 @@ func policyCases(tb testing.TB, w *World) []Case {
 			on(PathOff, "GET", []Field{{"X-SVC-MLE-Response", "required"}}, "")),
 		refused(21, "no response demanded where one is required", "mle_required", on(PathResponse, "GET", nil, "")),
 		refused(21, "no response demanded by a strict merchant", "mle_required", half),
-		refused(21, "a body in the clear from a strict merchant", "mle_required", his),
+		refused(21, "a body in the clear from a strict merchant", "mle_required", strictPlain),
 		passed(19, "an encrypted body on a required route", taken, plaintext),
 		{Name: "a required route read", Request: on(PathRequired, "GET", nil, "")},
 		{Name: "a route that is off", Request: on(PathOff, "GET", []Field{{"X-SVC-INT-MLE", "v1"}}, ""),

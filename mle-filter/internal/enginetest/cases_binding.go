@@ -39,21 +39,21 @@ func responseBindingCases(tb testing.TB, w *World) []Case {
 		c.Wrapped, c.CTY = to, "application/json"
 		return c
 	}
-	later := refused("no such response key", w.Foreign.KID, required, kid(w.Foreign))
-	later.Code = "mle_kid_unknown"
+	unknown := refused("no such response key", w.Foreign.KID, required, kid(w.Foreign))
+	unknown.Code = "mle_kid_unknown"
 	return []Case{
 		refused("the demand is removed", "required"),
-		refused("the demand is removed, the key is named", w.Reply.KID),
-		refused("another response key is demanded", w.Reply.KID, required, kid(w.Older)),
+		refused("the demand is removed, the key is named", w.ResponseKey.KID),
+		refused("another response key is demanded", w.ResponseKey.KID, required, kid(w.Older)),
 		refused("the response key is removed, another is newer", w.Older.KID, required),
 		refused("another word", "Required", required),
 		refused("empty", "", required),
 		refused("a number", 1, required),
 		refused("a list", []string{"required"}, required),
-		later,
-		accepted("the demand arrives", &w.Reply, "required", required),
+		unknown,
+		accepted("the demand arrives", &w.ResponseKey, "required", required),
 		accepted("the demand and any key arrive", &w.Older, "required", required, kid(w.Older)),
-		accepted("the newest key is named", &w.Reply, w.Reply.KID, required),
+		accepted("the newest key is named", &w.ResponseKey, w.ResponseKey.KID, required),
 		accepted("the demand and its key arrive", &w.Older, w.Older.KID, required, kid(w.Older)),
 	}
 }

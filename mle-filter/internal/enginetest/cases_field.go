@@ -30,7 +30,7 @@ func fieldCases(tb testing.TB, w *World) []Case {
 	jose, text, v1 := Field{"Content-Type", "application/jose"}, Field{"Content-Type", "application/json"},
 		Field{"X-SVC-MLE", "v1"}
 	wants := Field{"X-SVC-MLE-Response", "required"}
-	kid := Field{"X-SVC-MLE-Response-Kid", w.Reply.KID}
+	kid := Field{"X-SVC-MLE-Response-Kid", w.ResponseKey.KID}
 	stripped := passed(20, "a client's own internal field",
 		sent(encrypted, Field{"X-SVC-INT-MLE", "v1;merchant=" + Other}), plaintext)
 	stripped.Has = append(stripped.Has, Field{"X-Svc-Int-Mle", "v1;kid=" + w.EC.KID + ";merchant=" + Merchant})
@@ -50,7 +50,7 @@ func fieldCases(tb testing.TB, w *World) []Case {
 		hidden(passed(20, "internal fields of any name", sent(encrypted), plaintext)),
 		hidden(Case{Name: "internal fields of any name in the clear",
 			Request: Request{Method: "POST", Path: Path, Body: plaintext, Fields: []Field{text}}, Core: plaintext}),
-		hidden(Case{Name: "internal fields of any name, for a response", Request: response, Wrapped: &w.Reply,
+		hidden(Case{Name: "internal fields of any name, for a response", Request: response, Wrapped: &w.ResponseKey,
 			CTY: "application/json"}),
 		hidden(Case{Name: "internal fields of any name on a route that is off",
 			Request: Request{Method: "GET", Path: PathOff}}),

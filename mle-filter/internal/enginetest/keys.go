@@ -24,7 +24,7 @@ const (
 )
 
 // ErrDown is the error of keys that cannot be read.
-var ErrDown = errors.New("enginetest: the keys cannot be had")
+var ErrDown = errors.New("enginetest: the keys cannot be read")
 
 // Key is a private key of the filter, or a private response key of a merchant.
 type Key struct {

@@ -31,14 +31,14 @@ const Strict = "mer_0000000000003"
 
 // World holds the keys of the cases and the configuration of their engine.
 type World struct {
-	Ring    *Ring
-	EC      Key // of Merchant, as are all before Foreign
-	RSA     Key
-	Gone    Key // no longer decrypts
-	Foreign Key // decrypts for Other
-	Reply   Key // the newest response key of Merchant
-	Older   Key // its previous response key, RSA
-	Config  engine.Config
+	Ring        *Ring
+	EC          Key // of Merchant, as are all before Foreign
+	RSA         Key
+	Gone        Key // no longer decrypts
+	Foreign     Key // decrypts for Other
+	ResponseKey Key // the newest response key of Merchant
+	Older       Key // its previous response key, RSA
+	Config      engine.Config
 }
 
 // keys are made once for all worlds of a test binary, because RSA keys are slow to make.
@@ -46,7 +46,7 @@ var keys = sync.OnceValue(func() (w World) {
 	tb := panics{}
 	w.EC, w.RSA = NewKey(tb, engine.ECDHESA256KW, 0), NewKey(tb, engine.RSAOAEP256, 2048)
 	w.Gone, w.Foreign = NewKey(tb, engine.ECDHESA256KW, 0), NewKey(tb, engine.ECDHESA256KW, 0)
-	w.Reply, w.Older = NewKey(tb, engine.ECDHESA256KW, 0), NewKey(tb, engine.RSAOAEP256, 2048)
+	w.ResponseKey, w.Older = NewKey(tb, engine.ECDHESA256KW, 0), NewKey(tb, engine.RSAOAEP256, 2048)
 	return w
 })
 
@@ -66,7 +66,7 @@ func NewWorld(tb testing.TB) *World {
 	w.Ring.Add(Strict, w.EC)
 	w.Ring.Add(Other, w.Foreign)
 	w.Ring.AddResponse(Merchant, w.Older.Public())
-	w.Ring.AddResponse(Merchant, w.Reply.Public())
+	w.Ring.AddResponse(Merchant, w.ResponseKey.Public())
 	table, err := policy.New(policy.Config{
 		Routes: []policy.Route{
 			{Method: "POST", Path: PathRequired, MLE: policy.Required},

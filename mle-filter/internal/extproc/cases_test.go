@@ -26,7 +26,7 @@ func TestCases(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
+			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Response) enginetest.Outcome {
 				t.Helper()
 				r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: callerField, Value: r.Caller})
 				out, err := envoy.exchange(withLevels(t, "optional"), r, func(*message) *message { return messageOf(reply) })
@@ -40,14 +40,14 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestInternalResponseFields checks that the fields from core to the filter do not reach the client,
-// even if nothing is encrypted.
+// TestInternalResponseFields checks that the fields from core to the filter do not reach the
+// client, even if nothing is encrypted.
 func TestInternalResponseFields(t *testing.T) {
 	t.Parallel()
 	envoy := &fakeEnvoy{client: dial(t, serve(t, processor(t, enginetest.NewWorld(t).Engine(t), nil)))}
 	out, err := envoy.exchange(
 		withLevels(t, "optional"), plain("GET", enginetest.Path, ""),
-		func(*message) *message { return messageOf(enginetest.InternalReply) },
+		func(*message) *message { return messageOf(enginetest.InternalResponse) },
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -55,13 +55,15 @@ func TestInternalResponseFields(t *testing.T) {
 	enginetest.CheckInternal(t, out)
 }
 
-func messageOf(r enginetest.Reply) *message {
+func messageOf(r enginetest.Response) *message {
 	fields := []enginetest.Field{{Name: ":status", Value: strconv.Itoa(r.Status)}}
 	return &message{fields: append(fields, r.Fields...), body: r.Body}
 }
 
 // byHop returns the outcome of a request through the other shell.
-func byHop(t *testing.T, cfg *httphop.Config, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
+func byHop(
+	t *testing.T, cfg *httphop.Config, r enginetest.Request, reply enginetest.Response,
+) (out enginetest.Outcome) {
 	t.Helper()
 	cfg.Core = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -20,7 +20,7 @@ func TestEnvoyCases(t *testing.T) {
 	for name, by := range map[string]*http.Transport{"HTTP1": h1, "HTTP2": h2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
+			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Response) enginetest.Outcome {
 				t.Helper()
 				r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: "X-Level", Value: "optional"})
 				if r.Caller != "" {
@@ -70,7 +70,7 @@ func TestEnvoyMatrix(t *testing.T) {
 						if wants {
 							r.Fields = append(r.Fields, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 						}
-						out := envoy.send(t, by, "mle", r, enginetest.Reply{Status: 201, Body: "{}"})
+						out := envoy.send(t, by, "mle", r, enginetest.Response{Status: 201, Body: "{}"})
 						code := ""
 						switch {
 						case level == "off" && (tt.encrypted || wants):
@@ -112,7 +112,7 @@ func checkRow(t *testing.T, w *enginetest.World, out enginetest.Outcome, code st
 		}
 		return
 	}
-	if _, text := w.Reply.Decrypt(t, out.Response); text != "{}" ||
+	if _, text := w.ResponseKey.Decrypt(t, out.Response); text != "{}" ||
 		out.Fields.Get("Content-Length") != strconv.Itoa(len(out.Response)) {
 		t.Errorf("got %q, %v", text, out.Fields)
 	}
@@ -131,7 +131,7 @@ func TestEnvoyLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r.Fields = append(slices.Clone(r.Fields), enginetest.Field{Name: "X-Level", Value: "optional"})
-			if out := envoy.send(t, h1, "mle", r, enginetest.Reply{}); out.Reached != 0 || out.Status != 413 {
+			if out := envoy.send(t, h1, "mle", r, enginetest.Response{}); out.Reached != 0 || out.Status != 413 {
 				t.Errorf("got %d requests to core and %d %s", out.Reached, out.Status, out.Response)
 			}
 		})
@@ -140,7 +140,7 @@ func TestEnvoyLimits(t *testing.T) {
 	t.Run("the response", func(t *testing.T) {
 		t.Parallel()
 		r := plain("GET", enginetest.Path, "", optional, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
-		out := envoy.send(t, h1, "mle", r, enginetest.Reply{Status: 200, Body: strings.Repeat(cleartext, 200_000)})
+		out := envoy.send(t, h1, "mle", r, enginetest.Response{Status: 200, Body: strings.Repeat(cleartext, 200_000)})
 		if out.Status != 500 || strings.Contains(out.Response, cleartext) {
 			t.Errorf("got %d %.100q", out.Status, out.Response)
 		}
@@ -151,8 +151,8 @@ func TestEnvoyLimits(t *testing.T) {
 			enginetest.Forge{Key: w.EC}.Encrypt(t, "{}"), enginetest.Field{Name: "X-Level", Value: "nowhere"},
 			enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
 		)
-		out := envoy.send(t, h1, "mle", r, enginetest.Reply{})
-		_, text := w.Reply.Decrypt(t, out.Response)
+		out := envoy.send(t, h1, "mle", r, enginetest.Response{})
+		_, text := w.ResponseKey.Decrypt(t, out.Response)
 		if out.Status != 503 || out.Reached != 0 || !strings.Contains(text, "upstream") {
 			t.Errorf("got %d %s, want Envoy's own response", out.Status, text)
 		}
@@ -190,7 +190,7 @@ func TestEnvoyLargeInTheClear(t *testing.T) {
 					body := strings.Replace(tt.body, tooLarge, over[by], 1)
 					response := strings.Replace(tt.response, tooLarge, over[by], 1)
 					r := plain("POST", enginetest.Path, body, enginetest.Field{Name: "X-Level", Value: level})
-					out := envoy.send(t, by, tt.to, r, enginetest.Reply{Status: 200, Body: response})
+					out := envoy.send(t, by, tt.to, r, enginetest.Response{Status: 200, Body: response})
 					if out.Reached != tt.reached || out.Status != tt.want {
 						t.Fatalf(
 							"got %d requests to core and %d %.100q, want %d and %d", out.Reached, out.Status, out.Response, tt.reached,
@@ -247,7 +247,7 @@ func TestEnvoyPaths(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			out := envoy.send(t, h1, "mle", plain("POST", path, "{}"), enginetest.Reply{Body: cleartext})
+			out := envoy.send(t, h1, "mle", plain("POST", path, "{}"), enginetest.Response{Body: cleartext})
 			if out.Status != want.status || out.Reached != want.reached {
 				t.Errorf("got %d requests to core and %d %s, want %v", out.Reached, out.Status, out.Response, want)
 			}

@@ -112,7 +112,7 @@ func TestEvent(t *testing.T) {
 		Name: "X-SVC-MLE-Response", Value: "required",
 	}}
 	encrypted := josed(enginetest.Forge{Key: w.EC}.Encrypt(t, ciphertext), traced...)
-	reply := enginetest.Reply{
+	reply := enginetest.Response{
 		Status: 201, Body: cleartext, Fields: []enginetest.Field{{Name: "Request-Id", Value: coreID}},
 	}
 	respond := func(*message) *message { return messageOf(reply) }
@@ -248,7 +248,7 @@ func TestLimit(t *testing.T) {
 	<-seen.ended
 	out, err = seen.envoy.exchange(
 		withLevels(t, "optional"), get,
-		func(*message) *message { return messageOf(enginetest.Reply{Status: 200, Body: "{}"}) },
+		func(*message) *message { return messageOf(enginetest.Response{Status: 200, Body: "{}"}) },
 	)
 	if err != nil || out.Status != 200 {
 		t.Errorf("got %v and %d %s, want a free slot", err, out.Status, out.Response)
@@ -290,7 +290,7 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 	taken := func() {
 		t.Helper()
 		out, err := seen.envoy.exchange(withLevels(t, "optional"), small, func(*message) *message {
-			return messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+			return messageOf(enginetest.Response{Status: 200, Body: "{}"})
 		})
 		if err != nil || out.Status != 200 {
 			t.Errorf("got %v and %d %s", err, out.Status, out.Response)

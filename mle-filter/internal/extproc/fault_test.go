@@ -223,7 +223,7 @@ func TestEnvoyFaults(t *testing.T) {
 			t.Parallel()
 			for _, level := range []string{"", "off", "optional", "required"} {
 				r := plain("POST", enginetest.Path, ciphertext, enginetest.Field{Name: "X-Level", Value: level})
-				out := envoy.send(t, h1, name, r, enginetest.Reply{Status: 200, Body: cleartext})
+				out := envoy.send(t, h1, name, r, enginetest.Response{Status: 200, Body: cleartext})
 				if step <= atRequestBody && out.Reached != 0 || strings.Contains(out.Body, ciphertext) {
 					t.Errorf("core got %d requests, and %q", out.Reached, out.Body)
 				}
@@ -255,7 +255,7 @@ func TestEnvoyEndedWell(t *testing.T) {
 		t.Run(called, func(t *testing.T) {
 			t.Parallel()
 			out := envoy.send(
-				t, h1, called, plain("POST", enginetest.Path, ciphertext), enginetest.Reply{Status: 200, Body: cleartext},
+				t, h1, called, plain("POST", enginetest.Path, ciphertext), enginetest.Response{Status: 200, Body: cleartext},
 			)
 			if want := map[bool]string{true: ciphertext, false: "ok"}[step <= atRequestBody]; out.Body != want ||
 				out.Response != cleartext || out.Status != 200 {

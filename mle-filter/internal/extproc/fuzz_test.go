@@ -51,7 +51,7 @@ func FuzzOrder(f *testing.F) {
 		enginetest.Forge{Key: w.EC}.Encrypt(f, "{}"), enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"},
 	)
 	clear := plain("POST", enginetest.Path, "{}")
-	response := messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+	response := messageOf(enginetest.Response{Status: 200, Body: "{}"})
 	alphabet := []*extprocv3.ProcessingRequest{
 		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(encrypted).proto()}),
 		requestMessages.head(&extprocv3.HttpHeaders{Headers: requestOf(encrypted).proto(), EndOfStream: true}),

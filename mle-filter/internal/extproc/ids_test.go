@@ -13,7 +13,7 @@ import (
 func TestEventHasTheIDsOfCore(t *testing.T) {
 	t.Parallel()
 	key, addressed, object := id.Format(id.APIKey, 7), id.Format(id.Transaction, 8), id.Format(id.Refund, 9)
-	reply := enginetest.Reply{Status: 200, Body: cleartext, Fields: []enginetest.Field{
+	reply := enginetest.Response{Status: 200, Body: cleartext, Fields: []enginetest.Field{
 		{Name: "X-Svc-Int-Api-Key", Value: key},
 		{Name: "X-Svc-Int-Addressed", Value: addressed},
 		{Name: "X-Svc-Int-Object", Value: object},

@@ -98,7 +98,7 @@ func TestEnvoyProgram(t *testing.T) {
 		k.strike(t, name, at.reaches, status, at.befall, k.kill, func(t *testing.T) {
 			t.Helper()
 			t.Run("while it is away", func(t *testing.T) {
-				if out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Reply{Body: cleartext}); out.Reached != 0 ||
+				if out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Response{Body: cleartext}); out.Reached != 0 ||
 					out.Status != 503 {
 					t.Errorf("got %d requests to core and %d", out.Reached, out.Status)
 				}
@@ -137,7 +137,7 @@ func (k *killing) strike(
 		if status == http.StatusGatewayTimeout {
 			to = "hasty"
 		}
-		out := k.envoy.sendBody(t, h1, to, k.request(key), befall(t, k, key, what), enginetest.Reply{
+		out := k.envoy.sendBody(t, h1, to, k.request(key), befall(t, k, key, what), enginetest.Response{
 			Status: 201, Body: strings.Repeat(cleartext, 9),
 		})
 		if out.Reached != reaches || out.Status != status || strings.Contains(out.Response, cleartext) {
@@ -156,7 +156,7 @@ func (k *killing) strike(
 // serves requires that a request passes, encrypted in both directions.
 func (k *killing) serves(t *testing.T) {
 	t.Helper()
-	out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Reply{Status: 201, Body: cleartext})
+	out := k.envoy.send(t, h1, "mle", k.request("own"), enginetest.Response{Status: 201, Body: cleartext})
 	if out.Status != 201 || out.Reached != 1 || out.Body != ciphertext {
 		t.Fatalf("got %d requests to core, with %q, and %d %s", out.Reached, out.Body, out.Status, out.Response)
 	}
@@ -187,7 +187,7 @@ func TestEnvoySocketMode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := plain("POST", enginetest.Path, ciphertext, enginetest.Field{Name: "X-Level", Value: "optional"})
-			out := envoy.send(t, h1, name, r, enginetest.Reply{Status: 201, Body: cleartext})
+			out := envoy.send(t, h1, name, r, enginetest.Response{Status: 201, Body: cleartext})
 			if through := status == 201; out.Status != status || (out.Reached != 0) != through ||
 				strings.Contains(out.Response, cleartext) != through {
 				t.Errorf("got %d requests to core and %d %q, want %d", out.Reached, out.Status, out.Response, status)

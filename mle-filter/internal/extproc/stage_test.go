@@ -17,7 +17,7 @@ const caseField = "X-Case"
 // stage is the core of all tests at once. Each request names its test.
 type stage struct {
 	mu      sync.Mutex
-	replies map[string]enginetest.Reply // by test; guarded by mu
+	replies map[string]enginetest.Response // by test; guarded by mu
 	got     map[string]*enginetest.Outcome
 	pauses  map[string]pauses
 }
@@ -28,7 +28,7 @@ type pauses struct{ before, within func() }
 
 func newStage() *stage {
 	return &stage{
-		replies: map[string]enginetest.Reply{}, got: map[string]*enginetest.Outcome{}, pauses: map[string]pauses{},
+		replies: map[string]enginetest.Response{}, got: map[string]*enginetest.Outcome{}, pauses: map[string]pauses{},
 	}
 }
 
@@ -85,7 +85,7 @@ func transport(two bool) *http.Transport {
 
 // send sends a request to one of Envoy's listeners and returns the outcome.
 func (e *realEnvoy) send(
-	t *testing.T, by *http.Transport, to string, r enginetest.Request, reply enginetest.Reply,
+	t *testing.T, by *http.Transport, to string, r enginetest.Request, reply enginetest.Response,
 ) (out enginetest.Outcome) {
 	t.Helper()
 	var body io.Reader = strings.NewReader(r.Body)
@@ -97,7 +97,7 @@ func (e *realEnvoy) send(
 
 // sendBody sends a request with the given body.
 func (e *realEnvoy) sendBody(
-	t *testing.T, by *http.Transport, to string, r enginetest.Request, body io.Reader, reply enginetest.Reply,
+	t *testing.T, by *http.Transport, to string, r enginetest.Request, body io.Reader, reply enginetest.Response,
 ) (out enginetest.Outcome) {
 	t.Helper()
 	s := e.core

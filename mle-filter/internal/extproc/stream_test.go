@@ -68,7 +68,7 @@ func TestLevel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			out, err := envoy.exchange(withLevels(t, tt.level...), tt.r, func(*message) *message {
-				return messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+				return messageOf(enginetest.Response{Status: 200, Body: "{}"})
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +101,7 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
 	client := dial(t, serve(t, processor(t, w.Engine(t), nil)))
-	m := messageOf(enginetest.Reply{Status: 200, Body: "{}"})
+	m := messageOf(enginetest.Response{Status: 200, Body: "{}"})
 	head := func(more bool) *extprocv3.ProcessingRequest {
 		r := requestOf(plain("POST", enginetest.Path, "{}"))
 		return requestMessages.head(&extprocv3.HttpHeaders{Headers: r.proto(), EndOfStream: !more})
@@ -235,10 +235,10 @@ func TestObserve(t *testing.T) {
 	},
 		enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 	r.Fields[0].Value = "application/jose"
-	large := enginetest.Reply{Status: 200, Body: strings.Repeat("x", 1<<20+1), Fields: []enginetest.Field{
+	large := enginetest.Response{Status: 200, Body: strings.Repeat("x", 1<<20+1), Fields: []enginetest.Field{
 		{Name: "Request-Id", Value: "req_0000000000001"},
 	}}
-	for _, reply := range []enginetest.Reply{{Status: 200, Body: "{}"}, large} {
+	for _, reply := range []enginetest.Response{{Status: 200, Body: "{}"}, large} {
 		out, err := envoy.exchange(withLevels(t), r, func(*message) *message { return messageOf(reply) })
 		if err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func newExchange(t *testing.T) *exchange {
 	t.Helper()
 	w := enginetest.NewWorld(t)
 	encrypted := enginetest.Forge{Key: w.EC}.Encrypt(t, "{}")
-	head := messageOf(enginetest.Reply{Status: 200}).proto()
+	head := messageOf(enginetest.Response{Status: 200}).proto()
 	return &exchange{
 		client:       dial(t, serve(t, processor(t, w.Engine(t), nil))),
 		request:      josed(encrypted, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"}),
@@ -207,7 +207,7 @@ func TestEnvoyTrailers(t *testing.T) {
 				c := dialHTTP2(t, envoy.at["mle"])
 				c.head(t, tt.method, tt.length, hpack.HeaderField{Name: strings.ToLower(caseField), Value: t.Name()})
 				envoy.core.mu.Lock()
-				envoy.core.replies[t.Name()] = enginetest.Reply{Status: 201, Body: "{}"}
+				envoy.core.replies[t.Name()] = enginetest.Response{Status: 201, Body: "{}"}
 				envoy.core.mu.Unlock()
 				if when != "at once" {
 					envoy.awaitResponses(t, before+1)
@@ -245,7 +245,7 @@ func TestEnvoyResponseTrailers(t *testing.T) {
 				if demands {
 					r.Fields = append(r.Fields, enginetest.Field{Name: "X-SVC-MLE-Response", Value: "required"})
 				}
-				reply := enginetest.Reply{Status: 200, Body: body, Fields: []enginetest.Field{
+				reply := enginetest.Response{Status: 200, Body: body, Fields: []enginetest.Field{
 					{Name: "Trailer", Value: "X-Trailer"}, {Name: "X-Trailer", Value: "1"}, {Name: "ETag", Value: cleartext},
 				}}
 				out := envoy.send(t, h2, "mle", r, reply)
@@ -257,7 +257,7 @@ func TestEnvoyResponseTrailers(t *testing.T) {
 				case out.Reached != 1 || out.Status != want || out.Fields.Get("ETag") != "":
 					t.Errorf("got %d requests to core and %d %v, want %d", out.Reached, out.Status, out.Fields, want)
 				case want == 200:
-					if _, text := w.Reply.Decrypt(t, out.Response); text != body {
+					if _, text := w.ResponseKey.Decrypt(t, out.Response); text != body {
 						t.Errorf("got %q", text)
 					}
 				}

@@ -24,15 +24,15 @@ const (
 // stage is the core of all cases at once: each request names its case.
 type stage struct {
 	mu      sync.Mutex
-	replies map[string]enginetest.Reply // by case; guarded by mu
-	reached map[string]int              // guarded by mu
-	got     map[string]http.Header      // guarded by mu
-	bodies  map[string]string           // guarded by mu
+	replies map[string]enginetest.Response // by case; guarded by mu
+	reached map[string]int                 // guarded by mu
+	got     map[string]http.Header         // guarded by mu
+	bodies  map[string]string              // guarded by mu
 }
 
 func newStage() *stage {
 	return &stage{
-		replies: map[string]enginetest.Reply{}, reached: map[string]int{}, got: map[string]http.Header{},
+		replies: map[string]enginetest.Response{}, reached: map[string]int{}, got: map[string]http.Header{},
 		bodies: map[string]string{},
 	}
 }
@@ -78,7 +78,7 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			server := serve(t, httpx.SecurityHeaders(hop), f.two)
-			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Reply) enginetest.Outcome {
+			enginetest.Run(t, w, func(t *testing.T, r enginetest.Request, reply enginetest.Response) enginetest.Outcome {
 				t.Helper()
 				return s.play(t, &testHop{Server: server}, r, reply)
 			})
@@ -104,7 +104,7 @@ func TestInternalResponseFields(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := s.play(t, &testHop{Server: serve(t, hop, f.two)}, enginetest.Request{Method: "GET", Path: enginetest.Path},
-				enginetest.InternalReply)
+				enginetest.InternalResponse)
 			enginetest.CheckInternal(t, out)
 		})
 	}
@@ -115,7 +115,9 @@ func byField(_ context.Context, h http.Header) (string, *engine.Problem) {
 }
 
 // play sends one request and returns its outcome.
-func (s *stage) play(t *testing.T, d *testHop, r enginetest.Request, reply enginetest.Reply) (out enginetest.Outcome) {
+func (s *stage) play(
+	t *testing.T, d *testHop, r enginetest.Request, reply enginetest.Response,
+) (out enginetest.Outcome) {
 	t.Helper()
 	s.mu.Lock()
 	s.replies[t.Name()] = reply

@@ -134,13 +134,13 @@ func (h *Hop) Guard(next http.Handler) http.Handler {
 // the rejections have the hop's middleware.
 func (h *Hop) Clear(next http.Handler) http.Handler {
 	var refused http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.refuse(w, r, nil, engine.TakesNone(fields(r.Header)))
+		h.refuse(w, r, nil, engine.RejectEncryption(fields(r.Header)))
 	})
 	if h.cfg.Around != nil {
 		refused = h.cfg.Around(refused)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if engine.TakesNone(fields(r.Header)) != nil {
+		if engine.RejectEncryption(fields(r.Header)) != nil {
 			refused.ServeHTTP(w, r)
 			return
 		}

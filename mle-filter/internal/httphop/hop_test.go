@@ -160,7 +160,8 @@ func (d *testHop) text(t *testing.T, alg engine.Alg) string {
 	return string(text)
 }
 
-// TestCoreResponses has core send responses. Some have nothing to encrypt, and some cannot be encrypted.
+// TestCoreResponses has core send responses. Some have nothing to encrypt, and some cannot be
+// encrypted.
 func TestCoreResponses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

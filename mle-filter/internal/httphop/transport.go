@@ -12,8 +12,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/tlspolicy"
 )
 
-// responseTimeout is the time for core to begin a response. Our servers cut any response off after a
-// minute.
+// responseTimeout is the time for core to begin a response. Our servers cut any response off after
+// a minute.
 const responseTimeout = 50 * time.Second
 
 // NewTransport returns a transport that keeps many connections to its one host, and uses HTTP/2 if

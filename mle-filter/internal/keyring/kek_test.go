@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// by configures the key-encryption key and the previous one, 0 for none.
-func by(now, old byte) func(*keyring.Config) {
+// withKEK configures the key-encryption key and the previous one, 0 for none.
+func withKEK(now, old byte) func(*keyring.Config) {
 	return func(c *keyring.Config) {
 		if c.KEK = kek(now); old != 0 {
 			c.OldKEK = kek(old)
@@ -30,10 +30,10 @@ func TestKEKOverlap(t *testing.T) {
 		t.Run(e.Name, func(t *testing.T) {
 			t.Parallel()
 			source, c := e.Source(t), clock.NewFake(birth)
-			before := open(t, source, c, by(1, 0))
+			before := open(t, source, c, withKEK(1, 0))
 			first := before.current(t, ec).Current
-			both := open(t, source, c, by(2, 1))
-			running := []filter{before, both, open(t, source, c, by(2, 1))}
+			both := open(t, source, c, withKEK(2, 1))
+			running := []filter{before, both, open(t, source, c, withKEK(2, 1))}
 			serve := func(when string) {
 				t.Helper()
 				for i, f := range running {
@@ -50,13 +50,13 @@ func TestKEKOverlap(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			running = append(running, open(t, source, c, by(2, 1)), open(t, source, c, by(2, 0)))
+			running = append(running, open(t, source, c, withKEK(2, 1)), open(t, source, c, withKEK(2, 0)))
 			serve("after the rewrap")
 			r := keyring.KeysetRotation{Store: both.db, KEK: kek(2), Drop: true, Progress: quiet, Complain: func(string) {}}
 			if older, err := r.Run(t.Context()); err != nil || older != 0 {
 				t.Fatalf("rotation of the keyset: got %d, %v", older, err)
 			}
-			running = append(running[1:], open(t, source, c, by(2, 0))) // the filter with only the old key ends
+			running = append(running[1:], open(t, source, c, withKEK(2, 0))) // the filter with only the old key ends
 			serve("after a rotation of the keyset")
 			db, err := keystore.Open(t.Context(), keystore.Config{Source: source, PostgreSQL: postgres.Open, Clock: c})
 			if err != nil {
@@ -105,7 +105,7 @@ func TestOnceSurvivesRotation(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantReplay("after a rewrap", f)
-			f = open(t, source, c, by(2, 0))
+			f = open(t, source, c, withKEK(2, 0))
 			wantReplay("after a rewrap and a restart", f)
 			other := in
 			other.Tenant = shop[:len(shop)-1] + "x"
@@ -117,7 +117,7 @@ func TestOnceSurvivesRotation(t *testing.T) {
 			if _, err := f.Rotate(t.Context(), in, show); !errors.Is(err, keyring.ErrKeyReused) {
 				t.Errorf("another request: got %v", err)
 			}
-			for name, plain := range plainNames("order 1") {
+			for name, plain := range guessableKeys("order 1") {
 				err := f.db.Update(
 					t.Context(), func(tx *keystore.Tx) error { _, err := tx.Response(shop, plain); return err },
 				)
@@ -129,9 +129,9 @@ func TestOnceSurvivesRotation(t *testing.T) {
 	}
 }
 
-// plainNames returns the names that an attacker could compute from an Idempotency-Key without a
+// guessableKeys returns the values that an attacker can compute from an Idempotency-Key without a
 // secret.
-func plainNames(key string) map[string]string {
+func guessableKeys(key string) map[string]string {
 	sum := sha256.Sum256([]byte(key))
 	return map[string]string{"itself": key, "its hash": hex.EncodeToString(sum[:])}
 }

@@ -33,7 +33,7 @@ func TestPing(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantPing(t, "after a rotation under the new key-encryption key", f, false)
-			renewed := open(t, source, f.clock, by(2, 0))
+			renewed := open(t, source, f.clock, withKEK(2, 0))
 			wantPing(t, "with that key", renewed, true)
 			forgetKeyset(t, source)
 			wantPing(t, "without the keyset", renewed, false)

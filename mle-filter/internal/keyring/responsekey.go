@@ -104,8 +104,8 @@ func register(tx *keystore.Tx, k *keystore.ResponseKey) error {
 	return nil
 }
 
-// newChallenge encrypts a random plaintext to the key. It returns the ciphertext, and the hash of the
-// plaintext.
+// newChallenge encrypts a random plaintext to the key. It returns the ciphertext, and the hash of
+// the plaintext.
 func newChallenge(jwk jose.JSONWebKey) (challenge string, hash []byte, err error) {
 	random := make([]byte, challengeSize)
 	if _, err := rand.Read(random); err != nil {

@@ -11,9 +11,9 @@ import (
 // readTimeout bounds one read of the store while a request waits.
 const readTimeout = 2 * time.Second
 
-// revisionQuery reads the revision of the store, once for all waiting callers. A caller that arrives
-// during a query waits for the next one, because its revision must not be older than the call. So
-// each use of a key sees every write that was acknowledged before the use began.
+// revisionQuery reads the revision of the store, once for all waiting callers. A caller that
+// arrives during a query waits for the next one, because its revision must not be older than the
+// call. So each use of a key sees every write that was acknowledged before the use began.
 type revisionQuery struct{ queue batch.Queue[*int64] }
 
 func newRevisionQuery(revision func(context.Context) (int64, error)) *revisionQuery {
