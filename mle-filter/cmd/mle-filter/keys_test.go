@@ -48,8 +48,10 @@ func newOperator(t *testing.T) operator {
 			t.Error(err)
 		}
 	})
-	if o.ring, err = keyring.Open(t.Context(), keyring.Config{Store: db, KEK: make([]byte, 32), RSABits: 2048,
-		Spares: 1}); err != nil {
+	if o.ring, err = keyring.Open(t.Context(), keyring.Config{
+		Store: db, KEK: make([]byte, 32), RSABits: 2048,
+		Spares: 1,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	o.common = []string{"--config", settings, "--keys", o.keys}

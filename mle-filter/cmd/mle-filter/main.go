@@ -153,8 +153,10 @@ func (m *Main) filterConfig() (mlefilter.Config, error) {
 		Keys: keys, PostgreSQL: postgres.Rotating(c.source), KEK: kek, OldKEK: old,
 		RSABits: c.RSABits, Spares: c.SpareKeys, Policy: c.Policy,
 		Limits: c.Limits, Concurrency: c.Concurrency, Operator: c.Operator, FilterToken: token,
-		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead,
-			KeepPrevious: c.Rotation.KeepPrevious},
+		Schedule: mlefilter.Schedule{
+			RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead,
+			KeepPrevious: c.Rotation.KeepPrevious,
+		},
 	}, nil
 }
 

@@ -88,8 +88,10 @@ func TestExtProc(t *testing.T) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	m, socket := &Main{Stderr: io.Discard}, filepath.Join(dir, "s")
-	args := []string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", filepath.Join(t.TempDir(), "mle.db"),
-		"--extproc", socket}
+	args := []string{
+		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--keys", filepath.Join(t.TempDir(), "mle.db"),
+		"--extproc", socket,
+	}
 	if err := m.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -345,11 +347,15 @@ func TestRunRefuses(t *testing.T) {
 		"no address": {Listen: "nowhere:port", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek},
 		"no room":    {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Concurrency: -1},
 		"no drain":   {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Drain: -time.Second},
-		"no socket": {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek,
-			ExtProc: configs + "mle-filter.yaml"},
+		"no socket": {
+			Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek,
+			ExtProc: configs + "mle-filter.yaml",
+		},
 		"no certificate": {Listen: "127.0.0.1:0", V1: "http://127.0.0.1:1", Keys: keys, KEK: kek, Certificate: "nowhere"},
-		"no authority": {Listen: "127.0.0.1:0", V1: "https://127.0.0.1:1", Keys: keys, KEK: kek,
-			V1CA: configs + "mle-filter.yaml"},
+		"no authority": {
+			Listen: "127.0.0.1:0", V1: "https://127.0.0.1:1", Keys: keys, KEK: kek,
+			V1CA: configs + "mle-filter.yaml",
+		},
 	} {
 		ctx, serves := context.WithCancel(t.Context())
 		m := &Main{Stderr: io.Discard, Config: c, Ready: func(net.Addr) { serves() }}

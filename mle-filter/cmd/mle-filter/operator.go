@@ -54,8 +54,10 @@ func (m *Main) ring(ctx context.Context, f keysFlags, fn func(*keyring.Keyring) 
 	defer func() { err = errors.Join(err, db.Close()) }()
 	ring, err := keyring.Open(ctx, keyring.Config{
 		Store: db, KEK: kek, Existing: true, RSABits: c.RSABits, Spares: c.SpareKeys,
-		Schedule: mlefilter.Schedule{RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead,
-			KeepPrevious: c.Rotation.KeepPrevious},
+		Schedule: mlefilter.Schedule{
+			RotateEvery: c.Rotation.Every, PublishAhead: c.Rotation.PublishAhead,
+			KeepPrevious: c.Rotation.KeepPrevious,
+		},
 	})
 	if err != nil {
 		return err

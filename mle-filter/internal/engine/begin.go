@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/causeway-pay/causeway/mle-filter/internal/jwe"
 	"github.com/causeway-pay/causeway/mle-filter/internal/policy"
@@ -88,7 +87,7 @@ func (x *Exchange) checkBody() *Problem {
 		return failed(jwe.ReasonEncoding, "The body is empty. Send a compact JWE.")
 	}
 	if x.head.Length > int64(x.engine.settings.MaxBody) {
-		return tooLarge("encrypted body", x.engine.settings.MaxBody)
+		return tooLarge(MessageTooLarge)
 	}
 	return nil
 }
@@ -127,9 +126,10 @@ func (x *Exchange) noResponseKey() *Problem {
 // retryKeys is the Retry-After in seconds if the keys cannot be read.
 const retryKeys = 5
 
-func tooLarge(part string, limit int) *Problem {
-	return problem(CodeTooLarge, "size", fmt.Sprintf("The %s is larger than %d bytes.", part, limit))
-}
+// MessageTooLarge is the message for a body that is too large. The shells send it too.
+const MessageTooLarge = "The body is larger than the limit."
+
+func tooLarge(message string) *Problem { return problem(CodeTooLarge, "size", message) }
 
 func failed(reason jwe.Reason, hint string) *Problem {
 	return problem(CodeDecryptFailed, string(reason), hint)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -17,7 +18,7 @@ import (
 func (x *Exchange) Unwrap(ctx context.Context, sent []byte) (*Body, *Problem) {
 	e := x.engine
 	if len(sent) > e.settings.MaxBody {
-		return nil, tooLarge("encrypted body", e.settings.MaxBody)
+		return nil, tooLarge(MessageTooLarge)
 	}
 	message, err := jwe.Parse(sent, jwe.Limits{Header: e.settings.MaxHeader, Plaintext: e.settings.MaxPlaintext})
 	if err != nil {
@@ -141,7 +142,7 @@ func (x *Exchange) refused(err error) *Problem {
 	refusal := &jwe.Error{Reason: jwe.ReasonDecrypt}
 	errors.As(err, &refusal)
 	if refusal.Reason == jwe.ReasonSize {
-		return tooLarge("plaintext", x.engine.settings.MaxPlaintext)
+		return tooLarge(fmt.Sprintf("The plaintext is larger than %d bytes.", x.engine.settings.MaxPlaintext))
 	}
 	return failed(refusal.Reason, refusal.Hint)
 }

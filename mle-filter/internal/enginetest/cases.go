@@ -97,10 +97,16 @@ func honestCases(tb testing.TB, w *World) []Case {
 			Method: "POST", Path: Path, Body: plaintext, Fields: clear,
 		}, Core: plaintext, Has: clear, HasNot: []string{"X-Svc-Int-Mle"}},
 		{Name: "only the response", Request: Request{
-			Method: "GET", Path: Path, Fields: []Field{{"X-SVC-MLE", "v1"}, {"X-SVC-MLE-Response", "required"},
-				{"If-None-Match", `"a"`}, {"Range", "bytes=0-1"}},
-		}, HasNot: unseen, Has: []Field{{"X-Svc-Int-Mle",
-			"v1;merchant=" + Merchant + ";response=required"}}, Wrapped: &w.ResponseKey, CTY: "application/json"},
+			Method: "GET", Path: Path, Fields: []Field{
+				{"X-SVC-MLE", "v1"},
+				{"X-SVC-MLE-Response", "required"},
+				{"If-None-Match", `"a"`},
+				{"Range", "bytes=0-1"},
+			},
+		}, HasNot: unseen, Has: []Field{{
+			"X-Svc-Int-Mle",
+			"v1;merchant=" + Merchant + ";response=required",
+		}}, Wrapped: &w.ResponseKey, CTY: "application/json"},
 	}
 }
 
@@ -108,8 +114,10 @@ func honestCases(tb testing.TB, w *World) []Case {
 func responseCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	responds := func(name string, core Response) Case {
-		return Case{Row: 28, Name: name, Request: Request{Method: "GET", Path: Path,
-			Fields: []Field{{"X-SVC-MLE-Response", "required"}}}, Response: core}
+		return Case{Row: 28, Name: name, Request: Request{
+			Method: "GET", Path: Path,
+			Fields: []Field{{"X-SVC-MLE-Response", "required"}},
+		}, Response: core}
 	}
 	wrapped := func(name string, core Response, cty string) Case {
 		c := responds(name, core)
@@ -215,8 +223,10 @@ func policyCases(tb testing.TB, w *World) []Case {
 		refused(21, "a body in the clear from a strict merchant", "mle_required", strictPlain),
 		passed(19, "an encrypted body on a required route", taken, plaintext),
 		{Name: "a required route read", Request: on(PathRequired, "GET", nil, "")},
-		{Name: "a route that is off", Request: on(PathOff, "GET", []Field{{"X-SVC-INT-MLE", "v1"}}, ""),
-			HasNot: []string{"X-Svc-Int-Mle"}},
+		{
+			Name: "a route that is off", Request: on(PathOff, "GET", []Field{{"X-SVC-INT-MLE", "v1"}}, ""),
+			HasNot: []string{"X-Svc-Int-Mle"},
+		},
 		{Name: "a merchant like any other", Request: mine, Core: plaintext},
 		{Row: 16, Name: "no response key of one's own", Request: strict, Status: 400, Code: "mle_kid_unknown"},
 	}

@@ -82,12 +82,16 @@ func stray(token string, at int) string {
 func keyCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	ec := func(name string, change func([]byte) []byte) Case {
-		return failed(11, name, Forge{Key: w.EC,
-			Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
+		return failed(11, name, Forge{
+			Key:   w.EC,
+			Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) },
+		}.Encrypt(tb, plaintext))
 	}
 	rsa := func(name string, change func([]byte) []byte) Case {
-		return failed(11, "RSA, "+name, Forge{Key: w.RSA,
-			Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) }}.Encrypt(tb, plaintext))
+		return failed(11, "RSA, "+name, Forge{
+			Key:   w.RSA,
+			Parts: func(p *[5][]byte) { p[SegmentKey] = change(p[SegmentKey]) },
+		}.Encrypt(tb, plaintext))
 	}
 	return []Case{
 		ec("none", func([]byte) []byte { return nil }),
@@ -108,8 +112,10 @@ func keyCases(tb testing.TB, w *World) []Case {
 func cekCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	var out []Case
-	for name, cek := range map[string][]byte{"16 bytes": random(16), "24 bytes": random(24), "31 bytes": random(31),
-		"33 bytes": random(33), "none": {}} {
+	for name, cek := range map[string][]byte{
+		"16 bytes": random(16), "24 bytes": random(24), "31 bytes": random(31),
+		"33 bytes": random(33), "none": {},
+	} {
 		out = append(out, failed(12, "a content key of "+name, Forge{Key: w.RSA, CEK: cek}.Encrypt(tb, plaintext)))
 	}
 	return out

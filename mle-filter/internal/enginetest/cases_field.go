@@ -21,8 +21,10 @@ func fieldCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	encrypted := Forge{Key: w.EC}.Encrypt(tb, plaintext)
 	with := func(row int, name string, status int, code string, fields ...Field) Case {
-		return Case{Row: row, Name: name, Request: Request{Method: "POST", Path: Path, Body: encrypted, Fields: fields},
-			Status: status, Code: code}
+		return Case{
+			Row: row, Name: name, Request: Request{Method: "POST", Path: Path, Body: encrypted, Fields: fields},
+			Status: status, Code: code,
+		}
 	}
 	media := func(name string, fields ...Field) Case {
 		return with(19, name, 415, "unsupported_media_type", fields...)
@@ -34,10 +36,17 @@ func fieldCases(tb testing.TB, w *World) []Case {
 	stripped := passed(20, "a client's own internal field",
 		sent(encrypted, Field{"X-SVC-INT-MLE", "v1;merchant=" + Other}), plaintext)
 	stripped.Has = append(stripped.Has, Field{"X-Svc-Int-Mle", "v1;kid=" + w.EC.KID + ";merchant=" + Merchant})
-	clear := Request{Method: "POST", Path: Path, Body: plaintext,
-		Fields: []Field{text, {"x-svc-int-mle", "v1"}, {"X-Svc-Int-Mle", "v1"}}}
-	inside := []Field{{"X-SVC-INT-Proof", "guessed"}, {"x-svc-int-merchant", Other}, {"X-Svc-Int-", "a"},
-		{"X-Svc-Int-Asks", "guessed"}, {"x-SVC-int-mle-more", "a"}}
+	clear := Request{
+		Method: "POST", Path: Path, Body: plaintext,
+		Fields: []Field{text, {"x-svc-int-mle", "v1"}, {"X-Svc-Int-Mle", "v1"}},
+	}
+	inside := []Field{
+		{"X-SVC-INT-Proof", "guessed"},
+		{"x-svc-int-merchant", Other},
+		{"X-Svc-Int-", "a"},
+		{"X-Svc-Int-Asks", "guessed"},
+		{"x-SVC-int-mle-more", "a"},
+	}
 	hidden := func(c Case) Case {
 		c.Row, c.Request.Fields = 20, slices.Concat(c.Request.Fields, inside)
 		for _, f := range inside {
@@ -48,12 +57,18 @@ func fieldCases(tb testing.TB, w *World) []Case {
 	response := Request{Method: "GET", Path: Path, Fields: []Field{wants}}
 	return []Case{
 		hidden(passed(20, "internal fields of any name", sent(encrypted), plaintext)),
-		hidden(Case{Name: "internal fields of any name in the clear",
-			Request: Request{Method: "POST", Path: Path, Body: plaintext, Fields: []Field{text}}, Core: plaintext}),
-		hidden(Case{Name: "internal fields of any name, for a response", Request: response, Wrapped: &w.ResponseKey,
-			CTY: "application/json"}),
-		hidden(Case{Name: "internal fields of any name on a route that is off",
-			Request: Request{Method: "GET", Path: PathOff}}),
+		hidden(Case{
+			Name:    "internal fields of any name in the clear",
+			Request: Request{Method: "POST", Path: Path, Body: plaintext, Fields: []Field{text}}, Core: plaintext,
+		}),
+		hidden(Case{
+			Name: "internal fields of any name, for a response", Request: response, Wrapped: &w.ResponseKey,
+			CTY: "application/json",
+		}),
+		hidden(Case{
+			Name:    "internal fields of any name on a route that is off",
+			Request: Request{Method: "GET", Path: PathOff},
+		}),
 		media("another version", jose, Field{"X-SVC-MLE", "v2"}),
 		media("the version in capitals", jose, Field{"X-SVC-MLE", "V1"}),
 		media("an empty version", jose, Field{"X-SVC-MLE", ""}),
@@ -78,14 +93,18 @@ func fieldCases(tb testing.TB, w *World) []Case {
 		media("a parameter without a value", Field{"Content-Type", "application/jose; charset"}, v1),
 		media("a parameter twice", Field{"Content-Type", "application/jose; a=b; a=c"}, v1),
 		{
-			Row: 19, Name: "the version, and nothing that is encrypted", Request: Request{Method: "GET", Path: Path,
-				Fields: []Field{v1}},
+			Row: 19, Name: "the version, and nothing that is encrypted", Request: Request{
+				Method: "GET", Path: Path,
+				Fields: []Field{v1},
+			},
 			Status: 415, Code: "unsupported_media_type",
 		},
 		with(21, "a response demanded for two keys", 400, "invalid_value", jose, v1, wants, kid, kid),
 		stripped,
-		{Row: 20, Name: "a client's own internal field in the clear", Request: clear, Core: plaintext,
-			HasNot: []string{"X-Svc-Int-Mle"}},
+		{
+			Row: 20, Name: "a client's own internal field in the clear", Request: clear, Core: plaintext,
+			HasNot: []string{"X-Svc-Int-Mle"},
+		},
 	}
 }
 

@@ -13,8 +13,10 @@ import (
 func algCases(tb testing.TB, w *World) []Case {
 	tb.Helper()
 	var out []Case
-	for _, alg := range []any{"none", "dir", "RSA1_5", "RSA-OAEP", "RSA-OAEP-512", "A256KW", "A256GCMKW",
-		"PBES2-HS512+A256KW", "ECDH-ES", "ECDH-ES+A128KW", "rsa-oaep-256", "", nil, 5} {
+	for _, alg := range []any{
+		"none", "dir", "RSA1_5", "RSA-OAEP", "RSA-OAEP-512", "A256KW", "A256GCMKW",
+		"PBES2-HS512+A256KW", "ECDH-ES", "ECDH-ES+A128KW", "rsa-oaep-256", "", nil, 5,
+	} {
 		header := map[string]any{"alg": alg}
 		if text, _ := alg.(string); strings.HasPrefix(text, "PBES2") {
 			header["p2c"], header["p2s"] = 1<<31, "AAAA"
@@ -25,8 +27,10 @@ func algCases(tb testing.TB, w *World) []Case {
 		out = append(out, failed(2, "enc "+label(enc), Forge{Key: w.EC, Header: map[string]any{"enc": enc}}.Encrypt(tb,
 			plaintext)))
 	}
-	out = append(out, failed(2, "A128GCM for real", Forge{Key: w.RSA, Header: map[string]any{"enc": "A128GCM"},
-		CEK: random(16)}.Encrypt(tb, plaintext)))
+	out = append(out, failed(2, "A128GCM for real", Forge{
+		Key: w.RSA, Header: map[string]any{"enc": "A128GCM"},
+		CEK: random(16),
+	}.Encrypt(tb, plaintext)))
 	swapped := Key{KID: w.RSA.KID, Alg: w.EC.Alg, Private: w.EC.Private}
 	back := Key{KID: w.EC.KID, Alg: w.RSA.Alg, Private: w.RSA.Private}
 	return append(out,
@@ -139,8 +143,10 @@ func jsonCases(tb testing.TB, w *World) []Case {
 		raw("crit, null", func(h string) string { return `{"crit": null ,` + h[1:] }),
 		raw("iat, null", func(h string) string { return `{"iat":null,` + h[1:] }),
 		raw("apu, null", func(h string) string { return `{"apu":null,` + h[1:] }),
-		passed(6, "the word null", sent(Forge{Key: w.EC,
-			Header: map[string]any{"x": "null", "y": []any{nil, map[string]any{"z": nil}}}}.Encrypt(tb, plaintext)), plaintext),
+		passed(6, "the word null", sent(Forge{
+			Key:    w.EC,
+			Header: map[string]any{"x": "null", "y": []any{nil, map[string]any{"z": nil}}},
+		}.Encrypt(tb, plaintext)), plaintext),
 		raw("not UTF-8", func(h string) string { return "{\"x\":\"\xff\"," + h[1:] }),
 		raw("half a character", func(h string) string { return "{\"x\":\"\xc3\"," + h[1:] }),
 		raw("a surrogate as UTF-8", func(h string) string { return "{\"\xed\xa0\x80\":1," + h[1:] }),

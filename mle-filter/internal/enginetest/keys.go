@@ -128,7 +128,7 @@ func (r *Ring) Private(_ context.Context, merchant, kid string) (any, engine.Alg
 	return k.Private, k.Alg, nil
 }
 
-// Response implements engine.Keys.
+// ResponseKey implements engine.Keys.
 func (r *Ring) ResponseKey(_ context.Context, merchant, kid string) (jose.JSONWebKey, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

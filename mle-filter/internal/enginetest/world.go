@@ -79,8 +79,10 @@ func NewWorld(tb testing.TB) *World {
 		tb.Fatal(err)
 	}
 	// Queue is long, because the machine may be busy
-	w.Config = engine.Config{Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon),
-		Settings: engine.Settings{MaxBody: MaxBody, Queue: time.Minute}}
+	w.Config = engine.Config{
+		Keys: w.Ring, Policy: table, Clock: clock.NewFake(Noon),
+		Settings: engine.Settings{MaxBody: MaxBody, Queue: time.Minute},
+	}
 	return &w
 }
 

@@ -119,11 +119,15 @@ func TestRefused(t *testing.T) {
 				"/v1/transactions", "a", encryptedFields("Content-Type", "application/json"), 415,
 				"unsupported_media_type",
 			},
-			"packed": {"/v1/transactions", "a", encryptedFields("Content-Encoding", "gzip"), 415,
-				"unsupported_media_type"},
+			"packed": {
+				"/v1/transactions", "a", encryptedFields("Content-Encoding", "gzip"), 415,
+				"unsupported_media_type",
+			},
 			"no login": {"/v1/transactions", "a", encryptedFields("Authorization", "Bearer x"), 401, "invalid_api_key"},
-			"unknown reply": {"/v1/transactions", "a", encryptedFields("X-SVC-MLE-Response-Kid", foreign.KID), 400,
-				"mle_kid_unknown"},
+			"unknown reply": {
+				"/v1/transactions", "a", encryptedFields("X-SVC-MLE-Response-Kid", foreign.KID), 400,
+				"mle_kid_unknown",
+			},
 			"foreign key": {
 				"/v1/transactions",
 				(&testHop{ours: map[engine.Alg]enginetest.Key{foreign.Alg: foreign}}).text(t, foreign.Alg), encryptedFields(), 400,

@@ -391,6 +391,12 @@ func TestRotate(t *testing.T) {
 	if got := MustDecode[key](t, b.do(t, "sk", "POST", rotate, ""), 200); got.Kid == k.Kid || got.Previous.Kid != k.Kid {
 		t.Errorf("without a body: got %+v", got)
 	}
+}
+
+// TestRotateRefusals checks the response to each fault in a body of a rotation.
+func TestRotateRefusals(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
 	for body, want := range map[string][2]string{
 		`{"kid":"x"}`:            {"not_found", "kid"},
 		`{"kid":""}`:             {"missing_field", "kid"},

@@ -40,7 +40,7 @@ var problems = map[string]engine.Problem{
 		Status: 400, Type: v1.ErrorTypeInvalidRequestError,
 		Message: "The connection ended before the whole body arrived. Nothing was changed: send the request again.",
 	},
-	CodeTooLarge: {Status: 413, Type: v1.ErrorTypeInvalidRequestError, Message: "The body is larger than the limit."},
+	CodeTooLarge: {Status: 413, Type: v1.ErrorTypeInvalidRequestError, Message: engine.MessageTooLarge},
 	CodeSlow: {
 		Status: 408, Type: v1.ErrorTypeInvalidRequestError,
 		Message: "The body arrived too slowly. Nothing was changed: send the request again.",
