@@ -82,8 +82,8 @@ type checking struct {
 	warnings []Reason
 }
 
-// newChecking puts the certificate of the key first. If the key belongs to no certificate or to a
-// later one, that is a reason to reject the pair, and the other checks still run.
+// newChecking puts the certificate of the key first. A key of no certificate, or of a later one, is
+// a reason to reject the pair. The other checks still run.
 func newChecking(r Rules, now time.Time, p *Pair) *checking {
 	c := &checking{Rules: r, now: now, pair: p}
 	for i, der := range p.Certificate.Certificate {
