@@ -195,7 +195,7 @@ func (d *decoder) void() (command.Command, problem) {
 }
 
 func (d *decoder) refund() (command.Command, problem) {
-	if !d.references() && d.set.unlinked && d.payable() {
+	if !d.namesPayment() && d.set.unlinked && d.payable() {
 		return d.credit()
 	}
 	target, p := d.target()
@@ -230,9 +230,9 @@ func (d *decoder) refund() (command.Command, problem) {
 	}, problem{}
 }
 
-// references reports whether a refund has an element for a payment, even an empty one. An empty
-// element means that the client has lost the number, so the refund must not become an unlinked one.
-func (d *decoder) references() bool {
+// namesPayment reports whether a refund has an element for its payment, even an empty one. With an
+// empty element the client has lost the number, so the refund must not become an unlinked one.
+func (d *decoder) namesPayment() bool {
 	return d.txn.Child("refTransId") != nil || d.txn.Child("splitTenderId") != nil
 }
 

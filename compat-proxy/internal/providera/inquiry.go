@@ -39,7 +39,7 @@ const maxRefID = 20
 // detailsProblem returns the problem if there is no record to show.
 func detailsProblem(r command.Result) problem {
 	switch {
-	case r.Outcome == command.NotFound, r.Outcome == command.Done && nothingHappened(r.Transaction):
+	case r.Outcome == command.NotFound, r.Outcome == command.Done && isUnconfirmed(r.Transaction):
 		return refuse(apiNoRecord)
 	case r.Outcome == command.Done:
 		return problem{}
@@ -56,9 +56,9 @@ func detailsProblem(r command.Result) problem {
 	return refuse(apiProcessing)
 }
 
-// nothingHappened reports whether a payment from another API waits for its payer's confirmation, or
-// was canceled before it. For a client of the dialect it is not a transaction yet.
-func nothingHappened(t *v1.Transaction) bool {
+// isUnconfirmed reports whether a payment of another API waits for its payer's confirmation, or was
+// canceled before it. Clients of the dialect do not see such a payment.
+func isUnconfirmed(t *v1.Transaction) bool {
 	return t != nil && (t.Status == v1.TransactionStatusRequiresConfirmation ||
 		t.Status == v1.TransactionStatusCanceled)
 }

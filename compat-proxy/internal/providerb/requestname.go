@@ -65,7 +65,7 @@ func (o origin) name(req *wire.Request) requestName {
 	}
 	switch {
 	case o.caller.Evidence == "" || n.text == "" || o.caller.Pathless:
-	case !o.caller.EvidenceKey.IsZero() || o.inHeader(req):
+	case !o.caller.EvidenceKey.IsZero() || o.namedByHeader(req):
 		n.bound = o.binding()
 		n.bound.Evidence += o.position
 	}
@@ -125,12 +125,12 @@ func (o origin) chosen(req *wire.Request) requestName {
 	return requestName{}
 }
 
-// inHeader reports whether a header names the request.
-func (o origin) inHeader(req *wire.Request) bool {
+// namedByHeader reports whether a header names the request.
+func (o origin) namedByHeader(req *wire.Request) bool {
 	return req.ClientReference.TransactionID == "" && o.headerName() != ""
 }
 
-// headerName returns the name by the client's header; "" without one.
+// headerName returns the name in the client's header, or "" if there is none.
 func (o origin) headerName() string {
 	value := o.headerValue()
 	if value == "" {

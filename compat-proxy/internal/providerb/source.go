@@ -58,16 +58,14 @@ func (d *decoder) source(body *v1.TransactionCreate, c money.Currency) problem {
 	case customer != "" || pay.PaymentInstrument.ID != "" || pay.InstrumentIdentifier.ID != "":
 		return d.chargeStored(body, customer)
 	}
-	return cardFields{
+	none := cardFields{
 		"paymentInformation.card",
 		secret.String{},
 		pay.Card.ExpirationMonth,
 		pay.Card.ExpirationYear,
-	}.missingSource()
+	}
+	return missing(none.missingFields()...)
 }
-
-// missingSource refuses a request without a payment source.
-func (n cardFields) missingSource() problem { return missing(n.missingFields()...) }
 
 // chargeStored charges a customer's payment method. The default is the customer's default.
 func (d *decoder) chargeStored(body *v1.TransactionCreate, customer wire.Text) problem {
