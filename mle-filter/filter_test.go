@@ -74,15 +74,15 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// patient makes requests wait for a decryption slot, because the machine may be busy.
-func patient(c *mlefilter.Config) { c.Limits.Queue = time.Minute }
+// longQueue makes requests wait for a decryption slot, because the machine may be busy.
+func longQueue(c *mlefilter.Config) { c.Limits.Queue = time.Minute }
 
 // TestRotationUnderLoad rotates while clients pay. No request fails, even if the old key ends
 // immediately.
 func TestRotationUnderLoad(t *testing.T) {
 	t.Parallel()
 	const clients, payments, rotations = 8, 8, 10
-	f := open(t, patient)
+	f := open(t, longQueue)
 	own := f.register(t)
 	var payers []*http.Client
 	for i := range clients {
@@ -261,7 +261,7 @@ func TestNewRefuses(t *testing.T) {
 				"operator",
 			)
 		},
-		"strict merchants, and nobody to say whose a key is": func(c *mlefilter.Config) {
+		"strict merchants without a filter token": func(c *mlefilter.Config) {
 			c.Policy.Merchants = map[string]policy.Merchant{"mer_01jd8m3k2q4r5": {MLE: policy.Required}}
 		},
 		"room for less than no request": func(c *mlefilter.Config) { c.Concurrency = -1 },
@@ -294,21 +294,21 @@ func TestPolicyLineIsCounted(t *testing.T) {
 // the filter token.
 func TestRotationIsTold(t *testing.T) {
 	t.Parallel()
-	told := make(chan string, 8)
+	events := make(chan string, 8)
 	operations := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
 		}
 		w.WriteHeader(http.StatusCreated)
-		told <- r.Header.Get("Authorization") + " " + r.URL.Path + " " + string(body)
+		events <- r.Header.Get("Authorization") + " " + r.URL.Path + " " + string(body)
 	})
 	f := open(t, func(c *mlefilter.Config) {
 		c.Operations, c.FilterToken, c.Lazily = operations, secret.New("operator"), true
 	})
 	f.send(t, f.Client(), "GET", "/v1/mle/keys/current", "")
 	f.send(t, f.Client(), "POST", "/v1/mle/keys/rotate", "{}")
-	got := <-told // arrives within seconds
+	got := <-events // arrives within seconds
 	for _, want := range []string{
 		"Bearer operator ", "/admin/v1/merchants/mer_01jd8m3k2q4r5/events", `"mle.key.rotated"`,
 	} {

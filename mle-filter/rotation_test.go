@@ -32,11 +32,11 @@ func newFleet(t *testing.T) fleet {
 	source := ""
 	f.a = open(t, func(c *mlefilter.Config) {
 		source = c.Keys
-		patient(c)
+		longQueue(c)
 	})
 	f.b = open(t, func(c *mlefilter.Config) {
 		c.Keys, c.Clock = source, f.a.clock
-		patient(c)
+		longQueue(c)
 	})
 	f.b.clock = f.a.clock
 	db, err := keystore.Open(t.Context(), keystore.Config{Source: source, Clock: f.a.clock})
@@ -141,13 +141,13 @@ func TestRotationInFleet(t *testing.T) {
 func (f fleet) current(t *testing.T, alg string) jose.JSONWebKey {
 	t.Helper()
 	g := f.a.send(t, f.a.Client(), "GET", "/v1/mle/keys/current?alg="+url.QueryEscape(alg), "")
-	var told struct {
+	var rotated struct {
 		JWK jose.JSONWebKey `json:"jwk"`
 	}
-	if err := json.Unmarshal([]byte(g.body), &told); err != nil || g.status != 200 {
+	if err := json.Unmarshal([]byte(g.body), &rotated); err != nil || g.status != 200 {
 		t.Fatalf("got %d %s, %v", g.status, g.body, err)
 	}
-	return told.JWK
+	return rotated.JWK
 }
 
 // payer pays at one of the filters.

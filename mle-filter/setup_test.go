@@ -171,16 +171,16 @@ func (f *filter) register(t *testing.T) *jose.JSONWebKey {
 		t.Fatal(err)
 	}
 	made := f.send(t, f.Client(), "POST", "/v1/mle/response_keys", `{"jwk":`+string(public)+`}`)
-	var told struct {
+	var created struct {
 		Challenge struct {
 			JWE string `json:"jwe"`
 		} `json:"challenge"`
 	}
-	if err := json.Unmarshal([]byte(made.body), &told); err != nil || made.status != 201 {
+	if err := json.Unmarshal([]byte(made.body), &created); err != nil || made.status != 201 {
 		t.Fatalf("register: got %d %s, %v", made.status, made.body, err)
 	}
 	object, err := jose.ParseEncryptedCompact(
-		told.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM},
+		created.Challenge.JWE, []jose.KeyAlgorithm{jose.ECDH_ES_A256KW}, []jose.ContentEncryption{jose.A256GCM},
 	)
 	if err != nil {
 		t.Fatal(err)

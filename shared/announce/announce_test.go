@@ -61,7 +61,7 @@ func TestPort(t *testing.T) {
 	}
 	gone := announce.Port{URL: "http://127.0.0.1:1", Token: secret.New("token")}
 	if err := gone.AllMerchants(t.Context(), event); err == nil {
-		t.Error("nobody is there, and it was told")
+		t.Error("delivered without a server")
 	}
 }
 

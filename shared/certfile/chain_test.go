@@ -36,7 +36,7 @@ func TestCheckFollowsTheChain(t *testing.T) {
 		key   *certtest.Issued
 		chain []*x509.Certificate
 		codes []certfile.Code // none: it is taken
-		says  string
+		text  string
 	}{
 		{
 			"LoneLeaf", leaf, leaf.Chain[:1], codes(certfile.ChainIncomplete),
@@ -108,7 +108,7 @@ func TestCheckFollowsTheChain(t *testing.T) {
 				}
 				return
 			}
-			wantRefusal(t, w.rules(), now, p, tt.codes, tt.says)
+			wantRefusal(t, w.rules(), now, p, tt.codes, tt.text)
 		})
 	}
 }

@@ -96,7 +96,7 @@ func TestCheckRefuses(t *testing.T) {
 		name  string
 		pair  *certfile.Pair
 		codes []certfile.Code // all of them, in order
-		says  string
+		text  string
 	}{
 		{
 			"KeyOfAnother", mixed(t, w.below.Issue(t), w.below.Issue(t)), codes(certfile.KeyMismatch),
@@ -180,7 +180,7 @@ func TestCheckRefuses(t *testing.T) {
 			if tt.name == "Everything" { // the intermediate is younger than its leaf
 				at = now.AddDate(0, 0, -1)
 			}
-			wantRefusal(t, rules, at, tt.pair, tt.codes, tt.says)
+			wantRefusal(t, rules, at, tt.pair, tt.codes, tt.text)
 		})
 	}
 }
@@ -262,7 +262,7 @@ func ed(t *testing.T) ed25519.PrivateKey {
 }
 
 func wantRefusal(t *testing.T, rules certfile.Rules, now time.Time, p *certfile.Pair, want []certfile.Code,
-	says string,
+	text string,
 ) {
 	t.Helper()
 	_, err := rules.Check(now, p)
@@ -277,8 +277,8 @@ func wantRefusal(t *testing.T, rules certfile.Rules, now time.Time, p *certfile.
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v: %v", got, want, err)
 	}
-	if !strings.Contains(err.Error(), says) {
-		t.Errorf("got %q, want it to say %q", err, says)
+	if !strings.Contains(err.Error(), text) {
+		t.Errorf("got %q, want %q in it", err, text)
 	}
 	if strings.Contains(err.Error(), "PRIVATE KEY") || strings.ContainsAny(err.Error(), "\n\r") {
 		t.Errorf("the reason does not fit a log: %q", err)

@@ -10,11 +10,11 @@ import (
 
 // waitingLog hands on log events, line by line.
 type waitingLog struct {
-	said chan string
+	lines chan string
 }
 
 func (l *waitingLog) Write(p []byte) (int, error) {
-	l.said <- string(p)
+	l.lines <- string(p)
 	return len(p), nil
 }
 
@@ -23,7 +23,7 @@ func (l *waitingLog) logger() *slog.Logger { return slog.New(slog.NewTextHandler
 func (l *waitingLog) next(t *testing.T) string {
 	t.Helper()
 	select {
-	case line := <-l.said:
+	case line := <-l.lines:
 		return line
 	case <-time.After(programtest.Patience):
 		t.Fatal("nothing is logged")

@@ -81,7 +81,7 @@ func TestReadRefuses(t *testing.T) {
 	tests := []struct {
 		name       string
 		chain, key []byte
-		says       string
+		text       string
 	}{
 		{"NoChain", nil, key, "contains no certificate in PEM form"},
 		{"NoKey", chain, nil, "contains no private key in PEM form"},
@@ -127,7 +127,7 @@ func TestReadRefuses(t *testing.T) {
 			files := certfile.Files{Chain: filepath.Join(t.TempDir(), "a.crt"), Key: filepath.Join(t.TempDir(), "a.key")}
 			mustWrite(t, files.Chain, tt.chain)
 			mustWrite(t, files.Key, tt.key)
-			_ = wantUnreadable(t, files, tt.says)
+			_ = wantUnreadable(t, files, tt.text)
 		})
 	}
 	t.Run("Missing", func(t *testing.T) {
@@ -153,15 +153,15 @@ func TestReadRefuses(t *testing.T) {
 	})
 }
 
-func wantUnreadable(t *testing.T, files certfile.Files, says string) error {
+func wantUnreadable(t *testing.T, files certfile.Files, text string) error {
 	t.Helper()
 	_, err := files.Read()
 	refusal := (*certfile.RefusalError)(nil)
 	if !errors.As(err, &refusal) || !refusal.Has(certfile.Unreadable) {
 		t.Fatalf("got %v, want a refusal for %s", err, certfile.Unreadable)
 	}
-	if !strings.Contains(err.Error(), says) {
-		t.Errorf("got %q, want it to say %q", err, says)
+	if !strings.Contains(err.Error(), text) {
+		t.Errorf("got %q, want %q in it", err, text)
 	}
 	return err
 }

@@ -167,7 +167,7 @@ func TestWatcherKeepsThePresentPairWhenItRefuses(t *testing.T) {
 func TestWatcherWaitsForTheOtherHalf(t *testing.T) {
 	t.Parallel()
 	var log waitingLog
-	log.said = make(chan string, 100)
+	log.lines = make(chan string, 100)
 	var first *certtest.Issued
 	w := watch(t, t.TempDir(), func(w *watched) {
 		first = w.below.Issue(t)

@@ -15,8 +15,8 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// patience is how long all checks together may take.
-const patience = 2 * time.Second
+// timeout is how long all checks together may take.
+const timeout = 2 * time.Second
 
 // Check returns nil if the part that it checks is healthy.
 type Check func(context.Context) error
@@ -31,7 +31,7 @@ const FilterSecretNotSet = "filter_secret_not_set"
 // program that works: the response lists them and keeps its status.
 func Handler(log *slog.Logger, checks map[string]Check, warnings ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
 		out, status := v1.Health{Status: v1.HealthStatusOk, Checks: map[string]string{}}, http.StatusOK
 		if len(warnings) > 0 {

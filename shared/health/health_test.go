@@ -35,7 +35,7 @@ func TestHandler(t *testing.T) {
 			if rec.Code != tt.status || rec.Body.String() != tt.body || rec.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("got %d %s, want %d %s", rec.Code, rec.Body, tt.status, tt.body)
 			}
-			if told := strings.Contains(log.String(), "disk full"); told != (tt.status == 503) {
+			if logged := strings.Contains(log.String(), "disk full"); logged != (tt.status == 503) {
 				t.Errorf("got the log %s", &log)
 			}
 		})

@@ -49,7 +49,7 @@ func (p Program) health(ctx context.Context, args []string, stdout, stderr io.Wr
 	fs := flag.NewFlagSet(p.Name+" health", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	admin := fs.String("admin", p.Admin,
-		"`address` of the operators' port, as the program was told it: host:port, or unix:PATH")
+		"`address` of the operators' port, as in the program's settings: host:port, or unix:PATH")
 	patience := fs.Duration("timeout", 5*time.Second, "how long it may take")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):

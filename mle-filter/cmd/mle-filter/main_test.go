@@ -304,9 +304,9 @@ func TestWrongUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		args []string
-		code int
-		says string
+		args   []string
+		code   int
+		output string
 	}{
 		"help":                 {[]string{"--help"}, 0, "Exit codes:"},
 		"help of seal":         {[]string{"seal", "-h"}, 0, "compact JWE"},
@@ -331,8 +331,9 @@ func TestWrongUse(t *testing.T) {
 			if err == nil {
 				t.Fatal("got no error, want one")
 			}
-			if got := program.ExitCode("mle-filter", m.Stderr, err); got != tt.code || !strings.Contains(out.String(), tt.says) {
-				t.Errorf("got exit code %d and %s, want %d and %s in it", got, out.String(), tt.code, tt.says)
+			got := program.ExitCode("mle-filter", m.Stderr, err)
+			if got != tt.code || !strings.Contains(out.String(), tt.output) {
+				t.Errorf("got exit code %d and %s, want %d and %s in it", got, out.String(), tt.code, tt.output)
 			}
 		})
 	}

@@ -137,10 +137,10 @@ func (m *Main) Open(args []string) error {
 // service, and the text shows it. It is never written to standard output, because it is
 // unauthenticated.
 func inTheClear(text []byte) error {
-	var told v1.ErrorBody
-	if err := json.Unmarshal(text, &told); err == nil && told.Error.Code != "" {
-		return fmt.Errorf("the input is not encrypted: the service responded %d %s: %s\n%s", told.Error.Status,
-			told.Error.Code, told.Error.Message, text)
+	var body v1.ErrorBody
+	if err := json.Unmarshal(text, &body); err == nil && body.Error.Code != "" {
+		return fmt.Errorf("the input is not encrypted: the service responded %d %s: %s\n%s", body.Error.Status,
+			body.Error.Code, body.Error.Message, text)
 	}
 	return fmt.Errorf("the input is not encrypted:\n%s", text)
 }

@@ -85,7 +85,7 @@ func TestNoKeyIsTouched(t *testing.T) {
 
 func TestCaller(t *testing.T) {
 	t.Parallel()
-	nobody := &engine.Problem{Status: 401, Code: "invalid_api_key"}
+	unknownCaller := &engine.Problem{Status: 401, Code: "invalid_api_key"}
 	plain := http.Header{"Content-Type": {"application/json"}}
 	encrypted := http.Header{"Content-Type": {"application/jose"}, "X-Svc-Mle": {"v1"}}
 	w := enginetest.NewWorld(t)
@@ -106,11 +106,11 @@ func TestCaller(t *testing.T) {
 	} {
 		called := 0
 		_, p := c.engine.Begin(t.Context(), engine.RequestHead{Method: "POST", Path: c.path, Body: true, Fields: c.fields},
-			func(context.Context) (string, *engine.Problem) { called++; return "", nobody })
+			func(context.Context) (string, *engine.Problem) { called++; return "", unknownCaller })
 		if called != c.called {
 			t.Errorf("%s: got %d calls, want %d", name, called, c.called)
 		}
-		if called > 0 && p != nobody {
+		if called > 0 && p != unknownCaller {
 			t.Errorf("%s: got %+v, want the caller's own problem", name, p)
 		}
 	}

@@ -23,9 +23,9 @@ type client struct {
 // slots, so cheap operations do not wait for expensive ones. Clients with waiting operations take
 // turns, secret keys first. The requests that the filter serves at the same time bound the waiting
 // operations.
-func newSlots(n int, patience time.Duration) *turns.Turns[client] {
+func newSlots(n int, queue time.Duration) *turns.Turns[client] {
 	return turns.New(turns.Bounds[client]{
-		Slots: n, Share: n, Wait: patience, Queue: math.MaxInt, Queues: math.MaxInt, TooMany: errBusy, Busy: errBusy,
+		Slots: n, Share: n, Wait: queue, Queue: math.MaxInt, Queues: math.MaxInt, TooMany: errBusy, Busy: errBusy,
 		Later: func(c client) bool { return c.public },
 	})
 }

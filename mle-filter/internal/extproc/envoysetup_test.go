@@ -75,17 +75,17 @@ func launchEnvoy(t *testing.T, start func(testing.TB, string, ...string) *envoyt
 // responses returns the number of messages that Envoy has received from its processors.
 func (e *realEnvoy) responses(t *testing.T) (sum int) {
 	t.Helper()
-	var told struct {
+	var stats struct {
 		Stats []struct {
 			Value int `json:"value"`
 		} `json:"stats"`
 	}
 	if err := json.Unmarshal(
-		[]byte(e.Get(t, "/stats?format=json&filter=ext_proc.*stream_msgs_received$")), &told,
+		[]byte(e.Get(t, "/stats?format=json&filter=ext_proc.*stream_msgs_received$")), &stats,
 	); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range told.Stats {
+	for _, s := range stats.Stats {
 		sum += s.Value
 	}
 	return sum

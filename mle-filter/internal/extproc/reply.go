@@ -15,11 +15,11 @@ import (
 // reply is the http.ResponseWriter of a stream's request, for the middleware. A response that the
 // filter writes goes to Envoy instead of core's. Of core's response, it only counts the bytes.
 type reply struct {
-	header http.Header
-	status int
-	body   []byte
-	told   bool // the response is not the filter's own
-	code   string
+	header   http.Header
+	status   int
+	body     []byte
+	fromCore bool // the response is core's
+	code     string
 }
 
 func (w *reply) Header() http.Header { return w.header }
@@ -32,7 +32,7 @@ func (w *reply) WriteHeader(status int) {
 
 func (w *reply) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if !w.told {
+	if !w.fromCore {
 		w.body = append(w.body, b...)
 	}
 	return len(b), nil
@@ -41,7 +41,7 @@ func (w *reply) Write(b []byte) (int, error) {
 // immediate returns the message that makes Envoy send the written response, or nil if none was
 // written.
 func (w *reply) immediate() *extprocv3.ProcessingResponse {
-	if w.told || w.status == 0 {
+	if w.fromCore || w.status == 0 {
 		return nil
 	}
 	var ops []engine.HeaderOp

@@ -109,21 +109,21 @@ func (s *Processor) serve(w http.ResponseWriter, r *http.Request) {
 			response, err = t.respond(ctx, message)
 		}
 		if err != nil {
-			t.give(ctx, s.fault(ctx, err), http.StatusServiceUnavailable, "stream_refused")
+			t.endStream(ctx, s.fault(ctx, err), http.StatusServiceUnavailable, "stream_refused")
 			return
 		}
 		if t.phase == ended {
 			return
 		}
 		if err := t.stream.Send(response); err != nil {
-			t.give(ctx, err, statusGone, "stream_ended")
+			t.endStream(ctx, err, statusGone, "stream_ended")
 			return
 		}
 		if t.phase == responseDone || t.phase == responsePasses {
 			return
 		}
 		if message, err = t.stream.Recv(); err != nil {
-			t.give(ctx, end(err), statusGone, "stream_ended")
+			t.endStream(ctx, end(err), statusGone, "stream_ended")
 			return
 		}
 	}

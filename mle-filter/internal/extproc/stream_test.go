@@ -53,9 +53,9 @@ func TestLevel(t *testing.T) {
 		r     enginetest.Request
 		code  string // "" if core is reached
 	}{
-		"nothing said, in the clear":         {nil, clear, "mle_required"},
-		"nothing said, encrypted":            {nil, encrypted, ""},
-		"nothing said, nothing sent":         {nil, get, ""},
+		"no level, in the clear":             {nil, clear, "mle_required"},
+		"no level, encrypted":                {nil, encrypted, ""},
+		"no level, no body":                  {nil, get, ""},
 		"required":                           {[]string{"required"}, clear, "mle_required"},
 		"optional":                           {[]string{"optional"}, clear, ""},
 		"optional, the table requires it":    {[]string{"optional"}, on(clear, enginetest.PathRequired), "mle_required"},

@@ -249,7 +249,7 @@ func (t *trip) responseBody(ctx context.Context, b *extprocv3.HttpBody) (*extpro
 		return nil, nil
 	}
 	t.count(nil)
-	t.tell(body.Bytes)
+	t.recordResponse(body.Bytes)
 	return responseBody(body), nil
 }
 
@@ -294,23 +294,23 @@ func (t *trip) count(p *engine.Problem) { t.shell.cfg.Observe(shell.ExchangeOf(t
 // pass ends the trip of a response in the clear after its head. Envoy passes its body on to the
 // client.
 func (t *trip) pass(body bool) {
-	t.tell(nil)
+	t.recordResponse(nil)
 	if body {
 		t.phase = responsePasses
 	}
 }
 
-// tell records core's response in the event of the request, and ends the trip. Without a body the
-// event has no size: Envoy passes it on.
-func (t *trip) tell(body []byte) {
-	t.phase, t.reply.told = responseDone, true
+// recordResponse records core's response in the event of the request, and ends the trip. Without a
+// body the event has no size: Envoy passes it on.
+func (t *trip) recordResponse(body []byte) {
+	t.phase, t.reply.fromCore = responseDone, true
 	t.writer.WriteHeader(t.status)
 	_, _ = t.writer.Write(body) // it only counts the bytes
 }
 
-// give ends the stream with an error, or with nil if Envoy has ended it.
-func (t *trip) give(ctx context.Context, err error, status int, outcome string) {
-	t.over, t.err, t.reply.told = true, err, true
+// endStream ends the stream with an error, or with nil if Envoy has ended it.
+func (t *trip) endStream(ctx context.Context, err error, status int, outcome string) {
+	t.over, t.err, t.reply.fromCore = true, err, true
 	httpx.EventFrom(ctx).SetOutcome(outcome)
 	t.writer.WriteHeader(status)
 }

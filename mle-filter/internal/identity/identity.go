@@ -223,24 +223,24 @@ const codePublishable = "publishable_key_not_allowed"
 // refusal returns core's rejection of the key as a *refusedError, or another error for a fault on
 // our side.
 func (r *Resolver) refusal(resp *http.Response, body []byte) error {
-	var told v1.ErrorBody
-	if err := json.Unmarshal(body, &told); err != nil || told.Error.Code == "" {
+	var failure v1.ErrorBody
+	if err := json.Unmarshal(body, &failure); err != nil || failure.Error.Code == "" {
 		return fmt.Errorf("identity: core responded %d", resp.StatusCode)
 	}
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 	default:
-		return fmt.Errorf("identity: core responded %d %s", resp.StatusCode, told.Error.Code)
+		return fmt.Errorf("identity: core responded %d %s", resp.StatusCode, failure.Error.Code)
 	}
-	if told.Error.Code == codePublishable {
+	if failure.Error.Code == codePublishable {
 		if !r.cfg.Token.IsZero() {
 			return errors.New("identity: core rejected the filter token: set the same one on core")
 		}
-		told.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token."
+		failure.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token."
 	}
 	p := &engine.Problem{
-		Status: resp.StatusCode, Type: told.Error.Type, Code: told.Error.Code,
-		Message: told.Error.Message, Reason: "refused",
+		Status: resp.StatusCode, Type: failure.Error.Type, Code: failure.Error.Code,
+		Message: failure.Error.Message, Reason: "refused",
 	}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		p.RetryAfter = seconds

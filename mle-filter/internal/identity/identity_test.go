@@ -30,7 +30,7 @@ type core struct {
 	response atomic.Pointer[func(http.ResponseWriter, *http.Request)]
 }
 
-func (c *core) says(status int, header, body string) {
+func (c *core) responds(status int, header, body string) {
 	f := func(w http.ResponseWriter, _ *http.Request) {
 		if header != "" {
 			w.Header().Set("Retry-After", header)
@@ -65,7 +65,7 @@ func as(key string) http.Header { return http.Header{"Authorization": {"Bearer "
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	c, r, fake := setup(t)
-	c.says(200, "", fmt.Sprintf(shown, ""))
+	c.responds(200, "", fmt.Sprintf(shown, ""))
 	want := func(asked int32) {
 		t.Helper()
 		who, p := r.Resolve(t.Context(), as("sk"))
@@ -88,11 +88,11 @@ func TestResolve(t *testing.T) {
 	if _, p := r.Fresh(t.Context(), as("sk")); p != nil || c.asked.Load() != 4 {
 		t.Errorf("fresh: got %+v, asked %d times", p, c.asked.Load())
 	}
-	c.says(200, "", fmt.Sprintf(shown, `,"expires_at":"2026-11-21T09:30:31.000Z"`))
+	c.responds(200, "", fmt.Sprintf(shown, `,"expires_at":"2026-11-21T09:30:31.000Z"`))
 	if _, p := r.Resolve(t.Context(), as("soon over")); p != nil {
 		t.Fatal(p)
 	}
-	c.says(401, "", `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"m","status":401,`+
+	c.responds(401, "", `{"error":{"type":"authentication_error","code":"invalid_api_key","message":"m","status":401,`+
 		`"request_id":"req_core"}}`)
 	fake.Advance(time.Second)
 	if _, p := r.Resolve(t.Context(), as("soon over")); p == nil || p.Status != 401 {
@@ -139,7 +139,7 @@ func TestRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, r, _ := setup(t)
-			c.says(tt.status, tt.retry, tt.body)
+			c.responds(tt.status, tt.retry, tt.body)
 			h := as("sk")
 			if tt.headerLines != nil {
 				h = http.Header{"Authorization": tt.headerLines}
@@ -165,13 +165,13 @@ func TestPublishableKeys(t *testing.T) {
 	const refusal = `{"error":{"type":"permission_error","code":"publishable_key_not_allowed","message":"why",` +
 		`"status":403,"request_id":"req_core"}}`
 	c, r, _ := setup(t)
-	c.says(403, "", refusal)
+	c.responds(403, "", refusal)
 	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 403 || p.Code != "publishable_key_not_allowed" ||
 		!strings.Contains(p.Message, "filter token") {
 		t.Errorf("without a token: got %+v, want to hear that it is missing", p)
 	}
 	c, r, _ = setupWith(t, &core{token: secret.New("wrong")})
-	c.says(403, "", refusal)
+	c.responds(403, "", refusal)
 	if _, p := r.Resolve(t.Context(), as("pk")); p == nil || p.Status != 503 || p.Cause == nil ||
 		!strings.Contains(p.Cause.Error(), "filter token") {
 		t.Errorf("with another one than core's: got %+v, want a fault of ours", p)

@@ -58,7 +58,7 @@ func TestBindRefuses(t *testing.T) {
 		encrypted string
 		private   any
 		alg       jwe.Alg
-		told      bool // the fault is explained to the sender
+		explained bool // the fault is explained to the sender
 	}{
 		"another algorithm":             {"RSA", keys["P-256"].private, jwe.ECDHESA256KW, true},
 		"another algorithm, elliptic":   {"P-256", keys["RSA"].private, jwe.RSAOAEP256, true},
@@ -76,9 +76,9 @@ func TestBindRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = message.Bind(c.private, c.alg)
-		var told *jwe.Error
-		if err == nil || errors.As(err, &told) != c.told {
-			t.Errorf("%s: got %v, want an explained error: %v", name, err, c.told)
+		var explained *jwe.Error
+		if err == nil || errors.As(err, &explained) != c.explained {
+			t.Errorf("%s: got %v, want an explained error: %v", name, err, c.explained)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func read(text []byte) (*members, error) {
 func strange(name string) error {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "oth", "k":
-		return refuse(name, "This is a private or a secret key, which nobody may know but you. Make another one, and "+
+		return refuse(name, "This is a private or a secret key, which you must not share. Make another one, and "+
 			"send its public half.")
 	case "x5u", "x5c", "x5t", "x5t#S256":
 		return refuse(name, "Certificates are not supported. Send only the key.")

@@ -115,13 +115,13 @@ type Tx struct {
 	db       *DB
 }
 
-// patience bounds one transaction. After it, the outcome of the transaction is unknown: the server
-// may be waiting for its standby.
-const patience = 10 * time.Second
+// transactionTimeout bounds one transaction. After it, the outcome of the transaction is unknown:
+// the server may be waiting for its standby.
+const transactionTimeout = 10 * time.Second
 
 // Update runs fn in one transaction, and commits it if fn returns nil.
 func (db *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, transactionTimeout)
 	defer cancel()
 	err := db.update(ctx, fn)
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil { // ctx ended, but the driver only reports the rollback

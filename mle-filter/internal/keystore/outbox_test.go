@@ -155,10 +155,10 @@ func TestForget(t *testing.T) {
 		response := keystore.Response{Fingerprint: []byte("f"), Status: 200, Body: []byte("b")}
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error {
 			return errors.Join(
-				tx.Announce(announcement("told")), tx.Announce(announcement("waits")), tx.StoreResponse(shop, "k", response),
+				tx.Announce(announcement("delivered")), tx.Announce(announcement("waits")), tx.StoreResponse(shop, "k", response),
 			)
 		})
-		if err := w.a.Delivered(t.Context(), "told"); err != nil {
+		if err := w.a.Delivered(t.Context(), "delivered"); err != nil {
 			t.Fatal(err)
 		}
 		kept := func(want error) {
@@ -179,7 +179,7 @@ func TestForget(t *testing.T) {
 		kept(keystore.ErrNotFound)
 		left(t, w, 1)
 		// The first one was removed.
-		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("told")) })
+		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.Announce(announcement("delivered")) })
 		MustUpdate(t, w.a, func(tx *keystore.Tx) error { return tx.StoreResponse(shop, "k", response) })
 		w.clock.Advance(keystore.ResponseLifetime - time.Millisecond)
 		kept(nil)

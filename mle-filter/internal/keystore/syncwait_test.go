@@ -36,10 +36,10 @@ func TestWriteThatNoStandbyHas(t *testing.T) {
 	server.Standby(t, "nobody")
 	// The impatient caller gives up while the write waits for the standby. A second is less than the
 	// store waits.
-	for who, patience := range map[string]time.Duration{"impatient": time.Second, "patient": programtest.Patience} {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+	for name, timeout := range map[string]time.Duration{"impatient": time.Second, "patient": programtest.Patience} {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
 		if err := put(ctx, a); err == nil || !a.IsUnavailable(err) {
-			t.Errorf("%s: got %v, want it to be unavailable", who, err)
+			t.Errorf("%s: got %v, want it to be unavailable", name, err)
 		}
 		cancel()
 	}

@@ -21,8 +21,8 @@ import (
 // connections bounds the pool. The keyring mostly reads from memory.
 const connections = 8
 
-// patience bounds one statement, including its wait for other transactions.
-const patience = 5 * time.Second
+// statementTimeout bounds one statement, including its wait for other transactions.
+const statementTimeout = 5 * time.Second
 
 // Open opens the store at a postgres:// URL and migrates its schema to this build's version.
 func Open(ctx context.Context, source string, existing bool) (*keystore.Engine, error) {
@@ -43,7 +43,7 @@ func open(ctx context.Context, source string, existing bool, options ...stdlib.O
 		return nil, errors.New("keystore: the postgres:// URL is invalid") // the cause can contain the password
 	}
 	if cfg.RuntimeParams["statement_timeout"] == "" {
-		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(patience.Milliseconds())
+		cfg.RuntimeParams["statement_timeout"] = fmt.Sprint(statementTimeout.Milliseconds())
 	}
 	cfg.RuntimeParams["client_encoding"] = "UTF8"  // overrides the URL, the role and the environment
 	cfg.DialFunc = pgurl.Lines(cfg.DialFunc, true) // statements end by statement_timeout, which is not for commits
