@@ -34,11 +34,11 @@ type endpoint struct {
 	Parameters  []field
 	Body        *schema // of the request, nil for none
 	Example     string  // a request for a shell
-	Answers     []response
+	Responses   []response
 }
 
 // Status is the status of the endpoint's response to a valid request.
-func (e *endpoint) Status() string { return e.Answers[0].Status }
+func (e *endpoint) Status() string { return e.Responses[0].Status }
 
 // response is one of an endpoint's responses.
 type response struct {
@@ -154,7 +154,7 @@ func (c *contract) readEndpoint(method, path string, shared, op, parameters node
 			continue
 		}
 		r := asNode(item.Value)
-		e.Answers = append(e.Answers, response{
+		e.Responses = append(e.Responses, response{
 			Status: name(item), Description: r.text("description"),
 			Schema: reference(r.child("content").child("application/json").child("schema")),
 		})
