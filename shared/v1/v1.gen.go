@@ -1359,8 +1359,8 @@ type APIKey struct {
 	// Mode Test objects move no money.
 	Mode Mode `json:"mode"`
 
-	// Kind Secret keys are for servers: one with an `Origin` header, as browsers send it, is refused with 403 `secret_key_in_browser`.
-	// Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
+	// Kind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
+	// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens and confirm payments.
 	Kind   APIKeyKind `json:"kind"`
 	Name   *string    `json:"name,omitempty"`
 	Scopes []string   `json:"scopes"`
@@ -1368,10 +1368,10 @@ type APIKey struct {
 	// Hint The key's last four characters.
 	Hint string `json:"hint"`
 
-	// Status Active and rolled keys are valid; a rolled one until `expires_at`.
+	// Status Active and rolled keys are valid. A rolled key is valid until `expires_at`.
 	Status APIKeyStatus `json:"status"`
 
-	// ReplacedBy The id of the key that a roll put in this one's place.
+	// ReplacedBy The id of the new key
 	ReplacedBy *string `json:"replaced_by,omitempty"`
 
 	// LastUsedAt RFC 3339 UTC with milliseconds.
@@ -1394,14 +1394,14 @@ type APIKey struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	RevokedAt *Timestamp `json:"revoked_at,omitempty"`
 
-	// Secret The key itself, only in the response that created it.
+	// Secret The key itself. Only in the response to its creation.
 	Secret *secret.String `json:"secret,omitempty"`
 }
 
 // APIKeyObject defines model for APIKey.Object.
 type APIKeyObject string
 
-// APIKeyStatus Active and rolled keys are valid; a rolled one until `expires_at`.
+// APIKeyStatus Active and rolled keys are valid. A rolled key is valid until `expires_at`.
 type APIKeyStatus string
 
 // APIKeyCreate defines model for APIKeyCreate.
@@ -1411,19 +1411,19 @@ type APIKeyCreate struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 
-	// Kind Secret keys are for servers: one with an `Origin` header, as browsers send it, is refused with 403 `secret_key_in_browser`.
-	// Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
+	// Kind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
+	// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens and confirm payments.
 	Kind APIKeyKind `json:"kind"`
 
-	// Name What people call this key.
+	// Name A name for people.
 	Name *string `json:"name,omitempty"`
 
-	// Scopes By default all that the kind may have and that the key of this request has.
+	// Scopes By default all scopes that this kind of key can have and the key of this request has.
 	Scopes *[]Scope `json:"scopes,omitempty"`
 }
 
-// APIKeyKind Secret keys are for servers: one with an `Origin` header, as browsers send it, is refused with 403 `secret_key_in_browser`.
-// Publishable keys may stand in a page or an app; they create tokens and confirm payments, and nothing else.
+// APIKeyKind Secret keys are for servers. A request of a browser has an `Origin` header: with a secret key it is refused with 403
+// `secret_key_in_browser`. Publishable keys can be in a page or an app. They can only create tokens and confirm payments.
 type APIKeyKind string
 
 // APIKeyList defines model for APIKeyList.
@@ -1438,7 +1438,7 @@ type APIKeyListObject string
 
 // APIKeyRoll defines model for APIKeyRoll.
 type APIKeyRoll struct {
-	// ExpiresIn For how many seconds the old key stays valid.
+	// ExpiresIn The old key stays valid for this number of seconds.
 	ExpiresIn *int `json:"expires_in,omitempty"`
 }
 
@@ -1446,7 +1446,7 @@ type APIKeyRoll struct {
 type Address struct {
 	City *string `json:"city,omitempty"`
 
-	// Country ISO 3166-1 alpha-2 where it is known, else the country's name.
+	// Country The ISO 3166-1 alpha-2 code, or the country's name.
 	Country    *string `json:"country,omitempty"`
 	Line1      *string `json:"line1,omitempty"`
 	Line2      *string `json:"line2,omitempty"`
@@ -1454,7 +1454,7 @@ type Address struct {
 	State      *string `json:"state,omitempty"`
 }
 
-// Authorization The acquirer's response. Present once the acquirer was reached, on declines too.
+// Authorization The acquirer's response. Present after the acquirer has responded, also on declines.
 type Authorization struct {
 	// Code The issuer's approval code.
 	Code                 *string `json:"code,omitempty"`
@@ -1468,23 +1468,23 @@ type Authorization struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
 
-	// Balance What is left on the card after this payment, in the minor unit of its currency, where the acquirer told: mostly of prepaid cards.
-	// Below 0 when it is overdrawn.
+	// Balance The balance of the card after this payment, in the minor unit of its currency. Negative if the card is overdrawn. Only if the acquirer
+	// reports it, mostly for prepaid cards.
 	Balance *int64 `json:"balance,omitempty"`
 
-	// AvsResultCode The network's own letter for the check of the address, from which `checks` are told. Optional like the next two.
+	// AvsResultCode The network's code for the check of the address, from which `checks` are derived. Present if the acquirer reports it.
 	AvsResultCode *string `json:"avs_result_code,omitempty"`
 
-	// CvcResultCode The network's own letter for the check of the security code.
+	// CvcResultCode The network's code for the check of the security code. Present if the acquirer reports it.
 	CvcResultCode *string `json:"cvc_result_code,omitempty"`
 
-	// CavvResultCode The network's own character for the check of the 3-D Secure value.
+	// CavvResultCode The network's code for the check of the 3-D Secure value. Present if the acquirer reports it.
 	CavvResultCode *string `json:"cavv_result_code,omitempty"`
 }
 
-// BankAccount What may be known of a bank account.
+// BankAccount The public fields of a bank account.
 type BankAccount struct {
-	// Last4 The account number's last four digits, fewer of a number shorter than eight.
+	// Last4 The account number's last four digits. Fewer if the number has less than eight.
 	Last4         string          `json:"last4"`
 	RoutingNumber string          `json:"routing_number"`
 	AccountType   BankAccountType `json:"account_type"`
@@ -1492,7 +1492,7 @@ type BankAccount struct {
 	// Holder Not shown to publishable keys.
 	Holder string `json:"holder,omitempty"`
 
-	// Fingerprint The same for the same account at the same bank within one merchant and mode.
+	// Fingerprint Equal for equal accounts of one merchant and mode.
 	Fingerprint string `json:"fingerprint"`
 }
 
@@ -1530,18 +1530,18 @@ type Capture struct {
 	// Example: usd
 	Currency Currency `json:"currency"`
 
-	// AmountRefunded What refunds of this capture gave back. A refund that names no capture counts here when it is the only one.
+	// AmountRefunded The refunded amount of this capture. A refund that names no capture counts here if the transaction has only this capture.
 	AmountRefunded Money `json:"amount_refunded"`
 	Final          bool  `json:"final"`
 
-	// Settlement Whether captured money waits for settlement or has settled.
+	// Settlement pending: captured money is not settled yet.
 	Settlement Settlement `json:"settlement"`
 
-	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
+	// Failure The reason why a `failed` object has no outcome. A transaction that was `canceled` after 24 hours without a confirmation has `not_confirmed`.
 	Failure   *Failure `json:"failure,omitempty"`
 	Reference *string  `json:"reference,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -1563,13 +1563,13 @@ type CaptureStatus string
 
 // CaptureCreate defines model for CaptureCreate.
 type CaptureCreate struct {
-	// Amount All that is capturable by default.
+	// Amount By default the whole capturable amount.
 	Amount *Money `json:"amount,omitempty"`
 
-	// Final Release what this capture leaves uncaptured.
+	// Final Release the rest of the authorization after this capture.
 	Final *bool `json:"final,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata  *Metadata `json:"metadata,omitempty"`
 	Reference *string   `json:"reference,omitempty"`
 }
@@ -1584,17 +1584,17 @@ type CaptureList struct {
 // CaptureListObject defines model for CaptureList.Object.
 type CaptureListObject string
 
-// CaptureMode Whether an approved payment is captured at once.
+// CaptureMode automatic: an approved payment is captured at once. manual: it needs a capture.
 type CaptureMode string
 
-// Card What may be known of a card.
+// Card The public fields of a card.
 type Card struct {
 	Brand    CardBrand `json:"brand"`
 	Last4    string    `json:"last4"`
 	ExpMonth int       `json:"exp_month"`
 	ExpYear  int       `json:"exp_year"`
 
-	// Fingerprint The same for the same card number within one merchant and mode.
+	// Fingerprint Equal for equal card numbers of one merchant and mode.
 	Fingerprint string  `json:"fingerprint"`
 	Holder      *string `json:"holder,omitempty"`
 }
@@ -1604,7 +1604,7 @@ type CardBrand string
 
 // CardInput defines model for CardInput.
 type CardInput struct {
-	// Cvc 4 digits on American Express, 3 on all others. Gone after the first authorization. A token keeps it, encrypted, until its first use and no longer than its hour. It is in no backup.
+	// Cvc 4 digits for American Express, 3 for all other cards. It is not stored. Only a token stores it, encrypted, until its first use or its expiry. It is in no backup.
 	Cvc      *secret.String `json:"cvc,omitempty"`
 	ExpMonth int            `json:"exp_month"`
 
@@ -1622,7 +1622,7 @@ type CardInput struct {
 type CertificateRotation struct {
 	Object CertificateRotationObject `json:"object"`
 
-	// Rotation Its id.
+	// Rotation The id of the rotation.
 	//
 	// Example: rot_01jd8m3k2q4r5
 	Rotation string `json:"rotation"`
@@ -1649,7 +1649,7 @@ type CertificateRotationObject string
 // CheckResult defines model for CheckResult.
 type CheckResult string
 
-// Checks The issuer's checks of the data that came with the card.
+// Checks The issuer's checks of the security code and the billing address.
 type Checks struct {
 	Cvc         CheckResult `json:"cvc"`
 	AddressLine CheckResult `json:"address_line"`
@@ -1686,16 +1686,16 @@ type Customer struct {
 	Phone     *string `json:"phone,omitempty"`
 	Reference *string `json:"reference,omitempty"`
 
-	// DefaultPaymentMethod Gone when that payment method is.
+	// DefaultPaymentMethod Absent after that payment method was detached.
 	DefaultPaymentMethod *string  `json:"default_payment_method,omitempty"`
 	Description          *string  `json:"description,omitempty"`
 	Billing              *Contact `json:"billing,omitempty"`
 	Shipping             *Contact `json:"shipping,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
-	// Version Counts this object's announced changes, from 1. Attaching or detaching a payment method is one, announced by `customer.updated`.
+	// Version Counts the events of this object, from 1. Attaching or detaching a payment method is a change too, with the event `customer.updated`.
 	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -1717,19 +1717,19 @@ type CustomerInput struct {
 	Billing *Contact `json:"billing,omitempty"`
 	Company *string  `json:"company,omitempty"`
 
-	// DefaultPaymentMethod One of the customer's own payment methods (`pm_…`), so that a new customer can have none yet. A payment that names the customer
-	// and no payment method is taken from it.
+	// DefaultPaymentMethod One of the customer's payment methods (`pm_…`), so not for a new customer. It is charged if a payment names the customer and no payment
+	// method.
 	DefaultPaymentMethod *string `json:"default_payment_method,omitempty"`
 	Description          *string `json:"description,omitempty"`
 	Email                *string `json:"email,omitempty"`
 	FirstName            *string `json:"first_name,omitempty"`
 	LastName             *string `json:"last_name,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 	Phone    *string   `json:"phone,omitempty"`
 
-	// Reference The merchant's own name for this customer.
+	// Reference The merchant's name for this customer.
 	Reference *string  `json:"reference,omitempty"`
 	Shipping  *Contact `json:"shipping,omitempty"`
 }
@@ -1744,10 +1744,10 @@ type CustomerList struct {
 // CustomerListObject defines model for CustomerList.Object.
 type CustomerListObject string
 
-// DeclineCode Why the issuer or acquirer declined.
+// DeclineCode The reason why the issuer or the acquirer declined.
 type DeclineCode string
 
-// Deleted What is left of an object that was deleted.
+// Deleted The confirmation of a deletion.
 type Deleted struct {
 	ID     string `json:"id"`
 	Object string `json:"object"`
@@ -1763,19 +1763,19 @@ type ECI = string
 type Error struct {
 	Type ErrorType `json:"type"`
 
-	// Code Stable; programs decide by it.
+	// Code Stable. Programs decide by it.
 	Code string `json:"code"`
 
-	// Message For people; may change.
+	// Message For people. It can change.
 	Message string `json:"message"`
 
 	// Status The HTTP status.
 	Status int `json:"status"`
 
-	// Param The field at fault, as a dotted path, or the query parameter or header.
+	// Param The wrong field as a dotted path, or the wrong query parameter or header.
 	Param *string `json:"param,omitempty"`
 
-	// DeclineCode Why the issuer or acquirer declined.
+	// DeclineCode The reason why the issuer or the acquirer declined.
 	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
 	RequestID   string       `json:"request_id"`
 	DocURL      *string      `json:"doc_url,omitempty"`
@@ -1790,12 +1790,12 @@ type ErrorBody struct {
 	Error Error `json:"error"`
 }
 
-// Event One transition of one object, kept as it was then. It is also the body of a webhook delivery.
+// Event One change of one object, with the object after that change. It is also the body of a webhook delivery.
 type Event struct {
 	ID     string      `json:"id"`
 	Object EventObject `json:"object"`
 
-	// Type What happened, `<kind of object>.<what became of it>`.
+	// Type The type of an event: the object and its change, as in `transaction.captured`.
 	Type EventType `json:"type"`
 
 	// Mode Test objects move no money.
@@ -1806,8 +1806,8 @@ type Event struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	CreatedAt Timestamp `json:"created_at"`
 
-	// Sequence Grows with every event of the same object. Deliveries may overtake each other: of two events of one object the one with the higher
-	// sequence is the newer.
+	// Sequence Grows with every event of the same object. Deliveries can arrive in another order: of two events of one object, the event with the higher
+	// sequence is newer.
 	Sequence int64     `json:"sequence"`
 	Data     EventData `json:"data"`
 }
@@ -1817,8 +1817,8 @@ type EventObject string
 
 // EventData defines model for EventData.
 type EventData struct {
-	// Object The object as it was after the transition, in the shape its own endpoint shows. Of `certificate.rotated` a `CertificateRotation`, of
-	// `tls.cipher_policy.changed` a `TLSPolicyChange`.
+	// Object The object after the change, as its endpoint returns it. `certificate.rotated` has a `CertificateRotation`, `tls.cipher_policy.changed` a
+	// `TLSPolicyChange`.
 	Object jsontext.Value `json:"object"`
 }
 
@@ -1834,20 +1834,20 @@ type EventListObject string
 
 // EventRedeliver defines model for EventRedeliver.
 type EventRedeliver struct {
-	// Endpoint The id of a webhook endpoint; to it alone.
+	// Endpoint The id of the only webhook endpoint that receives the event again.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 
-// EventType What happened, `<kind of object>.<what became of it>`.
+// EventType The type of an event: the object and its change, as in `transaction.captured`.
 type EventType string
 
-// ExpectedVersion The `version` of the object as the client has read it. If the object has another version by now, the request is refused with
-// 409 `version_conflict` and changes nothing: read the object again, and decide again. Without it the request applies to any version.
+// ExpectedVersion The `version` of the object when the client read it. If the object now has another version, the request is refused with 409
+// `version_conflict` and changes nothing. Then read the object again, and decide again. Without this field, any version is accepted.
 //
 // Example: 1
 type ExpectedVersion = int64
 
-// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
+// Failure The reason why a `failed` object has no outcome. A transaction that was `canceled` after 24 hours without a confirmation has `not_confirmed`.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -1857,11 +1857,11 @@ type Failure struct {
 type Health struct {
 	Status HealthStatus `json:"status"`
 
-	// Checks Each check by name, `ok` or what is wrong.
+	// Checks Each check by name: `ok`, or the fault.
 	Checks map[string]string `json:"checks"`
 
-	// Warnings Settings that weaken a service that works, absent if there are none. `filter_secret_not_set`: requests are accepted that did not pass
-	// the program that decrypts them, and a response that was demanded encrypted can be repeated in the clear.
+	// Warnings Settings that weaken the service although it works. Absent if there are none. `filter_secret_not_set`: the service also accepts requests
+	// that did not pass the decrypting program. A retry can then get in the clear a response that was encrypted before.
 	//
 	//
 	// Example: ["filter_secret_not_set"]
@@ -1876,21 +1876,21 @@ type IdempotencyKeyRecord struct {
 	Object IdempotencyKeyRecordObject `json:"object"`
 	Key    string                     `json:"key"`
 
-	// Status In progress until the outcome is known, which may take longer than the response did.
+	// Status in_progress: the outcome is not known yet, although the client may have a response already.
 	Status IdempotencyKeyRecordStatus `json:"status"`
 
 	// HTTPStatus The status of the stored response.
 	HTTPStatus *int `json:"http_status,omitempty"`
 
-	// ErrorCode The `code` of the error that the stored response shows.
+	// ErrorCode The `code` of the error in the stored response.
 	//
 	// Example: version_conflict
 	ErrorCode *string `json:"error_code,omitempty"`
 
-	// Resource The id of the object that the stored response shows.
+	// Resource The id of the object in the stored response.
 	Resource *string `json:"resource,omitempty"`
 
-	// Purpose The purpose of a reserved key. Absent for the key of any other request.
+	// Purpose The purpose of a reserved key. Absent for any other key.
 	//
 	// Example: nonce
 	Purpose *string `json:"purpose,omitempty"`
@@ -1909,7 +1909,7 @@ type IdempotencyKeyRecord struct {
 // IdempotencyKeyRecordObject defines model for IdempotencyKeyRecord.Object.
 type IdempotencyKeyRecordObject string
 
-// IdempotencyKeyRecordStatus In progress until the outcome is known, which may take longer than the response did.
+// IdempotencyKeyRecordStatus in_progress: the outcome is not known yet, although the client may have a response already.
 type IdempotencyKeyRecordStatus string
 
 // IdempotencyKeyReservation defines model for IdempotencyKeyReservation.
@@ -1933,28 +1933,28 @@ type IdempotencyKeyReservationObject string
 
 // IdempotencyKeyReserve defines model for IdempotencyKeyReserve.
 type IdempotencyKeyReserve struct {
-	// Purpose What the key is reserved for.
+	// Purpose A name for the use of the key.
 	Purpose string `json:"purpose"`
 }
 
-// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer requests this payment alone.
+// Initiator The party that requests the payment and, for a stored card, the agreement. Without it, the customer requests this payment, without an agreement.
 type Initiator struct {
-	// Type A payment that the merchant asks for while the customer is away needs a reason.
+	// Type merchant: the customer is absent. It needs a `reason`.
 	Type InitiatorType `json:"type"`
 
-	// Reason `recurring`, `installment` and `unscheduled` name the agreement, also when the customer makes its first payment. The others
-	// are the merchant's alone.
+	// Reason `recurring`, `installment` and `unscheduled` name an agreement, also for its first payment by the customer. All other values are only for
+	// `merchant`.
 	Reason *InitiatorReason `json:"reason,omitempty"`
 
-	// PreviousNetworkTransactionID The `authorization.network_transaction_id` of the payment that the agreement began with.
+	// PreviousNetworkTransactionID The `authorization.network_transaction_id` of the first payment of the agreement.
 	PreviousNetworkTransactionID *string `json:"previous_network_transaction_id,omitempty"`
 }
 
-// InitiatorType A payment that the merchant asks for while the customer is away needs a reason.
+// InitiatorType merchant: the customer is absent. It needs a `reason`.
 type InitiatorType string
 
-// InitiatorReason `recurring`, `installment` and `unscheduled` name the agreement, also when the customer makes its first payment. The others
-// are the merchant's alone.
+// InitiatorReason `recurring`, `installment` and `unscheduled` name an agreement, also for its first payment by the customer. All other values are only for
+// `merchant`.
 type InitiatorReason string
 
 // JWK A public key (RFC 7517).
@@ -1975,7 +1975,7 @@ type LineItem struct {
 	Quantity string `json:"quantity"`
 	Taxable  *bool  `json:"taxable,omitempty"`
 
-	// UnitPrice In major units, a decimal with at most four places, as unit prices are often finer than the currency.
+	// UnitPrice In major units, a decimal with at most four places. A unit price can be finer than the currency.
 	UnitPrice string `json:"unit_price"`
 }
 
@@ -2013,7 +2013,7 @@ type MLEKey struct {
 	Jwk JWK         `json:"jwk"`
 	Enc []MLEKeyEnc `json:"enc"`
 
-	// Next The key that will be current from `not_before` on. It decrypts already. Published 14 days ahead.
+	// Next The key that becomes current at `not_before`. It is published 14 days before that, and decrypts already.
 	Next *struct {
 		Kid string `json:"kid"`
 
@@ -2026,7 +2026,7 @@ type MLEKey struct {
 		Jwk JWK `json:"jwk"`
 	} `json:"next,omitempty"`
 
-	// Previous The key that was replaced. It decrypts until `expires_at`.
+	// Previous The replaced key. It decrypts until `expires_at`.
 	Previous *struct {
 		Kid string `json:"kid"`
 
@@ -2036,8 +2036,9 @@ type MLEKey struct {
 		ExpiresAt Timestamp `json:"expires_at"`
 	} `json:"previous,omitempty"`
 
-	// ResponseKey Your own key that responses are encrypted to unless `X-SVC-MLE-Response-Kid` names another; null when none is active.
+	// ResponseKey Your default key for encrypted responses. The `X-SVC-MLE-Response-Kid` header can name another one.
 	ResponseKey *struct {
+		// Kid `null` if no key is active.
 		Kid *string `json:"kid"`
 	} `json:"response_key,omitempty"`
 }
@@ -2065,10 +2066,10 @@ type MLEKeyDeletedObject string
 type MLEKeyRotate struct {
 	Alg *MLEAlgorithm `json:"alg,omitempty"`
 
-	// Kid The key to replace: if it is not current any more, nothing is done.
+	// Kid The key to replace. If it is no longer the current key, nothing changes.
 	Kid *string `json:"kid,omitempty"`
 
-	// ExpiresIn For how many seconds the replaced key decrypts.
+	// ExpiresIn The replaced key decrypts for this number of seconds.
 	ExpiresIn *int64 `json:"expires_in,omitempty"`
 }
 
@@ -2079,7 +2080,7 @@ type MLEResponseKey struct {
 	Alg    MLEAlgorithm         `json:"alg"`
 	Status MLEResponseKeyStatus `json:"status"`
 
-	// Default It is used unless another is asked for.
+	// Default Whether responses are encrypted to this key if the request names no other.
 	Default bool `json:"default"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -2095,7 +2096,7 @@ type MLEResponseKey struct {
 	// Jwk A public key (RFC 7517).
 	Jwk       JWK `json:"jwk"`
 	Challenge *struct {
-		// Jwe Encrypted to the key, only in the response that creates it.
+		// Jwe A challenge that is encrypted to the key. Only in the response to its creation.
 		Jwe *string `json:"jwe,omitempty"`
 
 		// ExpiresAt RFC 3339 UTC with milliseconds.
@@ -2137,7 +2138,7 @@ type MLEResponseKeyList struct {
 // MLEResponseKeyListObject defines model for MLEResponseKeyList.Object.
 type MLEResponseKeyListObject string
 
-// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 type Metadata map[string]string
 
 // Mode Test objects move no money.
@@ -2146,24 +2147,24 @@ type Mode string
 // Money An amount in the minor unit of its currency.
 type Money = int64
 
-// NetworkToken What may be known of a network token.
+// NetworkToken The public fields of a network token.
 type NetworkToken struct {
 	Brand CardBrand `json:"brand"`
 
-	// Last4 Of the token, not of the card.
+	// Last4 The last four digits of the token, not of the card.
 	Last4    string `json:"last4"`
 	ExpMonth int    `json:"exp_month"`
 	ExpYear  int    `json:"exp_year"`
 
-	// Fingerprint The same for the same token within one merchant and mode.
+	// Fingerprint Equal for equal tokens of one merchant and mode.
 	Fingerprint string  `json:"fingerprint"`
 	Eci         *ECI    `json:"eci,omitempty"`
 	RequestorID *string `json:"requestor_id,omitempty"`
 }
 
-// NetworkTokenInput A card network's stand-in for a card number, from a wallet or a token service.
+// NetworkTokenInput A number that replaces a card number. The card network issues it to a wallet or a token service.
 type NetworkTokenInput struct {
-	// Cryptogram The network's proof for this one payment, in base64. Passed on and never stored.
+	// Cryptogram The network's proof for this payment alone, in base64. It is sent to the acquirer and never stored.
 	Cryptogram *secret.String `json:"cryptogram,omitempty"`
 
 	// Eci The electronic commerce indicator: how well the payer was authenticated, in the network's two digits.
@@ -2173,10 +2174,10 @@ type NetworkTokenInput struct {
 	// ExpYear Four digits.
 	ExpYear int `json:"exp_year"`
 
-	// Number The token. It is no card number and is told apart from one.
+	// Number The token. It does not count as a card number.
 	Number secret.String `json:"number"`
 
-	// RequestorID Whom the network gave the token to.
+	// RequestorID The network's id of the wallet or token service.
 	RequestorID *string `json:"requestor_id,omitempty"`
 }
 
@@ -2198,8 +2199,8 @@ type Order struct {
 	TaxExempt *bool  `json:"tax_exempt,omitempty"`
 }
 
-// PartialAuthorization Whether less than the amount may be approved, as of a prepaid card that has less left. `never` declines such a payment;
-// `if_available` takes what there is: `amount_authorized` is then less than `amount`, and the rest is to be paid by other means.
+// PartialAuthorization Whether the acquirer may approve less than the amount, for example of a prepaid card with a smaller balance. `never` declines such a payment.
+// With `if_available`, `amount_authorized` can be less than `amount`. The payer must then pay the rest in another way.
 type PartialAuthorization string
 
 // PaymentMethod defines model for PaymentMethod.
@@ -2212,17 +2213,17 @@ type PaymentMethod struct {
 	Mode     Mode   `json:"mode"`
 	Customer string `json:"customer"`
 
-	// Kind What is stored, and which of the object's fields shows it.
+	// Kind The stored payment source, and the name of the field that shows it.
 	Kind StoredKind `json:"kind"`
 
-	// BankAccount What may be known of a bank account.
+	// BankAccount The public fields of a bank account.
 	BankAccount *BankAccount `json:"bank_account,omitempty"`
 
-	// Card What may be known of a card.
+	// Card The public fields of a card.
 	Card    *Card    `json:"card,omitempty"`
 	Billing *Contact `json:"billing,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -2236,13 +2237,13 @@ type PaymentMethodObject string
 
 // PaymentMethodCreate defines model for PaymentMethodCreate.
 type PaymentMethodCreate struct {
-	// Billing Whom the card belongs to. A payment that brings no `billing` of its own takes this one.
+	// Billing The owner of the card. It is used for payments without a separate `billing`.
 	Billing *Contact `json:"billing,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// Token The `value` of a token. It is used up by this.
+	// Token The `value` of a token
 	Token string `json:"token"`
 }
 
@@ -2256,8 +2257,8 @@ type PaymentMethodList struct {
 // PaymentMethodListObject defines model for PaymentMethodList.Object.
 type PaymentMethodListObject string
 
-// PriorAuthorization The issuer's approval, given before this payment by telephone or another way: the acquirer takes the money under its code and asks for
-// no other. Only for a card, captured at once, without `three_d_secure` and in full.
+// PriorAuthorization An approval that the issuer gave before this payment, by telephone or in another way. The acquirer takes the money with its code and requests
+// no other approval. Only for a card, without `three_d_secure`, with automatic capture of the full amount.
 type PriorAuthorization struct {
 	// Code The approval code. It becomes `authorization.code`.
 	Code string `json:"code"`
@@ -2271,19 +2272,19 @@ type Refund struct {
 	// Mode Test objects move no money.
 	Mode Mode `json:"mode"`
 
-	// BankAccount What may be known of a bank account.
+	// BankAccount The public fields of a bank account.
 	BankAccount *BankAccount `json:"bank_account,omitempty"`
 
-	// Card What may be known of a card.
+	// Card The public fields of a card.
 	Card *Card `json:"card,omitempty"`
 
-	// PaymentMethod Where an unlinked refund goes.
+	// PaymentMethod The payee of an unlinked refund.
 	PaymentMethod *string `json:"payment_method,omitempty"`
 
-	// Transaction Absent from an unlinked refund.
+	// Transaction Absent for an unlinked refund.
 	Transaction string `json:"transaction,omitempty"`
 
-	// Capture The capture it is of. Absent where it is of no single one.
+	// Capture The refunded capture. Absent if the refund is not of a single capture.
 	Capture *string      `json:"capture,omitempty"`
 	Status  RefundStatus `json:"status"`
 
@@ -2296,11 +2297,11 @@ type Refund struct {
 	Currency Currency `json:"currency"`
 	Reason   *string  `json:"reason,omitempty"`
 
-	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
+	// Failure The reason why a `failed` object has no outcome. A transaction that was `canceled` after 24 hours without a confirmation has `not_confirmed`.
 	Failure   *Failure `json:"failure,omitempty"`
 	Reference *string  `json:"reference,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -2322,29 +2323,29 @@ type RefundStatus string
 
 // RefundCreate defines model for RefundCreate.
 type RefundCreate struct {
-	// Amount All that is refundable by default.
+	// Amount By default the whole refundable amount.
 	Amount *Money `json:"amount,omitempty"`
 
 	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 
-	// Capture One capture of the transaction to give back from; its own remainder is then a limit too.
+	// Capture The capture to refund. Its refundable amount is then a limit too.
 	Capture *string    `json:"capture,omitempty"`
 	Card    *CardInput `json:"card,omitempty"`
 
-	// Currency Of an unlinked refund.
+	// Currency Only for an unlinked refund.
 	Currency *Currency `json:"currency,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// PaymentMethod Where an unlinked refund goes: `card` or `bank_account` with the object of the same name, a token's `value`, a customer's payment method, or a
-	// test payment method.
+	// PaymentMethod The payee of an unlinked refund. `card` or `bank_account`, with the object of the same name. Or a token's `value`, a customer's payment
+	// method, or a test payment method.
 	PaymentMethod *string `json:"payment_method,omitempty"`
 	Reason        *string `json:"reason,omitempty"`
 	Reference     *string `json:"reference,omitempty"`
 
-	// Transaction The payment to give back from. Without it the refund is unlinked, and needs `amount`, `currency` and `payment_method`.
+	// Transaction The payment to refund. Without it the refund is unlinked, and needs `amount`, `currency` and `payment_method`.
 	Transaction string `json:"transaction,omitempty"`
 }
 
@@ -2377,10 +2378,10 @@ type RotatedCertificate struct {
 	NotAfter Timestamp `json:"not_after"`
 }
 
-// Scope What a key may do.
+// Scope A right of an API key.
 type Scope string
 
-// Settlement Whether captured money waits for settlement or has settled.
+// Settlement pending: captured money is not settled yet.
 type Settlement string
 
 // SettlementRun defines model for SettlementRun.
@@ -2388,29 +2389,29 @@ type SettlementRun struct {
 	Object              SettlementRunObject `json:"object"`
 	TransactionsSettled int                 `json:"transactions_settled"`
 
-	// HasMore More transactions wait.
+	// HasMore More transactions can be settled.
 	HasMore bool `json:"has_more"`
 }
 
 // SettlementRunObject defines model for SettlementRun.Object.
 type SettlementRunObject string
 
-// StoredKind What is stored, and which of the object's fields shows it.
+// StoredKind The stored payment source, and the name of the field that shows it.
 type StoredKind string
 
-// TLSPolicy What is allowed, in alphabetical order.
+// TLSPolicy The allowed versions and algorithms, in alphabetical order.
 type TLSPolicy struct {
-	// Versions Of TLS.
+	// Versions Versions of TLS.
 	//
 	// Example: ["1.2","1.3"]
 	Versions []string `json:"versions"`
 
-	// CipherSuites By their IANA names.
+	// CipherSuites IANA names.
 	//
 	// Example: ["TLS_AES_128_GCM_SHA256","TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"]
 	CipherSuites []string `json:"cipher_suites"`
 
-	// SignatureAlgorithms By their IANA names.
+	// SignatureAlgorithms IANA names.
 	//
 	// Example: ["ecdsa_secp256r1_sha256"]
 	SignatureAlgorithms []string `json:"signature_algorithms"`
@@ -2420,7 +2421,7 @@ type TLSPolicy struct {
 type TLSPolicyChange struct {
 	Object TLSPolicyChangeObject `json:"object"`
 
-	// Change Its id.
+	// Change The id of the change.
 	//
 	// Example: pol_01jd8m3k2q4r5
 	Change string `json:"change"`
@@ -2431,16 +2432,16 @@ type TLSPolicyChange struct {
 	EffectiveAt Timestamp `json:"effective_at"`
 	Hosts       []string  `json:"hosts"`
 
-	// Previous What is allowed, in alphabetical order.
+	// Previous The allowed versions and algorithms, in alphabetical order.
 	Previous TLSPolicy `json:"previous"`
 
-	// Current What is allowed, in alphabetical order.
+	// Current The allowed versions and algorithms, in alphabetical order.
 	Current TLSPolicy `json:"current"`
 
-	// Added What is allowed, in alphabetical order.
+	// Added The allowed versions and algorithms, in alphabetical order.
 	Added TLSPolicy `json:"added"`
 
-	// Removed What is allowed, in alphabetical order.
+	// Removed The allowed versions and algorithms, in alphabetical order.
 	Removed TLSPolicy `json:"removed"`
 }
 
@@ -2456,7 +2457,7 @@ type TestClock struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	Now Timestamp `json:"now"`
 
-	// AheadSeconds How far it is ahead of real time.
+	// AheadSeconds The seconds by which the clock is ahead of real time.
 	AheadSeconds int64 `json:"ahead_seconds"`
 }
 
@@ -2465,20 +2466,20 @@ type TestClockObject string
 
 // TestClockAdvance defines model for TestClockAdvance.
 type TestClockAdvance struct {
-	// Seconds How far to move it.
+	// Seconds The seconds by which to move the clock forward.
 	Seconds int64 `json:"seconds"`
 }
 
-// ThreeDSecure The authentication that went with the payment, without its value.
+// ThreeDSecure The authentication of this payment, without the authentication value.
 type ThreeDSecure struct {
 	Eci             ECI     `json:"eci"`
 	DsTransactionID *string `json:"ds_transaction_id,omitempty"`
 	Version         *string `json:"version,omitempty"`
 }
 
-// ThreeDSecureInput What an authentication of the cardholder by 3-D Secure gave, done before this request.
+// ThreeDSecureInput The result of an authentication of the cardholder by 3-D Secure before this request.
 type ThreeDSecureInput struct {
-	// Cavv The authentication value, in base64. Passed on and never stored.
+	// Cavv The authentication value, in base64. It is sent to the acquirer and never stored.
 	Cavv *secret.String `json:"cavv,omitempty"`
 
 	// DsTransactionID The directory server's id of the authentication.
@@ -2487,7 +2488,7 @@ type ThreeDSecureInput struct {
 	// Eci The electronic commerce indicator: how well the payer was authenticated, in the network's two digits.
 	Eci ECI `json:"eci"`
 
-	// Version Of the protocol.
+	// Version The version of the protocol.
 	//
 	// Example: 2.2.0
 	Version *string `json:"version,omitempty"`
@@ -2500,7 +2501,7 @@ type Timestamp = Time
 
 // Token defines model for Token.
 type Token struct {
-	// ID Names the token in `GET /v1/tokens/{id}` and in transactions paid with it. It pays for nothing.
+	// ID The id of the token in `GET /v1/tokens/{id}` and in its transaction. It cannot be used to pay.
 	//
 	// Example: tok_01jd8m3k2q4r5
 	ID     string      `json:"id"`
@@ -2509,13 +2510,13 @@ type Token struct {
 	// Mode Test objects move no money.
 	Mode Mode `json:"mode"`
 
-	// Kind What is stored, and which of the object's fields shows it.
+	// Kind The stored payment source, and the name of the field that shows it.
 	Kind StoredKind `json:"kind"`
 
-	// BankAccount What may be known of a bank account.
+	// BankAccount The public fields of a bank account.
 	BankAccount *BankAccount `json:"bank_account,omitempty"`
 
-	// Card What may be known of a card.
+	// Card The public fields of a card.
 	Card *Card `json:"card,omitempty"`
 
 	// Used A token can be used once.
@@ -2531,11 +2532,11 @@ type Token struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	CreatedAt Timestamp `json:"created_at"`
 
-	// ExpiresAt From then on it cannot be used.
+	// ExpiresAt The token cannot be used from this time on.
 	ExpiresAt Timestamp `json:"expires_at"`
 
-	// Value What to pay with: the `payment_method` of one payment, or the `token` of a new payment method. The response to the creation
-	// alone shows it. A client with the value can pay with the card, so it belongs into no log and no URL.
+	// Value Use it as the `payment_method` of one payment, or as the `token` of a new payment method. Only the response to the creation shows it.
+	// Any client with the value can pay with the card, so never write it to a log or a URL.
 	//
 	//
 	// Example: tok_01jd8m3k2q4r5_8f3kq0xw7n2c5v9m1z4t6r8y0b2d4g6j
@@ -2545,7 +2546,7 @@ type Token struct {
 // TokenObject defines model for Token.Object.
 type TokenObject string
 
-// TokenCreate What the token is to stand for. One of the two.
+// TokenCreate The card or the bank account that the token stands for. Exactly one of the two.
 type TokenCreate struct {
 	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
@@ -2561,7 +2562,7 @@ type Transaction struct {
 	// Mode Test objects move no money.
 	Mode Mode `json:"mode"`
 
-	// Status Where the payment itself stands. What has settled is `settlement`; what was refunded is in the amounts.
+	// Status The state of the payment, without settlement and refunds: `settlement` and `amount_refunded` show these.
 	Status TransactionStatus `json:"status"`
 
 	// Amount An amount in the minor unit of its currency.
@@ -2587,48 +2588,48 @@ type Transaction struct {
 	// AmountRefundable An amount in the minor unit of its currency.
 	AmountRefundable Money `json:"amount_refundable"`
 
-	// Settlement Whether captured money waits for settlement or has settled.
+	// Settlement pending: captured money is not settled yet.
 	Settlement Settlement `json:"settlement"`
 
-	// Capture Whether an approved payment is captured at once.
+	// Capture automatic: an approved payment is captured at once. manual: it needs a capture.
 	Capture CaptureMode `json:"capture"`
 
-	// PartialAuthorization Whether less than the amount may be approved, as of a prepaid card that has less left. `never` declines such a payment;
-	// `if_available` takes what there is: `amount_authorized` is then less than `amount`, and the rest is to be paid by other means.
+	// PartialAuthorization Whether the acquirer may approve less than the amount, for example of a prepaid card with a smaller balance. `never` declines such a payment.
+	// With `if_available`, `amount_authorized` can be less than `amount`. The payer must then pay the rest in another way.
 	PartialAuthorization PartialAuthorization `json:"partial_authorization"`
 
-	// PriorAuthorization The issuer's approval, given before this payment by telephone or another way: the acquirer takes the money under its code and asks for
-	// no other. Only for a card, captured at once, without `three_d_secure` and in full.
+	// PriorAuthorization An approval that the issuer gave before this payment, by telephone or in another way. The acquirer takes the money with its code and requests
+	// no other approval. Only for a card, without `three_d_secure`, with automatic capture of the full amount.
 	PriorAuthorization *PriorAuthorization `json:"prior_authorization,omitempty"`
 
-	// PaymentMethod Absent while a payment that requires confirmation has none.
+	// PaymentMethod Absent until the confirmation names one.
 	PaymentMethod string `json:"payment_method,omitempty"`
 
-	// BankAccount What may be known of a bank account.
+	// BankAccount The public fields of a bank account.
 	BankAccount *BankAccount `json:"bank_account,omitempty"`
 
-	// Card What may be known of a card.
+	// Card The public fields of a card.
 	Card *Card `json:"card,omitempty"`
 
-	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer requests this payment alone.
+	// Initiator The party that requests the payment and, for a stored card, the agreement. Without it, the customer requests this payment, without an agreement.
 	Initiator *Initiator `json:"initiator,omitempty"`
 
-	// NetworkToken What may be known of a network token.
+	// NetworkToken The public fields of a network token.
 	NetworkToken *NetworkToken `json:"network_token,omitempty"`
 
-	// ThreeDSecure The authentication that went with the payment, without its value.
+	// ThreeDSecure The authentication of this payment, without the authentication value.
 	ThreeDSecure *ThreeDSecure `json:"three_d_secure,omitempty"`
 
-	// DeclineCode Why the issuer or acquirer declined.
+	// DeclineCode The reason why the issuer or the acquirer declined.
 	DeclineCode *DeclineCode `json:"decline_code,omitempty"`
 
-	// Failure Why no outcome could be had, on `failed` objects; on `canceled` transactions that were not confirmed within 24 hours, `not_confirmed`.
+	// Failure The reason why a `failed` object has no outcome. A transaction that was `canceled` after 24 hours without a confirmation has `not_confirmed`.
 	Failure *Failure `json:"failure,omitempty"`
 
-	// Checks The issuer's checks of the data that came with the card.
+	// Checks The issuer's checks of the security code and the billing address.
 	Checks *Checks `json:"checks,omitempty"`
 
-	// Authorization The acquirer's response. Present once the acquirer was reached, on declines too.
+	// Authorization The acquirer's response. Present after the acquirer has responded, also on declines.
 	Authorization       *Authorization `json:"authorization,omitempty"`
 	Customer            *string        `json:"customer,omitempty"`
 	Reference           *string        `json:"reference,omitempty"`
@@ -2640,10 +2641,10 @@ type Transaction struct {
 	// Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
 	Order *Order `json:"order,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
-	// Version Counts this object's announced transitions, from 1.
+	// Version Counts the events of this object, from 1.
 	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -2656,8 +2657,8 @@ type Transaction struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
-	// ClientSecret Lets a publishable key confirm this transaction. Only in the response that creates one with `confirm: false`: hand it to the
-	// payer's device, over TLS, and keep it nowhere.
+	// ClientSecret With it, a publishable key can confirm this transaction. Only in the response to a create with `confirm: false`. Send it to the payer's
+	// device over TLS, and do not store it.
 	ClientSecret *secret.String `json:"client_secret,omitempty"`
 }
 
@@ -2669,48 +2670,47 @@ type TransactionConfirm struct {
 	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 
-	// Billing In place of what the create gave.
+	// Billing Replaces the `billing` of the create.
 	Billing *Contact   `json:"billing,omitempty"`
 	Card    *CardInput `json:"card,omitempty"`
 
-	// CardCvc The security code of a customer's stored card (`pm_…`), or of a test payment method, as the payer typed it for this payment. Passed
-	// on and never stored. A card that is typed whole has it in `card.cvc`.
+	// CardCvc The security code that the payer typed for this payment, for a stored card (`pm_…`) or a test payment method. It is sent to the acquirer
+	// and never stored. With `card`, use `card.cvc` instead.
 	CardCvc *secret.String `json:"card_cvc,omitempty"`
 
-	// ClientSecret Required of publishable keys.
+	// ClientSecret Required with a publishable key.
 	ClientSecret *secret.String `json:"client_secret,omitempty"`
 
-	// NetworkToken A card network's stand-in for a card number, from a wallet or a token service.
+	// NetworkToken A number that replaces a card number. The card network issues it to a wallet or a token service.
 	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
 
-	// PaymentMethod As in a create; by default what the create named, or else the default of the customer that it named.
+	// PaymentMethod As in a create. The default is the payment method of the create, or else the default payment method of its customer.
 	PaymentMethod string `json:"payment_method,omitempty"`
 
-	// ThreeDSecure What an authentication of the cardholder by 3-D Secure gave, done before this request.
+	// ThreeDSecure The result of an authentication of the cardholder by 3-D Secure before this request.
 	ThreeDSecure *ThreeDSecureInput `json:"three_d_secure,omitempty"`
 }
 
 // TransactionCreate defines model for TransactionCreate.
 type TransactionCreate struct {
-	// Amount 0 is a verification: it asks the issuer about the card and reserves nothing. Only with `capture: manual`.
+	// Amount 0 is a verification: the issuer checks the card and reserves nothing. Only with `capture: manual`.
 	Amount Money `json:"amount"`
 
 	// BankAccount An account at a bank in the United States, debited in `usd`. It is always captured at once.
 	BankAccount *BankAccountInput `json:"bank_account,omitempty"`
 	Billing     *Contact          `json:"billing,omitempty"`
 
-	// Capture Whether an approved payment is captured at once.
+	// Capture automatic: an approved payment is captured at once. manual: it needs a capture.
 	Capture *CaptureMode `json:"capture,omitempty"`
 	Card    *CardInput   `json:"card,omitempty"`
 
-	// CardCvc The security code of a customer's stored card (`pm_…`), or of a test payment method, as the payer typed it for this payment. Passed
-	// on and never stored. A card that is typed whole has it in `card.cvc`.
+	// CardCvc The security code that the payer typed for this payment, for a stored card (`pm_…`) or a test payment method. It is sent to the acquirer
+	// and never stored. With `card`, use `card.cvc` instead.
 	CardCvc *secret.String `json:"card_cvc,omitempty"`
 
-	// Confirm false makes a transaction that waits in `requires_confirmation`, and requests no money yet. The response has a
-	// `client_secret`, with which the payer's own device can confirm it by a publishable key. The payment source then comes with
-	// the confirmation: here a customer's payment method may be named, as the default, but no token. A transaction without a
-	// confirmation within 24 hours is canceled.
+	// Confirm false creates a transaction with the status `requires_confirmation`, and requests no money yet. The response has a `client_secret`. With it
+	// and a publishable key, the payer's device can confirm the transaction. The confirmation names the payment source. This request can name
+	// a customer's payment method as the default, but no token. Without a confirmation within 24 hours the transaction is canceled.
 	Confirm *bool `json:"confirm,omitempty"`
 
 	// Currency ISO 4217 code, lower case.
@@ -2718,40 +2718,40 @@ type TransactionCreate struct {
 	// Example: usd
 	Currency Currency `json:"currency"`
 
-	// Customer The payer. A stored payment method must be this customer's; without this field the payment is its owner's.
+	// Customer The payer. A stored payment method must belong to this customer. By default, the payer is the customer of the stored payment method.
 	Customer    *string `json:"customer,omitempty"`
 	Description *string `json:"description,omitempty"`
 
-	// Initiator Who requests the payment, and under which agreement when the credential is stored. Without it, the customer requests this payment alone.
+	// Initiator The party that requests the payment and, for a stored card, the agreement. Without it, the customer requests this payment, without an agreement.
 	Initiator *Initiator `json:"initiator,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// NetworkToken A card network's stand-in for a card number, from a wallet or a token service.
+	// NetworkToken A number that replaces a card number. The card network issues it to a wallet or a token service.
 	NetworkToken *NetworkTokenInput `json:"network_token,omitempty"`
 
 	// Order Level 2 and 3 data. Amounts are in the minor unit of the transaction's currency.
 	Order                *Order                `json:"order,omitempty"`
 	PartialAuthorization *PartialAuthorization `json:"partial_authorization,omitempty"`
 
-	// PaymentMethod Required unless `confirm` is false, or `customer` has a `default_payment_method`, which is then charged. A kind, with the object of the same name: `card` (in test mode, without the object, the approving test card),
-	// `network_token` or `bank_account`. Or a token's `value` (`tok_…`), a customer's payment method (`pm_…`), or a test payment method such as
-	// `pm_card_visa` from the simulator's catalogue.
+	// PaymentMethod `card`, `network_token` or `bank_account`, with the object of the same name. In test mode, `card` without the object is the approving test
+	// card. Or a token's `value` (`tok_…`), a customer's payment method (`pm_…`), or a test payment method of the simulator such as
+	// `pm_card_visa`. Required, unless `confirm` is false or `customer` has a `default_payment_method`, which is then charged.
 	PaymentMethod string `json:"payment_method,omitempty"`
 
-	// PriorAuthorization The issuer's approval, given before this payment by telephone or another way: the acquirer takes the money under its code and asks for
-	// no other. Only for a card, captured at once, without `three_d_secure` and in full.
+	// PriorAuthorization An approval that the issuer gave before this payment, by telephone or in another way. The acquirer takes the money with its code and requests
+	// no other approval. Only for a card, without `three_d_secure`, with automatic capture of the full amount.
 	PriorAuthorization *PriorAuthorization `json:"prior_authorization,omitempty"`
 
-	// Reference The merchant's own name for this payment, an order or invoice number.
+	// Reference The merchant's name for this payment, such as an order or invoice number.
 	Reference *string  `json:"reference,omitempty"`
 	Shipping  *Contact `json:"shipping,omitempty"`
 
-	// StatementDescriptor What the cardholder reads on the statement. No control characters.
+	// StatementDescriptor The text on the cardholder's statement. No control characters.
 	StatementDescriptor *string `json:"statement_descriptor,omitempty"`
 
-	// ThreeDSecure What an authentication of the cardholder by 3-D Secure gave, done before this request.
+	// ThreeDSecure The result of an authentication of the cardholder by 3-D Secure before this request.
 	ThreeDSecure *ThreeDSecureInput `json:"three_d_secure,omitempty"`
 }
 
@@ -2765,7 +2765,7 @@ type TransactionList struct {
 // TransactionListObject defines model for TransactionList.Object.
 type TransactionListObject string
 
-// TransactionStatus Where the payment itself stands. What has settled is `settlement`; what was refunded is in the amounts.
+// TransactionStatus The state of the payment, without settlement and refunds: `settlement` and `amount_refunded` show these.
 type TransactionStatus string
 
 // TransactionVoid defines model for TransactionVoid.
@@ -2786,7 +2786,7 @@ type Trust struct {
 	// CalendarURL Example: https://trust.example.com/calendar.ics
 	CalendarURL string `json:"calendar_url"`
 
-	// TLSPolicy What is allowed, in alphabetical order.
+	// TLSPolicy The allowed versions and algorithms, in alphabetical order.
 	TLSPolicy *TLSPolicy `json:"tls_policy,omitempty"`
 	Advice    string     `json:"advice"`
 }
@@ -2794,7 +2794,7 @@ type Trust struct {
 // TrustObject defines model for Trust.Object.
 type TrustObject string
 
-// TrustCertificate What identifies a certificate.
+// TrustCertificate The identity of a certificate.
 type TrustCertificate struct {
 	Object TrustCertificateObject `json:"object"`
 
@@ -2807,7 +2807,7 @@ type TrustCertificate struct {
 	// Issuer Example: CN=Example CA 1,O=Example Trust,C=US
 	Issuer string `json:"issuer"`
 
-	// Names Host names and addresses that it is good for. Authorities have none.
+	// Names The host names and addresses of the certificate. An authority has none.
 	//
 	// Example: ["api.example.com"]
 	Names []string `json:"names"`
@@ -2827,32 +2827,32 @@ type TrustCertificate struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	NotAfter Timestamp `json:"not_after"`
 
-	// CertificateSha256 Of the whole certificate, in hexadecimal.
+	// CertificateSha256 The SHA-256 of the whole certificate, in hexadecimal.
 	//
 	// Example: 50c57e7f5ed0c4a1f9f6d3e6a0e1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3
 	CertificateSha256 string `json:"certificate_sha256"`
 
-	// CertificateSha256Colons The same as `openssl x509 -fingerprint -sha256` writes it.
+	// CertificateSha256Colons The same in the form of `openssl x509 -fingerprint -sha256`.
 	//
 	// Example: 50:C5:7E:7F:5E:D0:C4:A1:F9:F6:D3:E6:A0:E1:B2:C3:D4:E5:F6:07:18:29:3A:4B:5C:6D:7E:8F:90:A1:B2:C3
 	CertificateSha256Colons string `json:"certificate_sha256_colons"`
 
-	// X5TS256 The same as JOSE writes it.
+	// X5TS256 The same in the form of JOSE.
 	//
 	// Example: UMV-f17QxKH59tPmoOGyw9Tl9gcYKTpLXG1-j5Chsrs
 	X5TS256 string `json:"x5t_s256"`
 
-	// SpkiSha256 Of its public key (SPKI), in base64.
+	// SpkiSha256 The SHA-256 of its public key (SPKI), in base64.
 	//
 	// Example: +iqLAzz6k1zvN2vMUrUDtSL8Wj1hGfsJLVnUGp41vs8=
 	SpkiSha256 string `json:"spki_sha256"`
 
-	// IssuerSpkiSha256 Of the public key of its issuer, in base64, where that is known.
+	// IssuerSpkiSha256 The SHA-256 of its issuer's public key, in base64, if it is known.
 	//
 	// Example: C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=
 	IssuerSpkiSha256 *string `json:"issuer_spki_sha256,omitempty"`
 
-	// Pins The SHA-256 of a certificate's public key (SPKI), in the forms that clients use to pin it.
+	// Pins The SHA-256 of a certificate's public key (SPKI), in the forms that clients use for pinning.
 	Pins TrustPins `json:"pins"`
 }
 
@@ -2866,13 +2866,13 @@ type TrustFingerprints struct {
 	// Hosts Example: ["api.example.com"]
 	Hosts []string `json:"hosts"`
 
-	// Current What is served now: one certificate, or one for each kind of key.
+	// Current The present certificates: one, or one for each key algorithm.
 	Current []TrustCertificate `json:"current"`
 
-	// Next What will be served, once that is known.
+	// Next The next certificates, once they are known.
 	Next []TrustCertificate `json:"next"`
 
-	// IssuingCas Who signed `current` and `next`. Pin these, if you must.
+	// IssuingCas The authorities that signed `current` and `next`. If you must pin, pin these.
 	IssuingCas []TrustCertificate `json:"issuing_cas"`
 	Rotation   *TrustRotation     `json:"rotation,omitempty"`
 
@@ -2884,7 +2884,7 @@ type TrustFingerprints struct {
 // TrustFingerprintsObject defines model for TrustFingerprints.Object.
 type TrustFingerprintsObject string
 
-// TrustPins The SHA-256 of a certificate's public key (SPKI), in the forms that clients use to pin it.
+// TrustPins The SHA-256 of a certificate's public key (SPKI), in the forms that clients use for pinning.
 type TrustPins struct {
 	// Curl For `--pinnedpubkey`.
 	//
@@ -2912,12 +2912,12 @@ type TrustPins struct {
 
 // TrustRotation defines model for TrustRotation.
 type TrustRotation struct {
-	// ID The one that the calendar and the event name.
+	// ID The same id as in the calendar and the event.
 	//
 	// Example: rot_01jd8m3k2q4r5
 	ID string `json:"id"`
 
-	// Status announced: the certificates of `next` will be served. planned: they are not made yet, and the time is an estimate.
+	// Status announced: the certificates in `next` will be served. planned: they do not exist yet, and the time is an estimate.
 	Status TrustRotationStatus `json:"status"`
 
 	// EffectiveAt RFC 3339 UTC with milliseconds.
@@ -2926,7 +2926,7 @@ type TrustRotation struct {
 	EffectiveAt Timestamp `json:"effective_at"`
 }
 
-// TrustRotationStatus announced: the certificates of `next` will be served. planned: they are not made yet, and the time is an estimate.
+// TrustRotationStatus announced: the certificates in `next` will be served. planned: they do not exist yet, and the time is an estimate.
 type TrustRotationStatus string
 
 // WebhookAttempt The last attempt that ended.
@@ -2939,15 +2939,15 @@ type WebhookAttempt struct {
 	// ResponseStatus The receiver's HTTP status, if it sent a response.
 	ResponseStatus *int `json:"response_status,omitempty"`
 
-	// Error Why it did not succeed. `queue_full` is of no attempt: too many deliveries to the endpoint were pending, and the oldest were given up.
+	// Error The reason of the failure. `queue_full` is not an attempt: too many deliveries to the endpoint were pending, and the oldest ended.
 	Error      *WebhookAttemptError `json:"error,omitempty"`
 	DurationMs int64                `json:"duration_ms"`
 }
 
-// WebhookAttemptError Why it did not succeed. `queue_full` is of no attempt: too many deliveries to the endpoint were pending, and the oldest were given up.
+// WebhookAttemptError The reason of the failure. `queue_full` is not an attempt: too many deliveries to the endpoint were pending, and the oldest ended.
 type WebhookAttemptError string
 
-// WebhookDelivery One event on its way to one webhook endpoint.
+// WebhookDelivery The delivery of one event to one webhook endpoint.
 type WebhookDelivery struct {
 	ID     string                `json:"id"`
 	Object WebhookDeliveryObject `json:"object"`
@@ -2958,10 +2958,10 @@ type WebhookDelivery struct {
 	Event     string `json:"event"`
 	EventType string `json:"event_type"`
 
-	// Status Pending while there will be another attempt, failed when it was given up.
+	// Status pending: another attempt will follow. failed: no further attempt will follow.
 	Status WebhookDeliveryStatus `json:"status"`
 
-	// Attempts How many were begun.
+	// Attempts The number of attempts so far.
 	Attempts int64 `json:"attempts"`
 
 	// NextAttemptAt RFC 3339 UTC with milliseconds.
@@ -2986,7 +2986,7 @@ type WebhookDelivery struct {
 // WebhookDeliveryObject defines model for WebhookDelivery.Object.
 type WebhookDeliveryObject string
 
-// WebhookDeliveryStatus Pending while there will be another attempt, failed when it was given up.
+// WebhookDeliveryStatus pending: another attempt will follow. failed: no further attempt will follow.
 type WebhookDeliveryStatus string
 
 // WebhookDeliveryList defines model for WebhookDeliveryList.
@@ -3010,7 +3010,7 @@ type WebhookEndpoint struct {
 	EnabledEvents []string              `json:"enabled_events"`
 	Status        WebhookEndpointStatus `json:"status"`
 
-	// DisabledReason The cause: the merchant's request, the endpoint's response 410, or five days without one success.
+	// DisabledReason requested: the merchant disabled it. gone: it responded with 410. failing: no delivery succeeded for five days.
 	DisabledReason *WebhookEndpointDisabledReason `json:"disabled_reason,omitempty"`
 
 	// FailingSince RFC 3339 UTC with milliseconds.
@@ -3019,7 +3019,7 @@ type WebhookEndpoint struct {
 	FailingSince *Timestamp `json:"failing_since,omitempty"`
 	Description  *string    `json:"description,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
 	// PreviousSecretUntil RFC 3339 UTC with milliseconds.
@@ -3040,7 +3040,7 @@ type WebhookEndpoint struct {
 	// Example: 2026-11-21T09:30:00.000Z
 	UpdatedAt Timestamp `json:"updated_at"`
 
-	// Secret The key that signs the deliveries, only in the response that created it.
+	// Secret The key that signs the deliveries. Only in the response to its creation.
 	Secret *secret.String `json:"secret,omitempty"`
 }
 
@@ -3050,22 +3050,22 @@ type WebhookEndpointObject string
 // WebhookEndpointStatus defines model for WebhookEndpoint.Status.
 type WebhookEndpointStatus string
 
-// WebhookEndpointDisabledReason The cause: the merchant's request, the endpoint's response 410, or five days without one success.
+// WebhookEndpointDisabledReason requested: the merchant disabled it. gone: it responded with 410. failing: no delivery succeeded for five days.
 type WebhookEndpointDisabledReason string
 
 // WebhookEndpointCreate defines model for WebhookEndpointCreate.
 type WebhookEndpointCreate struct {
 	Description *string `json:"description,omitempty"`
 
-	// EnabledEvents Types of events, each once, or `*` alone for all there are and will be.
+	// EnabledEvents Types of events, each once. `*` alone is all types, also future ones.
 	//
 	// Example: ["transaction.captured","refund.succeeded"]
 	EnabledEvents WebhookEventTypes `json:"enabled_events"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// URL `https` to port 443 or one from 1024 on; in test mode `http` to port 80 or 8080 too. It must lead to the public internet.
+	// URL `https` to port 443 or to a port from 1024 on. In test mode also `http` to port 80 or 8080. The address must be on the public internet.
 	URL string `json:"url"`
 }
 
@@ -3083,12 +3083,12 @@ type WebhookEndpointListObject string
 type WebhookEndpointUpdate struct {
 	Description *string `json:"description,omitempty"`
 
-	// EnabledEvents Types of events, each once, or `*` alone for all there are and will be.
+	// EnabledEvents Types of events, each once. `*` alone is all types, also future ones.
 	//
 	// Example: ["transaction.captured","refund.succeeded"]
 	EnabledEvents *WebhookEventTypes `json:"enabled_events,omitempty"`
 
-	// Metadata Up to 50 of the merchant's own entries. Keys of 1 to 40 characters, values of up to 500.
+	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata                    `json:"metadata,omitempty"`
 	Status   *WebhookEndpointUpdateStatus `json:"status,omitempty"`
 	URL      *string                      `json:"url,omitempty"`
@@ -3097,14 +3097,14 @@ type WebhookEndpointUpdate struct {
 // WebhookEndpointUpdateStatus defines model for WebhookEndpointUpdate.Status.
 type WebhookEndpointUpdateStatus string
 
-// WebhookEventTypes Types of events, each once, or `*` alone for all there are and will be.
+// WebhookEventTypes Types of events, each once. `*` alone is all types, also future ones.
 //
 // Example: ["transaction.captured","refund.succeeded"]
 type WebhookEventTypes = []string
 
 // WebhookSecretRoll defines model for WebhookSecretRoll.
 type WebhookSecretRoll struct {
-	// ExpiresIn For how many seconds the secret before signs too.
+	// ExpiresIn The previous secret signs too for this number of seconds.
 	ExpiresIn *int `json:"expires_in,omitempty"`
 }
 
@@ -3131,26 +3131,27 @@ type Refusal = ErrorBody
 
 // ListCustomersParams defines parameters for ListCustomers.
 type ListCustomersParams struct {
-	// Limit How many objects at most, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
+	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
+	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
-	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
+	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 
-	// Reference The merchant's own name for the customer, whole.
+	// Reference The merchant's name for the customer, in full.
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
 
-	// Email The customer's e-mail address, whole and as it was written.
+	// Email The customer's e-mail address, in full and in the same upper and lower case.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 }
 
 // CreateCustomerParams defines parameters for CreateCustomer.
 type CreateCustomerParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3161,55 +3162,60 @@ type DeleteCustomerParams struct {
 
 // UpdateCustomerParams defines parameters for UpdateCustomer.
 type UpdateCustomerParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // AttachPaymentMethodParams defines parameters for AttachPaymentMethod.
 type AttachPaymentMethodParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ReserveIdempotencyKeyParams defines parameters for ReserveIdempotencyKey.
 type ReserveIdempotencyKeyParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateRefundParams defines parameters for CreateRefund.
 type CreateRefundParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListTransactionsParams defines parameters for ListTransactions.
 type ListTransactionsParams struct {
-	// Limit How many objects at most, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
+	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
+	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
-	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
+	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore      `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 	Status       *TransactionStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Customer The id of a customer.
 	Customer *string `form:"customer,omitempty" json:"customer,omitempty"`
 
-	// Reference The merchant's own name for the payment, whole.
+	// Reference The merchant's name for the payment, in full.
 	Reference *string `form:"reference,omitempty" json:"reference,omitempty"`
 
 	// CardFingerprint The `fingerprint` of a card.
@@ -3226,27 +3232,29 @@ type ListTransactionsParams struct {
 
 // ListTransactionCapturesParams defines parameters for ListTransactionCaptures.
 type ListTransactionCapturesParams struct {
-	// Limit How many objects at most, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
+	// Limit The largest number of objects, 1 to 100. A page that would exceed 1,048,576 bytes has fewer objects, and `has_more` is true.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// StartingAfter An id; the page begins after it (older objects). Not together with `ending_before`.
+	// StartingAfter An id. The page begins after it, with older objects. Not together with `ending_before`.
 	StartingAfter *StartingAfter `form:"starting_after,omitempty" json:"starting_after,omitempty"`
 
-	// EndingBefore An id; the page ends before it (newer objects). Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
+	// EndingBefore An id. The page ends before it, with newer objects. Not together with `starting_after`. A client that polls with the newest id of its last page skips no object.
 	EndingBefore *EndingBefore `form:"ending_before,omitempty" json:"ending_before,omitempty"`
 }
 
 // CreateCaptureParams defines parameters for CreateCapture.
 type CreateCaptureParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // VoidTransactionParams defines parameters for VoidTransaction.
 type VoidTransactionParams struct {
-	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect and kept for 24 hours. A well-formed structured-field string
-	// (RFC 8941) is unquoted first: `"k"` and `k` are one key, and its quotes and backslashes do not count. Any other value is taken as it is.
+	// IdempotencyKey 1 to 255 printable ASCII characters, unique for each intended effect, and stored for 24 hours. A well-formed structured-field string
+	// (RFC 8941) is unquoted first: `"k"` and `k` are the same key. Its quotes and backslashes do not count towards the length. Any other value is
+	// not changed.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3348,7 +3356,7 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// GetCurrentAPIKey What the secret key of this request is
+	// GetCurrentAPIKey Read the secret key of this request
 	//
 	// Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 	GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3379,12 +3387,11 @@ type ClientInterface interface {
 
 	// DeleteCustomer Delete a customer, and detach all its payment methods
 	//
-	// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-	// accounts, and both in their events, which then show no more than the object's id.
+	// The customer can no longer be read, changed or used in a payment. Its fields, and the cards and accounts of its payment methods, are
+	// erased. The events of these objects then show only the object's id.
 	//
-	// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
-	// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
-	// day.
+	// The customer's transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
+	// erased 60 days after the payment or its last refund. An unfinished operation delays this. Their events follow within one day.
 	//
 	// Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
 	DeleteCustomer(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3396,8 +3403,8 @@ type ClientInterface interface {
 
 	// UpdateCustomerWithBody Change the fields that are given
 	//
-	// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
-	// replaced as a whole.
+	// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
+	// a whole.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3406,28 +3413,28 @@ type ClientInterface interface {
 
 	// UpdateCustomer Change the fields that are given
 	//
-	// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
-	// replaced as a whole.
+	// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
+	// a whole.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /v1/customers/{id} (the `UpdateCustomer` operationId).
 	UpdateCustomer(ctx context.Context, id ID, params *UpdateCustomerParams, body UpdateCustomerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AttachPaymentMethodWithBody Use a token up to give a customer a payment method, which can be used again and again
+	// AttachPaymentMethodWithBody Attach a token to a customer as a payment method for any number of payments
 	//
-	// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
-	// methods.
+	// The token is then used. The security code is not stored. The same card can be attached twice: equal cards have the same `fingerprint`. A
+	// customer can have 500 payment methods.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/customers/{id}/payment_methods (the `AttachPaymentMethod` operationId).
 	AttachPaymentMethodWithBody(ctx context.Context, id ID, params *AttachPaymentMethodParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AttachPaymentMethod Use a token up to give a customer a payment method, which can be used again and again
+	// AttachPaymentMethod Attach a token to a customer as a payment method for any number of payments
 	//
-	// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
-	// methods.
+	// The token is then used. The security code is not stored. The same card can be attached twice: equal cards have the same `fingerprint`. A
+	// customer can have 500 payment methods.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3441,8 +3448,9 @@ type ClientInterface interface {
 
 	// ReserveIdempotencyKeyWithBody Reserve an Idempotency-Key without any effect
 	//
-	// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
-	// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+	// Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
+	// key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
+	// nonce only once.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3451,45 +3459,46 @@ type ClientInterface interface {
 
 	// ReserveIdempotencyKey Reserve an Idempotency-Key without any effect
 	//
-	// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
-	// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+	// Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
+	// key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
+	// nonce only once.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/idempotency_keys (the `ReserveIdempotencyKey` operationId).
 	ReserveIdempotencyKey(ctx context.Context, params *ReserveIdempotencyKeyParams, body ReserveIdempotencyKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetIdempotencyKey What became of the request that was sent under a key
+	// GetIdempotencyKey Read the result of the request with this Idempotency-Key
 	//
-	// A key that was never used, whose request was refused without being kept, or that has expired is 404.
+	// The response is 404 if no request used the key, if the key has expired, or if the refusal of its request was not stored.
 	//
 	// Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 	GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateRefundWithBody Give captured money back, all of the rest by default, or give money without a payment before it
+	// CreateRefundWithBody Refund a captured payment, by default the whole remaining amount, or make an unlinked refund
 	//
-	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
-	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
+	// payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
+	// cannot be voided or refunded here: only the payee can return the money.
 	//
-	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
-	// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
-	// it, with an event.
+	// A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
+	// `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes
+	// `succeeded`, with an event.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/refunds (the `CreateRefund` operationId).
 	CreateRefundWithBody(ctx context.Context, params *CreateRefundParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateRefund Give captured money back, all of the rest by default, or give money without a payment before it
+	// CreateRefund Refund a captured payment, by default the whole remaining amount, or make an unlinked refund
 	//
-	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-	// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
-	// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+	// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
+	// payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
+	// cannot be voided or refunded here: only the payee can return the money.
 	//
-	// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
-	// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
-	// it, with an event.
+	// A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
+	// `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes
+	// `succeeded`, with an event.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3501,28 +3510,28 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/refunds/{id} (the `GetRefund` operationId).
 	GetRefund(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateTokenWithBody Exchange a card or bank account for a token, which stands for it once within an hour
+	// CreateTokenWithBody Create a token that stands for a card or bank account, for one use within an hour
 	//
-	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-	// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+	// A publishable key can create tokens. So the payer's browser sends the card directly to this service, and the merchant's server never
+	// receives it. Use the token's `value` as the `payment_method` of one payment, or attach it to a customer as a payment method.
 	//
-	// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
-	// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
-	// then refused with `token_code_lost`, and the payer has to type the card again.
+	// A security code is stored until the token is used or expires, for an hour at most. It is encrypted with a key that is destroyed within two
+	// hours, and it is in no backup. A failover or restore of the service's database can lose it. Then a payment with the token is refused with
+	// `token_code_lost`, and the payer must type the card again.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
 	CreateTokenWithBody(ctx context.Context, params *CreateTokenParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateToken Exchange a card or bank account for a token, which stands for it once within an hour
+	// CreateToken Create a token that stands for a card or bank account, for one use within an hour
 	//
-	// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-	// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+	// A publishable key can create tokens. So the payer's browser sends the card directly to this service, and the merchant's server never
+	// receives it. Use the token's `value` as the `payment_method` of one payment, or attach it to a customer as a payment method.
 	//
-	// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
-	// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
-	// then refused with `token_code_lost`, and the payer has to type the card again.
+	// A security code is stored until the token is used or expires, for an hour at most. It is encrypted with a key that is destroyed within two
+	// hours, and it is in no backup. A failover or restore of the service's database can lose it. Then a payment with the token is refused with
+	// `token_code_lost`, and the payer must type the card again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3531,8 +3540,8 @@ type ClientInterface interface {
 
 	// ListTransactions List transactions, newest first
 	//
-	// The filters combine: a transaction is listed when all of them hold. Give a span of time with the others where you can: it alone
-	// narrows how much is searched.
+	// A transaction is listed if it matches all filters. If you can, add a span of time, a `customer` or a `reference`: other filters do
+	// not make the search shorter.
 	//
 	// Corresponds with GET /v1/transactions (the `ListTransactions` operationId).
 	ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3547,40 +3556,40 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/transactions/{id}/captures (the `ListTransactionCaptures` operationId).
 	ListTransactionCaptures(ctx context.Context, id ID, params *ListTransactionCapturesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateCaptureWithBody Capture all or part of what is authorized
+	// CreateCaptureWithBody Capture all or part of the authorized amount
 	//
-	// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
-	// `acquirer_unavailable` does not count.
+	// A transaction can have 250 captures, declined ones included. One more is 409 `transaction_not_capturable`. A capture that was refused with
+	// 503 `acquirer_unavailable` does not count.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/transactions/{id}/captures (the `CreateCapture` operationId).
 	CreateCaptureWithBody(ctx context.Context, id ID, params *CreateCaptureParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateCapture Capture all or part of what is authorized
+	// CreateCapture Capture all or part of the authorized amount
 	//
-	// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
-	// `acquirer_unavailable` does not count.
+	// A transaction can have 250 captures, declined ones included. One more is 409 `transaction_not_capturable`. A capture that was refused with
+	// 503 `acquirer_unavailable` does not count.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/transactions/{id}/captures (the `CreateCapture` operationId).
 	CreateCapture(ctx context.Context, id ID, params *CreateCaptureParams, body CreateCaptureJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
+	// VoidTransactionWithBody Release an authorization, cancel captures before settlement, or cancel an unconfirmed payment
 	//
-	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
-	// an authorization without captures: a capture in between then refuses the void.
+	// A void also cancels the captures of the transaction. Send `expected_version` if the void depends on the state that you have read, for
+	// example an authorization without captures. If a capture was made since then, the void is refused.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/transactions/{id}/void (the `VoidTransaction` operationId).
 	VoidTransactionWithBody(ctx context.Context, id ID, params *VoidTransactionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VoidTransaction Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
+	// VoidTransaction Release an authorization, cancel captures before settlement, or cancel an unconfirmed payment
 	//
-	// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
-	// an authorization without captures: a capture in between then refuses the void.
+	// A void also cancels the captures of the transaction. Send `expected_version` if the void depends on the state that you have read, for
+	// example an authorization without captures. If a capture was made since then, the void is refused.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3588,7 +3597,7 @@ type ClientInterface interface {
 	VoidTransaction(ctx context.Context, id ID, params *VoidTransactionParams, body VoidTransactionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// GetCurrentAPIKey What the secret key of this request is
+// GetCurrentAPIKey Read the secret key of this request
 //
 // Corresponds with GET /v1/api_keys/current (the `GetCurrentAPIKey` operationId).
 func (c *Client) GetCurrentAPIKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3669,12 +3678,11 @@ func (c *Client) CreateCustomer(ctx context.Context, params *CreateCustomerParam
 
 // DeleteCustomer Delete a customer, and detach all its payment methods
 //
-// It can no longer be read, changed or paid for, and its data are erased: its fields, its payment methods' cards and
-// accounts, and both in their events, which then show no more than the object's id.
+// The customer can no longer be read, changed or used in a payment. Its fields, and the cards and accounts of its payment methods, are
+// erased. The events of these objects then show only the object's id.
 //
-// Its transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
-// erased 60 days after the payment and after its last refund, or later while a step of it is open. Their events follow within a
-// day.
+// The customer's transactions stay, with amounts, dates, states and the last four digits. Their personal data and the customer's id are
+// erased 60 days after the payment or its last refund. An unfinished operation delays this. Their events follow within one day.
 //
 // Corresponds with DELETE /v1/customers/{id} (the `DeleteCustomer` operationId).
 func (c *Client) DeleteCustomer(ctx context.Context, id ID, params *DeleteCustomerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3706,8 +3714,8 @@ func (c *Client) GetCustomer(ctx context.Context, id ID, reqEditors ...RequestEd
 
 // UpdateCustomerWithBody Change the fields that are given
 //
-// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
-// replaced as a whole.
+// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
+// a whole.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3726,8 +3734,8 @@ func (c *Client) UpdateCustomerWithBody(ctx context.Context, id ID, params *Upda
 
 // UpdateCustomer Change the fields that are given
 //
-// What is not given stays. An empty text removes its field, and so does an empty object; `billing`, `shipping` and `metadata` are
-// replaced as a whole.
+// Absent fields keep their values. An empty text or an empty object removes its field. `billing`, `shipping` and `metadata` are replaced as
+// a whole.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3744,10 +3752,10 @@ func (c *Client) UpdateCustomer(ctx context.Context, id ID, params *UpdateCustom
 	return c.Client.Do(req)
 }
 
-// AttachPaymentMethodWithBody Use a token up to give a customer a payment method, which can be used again and again
+// AttachPaymentMethodWithBody Attach a token to a customer as a payment method for any number of payments
 //
-// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
-// methods.
+// The token is then used. The security code is not stored. The same card can be attached twice: equal cards have the same `fingerprint`. A
+// customer can have 500 payment methods.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3764,10 +3772,10 @@ func (c *Client) AttachPaymentMethodWithBody(ctx context.Context, id ID, params 
 	return c.Client.Do(req)
 }
 
-// AttachPaymentMethod Use a token up to give a customer a payment method, which can be used again and again
+// AttachPaymentMethod Attach a token to a customer as a payment method for any number of payments
 //
-// The security code is not kept. The same card may be attached twice; its `fingerprint` tells. A customer has at most 500 payment
-// methods.
+// The token is then used. The security code is not stored. The same card can be attached twice: equal cards have the same `fingerprint`. A
+// customer can have 500 payment methods.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3801,8 +3809,9 @@ func (c *Client) GetPaymentMethod(ctx context.Context, id ID, paymentMethod stri
 
 // ReserveIdempotencyKeyWithBody Reserve an Idempotency-Key without any effect
 //
-// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
-// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+// Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
+// key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
+// nonce only once.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3821,8 +3830,9 @@ func (c *Client) ReserveIdempotencyKeyWithBody(ctx context.Context, params *Rese
 
 // ReserveIdempotencyKey Reserve an Idempotency-Key without any effect
 //
-// Remembers the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose is replayed. The same key with
-// another purpose, or with any other request, is 422 `idempotency_key_reused`. So a program can accept a nonce once, at all of its instances.
+// Stores the request's `Idempotency-Key`, which is required, for 24 hours. The same key with the same purpose gets the same response. The same
+// key with another purpose, or with any other request, is 422 `idempotency_key_reused`. So all instances of a program together can accept a
+// nonce only once.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3839,9 +3849,9 @@ func (c *Client) ReserveIdempotencyKey(ctx context.Context, params *ReserveIdemp
 	return c.Client.Do(req)
 }
 
-// GetIdempotencyKey What became of the request that was sent under a key
+// GetIdempotencyKey Read the result of the request with this Idempotency-Key
 //
-// A key that was never used, whose request was refused without being kept, or that has expired is 404.
+// The response is 404 if no request used the key, if the key has expired, or if the refusal of its request was not stored.
 //
 // Corresponds with GET /v1/idempotency_keys/{key} (the `GetIdempotencyKey` operationId).
 func (c *Client) GetIdempotencyKey(ctx context.Context, key string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3856,15 +3866,15 @@ func (c *Client) GetIdempotencyKey(ctx context.Context, key string, reqEditors .
 	return c.Client.Do(req)
 }
 
-// CreateRefundWithBody Give captured money back, all of the rest by default, or give money without a payment before it
+// CreateRefundWithBody Refund a captured payment, by default the whole remaining amount, or make an unlinked refund
 //
-// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
-// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
+// payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
+// cannot be voided or refunded here: only the payee can return the money.
 //
-// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
-// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
-// it, with an event.
+// A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
+// `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes
+// `succeeded`, with an event.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3881,15 +3891,15 @@ func (c *Client) CreateRefundWithBody(ctx context.Context, params *CreateRefundP
 	return c.Client.Do(req)
 }
 
-// CreateRefund Give captured money back, all of the rest by default, or give money without a payment before it
+// CreateRefund Refund a captured payment, by default the whole remaining amount, or make an unlinked refund
 //
-// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, whether or not
-// money was ever taken from it here. The operator allows that merchant by merchant; where it is not allowed the response is 403
-// `unlinked_refunds_not_allowed`. What is taken back of it is up to the payee, so it cannot be voided or refunded here.
+// Without `transaction` it is an unlinked refund: the amount goes to the card or bank account that `payment_method` names, without an earlier
+// payment. The operator allows this for each merchant. Otherwise the response is 403 `unlinked_refunds_not_allowed`. An unlinked refund
+// cannot be voided or refunded here: only the payee can return the money.
 //
-// A refund whose outcome is not known is `pending`, and its Idempotency-Key is in use. An unlinked refund that the acquirer does not know
-// stays so for at least 24 hours, because it may still arrive. A `failed` refund becomes `succeeded` if the acquirer turns out to have made
-// it, with an event.
+// A refund without a known outcome is `pending`, and its `Idempotency-Key` is in use. An unlinked refund that the acquirer cannot find stays
+// `pending` for at least 24 hours, because it may still arrive. If the acquirer turns out to have made a `failed` refund, the refund becomes
+// `succeeded`, with an event.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3921,14 +3931,14 @@ func (c *Client) GetRefund(ctx context.Context, id ID, reqEditors ...RequestEdit
 	return c.Client.Do(req)
 }
 
-// CreateTokenWithBody Exchange a card or bank account for a token, which stands for it once within an hour
+// CreateTokenWithBody Create a token that stands for a card or bank account, for one use within an hour
 //
-// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+// A publishable key can create tokens. So the payer's browser sends the card directly to this service, and the merchant's server never
+// receives it. Use the token's `value` as the `payment_method` of one payment, or attach it to a customer as a payment method.
 //
-// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
-// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
-// then refused with `token_code_lost`, and the payer has to type the card again.
+// A security code is stored until the token is used or expires, for an hour at most. It is encrypted with a key that is destroyed within two
+// hours, and it is in no backup. A failover or restore of the service's database can lose it. Then a payment with the token is refused with
+// `token_code_lost`, and the payer must type the card again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3945,14 +3955,14 @@ func (c *Client) CreateTokenWithBody(ctx context.Context, params *CreateTokenPar
 	return c.Client.Do(req)
 }
 
-// CreateToken Exchange a card or bank account for a token, which stands for it once within an hour
+// CreateToken Create a token that stands for a card or bank account, for one use within an hour
 //
-// Publishable keys may do this, so that a card goes from the payer's browser to here without touching the merchant's server. The
-// token's `value` is then the `payment_method` of one payment, or becomes a customer's payment method.
+// A publishable key can create tokens. So the payer's browser sends the card directly to this service, and the merchant's server never
+// receives it. Use the token's `value` as the `payment_method` of one payment, or attach it to a customer as a payment method.
 //
-// A security code is stored encrypted until the token is used or expires, at most for an hour, under a key that is destroyed within
-// two hours. It is in no backup. After a failover or restore of the service's database it can be lost: a payment with the token is
-// then refused with `token_code_lost`, and the payer has to type the card again.
+// A security code is stored until the token is used or expires, for an hour at most. It is encrypted with a key that is destroyed within two
+// hours, and it is in no backup. A failover or restore of the service's database can lose it. Then a payment with the token is refused with
+// `token_code_lost`, and the payer must type the card again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3971,8 +3981,8 @@ func (c *Client) CreateToken(ctx context.Context, params *CreateTokenParams, bod
 
 // ListTransactions List transactions, newest first
 //
-// The filters combine: a transaction is listed when all of them hold. Give a span of time with the others where you can: it alone
-// narrows how much is searched.
+// A transaction is listed if it matches all filters. If you can, add a span of time, a `customer` or a `reference`: other filters do
+// not make the search shorter.
 //
 // Corresponds with GET /v1/transactions (the `ListTransactions` operationId).
 func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4017,10 +4027,10 @@ func (c *Client) ListTransactionCaptures(ctx context.Context, id ID, params *Lis
 	return c.Client.Do(req)
 }
 
-// CreateCaptureWithBody Capture all or part of what is authorized
+// CreateCaptureWithBody Capture all or part of the authorized amount
 //
-// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
-// `acquirer_unavailable` does not count.
+// A transaction can have 250 captures, declined ones included. One more is 409 `transaction_not_capturable`. A capture that was refused with
+// 503 `acquirer_unavailable` does not count.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4037,10 +4047,10 @@ func (c *Client) CreateCaptureWithBody(ctx context.Context, id ID, params *Creat
 	return c.Client.Do(req)
 }
 
-// CreateCapture Capture all or part of what is authorized
+// CreateCapture Capture all or part of the authorized amount
 //
-// A transaction can have 250 captures, declined ones included. Then one more is 409 `transaction_not_capturable`. A capture that was 503
-// `acquirer_unavailable` does not count.
+// A transaction can have 250 captures, declined ones included. One more is 409 `transaction_not_capturable`. A capture that was refused with
+// 503 `acquirer_unavailable` does not count.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4057,10 +4067,10 @@ func (c *Client) CreateCapture(ctx context.Context, id ID, params *CreateCapture
 	return c.Client.Do(req)
 }
 
-// VoidTransactionWithBody Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
+// VoidTransactionWithBody Release an authorization, cancel captures before settlement, or cancel an unconfirmed payment
 //
-// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
-// an authorization without captures: a capture in between then refuses the void.
+// A void also cancels the captures of the transaction. Send `expected_version` if the void depends on the state that you have read, for
+// example an authorization without captures. If a capture was made since then, the void is refused.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4077,10 +4087,10 @@ func (c *Client) VoidTransactionWithBody(ctx context.Context, id ID, params *Voi
 	return c.Client.Do(req)
 }
 
-// VoidTransaction Release an authorization, cancel a capture that has not settled, or cancel an unconfirmed payment
+// VoidTransaction Release an authorization, cancel captures before settlement, or cancel an unconfirmed payment
 //
-// It takes captured amounts back, too. Send `expected_version` if the void depends on the state that you have read, for example on
-// an authorization without captures: a capture in between then refuses the void.
+// A void also cancels the captures of the transaction. Send `expected_version` if the void depends on the state that you have read, for
+// example an authorization without captures. If a capture was made since then, the void is refused.
 //
 // Takes a body of the `application/json` content type.
 //
