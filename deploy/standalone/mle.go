@@ -66,7 +66,7 @@ func keptSecret(path, what string) (secret.String, error) {
 	}
 	kept := secret.New(strings.TrimSpace(string(text)))
 	if kept.IsZero() {
-		return secret.String{}, fmt.Errorf("%s: %s is empty: restore it, or remove it to have a new one made", what, path)
+		return secret.String{}, fmt.Errorf("%s: %s is empty: restore it, or remove it to create a new one", what, path)
 	}
 	return kept, nil
 }

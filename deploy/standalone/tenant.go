@@ -42,12 +42,12 @@ func (i issuer) CreateKey(ctx context.Context, merchant, mode, kind string) (sec
 func (i issuer) Valid(ctx context.Context, key secret.String) (bool, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, i.base+"/v1/api_keys/current", http.NoBody)
 	if err != nil {
-		return false, fmt.Errorf("ask for a key: %w", err)
+		return false, fmt.Errorf("check an API key: %w", err)
 	}
 	r.Header.Set("Authorization", "Bearer "+key.Reveal())
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return false, fmt.Errorf("ask for a key: %w", err)
+		return false, fmt.Errorf("check an API key: %w", err)
 	}
 	_ = response.Body.Close() // only the status matters
 	switch response.StatusCode {
@@ -56,7 +56,7 @@ func (i issuer) Valid(ctx context.Context, key secret.String) (bool, error) {
 	case http.StatusUnauthorized:
 		return false, nil
 	}
-	return false, fmt.Errorf("ask for a key: HTTP %d", response.StatusCode)
+	return false, fmt.Errorf("check an API key: HTTP %d", response.StatusCode)
 }
 
 // ProviderB implements devcreds.Issuer.

@@ -35,11 +35,11 @@ func (m *Main) serve(ctx context.Context, args []string) error {
 	f.IntVar(&s.payerLimit, "payer-rate-limit", 0,
 		"requests a second for a client address with publishable keys, 0 for a tenth of --rate-limit")
 	f.StringVar(&s.admin, "admin", "", "address of the operators' port")
-	f.DurationVar(&s.notice, "notice", 0, "how long to serve with red health before the end")
-	f.IntVar(&s.events, "keep-events", 0, "for how many days events are kept, 0 for good")
-	f.IntVar(&s.personal, "keep-personal-data", 0, "for how many days personal data of payments is kept, 0 for good")
-	f.IntVar(&s.customers, "keep-customers", 0, "after how many days inactive customers are deleted, 0 for never")
-	f.IntVar(&s.audit, "keep-audit", 0, "for how many days audit records are kept, 0 for good")
+	f.DurationVar(&s.notice, "notice", 0, "time for which core still serves after SIGTERM, with 503 for health")
+	f.IntVar(&s.events, "keep-events", 0, "delete events after that many days, 0 for never")
+	f.IntVar(&s.personal, "keep-personal-data", 0, "erase personal data of payments after that many days, 0 for never")
+	f.IntVar(&s.customers, "keep-customers", 0, "delete inactive customers after that many days, 0 for never")
+	f.IntVar(&s.audit, "keep-audit", 0, "delete audit records after that many days, 0 for never")
 	f.BoolVar(&cfg.WebhooksAllowPrivate, "webhooks-allow-private", false,
 		"deliver webhooks to this machine and to private networks too")
 	if _, err := m.parse(f, args, 0); err != nil {

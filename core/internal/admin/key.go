@@ -101,7 +101,7 @@ func (a *Admin) RevokeKey(ctx context.Context, key string, force bool) error {
 		_, err := a.engine().RevokeKey(ctx, r, k.Tenant, nil, k.ID, force)
 		if errors.Is(err, engine.ErrLastKey) {
 			return fmt.Errorf("%s is the last key of its merchant and mode that can manage keys: "+
-				"make another one first, or force it", key)
+				"create another one first, or use --force", key)
 		}
 		return err
 	})

@@ -25,7 +25,7 @@ func newRecovery(c clock.Clock) recovery {
 	r := recovery{
 		attempted: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_recovery_taken_up_total",
-			Help: "Steps that recovery took up because nobody worked on them any more, by kind; again counts again.",
+			Help: "Steps that recovery claimed because no request worked on them any more, by kind. Each claim counts.",
 		}, []string{"step"}),
 		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_recovery_finished_total", Help: "Steps that recovery brought to their end, by kind.",

@@ -34,7 +34,7 @@ func newWebhooks() webhooks {
 		}, []string{"status"}),
 		disabled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_webhook_endpoints_disabled_total",
-			Help: "Webhook endpoints that were disabled for what they answered.",
+			Help: "Webhook endpoints that were disabled because of their responses, by reason.",
 		}, []string{"reason"}),
 		discarded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "causeway_webhook_discarded_total",

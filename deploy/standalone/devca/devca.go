@@ -167,7 +167,7 @@ func load(path string) (*tls.Certificate, error) {
 	}
 	c, err := tls.X509KeyPair(data, data)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no certificate with its key (remove it to have a new one made): %w", path, err)
+		return nil, fmt.Errorf("%s does not hold a certificate and its key (remove it to create new ones): %w", path, err)
 	}
 	return &c, nil
 }

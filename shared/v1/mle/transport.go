@@ -26,7 +26,7 @@ import (
 // with the same Idempotency-Key.
 var (
 	ErrKey    = errors.New("mle: the service's key cannot be had, or is not one to encrypt to")
-	ErrAnswer = errors.New("mle: the answer was not encrypted to us, although that was asked for")
+	ErrAnswer = errors.New("mle: the response was not encrypted to this client, although it was requested")
 )
 
 // The algorithms there are.
@@ -218,7 +218,7 @@ func (t *Transport) open(r *http.Request, answer *http.Response) (*http.Response
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
-		return nil, fmt.Errorf("mle: answer: %w", err)
+		return nil, fmt.Errorf("mle: response: %w", err)
 	}
 	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("%w: it is too long", ErrAnswer)

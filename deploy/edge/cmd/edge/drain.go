@@ -24,7 +24,7 @@ func (m *Main) drain(ctx context.Context, args []string) error {
 	admin := fs.String("admin", "127.0.0.1:9901", "`address` of Envoy's administration, unix:PATH or host:port")
 	quiet := fs.Duration("quiet", 5*time.Second, "least `duration`, so that load balancers notice the failed health check")
 	patience := fs.Duration("patience", 30*time.Second, "longest `duration`")
-	onTerm := fs.Bool("on-term", false, "wait for SIGTERM first, as a container beside Envoy's that is stopped with it")
+	onTerm := fs.Bool("on-term", false, "wait for SIGTERM first, in a container that is stopped together with Envoy's")
 	if err := program.Parse(fs, args, 0); err != nil {
 		return err
 	}

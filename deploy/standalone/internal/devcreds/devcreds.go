@@ -110,7 +110,7 @@ func read(path string) (*Credentials, error) {
 	}
 	c := &Credentials{}
 	if json.Unmarshal(data, c, json.RejectUnknownMembers(true)) != nil { // its error would quote the file
-		return nil, fmt.Errorf("%s does not hold development credentials (remove it to have new ones made)", path)
+		return nil, fmt.Errorf("%s does not hold development credentials (remove it to create new ones)", path)
 	}
 	return c, nil
 }
