@@ -38,7 +38,7 @@ soak: ## Kill rounds by the hundred, failovers, long fuzzing: hours; ROUNDS and 
 lint: $(LINT) $(VALE) ## Compile, vet, lint and tidy-check every module, with and without the workspace, and the prose
 	@.ci/lint $(LINT) $(VALE)
 
-prose: $(VALE) ## Check comments and Markdown of the clean packages, or of the directories in ARGS
+prose: $(VALE) ## Check the language of the clean directories, or of those in ARGS
 	@.ci/prose $(VALE) $(ARGS)
 
 borders: $(LINT) $(VALE) ## Plant a violation of every border and fail unless the linter reports it
