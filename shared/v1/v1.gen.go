@@ -1371,7 +1371,7 @@ type APIKey struct {
 	// Status Active and rolled keys are valid. A rolled key is valid until `expires_at`.
 	Status APIKeyStatus `json:"status"`
 
-	// ReplacedBy The id of the new key
+	// ReplacedBy The id of the new key after a roll.
 	ReplacedBy *string `json:"replaced_by,omitempty"`
 
 	// LastUsedAt RFC 3339 UTC with milliseconds.
@@ -2243,7 +2243,7 @@ type PaymentMethodCreate struct {
 	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata *Metadata `json:"metadata,omitempty"`
 
-	// Token The `value` of a token
+	// Token The `value` of a token. This request uses the token.
 	Token string `json:"token"`
 }
 
