@@ -1695,7 +1695,8 @@ type Customer struct {
 	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
-	// Version Counts the events of this object, from 1. Attaching or detaching a payment method is a change too, with the event `customer.updated`.
+	// Version Counts the changes of this object that have an event, from 1. Attaching or detaching a payment method is such a change, with the event
+	// `customer.updated`.
 	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
@@ -2644,7 +2645,7 @@ type Transaction struct {
 	// Metadata Up to 50 entries of the merchant. A key has 1 to 40 characters, a value up to 500.
 	Metadata Metadata `json:"metadata"`
 
-	// Version Counts the events of this object, from 1.
+	// Version Counts the changes of this object that have an event, from 1.
 	Version int64 `json:"version"`
 
 	// CreatedAt RFC 3339 UTC with milliseconds.
