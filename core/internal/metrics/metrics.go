@@ -64,8 +64,7 @@ func New(c Config) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "causeway_request_seconds", Help: "Time from a request to its response, by route and status.",
-			Buckets: latencies,
+			Name: "causeway_request_seconds", Help: "Duration of a request, by route and status.", Buckets: latencies,
 		}, []string{"route", "status"}),
 		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "causeway_store_group_commands", Help: "Commands that shared one commit.", Buckets: commands,
