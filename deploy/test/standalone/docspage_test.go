@@ -188,7 +188,7 @@ func testDocsByKeyboard(t *testing.T, b *tab, p *process) {
 	const shown = "[...document.querySelectorAll('article.endpoint')].filter((a) => a.checkVisibility()).map((a) => " +
 		"a.id).join(' ')"
 	all := read[string](t, b, shown)
-	b.run(t, chromedp.KeyEvent("redeliver once more"))
+	b.run(t, chromedp.KeyEvent("redeliver enabled"))
 	if got, want := read[string](t, b, shown), "redeliverEvent"; got != want {
 		t.Errorf("found = %q, want %q", got, want)
 	}
