@@ -253,7 +253,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, status int, body []b
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
-		a.log.DebugContext(r.Context(), "answer not delivered", "error", err)
+		a.log.DebugContext(r.Context(), "response not delivered", "error", err)
 	}
 }
 

@@ -89,12 +89,7 @@ func New(c Config) *Metrics {
 		}, []string{"operation", "outcome"}),
 		webhooks: newWebhooks(), passes: newPasses(c.Clock), recovery: newRecovery(c.Clock), purges: newPurges(c.Clock),
 	}
-	for _, reason := range refusals {
-		m.refused.WithLabelValues(reason) // so that it is 0 before the first
-	}
-	for _, result := range []string{"accepted", "refused", "limited"} {
-		m.logins.WithLabelValues(result)
-	}
+	m.startAtZero()
 	m.registry.MustRegister(m.refused, m.logins, m.requests, m.groups, m.commits, m.waits, m.calls,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "causeway_store_waiting_commands", Help: "Commands that wait for the store's writer.",
@@ -112,6 +107,17 @@ func New(c Config) *Metrics {
 		m.registry.MustRegister(part...)
 	}
 	return m
+}
+
+// startAtZero makes the series of counters whose values are known, so that each is 0 before the
+// first event.
+func (m *Metrics) startAtZero() {
+	for _, reason := range refusals {
+		m.refused.WithLabelValues(reason)
+	}
+	for _, result := range []string{"accepted", "refused", "limited"} {
+		m.logins.WithLabelValues(result)
+	}
 }
 
 // logSize is the series of the store's write-ahead log.

@@ -67,7 +67,7 @@ func (tx *Tx) deleteCode(token int64) error {
 	return tx.exec(deleteCode, token)
 }
 
-// DestroyCodeKeys removes the keys of all hours except those from first to last from the database
+// DestroyCodeKeys removes the keys of all hours but first to last from the database
 // and, once it returns nil, from its files. A code that one of them encrypted can then be decrypted
 // from no copy. Its transaction calls hours again, as the clock may have jumped since. While a dump
 // or another long read holds the table, it fails: ErrUnavailable on PostgreSQL, ErrBusy on SQLite.

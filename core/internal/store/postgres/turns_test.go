@@ -330,7 +330,8 @@ func TestConfirmationsShareACommitPostgreSQL(t *testing.T) {
 	reads.Wait()
 }
 
-// openStuckReads opens a core whose connections for reads by id wait for a lock until the test ends.
+// openStuckReads opens a core whose connections for reads by id wait for a lock until the test
+// ends.
 func openStuckReads(t *testing.T) *store.DB {
 	t.Helper()
 	source := pgtest.Schema(t)

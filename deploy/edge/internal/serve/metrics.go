@@ -17,9 +17,9 @@ func NewMetrics() *Metrics {
 			Help: "Envoys that are connected, and those of them that have acknowledged all they are to have.",
 		}, []string{"state"}),
 		responses: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "causeway_edge_xds_answers_total",
-			Help: "Acknowledgements and refusals of deliveries by Envoys, by node, type and answer: ack or nack.",
-		}, []string{"node", "type", "answer"}),
+			Name: "causeway_edge_xds_acknowledgements_total",
+			Help: "Acknowledgements and refusals of deliveries by Envoys, by node, type and result: ack or nack.",
+		}, []string{"node", "type", "result"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_edge_xds_refused_streams_total", Help: "Streams that were refused, by reason.",
 		}, []string{"reason"}),

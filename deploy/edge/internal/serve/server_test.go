@@ -152,7 +152,7 @@ func TestNack(t *testing.T) {
 		refused.Reason != "Secret: no such thing?as this" {
 		t.Errorf("got %v", err)
 	}
-	if got := counted(t, registry, "causeway_edge_xds_answers_total", "nack"); got != 1 {
+	if got := counted(t, registry, "causeway_edge_xds_acknowledgements_total", "nack"); got != 1 {
 		t.Errorf("got %v, want 1", got)
 	}
 	set(t, s, made(t, "one")) // rolled back
