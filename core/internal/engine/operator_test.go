@@ -107,7 +107,7 @@ func TestRevocationWaitsForItsOperatorsCommandPostgreSQL(t *testing.T) {
 	}
 	if err := <-disabled; early && err == nil {
 		t.Error("a command had an effect after the revocation of its token had returned")
-	} else if !early && err != nil {
+	} else if err != nil && !errors.Is(err, payment.ErrOperatorEnded) { // a pass may have waited in its place
 		t.Errorf("the command before the revocation: got %v", err)
 	}
 }

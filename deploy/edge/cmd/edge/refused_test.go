@@ -46,7 +46,7 @@ func TestNACK(t *testing.T) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	if got := fetched(t, "http://"+admin+"/metrics"); !strings.Contains(got,
-		`causeway_edge_xds_acknowledgements_total{result="nack",node="envoy-1",type="Listener"} 1`) {
+		`causeway_edge_xds_acknowledgements_total{node="envoy-1",result="nack",type="Listener"} 1`) {
 		t.Errorf("got %s", got)
 	}
 	e.Wait(t, "does not take back what it refused", func() bool {
