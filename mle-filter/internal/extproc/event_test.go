@@ -271,7 +271,7 @@ func TestForwardedRequestsNeedNoSlot(t *testing.T) {
 func TestUnfinishedEncryptedBodies(t *testing.T) {
 	t.Parallel()
 	w := enginetest.NewWorld(t)
-	const unit = 4 << 10
+	const unit = 1 << 10 // what a body holds at least
 	seen := watch(t, w.Engine(t), admission.Config{Slots: 1, Bytes: 3 * unit}, byField)
 	body := enginetest.Forge{Key: w.EC}.Encrypt(t, "{}")
 	small, unknown := josed(body), chunked(josed(body))
@@ -281,7 +281,7 @@ func TestUnfinishedEncryptedBodies(t *testing.T) {
 		t.Helper()
 		refused := seen.envoy.judge(withLevels(t, "optional"), t, r)
 		if refused.GetStatus().GetCode() != 503 || !strings.Contains(string(refused.GetBody()), `"overloaded"`) {
-			t.Errorf("got %v, want a refusal", refused)
+			t.Fatalf("got %v, want a refusal", refused)
 		}
 		<-seen.ended
 	}
