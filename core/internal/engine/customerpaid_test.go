@@ -28,6 +28,27 @@ func TestPayerOfAWaitingPaymentIsKept(t *testing.T) {
 	}
 }
 
+// TestLastRefundIsTheLastPayment erases a payment with three refunds. The customer keeps the time
+// of the last of them.
+func TestLastRefundIsTheLastPayment(t *testing.T) {
+	t.Parallel()
+	s := coretest.Open(t)
+	MustPaidCustomer(t, s)
+	for _, key := range []string{"first", "second", "last"} {
+		s.Clock.Advance(keptDay)
+		a, err := s.Engine.Refund(t.Context(), s.Request(key), s.Number(t, "SELECT id FROM transactions"), 10, []byte("{}"))
+		if err != nil || a.Status != 201 {
+			t.Fatalf("got %d, %v", a.Status, err)
+		}
+	}
+	s.Clock.Advance(300 * keptDay)
+	MustErase(t, s, 1)
+	got := s.Number(t, "SELECT last_paid_at FROM customers")
+	if want := s.Number(t, "SELECT MAX(created_at) FROM refunds"); got != want {
+		t.Errorf("last paid at %d, want %d", got, want)
+	}
+}
+
 // TestErasureWritesNoOtherCustomer: the erasure of a payment writes its time neither to a deleted
 // customer nor to a customer of another tenant.
 func TestErasureWritesNoOtherCustomer(t *testing.T) {

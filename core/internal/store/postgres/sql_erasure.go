@@ -69,8 +69,8 @@ var erasureSQL = map[string]string{
 					AND refunds.id >= $2::bigint)
 			THEN 1 ELSE 0 END,
 			CASE WHEN updated_at > created_at + $3::bigint THEN 1 ELSE 0 END,
-			GREATEST(created_at, COALESCE((SELECT MAX(refunds.created_at) FROM refunds
-				WHERE refunds.transaction_id = transactions.id), 0))
+			GREATEST(created_at, COALESCE((SELECT refunds.created_at FROM refunds
+				WHERE refunds.transaction_id = transactions.id ORDER BY refunds.id DESC LIMIT 1), 0))
 		FROM transactions WHERE id = $1::bigint FOR UPDATE`,
 	"eraseTransaction": `UPDATE transactions SET erased_at = $1::bigint, payment_method = $2::text,
 		waiting_method = NULL, waiting_details = NULL WHERE id = $3::bigint`,

@@ -61,8 +61,8 @@ var erasureSQL = map[string]string{
 				OR EXISTS (SELECT 1 FROM refunds WHERE refunds.transaction_id = transactions.id AND refunds.id >= ?2)
 			THEN 1 ELSE 0 END,
 			CASE WHEN updated_at > created_at + ?3 THEN 1 ELSE 0 END,
-			MAX(created_at, COALESCE((SELECT MAX(refunds.created_at) FROM refunds
-				WHERE refunds.transaction_id = transactions.id), 0))
+			MAX(created_at, COALESCE((SELECT refunds.created_at FROM refunds
+				WHERE refunds.transaction_id = transactions.id ORDER BY refunds.id DESC LIMIT 1), 0))
 		FROM transactions WHERE id = ?1`,
 	"eraseTransaction": `UPDATE transactions SET erased_at = ?, payment_method = ?, waiting_method = NULL,
 		waiting_details = NULL WHERE id = ?`,
