@@ -43,7 +43,9 @@ type Queue[T any] struct {
 	Most int64
 	// Later reports whether an item costs its caller twice as much as others; nil if none does.
 	Later func(T) bool
-	Limit int // the most items of a caller that have no result yet; 0 for no limit
+	// Limit returns the number of items without a result with which an item's caller gets ErrFull;
+	// 0 for no limit. Nil limits no items.
+	Limit func(T) int
 	// Slots is the most batches under way; 0 means 1. With more than one, a batch begins while others
 	// are under way only for an item that has waited for Slow. Commit is called concurrently then.
 	Slots int
@@ -121,8 +123,10 @@ func (q *Queue[T]) add(c *call[T]) ([]*call[T], error) {
 		return nil, ErrClosed
 	}
 	of := q.callerOf(c.item)
-	if q.Limit > 0 && of.calls >= q.Limit {
-		return nil, ErrFull
+	if q.Limit != nil {
+		if limit := q.Limit(c.item); limit > 0 && of.calls >= limit {
+			return nil, ErrFull
+		}
 	}
 	if of.calls == 0 { // no credit for the time without items
 		of.turn = max(of.turn, q.turn)

@@ -232,7 +232,7 @@ func TestPanics(t *testing.T) {
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(func(q *batch.Queue[int]) { q.Limit, q.Caller = 3, hundreds })
+		b := setup(func(q *batch.Queue[int]) { q.Limit, q.Caller = func(int) int { return 3 }, hundreds })
 		b.add(t, t.Context(), nil, 1, 2, 3)
 		b.add(t, t.Context(), batch.ErrFull, 4)
 		b.add(t, t.Context(), nil, 101)
@@ -247,6 +247,22 @@ func TestLimit(t *testing.T) {
 		b.end(101, nil)
 		b.end(5, nil)
 		b.wantBatches(t, []int{1}, []int{101, 2, 103, 3, 104}, []int{5})
+		b.results.Wait()
+	})
+}
+
+// TestItemsWithoutALimit: items without a limit are accepted, although their caller's others are
+// refused.
+func TestItemsWithoutALimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(func(q *batch.Queue[int]) { q.Limit = func(item int) int { return 3 * (item % 2) } })
+		b.add(t, t.Context(), nil, 1, 3, 5)
+		b.add(t, t.Context(), batch.ErrFull, 7)
+		b.add(t, t.Context(), nil, 2, 4)
+		b.end(1, nil)
+		b.wantBatches(t, []int{1}, []int{3, 5, 2, 4})
+		b.end(3, nil)
 		b.results.Wait()
 	})
 }

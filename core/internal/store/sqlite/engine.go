@@ -18,11 +18,14 @@ import (
 const (
 	maxQueue = 512 // commands of one caller that wait or run
 	maxBatch = 256
-	// batchTime is the time after which a batch ends. Commands that it has not run by then wait for
-	// their turns again.
+	// batchTime is the cost after which a batch ends. Commands that it has not run by then wait for
+	// their turns again. So it writes about 1 MB at most.
 	batchTime = 20 * time.Millisecond
-	// mostCost is the most time that a command costs its caller, in case the machine has stalled.
-	mostCost = 100 * time.Millisecond
+	// byteTime is the time that a commit takes for each byte that a command writes.
+	byteTime = 20 * time.Nanosecond
+	// mostTime is the most running time that a command costs its caller, in case the machine has
+	// stalled.
+	mostTime = 100 * time.Millisecond
 )
 
 // engine is one file, with one writer that commits commands in batches, and a pool of readers
@@ -43,6 +46,7 @@ type engine struct {
 type request struct {
 	*store.Command
 	took  time.Duration
+	bytes int   // that it has written
 	ended bool  // a transaction with the command was committed or rolled back
 	err   error // the result
 }
@@ -56,12 +60,25 @@ func (r *request) caller() any {
 	return r.Caller()
 }
 
-// cost returns the time of the command, and 0 if it has not run.
+// cost returns the time of the command and of its bytes in the commit, and 0 if it has not run.
 func (r *request) cost() int64 {
 	if !r.ended {
 		return 0
 	}
-	return max(1, int64(min(r.took, mostCost)))
+	return max(1, int64(min(r.took, mostTime)+r.commitTime()))
+}
+
+// commitTime returns the time of the command's bytes in the commit.
+func (r *request) commitTime() time.Duration { return time.Duration(r.bytes) * byteTime }
+
+// limit returns how many commands of the caller may wait or run when this one comes. The acquirer
+// may have carried out a step that the command ends, so it is never refused. Background work has
+// few commands at a time, and a pass ends if one is refused.
+func (r *request) limit() int {
+	if r.Background() || r.Caller().Ends {
+		return 0
+	}
+	return maxQueue
 }
 
 // later reports whether the command is not of live mode, which has twice as much time as others.
@@ -93,7 +110,7 @@ func openEngine(ctx context.Context, path, vfs string, db *store.DB, c clock.Clo
 		return nil, err
 	}
 	e := &engine{db: db, write: write, read: read, sql: texts, writer: make(chan *writer, 1)}
-	e.commands.Commit, e.commands.Size, e.commands.Limit = e.commit, maxBatch, maxQueue
+	e.commands.Commit, e.commands.Size, e.commands.Limit = e.commit, maxBatch, (*request).limit
 	e.commands.Caller, e.commands.Later = (*request).caller, (*request).later
 	e.commands.Cost, e.commands.Most = (*request).cost, int64(batchTime)
 	if err := migrate(ctx, write); err != nil {

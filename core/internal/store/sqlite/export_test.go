@@ -13,10 +13,12 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// MaxQueue bounds the commands of one caller, and BatchTime is the time after which a batch ends.
+// MaxQueue bounds the commands of one caller. BatchTime is the time after which a batch ends, and
+// MaxBytes are the bytes of commands that take no time.
 const (
 	MaxQueue  = maxQueue
 	BatchTime = batchTime
+	MaxBytes  = int(batchTime / byteTime)
 )
 
 // MaxLog is the size above which the write-ahead log is emptied.

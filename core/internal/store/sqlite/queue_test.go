@@ -76,6 +76,20 @@ func TestOneBatchHasOneTime(t *testing.T) {
 	}
 }
 
+// fillQueue makes as many commands of a caller wait or run as may, behind the one that holds the
+// writer. That one is of Update. It returns their errors.
+func (b *bundle) fillQueue(ctx context.Context, c store.Caller, n int) (done chan error) {
+	before := b.db.Waiting()
+	done = make(chan error, n)
+	for range n {
+		go func() { done <- b.db.UpdateOf(ctx, c, func(*store.Tx) error { return nil }) }()
+	}
+	for b.db.Waiting() < before+n {
+		runtime.Gosched()
+	}
+	return done
+}
+
 // TestQueueFull: a caller with as many commands as may wait or run is refused. Other callers are
 // not.
 func TestQueueFull(t *testing.T) {
@@ -83,13 +97,7 @@ func TestQueueFull(t *testing.T) {
 	b := setup(t)
 	release := b.block(t)
 	const waiting = sqlite.MaxQueue - 1 // behind the one that holds the writer
-	done := make(chan error, waiting)
-	for range waiting {
-		go func() { done <- b.db.Update(context.Background(), func(*store.Tx) error { return nil }) }()
-	}
-	for b.db.Waiting() < waiting {
-		runtime.Gosched()
-	}
+	done := b.fillQueue(context.Background(), store.Caller{}, waiting)
 	if err := b.db.Update(t.Context(), merchant(1)); !errors.Is(err, payment.ErrTooManyChanges) {
 		t.Errorf("got %v, want %v", err, payment.ErrTooManyChanges)
 	}
@@ -105,6 +113,40 @@ func TestQueueFull(t *testing.T) {
 	}
 	if err := b.db.Update(t.Context(), merchant(1)); err != nil {
 		t.Errorf("once there is room again: %v", err)
+	}
+}
+
+// TestQueueNeverFull: the ends of steps and background work are not refused for their number.
+func TestQueueNeverFull(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		caller     store.Caller
+		background bool
+	}{
+		"the ends of steps": {store.Caller{Tenant: tenant, Ends: true}, false},
+		"background work":   {store.Caller{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			ctx := context.Background()
+			if c.background {
+				ctx = store.InBackground(ctx)
+			}
+			release := b.block(t)
+			const waiting = sqlite.MaxQueue
+			done := b.fillQueue(ctx, c.caller, waiting)
+			more := b.of(ctx, c.caller, func() {})
+			release()
+			for range waiting {
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := <-more; err != nil {
+				t.Errorf("one more: %v", err)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,9 +16,14 @@ import (
 
 // of starts a command of a caller and returns once it waits for the writer.
 func (b *bundle) of(ctx context.Context, c store.Caller, fn func()) (done <-chan error) {
+	return b.ofTx(ctx, c, func(*store.Tx) error { fn(); return nil })
+}
+
+// ofTx is of for a command that writes.
+func (b *bundle) ofTx(ctx context.Context, c store.Caller, fn func(*store.Tx) error) (done <-chan error) {
 	before := b.db.Waiting()
 	out := make(chan error, 1)
-	go func() { out <- b.db.UpdateOf(ctx, c, func(*store.Tx) error { fn(); return nil }) }()
+	go func() { out <- b.db.UpdateOf(ctx, c, fn) }()
 	for b.db.Waiting() == before {
 		runtime.Gosched()
 	}
@@ -148,6 +154,76 @@ func TestABatchEndsByItsTime(t *testing.T) {
 				t.Errorf("commands of the commits: got %v, want %v", commits, c.want)
 			}
 		})
+	}
+}
+
+// TestABatchEndsByItsBytes: commands that write little share a commit. Large ones share it until
+// the batch has written about 1 MB, and the others are in the next batch.
+func TestABatchEndsByItsBytes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bytes int
+		want  []int
+	}{
+		"small": {100, []int{1, 5}}, "large": {sqlite.MaxBytes / 2, []int{1, 2, 2, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			var commits []int // the writer runs one batch at a time
+			b.db.Observe(func(c store.Batch) { commits = append(commits, c.Commands) }, nil)
+			release := b.block(t)
+			var all []<-chan error
+			for n := range int64(5) {
+				all = append(all, b.queue(func(tx *store.Tx) error {
+					return tx.InsertMerchant(n+1, strings.Repeat("n", c.bytes))
+				}))
+			}
+			release()
+			wantNone(t, all)
+			if err := b.db.Close(); err != nil { // behind the last callback
+				t.Fatal(err)
+			}
+			if !slices.Equal(commits, c.want) {
+				t.Errorf("commands of the commits: got %v, want %v", commits, c.want)
+			}
+		})
+	}
+}
+
+// TestLargeCommandsOfOneMerchant: the commands of a merchant take no time, but each writes as many
+// bytes as a batch may. Another merchant's commands wait for few of them, and share a batch with one
+// at most.
+func TestLargeCommandsOfOneMerchant(t *testing.T) {
+	t.Parallel()
+	const large, quick, few = 16, 8, 2
+	b := setup(t)
+	var commits []int // the writer runs one batch at a time
+	b.db.Observe(func(c store.Batch) { commits = append(commits, c.Commands) }, nil)
+	release := b.block(t)
+	ran, behind := 0, []int{} // the writer runs one command at a time
+	var all, late []<-chan error
+	for n := range int64(large) {
+		all = append(all, b.ofTx(t.Context(), live(1), func(tx *store.Tx) error {
+			if ran++; ran == large/2 {
+				for range quick {
+					late = append(late, b.of(t.Context(), live(2), func() { behind = append(behind, ran) }))
+				}
+			}
+			return tx.InsertMerchant(n+1, strings.Repeat("n", sqlite.MaxBytes))
+		}))
+	}
+	release()
+	wantNone(t, all)
+	wantNone(t, late)
+	if len(behind) != quick || behind[quick-1] > large/2+few {
+		t.Errorf("they ran behind %v large commands, want at most %d", behind, large/2+few)
+	}
+	if err := b.db.Close(); err != nil { // behind the last callback
+		t.Fatal(err)
+	}
+	if most := slices.Max(commits); most > quick+1 {
+		t.Errorf("commands of the commits: got %v, want at most %d", commits, quick+1)
 	}
 }
 

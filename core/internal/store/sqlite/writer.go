@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/causeway-pay/causeway/core/internal/store"
@@ -29,6 +30,7 @@ type writer struct {
 	lost error
 	// doubt is a failure of the running command by which SQLite may have rolled back the batch.
 	doubt    error
+	bytes    int  // that the running command has written
 	delivers bool // this batch has inserted deliveries
 	wrote    bool // this batch has written rows
 }
@@ -104,8 +106,8 @@ func (w *writer) transaction(commands []*request) (n int, err error) {
 	return n, nil
 }
 
-// run runs commands for batchTime, or until SQLite rolls back their transaction. It returns how
-// many have run. The time of the rows is not before the request of any command.
+// run runs commands until they cost batchTime, or SQLite rolls back their transaction. It returns
+// how many have run. The time of the rows is not before the request of any command.
 func (w *writer) run(commands []*request) (n int) {
 	w.now = w.begun.UTC().Truncate(time.Millisecond)
 	for _, r := range commands {
@@ -113,7 +115,8 @@ func (w *writer) run(commands []*request) (n int) {
 			w.now = at
 		}
 	}
-	for at := w.begun; n < len(commands) && w.lost == nil && at.Sub(w.begun) < batchTime; {
+	at, cost := w.begun, time.Duration(0)
+	for n < len(commands) && w.lost == nil && cost < batchTime {
 		r := commands[n]
 		if n++; n == 1 {
 			r.err = w.first(r)
@@ -124,7 +127,8 @@ func (w *writer) run(commands []*request) (n int) {
 			w.db.Failed(r.err)
 		}
 		ended := w.clock.Now()
-		r.took, at = ended.Sub(at), ended
+		r.took, r.bytes, at = ended.Sub(at), w.bytes, ended
+		cost += r.took + r.commitTime()
 	}
 	return n
 }
@@ -173,7 +177,7 @@ func (w *writer) leave(name string, err error) error {
 
 // command runs a command as part of the batch.
 func (w *writer) command(r *request) error {
-	w.doubt = nil
+	w.doubt, w.bytes = nil, 0
 	o, err := r.Run(w, w.now)
 	w.delivers, w.wrote = w.delivers || o.Delivers, w.wrote || o.Wrote
 	return err
@@ -213,7 +217,18 @@ func (w *writer) change(s *store.Statement, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.bytes += size(args)
 	return w.result(p, args...)
+}
+
+// size returns the bytes of the texts and blobs among the arguments of a statement.
+func size(args []any) (bytes int) {
+	for _, a := range args {
+		if v := reflect.ValueOf(a); v.Kind() == reflect.String || v.Kind() == reflect.Slice {
+			bytes += v.Len()
+		}
+	}
+	return bytes
 }
 
 // exec runs an SQL text that returns no rows, such as COMMIT. It prepares each text once: there are
