@@ -59,6 +59,7 @@ upstreams:
   core: {address: "%[6]s", health: /v1/health}
   mle: {address: "%[7]s", health: /v1/health}
   compat: {address: "%[8]s", health: /health}
+limits: {rate: 0} # the load comes from one address
 `, host, fr.at, dir, one.Hostname(), "unix:"+strings.Join(sockets, ", unix:"), addresses(f.Cores), addresses(f.Filters),
 		addresses(f.Proxies))
 	settings = strings.Replace(settings, "https://"+fr.at, "https://"+host, 1)

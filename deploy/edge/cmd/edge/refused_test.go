@@ -154,12 +154,19 @@ const documents = 90
 // rate limit allows. Envoy itself responds to this path, so a slow machine is fast enough too.
 func getDocuments(t *testing.T, conn *tls.Conn) (allowed int64) {
 	t.Helper()
+	return getAtOnce(t, conn, "/docs", documents)
+}
+
+// getAtOnce sends requests for a path in one write. It returns the number of requests that the rate
+// limit allows.
+func getAtOnce(t *testing.T, conn *tls.Conn, path string, count int) (allowed int64) {
+	t.Helper()
 	requests := bytes.NewBufferString(http2.ClientPreface)
 	framer := http2.NewFramer(requests, conn)
 	framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
 	err := framer.WriteSettings()
-	head := requestHead(t, http.MethodHead, "/docs")
-	for i := range documents {
+	head := requestHead(t, http.MethodHead, path)
+	for i := range count {
 		err = errors.Join(err, framer.WriteHeaders(http2.HeadersFrameParam{
 			StreamID: uint32(2*i + 1), BlockFragment: head, EndStream: true, EndHeaders: true,
 		}))
@@ -168,7 +175,7 @@ func getDocuments(t *testing.T, conn *tls.Conn) (allowed int64) {
 		t.Error(errors.Join(err, writeErr))
 		return 0
 	}
-	for responses := 0; responses < documents; {
+	for responses := 0; responses < count; {
 		frame, err := framer.ReadFrame()
 		if err != nil {
 			t.Error(err)

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// addresses is the number of client addresses with a bucket. The least recently used one is removed
-// first.
+// addresses is the number of client addresses with a bucket, and of networks. Above it, Envoy
+// removes the least recently used bucket. Its address gets a full one with its next request.
 const addresses = 1 << 16
 
 const (
@@ -33,31 +33,26 @@ func (b *builder) publicPaths() string {
 	return `^/(docs|v1/openapi\.json|v1/trust|` + calendar + `)([/?].*)?$`
 }
 
-// rate gives each client address a bucket, which is refilled with a tenth of the rate at a time if
-// possible. With https, the address and its network have buckets for public documents too.
+// rate gives each client address a bucket, and its network one with networkFactor times as much.
+// With https, both have further buckets for public documents. A request takes from the slowest
+// bucket first: one that is refused for its address takes nothing from the network.
 func (b *builder) rate(https bool) *localv3.LocalRateLimit {
 	l := b.Config.Limits
-	per, fill := uint32(l.Rate), time.Second //nolint:gosec // it was checked
-	if per%10 == 0 {
-		per, fill = per/10, fill/10
-	}
 	all := &corev3.RuntimeFractionalPercent{
 		DefaultValue: &typev3.FractionalPercent{Numerator: 100}, RuntimeKey: "edge.rate",
 	}
 	out := &localv3.LocalRateLimit{
 		StatPrefix: "edge_rate", FilterEnabled: all, FilterEnforced: all,
 		// Requests without an address would share this bucket; none exist.
-		TokenBucket: &typev3.TokenBucket{
-			MaxTokens: 1 << 30, TokensPerFill: wrapperspb.UInt32(1 << 30), FillInterval: duration(time.Second),
+		TokenBucket: bucket(1<<30, 1<<30, 1),
+		RateLimits: []*routev3.RateLimit{
+			{Actions: []*routev3.RateLimit_Action{perAddress()}},
+			{Actions: []*routev3.RateLimit_Action{everyRequest(), perNetwork()}},
 		},
-		RateLimits: []*routev3.RateLimit{{Actions: []*routev3.RateLimit_Action{perAddress()}}},
-		Descriptors: []*ratev3.LocalRateLimitDescriptor{{
-			Entries: []*ratev3.RateLimitDescriptor_Entry{{Key: keyAddress}}, // any value
-			TokenBucket: &typev3.TokenBucket{
-				MaxTokens: uint32(l.Burst), TokensPerFill: wrapperspb.UInt32(per), //nolint:gosec // it was checked
-				FillInterval: duration(fill),
-			},
-		}},
+		Descriptors: []*ratev3.LocalRateLimitDescriptor{
+			{Entries: anyAddress(), TokenBucket: bucket(l.Rate, l.Burst, 1)},
+			{Entries: anyAddress(keyNetwork), TokenBucket: bucket(l.Rate, l.Burst, networkFactor)},
+		},
 		MaxDynamicDescriptors:                 wrapperspb.UInt32(addresses),
 		AlwaysConsumeDefaultTokenBucket:       wrapperspb.Bool(false),
 		LocalRateLimitPerDownstreamConnection: false,
@@ -65,14 +60,52 @@ func (b *builder) rate(https bool) *localv3.LocalRateLimit {
 	if https {
 		out.RateLimits = append(out.RateLimits,
 			&routev3.RateLimit{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyPublic), perAddress()}},
-			&routev3.RateLimit{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyNetwork), perNetwork()}})
-		out.Descriptors = append(out.Descriptors, publicBucket(keyPublic, 1), publicBucket(keyNetwork, networkFactor))
+			&routev3.RateLimit{Actions: []*routev3.RateLimit_Action{b.publicDocument(keyPublicNetwork), perNetwork()}})
+		out.Descriptors = append(out.Descriptors,
+			&ratev3.LocalRateLimitDescriptor{
+				Entries: anyAddress(keyPublic), TokenBucket: bucket(publicRate, publicBurst, 1),
+			},
+			&ratev3.LocalRateLimitDescriptor{
+				Entries: anyAddress(keyPublicNetwork), TokenBucket: bucket(publicRate, publicBurst, networkFactor),
+			})
 	}
 	return out
 }
 
+// bucket returns a bucket with factor times so many tokens at most and a second.
+func bucket(rate, burst int, factor uint32) *typev3.TokenBucket {
+	return &typev3.TokenBucket{
+		MaxTokens:     factor * uint32(burst),                   //nolint:gosec // it was checked
+		TokensPerFill: wrapperspb.UInt32(factor * uint32(rate)), //nolint:gosec // it was checked
+		FillInterval:  duration(time.Second),
+	}
+}
+
 // The keys of the descriptors.
-const keyAddress, keyPublic, keyNetwork = "masked_remote_address", "public_document", "public_document_of_network"
+const (
+	keyAddress       = "masked_remote_address"
+	keyNetwork       = "network"
+	keyPublic        = "public_document"
+	keyPublicNetwork = "public_document_of_network"
+)
+
+// anyAddress returns the entries of a descriptor with a bucket for each address or network. The
+// keys are the ones of the actions before it.
+func anyAddress(keys ...string) []*ratev3.RateLimitDescriptor_Entry {
+	var out []*ratev3.RateLimitDescriptor_Entry
+	for _, key := range keys {
+		out = append(out, &ratev3.RateLimitDescriptor_Entry{Key: key, Value: key})
+	}
+	return append(out, &ratev3.RateLimitDescriptor_Entry{Key: keyAddress}) // any value
+}
+
+// everyRequest matches all requests. Its key and value distinguish the buckets of networks from the
+// ones of addresses.
+func everyRequest() *routev3.RateLimit_Action {
+	return &routev3.RateLimit_Action{ActionSpecifier: &routev3.RateLimit_Action_GenericKey_{
+		GenericKey: &routev3.RateLimit_Action_GenericKey{DescriptorKey: keyNetwork, DescriptorValue: keyNetwork},
+	}}
+}
 
 // perAddress gives a value to each IPv4 address and to each IPv6 network of 64 bits. One client has
 // all addresses of such a network.
@@ -88,18 +121,6 @@ func masked(v4, v6 uint32) *routev3.RateLimit_Action {
 			V4PrefixMaskLen: wrapperspb.UInt32(v4), V6PrefixMaskLen: wrapperspb.UInt32(v6),
 		},
 	}}
-}
-
-// publicBucket is a bucket for public documents, of each value that follows a key. It has factor
-// times the tokens of an address.
-func publicBucket(key string, factor uint32) *ratev3.LocalRateLimitDescriptor {
-	return &ratev3.LocalRateLimitDescriptor{
-		Entries: []*ratev3.RateLimitDescriptor_Entry{{Key: key, Value: key}, {Key: keyAddress}},
-		TokenBucket: &typev3.TokenBucket{
-			MaxTokens: factor * publicBurst, TokensPerFill: wrapperspb.UInt32(factor * publicRate),
-			FillInterval: duration(time.Second),
-		},
-	}
 }
 
 // publicDocument matches requests for public documents. Its value is the key.

@@ -173,12 +173,12 @@ func (c *Config) checkLimits(f *faults) {
 	if l.MaxBody < 1<<10 || l.MaxBody > maxBody {
 		f.add("limits.max_body", "%d is not between %d and %d", l.MaxBody, 1<<10, maxBody)
 	}
-	if l.Rate < 0 || l.Rate > 1e6 {
-		f.add("limits.rate", "%d is not between 0 and 1000000", l.Rate)
+	if l.Rate < 0 || l.Rate > maxRate {
+		f.add("limits.rate", "%d is not between 0 and %d", l.Rate, maxRate)
 	}
 	switch {
-	case l.Burst < 0 || l.Burst > 1e6:
-		f.add("limits.burst", "%d is not between 0 and 1000000", l.Burst)
+	case l.Burst < 0 || l.Burst > burstSeconds*maxRate:
+		f.add("limits.burst", "%d is not between 0 and %d", l.Burst, burstSeconds*maxRate)
 	case l.Rate == 0 && l.Burst > 0:
 		f.add("limits.burst", "without a rate it limits nothing")
 	case l.Rate > 0 && l.Burst < l.Rate:

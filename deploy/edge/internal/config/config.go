@@ -135,9 +135,15 @@ func Decode(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// defaultRate is the default number of requests a second of one address. It is that of core for one
-// API key.
-const defaultRate = 1000
+const (
+	// defaultRate is the default number of requests a second of one client address. Responses that it
+	// does not read must not fill Envoy's heap.
+	defaultRate = 200
+	// burstSeconds is how many seconds of the rate the default burst is.
+	burstSeconds = 5
+	// maxRate is the highest rate that can be set.
+	maxRate = 1_000_000
+)
 
 // defaults returns the values of keys that the file omits.
 func defaults() Config {
@@ -165,7 +171,7 @@ func (c *Config) finish(file string) error {
 	if c.Upstreams == nil {
 		c.Upstreams = defaultUpstreams()
 	}
-	c.Limits.Burst = cmp.Or(c.Limits.Burst, c.Limits.Rate)
+	c.Limits.Burst = cmp.Or(c.Limits.Burst, burstSeconds*c.Limits.Rate)
 	if a := c.Certificates.ACME; a != nil {
 		a.RenewAfter = cmp.Or(a.RenewAfter, 60*24*time.Hour)
 		a.Listen = cmp.Or(a.Listen, "unix:data/edge/acme.sock")

@@ -33,6 +33,24 @@ func TestExample(t *testing.T) {
 	}
 }
 
+// TestDefaultRate checks that a file without limits has a rate limit, and that it can be changed and
+// removed.
+func TestDefaultRate(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[string][2]int{
+		"": {200, 1000}, "limits: {max_body: 65536}": {200, 1000}, "limits: {rate: 7}": {7, 35},
+		"limits: {rate: 1000000}": {1_000_000, 5_000_000}, "limits: {rate: 7, burst: 8}": {7, 8}, "limits: {rate: 0}": {},
+	} {
+		c, err := config.Decode("c", []byte(least+more))
+		if err != nil {
+			t.Errorf("%s: %v", more, err)
+		}
+		if got := [2]int{c.Limits.Rate, c.Limits.Burst}; got != want {
+			t.Errorf("%s: got %v, want %v", more, got, want)
+		}
+	}
+}
+
 func TestDefaultTrust(t *testing.T) {
 	t.Parallel()
 	c, err := config.Decode("c", []byte(least))
