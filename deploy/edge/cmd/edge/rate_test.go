@@ -28,8 +28,8 @@ func TestRateOfANetwork(t *testing.T) {
 	for i, path := range []string{"/v1/x", "/v1/required", "/compat/x", "/none"} {
 		network := fmt.Sprintf("127.0.%d.", 80+2*i)
 		clients := make([]*tls.Conn, 60)
-		for i := range clients {
-			clients[i] = b.http2At(t, network+strconv.Itoa(i+1))
+		for n := range clients {
+			clients[n] = b.http2At(t, network+strconv.Itoa(n+1))
 		}
 		var got atomic.Int64
 		var all sync.WaitGroup

@@ -76,13 +76,15 @@ func fetched(t *testing.T, url string) string {
 	return string(text)
 }
 
-// TestRate checks that a client address above the rate limit gets v1's error.
+// TestRate checks that a client address above the rate limit gets v1's error,
+// and that operators see it.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.configure(t, "limits: {rate: 1, burst: 3}")
 	b.run(t)
-	b.envoy(t).Listeners(t)
+	e := b.envoy(t)
+	e.Listeners(t)
 	for range 10 {
 		got := b.ask(t, b.client(nil), "GET", "https://"+host+"/v1/x", "")
 		if got.status == 200 {
@@ -95,6 +97,13 @@ func TestRate(t *testing.T) {
 		if _, n := b.core.last(); n < 3 {
 			t.Errorf("core got %d, want the burst", n)
 		}
+		const counter = "envoy_edge_rate_http_local_rate_limit_rate_limited{} 1\n"
+		if text := e.Get(t, "/stats/prometheus"); !strings.Contains(text, counter) {
+			t.Errorf("the statistics lack %s", counter)
+		}
+		e.Wait(t, "does not log the refusal", func() bool {
+			return strings.Contains(e.Log(), `"details":"local_rate_limited"`)
+		})
 		return
 	}
 	t.Error("ten requests at once were taken")

@@ -16,6 +16,7 @@ import (
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
+	b.configure(t, "limits: {rate: 0}") // the load comes from one address
 	b.run(t)
 	e := b.envoy(t)
 	e.Listeners(t)

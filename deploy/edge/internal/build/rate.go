@@ -72,7 +72,7 @@ func (b *builder) rate(https bool) *localv3.LocalRateLimit {
 	return out
 }
 
-// bucket returns a bucket with factor times so many tokens at most and a second.
+// bucket returns a bucket of factor * burst tokens, which gets factor * rate tokens a second.
 func bucket(rate, burst int, factor uint32) *typev3.TokenBucket {
 	return &typev3.TokenBucket{
 		MaxTokens:     factor * uint32(burst),                   //nolint:gosec // it was checked
