@@ -24,8 +24,9 @@ type Engine interface {
 	// Row runs a read outside of commands, on a connection of its purpose, and returns its first
 	// row. The error is Purpose.Expired if the read does not end within the purpose's time.
 	Row(ctx context.Context, p Purpose, s *Statement, args ...any) Scanner
-	// Each runs a read as Row does and calls scan for every row, until scan fails.
-	Each(ctx context.Context, p Purpose, s *Statement, scan func(Scanner) error, args ...any) error
+	// Each runs a read as Row does and calls scan for every row, until scan fails. It calls begin
+	// before the first row, and again if it reads all rows again.
+	Each(ctx context.Context, p Purpose, s *Statement, begin func(), scan func(Scanner) error, args ...any) error
 	// Lists returns how many lists can run at the same time.
 	Lists() int
 	// Page runs a read of a page of a list, on a connection for lists. It calls begin before the

@@ -65,3 +65,6 @@ func FindSlow() (slow func() bool) {
 
 // WaitingLists returns how many lists wait for their turn.
 func (db *DB) WaitingLists() int { return db.lists.Waiting() }
+
+// SweepPage is how many events one statement of a sweep reads.
+const SweepPage = sweepPage

@@ -43,7 +43,7 @@ func (w *watched) Row(ctx context.Context, p store.Purpose, s *store.Statement, 
 
 // Each implements store.Engine.
 func (w *watched) Each(
-	ctx context.Context, p store.Purpose, s *store.Statement, scan func(store.Scanner) error, args ...any,
+	ctx context.Context, p store.Purpose, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	if err := w.begin(p, s, args); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (w *watched) Each(
 		w.endless[s.String()] = true
 		w.mu.Unlock()
 	}
-	return w.Engine.Each(ctx, p, s, scan, args...)
+	return w.Engine.Each(ctx, p, s, begin, scan, args...)
 }
 
 // Page implements store.Engine.

@@ -23,20 +23,26 @@ const agedPageRows = 500
 func (db *DB) AgedCustomers(
 	ctx context.Context, tenant payment.Tenant, since time.Time, after int64,
 ) (aged []int64, next int64, err error) {
-	rows := 0
-	_, err = collect(ctx, db, selectCustomerAges,
-		func(row Scanner) (n int64, err error) {
-			var old bool
-			if err := row.Scan(&n, &old); err != nil {
-				return 0, fmt.Errorf("read customer: %w", err)
-			}
-			if rows, next = rows+1, n; old {
-				aged = append(aged, n)
-			}
-			return n, nil
-		}, tenant.Merchant, tenant.Live, after, toMillis(since), id.At(since), agedPageRows)
-	if err != nil || rows < agedPageRows {
-		return aged, 0, err
+	type customer struct {
+		id  int64
+		old bool
+	}
+	page, err := collect(ctx, db, selectCustomerAges, func(row Scanner) (c customer, err error) {
+		if err := row.Scan(&c.id, &c.old); err != nil {
+			return c, fmt.Errorf("read customer: %w", err)
+		}
+		return c, nil
+	}, tenant.Merchant, tenant.Live, after, toMillis(since), id.At(since), agedPageRows)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, c := range page {
+		if c.old {
+			aged = append(aged, c.id)
+		}
+	}
+	if len(page) == agedPageRows {
+		next = page[agedPageRows-1].id
 	}
 	return aged, next, nil
 }

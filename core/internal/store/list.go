@@ -135,7 +135,7 @@ func (db *DB) oneTurn(
 	if turn.Slow {
 		return false, list(ctx)
 	}
-	err = list(context.WithValue(ctx, isQuick{}, true))
+	err = list(QuickTime(ctx))
 	if again = errors.Is(err, payment.ErrListTimeout); again {
 		db.slow.add(kind)
 	}

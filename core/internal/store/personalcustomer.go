@@ -163,25 +163,34 @@ type sweep struct {
 	place, id int64 // commit position and id of the last event
 }
 
+// swept is an event that a sweep has read.
+type swept struct {
+	place, id int64
+	erased    bool // its object was erased
+}
+
+func scanSwept(row Scanner) (s swept, err error) {
+	if err := row.Scan(&s.place, &s.id, &s.erased); err != nil {
+		return s, fmt.Errorf("read events of erased objects: %w", err)
+	}
+	return s, nil
+}
+
 func (e *eraser) sweep(ctx context.Context, s sweep) error {
 	before := e.pass.Skipped()
 	page, args := sweepEvents, []any{s.tenant.Merchant, s.tenant.Live, s.oldest - eventSlack(), 0, sweepPage}
 	for rows := sweepPage; rows == sweepPage; {
-		var found []int64
-		rows = 0
-		_, err := collect(ctx, e.db, page, func(row Scanner) (unused struct{}, err error) {
-			var erased bool
-			if err := row.Scan(&s.place, &s.id, &erased); err != nil {
-				return unused, fmt.Errorf("read events of erased objects: %w", err)
-			}
-			if rows++; erased {
-				found = append(found, s.id)
-			}
-			return unused, nil
-		}, args...)
+		events, err := collect(ctx, e.db, page, scanSwept, args...)
 		if err != nil {
 			return err
 		}
+		var found []int64
+		for _, event := range events {
+			if s.place, s.id = event.place, event.id; event.erased {
+				found = append(found, event.id)
+			}
+		}
+		rows = len(events)
 		if err := e.sweepPage(ctx, found); err != nil {
 			return err
 		}

@@ -152,25 +152,32 @@ func (c *dueCount) pages(ctx context.Context, kind string, rows *Statement, afte
 	mine func(merchant int64) bool, more ...any,
 ) error {
 	for n := duePage; n == duePage; {
-		n = 0
-		_, err := collect(ctx, c.db, rows, func(row Scanner) (unused struct{}, err error) {
-			var (
-				tenant payment.Tenant
-				due    bool
-			)
-			if err := row.Scan(&after, &tenant.Merchant, &tenant.Live, &due); err != nil {
-				return unused, fmt.Errorf("count personal data: %w", err)
-			}
-			if n++; due && (mine == nil || mine(tenant.Merchant)) {
-				c.add(tenant, kind, after)
-			}
-			return unused, nil
-		}, append([]any{after, before, duePage}, more...)...)
+		page, err := collect(ctx, c.db, rows, scanCounted, append([]any{after, before, duePage}, more...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
+		for _, row := range page {
+			if after = row.id; row.due && (mine == nil || mine(row.tenant.Merchant)) {
+				c.add(row.tenant, kind, row.id)
+			}
+		}
+		n = len(page)
 	}
 	return nil
+}
+
+// counted is a row that pages reads.
+type counted struct {
+	id     int64
+	tenant payment.Tenant
+	due    bool
+}
+
+func scanCounted(row Scanner) (c counted, err error) {
+	if err := row.Scan(&c.id, &c.tenant.Merchant, &c.tenant.Live, &c.due); err != nil {
+		return c, fmt.Errorf("count personal data: %w", err)
+	}
+	return c, nil
 }
 
 // inactive counts the customers of a merchant that were last changed before its period.

@@ -41,6 +41,9 @@ const (
 // isQuick is the context key of a list that ends after quickList.
 type isQuick struct{}
 
+// QuickTime returns a context whose lists end after quickList.
+func QuickTime(ctx context.Context) context.Context { return context.WithValue(ctx, isQuick{}, true) }
+
 // WholeTime returns a context whose reads may take the whole time of their purpose.
 func WholeTime(ctx context.Context) context.Context { return context.WithValue(ctx, isQuick{}, false) }
 
@@ -132,12 +135,13 @@ func listed[T any](
 	return rows, err
 }
 
-// read runs a read for a purpose and returns its rows.
+// read runs a read for a purpose and returns its rows. scan must have no other effect: the engine
+// may read all rows again.
 func read[T any](
 	ctx context.Context, db *DB, p Purpose, s *Statement, scan func(Scanner) (T, error), args ...any,
 ) ([]T, error) {
 	var out []T
-	err := db.engine.Each(ctx, p, s, func(row Scanner) error {
+	err := db.engine.Each(ctx, p, s, func() { out = out[:0] }, func(row Scanner) error {
 		v, err := scan(row)
 		out = append(out, v)
 		return err

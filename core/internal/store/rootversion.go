@@ -40,7 +40,7 @@ func (tx *Tx) RehashKeys(next map[int64]Rehash) error {
 // RootUses counts the valid API keys by the version of the root secret under which they are hashed.
 func (db *DB) RootUses(ctx context.Context, now time.Time) (map[int64]int64, error) {
 	keys := map[int64]int64{}
-	err := db.engine.Each(ctx, Background, countRootUses, func(row Scanner) error {
+	err := db.engine.Each(ctx, Background, countRootUses, func() { clear(keys) }, func(row Scanner) error {
 		var version, n int64
 		if err := row.Scan(&version, &n); err != nil {
 			return fmt.Errorf("read root version: %w", err)

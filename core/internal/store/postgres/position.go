@@ -111,9 +111,8 @@ func (e *engine) Page(
 	ctx context.Context, s *store.Statement, newer bool, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	read := func(until int64) (settled bool, err error) {
-		begin()
 		var last page
-		err = e.Each(ctx, store.Listing, s, func(row store.Scanner) error {
+		err = e.Each(ctx, store.Listing, s, begin, func(row store.Scanner) error {
 			last.row = row
 			err := scan(&last)
 			last.unsettled = last.unsettled || last.above

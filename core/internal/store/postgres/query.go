@@ -112,7 +112,7 @@ func (e *engine) Row(ctx context.Context, p store.Purpose, s *store.Statement, a
 
 // Each implements store.Engine.
 func (e *engine) Each(
-	ctx context.Context, p store.Purpose, s *store.Statement, scan func(store.Scanner) error, args ...any,
+	ctx context.Context, p store.Purpose, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	values, err := arguments(args)
 	if err != nil {
@@ -121,6 +121,7 @@ func (e *engine) Each(
 	q := query{e.read[p], e.sql[s]}
 	ctx, cancel := q.limited(ctx)
 	defer cancel()
+	begin()
 	rows, err := q.pool.Query(ctx, q.text, values...)
 	err = each(rows, err, q, scan)
 	if q.prepareAnew(err) { // the error comes before the first row

@@ -169,7 +169,7 @@ func (e *engine) Close() error {
 		return nil
 	}
 	e.commands.Close()
-	close(e.log.reads.closing)
+	close(e.log.closing)
 	w := <-e.writer // never returned: no batch writes any more
 	e.log.emptying.Wait()
 	// The readers close first. SQLite empties the write-ahead log when the last connection closes, and
@@ -196,8 +196,7 @@ func (e *engine) Waiting() int { return e.commands.Waiting() }
 func (e *engine) Page(
 	ctx context.Context, s *store.Statement, _ bool, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
-	begin()
-	return e.Each(ctx, store.Listing, s, scan, args...)
+	return e.Each(ctx, store.Listing, s, begin, scan, args...)
 }
 
 // LowWaterMark implements store.Engine: lists have all committed rows.

@@ -52,36 +52,71 @@ func (e *Engine) Exec(texts ...string) error {
 	return nil
 }
 
-// BoundLog sets the size above which the write-ahead log is emptied, and how long the running long
-// reads may take until then.
+// BoundLog sets the size above which the write-ahead log is emptied, and how long the running
+// reads may take until then. It interrupts no long reads.
 func (e *Engine) BoundLog(most int64, longest time.Duration) {
 	w := <-e.writer
 	defer func() { e.writer <- w }()
-	e.log.most, e.log.next, e.log.reads.longest = most, most, longest
+	e.log.most, e.log.next, e.log.long.longest, e.log.quick.longest = most, most, longest, longest
+	e.log.long.grace = time.Hour
 }
 
+// InterruptAtOnce makes long reads have no grace. Call it while none are held back.
+func (e *Engine) InterruptAtOnce() { e.log.long.grace = 0 }
+
+// Interrupt interrupts the running long reads.
+func (e *Engine) Interrupt() { e.log.long.interrupt() }
+
 // WaitAtMost sets how long a read waits that is held back. Call it while none begins.
-func (e *Engine) WaitAtMost(d time.Duration) { e.log.reads.wait = d }
+func (e *Engine) WaitAtMost(d time.Duration) { e.log.long.wait, e.log.quick.wait = d, d }
 
 // HoldsReads reports whether long reads are held back.
-func (e *Engine) HoldsReads() bool {
-	e.log.reads.mu.Lock()
-	defer e.log.reads.mu.Unlock()
-	return e.log.reads.held != nil
+func (e *Engine) HoldsReads() bool { return e.log.long.holds() }
+
+// HoldsQuickReads reports whether quick lists are held back.
+func (e *Engine) HoldsQuickReads() bool { return e.log.quick.holds() }
+
+func (l *reads) holds() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held != nil
+}
+
+// ReadMerchants reads all merchants for a purpose. It calls begin before each run of the read. The
+// context of scan ends if the read is interrupted.
+func (e *Engine) ReadMerchants(
+	ctx context.Context, p store.Purpose, begin func(), scan func(context.Context) error,
+) error {
+	s := e.Statement("selectMerchants")
+	return e.timed(ctx, p, s, func(ctx context.Context, prepared statement) error {
+		begin()
+		return prepared.each(ctx, func(store.Scanner) error { return scan(ctx) })
+	})
+}
+
+// Statement returns the statement of the store with a name, or nil.
+func (e *Engine) Statement(name string) *store.Statement {
+	for s := range e.sql {
+		if s.String() == name {
+			return s
+		}
+	}
+	return nil
 }
 
 // ReadMerchant reads a merchant for a purpose. The read lasts until scan returns.
 func (e *Engine) ReadMerchant(ctx context.Context, p store.Purpose, scan func()) error {
-	for s := range e.sql {
-		if s.String() == "selectMerchants" {
-			err := e.Each(ctx, p, s, func(store.Scanner) error { scan(); return errOneRow })
-			if errors.Is(err, errOneRow) {
-				return nil
-			}
-			return err
+	err := e.ReadMerchants(ctx, p, func() {}, func(ctx context.Context) error {
+		scan()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		return errOneRow
+	})
+	if errors.Is(err, errOneRow) {
+		return nil
 	}
-	return errors.New("no statement selectMerchants")
+	return err
 }
 
 var errOneRow = errors.New("one row is enough")
@@ -123,10 +158,8 @@ func (e *Engine) Plan(ctx context.Context, p store.Purpose, fn func() error) (st
 
 // TextOf returns the SQL of a statement of the store.
 func (e *Engine) TextOf(name string) (string, error) {
-	for s, text := range e.sql {
-		if s.String() == name {
-			return text, nil
-		}
+	if s := e.Statement(name); s != nil {
+		return e.sql[s], nil
 	}
 	return "", fmt.Errorf("there is no statement %s", name)
 }

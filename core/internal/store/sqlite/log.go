@@ -15,11 +15,14 @@ const (
 	// maxLog is the size in bytes above which the write-ahead log is emptied. Without long reads that
 	// overlap, SQLite writes the log from its beginning again much earlier: see walPages.
 	maxLog = 64 << 20
+	// longGrace is how long the running long reads have to end before they are interrupted.
+	longGrace = 500 * time.Millisecond
 	// truncatePatience is how long the writer waits for the reads that still use a log to empty it.
-	truncatePatience = 100 * time.Millisecond
+	truncatePatience = 50 * time.Millisecond
 	// truncateAttempts is how often the writer tries to empty the log, between batches. On a busy
-	// machine reads by id can take longer than truncatePatience.
-	truncateAttempts = 5
+	// machine reads by id can take longer than truncatePatience. Quick lists that overlap leave no
+	// moment without a read. So they are held back as well after freeAttempts of these.
+	truncateAttempts, freeAttempts = 5, 3
 )
 
 // errHeldBack is the error of a read that waited too long for the log to be emptied.
@@ -27,12 +30,15 @@ var errHeldBack = fmt.Errorf("%w: lists and background work wait until the write
 
 // writeAheadLog is the log of the database file. SQLite can write it from its beginning again only
 // at a moment at which no read uses it. Long reads that overlap leave no such moment. So above a
-// size the next ones wait until the running ones have ended and the writer has emptied the log.
+// size the next ones wait until the running ones have ended and the writer has emptied the log. A
+// read that does not end soon is interrupted, and runs again after that.
 type writeAheadLog struct {
 	path     string
 	most     int64          // maxLog
 	next     int64          // the size above which the log is emptied next; the holder of the writer uses it
-	reads    longReads      // the reads that can overlap without an end
+	long     *reads         // of lists and background work, except quick lists
+	quick    *reads         // of quick lists
+	closing  chan struct{}  // closed when the store closes
 	emptying sync.WaitGroup // of the goroutine that empties the log
 }
 
@@ -44,10 +50,25 @@ func openLog(ctx context.Context, write *sql.DB) (*writeAheadLog, error) {
 		return nil, fmt.Errorf("find the write-ahead log: %w", explained(err))
 	}
 	longest, _ := store.Background.Time(ctx)
+	closing := make(chan struct{})
+	held := func(grace time.Duration) *reads {
+		return &reads{wait: longest, grace: grace, longest: longest, closing: closing, running: map[*heldRun]struct{}{}}
+	}
 	return &writeAheadLog{
-		path: file + "-wal", most: maxLog, next: maxLog,
-		reads: longReads{wait: longest, longest: longest, closing: make(chan struct{})},
+		path: file + "-wal", most: maxLog, next: maxLog, long: held(longGrace), quick: held(0), closing: closing,
 	}, nil
+}
+
+// readsOf returns the reads to which a read of a purpose belongs. Nil for a read by id.
+func (l *writeAheadLog) readsOf(ctx context.Context, p store.Purpose) *reads {
+	d, limited := p.Time(ctx)
+	if !limited {
+		return nil
+	}
+	if whole, _ := p.Time(store.WholeTime(ctx)); d < whole {
+		return l.quick
+	}
+	return l.long
 }
 
 // size returns the size of the log in bytes, 0 if there is none.
@@ -71,7 +92,7 @@ func (e *engine) boundLog() {
 	if size <= l.next {
 		return
 	}
-	if ended := l.reads.hold(); ended != nil {
+	if ended := l.long.hold(); ended != nil {
 		l.next = 2 * size
 		l.emptying.Go(func() { e.emptyLog(ended) })
 	}
@@ -79,28 +100,41 @@ func (e *engine) boundLog() {
 
 // emptyLog empties the log after the running long reads have ended, and lets the next ones begin.
 func (e *engine) emptyLog(ended <-chan struct{}) {
-	reads := &e.log.reads
-	defer reads.release()
-	if !reads.await(ended) {
+	l := e.log
+	defer l.long.release()
+	if !l.long.await(ended) {
 		return
 	}
-	ctx := context.Background()
 	// The writer commits while most of the pages are moved to the database file. It moves the rest,
 	// and reports a failure.
-	_, _ = e.read[store.Background].ExecContext(ctx, "PRAGMA main.wal_checkpoint(PASSIVE)")
-	for range truncateAttempts {
+	_, _ = e.read[store.Background].ExecContext(context.Background(), "PRAGMA main.wal_checkpoint(PASSIVE)")
+	if e.tryEmptying(freeAttempts) {
+		return
+	}
+	ended = l.quick.hold()
+	defer l.quick.release()
+	if l.quick.await(ended) {
+		e.tryEmptying(truncateAttempts - freeAttempts)
+	}
+}
+
+// tryEmptying tries to empty the log a number of times. It returns false if reads prevented that.
+func (e *engine) tryEmptying(attempts int) (over bool) {
+	ctx := context.Background()
+	for range attempts {
 		select {
 		case w := <-e.writer:
 			emptied, err := w.truncateLog(ctx, "main")
 			e.writer <- w // to the next batch, if one waits
 			e.db.Failed(err)
 			if emptied || err != nil {
-				return
+				return true
 			}
-		case <-reads.closing:
-			return
+		case <-e.log.closing:
+			return true
 		}
 	}
+	return false
 }
 
 // truncateLog moves all pages of the log of a schema to its file, and empties the log. It returns

@@ -3,10 +3,12 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,9 +82,8 @@ type reading struct {
 // read starts a read.
 func (b *bundle) read(ctx context.Context, p store.Purpose) *reading {
 	r := &reading{begun: make(chan struct{}), stop: make(chan struct{}), err: make(chan error, 1)}
-	go func() {
-		r.err <- b.engine.ReadMerchant(ctx, p, func() { close(r.begun); <-r.stop })
-	}()
+	begin := sync.OnceFunc(func() { close(r.begun) })
+	go func() { r.err <- b.engine.ReadMerchant(ctx, p, func() { begin(); <-r.stop }) }()
 	return r
 }
 
@@ -181,6 +182,118 @@ func TestShortWorkWhileReadsWait(t *testing.T) {
 	pass.MustEnd(t)
 }
 
+// TestQuickListsWhileReadsWait: while other lists wait for the log to be emptied, quick ones begin.
+func TestQuickListsWhileReadsWait(t *testing.T) {
+	t.Parallel()
+	b := setupLog(t)
+	b.fill(t, 1)
+	long := b.read(t.Context(), store.Background).MustBegin(t)
+	b.fillUp(t, 2)
+	b.engine.WaitAtMost(1) // so that a list that waits fails
+	b.read(store.QuickTime(t.Context()), store.Listing).MustBegin(t).MustEnd(t)
+	if _, err := b.db.Transactions(t.Context(), tenant, payment.Page{Limit: 1}); err != nil {
+		t.Error(err)
+	}
+	b.engine.WaitAtMost(time.Hour)
+	long.MustEnd(t)
+}
+
+// TestInterruptedRead: a read that holds the log up is interrupted, and runs again once the log is
+// empty. It is not interrupted a second time.
+func TestInterruptedRead(t *testing.T) {
+	t.Parallel()
+	b := setupLog(t)
+	b.engine.InterruptAtOnce()
+	b.fill(t, 1)
+	b.fill(t, 2)
+	first, held, again, end := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	runs, rows := 0, 0 // the read runs in one goroutine
+	done := make(chan error, 1)
+	go func() {
+		done <- b.engine.ReadMerchants(t.Context(), store.Background, func() { runs++; rows = 0 },
+			func(ctx context.Context) error {
+				switch rows++; {
+				case runs == 1:
+					close(first)
+					<-ctx.Done()
+					<-held
+				case rows == 1:
+					close(again)
+					<-end
+				}
+				return nil
+			})
+	}()
+	<-first
+	next := b.fillUp(t, 3)
+	close(held)
+	<-again
+	if size := b.log(t); size > 0 {
+		t.Errorf("when the read begins again, the log has %d bytes", size)
+	}
+	b.fillUp(t, next)
+	b.engine.Interrupt()
+	close(end)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if runs != 2 || rows != int(next-1) {
+		t.Errorf("got %d runs, and %d rows in the last one, want 2 and %d", runs, rows, next-1)
+	}
+}
+
+// TestReadsBeginAgain: a read of rows, or of a page, that is interrupted calls begin before it reads
+// all rows again.
+func TestReadsBeginAgain(t *testing.T) {
+	t.Parallel()
+	b := setupLog(t)
+	b.fill(t, 1)
+	b.fill(t, 2)
+	runs, rows := 0, 0
+	begin := func() { runs++; rows = 0 }
+	scan := func(store.Scanner) error {
+		if rows++; runs == 1 {
+			b.engine.Interrupt()
+		}
+		return nil
+	}
+	for name, read := range map[string]func() error{
+		"rows": func() error {
+			return b.engine.Each(t.Context(), store.Background, b.engine.Statement("selectMerchants"), begin, scan)
+		},
+		"a page": func() error {
+			return b.engine.Page(t.Context(), b.engine.Statement("listMerchants"), false, begin, scan, math.MaxInt64, 10)
+		},
+	} {
+		runs = 0
+		if err := read(); err != nil || runs != 2 || rows != 2 {
+			t.Errorf("%s: got %d runs and %d rows in the last one, %v: want 2 and 2", name, runs, rows, err)
+		}
+	}
+}
+
+// TestQuickListsThatOverlap: quick lists that leave no moment without a read are held back for the
+// last attempts to empty the log. The running one is interrupted.
+func TestQuickListsThatOverlap(t *testing.T) {
+	t.Parallel()
+	b := setupLog(t)
+	b.fill(t, 1)
+	quick := store.QuickTime(t.Context())
+	running := b.read(quick, store.Listing).MustBegin(t)
+	b.fillUp(t, 2)
+	for !b.engine.HoldsQuickReads() {
+		runtime.Gosched()
+	}
+	next := b.read(quick, store.Listing)
+	next.wantHeld(t)
+	running.MustEnd(t)
+	next.MustBegin(t)
+	if size := b.log(t); size > 0 {
+		t.Errorf("when the next list begins, the log has %d bytes", size)
+	}
+	next.MustEnd(t)
+}
+
 // TestReadsThatWaitTooLong: the error of a list that ends while it waits for the log names the
 // reason.
 func TestReadsThatWaitTooLong(t *testing.T) {
@@ -192,7 +305,7 @@ func TestReadsThatWaitTooLong(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	b.engine.WaitAtMost(1)
-	_, list := b.db.Transactions(t.Context(), tenant, payment.Page{Limit: 1})
+	list := b.engine.ReadMerchant(t.Context(), store.Listing, func() {})
 	_, pass := b.db.Merchants(t.Context())
 	b.engine.WaitAtMost(time.Hour)
 	withdrawn := b.engine.ReadMerchant(ended, store.Listing, func() {})

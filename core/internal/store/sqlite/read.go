@@ -58,9 +58,10 @@ func (e *engine) Row(ctx context.Context, p store.Purpose, s *store.Statement, a
 
 // Each implements store.Engine.
 func (e *engine) Each(
-	ctx context.Context, p store.Purpose, s *store.Statement, scan func(store.Scanner) error, args ...any,
+	ctx context.Context, p store.Purpose, s *store.Statement, begin func(), scan func(store.Scanner) error, args ...any,
 ) error {
 	return e.timed(ctx, p, s, func(ctx context.Context, prepared statement) error {
+		begin()
 		return prepared.each(ctx, scan, args...)
 	})
 }
@@ -81,17 +82,22 @@ func (r lazyRow) Scan(dest ...any) error {
 	})
 }
 
-// timed runs a read on a connection of its purpose. SQLite interrupts it when the purpose's time is
-// over. The time that a long read waits for its begin does not count.
+// timed runs a read on a connection of its purpose. A read that is interrupted because of the
+// write-ahead log runs again.
 func (e *engine) timed(
 	ctx context.Context, p store.Purpose, s *store.Statement, run func(context.Context, statement) error,
 ) error {
-	if _, long := p.Time(ctx); long {
-		if err := e.log.reads.begin(ctx); err != nil {
-			return err
-		}
-		defer e.log.reads.end()
+	once := func(ctx context.Context) error { return e.once(ctx, p, s, run) }
+	if held := e.log.readsOf(ctx, p); held != nil {
+		return held.do(ctx, once)
 	}
+	return once(ctx)
+}
+
+// once is timed for one run. SQLite interrupts it when the purpose's time is over.
+func (e *engine) once(
+	ctx context.Context, p store.Purpose, s *store.Statement, run func(context.Context, statement) error,
+) error {
 	limited := ctx
 	if d, ok := p.Time(ctx); ok {
 		var cancel context.CancelFunc

@@ -28,7 +28,7 @@ func (s statement) row(ctx context.Context, args ...any) store.Scanner {
 	return row{s.prepared.QueryRowContext(ctx, args...)}
 }
 
-// each calls scan for every row, until scan fails.
+// each calls scan for every row, until scan fails or ctx ends.
 func (s statement) each(ctx context.Context, scan func(store.Scanner) error, args ...any) error {
 	found, err := s.prepared.QueryContext(ctx, args...)
 	if err != nil {
@@ -38,6 +38,9 @@ func (s statement) each(ctx context.Context, scan func(store.Scanner) error, arg
 	for found.Next() {
 		if err := scan(rows{found}); err != nil {
 			return err
+		}
+		if err := ctx.Err(); err != nil { // database/sql closes the rows a moment later
+			return fmt.Errorf("query: %w", err)
 		}
 	}
 	if err := found.Err(); err != nil {
