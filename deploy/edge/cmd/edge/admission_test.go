@@ -215,7 +215,8 @@ func TestResets(t *testing.T) {
 		dials.Add(1)
 		return dial(ctx, network, address)
 	}
-	for range 400 {
+	const most = 800 // on a busy machine many responses come before their reset
+	for n := 0; n < most && dials.Load() < 2; n++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		sent := func(httptrace.WroteRequestInfo) { cancel() }
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: sent})
@@ -229,6 +230,6 @@ func TestResets(t *testing.T) {
 		cancel()
 	}
 	if dials.Load() < 2 {
-		t.Error("400 resets are allowed on one connection")
+		t.Errorf("%d resets are allowed on one connection", most)
 	}
 }

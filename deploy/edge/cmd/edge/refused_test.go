@@ -97,7 +97,7 @@ func TestRate(t *testing.T) {
 		if _, n := b.core.last(); n < 3 {
 			t.Errorf("core got %d, want the burst", n)
 		}
-		const counter = "envoy_edge_rate_http_local_rate_limit_rate_limited{} 1\n"
+		const counter = `envoy_http_local_rate_limit_rate_limited{envoy_local_http_ratelimit_prefix="edge_rate"} 1`
 		if text := e.Get(t, "/stats/prometheus"); !strings.Contains(text, counter) {
 			t.Errorf("the statistics lack %s", counter)
 		}
