@@ -205,7 +205,7 @@ func TestUnsent(t *testing.T) {
 	gateway := response{status: 503, body: refusal("service_unavailable")}
 	unsent := gateway
 	unsent.unsent = true
-	afterCommit := response{status: 502, body: refusal("answer_lost"), unsent: true}
+	afterCommit := response{status: 502, body: refusal("response_lost"), unsent: true}
 	for name, c := range map[string]struct {
 		responses []response
 		want      command.Outcome

@@ -113,7 +113,7 @@ func (a *Response) open() bool {
 // lost reports whether a program on the way returns an error because it has no response: the
 // request may have had its effect, or none.
 func (a *Response) lost() bool {
-	return a.is("answer_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
+	return a.is("response_lost") || a.is("store_unavailable") || a.is("service_unavailable") || a.is("mle_unavailable")
 }
 
 // busy reports whether the response only requires a later retry.

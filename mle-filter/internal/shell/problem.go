@@ -23,8 +23,8 @@ const (
 	CodeRateLimited      = "rate_limited"
 	CodeOverloaded       = "overloaded"
 	CodeUnreachable      = "service_unavailable"
-	CodeLost             = "answer_lost"
-	CodeTimeout          = "answer_timeout"
+	CodeLost             = "response_lost"
+	CodeTimeout          = "response_timeout"
 	CodeInternal         = engine.CodeInternal
 )
 

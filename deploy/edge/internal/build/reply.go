@@ -46,11 +46,11 @@ var replies = []reply{
 		unavailable, "api_error", "service_unavailable",
 		"The service cannot be reached. Try again with the same Idempotency-Key.", 1,
 	},
-	{504, "api_error", "answer_timeout", "The response did not come in time. Try again with the same Idempotency-Key.", 0},
+	{504, "api_error", "response_timeout", "The response did not come in time. Try again with the same Idempotency-Key.", 0},
 }
 
 // lost is the response to a request that the upstream may have carried out.
-var lost = reply{502, "api_error", "answer_lost", "The response was lost. Try again with the same Idempotency-Key.", 0}
+var lost = reply{502, "api_error", "response_lost", "The response was lost. Try again with the same Idempotency-Key.", 0}
 
 // unsentFlags are Envoy's response flags of a request of which the upstream got no part. No
 // connection could be opened (UF, which includes failed TLS handshakes). No server was healthy
