@@ -91,7 +91,7 @@ type Config struct {
 const maxBody = 256 << 10
 
 // textNoRoute is the message for a path that no endpoint has.
-const textNoRoute = "No endpoint has this path. GET /compat/methods lists the methods with their paths."
+const textNoRoute = v1.MessageNoRoute + " GET /compat/methods lists the methods with their paths."
 
 // Proxy serves the legacy dialects. It is safe for concurrent use.
 type Proxy struct {
@@ -171,8 +171,7 @@ func (p *Proxy) Handler() http.Handler {
 	// by leaving one.
 	p.route(mux, "GET /health", health.Handler(p.cfg.Log, nil))
 	p.route(mux, "GET /compat/methods", http.HandlerFunc(methods))
-	mux.Handle("/compat/methods", refuse(http.StatusMethodNotAllowed, "method_not_allowed",
-		"This path accepts only GET.", "GET, HEAD"))
+	mux.Handle("/compat/methods", methodNotAllowed("GET, HEAD"))
 	limited := p.limited(http.HandlerFunc(providera.Busy), p.providerA)
 	paths := []string{"/compat/provider-a/xml"}
 	if p.cfg.DropInPaths {
@@ -181,11 +180,10 @@ func (p *Proxy) Handler() http.Handler {
 	for _, endpoint := range paths {
 		p.route(mux, "POST "+endpoint, limited)
 		p.route(mux, "OPTIONS "+endpoint, http.HandlerFunc(providera.Options))
-		mux.Handle(endpoint, refuse(http.StatusMethodNotAllowed, "method_not_allowed",
-			"This path accepts only POST.", "OPTIONS, POST"))
+		mux.Handle(endpoint, methodNotAllowed("OPTIONS, POST"))
 	}
 	p.route(mux, "POST "+rpcPath, p.limited(http.HandlerFunc(rpc.Busy), p.rpc()))
-	mux.Handle(rpcPath, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "This path accepts only POST.", "POST"))
+	mux.Handle(rpcPath, methodNotAllowed("POST"))
 	mux.Handle("/", refuse(http.StatusNotFound, "route_not_found", textNoRoute, ""))
 	recovered := httpx.Recover(providera.Broken, p.cfg.Log, p.withDeadline(p.providerBRoutes(rejectUncleanPaths(mux))))
 	logged := httpx.LogRequests(p.cfg.Log, p.cfg.Clock, httpx.SecurityHeaders(recovered))
@@ -232,6 +230,11 @@ func (p *Proxy) route(mux *http.ServeMux, pattern string, h http.Handler) {
 		httpx.EventFrom(r.Context()).SetRoute(r.Pattern)
 		h.ServeHTTP(w, r)
 	})
+}
+
+// methodNotAllowed responds to a method that the path does not support.
+func methodNotAllowed(allow string) http.Handler {
+	return refuse(http.StatusMethodNotAllowed, "method_not_allowed", v1.MessageNoMethod, allow)
 }
 
 // refuse responds in v1's error form to a request that reaches no dialect.

@@ -13,6 +13,7 @@ import (
 	"github.com/causeway-pay/causeway/compat-proxy/internal/providerb/wire"
 	"github.com/causeway-pay/causeway/shared/clock"
 	"github.com/causeway-pay/causeway/shared/httpx"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // The classes of the outcome of a request.
@@ -52,9 +53,7 @@ func forbidden(scope string) response { return denied("The key lacks the scope "
 // secretInBrowser is the response to a secret API key with an Origin header, which only browsers
 // send.
 func secretInBrowser() response {
-	return denied("A secret API key was sent from a web page, where every visitor can read it: the request has an " +
-		"Origin " +
-		"header. Roll the key, and use it only on your server.")
+	return denied(v1.MessageSecretKeyInBrowser)
 }
 
 // denied is a 403 with the text.
