@@ -137,7 +137,7 @@ func identityOf(v any, err error, keep func(entry)) (Identity, *engine.Problem) 
 		return Identity{}, &engine.Problem{
 			Status: http.StatusServiceUnavailable, Type: v1.ErrorTypeAPIError, Code: "overloaded", RetryAfter: 1,
 			Reason: "no_identity", Cause: err,
-			Message: "The service cannot be reached at the moment. Nothing was changed; try again shortly.",
+			Message: v1.MessageUnreachable,
 		}
 	}
 	e := v.(entry)
@@ -170,7 +170,7 @@ func credentialOf(h http.Header) (string, *engine.Problem) {
 func invalidKey() *engine.Problem {
 	return &engine.Problem{
 		Status: http.StatusUnauthorized, Type: v1.ErrorTypeAuthenticationError, Code: "invalid_api_key", Reason: "no_key",
-		Message: "The API key is missing or invalid. Send it as `Authorization: Bearer <key>`.",
+		Message: v1.MessageInvalidAPIKey,
 	}
 }
 
@@ -236,7 +236,8 @@ func (r *Resolver) refusal(resp *http.Response, body []byte) error {
 		if !r.cfg.Token.IsZero() {
 			return errors.New("identity: core rejected the filter token: set the same one on core")
 		}
-		failure.Error.Message = "Publishable keys cannot be used with encryption here: the service has no filter token."
+		failure.Error.Message = "Publishable keys cannot be used with encryption here: the operator has set no filter token. " +
+			"Send the request without encryption."
 	}
 	p := &engine.Problem{
 		Status: resp.StatusCode, Type: failure.Error.Type, Code: failure.Error.Code,
