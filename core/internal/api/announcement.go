@@ -40,7 +40,7 @@ func checkAnnouncement(in *operator.EventCreate) *fault {
 	case in.Mode == "":
 		return &fault{code: codeMissingField, param: "mode"}
 	case !in.Mode.Valid():
-		return &fault{code: codeInvalidValue, param: "mode", message: "A mode is \"test\" or \"live\"."}
+		return &fault{code: codeInvalidValue, param: "mode", message: "The mode must be \"test\" or \"live\"."}
 	}
 	return checkNews(platformEvents, in.Type, in.Name, in.Object)
 }
@@ -51,11 +51,11 @@ func checkNews(types []v1.EventType, kind v1.EventType, name string, object json
 	case kind == "":
 		return &fault{code: codeMissingField, param: "type"}
 	case !slices.Contains(types, kind):
-		return &fault{code: codeInvalidValue, param: "type", message: "This is no type of event that can be announced here."}
+		return &fault{code: codeInvalidValue, param: "type", message: "This type of event cannot be announced here. Check its name."}
 	case name == "":
 		return &fault{code: codeMissingField, param: "name"}
 	case len(name) > maxEventName:
-		return &fault{code: codeInvalidValue, param: "name", message: "A name has 1 to 200 bytes."}
+		return &fault{code: codeInvalidValue, param: "name", message: "The name must have 1 to 200 bytes."}
 	case len(object) == 0:
 		return &fault{code: codeMissingField, param: "object"}
 	case object.Kind() != jsontext.KindBeginObject:

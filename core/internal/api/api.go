@@ -23,6 +23,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 	"github.com/causeway-pay/causeway/shared/secret"
 	"github.com/causeway-pay/causeway/shared/telemetry"
+	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
 // maxBody is the longest body in bytes.
@@ -190,7 +191,7 @@ func (a *API) permit(w http.ResponseWriter, r *http.Request, rt route, k *paymen
 		return &fault{code: codeSecretKeyInBrowser}
 	}
 	if rt.scope != "" && !slices.Contains(k.Scopes, rt.scope) {
-		return &fault{code: codeInsufficientScope, message: "This API key lacks the scope " + rt.scope + "."}
+		return &fault{code: codeInsufficientScope, message: v1.MessageNoScope(rt.scope)}
 	}
 	if isSealed(r) {
 		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}

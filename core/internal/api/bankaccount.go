@@ -35,18 +35,18 @@ func bankAccountFault(in *v1.BankAccountInput) *fault {
 	case in.AccountNumber.IsZero():
 		return &fault{code: codeMissingField, param: "bank_account.account_number"}
 	case !bankaccount.ValidNumber(in.AccountNumber.Reveal()):
-		return &fault{code: codeInvalidValue, param: "bank_account.account_number", message: "An account number is 4 to 17 digits."}
+		return &fault{code: codeInvalidValue, param: "bank_account.account_number", message: "The account number must have 4 to 17 digits."}
 	case in.RoutingNumber == "":
 		return &fault{code: codeMissingField, param: "bank_account.routing_number"}
 	case !bankaccount.ValidRouting(in.RoutingNumber):
 		return &fault{
-			code: codeInvalidValue, param: "bank_account.routing_number", message: "A routing number is nine digits with a right ABA check digit.",
+			code: codeInvalidValue, param: "bank_account.routing_number", message: "The routing number must have nine digits with a correct ABA check digit.",
 		}
 	case in.AccountType == "":
 		return &fault{code: codeMissingField, param: "bank_account.account_type"}
 	case !in.AccountType.Valid():
 		return &fault{
-			code: codeInvalidValue, param: "bank_account.account_type", message: "An account is \"checking\", \"savings\" or \"business_checking\".",
+			code: codeInvalidValue, param: "bank_account.account_type", message: "The account type must be \"checking\", \"savings\" or \"business_checking\".",
 		}
 	case in.Holder == "":
 		return &fault{code: codeMissingField, param: "bank_account.holder"}
@@ -63,17 +63,17 @@ func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeD
 	case !autoCapture:
 		return &fault{
 			code: codeInvalidValue, param: "capture", cause: p.basis,
-			message: "A bank account is captured only automatically.",
+			message: "With a bank account, capture must be \"automatic\".",
 		}
 	case currency != bankCurrency:
 		return &fault{
 			code: codeInvalidValue, param: "currency", cause: p.basis,
-			message: "A bank account is debited in \"usd\" only.",
+			message: "With a bank account, the currency must be \"usd\".",
 		}
 	case threeDS != nil:
 		return &fault{
 			code: codeInvalidValue, param: "three_d_secure", cause: p.basis,
-			message: "3-D Secure goes with cards and network tokens only.",
+			message: "3-D Secure is only for cards and network tokens. Omit it.",
 		}
 	}
 	return nil

@@ -67,11 +67,11 @@ func (a *API) numberFault(kind string, number secret.String, month, year int) *f
 	case month == 0:
 		return &fault{code: codeMissingField, param: kind + ".exp_month"}
 	case month < 1 || month > 12:
-		return &fault{code: codeInvalidValue, param: kind + ".exp_month", message: "A month is 1 to 12."}
+		return &fault{code: codeInvalidValue, param: kind + ".exp_month", message: "The month must be from 1 to 12."}
 	case year == 0:
 		return &fault{code: codeMissingField, param: kind + ".exp_year"}
 	case year < 2000 || year > 2099:
-		return &fault{code: codeInvalidValue, param: kind + ".exp_year", message: "A year has four digits, 2000 to 2099."}
+		return &fault{code: codeInvalidValue, param: kind + ".exp_year", message: "The year must have four digits, from 2000 to 2099."}
 	}
 	ends := time.Date(year, time.Month(month)+1, 1, 0, 0, 0, 0, time.UTC)
 	if !a.Clock.Now().Before(ends.Add(expiryGrace)) {

@@ -15,9 +15,9 @@ func (g givenSource) cvcFault() *fault {
 	}
 	switch {
 	case g.method == kindCard:
-		return &fault{code: codeInvalidValue, param: cardCVC, message: "The code of a card that is typed whole goes into card.cvc."}
+		return &fault{code: codeInvalidValue, param: cardCVC, message: "Send the code of a new card in card.cvc."}
 	case isToken(g.method):
-		return &fault{code: codeInvalidValue, param: cardCVC, message: "A token has the code that was typed with its card."}
+		return &fault{code: codeInvalidValue, param: cardCVC, message: "A token already has its card's code. Omit this field."}
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (p *payer) typeCVC(cvc *secret.String) *fault {
 	case p.shown.Card == nil:
 		return &fault{
 			code: codeInvalidValue, param: cardCVC, cause: p.basis,
-			message: "Only a card has a security code.",
+			message: "Only cards have a security code. Omit this field.",
 		}
 	case !card.BrandOf(p.Card.Number).FitsCode(*cvc):
 		return &fault{code: codeInvalidCVC, param: cardCVC, cause: p.basis}

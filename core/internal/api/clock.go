@@ -38,7 +38,7 @@ func (a *API) clockFault(method, route string) *fault {
 		return nil
 	}
 	if ahead, _ := a.ClockOffset(); ahead.Abs() > engine.RequestTolerance {
-		return &fault{code: codeStoreUnavailable, message: "The clock of this service is off. Try again, with the same Idempotency-Key."}
+		return &fault{code: codeStoreUnavailable, message: "The clock of this service is wrong. Retry after the seconds in Retry-After, with the same Idempotency-Key."}
 	}
 	return nil
 }

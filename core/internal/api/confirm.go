@@ -39,7 +39,7 @@ func earlyFault(in *v1.TransactionCreate) *fault {
 		{"three_d_secure", in.ThreeDSecure != nil},
 	} {
 		if object.given {
-			return &fault{code: codeInvalidValue, param: object.param, message: "With confirm false, this comes with the confirmation."}
+			return &fault{code: codeInvalidValue, param: object.param, message: "With confirm false, send this with the confirmation."}
 		}
 	}
 	return nil
@@ -53,7 +53,7 @@ func (a *API) namedPayer(c *call, in *v1.TransactionCreate) (payer, error) {
 	}
 	if isToken(in.PaymentMethod) || isID(id.Token, in.PaymentMethod) {
 		return payer{}, &fault{
-			code: codeInvalidValue, param: "payment_method", message: "With confirm false, a token comes with the confirmation.",
+			code: codeInvalidValue, param: "payment_method", message: "With confirm false, send a token with the confirmation.",
 		}
 	}
 	p, err := a.payer(c.Context(), c.key.Tenant, givenSource{method: in.PaymentMethod, customer: in.Customer})

@@ -34,7 +34,7 @@ func decode(w http.ResponseWriter, r *http.Request, v any, optional bool) error 
 // readBody returns the body of a request that takes no query parameters.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.URL.RawQuery != "" {
-		return nil, &fault{code: codeUnknownParameter, message: "This request takes no query parameters."}
+		return nil, &fault{code: codeUnknownParameter, message: "This endpoint takes no query parameters. Remove them."}
 	}
 	body, err := admission.ReadBody(w, r, maxBody)
 	if err != nil {
@@ -49,19 +49,19 @@ func parse(r *http.Request, body []byte, v any, optional bool) error {
 		if optional {
 			return nil
 		}
-		return &fault{code: codeInvalidJSON, message: "The body is missing."}
+		return &fault{code: codeInvalidJSON, message: "The body is missing. Send one JSON object."}
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return &fault{code: codeUnsupportedMediaType, param: "Content-Type"}
 	}
 	if jsonscan.TooDeep(body) {
-		return &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels."}
+		return &fault{code: codeInvalidJSON, message: "The body nests deeper than 32 levels. Send fewer levels."}
 	}
 	if err := json.Unmarshal(body, v, json.RejectUnknownMembers(true)); err != nil {
 		return decodeFault(err)
 	}
 	if body[firstByte(body)] != '{' {
-		return &fault{code: codeInvalidJSON, message: "The body must be a JSON object."}
+		return &fault{code: codeInvalidJSON}
 	}
 	if f := unfitFault(body); f != nil {
 		return f
@@ -99,7 +99,7 @@ func readFault(err error) error {
 	if f := admissionFault(err); f != nil {
 		return f
 	}
-	return &fault{code: codeInvalidJSON, message: "The body could not be read to its end.", cause: err}
+	return &fault{code: codeInvalidJSON, message: v1.MessageBodyNotReceived, cause: err}
 }
 
 // decodeFault names the field that json stumbled over. Its own texts may quote the body, so they go

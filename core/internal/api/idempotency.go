@@ -61,7 +61,7 @@ func (a *API) reserveKey(c *call) (engine.Result, error) {
 	case in.Purpose == "":
 		return engine.Result{}, &fault{code: codeMissingField, param: "purpose"}
 	case c.request.Key == "":
-		return engine.Result{}, &fault{code: codeInvalidIdempotencyKey, message: "This request needs an Idempotency-Key."}
+		return engine.Result{}, &fault{code: codeInvalidIdempotencyKey, message: "This request needs an Idempotency-Key of 1 to 255 printable ASCII characters."}
 	}
 	if f := lengthFault(field{"purpose", &in.Purpose, 255}); f != nil {
 		return engine.Result{}, f

@@ -14,17 +14,17 @@ func initiatorFault(in *v1.Initiator) *fault {
 	case in.Type == "":
 		return &fault{code: codeMissingField, param: "initiator.type"}
 	case !in.Type.Valid():
-		return &fault{code: codeInvalidValue, param: "initiator.type", message: "The initiator is \"customer\" or \"merchant\"."}
+		return &fault{code: codeInvalidValue, param: "initiator.type", message: "The initiator must be \"customer\" or \"merchant\"."}
 	case in.Reason != nil && !in.Reason.Valid():
-		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "There is no such reason."}
+		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "There is no such reason. Check its name."}
 	case in.Reason == nil && in.Type == v1.InitiatorTypeMerchant:
-		return &fault{code: codeMissingField, param: "initiator.reason", message: "A payment that the merchant initiates needs a reason."}
+		return &fault{code: codeMissingField, param: "initiator.reason", message: "A payment that the merchant initiates must have a reason."}
 	case in.Reason != nil && in.Type == v1.InitiatorTypeCustomer && merchantsAlone(*in.Reason):
-		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "Only the merchant can have this reason."}
+		return &fault{code: codeInvalidValue, param: "initiator.reason", message: "This reason is only for payments that the merchant initiates."}
 	case in.PreviousNetworkTransactionID != nil && !printable(*in.PreviousNetworkTransactionID):
 		return &fault{
 			code: codeInvalidValue, param: "initiator.previous_network_transaction_id",
-			message: "The id is 1 to 64 printable ASCII characters without spaces.",
+			message: "The id must have 1 to 64 printable ASCII characters without spaces.",
 		}
 	}
 	return nil

@@ -73,7 +73,7 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	case in.Kind == "":
 		return n, &fault{code: codeMissingField, param: "kind"}
 	case !in.Kind.Valid():
-		return n, &fault{code: codeInvalidValue, param: "kind", message: "A kind is \"secret\" or \"publishable\"."}
+		return n, &fault{code: codeInvalidValue, param: "kind", message: "The kind must be \"secret\" or \"publishable\"."}
 	}
 	if in.Name != nil {
 		n.Name = *in.Name
@@ -83,7 +83,7 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	}
 	if in.ExpiresAt != nil {
 		if n.ExpiresAt = in.ExpiresAt.UTC().Truncate(time.Millisecond); !n.ExpiresAt.After(a.Clock.Now()) {
-			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time lies in the past."}
+			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time must be in the future."}
 		}
 	}
 	if in.Scopes == nil {
@@ -97,15 +97,15 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 // givenScopes are the scopes of a request in the contract's order, each once.
 func givenScopes(in []v1.Scope, kind apikey.Kind) ([]string, *fault) {
 	if all := len(apikey.AllScopes()); len(in) == 0 || len(in) > all {
-		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "A key has 1 to " + strconv.Itoa(all) + " scopes."}
+		return nil, &fault{code: codeInvalidValue, param: "scopes", message: "The key must have 1 to " + strconv.Itoa(all) + " scopes."}
 	}
 	for _, s := range in {
 		switch {
 		case !apikey.ValidScope(string(s)):
-			return nil, &fault{code: codeInvalidValue, param: "scopes", message: "There is no such scope."}
+			return nil, &fault{code: codeInvalidValue, param: "scopes", message: "There is no such scope. Check its name."}
 		case !slices.Contains(apikey.DefaultScopes(kind), string(s)):
 			return nil, &fault{
-				code: codeInvalidValue, param: "scopes", message: "A " + string(kind) + " key cannot have the scope " + string(s) + ".",
+				code: codeInvalidValue, param: "scopes", message: "A " + string(kind) + " key cannot have the scope " + string(s) + ". Omit it.",
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func overlap(in *v1.APIKeyRoll) (time.Duration, *fault) {
 		return engine.MaxOverlap, nil
 	}
 	if *in.ExpiresIn < 0 || *in.ExpiresIn > int(engine.MaxOverlap/time.Second) {
-		return 0, &fault{code: codeInvalidValue, param: "expires_in", message: "A rolled key stays valid for 0 to 86400 seconds."}
+		return 0, &fault{code: codeInvalidValue, param: "expires_in", message: "The overlap must be from 0 to 86400 seconds."}
 	}
 	return time.Duration(*in.ExpiresIn) * time.Second, nil
 }
@@ -178,7 +178,7 @@ func forced(r *http.Request) (bool, error) {
 	case "false":
 		return false, nil
 	}
-	return false, &fault{code: codeInvalidValue, param: name, message: "Force is \"true\" or \"false\"."}
+	return false, &fault{code: codeInvalidValue, param: name, message: "The value must be \"true\" or \"false\"."}
 }
 
 // scopeFault is the refusal of a key that manages a key with a scope which it lacks.
@@ -187,7 +187,7 @@ func scopeFault(err error) error {
 	if errors.As(err, &missing) {
 		return &fault{
 			code: codeInsufficientScope, param: "scopes", cause: err,
-			message: "This API key lacks the scope " + missing.Scope + ", so it cannot create, roll or revoke a key that has it.",
+			message: v1.MessageNoScope(missing.Scope) + " Only such a key can create, roll or revoke one with this scope.",
 		}
 	}
 	return err

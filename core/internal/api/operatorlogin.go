@@ -113,7 +113,7 @@ func (o *Operator) login(r *http.Request, rt operatorRoute) (*http.Request, erro
 	actor.Address = address
 	r = r.WithContext(context.WithValue(r.Context(), operatorKey{}, actor))
 	if role != auth.RoleOperator && !slices.Contains(rt.roles, role) {
-		return r, &fault{code: codeInsufficientRole, message: "This operator token has the role " + role + ", which does not allow this."}
+		return r, &fault{code: codeInsufficientRole, message: "This operator token has the role " + role + ", which does not allow this request. Use one with the role operator."}
 	}
 	return r, nil
 }

@@ -86,12 +86,12 @@ func (o *Operator) listAudit(w http.ResponseWriter, r *http.Request, _ *trail) e
 	limit, before := 20, int64(0)
 	if q.Has("limit") {
 		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 100 {
-			return &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
+			return &fault{code: codeInvalidValue, param: "limit", message: "The limit must be from 1 to 100."}
 		}
 	}
 	if q.Has("before") {
 		if before, err = strconv.ParseInt(q.Get("before"), 10, 64); err != nil || before < 1 {
-			return &fault{code: codeInvalidValue, param: "before", message: "before is the sequence of an audit record."}
+			return &fault{code: codeInvalidValue, param: "before", message: "The value must be the sequence of an audit record."}
 		}
 	}
 	found, err := o.Store.NewestAuditRecords(r.Context(), before, limit+1)

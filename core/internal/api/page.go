@@ -53,7 +53,7 @@ func limit(q url.Values) (int, error) {
 	}
 	n, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || n < 1 || n > maxLimit {
-		return 0, &fault{code: codeInvalidValue, param: "limit", message: "A limit is 1 to 100."}
+		return 0, &fault{code: codeInvalidValue, param: "limit", message: "The limit must be from 1 to 100."}
 	}
 	return n, nil
 }
@@ -62,7 +62,7 @@ func limit(q url.Values) (int, error) {
 func query(r *http.Request, known ...string) (url.Values, error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, &fault{code: codeUnknownParameter, message: "The query string cannot be read."}
+		return nil, &fault{code: codeUnknownParameter, message: "The query string is not valid: check its percent-encoding."}
 	}
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		values := q[name]
@@ -73,7 +73,7 @@ func query(r *http.Request, known ...string) (url.Values, error) {
 			return nil, &fault{code: codeUnknownParameter, param: name}
 		}
 		if len(values) > 1 {
-			return nil, &fault{code: codeInvalidValue, param: name, message: "The parameter stands twice."}
+			return nil, &fault{code: codeInvalidValue, param: name, message: "The parameter was sent twice. Send it once."}
 		}
 		if !isText(values[0]) {
 			return nil, textFault(name)

@@ -99,7 +99,7 @@ func (a *API) source(ctx context.Context, t payment.Tenant, g givenSource) (paye
 	case isID(id.Token, g.method):
 		return payer{}, &fault{
 			code: codeUnknownPaymentMethod, param: "payment_method", cause: payment.ErrNoSource,
-			message: "This is a token's id. Send the token's value, which the response to its creation shows.",
+			message: "This is the id of a token. Send the value of the token, which the response to its creation shows.",
 		}
 	}
 	switch g.method {
@@ -195,7 +195,7 @@ func (g givenSource) strayFault() *fault {
 		if object.given && object.kind != g.method {
 			return &fault{
 				code: codeInvalidValue, param: object.kind,
-				message: "This object goes with payment_method \"" + object.kind + "\" only.",
+				message: "This object is only for payment_method \"" + object.kind + "\". Omit it.",
 			}
 		}
 	}

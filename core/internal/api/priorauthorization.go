@@ -12,15 +12,15 @@ func priorFault(in *v1.TransactionCreate) *fault {
 	case in.PriorAuthorization.Code == "":
 		return &fault{code: codeMissingField, param: param + ".code"}
 	case !approvalCode(in.PriorAuthorization.Code):
-		return &fault{code: codeInvalidValue, param: param + ".code", message: "An approval code is 1 to 6 capital letters and digits."}
+		return &fault{code: codeInvalidValue, param: param + ".code", message: "The approval code must have 1 to 6 capital letters and digits."}
 	case unconfirmed(in):
-		return &fault{code: codeInvalidValue, param: param, message: "A payment that the issuer approved before does not wait for a confirmation."}
+		return &fault{code: codeInvalidValue, param: param, message: "A prior authorization cannot wait for a confirmation. Omit confirm."}
 	case !autoCapture(in):
-		return &fault{code: codeInvalidValue, param: "capture", message: "A payment that the issuer approved before is captured only automatically."}
+		return &fault{code: codeInvalidValue, param: "capture", message: "With a prior authorization, capture must be \"automatic\"."}
 	case partial(in):
-		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "What the issuer approved before is taken in full."}
+		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "With a prior authorization, partial_authorization must be \"never\"."}
 	case in.ThreeDSecure != nil:
-		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure does not go with a prior authorization."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure", message: "3-D Secure cannot be used with a prior authorization. Omit it."}
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func (p *payer) priorFault(in *v1.TransactionCreate) *fault {
 	}
 	return &fault{
 		code: codeInvalidValue, param: "prior_authorization", cause: p.basis,
-		message: "A prior authorization is of a card.",
+		message: "A prior authorization must have a card as its payment method.",
 	}
 }
 

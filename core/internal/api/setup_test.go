@@ -347,6 +347,9 @@ func wantRefusal(t *testing.T, a answer, want refusal) v1.Error {
 	if e.Message == "" {
 		t.Error("no message")
 	}
+	if want := v1.WithField(e.Code, got.param, e.Message); e.Message != want {
+		t.Errorf("message: got %q, want %q", e.Message, want)
+	}
 	return e
 }
 

@@ -15,13 +15,13 @@ func threeDSecureFault(in *v1.ThreeDSecureInput) *fault {
 	case in.Eci == "":
 		return &fault{code: codeMissingField, param: "three_d_secure.eci"}
 	case in.Cavv != nil && !base64Text(in.Cavv.Reveal()):
-		return &fault{code: codeInvalidValue, param: "three_d_secure.cavv", message: "A CAVV is 1 to 64 characters of base64."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure.cavv", message: "The CAVV must have 1 to 64 characters of base64."}
 	case in.DsTransactionID != nil && !printable(*in.DsTransactionID):
 		return &fault{
-			code: codeInvalidValue, param: "three_d_secure.ds_transaction_id", message: "The id is 1 to 64 printable ASCII characters without spaces.",
+			code: codeInvalidValue, param: "three_d_secure.ds_transaction_id", message: "The id must have 1 to 64 printable ASCII characters without spaces.",
 		}
 	case in.Version != nil && !protocolVersion(*in.Version):
-		return &fault{code: codeInvalidValue, param: "three_d_secure.version", message: "A version reads like 2.2.0."}
+		return &fault{code: codeInvalidValue, param: "three_d_secure.version", message: "The version must be like 2.2.0."}
 	}
 	return eciFault("three_d_secure.eci", &in.Eci)
 }
@@ -48,7 +48,7 @@ func shownThreeDSecure(in *v1.ThreeDSecureInput) *v1.ThreeDSecure {
 
 func eciFault(param string, eci *string) *fault {
 	if eci != nil && !isDigits(*eci, 2, 2) {
-		return &fault{code: codeInvalidValue, param: param, message: "An ECI has two digits."}
+		return &fault{code: codeInvalidValue, param: param, message: "The ECI must have two digits."}
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (a *API) createToken(c *call) (engine.Result, error) {
 	g := givenSource{method: kindCard, card: in.Card}
 	switch {
 	case in.Card != nil && in.BankAccount != nil:
-		return engine.Result{}, &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account."}
+		return engine.Result{}, &fault{code: codeInvalidValue, param: kindBankAccount, message: "A token stands for a card or for a bank account. Send one of them."}
 	case in.BankAccount != nil:
 		g = givenSource{method: kindBankAccount, bankAccount: in.BankAccount}
 	case in.Card == nil:

@@ -121,10 +121,10 @@ func createFault(in *v1.TransactionCreate, body []byte) *fault {
 		return &fault{code: codeMissingField, param: "payment_method"}
 	}
 	if in.Capture != nil && !in.Capture.Valid() {
-		return &fault{code: codeInvalidValue, param: "capture", message: "Capture is \"automatic\" or \"manual\"."}
+		return &fault{code: codeInvalidValue, param: "capture", message: "The value must be \"automatic\" or \"manual\"."}
 	}
 	if in.PartialAuthorization != nil && !in.PartialAuthorization.Valid() {
-		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "Partial authorization is \"never\" or \"if_available\"."}
+		return &fault{code: codeInvalidValue, param: "partial_authorization", message: "The value must be \"never\" or \"if_available\"."}
 	}
 	for _, f := range []*fault{
 		controlFault("statement_descriptor", in.StatementDescriptor),

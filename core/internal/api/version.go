@@ -34,6 +34,6 @@ func versionFault(n *int64) *fault {
 	}
 	return &fault{
 		code: codeInvalidValue, param: expectedVersion,
-		message: "An expected version is an integer from 0 to 9007199254740991, the object's version.",
+		message: "The version must be an integer from 0 to 9007199254740991, as read from the object.",
 	}
 }
