@@ -36,7 +36,7 @@ type Config struct {
 	ClockApart bool
 	Log        *slog.Logger // nil for none
 	// RateLimit is the number of requests per second that one API key may make. After idle time it may
-	// make twice as many at once. 0 for DefaultRateLimit, negative for no limit.
+	// make twice as many at the same time. 0 for DefaultRateLimit, negative for no limit.
 	RateLimit int
 	// MerchantRateLimit is how many requests a second all keys of one merchant and mode may make
 	// together, publishable and secret keys apart. 0 for four times RateLimit, negative for no limit.
@@ -45,8 +45,8 @@ type Config struct {
 	// keys of one merchant and mode. Its networks may make two and four times as many. 0 for a
 	// tenth of RateLimit, negative for no limit.
 	PayerRateLimit int
-	// Concurrency is how many requests are served at once; more are refused with 503. 0 means 1024.
-	// A merchant holds at most half as many as are free.
+	// Concurrency is how many requests are served at the same time; more are refused with 503. 0 means
+	// 1024. A merchant holds at most half as many as are free.
 	Concurrency int
 	// BodyGrace is the time that the body of a request gets before a minimum rate applies. 0 means
 	// 5 s.

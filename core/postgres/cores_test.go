@@ -38,7 +38,7 @@ func TestCoresAreOnePostgreSQL(t *testing.T) {
 	c := newCluster(t, store)
 	nodes := make([]*node, 3)
 	var starting sync.WaitGroup
-	for i := range nodes { // at once, on a database without a keyset
+	for i := range nodes { // at the same time, on a database without a keyset
 		starting.Go(func() { nodes[i] = c.start(t) })
 	}
 	starting.Wait()

@@ -20,9 +20,9 @@ import (
 )
 
 // TestServerKilledAtOnce is the drill of deploy/on/postgres. All processes of a server are killed
-// at once under load, and no acknowledged payment is lost. The second half removes the end of the
-// server's log, to prove that the test finds a loss. The server runs in its own PID namespace,
-// which needs root. CAUSEWAY_DRILL_ROUNDS is the number of rounds, 5 by default.
+// at the same time under load, and no acknowledged payment is lost. The second half removes the end
+// of the server's log, to prove that the test finds a loss. The server runs in its own PID
+// namespace, which needs root. CAUSEWAY_DRILL_ROUNDS is the number of rounds, 5 by default.
 func TestServerKilledAtOnce(t *testing.T) {
 	rounds := programtest.Number(t, "CAUSEWAY_DRILL_ROUNDS", 5)
 	d := newDoomed(t)

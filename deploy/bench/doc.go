@@ -55,7 +55,7 @@
 //   - P9: the 99th percentile of the same payments if 1,000 a second are due over 64 connections.
 //     The time of a payment counts from when it was due. So it includes the wait for a free
 //     connection and the generator's own delay. The value is the median of the rounds' percentiles,
-//     captured at once and captured later.
+//     captured immediately and captured later.
 //
 //   - P10: the cost of a payment in a store with 10 million rows, against a store with 10 thousand,
 //     on SQLite and on PostgreSQL. The rows are over all tables that a payment writes to. The cost
@@ -68,7 +68,7 @@
 //
 //   - P11: the 99th percentile of a payment of one merchant, of 50 a second, while 16 clients of
 //     another merchant list. Each list has to read all payments of that merchant, a million of
-//     them, and finds none. After a list that core rejects, the client lists again at once. The
+//     them, and finds none. After a list that core rejects, the client lists again immediately. The
 //     same payments alone are the yardstick. It is measured with core on SQLite and on PostgreSQL.
 //     Package fill copies the payments.
 //

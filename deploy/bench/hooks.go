@@ -198,7 +198,7 @@ func (b *Bench) timeDeliveriesBeside(s *hookSide, slow func(*http.Request, []byt
 }
 
 // countDeliveries measures the deliveries a second to one endpoint that has a queue. The first ones
-// do not count: the endpoint then gets few attempts at once.
+// do not count: the endpoint then gets few attempts at the same time.
 func (b *Bench) countDeliveries(s *hookSide) sample {
 	var arrived atomic.Int64
 	begin, at := make(chan struct{}), make(chan time.Time, 2)

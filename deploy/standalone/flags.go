@@ -40,8 +40,8 @@ progress, within 10 s.
   --webhooks-allow-private
                      deliver webhooks also to this machine and to private networks, not only to the public internet
   --certificates DIR serve HTTPS with your own certificate instead of the development one: NAME.crt with its chain and
-                     NAME.key, one pair, or one ECDSA and one RSA. New files are served at once, without a restart. An
-                     invalid pair is refused with the reason, and the previous one stays
+                     NAME.key, one pair, or one ECDSA and one RSA. New files are served immediately, without a restart.
+                     An invalid pair is refused with the reason, and the previous one stays
   --insecure-http    allow --listen and --admin on every address. Plain HTTP shows card numbers and keys to the network:
                      only for a network that no other machine reaches
 

@@ -62,7 +62,7 @@ func New(c Config) *Limiter {
 }
 
 // Handler serves a request by next in a slot, or by full if no slot is free or the address holds
-// its share of them. full should respond at once. While Read reads, the request gives its slot
+// its share of them. full should respond immediately. While Read reads, the request gives its slot
 // back. All handlers of one Limiter share its bounds. It stands inside httpx.ClientAddress.
 //
 // The connection of HTTP/1.1 closes after a response to a request whose body was not read. The

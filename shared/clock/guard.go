@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// stepTolerance is how far a clock may step ahead and be believed at once.
+	// stepTolerance is how far a clock may step ahead and be believed immediately.
 	stepTolerance = time.Minute
 	// restartTolerance is that of a program that was restarted, for it has not run meanwhile.
 	restartTolerance = time.Hour
@@ -22,10 +22,11 @@ const (
 // Guard keeps a clock that is set ahead by mistake from ending rows early. A final removal
 // or end, such as that of an idempotency key, goes by Confirmed and not by the clock.
 //
-// The confirmed time advances with the monotonic clock. It follows a clock that was set back at
-// once, because a row that ends late does no harm. It follows a clock that stepped ahead after an
-// hour in which the step stayed. A retention that begins now counts from Highest, because a clock
-// that was set back may be wrong, too. A Guard is safe for concurrent use; make it with NewGuard.
+// The confirmed time advances with the monotonic clock. It follows a clock that was set back
+// immediately, because a row that ends late does no harm. It follows a clock that stepped ahead
+// after an hour in which the step stayed. A retention that begins now counts from Highest, because
+// a clock that was set back may be wrong, too. A Guard is safe for concurrent use; make it with
+// NewGuard.
 type Guard struct {
 	clock Clock
 

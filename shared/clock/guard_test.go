@@ -200,7 +200,7 @@ func TestGuardForgetsTheHighestOfAnEarlierRun(t *testing.T) {
 }
 
 // TestGuardConfirmedLate tests that ConfirmedLate follows a step ahead a day after it was
-// confirmed. A clock that is set back reverses steps. The step of a restart counts at once.
+// confirmed. A clock that is set back reverses steps. The step of a restart counts immediately.
 func TestGuardConfirmedLate(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))

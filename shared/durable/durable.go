@@ -9,7 +9,8 @@ import (
 )
 
 // WriteFile replaces the file at path by data. Only its owner can read it, unless perm allows more.
-// If it returns nil, the content is on the disk. Two writers of one path must not run at once.
+// If it returns nil, the content is on the disk. Two writers of one path must not run at the same
+// time.
 //
 // A file that root writes belongs to the owner and group of the file that it replaces, or else of
 // its folder. The program that reads the file runs as that user.
@@ -18,7 +19,7 @@ func WriteFile(path string, data []byte, perm os.FileMode) error {
 }
 
 // CreateFile is WriteFile for a path without a file. If there is one, errors.Is(err, fs.ErrExist)
-// holds and the file stays. Of writers that run at once, one succeeds.
+// holds and the file stays. Of writers that run at the same time, one succeeds.
 func CreateFile(path string, data []byte, perm os.FileMode) error {
 	return write(path, data, perm, os.Link)
 }

@@ -46,7 +46,8 @@ func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 // Resume ends Pause.
 func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
-// Kill kills all of its processes at once, as a machine that fails does; Again starts it once more.
+// Kill kills all of its processes at the same time, as a machine that fails does; Again starts it
+// once more.
 func (s *Server) Kill() {
 	pids := s.signal(syscall.SIGSTOP) // a stopped process starts no more of them
 	for _, pid := range pids {

@@ -2,7 +2,7 @@
 //
 // # Off costs nothing
 //
-// A nil Tracer is off. Its methods return at once and allocate nothing, and the zero Span they
+// A nil Tracer is off. Its methods return immediately and allocate nothing, and the zero Span they
 // return takes everything and keeps nothing. The caller's trace context is still read (Parse) and
 // passed on, for a trace does not end at a hop that records none.
 //

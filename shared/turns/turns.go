@@ -135,7 +135,7 @@ func (t *Turns[C]) reason(err error) error {
 	return t.Stuck
 }
 
-// enqueue adds work to the caller's queue. Its turn may begin at once.
+// enqueue adds work to the caller's queue. Its turn may begin immediately.
 func (t *Turns[C]) enqueue(w Work[C]) (*Turn[C], error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -93,8 +93,8 @@ type Attempt struct {
 //
 // All API keys share one reservation. An API key has at least 128 random bits and identifies
 // itself. The login in its request is free text, and many merchants behind an address may send the
-// same. As many wrong API keys can be judged at once as the proxy handles requests. Each is
-// counted, so the address then waits as after any other refusals.
+// same. As many wrong API keys can be judged at the same time as the proxy handles requests. Each
+// is counted, so the address then waits as after any other refusals.
 func (l *Limiter) Begin(ctx context.Context, login string, guess secret.String) (*Attempt, bool) {
 	if l == nil {
 		return &Attempt{}, true

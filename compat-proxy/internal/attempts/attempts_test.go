@@ -94,7 +94,7 @@ func (b *bench) succeeds(ctx context.Context, login string) bool {
 const attacker, client = "203.0.113.7", "198.51.100.2"
 
 // A flood for one login stops at its address and nowhere else: the honest client logs in from its
-// own address, and at once.
+// own address, and immediately.
 func TestFloodForOneLogin(t *testing.T) {
 	t.Parallel()
 	b := setup(true)

@@ -9,8 +9,8 @@ import (
 // maxEntries bounds how many addresses, logins or pairs a ledger holds.
 const maxEntries = 1 << 16
 
-// allowance bounds refusals: burst are allowed at once, and then one more each every. most is how
-// many are remembered, at least burst: refusals beyond burst delay the next attempt.
+// allowance bounds refusals: first burst of them, and then one more per interval every. most is the
+// number of remembered refusals, at least burst. Each one beyond burst delays the next attempt.
 type allowance struct {
 	burst, most int
 	every       time.Duration

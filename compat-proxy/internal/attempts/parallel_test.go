@@ -36,8 +36,8 @@ func (b *bench) together(
 	return allowed.Load()
 }
 
-// TestParallelGuesses: many secrets for one login are tried at once. No more of them are judged
-// than of secrets that are tried one after the other.
+// TestParallelGuesses: many secrets for one login are tried at the same time. No more of them are
+// judged than of secrets that are tried one after the other.
 func TestParallelGuesses(t *testing.T) {
 	t.Parallel()
 	b := setup(true)
@@ -45,7 +45,7 @@ func TestParallelGuesses(t *testing.T) {
 	guesses := func(i int) (string, secret.String) { return "shop", guess(i) }
 	refuse := func(a *attempts.Attempt) { a.Refused(ctx); a.End() }
 	if got := b.together(ctx, 200, guesses, refuse); got != 10 {
-		t.Errorf("at once: judged %d attempts, want 10", got)
+		t.Errorf("at the same time: judged %d attempts, want 10", got)
 	}
 	if b.succeeds(ctx, "shop") {
 		t.Error("the attacker's right guess was judged")
@@ -137,7 +137,7 @@ func TestReservationsAreReleased(t *testing.T) {
 func apiKey(n int) secret.String { return secret.New(fmt.Sprintf("sk_test_%d", n)) }
 
 // TestParallelAPIKeys: API keys identify themselves. Many clients behind one address use different
-// ones at once, without a login or with the same.
+// ones at the same time, without a login or with the same.
 func TestParallelAPIKeys(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"", "me"} {
@@ -153,8 +153,8 @@ func TestParallelAPIKeys(t *testing.T) {
 	}
 }
 
-// TestParallelWrongAPIKeys: wrong API keys that are tried at once count as any refusals. The
-// address waits afterwards, with every login. Behind 20 of them only their login waits.
+// TestParallelWrongAPIKeys: wrong API keys that are tried at the same time count as any refusals.
+// The address waits afterwards, with every login. Behind 20 of them only their login waits.
 func TestParallelWrongAPIKeys(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"", "me"} {

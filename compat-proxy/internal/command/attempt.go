@@ -133,8 +133,8 @@ func (x *Executor) attempt(ctx context.Context, send send) (response, time.Durat
 	return resp, retryAfter(got.Header)
 }
 
-// readAll reads the body of a response. It returns an error at once if the Content-Length exceeds
-// the bound.
+// readAll reads the body of a response. It returns an error immediately if the Content-Length
+// exceeds the bound.
 func readAll(got *http.Response) ([]byte, error) {
 	if got.ContentLength > maxResponse {
 		return nil, upstream.ErrTooLarge
@@ -151,7 +151,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// wait returns true after d. It returns false at once if the context would end before that.
+// wait returns true after d. It returns false immediately if the context would end before that.
 func wait(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false

@@ -47,9 +47,9 @@ func TestLostOnAKeptConnection_thenRefused(t *testing.T) {
 	}
 }
 
-// A kept connection breaks under the request, and the transport sends it again. V1 responds at
-// once, or with the error that the first attempt is still running, as when another core finishes
-// it.
+// A kept connection breaks under the request, and the transport sends it again. V1 responds
+// immediately, or with the error that the first attempt is still running, as when another core
+// finishes it.
 func TestDeduplication_lostResponseOnAKeptConnection(t *testing.T) {
 	t.Parallel()
 	for _, atIt := range []int{0, 1, 2} {

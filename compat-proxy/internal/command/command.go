@@ -36,7 +36,7 @@ type Command interface {
 // refund.
 type Number string
 
-// Authorize makes a payment. The body decides whether it is captured at once or later.
+// Authorize makes a payment. The body decides whether it is captured immediately or later.
 type Authorize struct {
 	// Body is the whole v1 request. The decoder has the currency, so amounts are in minor units.
 	Body v1.TransactionCreate `json:"body"`

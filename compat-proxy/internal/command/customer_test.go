@@ -258,7 +258,7 @@ func TestCreateCustomerByDescription(t *testing.T) {
 	if first.Outcome != command.Done || first.Customer.Metadata["kind"] != "guest" {
 		t.Fatalf("got %+v, want it done, with its metadata", first)
 	}
-	for _, when := range []string{"at once", "a day later"} {
+	for _, when := range []string{"immediately", "a day later"} {
 		if r := b.whole(t, described("", "only this")); r.Outcome != command.Repeated || r.Customer.ID != first.Customer.ID {
 			t.Errorf("%s: got %+v, want the first customer repeated", when, r)
 		}

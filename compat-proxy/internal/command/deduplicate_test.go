@@ -87,7 +87,7 @@ func TestDeduplication(t *testing.T) {
 		after  time.Duration
 		want   command.Outcome
 	}{
-		{"at once", sale(120), 0, command.Repeated},
+		{"immediately", sale(120), 0, command.Repeated},
 		{"a moment before the end", sale(120), 120*time.Second - time.Millisecond, command.Repeated},
 		{"at the end", sale(120), 120 * time.Second, command.Done},
 		{"long after", sale(120), 7 * time.Hour, command.Done},

@@ -10,7 +10,7 @@ import (
 )
 
 // SaleKey is the metadata entry of a payment that marks a sale made in two steps. With the value
-// SaleMark, the client wanted it captured at once.
+// SaleMark, the client wanted it captured immediately.
 const (
 	SaleKey  = "captured_by"
 	SaleMark = "creation"
@@ -46,7 +46,7 @@ func (Reverse) Kind() Kind { return PaymentVoid }
 // Kind implements Command.
 func (CancelCapture) Kind() Kind { return PaymentVoid }
 
-// Sale reports whether the payment was made to be captured at once.
+// Sale reports whether the payment was made to be captured immediately.
 func Sale(t *v1.Transaction) bool {
 	return t.Capture == v1.CaptureModeAutomatic || t.Metadata[SaleKey] == SaleMark
 }

@@ -156,7 +156,7 @@ var accountTypes = map[string]v1.BankAccountType{
 	"businessChecking": v1.BankAccountTypeBusinessChecking,
 }
 
-// chargeBank charges a bank account. It is always captured at once.
+// chargeBank charges a bank account. It is always captured immediately.
 func (d *decoder) chargeBank(body *v1.TransactionCreate, given *wire.Node) problem {
 	routing, number, holder := given.Get("routingNumber"), given.Get("accountNumber"),
 		strings.TrimSpace(given.Get("nameOnAccount"))

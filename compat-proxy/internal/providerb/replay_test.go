@@ -89,8 +89,8 @@ func (s *signer) logins() map[string]func(*testing.T) *http.Request {
 	}
 }
 
-// TestRecordedRequest: a recorded request is sent again, at once and later, at this proxy and at
-// another one. It has one effect, for any number of repeats and any response.
+// TestRecordedRequest: a recorded request is sent again, immediately and later, at this proxy and
+// at another one. It has one effect, for any number of repeats and any response.
 func TestRecordedRequest(t *testing.T) {
 	t.Parallel()
 	for name := range (*signer)(nil).logins() {

@@ -70,7 +70,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// together makes n requests at once, each on a separate connection.
+// together makes n requests at the same time, each on a separate connection.
 func together(t *testing.T, tr http.RoundTripper, f *far, n int) {
 	t.Helper()
 	var ready sync.WaitGroup

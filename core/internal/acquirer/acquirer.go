@@ -27,7 +27,7 @@ type Acquirer interface {
 	// error.
 	Authorize(ctx context.Context, r Authorize) (Answer, error)
 	// Capture takes part or all of an authorized amount. With Final it also releases the rest of
-	// the authorization, so that the payer can use that money at once. A connector to an acquirer
+	// the authorization, so that the payer can use that money immediately. A connector to an acquirer
 	// without such a flag must request the release of the rest once the capture is approved. It
 	// must repeat that request until it has a response: the same Capture comes again if its
 	// response is lost.
@@ -51,7 +51,7 @@ type Authorize struct {
 	Reference string // unique per request, the acquirer's idempotency key
 	Amount    int64  // minor units; 0 checks the card and reserves nothing
 	Currency  string // ISO 4217, lower case
-	Capture   bool   // take the money at once when approved; always for a bank account
+	Capture   bool   // take the money immediately when approved; always for a bank account
 	Partial   bool   // less than Amount may be approved; else all of it or nothing
 	PriorCode string // the issuer's code of an earlier approval: take the money without a new one; mostly ""
 	Source

@@ -20,8 +20,9 @@ func (b *bundle) publicKey(t *testing.T) string {
 	return coretest.MustCreateKey(t, b.core.Admin(), core.KeySpec{Merchant: b.merchant, Mode: "test", Kind: "publishable"})
 }
 
-// TestUnfinishedBodiesStopNoPayment: more requests with unfinished bodies than are served at once
-// stop neither the payments of others nor health. When a body ends, its request is served.
+// TestUnfinishedBodiesStopNoPayment: more requests with unfinished bodies than are served at the
+// same time stop neither the payments of others nor health. When a body ends, its request is
+// served.
 func TestUnfinishedBodiesStopNoPayment(t *testing.T) {
 	t.Parallel()
 	b := openBundle(t, &bundle{rateLimit: -1, atOnce: 2, bodyGrace: time.Hour})

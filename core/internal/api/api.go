@@ -52,7 +52,7 @@ type Config struct {
 	Triggers       []docs.Trigger     // the other triggers of the simulator, to show
 	FingerprintKey []byte             // for card fingerprints
 	IdempotencyKey []byte             // for request fingerprints
-	Concurrent     int                // requests at once; more are refused with 503
+	Concurrent     int                // concurrent requests; more are refused with 503
 	BodyGrace      time.Duration      // of admission.Config
 	RateLimit      *ratelimit.Limiter // nil sets none
 	WebhookPolicy  webhook.Policy

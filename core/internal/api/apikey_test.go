@@ -310,7 +310,7 @@ func TestListKeys(t *testing.T) {
 	}
 }
 
-// TestLastUse: it is known at once, and kept when the service ends.
+// TestLastUse: it is known immediately, and kept when the service ends.
 func TestLastUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

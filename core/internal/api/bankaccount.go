@@ -54,7 +54,7 @@ func bankAccountFault(in *v1.BankAccountInput) *fault {
 	return lengthFault(field{"bank_account.holder", &in.Holder, 255})
 }
 
-// debitFault refuses payments that a bank account cannot make: it is debited at once, in its
+// debitFault refuses payments that a bank account cannot make: it is debited immediately, in its
 // currency, and no card network authenticates it.
 func (p *payer) debitFault(autoCapture bool, currency string, threeDS *v1.ThreeDSecureInput) *fault {
 	switch {

@@ -131,7 +131,7 @@ func (b *bundle) cutShort(t *testing.T, most int) (cuts int) {
 	return cuts
 }
 
-// makeMerchants makes n of them, many at once: they share commits.
+// makeMerchants makes n of them, many at the same time: they share commits.
 func makeMerchants(t *testing.T, b *bundle, n int) {
 	t.Helper()
 	turns := make(chan struct{}, n)
@@ -212,7 +212,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// TestAnnouncementTogether: of many at once one makes the event.
+// TestAnnouncementTogether: of many at the same time one makes the event.
 func TestAnnouncementTogether(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

@@ -96,7 +96,8 @@ func TestDateAfterADowntime(t *testing.T) {
 }
 
 // TestDateOfTwoCoresPostgreSQL: after a downtime, two cores that start 50 minutes apart show one
-// Date. The time of the server alone decides, so a step that the server makes, too, counts at once.
+// Date. The time of the server alone decides, so a step that the server makes, too, counts
+// immediately.
 func TestDateOfTwoCoresPostgreSQL(t *testing.T) {
 	t.Parallel()
 	a := openBundle(t, &bundle{on: coretest.OnServer(pgtest.Schema(t)), rateLimit: -1})
@@ -132,7 +133,7 @@ func TestAKeyOutlivesACorrectionAndARestart(t *testing.T) {
 		"the first start, restarted hours later":   {behind: 25 * time.Hour, ran: 5 * time.Hour},
 		"a boot, restarted after 5 minutes":        {behind: 48 * time.Hour, ran: 5 * time.Minute, boot: true},
 		"a boot, restarted after 3 hours":          {behind: 48 * time.Hour, ran: 3 * time.Hour, boot: true},
-		"a boot, restarted at once":                {behind: 48 * time.Hour, boot: true},
+		"a boot, restarted immediately":                {behind: 48 * time.Hour, boot: true},
 		"down for 50 minutes":                      {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 50 * time.Minute},
 		"down for 2 hours":                         {behind: 48 * time.Hour, ran: 5 * time.Minute, down: 2 * time.Hour},
 		"down for 2 hours, believed":               {behind: 48 * time.Hour, ran: 2 * time.Hour, down: 2 * time.Hour},

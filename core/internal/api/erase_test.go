@@ -28,7 +28,7 @@ const money = `SELECT COALESCE(SUM(amount * 3 + amount_authorized * 5 + amount_c
 const linked = "SELECT COUNT(*) FROM transaction_terms WHERE kind = 1"
 
 // TestDeletedCustomerReachesItsPayments deletes a customer with an old and a young payment. The old
-// one loses its personal data at once, in its row and its events; the young one follows at its
+// one loses its personal data immediately, in its row and its events; the young one follows at its
 // time.
 func TestDeletedCustomerReachesItsPayments(t *testing.T) {
 	t.Parallel()

@@ -214,8 +214,8 @@ func TestPayerSeesNoHolder(t *testing.T) {
 }
 
 // TestParallelGuessesAreBounded: of many wrong sources for one transaction that a payer's key names
-// at once, no more are judged than one after the other. The others are refused without a judgement,
-// and with a status that a client retries on.
+// at the same time, no more are judged than one after the other. The others are refused without a
+// judgement, and with a status that a client retries on.
 func TestParallelGuessesAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -25,7 +25,7 @@ const (
 	disablePath   = merchantsPath + "/{id}/disable"
 )
 
-// operatorsAtOnce is how many operators' requests are served at once.
+// operatorsAtOnce is how many operators' requests are served at the same time.
 const operatorsAtOnce = 32
 
 // Operator serves the operator's API. The role of an operator's token decides which routes it may

@@ -67,8 +67,8 @@ func TestOperatorRoles(t *testing.T) {
 	}
 }
 
-// TestOperatorTokens checks the life of tokens: several at once, an end by time and an end at once.
-// Nothing shows a token a second time.
+// TestOperatorTokens checks the life of tokens: several valid tokens, an expiry, and an immediate
+// revocation. Nothing shows a token a second time.
 func TestOperatorTokens(t *testing.T) {
 	t.Parallel()
 	b, p := operated(t)

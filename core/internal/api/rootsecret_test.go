@@ -115,7 +115,7 @@ var kept = map[string]string{
 
 // TestRotateRootBesideTheService rotates the root secret while a service runs. Keys, client
 // secrets, webhook secrets and stored responses stay good. Values that other processes make under
-// the new secret are good there at once.
+// the new secret are good there immediately.
 func TestRotateRootBesideTheService(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -132,7 +132,7 @@ func TestRotateRootBesideTheService(t *testing.T) {
 	payer := b.publishable(t)
 	must(t, b.rotateRoot(t))
 	if err := b.rotateRoot(t); !errors.Is(err, root.ErrPending) {
-		t.Errorf("rotated again at once: got %v", err)
+		t.Errorf("rotated again immediately: got %v", err)
 	}
 	b.clock.Advance(root.Activation)
 	b.wantAudited(t, "secrets.rotate failed", "secrets.rotate begun", "secrets.rotate done", "secrets.rotate begun")
@@ -269,7 +269,7 @@ func TestReplaysAcrossRotations(t *testing.T) {
 			}
 		}
 	}
-	want("at once")
+	want("immediately")
 	b.again(t)
 	want("after the new version was read")
 	b.clock.Advance(root.Overlap - time.Second)

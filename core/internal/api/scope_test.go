@@ -112,7 +112,7 @@ func (h *house) MustKey(tb testing.TB, s auth.KeySpec) string {
 var variable = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // TestScopesTable: every route by every kind of key. The routes are the API's, so a new one is in
-// the table at once.
+// the table immediately.
 func TestScopesTable(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t)

@@ -39,7 +39,7 @@ type bundle struct {
 	rateLimit     int           // -1 for none, as in most tests: the clock stands still, so nothing would be allowed again
 	private       bool          // webhooks may go to this machine
 	bodyGrace     time.Duration // Config.BodyGrace
-	atOnce        int           // requests that are served at once, 0 for the default
+	atOnce        int           // requests that are served at the same time, 0 for the default
 	tracer        *telemetry.Tracer
 	token         string // the operator's, "" for none
 	filter        string // the secret of the filter in front, "" for none

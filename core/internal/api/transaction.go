@@ -95,7 +95,7 @@ func terms(customer string, reference *string) payment.Terms {
 // unconfirmed reports whether the transaction is to wait for its confirmation.
 func unconfirmed(in *v1.TransactionCreate) bool { return in.Confirm != nil && !*in.Confirm }
 
-// autoCapture reports whether an approved payment is captured at once.
+// autoCapture reports whether an approved payment is captured immediately.
 func autoCapture(in *v1.TransactionCreate) bool {
 	return in.Capture == nil || *in.Capture == v1.CaptureModeAutomatic
 }

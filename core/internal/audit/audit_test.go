@@ -220,7 +220,7 @@ func TestAuditOfCopies(t *testing.T) {
 	}
 }
 
-// wantOneChain writes records by several Admins at once and wants one chain without a gap.
+// wantOneChain writes records by several Admins at the same time and wants one chain without a gap.
 func wantOneChain(t *testing.T, admins []*admin.Admin) {
 	t.Helper()
 	const each = 15

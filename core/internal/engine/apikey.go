@@ -162,9 +162,9 @@ func notRollable(k *payment.APIKey, now time.Time) *payment.Refusal {
 
 func keyID(n int64) string { return id.Format(id.APIKey, n) }
 
-// RevokeKey ends a key at once and returns it. by are the scopes of the revoking key, nil for an
-// operator. A MissingScopeError if the revoked key has another one, and ErrNotFound if the tenant
-// has no such key. ErrLastKey unless forced, if no key that can manage keys would be left.
+// RevokeKey ends a key immediately and returns it. by are the scopes of the revoking key, nil for
+// an operator. A MissingScopeError if the revoked key has another one, and ErrNotFound if the
+// tenant has no such key. ErrLastKey unless forced, if no key that can manage keys would be left.
 func (e *Engine) RevokeKey(
 	ctx context.Context, r Request, t payment.Tenant, by []string, key int64, force bool,
 ) (*payment.APIKey, error) {

@@ -212,7 +212,7 @@ func (s *authorization) fail(tx *store.Tx) error {
 	return tx.InsertEvent(s.event("transaction.failed", t.Tenant, t.ID, t.Version, s.shown(&t)))
 }
 
-// leave marks the payment as unknown. Recovery claims an unknown payment at once, and one that
+// leave marks the payment as unknown. Recovery claims an unknown payment immediately, and one that
 // could not be marked once this request has returned.
 func (s *authorization) leave(ctx context.Context) (*payment.Transaction, error) {
 	if s.t.Status == payment.Unknown {

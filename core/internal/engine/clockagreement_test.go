@@ -59,8 +59,8 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestAClockThatJumpsBetweenHeartbeatsPostgreSQL: a core whose clock jumps stops to lead and to
-// agree at once, not at its next heartbeat.
+// TestAClockThatJumpsBetweenHeartbeatsPostgreSQL: a core whose clock jumps gives up leadership
+// immediately, not at its next heartbeat. Agrees then returns false.
 func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)
@@ -101,7 +101,7 @@ func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 
 // TestNoClaimByAClockThatJumpedPostgreSQL: a request that is under way when the clock jumps claims
 // no idempotency key. By a clock a day ahead, the key of the first payment has expired. By a clock
-// a day behind, a new key would have expired at once.
+// a day behind, a new key would have expired immediately.
 func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *coretest.Service{"grouped": coretest.OpenShared, "alone": coretest.OpenAlone} {

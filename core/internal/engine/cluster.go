@@ -27,7 +27,7 @@ const (
 
 // Cluster is the cores that share a store. Each carries out requests. One leads, and does all work
 // that must be done once: it claims the steps that others left, settles, expires, purges and
-// broadcasts. Two leaders at once are harmless: commits are conditional, and the acquirer
+// broadcasts. Two leaders at the same time are harmless: commits are conditional, and the acquirer
 // deduplicates by reference.
 //
 // A nil Cluster means that no other core shares the store.

@@ -228,7 +228,7 @@ func restored(
 func TestTakenBackPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		capture bool // at once
+		capture bool // immediately
 		table   string
 		change  string // the change of another program between the first time and the second
 		step    func(s *coretest.Service, txn int64) action

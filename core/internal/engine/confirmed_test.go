@@ -118,7 +118,7 @@ func TestAClockThatStaysAheadIsBelieved(t *testing.T) {
 	mustPayments(t, s)
 	s.Clock.Step(8 * 24 * time.Hour)
 	if got := mustPass(t, s); got != 0 {
-		t.Errorf("at once: %d rows ended", got)
+		t.Errorf("immediately: %d rows ended", got)
 	}
 	s.Clock.Advance(time.Hour)
 	if got, want := mustPass(t, s), int64(1); got != want {

@@ -40,9 +40,9 @@ type contest struct {
 
 // race is a contest that runs many times.
 type race struct {
-	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; a group is prepared at once
+	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; a group is prepared together
 	after   func(objects []int64) string                      // the state after a repetition
-	pass    func(context.Context) (int, error)                // goes over all of a group at once, amid their steps; nil for none
+	pass    func(context.Context) (int, error)                // goes over all of a group together, amid their steps; nil for none
 }
 
 // run returns how often each outcome came: the results of all steps, and the state after them.
@@ -64,8 +64,8 @@ func (r race) run(t *testing.T) map[string]int {
 	return outcomes
 }
 
-// take takes the steps of the contests, the steps of one contest at once, and returns their
-// results.
+// take takes the steps of the contests, the steps of one contest at the same time, and returns
+// their results.
 func (r race) take(t *testing.T, contests []contest) [][]string {
 	t.Helper()
 	told := make([][]string, len(contests))
@@ -96,8 +96,8 @@ func (r race) take(t *testing.T, contests []contest) [][]string {
 	return told
 }
 
-// take takes the steps at once, begun in their order or in reverse. With apart, each begins when
-// the step before it has its result.
+// take takes the steps at the same time, begun in their order or in reverse. With apart, each
+// begins when the step before it has its result.
 func (c contest) take(t *testing.T, backwards, apart bool) []string {
 	t.Helper()
 	told := make([]string, len(c.steps))
@@ -118,7 +118,7 @@ func (c contest) take(t *testing.T, backwards, apart bool) []string {
 	return told
 }
 
-// atOnce runs n of a thing at once.
+// atOnce runs n of a thing at the same time.
 func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
 	var wg sync.WaitGroup

@@ -84,7 +84,7 @@ func TestApprovalOfAFailedStep(t *testing.T) {
 				t.Errorf("got %d %s, %v, want 504", a.Status, a.Body, err)
 			}
 			heal(s)
-			st.wantDone(t, s) // at once, and not by the look
+			st.wantDone(t, s) // immediately, and not by the look
 			lookUntilTheEnd(t, s)
 			st.wantDone(t, s)
 			alerts.want(t, st.metric()+" late_recorded")

@@ -69,8 +69,8 @@ func (e *Engine) contradicted(ctx context.Context, o about, a acquirer.Answer, w
 
 // mustLook reports whether a pending reversal must decide about a capture, void or refund that a
 // response approved. The acquirer may have processed a release request after it sent the response,
-// so an inquiry must report the rest. The reversal is due at once. A closed step whose reversal has
-// ended gets a new one. mustLook changes nothing if no release was requested.
+// so an inquiry must report the rest. The reversal is due immediately. A closed step whose reversal
+// has ended gets a new one. mustLook changes nothing if no release was requested.
 func mustLook(tx *store.Tx, o about, a acquirer.Answer, closed bool) (bool, error) {
 	exists, requested, err := tx.ReleaseRequested(o.StepID)
 	if err != nil || exists && !requested || !exists && !closed {

@@ -31,7 +31,7 @@ func (e *Engine) CreateOperator(ctx context.Context, r Request, o payment.Operat
 	return value(done), err
 }
 
-// RevokeOperator ends an operator token at once, and returns it. ErrNotFound if there is none.
+// RevokeOperator ends an operator token immediately, and returns it. ErrNotFound if there is none.
 func (e *Engine) RevokeOperator(ctx context.Context, r Request, operator int64) (*payment.OperatorToken, error) {
 	var out *payment.OperatorToken
 	err := e.Store.Update(ctx, func(tx *store.Tx) error {

@@ -209,7 +209,7 @@ func TestPartialApprovalAfterTheReversal(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestPartialApprovalByTwo: the request and the reconciler get the outcome at once.
+// TestPartialApprovalByTwo: the request and the reconciler get the outcome at the same time.
 func TestPartialApprovalByTwo(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

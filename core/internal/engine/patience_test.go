@@ -230,8 +230,8 @@ func TestErasureOverASlowNetworkPostgreSQL(t *testing.T) {
 }
 
 // TestCustomerWithManyEventsOverASlowNetworkPostgreSQL: the events of a customer cannot be erased
-// within the time of one command. The customer is deleted at once, and its events follow. So are
-// inactive customers.
+// within the time of one command. The customer is deleted immediately, and its events follow. So
+// are inactive customers.
 func TestCustomerWithManyEventsOverASlowNetworkPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s, far := onNetwork(t, &network{delay: 12 * time.Millisecond}, longer)

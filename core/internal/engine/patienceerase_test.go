@@ -163,8 +163,8 @@ func wantHidden(t *testing.T, s *coretest.Service) {
 }
 
 // TestCustomerEventsEndMidway: the process dies at several events of a deleted customer, and one
-// event is refused. The customer is gone at once, no event is shown with personal data, and later
-// passes erase all events.
+// event is refused. The customer is gone immediately, no event is shown with personal data, and
+// later passes erase all events.
 func TestCustomerEventsEndMidway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -107,7 +107,7 @@ func TestErasureEndsMidway(t *testing.T) {
 	}
 }
 
-// TestErasureOnTwoCores runs the erasures of two cores at once, during refunds of the same
+// TestErasureOnTwoCores runs the erasures of two cores at the same time, during refunds of the same
 // payments.
 func TestErasureOnTwoCores(t *testing.T) {
 	t.Parallel()

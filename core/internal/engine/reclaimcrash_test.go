@@ -131,8 +131,8 @@ func TestKilledWhileLookedFor(t *testing.T) {
 	}
 }
 
-// TestTwoRecoveriesOfUnlinkedRefunds: two recoveries work on the same refunds at once. Each refund
-// is given once, whenever it arrives.
+// TestTwoRecoveriesOfUnlinkedRefunds: two recoveries work on the same refunds at the same time.
+// Each refund is given once, whenever it arrives.
 func TestTwoRecoveriesOfUnlinkedRefunds(t *testing.T) {
 	t.Parallel()
 	s := MustOpenGiving(t)

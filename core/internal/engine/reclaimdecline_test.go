@@ -14,7 +14,7 @@ import (
 
 // TestDeclineOfAReclaimedFirstAttempt: recovery repeats the step, and the acquirer approves the
 // repeated request. Before the approval is committed, the first attempt is declined. The approval
-// is recorded: at once if it arrives, and by a look if it is lost or the process dies.
+// is recorded: immediately if it arrives, and by a look if it is lost or the process dies.
 func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {

@@ -256,7 +256,7 @@ func TestFailingLane(t *testing.T) {
 }
 
 // TestAcquirerAway: an acquirer that finishes nothing for any of many merchants gets a few steps
-// and then pauses. When it is back, all steps that were not tried are finished at once.
+// and then pauses. When it is back, all steps that were not tried are finished immediately.
 func TestAcquirerAway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

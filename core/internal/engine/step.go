@@ -61,7 +61,7 @@ type origin struct {
 	look    *payment.Reversal // the pending reversal that found the result; nil for none
 }
 
-// reversal returns the pending reversal of a step that is closed at a time. It is due at once.
+// reversal returns the pending reversal of a step that is closed at a time. It is due immediately.
 func (o about) reversal(at time.Time) *payment.Reversal {
 	return &payment.Reversal{
 		Step: o.StepID, Tenant: o.tenant, Amount: o.amount, Currency: o.currency, Captured: o.captured, Since: at, DueAt: at,

@@ -78,7 +78,7 @@ func New(c Config) *Metrics {
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_refused_requests_total",
-			Help: "Requests refused: over a rate limit or the bound of requests at once, or with an unfinished or slow body.",
+			Help: "Requests refused: over a rate limit or the bound of concurrent requests, or with an unfinished or slow body.",
 		}, []string{"reason"}),
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "causeway_operator_logins_total",

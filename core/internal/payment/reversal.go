@@ -25,7 +25,7 @@ type Reversal struct {
 	Tenant    Tenant
 	Amount    int64 // minor units that the step requested
 	Currency  string
-	Captured  bool      // the step takes money: a capture, or an authorization that captures at once
+	Captured  bool      // the step takes money: a capture, or an authorization that captures immediately
 	Held      int64     // minor units that the acquirer reported as approved; 0 while it has reported none
 	Requested bool      // the acquirer may have received a request to release or drop the step
 	Asked     int64     // release requests with a response

@@ -17,8 +17,8 @@ func from(address string) ratelimit.Client {
 	return ratelimit.Client{Key: 1, Group: shop, Payer: netip.MustParseAddr(address)}
 }
 
-// allowed sends n requests at once, each from the address that a function returns, and returns how
-// many were allowed.
+// allowed sends n requests at the same time, each from the address that a function returns, and
+// returns how many were allowed.
 func allowed(l *ratelimit.Limiter, n int, address func(i int) string) (count int) {
 	for i := range n {
 		if l.Take(from(address(i)), birth).Allowed {

@@ -8,8 +8,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/httpx"
 )
 
-// Rates are requests a second. A client that has been idle may send twice as many at once. 0 sets
-// no limit.
+// Rates are requests a second. A client that has been idle may send twice as many at the same time.
+// 0 sets no limit.
 type Rates struct {
 	Key      int // of each key
 	Merchant int // of each group of keys

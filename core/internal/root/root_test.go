@@ -134,8 +134,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestFile: eight processes that start at once agree on one set, and nothing else is left in the
-// folder.
+// TestFile: eight processes that start at the same time agree on one set, and nothing else is left
+// in the folder.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	file := secretfile.Path(filepath.Join(t.TempDir(), "root.secret"))

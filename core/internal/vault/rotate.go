@@ -17,7 +17,7 @@ const rotateBatch = 200
 var ErrStillSealed = errors.New("vault: some rows are still sealed by an old key")
 
 // Rotation seals everything anew by a fresh key. If it dies at any moment, run it again: it
-// continues. The service may run meanwhile; two rotations must not run at once.
+// continues. The service may run meanwhile; two rotations must not run at the same time.
 type Rotation struct {
 	Vault *Vault
 	Store *store.DB

@@ -19,7 +19,7 @@ import (
 const aDay = 24 * time.Hour
 
 // TestDeliveriesOfAClockThatWasAhead: a clock that is a day ahead writes a new delivery, a retry
-// and a lease. They are delivered at once after the clock was set back.
+// and a lease. They are delivered immediately after the clock was set back.
 func TestDeliveriesOfAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

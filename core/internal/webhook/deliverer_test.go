@@ -265,6 +265,6 @@ func TestAFailingEndpointGetsOneAttemptAtATime(t *testing.T) {
 	}
 	r.wait(t, 21)
 	if got := most.Load(); got != 1 {
-		t.Errorf("attempts at once: got %d, want 1", got)
+		t.Errorf("attempts at the same time: got %d, want 1", got)
 	}
 }

@@ -41,10 +41,10 @@
 // so is one that had its turn. An endpoint that is deleted and made again gains no turn, and
 // neither does one whose URL is changed. Attempts at deleted endpoints count until they end.
 //
-// An endpoint has a window, the number of attempts at once. It begins with a few, and each quick
-// success adds one, up to 100: 1,000 events a second if each takes 100 ms. A slow success sets the
-// window back to the few, and a failure to one. The deliverer forgets all this when no delivery to
-// the endpoint is pending, and at a restart. Endpoints that fail are stored as such.
+// An endpoint has a window, the number of attempts at the same time. It begins with a few, and each
+// quick success adds one, up to 100: 1,000 events a second if each takes 100 ms. A slow success
+// sets the window back to the few, and a failure to one. The deliverer forgets all this when no
+// delivery to the endpoint is pending, and at a restart. Endpoints that fail are stored as such.
 //
 // The deletion of an endpoint removes its deliveries, up to a bound and the pending ones first. A
 // purge removes the rest some seconds later. A tenant cannot make an endpoint while too many of

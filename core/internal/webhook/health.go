@@ -9,8 +9,8 @@ import (
 const (
 	// slowAfter is how long a request may take at a fast endpoint. One that takes longer is late.
 	slowAfter = time.Second
-	// firstWindow is how many attempts may be under way at once at an endpoint without a result here,
-	// and at a slow one.
+	// firstWindow is how many attempts may be under way at the same time at an endpoint without a
+	// result here, and at a slow one.
 	firstWindow = 4
 	// mostWindow is that of an endpoint that has responded quickly for long enough: 1,000 events a
 	// second at 100 ms. A failing one has a window of 1.

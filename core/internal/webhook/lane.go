@@ -7,7 +7,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// The bounds of the attempts under way at once.
+// The bounds of the attempts under way at the same time.
 const (
 	mostFast = 512 // in the fast lane; the late ones do not count
 	mostSlow = 256 // in the slow lane
@@ -16,7 +16,7 @@ const (
 // lane bounds the attempts at some endpoints, the fast ones or the slow ones. Their tenants take
 // turns, and so do the endpoints of a tenant. Endpoints of different lanes do not delay each other.
 type lane struct {
-	most  int                    // attempts that may count at once
+	most  int                    // attempts that may count at the same time
 	count int                    // attempts that count: those under way without the late ones
 	held  map[payment.Tenant]int // all attempts under way
 	short bool                   // due deliveries may wait until an attempt ends
@@ -153,9 +153,9 @@ func (d *Deliverer) reserveAt(t *take) bool {
 	return true
 }
 
-// leave ends an attempt, or drops it if it has not begun. With wake the next round begins at once
-// if deliveries wait for that. Without wake that round waits: after a failure it would find the
-// same deliveries.
+// leave ends an attempt, or drops it if it has not begun. With wake the next round begins
+// immediately if deliveries wait for that. Without wake that round waits: after a failure it would
+// find the same deliveries.
 func (d *Deliverer) leave(a *attempt, wake bool) {
 	d.mu.Lock()
 	delete(d.requests, a) // it is there after a panic

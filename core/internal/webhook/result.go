@@ -16,8 +16,9 @@ import (
 const (
 	// mostResults bounds the results of one commit.
 	mostResults = 100
-	// mostCommits bounds the commits of results at once. A further one begins only if a result has
-	// waited for longWait. The first may wait for a lock, and other merchants' results must not.
+	// mostCommits bounds the commits of results at the same time. A further one begins only if a
+	// result has waited for longWait. The first may wait for a lock, and other merchants' results must
+	// not.
 	mostCommits = 4
 	longWait    = 100 * time.Millisecond
 )

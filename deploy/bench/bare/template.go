@@ -12,7 +12,7 @@ import (
 type Template struct {
 	schema []string // CREATE statements, tables first
 	intent, outcome,
-	final []statement // final writes the rows of both at once
+	final []statement // final writes the rows of both together
 }
 
 // statement is an INSERT or UPDATE with the values of the learned payment.

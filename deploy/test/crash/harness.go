@@ -235,7 +235,7 @@ func (h *Harness) Load(ctx context.Context, round, at int, before bool, kill fun
 // Storm has every client run stories until they have sent so many requests or ctx ends. Meanwhile
 // some of the processes that serve are killed and restarted. Storm calls sent with the number of
 // each request before it sends it, and returned with the number of each response. A client without
-// a response retries at once at another process, under the same key.
+// a response retries immediately at another process, under the same key.
 func (h *Harness) Storm(ctx context.Context, round, requests int, sent, returned func(n int)) {
 	h.calls, h.wants, h.twins, h.storms = nil, nil, nil, true
 	var all atomic.Int64

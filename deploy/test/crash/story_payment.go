@@ -78,7 +78,7 @@ func (t *teller) credit() {
 	))
 }
 
-// sale is captured at once, and voided, or settled and refunded.
+// sale is captured immediately, and voided, or settled and refunded.
 func (t *teller) sale() {
 	amount := t.amount()
 	c := t.create(amount, "automatic", t.source())
@@ -202,7 +202,7 @@ func (t *teller) confirmation() {
 		confirm.Auth = t.h.keys.Publishable
 		confirm.Body = fmt.Sprintf(`{"client_secret":%q,%s}`, waiting.ClientSecret.Reveal(), source)
 	}
-	if t.chance(20) { // two at once: one goes through
+	if t.chance(20) { // two at the same time: one goes through
 		t.together(confirm, t.step(Confirm, waiting.ID, "/confirm", `{"payment_method":"card"}`))
 		return
 	}

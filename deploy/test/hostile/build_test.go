@@ -47,7 +47,7 @@ var built = sync.OnceValues(func() (folder string, err error) {
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// replace replaces a file at once: a reader sees the old text or the new.
+// replace replaces a file atomically: a reader sees the old text or the new.
 func replace(path, text string) error {
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 		return err

@@ -92,7 +92,7 @@ func legacyProfile(p *process, who string, numbers ...string) string {
 }
 
 // TestProfilesAtOnce sends requests for one customer with different cards through two proxies at
-// once. One stores its cards, and the others get a duplicate of that one.
+// the same time. One stores its cards, and the others get a duplicate of that one.
 func TestProfilesAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -152,7 +152,7 @@ func (i *Issued) Pair(tb testing.TB) *certfile.Pair {
 	return p
 }
 
-// Write writes the two files, stem.crt and stem.key, one after the other, each at once.
+// Write writes stem.crt, then stem.key. It replaces each file atomically.
 func (i *Issued) Write(tb testing.TB, folder, stem string) certfile.Files {
 	tb.Helper()
 	files := certfile.Files{Chain: filepath.Join(folder, stem+".crt"), Key: filepath.Join(folder, stem+".key")}

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/causeway-pay/causeway/shared/v1"
 )
 
-// behaviour is when and whether a card's response arrives. The zero value responds at once.
+// behaviour is when and whether a card's response arrives. The zero value responds immediately.
 type behaviour string
 
 const (

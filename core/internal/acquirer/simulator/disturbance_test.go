@@ -58,7 +58,7 @@ func TestDisturbances(t *testing.T) {
 						t.Errorf("%s: the response came after %v, want 500 ms at most", reference, got)
 					}
 					if c.effect > 0 && s.Known(reference) {
-						t.Errorf("%s: a late effect took place at once", reference)
+						t.Errorf("%s: a late effect took place immediately", reference)
 					}
 					time.Sleep(max(c.effect, 0))
 					synctest.Wait()

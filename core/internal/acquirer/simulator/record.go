@@ -136,7 +136,7 @@ type record struct {
 	checks  checks
 	codes   codes
 	prior   [6]byte // the code that the issuer approved under before, filled up with zeroes
-	arrives int64   // when a late request has its effect, Unix milliseconds; 0 for at once
+	arrives int64   // when a late request has its effect, Unix milliseconds; 0 for immediately
 	kind    kind
 	network bool // the card network saw it
 	voided  bool // a void named this reference

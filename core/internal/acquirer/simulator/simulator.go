@@ -189,8 +189,8 @@ func (s *Simulator) follow(ctx context.Context, k kind, r acquirer.Follow, late 
 	return s.commit(effect{id: id, reference: r.Reference, authorization: r.Authorization, late: late, record: rec})
 }
 
-// recall returns the earlier response to a request of a kind. If the card responds at once, commit
-// finds it.
+// recall returns the earlier response to a request of a kind. If the card responds immediately,
+// commit finds it.
 func (s *Simulator) recall(id identity, k kind, c card) (acquirer.Answer, bool, error) {
 	if c.behaviour == answersAtOnce {
 		return acquirer.Answer{}, false, nil
