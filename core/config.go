@@ -39,7 +39,8 @@ type Config struct {
 	// make twice as many at the same time. 0 for DefaultRateLimit, negative for no limit.
 	RateLimit int
 	// MerchantRateLimit is how many requests a second all keys of one merchant and mode may make
-	// together, publishable and secret keys apart. 0 for four times RateLimit, negative for no limit.
+	// together, counted separately for publishable and secret keys. 0 for four times RateLimit,
+	// negative for no limit.
 	MerchantRateLimit int
 	// PayerRateLimit is how many requests a second one client address may make with the publishable
 	// keys of one merchant and mode. Its networks may make two and four times as many. 0 for a

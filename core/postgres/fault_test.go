@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// respondIn bounds the time to a response. Two seconds are documented, and a defect waits for a
-	// server that is away. The rest is for a machine that is busy with other tests.
+	// respondIn bounds the time to a response. Two seconds are documented, and with a defect, core
+	// waits for a server that is down. The rest is for a machine that is busy with other tests.
 	respondIn = 2 * time.Minute
 	moveOn    = 5 * time.Second // after this time a client retries at another core
 	ours      = "FROM pg_stat_activity WHERE application_name LIKE 'causeway%' "

@@ -136,8 +136,8 @@ func (d *doomed) round(t *testing.T, torn bool) lost {
 	return out
 }
 
-// payUntilTheEnd has clients pay until the store is away. The function that it returns waits for
-// that, and returns the ids of the acknowledged payments.
+// payUntilTheEnd has clients pay until the store is unavailable. The function that it returns waits
+// for that, and returns the ids of the acknowledged payments.
 func payUntilTheEnd(t *testing.T, n *node) func() []int64 {
 	t.Helper()
 	var mu sync.Mutex

@@ -49,7 +49,7 @@ type Bench struct {
 	keys     atomic.Uint64  // Idempotency-Keys used
 	template *bare.Template // nil until learned
 	paths    int
-	servers  time.Duration // processor time of the stopped PostgreSQL servers, which are no children of this process
+	servers  time.Duration // processor time of the stopped PostgreSQL servers, which are not children of this process
 }
 
 // measure adds some rows to the table.
@@ -79,7 +79,7 @@ func measures() []measure {
 
 // Run measures. A measure that fails leaves a failed row for each of its ids, and the others still
 // run. If ctx ends, Run returns an error with the rows finished so far. If nothing can be measured,
-// it returns no report. A missed reach is no error.
+// it returns no report. A missed reach is not an error.
 func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 	b := &Bench{Config: cfg, ctx: ctx}
 	if err := b.validate(); err != nil {

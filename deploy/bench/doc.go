@@ -5,7 +5,7 @@
 // A ratio has two sides, ours and a yardstick. "numbers" shows the medians of both, so that a good
 // ratio over a bad yardstick cannot hide. The sides run in turn, a few seconds each, for some
 // rounds. Each round gives one ratio: "value" is their median, and "rounds" the lowest and the
-// highest. If these are far apart, or the lines above the table report load by other processes, run
+// highest. If these differ much, or the lines above the table report load by other processes, run
 // it again on a quiet machine. The numbers compare the sides of one run, never two runs.
 //
 // "met" and "short" compare the value with the reach; a missed reach does not fail the run. The
@@ -35,7 +35,7 @@
 //     passthrough. Both proxies stand in front of the same core. Before it measures, the run proves
 //     that core stores the same payment for either side. p50 with one client and with four in a
 //     closed loop, p99 with 1,000 requests due a second, as in P9. Provider-a is a sale by XML.
-//     Provider-b is an authorization by JSON, signed anew for each request. The client's time to
+//     Provider-b is an authorization by JSON, signed again for each request. The client's time to
 //     sign is not counted. Every payment has its own invoice number, so none is a duplicate. In the
 //     two minutes after 00:00, 08:00 and 16:00 UTC compat-proxy looks each sale up at core once
 //     more. Do not measure then.

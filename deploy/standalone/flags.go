@@ -136,7 +136,8 @@ func (f Flags) checkAddresses() error {
 }
 
 // isLocal reports whether only programs on this machine reach an address: loopback or a unix
-// socket. Of names only localhost is one, because another name can mean another address tomorrow.
+// socket. localhost is the only name accepted, because another name can resolve to another address
+// later.
 func isLocal(addr string) bool {
 	if strings.HasPrefix(addr, "unix:") {
 		return true

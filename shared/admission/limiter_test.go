@@ -498,8 +498,8 @@ func TestNoSlotAfterTheBody(t *testing.T) {
 	<-refused
 }
 
-// TestSlowBody: a body that stays away after the grace period ends with ErrSlow, and its connection
-// closes after the response.
+// TestSlowBody: a body that does not arrive within the grace period ends with ErrSlow, and its
+// connection closes after the response.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	l := admission.New(admission.Config{Slots: 1, Grace: time.Millisecond})

@@ -26,9 +26,9 @@ type watched struct {
 	folder  string
 }
 
-// watch runs a watcher of a folder. Its looks are an hour apart unless change sets another time, so
-// that a change is seen by the system's events. The time for a change to settle is an hour too, so
-// nothing is refused.
+// watch runs a watcher of a folder. It checks the files every hour unless change sets another
+// interval, so that a change is seen by the system's events. The time for a change to settle is an
+// hour too, so nothing is refused.
 func watch(t *testing.T, folder string, prepare func(w *watched), change func(w *certfile.Watcher)) *watched {
 	t.Helper()
 	root := certtest.Root(t)
@@ -66,7 +66,7 @@ func (w *watched) next(t *testing.T) certfile.Update {
 	}
 }
 
-// pairs wants the next update that is no refusal to be these.
+// pairs wants the next update that is not a refusal to be these.
 func (w *watched) pairs(t *testing.T, want ...*certtest.Issued) {
 	t.Helper()
 	u := w.next(t)

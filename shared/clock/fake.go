@@ -33,7 +33,7 @@ func (f *Fake) Monotonic() time.Duration {
 	return f.monotonic
 }
 
-// Set moves the clock to t, which may lie in its past. Until a later t, time passes.
+// Set moves the clock to t, which may be in its past. Calls with a later t let time pass.
 func (f *Fake) Set(t time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

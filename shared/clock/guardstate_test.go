@@ -181,7 +181,7 @@ func TestGuardResumesAStepAfterATimeAhead(t *testing.T) {
 }
 
 // TestGuardForgetsTheHighestThroughRestarts: the week in which a clock is behind counts through
-// restarts, and begins anew once the clock was right.
+// restarts, and starts again once the clock was right.
 func TestGuardForgetsTheHighestThroughRestarts(t *testing.T) {
 	t.Parallel()
 	now := clock.NewFake(time.Unix(0, 0))

@@ -54,7 +54,7 @@ func checkScalars(name, key string, node ast.Node, t reflect.Type) error {
 	return nil
 }
 
-// isWhole reports whether a type holds whole numbers that are no durations.
+// isWhole reports whether a type holds whole numbers that are not durations.
 func isWhole(t reflect.Type) bool {
 	if t == nil || t == durationType {
 		return false
@@ -68,7 +68,7 @@ func isWhole(t reflect.Type) bool {
 	}
 }
 
-// isDuration reports false for a node that certainly is no duration. An alias passes: only the
+// isDuration reports false for a node that is certainly not a duration. An alias passes: only the
 // decoder resolves it.
 func isDuration(n ast.ScalarNode) bool {
 	switch n.Type() {

@@ -204,7 +204,7 @@ func (s *scope) write(log *slog.Logger, r *http.Request, took time.Duration, ret
 	return status
 }
 
-// knownMethod returns a method for the log. It replaces a text that is no method.
+// knownMethod returns a method for the log. It replaces a text that is not a method.
 func knownMethod(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

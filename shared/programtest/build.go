@@ -21,7 +21,7 @@ import (
 const module = "github.com/causeway-pay/causeway/"
 
 // packages are the main packages of the programs, below module.
-var packages = map[string]string{ //nolint:gosec // "passthrough" is no password
+var packages = map[string]string{ //nolint:gosec // "passthrough" is not a password
 	"core":         "core/cmd/core",
 	"mle-filter":   "mle-filter/cmd/mle-filter",
 	"compat-proxy": "compat-proxy/cmd/compat-proxy",

@@ -104,7 +104,7 @@ func TestPauseWhileItEnds(t *testing.T) {
 	}
 }
 
-// TestOutput: outputs stay apart, and a Bare environment has nothing else.
+// TestOutput: stdout and stderr stay separate, and a Bare environment has no other variable.
 func TestOutput(t *testing.T) {
 	t.Setenv("OTHER", "set")
 	c := script(`echo "$OWN$OTHER"; echo wrong >&2; exit 4`)

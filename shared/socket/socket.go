@@ -67,7 +67,7 @@ func onlySocket(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("%s is there and is no socket; it stays as it is", path)
+		return fmt.Errorf("%s is there and is not a socket; it stays as it is", path)
 	}
 	return nil
 }

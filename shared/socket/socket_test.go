@@ -105,8 +105,8 @@ func TestOthersAreLeft(t *testing.T) {
 	}
 	for _, name := range []string{"file", "link", "folder"} {
 		if _, err := socket.Listen(t.Context(), at(name)); err == nil ||
-			!strings.Contains(err.Error(), at(name)+" is there and is no socket") {
-			t.Errorf("%s: got %v, want to hear that it is no socket", name, err)
+			!strings.Contains(err.Error(), at(name)+" is there and is not a socket") {
+			t.Errorf("%s: got %v, want an error that it is not a socket", name, err)
 		}
 	}
 	if got, err := os.ReadFile(at("link")); err != nil || string(got) != text {

@@ -23,7 +23,7 @@ var (
 // maxWord is the length of the longest value.
 const maxWord = 96
 
-// masked stands for a value that is no word of ours.
+// masked stands for a value that is not a word of ours.
 const masked = "-"
 
 // word returns v if it has the form of our own words, else a mask. A mistake elsewhere must not

@@ -99,7 +99,7 @@ func weakness(name string) string {
 	}
 	if !slices.ContainsFunc([]string{"_GCM_", "_CCM", "CHACHA20_POLY1305"},
 		func(aead string) bool { return strings.Contains(cipher, aead) }) {
-		lacks = append(lacks, cipher+" is no AEAD")
+		lacks = append(lacks, cipher+" is not an AEAD")
 	}
 	return strings.Join(lacks, ", and ")
 }

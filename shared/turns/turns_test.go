@@ -457,7 +457,7 @@ func TestEndsUseKeptSlots(t *testing.T) {
 }
 
 // TestStuck: no work succeeds for as long as work waits for its turn. Then the reason is
-// neither the caller nor the others. Work that comes while there is none begins that time anew.
+// neither the caller nor the others. Work that comes while there is none restarts that time.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestEvidenceIsBoundToItsName(t *testing.T) {
 	}{
 		{b.proxies[0], key, bound("a", "e"), command.Done},
 		{b.proxies[1], key, bound("a", "e"), command.Done},    // the same bytes again
-		{b.proxies[0], rolled, bound("a", "f"), command.Done}, // a retry that was signed anew
+		{b.proxies[0], rolled, bound("a", "f"), command.Done}, // a retry that was signed again
 		{b.proxies[1], key, bound("b", "e"), command.Refused},
 		{b.proxies[0], rolled, bound("b", "e"), command.Refused},
 		{after, key, bound("b", "e"), command.Refused},

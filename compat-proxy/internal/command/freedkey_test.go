@@ -293,7 +293,7 @@ func TestDeduplication_gapBehindAFreedKey(t *testing.T) {
 			b.clock.Advance(2 * time.Second)
 			b.at(t, b.proxies[1], key, sale(tt.retry, other))
 			if b.v1.paid() != 1 {
-				t.Errorf("A was charged %d times: its retry two seconds later was no duplicate", b.v1.paid())
+				t.Errorf("A was charged %d times: its retry two seconds later was not a duplicate", b.v1.paid())
 			}
 		})
 	}

@@ -25,7 +25,7 @@ type Named struct {
 	// zero Binding ties nothing.
 	Bound Binding `json:"bound,omitzero"`
 	// Evidence is the nonce or signature of the request's login, if the client chooses Name. A refusal
-	// spends it: the same bytes get the refusal again, and a retry that is signed anew may use Name.
+	// spends it: the same bytes get the refusal again, and a retry that is signed again may use Name.
 	// Empty spends nothing.
 	Evidence string `json:"evidence,omitzero"`
 	// Final makes a refusal use the name as well, where a retry must not have another result.

@@ -48,7 +48,7 @@ func TestRefusalIsFinal(t *testing.T) {
 	}
 }
 
-// A retry that is signed anew is executed once under the name of a refused request. The refused
+// A retry that is signed again is executed once under the name of a refused request. The refused
 // bytes get their response again.
 func TestRefusalLeavesTheClientsName(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestRefusalAfterAnother(t *testing.T) {
 		t.Errorf("the same bytes: got %s and %d payments, want a refusal", r.Outcome, b.v1.paid()-before)
 	}
 	if r := b.result(t, 1, sending(200, "g")); r.Outcome != command.Done || !r.Fresh {
-		t.Errorf("signed anew: got %s, fresh %t, want a payment", r.Outcome, r.Fresh)
+		t.Errorf("signed again: got %s, fresh %t, want a payment", r.Outcome, r.Fresh)
 	}
 }
 

@@ -24,8 +24,9 @@ func (e *earlier) add(resp *response) {
 	e.claimed = e.claimed || resp.maybe || resp.resent
 }
 
-// hadNoEffect reports whether a response that is no success proves that its attempt had no effect.
-// A gateway's 5xx proves nothing about v1 behind it, unless it is a 503 with httpx.UnsentHeader.
+// hadNoEffect reports whether a response that is not a success proves that its attempt had no
+// effect. A gateway's 5xx proves nothing about v1 behind it, unless it is a 503 with
+// httpx.UnsentHeader.
 func (resp response) hadNoEffect() bool {
 	switch {
 	case resp.err.Code == CodeKeyInUse:

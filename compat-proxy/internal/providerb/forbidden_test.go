@@ -121,7 +121,7 @@ func TestVoidAndReversalUnderOneName(t *testing.T) {
 	}
 }
 
-// After a refusal, a retry that is signed anew is executed, even under its client's name.
+// After a refusal, a retry that is signed again is executed, even under its client's name.
 func TestForbiddenRequestSignedAnew(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"", "K-1"} {

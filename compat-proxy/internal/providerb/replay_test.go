@@ -144,7 +144,7 @@ func TestRecordedRequestUnderAnotherHeader(t *testing.T) {
 	}
 }
 
-// A client that retries signs anew, under the same header: the retry is the same request.
+// A client that retries signs again, under the same header: the retry is the same request.
 func TestRetryUnderItsHeader(t *testing.T) {
 	t.Parallel()
 	s := mustSigner(t)

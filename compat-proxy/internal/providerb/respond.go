@@ -86,7 +86,8 @@ func tooBusy(now time.Time) response {
 	return out
 }
 
-// Broken responds to a request that ended in a panic. The outcome is unknown, so it is no refusal.
+// Broken responds to a request that ended in a panic. The outcome is unknown, so it is not a
+// refusal.
 func Broken(c clock.Clock) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		setCorrelationID(w, r)

@@ -159,8 +159,8 @@ func TestKeysAreBounded(t *testing.T) {
 	wantRefusal(t, b.post(t, "/v1/api_keys", another, keyed("k")), limit) // as it was stored
 }
 
-// TestClientsThatHangUp: a request whose client went away is no error of the service, at any point
-// of the request.
+// TestClientsThatHangUp: a request whose client went away is not an error of the service, at any
+// point of the request.
 func TestClientsThatHangUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

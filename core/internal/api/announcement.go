@@ -51,7 +51,7 @@ func checkNews(types []v1.EventType, kind v1.EventType, name string, object json
 	case kind == "":
 		return &fault{code: codeMissingField, param: "type"}
 	case !slices.Contains(types, kind):
-		return &fault{code: codeInvalidValue, param: "type", message: "This is no type of event that can be announced here."}
+		return &fault{code: codeInvalidValue, param: "type", message: "This is not a type of event that can be announced here."}
 	case name == "":
 		return &fault{code: codeMissingField, param: "name"}
 	case len(name) > maxEventName:

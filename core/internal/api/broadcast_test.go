@@ -114,7 +114,7 @@ func TestBroadcastCutShort(t *testing.T) {
 	}
 }
 
-// cutShort starts the service anew each time that a broadcast has come further, at most so many
+// cutShort restarts the service each time a broadcast has come further, at most so many
 // times. It returns the number of starts.
 func (b *bundle) cutShort(t *testing.T, most int) (cuts int) {
 	t.Helper()

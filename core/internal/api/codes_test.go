@@ -125,7 +125,7 @@ func (c *codes) plant(t *testing.T) {
 		func(code string, n int) {
 			MustDecode[v1.Refund](t, c.postCode(t, "/v1/refunds", `{"amount":1,"currency":"usd","payment_method":"card","card":`+mastercard+`}`, code, keyed(fmt.Sprint("refund", n))), 201)
 		},
-		func(code string, _ int) { // it comes back, sealed anew, as the acquirer cannot be reached
+		func(code string, _ int) { // it comes back, resealed, as the acquirer cannot be reached
 			value := c.tokenizeCard(t, "4000000000000101", code)
 			wantRefusal(t, c.pay(t, value, ""), refusal{503, v1.ErrorTypeAPIError, "acquirer_unavailable", ""})
 			c.copyCode(t, value, code)
@@ -205,11 +205,11 @@ func (c *codes) wantGone(t *testing.T, when string, folders map[string]string) {
 			for i, p := range c.planted {
 				for _, text := range []string{`"cvc":"` + p.code + `"`, `cvc=` + p.code, string(end(p.sealed.Text))} {
 					if bytes.Contains(content, []byte(text)) {
-						t.Errorf("%s: %s: code %d lies in %s", when, name, i, path)
+						t.Errorf("%s: %s: code %d is in %s", when, name, i, path)
 					}
 				}
 				if bytes.Contains(content, end(p.sealed.Key.Sealed)) {
-					t.Fatalf("%s: %s: the key of code %d lies in %s", when, name, i, path)
+					t.Fatalf("%s: %s: the key of code %d is in %s", when, name, i, path)
 				}
 			}
 			return err

@@ -137,7 +137,7 @@ func (c *codes) wantNotDumped(t *testing.T, s *replicatedServer) {
 		t.Error("a dump with unlogged tables shows none of the codes and keys that are stored")
 	}
 	if n := found("--no-unlogged-table-data"); n > 0 {
-		t.Errorf("%d codes and keys lie in the dump", n)
+		t.Errorf("%d codes and keys are in the dump", n)
 	}
 }
 

@@ -42,8 +42,8 @@ func TestConfirmByToken(t *testing.T) {
 	b.wantTransaction(t, u.id, v1.TransactionStatusRequiresConfirmation, amounts{})
 }
 
-// TestConfirmTokenReturns: the acquirer is away, so the transaction waits, and the token with its
-// code can be used again.
+// TestConfirmTokenReturns: the acquirer is unavailable, so the transaction waits, and the token
+// with its code can be used again.
 func TestConfirmTokenReturns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -21,8 +21,8 @@ import (
 // textPlanted is the card number that the tests put into texts.
 const textPlanted = "4000001234567899"
 
-// noFreeText are the members of request bodies that take a text and are no free text, each with the
-// reason. The service must not refuse the number there for being in a text.
+// noFreeText are the members of request bodies that take a text and are not free text, each with
+// the reason. The service must not refuse the number there for being in a text.
 var noFreeText = map[string]string{
 	"card.number":                 "it is the card number",
 	"network_token.number":        "it is the card number",

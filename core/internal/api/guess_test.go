@@ -34,7 +34,7 @@ func TestTokenCannotBeGuessed(t *testing.T) {
 		victim := MustDecode[v1.Token](t, b.post(t, "/v1/tokens", visa, pk), 201)
 		to := sample()
 		if number, err := id.Parse(id.Token, victim.ID); err != nil || from < number && number < to && to-from <= widest {
-			t.Errorf("token %s lies between two request ids, %d apart (%v)", victim.ID, to-from, err)
+			t.Errorf("token %s is between two request ids, %d apart (%v)", victim.ID, to-from, err)
 		}
 		for n := from + 1; n < to && to-from <= widest; n++ {
 			guesses++

@@ -116,7 +116,7 @@ func TestWhatIsNotKeptUnderAKey(t *testing.T) {
 		"no such route":         func(k string) answer { return b.post(t, "/v1/nothing", "{}", keyed(k)) },
 		"a scope that lacks":    func(k string) answer { return b.post(t, "/v1/transactions", create(5, ""), keyed(k), as(live)) },
 		"a wrong key":           func(k string) answer { return b.post(t, "/v1/transactions", create(5, ""), keyed(k), as("x")) },
-		"an acquirer that is away": func(k string) answer {
+		"an unavailable acquirer": func(k string) answer {
 			return b.post(t, "/v1/transactions", `{"amount":5,"currency":"usd","payment_method":"pm_card_unavailable"}`, keyed(k))
 		},
 	} {

@@ -182,7 +182,7 @@ func TestQuotedIdempotencyKey(t *testing.T) {
 	}
 	other := b.post(t, "/v1/transactions", create(5, ""), keyed(`"order`)) // no string: taken as it is
 	if got := MustDecode[v1.Transaction](t, other, 201).ID; got == txn.ID {
-		t.Error("a value that is no string counts as the key inside of it")
+		t.Error("a value that is not a string counts as the key inside of it")
 	}
 	refused := invalid("invalid_idempotency_key", "Idempotency-Key")
 	wantRefusal(t, b.post(t, "/v1/transactions", create(5, ""), keyed(`""`)), refused)

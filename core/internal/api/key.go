@@ -83,7 +83,7 @@ func (a *API) newKey(in *v1.APIKeyCreate) (engine.NewKey, *fault) {
 	}
 	if in.ExpiresAt != nil {
 		if n.ExpiresAt = in.ExpiresAt.UTC().Truncate(time.Millisecond); !n.ExpiresAt.After(a.Clock.Now()) {
-			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time lies in the past."}
+			return n, &fault{code: codeInvalidValue, param: "expires_at", message: "The time is in the past."}
 		}
 	}
 	if in.Scopes == nil {

@@ -77,7 +77,7 @@ func TestPriorAuthorizationThatIsNone(t *testing.T) {
 }
 
 // TestPriorAuthorizationIsFoundAgain under its code when the response was lost and the service
-// started anew.
+// restarted.
 func TestPriorAuthorizationIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setupWith(t, MustHurryCatalogue(t, 20*time.Millisecond))

@@ -37,7 +37,7 @@ func TestResultCodes(t *testing.T) {
 		{"a security code", card, "", "", "M", ""},
 		{"an address", "", address, "E", "", ""},
 		{"a line alone", "", `,"billing":{"address":{"line1":"1 Main Street"}}`, "Y", "", ""},
-		{"a name is no address", "", `,"billing":{"first_name":"A"}`, "", "", ""},
+		{"a name is not an address", "", `,"billing":{"first_name":"A"}`, "", "", ""},
 		{"3-D Secure", "", secure, "", "", "2"},
 		{"3-D Secure without its value", "", `,"three_d_secure":{"eci":"05"}`, "", "", ""},
 		{"for later", card, address + secure + manual, "E", "M", "2"},

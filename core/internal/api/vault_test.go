@@ -129,7 +129,7 @@ func TestRotationOfWipedRows(t *testing.T) {
 }
 
 // TestRotationOfAMovedRow: a row that does not open is named, and keeps the old keys from being
-// dropped. All other rows are encrypted anew.
+// dropped. All other rows are re-encrypted.
 func TestRotationOfAMovedRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -227,7 +227,7 @@ func TestVaultShowsNothing(t *testing.T) {
 		for column, table := range map[string]string{"number": "tokens", "sealed": "security_codes"} {
 			query := "SELECT COUNT(*) FROM " + table + " WHERE CAST(" + column + " AS TEXT) IN (?, ?)"
 			if got := b.number(t, query, numbers[i], codes[i]); got != 0 {
-				t.Errorf("%s of %s lies in the clear", column, table)
+				t.Errorf("%s of %s is in the clear", column, table)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/secret"
 )
 
-// ErrMalformed reports that a string is no API key of ours.
+// ErrMalformed reports that a string is not an API key of ours.
 var ErrMalformed = errors.New("apikey: malformed key")
 
 // Kind is where a key may be used, in the words of the v1 contract.

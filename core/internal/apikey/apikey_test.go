@@ -112,7 +112,7 @@ func TestHint(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := apikey.Hint("sk_test_short"); got != "" {
-		t.Errorf("got %q, want nothing of what is no key", got)
+		t.Errorf("got %q, want nothing for an invalid key", got)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// ErrInvalidKey reports that a string is no valid API key: malformed, unknown, revoked or expired.
-// It does not reveal which of them.
+// ErrInvalidKey reports that a string is not a valid API key: malformed, unknown, revoked or
+// expired. It does not reveal which of them.
 var ErrInvalidKey = errors.New("auth: invalid api key")
 
 // ErrMerchantDisabled reports that the key is valid, but an operator has taken its merchant out of

@@ -46,7 +46,7 @@ func (u *usage) note(key int64, now time.Time) {
 	}
 }
 
-// mostRehashes bounds the keys that wait to be hashed anew. One that finds no room is hashed anew
+// mostRehashes bounds the keys that wait to be hashed again. One that finds no room is hashed again
 // after a later use.
 const mostRehashes = 4096
 
@@ -70,7 +70,7 @@ func (a *Authenticator) flushRehashes(ctx context.Context) error {
 			next[key] = waiting[key]
 		}
 		if err := a.store.Update(ctx, func(tx *store.Tx) error { return tx.RehashKeys(next) }); err != nil {
-			return fmt.Errorf("hash keys anew: %w", err)
+			return fmt.Errorf("hash keys again: %w", err)
 		}
 		a.usage.mu.Lock()
 		for _, key := range batch {

@@ -83,7 +83,7 @@ func wantNothingLost(data string) error {
 	for _, name := range []string{RootFile, KeysetFile} {
 		if has(data, name) && !hasStore(data) {
 			return fmt.Errorf("%w: %s has %s, but no %s with it. Is its volume mounted? If the database is lost, "+
-				"restore a backup into an empty folder (core restore); to begin anew, take an empty folder",
+				"restore a backup into an empty folder (core restore); to start without the old data, take an empty folder",
 				ErrLost, data, name, DatabaseFile)
 		}
 	}

@@ -85,8 +85,8 @@ func (d *Dir) RotateVault(ctx context.Context, drop bool, progress io.Writer) (e
 	}
 	r := vault.Rotation{
 		Vault: v, Store: d.Store, Drop: drop,
-		Progress: func(done, total int) { report("encrypted anew: %d of %d", done, total) },
-		Complain: func(object string, err error) { report("%s cannot be encrypted anew: %v", object, err) },
+		Progress: func(done, total int) { report("re-encrypted: %d of %d", done, total) },
+		Complain: func(object string, err error) { report("%s cannot be re-encrypted: %v", object, err) },
 	}
 	if err := r.Run(ctx); err != nil {
 		return err

@@ -91,8 +91,8 @@ func (e *Engine) begin(ctx context.Context, r Request, p Payment, t *payment.Tra
 }
 
 // refuseSource returns why the payment source cannot be used, unless the idempotency key has a
-// stored response. It is no payment, so it does not call BeginPayment. Its command claims the key,
-// which waits for an equal request that is about to commit. The refusal rolls the claim back.
+// stored response. It is not a payment, so it does not call BeginPayment. Its command claims the
+// key, which waits for an equal request that is about to commit. The refusal rolls the claim back.
 func (e *Engine) refuseSource(ctx context.Context, r Request, source Drawn) (*Result, error) {
 	return e.intent(ctx, r, func(tx *store.Tx, _ int64) (*Result, error) {
 		return nil, e.confirmRefusal(tx, r.Tenant, source)

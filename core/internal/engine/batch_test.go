@@ -23,8 +23,8 @@ type begun struct {
 	err error
 }
 
-// beginBatch begins payments in one batch, and returns their results in order. It prepares them
-// anew until they are in one batch.
+// beginBatch begins payments in one batch, and returns their results in order. It retries with new
+// payments until all are in one batch.
 func beginBatch(
 	t *testing.T, s *coretest.Service, prepare func() []*store.Intent,
 ) (all []*store.Intent, results []begun) {

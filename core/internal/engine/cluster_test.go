@@ -224,7 +224,7 @@ func restored(
 }
 
 // TestTakenBackPostgreSQL: a command that runs again, because of other commands, begins from its
-// request. The amount that is left is read anew.
+// request. The amount that is left is read again.
 func TestTakenBackPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -55,7 +55,7 @@ func (c *codes) seal(
 	hour := payment.CodeHour(c.clock.Now())
 	if k := c.of(hour); k != nil {
 		sealed, err := c.vault.SealCode(o, *k, s.Token, s.CVC)
-		if !foreignKey(err) { // else a rotation may have encrypted the key anew: read it
+		if !foreignKey(err) { // else a rotation may have re-encrypted the key: read it
 			return sealed, err
 		}
 		c.forget()

@@ -74,8 +74,8 @@ func wantReplayed(t *testing.T, s *coretest.Service, want bool) {
 	}
 }
 
-// TestAClockThatIsSetAheadEndsNothing: while the clock is wrong, a retry is no second payment, and
-// no pass expires, purges or erases. Once the clock is right, all is as before.
+// TestAClockThatIsSetAheadEndsNothing: while the clock is wrong, a retry is not a second payment,
+// and no pass expires, purges or erases. Once the clock is right, all is as before.
 func TestAClockThatIsSetAheadEndsNothing(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -126,7 +126,7 @@ func lostCode(err error) bool {
 }
 
 // openCode opens a token's security code. It reads the token a second time where a rotation may
-// have encrypted the code's key anew since.
+// have re-encrypted the code's key since.
 func (e *Engine) openCode(ctx context.Context, t *payment.Token, value secret.String) (secret.String, error) {
 	o := vault.Object{Tenant: t.Tenant, ID: id.Format(id.Token, t.ID)}
 	code, err := e.Vault.OpenCode(o, t.Sealed.Code, value)

@@ -102,7 +102,7 @@ func TestTokenComesBackWhole(t *testing.T) {
 	token := MustToken(t, s, cvc)
 	wiped := func() {
 		if got := s.Number(t, "SELECT COUNT(*) FROM tokens WHERE used_by <> 0 AND id NOT IN (SELECT token_id FROM security_codes)"); got != 1 {
-			t.Error("the security code lies in the store while the acquirer is asked")
+			t.Error("the security code is in the store during the acquirer's request")
 		}
 	}
 	s.Acquirer.Before = func(context.Context, coretest.Call) error {

@@ -112,8 +112,8 @@ func TestEarlierProcessesAreClaimedAtOnce(t *testing.T) {
 	}
 }
 
-// TestStartDoesNotWaitForTheAcquirer: a service whose acquirer is away starts, and finishes its
-// open steps when the acquirer is back.
+// TestStartDoesNotWaitForTheAcquirer: a service whose acquirer is unavailable starts. It finishes
+// its open steps when the acquirer is back.
 func TestStartDoesNotWaitForTheAcquirer(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {

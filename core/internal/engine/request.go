@@ -14,7 +14,7 @@ import (
 type Request struct {
 	Tenant payment.Tenant
 	APIKey int64 // under which it came, 0 for none: it must be good when the request takes place
-	// Payer reports whether the key is publishable. Such requests take turns apart from the others.
+	// Payer reports whether the key is publishable. Such requests have separate turns.
 	Payer bool
 	// ClientAddress is "203.0.113.7", "2001:db8::1", or "" if unknown. The rows of the request
 	// record it.

@@ -79,7 +79,7 @@ func (e *Engine) foundPending(ctx context.Context, r *payment.Reversal, s step, 
 	return err
 }
 
-// stepOf reads the step of a pending reversal that is no authorization, and its state.
+// stepOf reads the step of a pending reversal that is not an authorization, and its state.
 func (e *Engine) stepOf(ctx context.Context, r *payment.Reversal) (step, payment.StepState, error) {
 	switch r.Step.Kind {
 	case payment.CaptureStep:

@@ -9,7 +9,7 @@ import (
 	"github.com/causeway-pay/causeway/shared/id"
 )
 
-// The prefixes of the names of steps that are no objects.
+// The prefixes of the names of steps that are not objects.
 const (
 	voidPrefix     id.Prefix = "void"
 	reversalPrefix id.Prefix = "rev"

@@ -43,7 +43,7 @@ var (
 		"How long one command of a core has held new rows back from lists, 0 for none. It takes two scrapes.", nil, nil)
 )
 
-// onServer collects series at a scrape. While the server is away, the series are missing.
+// onServer collects series at a scrape. While the server is unavailable, the series are missing.
 type onServer struct {
 	Server
 	clock clock.Clock

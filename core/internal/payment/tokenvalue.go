@@ -22,7 +22,7 @@ const (
 // else. The store keeps only HashTokenValue of it.
 func NewTokenValue(token int64) secret.String {
 	var random [secretLetters]byte
-	_, _ = rand.Read(random[:]) // never fails: the runtime ends the program where there is no randomness
+	_, _ = rand.Read(random[:]) // never fails: without randomness the runtime ends the program
 	for i, b := range random {
 		random[i] = secretAlphabet[int(b)%len(secretAlphabet)]
 	}

@@ -77,7 +77,7 @@ func (l *buckets[K]) bucket(k K, now time.Time) *rate.Limiter {
 }
 
 // sweep makes room. A full bucket is equal to a new one, so it is removed first. If too few are
-// full, the fullest others are removed too, and their clients begin anew.
+// full, the fullest others are removed too, and their clients start with full buckets.
 func (l *buckets[K]) sweep(now time.Time) {
 	const room = maxBuckets / 4
 	for missing := 0.0; missing == 0 || len(l.all) > maxBuckets-room; missing = 2*missing + 1 {

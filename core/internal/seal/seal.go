@@ -42,7 +42,7 @@ func aead(key root.Key, place []byte) cipher.AEAD {
 			return a
 		}
 	}
-	panic(fmt.Sprintf("seal: internal error: a derived key is no key: %v", err))
+	panic(fmt.Sprintf("seal: internal error: a derived key is invalid: %v", err))
 }
 
 // Seal encrypts plain for the place that context names; only there can it be opened.

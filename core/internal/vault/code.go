@@ -24,7 +24,7 @@ const codeKeySize = 32
 // NewCodeKey returns a fresh key for the security codes of an hour, encrypted by the vault.
 func (v *Vault) NewCodeKey(id, hour int64) (payment.CodeKey, error) {
 	var key [codeKeySize]byte
-	_, _ = rand.Read(key[:]) // never fails: the runtime ends the program where there is no randomness
+	_, _ = rand.Read(key[:]) // never fails: without randomness the runtime ends the program
 	return v.sealCodeKey(payment.CodeKey{ID: id, Hour: hour}, key[:])
 }
 
@@ -75,8 +75,8 @@ func (v *Vault) SealCode(o Object, k payment.CodeKey, value, code secret.String)
 }
 
 // OpenCode decrypts the security code of a token by the token's value. It returns ErrCodeGone if
-// the code or its key is gone. It returns ErrUnknownKey if a rotation of the vault has encrypted
-// its key anew meanwhile, else ErrNotHere.
+// the code or its key is gone. It returns ErrUnknownKey if a rotation of the vault has re-encrypted
+// its key meanwhile, else ErrNotHere.
 func (v *Vault) OpenCode(o Object, c payment.SealedCode, value secret.String) (secret.String, error) {
 	if len(c.Text) == 0 || len(c.Key.Sealed) == 0 {
 		return secret.String{}, ErrCodeGone

@@ -13,10 +13,10 @@ import (
 // service that runs meanwhile.
 const rotateBatch = 200
 
-// ErrStillSealed reports that not everything could be sealed anew, so no key was dropped.
+// ErrStillSealed reports that not everything could be resealed, so no key was dropped.
 var ErrStillSealed = errors.New("vault: some rows are still sealed by an old key")
 
-// Rotation seals everything anew by a fresh key. If it dies at any moment, run it again: it
+// Rotation reseals everything by a fresh key. If it dies at any moment, run it again: it
 // continues. The service may run meanwhile; two rotations must not run at the same time.
 type Rotation struct {
 	Vault *Vault
@@ -116,7 +116,7 @@ func (r *Rotation) reseal(ctx context.Context, total int) error {
 	return nil
 }
 
-// resealCodeKeys encrypts the keys of security codes anew and returns their number. The codes
+// resealCodeKeys re-encrypts the keys of security codes and returns their number. The codes
 // themselves stay as they are.
 func (r *Rotation) resealCodeKeys(ctx context.Context) (done int, err error) {
 	kept, err := r.Store.CodeKeys(ctx)
@@ -140,7 +140,7 @@ func (r *Rotation) resealCodeKeys(ctx context.Context) (done int, err error) {
 	return done, nil
 }
 
-// batch seals some rows anew in one commit.
+// batch reseals some rows in one commit.
 func (r *Rotation) batch(ctx context.Context, t table, rows []store.Sealed) error {
 	anew := make([]store.Sealed, 0, len(rows))
 	opened := rows[:0:0]
@@ -166,7 +166,7 @@ func (r *Rotation) batch(ctx context.Context, t table, rows []store.Sealed) erro
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("write what was sealed anew: %w", err)
+		return fmt.Errorf("write what was resealed: %w", err)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func TestRetriesAreTheSameMessage(t *testing.T) {
 			t.Errorf("attempt %d differs from the first: %+v", i+1, m)
 		}
 		if i > 0 && (m.timestamp <= got[i-1].timestamp || m.signature == got[i-1].signature) {
-			t.Errorf("attempt %d is not signed anew", i+1)
+			t.Errorf("attempt %d is not signed again", i+1)
 		}
 	}
 	if took := b.Clock.Now().Sub(coretest.Birth); took < 60*time.Hour || took > 80*time.Hour {

@@ -128,13 +128,13 @@ func TestTheLoopWritesWhatTheServerWrites(t *testing.T) {
 		}
 		for _, table := range []string{"store_probes", "confirmed_clock", "merchants"} {
 			if got := rows(t, path, "SELECT * FROM "+table); len(got) > 0 {
-				t.Errorf("%s: %s is no table of a payment, got %v", name, table, got)
+				t.Errorf("%s: %s is not a table of a payment, got %v", name, table, got)
 			}
 		}
 	}
 }
 
-// TestAPaymentInOneCommitIsRefused: it is no intent with an outcome.
+// TestAPaymentInOneCommitIsRefused: it is not an intent with an outcome.
 func TestAPaymentInOneCommitIsRefused(t *testing.T) {
 	t.Parallel()
 	path := open(t).path

@@ -20,7 +20,7 @@ func (j *judge) eventsAreRight() {
 	sequences := map[string][]int64{}
 	for _, e := range j.events {
 		if strings.HasPrefix(e.object, "we_") {
-			continue // its version counts changes that are no events
+			continue // its version counts changes that are not events
 		}
 		sequences[e.object] = append(sequences[e.object], e.Sequence)
 	}

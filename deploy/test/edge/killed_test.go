@@ -48,7 +48,7 @@ func TestKilled(t *testing.T) {
 	serves("killed again")
 	r.startEdge(t)
 	r.edge.MustLog(t, "certificate is live")               // Envoy has subscribed to all resources
-	for _, kind := range []string{"Cluster", "Listener"} { // these it is sent anew, also if it has them
+	for _, kind := range []string{"Cluster", "Listener"} { // the control plane sends these again even if Envoy has them
 		r.edge.MustLog(t, `"type":"`+kind+`"`)
 	}
 	r.refusesConfigurations(t)

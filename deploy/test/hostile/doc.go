@@ -4,7 +4,7 @@
 // equal v1's, refunds and credits included.
 //
 // The arrangements are one core on SQLite, and three on a PostgreSQL server. There the clocks of
-// the server and of the cores jump together or apart.
+// the server and of the cores jump together or separately.
 //
 //	CAUSEWAY_CRASH_ROUNDS=200 go test -count=1 -timeout 2h -parallel 4 -run Hostile -v ./deploy/test/hostile
 package hostile

@@ -124,7 +124,7 @@ func (r *reaper) strike(t *testing.T) {
 		}
 	}
 	if !r.allServe(t.Context()) {
-		r.count(r.also, "while another was away")
+		r.count(r.also, "while another was down")
 	}
 	var gone sync.WaitGroup
 	for i, name := range doomed {

@@ -84,7 +84,7 @@ func checkLocked(t *testing.T, s types.ServiceConfig) {
 			(!strings.HasSuffix(name, "_FILE") || !slices.ContainsFunc(s.Secrets, func(f types.ServiceSecretConfig) bool {
 				return *value == "/run/secrets/"+f.Source
 			})) {
-			t.Errorf("%s: %s=%s is no file of a secret that it has", s.Name, name, *value)
+			t.Errorf("%s: %s=%s is not a file of a secret that it has", s.Name, name, *value)
 		}
 	}
 }

@@ -160,7 +160,7 @@ func TestKeysForNobody(t *testing.T) {
 		t.Errorf("a store was made: %v", err)
 	}
 	if b, err := os.ReadFile(foreign); err != nil || len(b) > 0 {
-		t.Errorf("a file that was no store has %d bytes now, %v", len(b), err)
+		t.Errorf("a file that was not a store has %d bytes now, %v", len(b), err)
 	}
 	if all, err := o.ring.List(t.Context(), ""); err != nil || len(all) != 1 || all[0].Kid != kid ||
 		all[0].State != keyring.Current {

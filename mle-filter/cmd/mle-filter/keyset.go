@@ -79,7 +79,7 @@ func (m *Main) rotateKeyset(ctx context.Context, keys string, kek []byte, drop b
 	tell := func(format string, args ...any) { _, _ = fmt.Fprintf(m.Stderr, format+"\n", args...) } // stderr may be closed
 	r := keyring.KeysetRotation{
 		Store: db, KEK: kek, Drop: drop,
-		Progress: func(done, all int) { tell("encrypted anew: %d of %d", done, all) },
+		Progress: func(done, all int) { tell("re-encrypted: %d of %d", done, all) },
 		Complain: func(kid string) { tell("the private key of %s does not open", kid) },
 	}
 	older, err := r.Run(ctx)

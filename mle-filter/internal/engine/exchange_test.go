@@ -19,7 +19,7 @@ import (
 	"github.com/causeway-pay/causeway/mle-filter/internal/enginetest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // TestGolden compares the complete response to each case with a golden file.
 func TestGolden(t *testing.T) {

@@ -39,8 +39,8 @@ type Provider struct {
 }
 
 // Open reads the environment and returns a provider, which is off unless an exporter or endpoint is
-// configured. It does not connect: a collector that cannot be reached is no error. The error names
-// the variable at fault, and never its value.
+// configured. It does not connect: a collector that cannot be reached is not an error. The error
+// names the variable at fault, and never its value.
 func Open(ctx context.Context, c Config) (*Provider, error) {
 	c = c.withDefaults()
 	e, err := read(c.Getenv, c.Service)

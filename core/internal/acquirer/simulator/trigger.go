@@ -17,7 +17,7 @@ type Trigger struct {
 	Outcome string // approved, or the decline code
 }
 
-// Triggers lists all entries of the catalogue that are no cards, in the order of the payment's
+// Triggers lists all entries of the catalogue that are not cards, in the order of the payment's
 // fields. Each is generated from its entry.
 func (s *Simulator) Triggers() []Trigger { return slices.Clone(s.catalogue.triggers) }
 

@@ -21,8 +21,8 @@ type reply struct {
 	retryAfter int // seconds; 0 for no such field
 }
 
-// replies is the table of Envoy's own responses. The codes are the ones of core and mle-filter for
-// the same errors.
+// replies is the table of Envoy's own responses. core and mle-filter use the same codes for these
+// errors.
 var replies = []reply{
 	{
 		400, "invalid_request_error", "invalid_request",

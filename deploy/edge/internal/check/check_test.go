@@ -105,7 +105,7 @@ func TestResources(t *testing.T) {
 		"NoLastRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes = h.GetRoutes()[:len(h.GetRoutes())-1]
-		}, "no last route"},
+		}, "needs a last route"},
 		"SameRoute": {func(_ *testing.T, r *build.Resources) {
 			h := r.Routes[0].GetVirtualHosts()[0]
 			h.Routes[1].Name = h.GetRoutes()[2].GetName()
