@@ -103,7 +103,7 @@ func (d *doomed) serve(t *testing.T) {
 // kill ends the namespace, and returns once all of its processes are gone.
 func (d *doomed) kill() { d.program.Kill() }
 
-// round has clients pay for about a second, kills the server, and looks for the acknowledged
+// round lets clients pay for about a second, kills the server, and looks for the acknowledged
 // payments. torn removes the end of the log before.
 func (d *doomed) round(t *testing.T, torn bool) lost {
 	t.Helper()
@@ -136,8 +136,8 @@ func (d *doomed) round(t *testing.T, torn bool) lost {
 	return out
 }
 
-// payUntilTheEnd has clients pay until the store is unavailable. The function that it returns waits
-// for that, and returns the ids of the acknowledged payments.
+// payUntilTheEnd lets clients pay until the store is unavailable. The function that it returns
+// waits for that, and returns the ids of the acknowledged payments.
 func payUntilTheEnd(t *testing.T, n *node) func() []int64 {
 	t.Helper()
 	var mu sync.Mutex

@@ -24,7 +24,7 @@ type load struct {
 	slowest   time.Duration
 }
 
-// loaded has clients pay at some cores. A response that takes longer than within fails the test,
+// loaded lets clients pay at some cores. A response that takes longer than within fails the test,
 // and so does an error that a fault of the store does not explain.
 func loaded(t *testing.T, clients int, within time.Duration, nodes ...*node) *load {
 	t.Helper()

@@ -56,7 +56,7 @@ type Bench struct {
 type measure struct {
 	rows  []string
 	run   func(*Bench)
-	asked bool // takes so long that it runs only on request
+	long  bool // takes so long that it runs only on request
 }
 
 func measures() []measure {
@@ -70,8 +70,8 @@ func measures() []measure {
 		{rows: []string{"P7"}, run: replay},
 		{rows: []string{"P8"}, run: footprint},
 		{rows: []string{"P9"}, run: tail},
-		{rows: []string{"P10"}, run: size, asked: true},
-		{rows: []string{"P11"}, run: lists, asked: true},
+		{rows: []string{"P10"}, run: size, long: true},
+		{rows: []string{"P11"}, run: lists, long: true},
 		{rows: []string{"P12"}, run: besieged},
 		{rows: []string{"P13"}, run: hooks},
 	}
@@ -101,7 +101,7 @@ func Run(ctx context.Context, cfg Config) (report *Report, err error) {
 // measureAll runs every wanted measure, until the context ends.
 func (b *Bench) measureAll(all []measure) {
 	for _, m := range all {
-		if b.ctx.Err() != nil || !slices.ContainsFunc(m.rows, b.wants) || m.asked && len(b.Only) == 0 {
+		if b.ctx.Err() != nil || !slices.ContainsFunc(m.rows, b.wants) || m.long && len(b.Only) == 0 {
 			continue
 		}
 		err := b.scope(func() { m.run(b) })
@@ -164,7 +164,7 @@ func (b *Bench) path(name string) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, b.paths))
 }
 
-// folder returns the path of a folder that is still to be made. The end of the scope removes the
+// folder returns the path of a folder that does not exist yet. The end of the scope removes the
 // folder unless the scope has failed.
 func (b *Bench) folder(name string) string {
 	path := b.path(name)

@@ -58,13 +58,13 @@
 //     captured immediately and captured later.
 //
 //   - P10: the cost of a payment in a store with 10 million rows, against a store with 10 thousand,
-//     on SQLite and on PostgreSQL. The rows are over all tables that a payment writes to. The cost
-//     is the time with 64 clients, and the processor time of core and its store. Package fill
-//     copies one payment of core, for 8 merchants over 28 days. All idempotency keys are kept as if
-//     none had expired. Their index, alone among the indexes, grows in random order, so this is the
-//     hard case. On PostgreSQL each side begins with a checkpoint, behind which the first change of
-//     a page writes the page whole into the log. The small store does not stay small: each round
-//     adds some ten thousand payments to either side.
+//     on SQLite and on PostgreSQL. The rows are counted over all tables that a payment writes to.
+//     The cost is the time with 64 clients, and the processor time of core and its store. Package
+//     fill copies one payment of core, for 8 merchants over 28 days. All idempotency keys are kept
+//     as if none had expired. Only their index grows in random order, so this is the hard case. On
+//     PostgreSQL each side begins with a checkpoint. After it, the first change of each page writes
+//     the whole page into the log. The small store does not stay small: each round adds some ten
+//     thousand payments to either side.
 //
 //   - P11: the 99th percentile of a payment of one merchant, of 50 a second, while 16 clients of
 //     another merchant list. Each list has to read all payments of that merchant, a million of

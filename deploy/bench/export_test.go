@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Median, PerSecond and Ratio are tested by themselves: the table stands on them.
+// Median, PerSecond and Ratio are tested directly, because the table depends on them.
 var (
 	Median    = median
 	PerSecond = perSecond
@@ -73,10 +73,10 @@ func (b *Bench) Repeat(n int, step func() error) (rate float64, p50 time.Duratio
 // Usage is the work of the processors up to a moment.
 type Usage = usage
 
-// Others is the share of the machine that others used.
+// Others returns the share of the machine that other processes used.
 var Others = others
 
-// NewUsage returns a known usage, of all in seconds and of our own.
+// NewUsage returns a usage with the given seconds of all processes and our own time.
 func NewUsage(worked, idle float64, own time.Duration) Usage {
 	return Usage{worked: worked, idle: idle, own: own}
 }
@@ -87,8 +87,8 @@ func ReadBenchmark(out string) (elapsed time.Duration, cpu float64, err error) {
 	return s.p50, s.cpu, err
 }
 
-// MeasureAll measures rows with the given values, one measure each. A nil error adds the row, any
-// other one fails after it.
+// MeasureAll measures rows with the given values, one measure each. Each measure adds its row. It
+// then fails if its error is not nil.
 func (b *Bench) MeasureAll(failures ...error) *Report {
 	var all []measure
 	for i, err := range failures {

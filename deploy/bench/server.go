@@ -16,7 +16,8 @@ const paymentBody = `{"amount":2000,"currency":"usd","payment_method":"card",` +
 	`"card":{"number":"4111111111111111","exp_month":12,"exp_year":2032,"cvc":"900"},"reference":"order-1001",` +
 	`"capture":"automatic"}`
 
-// keyWidth is the length of our Idempotency-Keys, idWidth that of v1 ids behind their prefix.
+// keyWidth is the length of our Idempotency-Keys. idWidth is the length of a v1 id after its
+// prefix.
 const (
 	keyWidth = 32
 	idWidth  = 13

@@ -175,7 +175,7 @@ func (u *unfinished) request(ctx context.Context, address string, size int, fiel
 	return r
 }
 
-// hold has n unfinished bodies read until stop.
+// hold makes n requests with unfinished bodies, and holds them until stop.
 func (u *unfinished) hold(n int, address string, fields ...string) (stop func()) {
 	u.t.Helper()
 	held, status, stop := u.holdMost(n, address, fields...)
@@ -185,13 +185,14 @@ func (u *unfinished) hold(n int, address string, fields ...string) (stop func())
 	return stop
 }
 
-// holdMost has unfinished bodies read until stop: so many, or fewer if one is refused.
+// holdMost makes up to most requests with unfinished bodies, fewer if one is refused. It holds them
+// until stop.
 func (u *unfinished) holdMost(most int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
 	return u.send(most, 100, 0, address, fields...)
 }
 
-// send is holdMost for bodies of a length of which the first bytes arrive.
+// send is holdMost for bodies of the given length, of which only the first sent bytes arrive.
 func (u *unfinished) send(most, length, sent int, address string, fields ...string) (held, status int, stop func()) {
 	u.t.Helper()
 	return u.begin(most, func(ctx context.Context) *http.Request {
@@ -201,7 +202,7 @@ func (u *unfinished) send(most, length, sent int, address string, fields ...stri
 	})
 }
 
-// holdFromSites is holdMost from each of 100 sites. It returns how many are held in all.
+// holdFromSites is holdMost from each of 100 sites. It returns the total number of held requests.
 func (u *unfinished) holdFromSites(fields ...string) (all int) {
 	u.t.Helper()
 	for i := range 100 {

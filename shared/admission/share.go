@@ -98,7 +98,7 @@ func clientOf(a netip.Addr) netip.Prefix { return httpx.NetworkOf(a, 32, 64) }
 // pool is the slots, or the bytes of unfinished bodies, which all clients share.
 type pool struct {
 	most  int64
-	share func(k kind, free int64) int64 // the most that a subject may hold if so many are free
+	share func(k kind, free int64) int64 // the most that a subject may hold if free slots or bytes remain
 	over  error                          // the error of a client whose share is held
 
 	mu    sync.Mutex
@@ -119,10 +119,10 @@ func newBodies(most int64) *pool {
 	return &pool{most: most, share: part, over: ErrUnfinished, held: map[subject]int64{}}
 }
 
-// partOfFree is the most that a subject may hold if so many are free: half as many. That is a third
-// of all if the subject is alone. Each further subject gets less, so it takes more than a dozen to
-// leave none free. Public keys have half of their merchant's part. Its secret keys have as much at
-// least: see pool.leftToSecretKeys.
+// partOfFree returns the most that a subject may hold: half of the free slots or bytes. That is a
+// third of all if the subject is alone. Each further subject gets less, so it takes more than a
+// dozen to leave none free. Public keys have half of their merchant's part. Its secret keys have as
+// much at least: see pool.leftToSecretKeys.
 func partOfFree(k kind, free int64) int64 {
 	if k == publicKeys {
 		return (free + 3) / 4
@@ -176,9 +176,9 @@ func (p *pool) tryAdd(c client, n int64) error {
 	return nil
 }
 
-// shareOf returns the most that s may hold if so many are free. A site of payers may hold a quarter
-// of the rest of the share of its merchant's publishable keys. So one site leaves four fifths of
-// the share to others, and each further site gets less. The caller holds mu.
+// shareOf returns the most that s may hold if free slots remain. A site of payers may hold a
+// quarter of the rest of the share of its merchant's publishable keys. So one site leaves four
+// fifths of the share to others, and each further site gets less. The caller holds mu.
 func (p *pool) shareOf(s subject, free int64) int64 {
 	if s.kind != payerOf {
 		return p.share(s.kind, free)

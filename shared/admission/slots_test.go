@@ -117,8 +117,9 @@ func TestShareOfSlotsOfAPublicKey(t *testing.T) {
 	u.want(429, "127.0.0.3", 1, publicKey(2, "mer_1")...)
 }
 
-// TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Others then take so many
-// slots that the share is less than that. The merchant's server still gets some.
+// TestPayersLeaveSlotsToSecretKeys: payers of a merchant hold their share. Then other merchants
+// take slots until the share is smaller than what the payers hold. The merchant's server still gets
+// some.
 func TestPayersLeaveSlotsToSecretKeys(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]func(n string) []string{

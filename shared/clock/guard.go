@@ -8,10 +8,11 @@ import (
 const (
 	// stepTolerance is how far a clock may step ahead and be believed immediately.
 	stepTolerance = time.Minute
-	// restartTolerance is that of a program that was restarted, for it has not run meanwhile.
+	// restartTolerance replaces stepTolerance after a restart, because the program has not run
+	// meanwhile.
 	restartTolerance = time.Hour
-	// confirmAfter is after how much monotonic time a step ahead that stays is believed: long enough
-	// to set a clock right that was wrong.
+	// confirmAfter is the monotonic time after which a lasting step ahead is believed. It is long
+	// enough to correct a wrong clock.
 	confirmAfter = time.Hour
 	// lateBy is after how much monotonic time more ConfirmedLate follows a step ahead.
 	lateBy = 24 * time.Hour

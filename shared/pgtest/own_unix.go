@@ -40,7 +40,7 @@ func (s *Server) URL(more url.Values) string { return s.Server.URL("postgres", m
 // Socket is where it listens.
 func (s *Server) Socket() string { return filepath.Join(s.Folder(), ".s.PGSQL.5432") }
 
-// Pause has all of its processes stand still; Resume goes on.
+// Pause stops all of its processes until Resume.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume ends Pause.

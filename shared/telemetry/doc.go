@@ -4,7 +4,7 @@
 //
 // A nil Tracer is off. Its methods return immediately and allocate nothing, and the zero Span they
 // return takes everything and keeps nothing. The caller's trace context is still read (Parse) and
-// passed on, for a trace does not end at a hop that records none.
+// passed on, because a trace does not end at a hop that records none.
 //
 // # Nothing that a caller chose
 //

@@ -24,7 +24,8 @@ type Suite struct {
 }
 
 // suites12 is every suite of TLS 1.2, the preferred first. Suites in one line are equal: the
-// client's order decides, for the client's hardware may prefer one. Go takes the set and orders it.
+// client's order decides, because the client's hardware may prefer one. Go takes the set and orders
+// it.
 var suites12 = [][]Suite{
 	{
 		{

@@ -94,7 +94,7 @@ func textProbes(at string, s *openapi3.Schema) []probe {
 	return out
 }
 
-// textOf is a text of so many characters that is right in all else.
+// textOf returns a text of n characters that is valid otherwise.
 func textOf(at string, s *openapi3.Schema, length int) string {
 	switch name := at[strings.LastIndex(at, ".")+1:]; {
 	case at == "card.number" || at == "network_token.number":
@@ -112,7 +112,7 @@ func textOf(at string, s *openapi3.Schema, length int) string {
 	return strings.Repeat("é", length) // bounds count characters
 }
 
-// checked is a number of so many digits with a right check digit.
+// checked returns a number of n digits with a valid check digit.
 func checked(length int) string {
 	number := []byte("4" + strings.Repeat("0", max(length-1, 0)))[:length]
 	for d := byte('0'); d <= '9' && length > 0; d++ {

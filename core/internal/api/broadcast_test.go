@@ -114,8 +114,8 @@ func TestBroadcastCutShort(t *testing.T) {
 	}
 }
 
-// cutShort restarts the service each time a broadcast has come further, at most so many
-// times. It returns the number of starts.
+// cutShort restarts the service each time a broadcast has made progress, at most the given number
+// of times. It returns the number of starts.
 func (b *bundle) cutShort(t *testing.T, most int) (cuts int) {
 	t.Helper()
 	const unfinished = "SELECT COUNT(*) FROM broadcasts WHERE finished_at = 0"

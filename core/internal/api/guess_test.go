@@ -113,8 +113,8 @@ func TestTokenValueIsKeptSealed(t *testing.T) {
 	}
 }
 
-// TestRefusedConfirmationsAreBounded: a payer's key can name a wrong source so many times for one
-// transaction. The merchant's server can still confirm it.
+// TestRefusedConfirmationsAreBounded: a payer's key can name a wrong source only a few times for
+// one transaction. The merchant's server can still confirm it.
 func TestRefusedConfirmationsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

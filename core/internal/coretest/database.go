@@ -44,7 +44,7 @@ type serverEngine struct {
 
 // serverOptions are the options that only tests set.
 type serverOptions struct {
-	rehearse int  // one command of so many runs twice, 0 for none
+	rehearse int  // every nth command runs twice, 0 for none
 	alone    bool // no payment shares a batch
 }
 

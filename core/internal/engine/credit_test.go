@@ -39,8 +39,8 @@ func give(ctx context.Context, s *coretest.Service, key, method string) (engine.
 	return s.Engine.Credit(ctx, s.Request(key), c)
 }
 
-// wantGiven checks that the only refund ended in a state, that so much was given, and that each
-// event exists once.
+// wantGiven checks that the only refund ended in the given state and gave the given amount, and
+// that each event exists once.
 func wantGiven(t *testing.T, s *coretest.Service, state string, given int64) {
 	t.Helper()
 	wantSettledBooks(t, s)

@@ -290,7 +290,7 @@ func TestSweepTokens(t *testing.T) {
 		t.Errorf("a living token: got %d, %v", a.Status, err)
 	}
 	s.Clock.Advance(store.KeyLifetime - time.Millisecond)
-	sealed("a day later but for a moment", 0, 0, many+2)
+	sealed("almost a day later", 0, 0, many+2)
 	s.Clock.Advance(time.Millisecond)
 	sealed("a day later", 0, 0, 1) // the one that was made later
 }

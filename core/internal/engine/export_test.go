@@ -6,7 +6,7 @@ func (r *Recovery) Wait() { <-r.lanes.noWorkers() }
 // Serve ends the start without trying anything.
 func (r *Recovery) Serve() { r.serve() }
 
-// HoldCodeKeys has every request without the hour's key wait until release is called.
+// HoldCodeKeys makes every request without the hour's key wait until release is called.
 func HoldCodeKeys(e *Engine) (release func()) {
 	e.codes.turn <- struct{}{}
 	return func() { <-e.codes.turn }

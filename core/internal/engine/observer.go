@@ -72,13 +72,14 @@ type Observer interface {
 	// SettlementBegun reports the time since the end of the oldest day that is not settled, 0 for
 	// none. A pass starts with it.
 	SettlementBegun(lag time.Duration)
-	// SettlementEnded reports a pass. With a nil error it settled all that was due but for s.Skipped.
+	// SettlementEnded reports a pass. With a nil error it settled all due captures except s.Skipped.
 	SettlementEnded(s Settlement, err error)
 	// ClockBehind reports how far the clock is behind the newest row, 0 for not at all.
 	ClockBehind(by time.Duration)
 	// ClockUnconfirmed reports how far the clock is ahead of the confirmed time, 0 for not at all.
 	ClockUnconfirmed(by time.Duration)
-	// ExpiryEnded: a pass ended so many authorizations, and with a nil error all that were due.
+	// ExpiryEnded reports a pass and the number of authorizations that it ended. With a nil error
+	// these are all due ones.
 	ExpiryEnded(transactions int, err error)
 	// RecoveryLooked reports the unfinished steps by kind and the time of the oldest. It omits steps
 	// begun a moment ago and reversals not due.
@@ -89,7 +90,7 @@ type Observer interface {
 	Skipped(pass string)
 	// AcquirerContradicted: a response of the acquirer on a step did not fit the recorded outcome.
 	AcquirerContradicted(step Step, what Contradiction)
-	// TokensSwept: so many tokens were removed.
+	// TokensSwept reports the number of removed tokens.
 	TokensSwept(n int64, err error)
 }
 

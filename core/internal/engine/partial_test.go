@@ -11,7 +11,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// approving makes the acquirer approve so much of every authorization.
+// approving makes the acquirer approve only the given amount of every authorization.
 func approving(s *coretest.Service, amount int64) {
 	s.Acquirer.Grant = func(coretest.Call) int64 { return amount }
 }

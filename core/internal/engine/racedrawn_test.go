@@ -51,7 +51,7 @@ func TestTokenAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const other = int64(payment.MaxMethods) // the customer has room for so many; from then on it is payments alone
+	const other = int64(payment.MaxMethods) // the customer has room for these; later repetitions are payments only
 	got := race{prepare: func(ctx context.Context, i int) (contest, error) {
 		token, err := tokenOf(ctx, s)
 		steps := []action{payingBy(s, token), payingBy(s, token)}

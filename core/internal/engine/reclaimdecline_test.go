@@ -113,7 +113,7 @@ func (d *declinedInquiry) Inquire(ctx context.Context, reference string) (acquir
 }
 
 // TestLookAfterADeclinedInquiry: a look does not end with a declined inquiry. The acquirer
-// processes the first request after so many of them, and the approval is recorded.
+// processes the first request after that number of inquiries, and the approval is recorded.
 func TestLookAfterADeclinedInquiry(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {

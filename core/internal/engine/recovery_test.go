@@ -34,7 +34,7 @@ func recoversAll(t *testing.T, s *coretest.Service) func() {
 	}
 }
 
-// pass makes one pass, waits for its lanes, and wants so many of them.
+// pass makes one pass, checks the number of its lanes, and waits for them.
 func pass(t *testing.T, r *engine.Recovery, want int) {
 	t.Helper()
 	got, err := r.Pass(t.Context())

@@ -73,7 +73,7 @@ func (k *stuck) close(references []string) {
 
 func newStuck() *stuck { return &stuck{closed: map[string]bool{}, attempts: map[string]int{}} }
 
-// rounds makes passes with a tick of the service between, until so much time has gone by.
+// rounds makes passes until the given time has passed. The service ticks between two passes.
 func rounds(t *testing.T, s *coretest.Service, r *engine.Recovery, long time.Duration) {
 	t.Helper()
 	for end := s.Clock.Now().Add(long); s.Clock.Now().Before(end); s.Clock.Advance(250 * time.Millisecond) {

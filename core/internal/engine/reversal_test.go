@@ -98,7 +98,7 @@ func wantAllReleased(t *testing.T, s *coretest.Service) {
 	wantSettledBooks(t, s)
 }
 
-// TestLateApproval: the acquirer acts on a closed payment, after so many inquiries.
+// TestLateApproval: the acquirer acts on a closed payment after some inquiries.
 func TestLateApproval(t *testing.T) {
 	t.Parallel()
 	for name, closing := range closings() {

@@ -21,7 +21,7 @@ func mustPay(t *testing.T, s *coretest.Service, capture bool) int64 {
 	return s.Number(t, "SELECT MAX(id) FROM transactions")
 }
 
-// mustSettle runs a pass and wants so many transactions settled by it.
+// mustSettle runs a pass, which must settle the given number of transactions.
 func mustSettle(t *testing.T, s *coretest.Service, want int) {
 	t.Helper()
 	if got, err := s.Engine.SettleDue(t.Context()); err != nil || got != want {

@@ -12,7 +12,7 @@ import (
 	"github.com/causeway-pay/causeway/core/internal/payment"
 )
 
-// mustExpire makes one pass of the expiry and wants so many ended by it.
+// mustExpire runs one pass of the expiry, which must end the given number of payments.
 func mustExpire(t *testing.T, s *coretest.Service, want int) {
 	t.Helper()
 	if got, err := s.Engine.ExpireDue(t.Context()); err != nil || got != want {

@@ -22,8 +22,8 @@ const (
 
 // The refusals of requests on webhook endpoints that have no response to store.
 var (
-	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may, or so many deleted ones
-	// whose deliveries are not yet removed.
+	// ErrTooManyEndpoints: the tenant has as many webhook endpoints as it may, or as many deleted ones
+	// whose deliveries are not removed yet.
 	ErrTooManyEndpoints = errors.New("engine: too many webhook endpoints")
 	// ErrEndpointNotFound: a request names a webhook endpoint that is not there.
 	ErrEndpointNotFound = errors.New("engine: webhook endpoint not found")

@@ -43,8 +43,8 @@ type StepAttempt struct {
 	LastError string    // of the last one that failed, "" while none has; at most 300 bytes
 }
 
-// RetryAfter is the pause after so many attempts at a step: each is twice the one before it, up to
-// a longest. There is no last attempt.
+// RetryAfter returns the pause after a number of attempts at a step. Each pause is twice the one
+// before it, up to a maximum. There is no last attempt.
 func RetryAfter(kind StepKind, attempts int64) time.Duration {
 	longest := longestRetry
 	if kind == ReversalStep {

@@ -172,8 +172,8 @@ type shelf struct {
 func (s *shelf) Read(context.Context) ([]byte, error) { s.reads++; return s.kept, nil }
 func (s *shelf) String() string                       { return "the shelf" }
 
-// TestMissed: a value of an unknown version has the set read again, and no more than once a second
-// however many there are.
+// TestMissed: a value of an unknown version makes Ring read the set again. It does so at most once
+// a second, however many such values arrive.
 func TestMissed(t *testing.T) {
 	t.Parallel()
 	c := clock.NewFake(birth)

@@ -69,7 +69,7 @@ func TestAnObserverCountsEachResultOnce(t *testing.T) {
 	}
 }
 
-// mustEndBackwards makes two endpoints with one delivery each, and has both attempts end with a
+// mustEndBackwards makes two endpoints with one delivery each, and ends both attempts with a
 // status, the newer delivery first. It returns the endpoints, that of the older delivery first.
 func (b *bundle) mustEndBackwards(t *testing.T, h *heldResults, status int) (older, newer *payment.Endpoint) {
 	t.Helper()

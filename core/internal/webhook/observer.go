@@ -10,9 +10,10 @@ type Observer interface {
 	DeliveryAttempted(failure string, status payment.DeliveryStatus)
 	// EndpointDisabled: an endpoint gets nothing any more.
 	EndpointDisabled(reason payment.EndpointReason)
-	// DeliveriesDiscarded: too many deliveries were pending, and so many of them were given up.
+	// DeliveriesDiscarded reports how many pending deliveries ended as failed because too many were
+	// pending.
 	DeliveriesDiscarded(n int64)
-	// DeliveriesPurged: a purge ended, and removed so many old deliveries.
+	// DeliveriesPurged reports the end of a purge, with the number of removed old deliveries.
 	DeliveriesPurged(n int64, err error)
 }
 

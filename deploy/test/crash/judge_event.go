@@ -160,7 +160,7 @@ func (j *judge) deliveredInPart() {
 	j.promised()
 }
 
-// promised waits for what new endpoints were promised.
+// promised waits for the events that new endpoints must receive.
 func (j *judge) promised() {
 	created := map[string]string{} // event by the marker of its customer
 	for _, e := range j.events {

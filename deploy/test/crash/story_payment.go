@@ -167,7 +167,7 @@ func (t *teller) verification() {
 	}
 }
 
-// trouble makes payments with an acquirer that is slow, away, or does not respond.
+// trouble makes payments with an acquirer that is slow, unavailable, or does not respond.
 func (t *teller) trouble() {
 	source, hangs := t.troubled()
 	c := t.create(t.amount(), pick(t, "automatic", "manual"), source)
@@ -175,7 +175,7 @@ func (t *teller) trouble() {
 	t.do(c)
 }
 
-// troubled returns a payment source whose acquirer is slow, away, or does not respond.
+// troubled returns a payment source whose acquirer is slow, unavailable, or does not respond.
 func (t *teller) troubled() (source string, hangs bool) {
 	name := pick(t, "slow", "slow", "timeout_before_effect", "timeout_after_effect", "timeout_after_effect", "unavailable")
 	return `"payment_method":"pm_card_` + name + `"`, name == "timeout_before_effect" || name == "timeout_after_effect"

@@ -62,7 +62,7 @@ func (t *teller) marker() string {
 	return fmt.Sprintf("%s-n%d", t.name, t.n)
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with a probability of percent.
 func (t *teller) chance(percent int) bool { return t.rng.IntN(100) < percent }
 
 // post prepares a POST, mostly with a key. In the body {marker} stands for the marker of the object
@@ -162,7 +162,7 @@ func (t *teller) send(ctx context.Context, c *Call) (*Response, error) {
 	return a, nil
 }
 
-// must is do for a request that the story cannot go on without.
+// must is do for a request that the rest of the story needs.
 func (t *teller) must(c *Call) {
 	t.do(c)
 	if !c.ok() {

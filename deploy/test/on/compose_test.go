@@ -115,8 +115,8 @@ func checkOwn(t *testing.T, s types.ServiceConfig) {
 	}
 }
 
-// checkNetwork checks that a service joins the network only of a service that does no work. A
-// restart of a container leaves the containers that joined its network in a dead one.
+// checkNetwork checks that a service joins the network only of a service that does no work. After a
+// restart of a container, the containers that joined its network have a dead network.
 func checkNetwork(t *testing.T, project *types.Project, s types.ServiceConfig) {
 	t.Helper()
 	of, ok := strings.CutPrefix(s.NetworkMode, types.ServicePrefix)

@@ -192,7 +192,7 @@ func checkRestricted(t *testing.T, who string, pod corev1.PodTemplateSpec, c cor
 }
 
 // checkNoRegistry checks that no registry can serve our image before an installation sets its own
-// name. A name without a host would be that of a stranger's image.
+// name. A name without a host could name a stranger's image.
 func checkNoRegistry(t *testing.T, c corev1.Container) {
 	t.Helper()
 	if !strings.HasPrefix(c.Image, "docker.io/") && !strings.HasPrefix(c.Image, "causeway.invalid/") {

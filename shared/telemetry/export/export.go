@@ -25,7 +25,7 @@ const flushTime = 3 * time.Second
 
 // Config describes the process, and where export errors are logged. Only Getenv is required.
 type Config struct {
-	Getenv  func(string) string // os.Getenv, but for tests
+	Getenv  func(string) string // os.Getenv, except in tests
 	Service string              // the service's name unless the environment sets one; "" for "causeway"
 	Log     *slog.Logger        // nil for none
 	Console io.Writer           // where the exporter "console" writes; nil for nowhere

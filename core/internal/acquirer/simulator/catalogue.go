@@ -111,7 +111,7 @@ type cvcRule struct {
 type postalRule struct {
 	addressLine, postalCode check
 	code                    byte  // the network's; 0 for none
-	approve                 int64 // at most so much; 0 for all
+	approve                 int64 // the largest approved amount; 0 for no limit
 	balance                 acquirer.Balance
 	verdict                 verdict
 }
