@@ -7,8 +7,8 @@ import (
 	"github.com/causeway-pay/causeway/shared/telemetry"
 )
 
-// Traced returns a with a span for every call. The span has the kind of call and its outcome, and
-// nothing of the payment. With a nil tracer it returns a itself.
+// Traced returns a with a span for every call. The span has the kind of call and its outcome, but
+// no data of the payment. With a nil tracer it returns a itself.
 func Traced(a Acquirer, t *telemetry.Tracer) Acquirer {
 	if t == nil {
 		return a

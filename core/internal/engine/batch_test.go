@@ -42,7 +42,7 @@ func beginFirst(t *testing.T, s *coretest.Service) func() {
 }
 
 // writeBatch writes records as one batch and returns the results in order. A lock holds up the
-// record that first writes, until the others have gathered behind it.
+// first record until all others wait in the queue.
 func writeBatch[Q, R any](
 	t *testing.T, s *coretest.Service, lock string, first func(), prepare func() []Q, write func(Q) R,
 ) (all []Q, results []R) {
@@ -101,7 +101,7 @@ func newIntent(s *coretest.Service, key string) *store.Intent {
 	}}
 }
 
-// wantIntent expects all rows of an intent, or none.
+// wantIntent checks that all rows of an intent exist, or none.
 func wantIntent(t *testing.T, s *coretest.Service, what string, i *store.Intent, got begun, want bool) {
 	t.Helper()
 	rows := s.Number(t, "SELECT COUNT(*) FROM transactions WHERE id = ? AND claim = ?", i.Transaction.ID, got.ID)
@@ -128,7 +128,7 @@ func wantIntent(t *testing.T, s *coretest.Service, what string, i *store.Intent,
 
 // TestBatchOfIntentsPostgreSQL begins payments in one batch. Intents whose key is taken, or whose
 // payment source or API key does not exist, leave no row and get the reason. Of two intents with
-// one key one is written, and the other gets its claim.
+// one key, one is written, and the other gets the claim of the first.
 func TestBatchOfIntentsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)

@@ -13,7 +13,7 @@ import (
 // lockCaptures blocks the first statement of each batch of outcome records.
 const lockCaptures = "LOCK TABLE captures IN EXCLUSIVE MODE"
 
-// captures begins a payment of each tenant, and returns the records by which they are captured.
+// captures begins a payment of each tenant, and returns the outcome records that capture them.
 func captures(t *testing.T, s *coretest.Service, tenants ...payment.Tenant) []*store.OutcomeRecord {
 	t.Helper()
 	all := make([]*store.OutcomeRecord, len(tenants))
@@ -53,7 +53,8 @@ func finishBatch(
 	}, func(r *store.OutcomeRecord) error { return s.DB.FinishPayment(t.Context(), r) })
 }
 
-// wantOutcome expects all rows of an outcome record if want is nil, and none if it is an error.
+// wantOutcome checks that all rows of an outcome record exist if want is nil, and none if want is
+// an error.
 func wantOutcome(t *testing.T, s *coretest.Service, what string, r *store.OutcomeRecord, err, want error) {
 	t.Helper()
 	id := r.Transaction.ID
@@ -74,9 +75,9 @@ func wantOutcome(t *testing.T, s *coretest.Service, what string, r *store.Outcom
 	}
 }
 
-// TestBatchOfOutcomesPostgreSQL finishes payments in one batch. Records of payments that have an
-// outcome or another attempt leave no row. The others are written. If the tenant has other
-// endpoints than guessed, the record's command delivers to the tenant's endpoints.
+// TestBatchOfOutcomesPostgreSQL finishes payments in one batch. Records of payments that already
+// have an outcome or another attempt leave no row. The others are written. If the batch guessed the
+// tenant's endpoints wrong, the record's command delivers to the right ones.
 func TestBatchOfOutcomesPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := coretest.OpenShared(t)

@@ -12,9 +12,9 @@ import (
 	"github.com/causeway-pay/causeway/shared/clock"
 )
 
-// TestAClockThatIsOffPostgreSQL: a core whose clock is off the server's by more than a few seconds
-// loses the leadership and gets none. It claims nothing of a core that seems dead, until its clock
-// is right.
+// TestAClockThatIsOffPostgreSQL: a core whose clock differs from the server's by more than a few
+// seconds loses its leadership, and gains none. It claims nothing from a core that seems dead until
+// its clock is right.
 func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -45,7 +45,7 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		if err := second.DB.Leave(t.Context(), second.Cluster.ID); err != nil {
 			t.Fatal(err)
 		}
-		set(off) // and the lead is free
+		set(off) // and no core has the leadership
 		if first.Cluster.Leads() {
 			t.Errorf("off by %s: it has taken the lead", off)
 		}
@@ -82,8 +82,8 @@ func TestAClockThatJumpsBetweenHeartbeatsPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestLeadershipOutlivesNoClockPostgreSQL: a leader that died holds the lead no longer than its
-// term, although the server's clock was a day ahead when it took it.
+// TestLeadershipOutlivesNoClockPostgreSQL: a dead leader keeps its leadership no longer than
+// leaseTime, even if the server's clock was a day ahead when the leadership began.
 func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -100,8 +100,8 @@ func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 }
 
 // TestNoClaimByAClockThatJumpedPostgreSQL: a request that is under way when the clock jumps claims
-// no idempotency key. By a clock a day ahead, the key of the first payment has expired. By a clock
-// a day behind, a new key would have expired immediately.
+// no idempotency key. If the clock is a day ahead, the key of the first payment has expired. If it
+// is a day behind, a new key would expire immediately.
 func TestNoClaimByAClockThatJumpedPostgreSQL(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *coretest.Service{"grouped": coretest.OpenShared, "alone": coretest.OpenAlone} {

@@ -74,8 +74,7 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 		MustHeartbeat(t, second, third)
 	}
 	passes()
-	// Once about the payment, and once more, by its reversal, before the request that it takes
-	// nothing.
+	// There is one inquiry about the payment, and one by its reversal before the drop request.
 	if asked, told := first.Acquirer.Calls(coretest.Inquire), first.Acquirer.Calls(coretest.Void); len(asked) != 2 || len(told) != 1 {
 		t.Errorf("asked %v, told %v", asked, told)
 	}
@@ -97,7 +96,7 @@ func TestACoreStopsPostgreSQL(t *testing.T) {
 	wantSettledBooks(t, first)
 }
 
-// TestPassesAtOncePostgreSQL: should two cores lead for a moment, what both do counts once.
+// TestPassesAtOncePostgreSQL: if two cores lead for a moment, work that both do takes effect once.
 func TestPassesAtOncePostgreSQL(t *testing.T) {
 	t.Parallel()
 	first := coretest.OpenShared(t)
@@ -134,7 +133,7 @@ func TestPassesAtOncePostgreSQL(t *testing.T) {
 		return sum
 	}
 	first.Clock.Advance(time.Second)
-	for _, s := range all { // each takes itself for the one that leads
+	for _, s := range all { // each considers itself the leader
 		s.Engine.Cluster = nil
 	}
 	together(func(s *coretest.Service) (int, error) {
@@ -203,7 +202,7 @@ func TestEventsOfSeveralCoresPostgreSQL(t *testing.T) {
 	restored(t, first, event, list)
 }
 
-// restored restores the dump of the events on a server that has counted less far.
+// restored restores a dump of the events on a server whose transaction counter is lower.
 func restored(
 	t *testing.T, first *coretest.Service, event func(*coretest.Service, int64), list func(payment.Page) []int64,
 ) {

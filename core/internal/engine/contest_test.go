@@ -42,12 +42,12 @@ type contest struct {
 type race struct {
 	prepare func(ctx context.Context, i int) (contest, error) // of one repetition; a group is prepared together
 	after   func(objects []int64) string                      // the state after a repetition
-	pass    func(context.Context) (int, error)                // goes over all of a group together, amid their steps; nil for none
+	pass    func(context.Context) (int, error)                // a pass over all objects of a group, run during their steps; nil for none
 }
 
-// run returns how often each outcome came: the results of all steps, and the state after them.
-// Every other repetition begins with its last step. Two of each group are no races but one step
-// after the other, so that each side wins some on any machine.
+// run returns how often each outcome occurred: the results of all steps, and the state after them.
+// Every other repetition begins with its last step. Two repetitions of each group run their steps
+// one after the other, so that each side wins sometimes on any machine.
 func (r race) run(t *testing.T) map[string]int {
 	t.Helper()
 	outcomes := map[string]int{}
@@ -96,9 +96,9 @@ func (r race) take(t *testing.T, contests []contest) [][]string {
 	return told
 }
 
-// take takes the steps at the same time, begun in their order or in reverse. With apart, each
-// begins when the step before it has its result.
-func (c contest) take(t *testing.T, backwards, apart bool) []string {
+// take starts the steps in their order or in reverse, concurrently. With sequential, each step
+// begins after the result of the step before it.
+func (c contest) take(t *testing.T, backwards, sequential bool) []string {
 	t.Helper()
 	told := make([]string, len(c.steps))
 	var wg sync.WaitGroup
@@ -110,7 +110,7 @@ func (c contest) take(t *testing.T, backwards, apart bool) []string {
 			a, err := c.steps[i](t.Context())
 			told[i] = mustSay(t, a, err)
 		})
-		if apart {
+		if sequential {
 			wg.Wait()
 		}
 	}
@@ -135,7 +135,8 @@ func atOnce(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	}
 }
 
-// mustSay is a result in a word: its status, or the name of a refusal in which a race may end.
+// mustSay returns a result in one word: its status, or the name of a refusal in which a race may
+// end.
 func mustSay(t *testing.T, a engine.Result, err error) string {
 	t.Helper()
 	for name, refusal := range map[string]error{
@@ -178,7 +179,7 @@ func wantOutcomes(t *testing.T, got map[string]int, must []string, may ...string
 	}
 }
 
-// made is the number of the object that a result shows, or an error for another result.
+// made returns the number of the object in a result, or an error for another result.
 func made(prefix id.Prefix, a engine.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err

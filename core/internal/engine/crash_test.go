@@ -11,7 +11,7 @@ import (
 )
 
 // MustDie takes a step whose process is killed while it waits for the acquirer, before or after the
-// effect. It returns a service that has started on the remains.
+// effect. It returns a service that has started on the same store.
 func (st step) MustDie(t *testing.T, s *coretest.Service, key string, after bool) *coretest.Service {
 	t.Helper()
 	txn := st.MustPrepare(t, s)
@@ -47,7 +47,7 @@ func TestKilledBeforeTheAcquirerHeard(t *testing.T) {
 					t.Fatalf("%d stay open", got)
 				}
 				switch {
-				case !st.asks(): // asked again, under the same reference
+				case !st.asks(): // sent again, under the same reference
 					st.wantDone(t, s)
 					if key != "" {
 						st.wantAnswer(t, s, st.success, true)

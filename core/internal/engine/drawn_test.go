@@ -134,7 +134,7 @@ func TestTokenComesBackWhole(t *testing.T) {
 
 // TestTokenOfADeadPayment: after the process died, the security code is lost. A token that had a
 // code stays used: a payment without the code is another payment than the requested one. A token
-// without a code is free again.
+// without a code can be used again.
 func TestTokenOfADeadPayment(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -185,8 +185,8 @@ func TestTokenOfALostPayment(t *testing.T) {
 	}
 }
 
-// TestTokenReadWhileUsed: a token was read while another payment held it and its security code was
-// away. A payment does not use the token by that earlier read.
+// TestTokenReadWhileUsed: a token was read while another payment had used it and its security code
+// was wiped. A later payment must not use the result of that read.
 func TestTokenReadWhileUsed(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -210,8 +210,8 @@ func TestTokenReadWhileUsed(t *testing.T) {
 	}
 }
 
-// TestRotationMeanwhile: a service seals again if its key was retired meanwhile, also in the middle
-// of a payment that is rolled back.
+// TestRotationMeanwhile: if its key was retired meanwhile, a service seals again, even in the
+// middle of a payment that is rolled back.
 func TestRotationMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -68,7 +68,7 @@ func TestLostAnswer(t *testing.T) {
 						t.Errorf("status: got %s, want failed", got.Status)
 					}
 					wantSettledBooks(t, s)
-					st.wantAnswer(t, s, st.success, false) // the key is free: it is a first time
+					st.wantAnswer(t, s, st.success, false) // the key is free, so this is a first request
 					return
 				}
 				st.wantDone(t, s)
@@ -78,8 +78,9 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestReconcilerComesFirst: the request's own outcome meets one that the reconciler has committed.
-func TestReconcilerComesFirst(t *testing.T) {
+// TestRecoveryCommitsFirst: recovery has already committed an outcome when the request writes its
+// own.
+func TestRecoveryCommitsFirst(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		t.Run(st.name, func(t *testing.T) {
@@ -106,7 +107,7 @@ func TestReconcilerComesFirst(t *testing.T) {
 	}
 }
 
-// TestCallerHangsUp: a client that leaves does not stop a payment half-way.
+// TestCallerHangsUp: a client that disconnects does not stop a payment half-way.
 func TestCallerHangsUp(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -167,7 +168,7 @@ func (o overrule) Inquire(ctx context.Context, reference string) (acquirer.Answe
 	return a, err
 }
 
-// TestOnlyWhatWaitsExpires: an authorization lapses, and a capture of it does not.
+// TestOnlyWhatWaitsExpires: an authorization expires, and its capture does not.
 func TestOnlyWhatWaitsExpires(t *testing.T) {
 	t.Parallel()
 	for _, capture := range []bool{false, true} {

@@ -71,7 +71,7 @@ func TestErasedDataLeavesTheFiles(t *testing.T) {
 			if err := c.erase(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
-			// The last one to close a file removes its write-ahead log.
+			// The last process that closes a file removes its write-ahead log.
 			if err := errors.Join(s.Inspect.Close(), s.DB.Close()); err != nil {
 				t.Fatal(err)
 			}

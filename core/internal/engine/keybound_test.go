@@ -80,7 +80,8 @@ func TestStoredKeysAreBounded(t *testing.T) {
 }
 
 // TestValidKeysAreBounded: while all stored keys are valid, no key can be made or rolled, and none
-// is removed. Once one is revoked, the next key takes its place, and its events stay.
+// is removed. Once a key is revoked, the next new key replaces it, and the events of the revoked
+// key stay.
 func TestValidKeysAreBounded(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

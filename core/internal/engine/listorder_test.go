@@ -19,8 +19,8 @@ import (
 // behind is how far the clock of the second core is behind.
 const behind = 3 * time.Second
 
-// listed is a list of the store, and the row that is written for it. of is the row that all rows of
-// the list belong to.
+// listed is a list of the store, and the row that is written for it. of is the object to which all
+// rows of the list belong.
 type listed struct {
 	of     func(tx *store.Tx, s *coretest.Service, of int64) error // nil if there is none
 	insert func(tx *store.Tx, s *coretest.Service, n, of int64) (int64, error)
@@ -273,7 +273,7 @@ func (l listed) mustInsert(t *testing.T, s *coretest.Service, of int64, during f
 	return n
 }
 
-// poll reads a list on from the last id that was seen, as a client does that wants every row.
+// poll reads a list from the last seen id on, like a client that needs every row.
 func (l listed) poll(t *testing.T, s *coretest.Service, of int64, seen []int64) []int64 {
 	t.Helper()
 	for {

@@ -22,7 +22,7 @@ type Contradiction string
 
 // The contradictions.
 const (
-	// LateRecorded: a step that had failed, or that the acquirer was to drop, was approved. It is
+	// LateRecorded: a step that had failed, or that the acquirer had to drop, was approved. It is
 	// recorded as done.
 	LateRecorded Contradiction = "late_recorded"
 	// LateReversed: a step that had failed was approved. It cannot be recorded any more, so the
@@ -37,7 +37,7 @@ func Contradictions() []Contradiction {
 	return []Contradiction{LateRecorded, LateReversed, OtherAmount}
 }
 
-// Skip is why settlement leaves money unsettled whose day has ended.
+// Skip is the reason why settlement leaves a capture unsettled after the end of its day.
 type Skip string
 
 // The reasons of skips.
@@ -54,7 +54,7 @@ func Skips() []Skip { return []Skip{SkipTimeZone, SkipVoid, SkipFailed} }
 // left unsettled although their day has ended.
 type Settlement struct {
 	Transactions int           // settled by this pass
-	Lag          time.Duration // since the end of the oldest day of which something stays unsettled, 0 for none
+	Lag          time.Duration // since the end of the oldest day with an unsettled capture, 0 for none
 	Skipped      map[Skip]int
 }
 

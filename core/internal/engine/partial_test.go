@@ -60,9 +60,9 @@ func TestPartialApprovalNobodyAskedFor(t *testing.T) {
 	}
 }
 
-// TestAllOfItIsNoPartialApproval tests the border on both sides, and the request that the acquirer
-// gets.
-func TestAllOfItIsNoPartialApproval(t *testing.T) {
+// TestFullApprovalIsNoPartialApproval checks approvals at and just below the full amount, and the
+// request that the acquirer gets.
+func TestFullApprovalIsNoPartialApproval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		amount, approved int64
@@ -100,8 +100,8 @@ func TestAllOfItIsNoPartialApproval(t *testing.T) {
 	}
 }
 
-// TestKilledWithAPartialApproval: whenever the process dies, the money is released once, and the
-// payment is declined once.
+// TestKilledWithAPartialApproval: the process dies at each point. The money is released once, and
+// the payment is declined once.
 func TestKilledWithAPartialApproval(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
@@ -140,8 +140,8 @@ func TestKilledWithAPartialApproval(t *testing.T) {
 	}
 }
 
-// TestPartialApprovalThatStays: until the acquirer releases the part, the payment is not shown as
-// declined, since its money is held.
+// TestPartialApprovalThatStays: while the acquirer holds the part, the payment is not shown as
+// declined.
 func TestPartialApprovalThatStays(t *testing.T) {
 	t.Parallel()
 	for name, stubborn := range map[string]func(*coretest.Service){
@@ -233,7 +233,7 @@ func TestPartialApprovalByTwo(t *testing.T) {
 	}
 }
 
-// TestPartialConfirmation: the setting of the create request holds for its confirmation.
+// TestPartialConfirmation: the setting in the create request applies to the confirmation.
 func TestPartialConfirmation(t *testing.T) {
 	t.Parallel()
 	for _, partial := range []bool{false, true} {

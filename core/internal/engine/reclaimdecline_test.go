@@ -52,7 +52,7 @@ func TestDeclineOfAReclaimedFirstAttempt(t *testing.T) {
 }
 
 // TestDeclineOfAReclaimBetweenTwoCores is TestDeclineOfAReclaimedFirstAttempt with two cores that
-// share a server. The first core is taken for dead.
+// share a server. The second core considers the first one dead.
 func TestDeclineOfAReclaimBetweenTwoCores(t *testing.T) {
 	t.Parallel()
 	for _, st := range followUpSteps() {
@@ -95,9 +95,8 @@ func TestDeclineOfTheOnlyAttempt(t *testing.T) {
 	}
 }
 
-// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set. It is
-// the decline of a repeated request, which the acquirer took for a duplicate of a request under
-// way.
+// declinedInquiry is an acquirer that reports a decline to inquiries while declines is set. The
+// acquirer declined the repeated request as a duplicate of a request in progress.
 type declinedInquiry struct {
 	*coretest.Acquirer
 	declines atomic.Bool

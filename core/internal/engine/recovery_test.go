@@ -44,9 +44,9 @@ func pass(t *testing.T, r *engine.Recovery, want int) {
 	r.Wait()
 }
 
-// TestGivenUpIsTakenUpAtOnce: once the client has its 504, recovery does not wait for the patience
-// of a running request.
-func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
+// TestUnknownPaymentIsClaimedImmediately: once the client has its 504, recovery claims the payment
+// without waiting for Patience.
+func TestUnknownPaymentIsClaimedImmediately(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
 		t.Run(st.name, func(t *testing.T) {
@@ -64,8 +64,9 @@ func TestGivenUpIsTakenUpAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunningRequestsAreLeftAlone: recovery claims no step on which a request works, however long
-// that takes and however the clock is set. It claims the step once the request has left it open.
+// TestRunningRequestsAreLeftAlone: recovery claims no step on which a request works, for any
+// duration of the request and any step of the clock. It claims the step once the request has left
+// it open.
 func TestRunningRequestsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, st := range steps() {
@@ -165,7 +166,7 @@ func TestPauses(t *testing.T) {
 	s.Clock.Advance(time.Second)
 	for n, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900} {
 		pass(t, r, 1)
-		if n == 6 { // another process goes on with the pauses
+		if n == 6 { // another process continues the pauses
 			r = s.Engine.NewRecovery()
 			r.Serve()
 		}
@@ -185,7 +186,7 @@ func TestPauses(t *testing.T) {
 }
 
 // TestOneTenantsTroubleIsItsOwn: a payment whose inquiry fails, at an acquirer that hangs, delays
-// no payment of another tenant. In the end it delays no later payment either.
+// no payment of another tenant. It also delays no later payment.
 func TestOneTenantsTroubleIsItsOwn(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -229,7 +230,7 @@ func TestOneTenantsTroubleIsItsOwn(t *testing.T) {
 	close(hang)
 	r.Wait()
 	s.Clock.Advance(time.Second)
-	pass(t, r, 1) // begins behind the failed ones
+	pass(t, r, 1) // begins after the failed ones
 	if got := s.Number(t, captured, mine.Merchant); got != 1 {
 		t.Errorf("behind those that fail: got %d captured, want 1", got)
 	}

@@ -18,8 +18,8 @@ import (
 // errForGood is an acquirer's error for a request that it can never decide.
 var errForGood = errors.New("acquirer: the account is closed")
 
-// stuck lets an acquirer fail without end for the references of some steps, and counts the attempts
-// at each.
+// stuck makes an acquirer fail permanently for the references of some steps, and counts the
+// attempts at each.
 type stuck struct {
 	mu       sync.Mutex
 	closed   map[string]bool // guarded by mu
@@ -91,9 +91,8 @@ func capturedOf(t *testing.T, s *coretest.Service, tenant payment.Tenant) int64 
 	return s.Number(t, query, tenant.Merchant)
 }
 
-// TestHeadOfLine: payments that the acquirer can never decide keep no refund, no later payment of
-// the same merchant and no other merchant waiting. They are tried on and on, with longer and longer
-// pauses.
+// TestHeadOfLine: payments that the acquirer can never decide delay no refund, no later payment of
+// the same merchant and no other merchant. They are retried with growing pauses.
 func TestHeadOfLine(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -136,7 +135,7 @@ func TestHeadOfLine(t *testing.T) {
 }
 
 // TestStuckKindDelaysNoOther: refunds that the acquirer can never decide come first in each pass.
-// One pass finishes the merchant's capture, void and payments nevertheless.
+// One pass still finishes the merchant's capture, void and payments.
 func TestStuckKindDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -172,7 +171,7 @@ func TestStuckKindDelaysNoOther(t *testing.T) {
 }
 
 // TestSeveralInFlight: eight steps of one kind of a merchant are tried at a time. While all of them
-// hang, its other kinds, other merchants and releases of held money go on.
+// hang, other kinds of steps, other merchants and releases of held money continue.
 func TestSeveralInFlight(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -221,8 +220,8 @@ func TestSeveralInFlight(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestFailingLane: a lane whose steps fail in a row gets three steps a pass, one after the other.
-// It takes no more of the acquirer than that.
+// TestFailingLane: a lane with consecutive failures gets three steps a pass, one after the other.
+// It sends no more requests to the acquirer.
 func TestFailingLane(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -235,7 +234,7 @@ func TestFailingLane(t *testing.T) {
 			together.Add(1)
 		}
 		calls.Add(1)
-		runtime.Gosched() // lets another worker in, if there is one
+		runtime.Gosched() // lets another worker run, if there is one
 		return k.before(ctx, c)
 	}
 	s.Clock.Advance(time.Second)
@@ -255,8 +254,8 @@ func TestFailingLane(t *testing.T) {
 	}
 }
 
-// TestAcquirerAway: an acquirer that finishes nothing for any of many merchants gets a few steps
-// and then pauses. When it is back, all steps that were not tried are finished immediately.
+// TestAcquirerAway: an acquirer that finishes no step of any merchant gets a few steps, and then
+// pauses. When it is back, all steps that were not tried are finished immediately.
 func TestAcquirerAway(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
@@ -305,7 +304,7 @@ func TestUnfinishedByAClockAhead(t *testing.T) {
 	}
 }
 
-// TestManyPages: recovery reaches the steps behind many pages, too.
+// TestManyPages: recovery also reaches the steps after many pages.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)

@@ -22,13 +22,13 @@ func captureReference(c *payment.Capture) string { return id.Format(id.Capture, 
 
 func refundReference(r *payment.Refund) string { return id.Format(id.Refund, r.ID) }
 
-// voidReference names a void by its transaction and its number. No row keeps the number unique: two
-// cores can draw the same for voids of two transactions.
+// voidReference names a void by its transaction and its number. The number alone is not unique: two
+// cores can draw the same number for voids of two transactions.
 func voidReference(t *payment.Transaction) string {
 	return "void_" + id.Format(id.Transaction, t.ID)[4:] + "_" + id.Format(id.Transaction, t.OperationID)[4:]
 }
 
-// partReference names the reversal of an authorization of less than its payment may be taken for.
+// partReference names the reversal of an authorization of less than its payment accepts.
 func partReference(t *payment.Transaction) string {
 	return "part_" + authorizationReference(t)[4:]
 }
