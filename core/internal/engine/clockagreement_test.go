@@ -40,14 +40,14 @@ func TestAClockThatIsOffPostgreSQL(t *testing.T) {
 		}
 		MustHeartbeat(t, second)
 		if !second.Cluster.Leads() {
-			t.Errorf("off by %s: it has not handed the lead on", off)
+			t.Errorf("off by %s: no other core has the leadership", off)
 		}
 		if err := second.DB.Leave(t.Context(), second.Cluster.ID); err != nil {
 			t.Fatal(err)
 		}
 		set(off) // and no core has the leadership
 		if first.Cluster.Leads() {
-			t.Errorf("off by %s: it has taken the lead", off)
+			t.Errorf("off by %s: it has taken the leadership", off)
 		}
 		set(0)
 		if !first.Cluster.Leads() || !first.Cluster.Agrees() {
@@ -95,7 +95,7 @@ func TestLeadershipOutlivesNoClockPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	if MustHeartbeat(t, second); !second.Cluster.Leads() {
-		t.Error("the dead leader keeps the lead until the server's clock has caught up")
+		t.Error("the dead leader keeps its leadership until the server's clock has caught up")
 	}
 }
 

@@ -74,9 +74,9 @@ func TestSettleDue(t *testing.T) {
 	wantSettledBooks(t, s)
 }
 
-// TestSettleable: a transaction with several captures is returned once, before one whose capture is
-// newer. Of more captures than the limit there are more. A transaction with a pending void is left
-// out.
+// TestSettleable: a transaction with several captures is returned once, before transactions with
+// newer captures. If there are more captures than the limit, the rest is reported. A transaction
+// with a pending void is left out.
 func TestSettleable(t *testing.T) {
 	t.Parallel()
 	s := coretest.Open(t)
